@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Writes data/patterns.json: a sentence and three heads whose matrices are made by hand, each to do one thing.
 #
 #   sh data/make_patterns.sh >data/patterns.json

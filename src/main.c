@@ -130,17 +130,14 @@ static enum status run_example(const struct call *call)
 static enum status run_lesson(const struct call *call)
 {
     const struct options *options = &call->options;
-    struct lessons lessons;
-    if (lessons_read(&lessons, (const char *)lesson_source_bytes, lesson_source_length, LESSON_SOURCE, call->arena,
-                     call->error) ||
-        open_standard_output(call))
+    if (open_standard_output(call) != STATUS_OK)
         return call->error->status;
     enum status status = STATUS_OK;
     if (options->lesson == 0 && !(isatty(STDIN_FILENO) && output_is_terminal(call->output)))
-        session_list(&lessons, call->output);
+        session_list(call->output);
     else
-        status = session_run(&lessons, options->lesson, options_want_color(options, call->output), call->output,
-                             call->arena, call->error);
+        status = session_run(options->lesson, options_want_color(options, call->output), call->output, call->arena,
+                             call->error);
     return status == STATUS_OK ? output_close(call->output) : status;
 }
 

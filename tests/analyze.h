@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* For make analyze alone: what an analyser that looks at one file at a time cannot know. */
 #include "base/error.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Zip archives and pickles for the tests: made here, so that a checksum is right whatever else is wrong. */
 #ifndef ATTN_ARCHIVES_H
 #define ATTN_ARCHIVES_H

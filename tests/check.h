@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The smallest test harness that counts honestly: a test is a name and the checks that follow it; one failed check
  * fails the test, and prints what was expected and what came. A program ends with `return check_end();`, whose last
  * line is "N passed, N failed" (and ", N skipped" where a test said so). */

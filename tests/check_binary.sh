@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # NumPy and the safetensors package read what attn writes, and attn reads what they, and PyTorch, write. PYTHON names an
 # interpreter that has them (python3); without them these checks are skipped, and the goldens of the other tests stand for
 # them.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # attn cases: a folder appears whole or not at all, whatever comes between; and the script of the manual for PyTorch, where
 # there is one, passes all that its function can do, but for NaN behind a mask, which that multiplies.
 . tests/counts.sh

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What `attn help --completion` writes completes command lines in bash, zsh and fish, each where it is installed; what
 # attn answers them is in tests/cli/completion.test.
 . tests/counts.sh
@@ -43,7 +44,7 @@ if command -v bash >/dev/null; then
     check "bash: choices" bash_says "markdown" attn self -f m
     check "bash: choices behind an option in words" bash_says "auto always never" attn self data/inputs.json --color ''
     check "bash: choices behind =" bash_says "json" attn self --format = js
-    check "bash: all of them" bash_says "f32 f64 f16 bf16" attn self --dtype =
+    check "bash: all of them" bash_says "f32 f64 f16 bf16 f8e4m3 f8e5m2" attn self --dtype =
     check "bash: a stage" bash_says "scores scaled" attn self --stages sc
     in_bash attn self --stages "\$(touch\${IFS}$scratch/run),we" >/dev/null
     check "bash: what is typed is not run" test ! -e "$scratch/run"

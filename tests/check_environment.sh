@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What surrounds a run changes no number: locale, environment, working directory.
 . tests/counts.sh
 attn=$ATTN_BIN/attn

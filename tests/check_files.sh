@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Where a result goes: a file appears whole or not at all, and nothing else is touched.
 . tests/counts.sh
 attn=$ATTN_BIN/attn

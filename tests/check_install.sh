@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # make install puts each file where PREFIX and DESTDIR say and where the shells look, by a user who is not root; make
 # uninstall takes it away again.
 . tests/counts.sh

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Where memory ends: what is refused before it is taken, and input without an end. What would act on a terminal is never
 # shown. And nothing is executed, fetched or written but what --out names.
 . tests/counts.sh

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Long inputs: memory that does not grow with T x T, the same bytes for any number of threads and any cut into parts.
 . tests/counts.sh
 attn=$ATTN_BIN/attn readme=$PWD/README.md

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The pages of the manual: each has its sections, sends to sections and pages that there are, and closes with the others;
 # mandoc and groff have nothing to say of them and show the same words, and they fit 80 columns.
 . tests/counts.sh

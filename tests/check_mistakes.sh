@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # --mistake, each of them in some jobs: a result is an input again and gives the same bytes, by any number of threads and
 # from parts; every format takes it, and diff tells of it.
 . tests/counts.sh

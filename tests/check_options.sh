@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The option table, the help and the manual say the same, each option in one page; the help fits its window, and its examples run.
 . tests/counts.sh
 attn=$ATTN_BIN/attn

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Pages of -f html: the equations of each are run by node, in tests/page/equations.js, and each is clicked through in
 # headless Chromium by tests/page/check.js. Both compare what the page has with what attn prints as JSON for the same
 # job. Others are edited as a reader does, by tests/page/reader.js, and save files: tests/page/saved.js holds what they
@@ -95,6 +96,7 @@ check "empty rows" page empty sdpa $golden/bool-mask-empty-row.safetensors --emp
 check "cross-attention" page cross self data/inputs.json --key-inputs tests/pairs/other.json --window 1,-1
 check "lengths of a cache" page lengths sdpa "$scratch/lengths.json" --causal --window 2,-1 --empty-row nan --stages $all
 check "some stages" page stages causal data/inputs.json --stages weights,capped,scores
+check "the entropy of each row" equations multihead -H 2 data/batch.json --dropout 0.5 --stages weights,entropy --dtype bf16
 check "hostile tokens on a phone" phone hostile self tests/page/hostile.json
 for masks in float-mask-empty-row bool-mask-of-heads grouped-causal; do
     check "sdpa: $masks" page "$masks" sdpa "$golden/$masks.safetensors" --stages $all
@@ -119,13 +121,13 @@ echo '{"query": [[[1, 2, 3, 4]]], "key": [[[1, 0, 2, 1]]], "value": [[[1, 2]]], 
 check "a past, which is turned already" equations sdpa "$scratch/past.json" --rope half --scale-on query --stages $all
 
 # Numbers at the ends of the dtypes. The weights of `magnitudes` go through those of a double, down to 0.
-every=scores,scaled,capped,masked,weights,context
+every=scores,scaled,capped,masked,weights,context,entropy
 echo '{"query": [[1]], "key": [[740], [0]], "value": [[1], [2]]}' >"$scratch/underflow.json"
 awk 'BEGIN { for (i = 0; i < 760; i++) { key = key (i ? ", " : "") "[" (-i / 1.02) "]"; value = value (i ? ", " : "") "[1]" }
     print "{\"query\": [[1], [-1], [0.001]], \"key\": [" key "], \"value\": [" value "]}" }' >"$scratch/magnitudes.json"
 echo '{"query": [[1], [-1]], "key": [[1], [2], [3]], "value": [[1], [2], [3]], "alibi_slopes": [1.7e308],
     "attn_mask": [[0, -1.7e308, null], [-1, 0, 1]]}' >"$scratch/slope.json"
-for dtype in f32 f64 f16 bf16; do
+for dtype in f32 f64 f16 bf16 f8e4m3 f8e5m2; do
     check "a weight that underflows $dtype" equations sdpa "$scratch/underflow.json" --dtype $dtype --stages $every
     check "all magnitudes in $dtype" equations sdpa "$scratch/magnitudes.json" --dtype $dtype --stages $every
     check "a softmax in $dtype" equations sdpa "$scratch/magnitudes.json" --dtype f32 --softmax-dtype $dtype --stages $every

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What attn prints as JSON is an input that gives the same bytes again, for every mechanism and setting; and so does the
 # way through .safetensors.
 . tests/counts.sh

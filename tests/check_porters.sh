@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Mistakes of those who port a model: each is a job that another command line, or another file, asks for, number by
 # number; or one that awk computes anew. attn why names it from that table.
 . tests/counts.sh

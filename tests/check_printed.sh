@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What NumPy prints in many settings, and what PyTorch prints as tests/printed/prints.py does it, is read to the digit.
 # PYTHON names an interpreter that has NumPy (python3); without it this is skipped, and tests/cli/printed.test stands for
 # it.

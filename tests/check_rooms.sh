@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Every include of src/ against the table of rooms in src/README.md: a file names its own room, those of its row, and what
 # these may use. And no line is too long to read.
 . tests/counts.sh
@@ -39,7 +40,7 @@ for room in $rooms; do
     check "$room names what its row lists${found:+: $found}" [ -z "$found" ]
     check "$room has a README" [ -s "src/$room/README.md" ]
 done
-check "every folder with a source is a room" [ "$(set +f; dirname src/*/*.c src/*/*/*.c | sort -u | sed 's/^src.//')" = "$(echo "$rooms" | sort)" ]
+check "every folder with a source is a room" [ "$(set +f; dirname src/*/*.[ch] src/*/*/*.[ch] | sort -u | sed 's/^src.//')" = "$(echo "$rooms" | sort)" ]
 cycles=$(for room in $rooms; do case " $(reach "$room") " in *" $room "*) echo "$room" ;; esac; done)
 check "no room comes back to itself${cycles:+: $cycles}" [ -z "$cycles" ]
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # SVGs of data/ and of hostile tokens: valid XML, without anything from outside, rendered, the same bytes each time.
 . tests/counts.sh
 attn=$ATTN_BIN/attn

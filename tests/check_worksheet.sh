@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # attn worksheet with each option and each other option, in each format in turn: a sheet, or an error that says why; never
 # half a sheet. With ATTN_WHOLE all pairs, else a sample.
 . tests/counts.sh

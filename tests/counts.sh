@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # For the scripts beside it: a count of what held, and the line that closes a script.
 #
 #   check NAME COMMAND...   the command must succeed

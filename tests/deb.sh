@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A package of Debian, which lintian finds no error in, is installed into a folder, runs from there and is removed; the
 # machine's own packages stay as they are.
 . tests/counts.sh

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Faults on order: the linker puts these wrappers between the program and the system (-Wl,--wrap=NAME for each of
  * FAULT_NAMES in the Makefile), so the product has no hook. A plan says which call fails, from which time on, and how. */
 #ifndef ATTN_FAULTS_H

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The README's command lines, Start and Test, as they stand, on a Debian bookworm that has nothing but sudo; and the
 # package of `make deb`, installed with what it depends on, run and removed there.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* For MemorySanitizer (make check-msan), which has not seen how the system's cJSON writes its trees: the linker puts these
  * wrappers before the functions that return one, and what they return counts as written. */
 #include <cjson/cJSON.h>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Applies each small mistake of tests/mutants.txt to a copy of the sources, builds, and runs the tests that are to catch
 # it, then the whole suite, up to the first failure. Prints what survived and the share that was caught.
 #
@@ -53,7 +54,7 @@ apply() { # MUTANT FILE
 source_of() { # MUTANT
     name=$(cat "$1/file")
     case $name in
-    *.h) echo "src/$name" ;;
+    *.h | *.awk) echo "src/$name" ;;
     *) echo "src/$name.c" ;;
     esac
 }

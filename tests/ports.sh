@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The suite on other compilers and machines, and what this machine computes against what they compute.
 #
 #   sh tests/ports.sh PORT...

@@ -1,13 +1,16 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Runs the tests of a build folder side by side: the test programs, the examples of the documentation and of the command
 # line, and the scripts. Shows what each says, in the order in which they start, and closes with one line that counts them
 # all. Exits 1 where a test failed, left a temporary file or did not come to its end.
 #
-#   sh tests/run.sh BUILD [TEST...]     these alone: test_fused, check_page.sh, cli, hostile, documentation; or all of a
-#                                       kind: programs, examples, scripts
+#   sh tests/run.sh BUILD [TEST...]     these alone: test_fused, check_page.sh, cli, hostile, documentation; whole, the
+#                                       files of cli that leave out an example without ATTN_WHOLE; or all of a kind:
+#                                       programs, examples, scripts
 #
 # JOBS of them run at a time (as many as there are processors); WITHOUT names those that are left out. A test that runs for
-# two hours, or for LIMIT seconds, hangs, and fails. Some take a sample, and say so (ATTN_QUICK, FAULTS_STRIDE); with
+# two hours, or for LIMIT seconds, hangs, and fails. TIMES names a file that gets a line for each test: the time in user
+# code and in the kernel, and how long it took. Some take a sample, and say so (ATTN_QUICK, FAULTS_STRIDE); with
 # ATTN_WHOLE they take all.
 build=${1:?usage: tests/run.sh BUILD [TEST...]}
 shift
@@ -16,7 +19,7 @@ limit=${LIMIT:-7200}
 ATTN_BIN=$build
 export ATTN_BIN
 if [ -z "${ATTN_WHOLE-}" ]; then
-    export ATTN_QUICK=1 FAULTS_STRIDE="${FAULTS_STRIDE-10}"
+    export ATTN_QUICK=1 FAULTS_STRIDE="${FAULTS_STRIDE-20}"
 fi
 
 # What takes long starts first, so that nothing is waited for at the end.
@@ -56,9 +59,11 @@ chmod 711 "$scratch"
 start() { # TEST
     TMPDIR=$scratch/$1/temporary
     export TMPDIR
+    unset WITHOUT TIMES
     case $1 in
     *_selfcheck) set -- sh "tests/$1.sh" "$build/run_examples" ;;
     cli) set -- "$build/run_examples" tests/cli/*.test ;;
+    whole) set -- "$build/run_examples" $(grep -l '^skip-without check-whole$' tests/cli/*.test) ;;
     hostile) set -- "$build/run_examples" tests/hostile/*.test ;;
     documentation) set -- "$build/run_examples" README.md man/*.[157] ;;
     check_*) set -- sh "tests/$1" ;;
@@ -67,13 +72,27 @@ start() { # TEST
     exec timeout $limit "$@"
 }
 
+# start, and how long it took; of what `times` prints the last line is of what was started.
+timed() { # TEST
+    began=$(date +%s)
+    (start "$1")
+    ended=$?
+    times >"$scratch/$1/times"
+    echo "$1 $(($(date +%s) - began)) s, user and system $(tail -n 1 "$scratch/$1/times")" >>"$TIMES"
+    exit $ended
+}
+
 # One test after another that nobody has taken; says which has ended.
 work() {
     trap 'kill $! 2>/dev/null; wait; exit 1' TERM
     for name in $tests; do
         mkdir "$scratch/$name" 2>/dev/null || continue
         mkdir "$scratch/$name/temporary"
-        (start "$name") >"$scratch/$name/log" 2>&1 &
+        if [ -z "${TIMES-}" ]; then
+            (start "$name") >"$scratch/$name/log" 2>&1 &
+        else
+            (timed "$name") >"$scratch/$name/log" 2>&1 &
+        fi
         wait $!
         echo $? >"$scratch/$name/ending"
         mv "$scratch/$name/ending" "$scratch/$name/status" # whole as soon as it is there

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs the examples that stand in files of tests and documentation, and compares byte for byte.
  *
  *     run_examples FILE...             each example is a test
@@ -8,6 +9,7 @@
  *     # what it is about                (any number; the first one names the test)
  *     skip-without PROGRAM              the test is skipped where PROGRAM is not in PATH
  *     skip-without pseudo-terminal      or where none can be opened
+ *     skip-without check-whole          or unless ATTN_WHOLE is set: it takes long
  *     $ command
  *     > a further line of the command
  *     < a line of standard input        (none: standard input is /dev/null)
@@ -23,7 +25,7 @@
  * together, empty lines at the end aside. One that pipes into jq is skipped where jq is not in PATH. The exit status is 0, or another one where a
  * line of the output starts with "attn: ", but for "attn: warning: ", or with "different: ", the verdict of attn diff.
  *
- * A command runs by /bin/sh in the directory where this program was started, with $ATTN_BIN (".")
+ * A command runs by /bin/sh, or where it is attn and plain words as it is, in the directory where this program was started, with $ATTN_BIN (".")
  * first in PATH and a scratch directory $T, one for each file, in which later examples find what
  * earlier ones left. One of a page of a manual runs in $T: it is read in any directory. A command
  * that runs for ten minutes, or for ATTN_LIMIT seconds, hangs, and fails. */
@@ -43,7 +45,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char TERMINALS[] = "pseudo-terminal";
+static const char TERMINALS[] = "pseudo-terminal", WHOLE[] = "check-whole";
 
 enum { OUT, ERR, STREAMS };
 enum { SHOWN_LINES = 40, LONGEST_OUTPUT = 1 << 24 };
@@ -271,16 +273,37 @@ static long long time_limit(void)
     return 1000 * (seconds ? strtoll(seconds, NULL, 10) : 600);
 }
 
+enum { MOST_WORDS = 64 };
+
+/* A shell would add nothing to a line of plain words that begins with attn: it becomes the words, which end in NULL. */
+static bool split_plain(char *command, char *words[MOST_WORDS + 1])
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ,.:/_+%@-=";
+    size_t count = 0;
+    if (strncmp(command, "attn ", strlen("attn ")) != 0 || command[strspn(command, plain)] != '\0')
+        return false;
+    char *rest = command;
+    for (char *word; (word = strtok_r(rest, " ", &rest)) != NULL && count < MOST_WORDS;)
+        words[count++] = word;
+    words[count] = NULL;
+    return count < MOST_WORDS;
+}
+
 /* A command must not depend on how the runner was started: `make &` and some CI systems ignore
  * signals. After setsid it has no terminal, and can be killed with all that it started. */
 static _Noreturn void become_shell(const char *command, int input, int output, int error)
 {
+    char *words[MOST_WORDS + 1];
     static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         signal(signals[i], SIG_DFL);
     setsid();
-    if (dup2(input, 0) == 0 && dup2(output, 1) == 1 && dup2(error, 2) == 2)
+    char *copy = strdup(command);
+    if (dup2(input, 0) == 0 && dup2(output, 1) == 1 && dup2(error, 2) == 2) {
+        if (copy != NULL && split_plain(copy, words))
+            execvp(words[0], words);
         execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    }
     _exit(127);
 }
 
@@ -589,12 +612,19 @@ static bool has_terminals(void)
     return there;
 }
 
+static bool is_there(const char *program)
+{
+    if (strcmp(program, WHOLE) == 0)
+        return getenv("ATTN_WHOLE") != NULL;
+    return strcmp(program, TERMINALS) == 0 ? has_terminals() : in_path(program);
+}
+
 static const char *take_requirement(struct example *example, const char *rest, int stream)
 {
     (void)stream;
     if (rest[0] == '\0' || strpbrk(rest, " \t/"))
         return "skip-without takes the name of one program";
-    if (!example->missing && !(strcmp(rest, TERMINALS) == 0 ? has_terminals() : in_path(rest)))
+    if (!example->missing && !is_there(rest))
         example->missing = rest;
     return NULL;
 }
@@ -794,7 +824,12 @@ static const char *update_block(struct source *source, size_t begin, size_t end,
 static void skip_without(const char *program)
 {
     struct text reason = {0};
-    text_print(&reason, strcmp(program, TERMINALS) == 0 ? "no %s" : "no %s in PATH", program);
+    const bool whole = strcmp(program, WHOLE) == 0;
+    text_print(&reason,
+               whole                             ? "it runs in make %s"
+               : strcmp(program, TERMINALS) == 0 ? "no %s"
+                                                 : "no %s in PATH",
+               program);
     check_skip(reason.bytes);
     text_free(&reason);
 }

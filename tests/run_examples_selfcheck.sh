@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Checks the checker: run_examples must pass what holds, fail what does not, and mend it when asked.
 # A stand-in takes the place of attn, so that nothing here depends on the program under test.
 #
@@ -204,6 +205,10 @@ $ echo here
 END
 holds "a program that is missing" skip.test "1 passed, 0 failed, 1 skipped"
 count "its name" "$(grep -qF "no no-such-program-anywhere in PATH" log || echo "not in the report")"
+printf 'skip-without check-whole\n$ echo here\n| here\n' >whole.test
+ATTN_WHOLE='' holds "what takes long, in check-whole" whole.test "1 passed, 0 failed"
+unset ATTN_WHOLE
+holds "and not elsewhere" whole.test "0 passed, 0 failed, 1 skipped"
 
 # ---- .test: what does not hold
 

@@ -1,6 +1,8 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Checks the checker: tests/run.sh counts what holds and what does not, in one order, and leaves nothing, signals included.
 . tests/counts.sh
+unset WITHOUT
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/build" "$scratch/tmp"

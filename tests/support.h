@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What several test programs need: files, JSON by cJSON's own allocator, a result made in the process. */
 #ifndef ATTN_SUPPORT_H
 #define ATTN_SUPPORT_H

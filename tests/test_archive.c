@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* .pt and .npz: what PyTorch and NumPy write is read, number for number and in its place; an archive or a pickle that
  * lies is refused with a reason, and nothing in it is ever run. */
 #include "archives.h"
@@ -436,7 +437,8 @@ static const struct {
     ROW(NAMED(VIEW_OF(STORAGE_OF("FloatStorage", "0", "\x8a\x09\0\0\0\0\0\0\0\0\1"), "K\0", "K\4\x85", "K\1\x85")),
         "inputs: a storage that torch.save does not write"),
     ROW(NAMED(VIEW_OF(STORAGE_OF("ShortStorage", "0", "K\x10"), "K\0", "K\4\x85", "K\1\x85")),
-        "inputs: numbers of dtype 'ShortStorage' are not read; expected float32, float64, float16, bfloat16, int32, "
+        "inputs: numbers of dtype 'ShortStorage' are not read; expected float32, float64, float16, bfloat16, "
+        "float8_e4m3fn, float8_e5m2, int32, "
         "int64 or "
         "bool"),
     ROW(NAMED(VIEW_OF(STORAGE_OF("UntypedStorage", "0", "K\x40"), "K\0", "K\4\x85", "K\1\x85")),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lines on a board that have more sides, terms and letters than those of attn's own arithmetic. */
 #include "check.h"
 #include "explain/worked_line.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* attn cases against kernels that are wrong on purpose, each in one way that people do get wrong: it is caught, and
  * named. The kernel is one in tiles, in float32, which reads the index and .npy as a program of somebody else does. */
 #include "cases/cases.h"

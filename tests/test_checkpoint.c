@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Checkpoints: which file of a folder is read, what an index may say, that a shard is opened for its own tensors alone,
  * and what is told where one is not as it should be. */
 #include "check.h"
@@ -84,7 +85,7 @@ static const struct {
     {"a shard that is not there is not missed before it is asked for", {{"one", OTHER, 8}, {"i.json", MAP("\"b.weight\":\"one\",\"a.weight\":\"two\""), 0}}, "i.json", "a.weight b.weight", "b.weight", "2 numbers", 1, NULL},
     {"a wrong one neither", {{"one", OTHER, 8}, {"two", "what is this", 0}, {"i.json", MAP("\"b.weight\":\"one\",\"a.weight\":\"two\""), 0}}, "i.json", "a.weight b.weight", "b.weight", "2 numbers", 1, NULL},
     {"blanks before an index", {{"one", OTHER, 8}, {"i.json", " \n" MAP("\"b.weight\":\"one\""), 0}}, "i.json", "b.weight", "b.weight", "2 numbers", 1, NULL},
-    {"any dtype and any rank beside what is asked for", {{"m", "{" TENSOR("a", "[2,2]", "16") ",\"f\":{\"dtype\":\"F8_E4M3\",\"shape\":[8],\"data_offsets\":[16,24]},\"g\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[24,28]},\"h\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1,1],\"data_offsets\":[28,32]},\"settings\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[32,36]}}", 36}}, "m", "a f g h settings", "a", "2 x 2", 3, NULL},
+    {"any dtype and any rank beside what is asked for", {{"m", "{" TENSOR("a", "[2,2]", "16") ",\"f\":{\"dtype\":\"F8_E8M0\",\"shape\":[8],\"data_offsets\":[16,24]},\"g\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[24,28]},\"h\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1,1],\"data_offsets\":[28,32]},\"settings\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[32,36]}}", 36}}, "m", "a f g h settings", "a", "2 x 2", 3, NULL},
     /* the folder */
     {"nothing in it", {{"config.json", "{}", 0}}, "", NULL, NULL, NULL, 0, "a folder without a checkpoint; expected model.safetensors, pytorch_model.bin, or the index of shards"},
     {"two and no index", {{"a.safetensors", MATRIX, 16}, {"b.safetensors", OTHER, 8}}, "", NULL, NULL, NULL, 0, "2 files end in .safetensors, and no index says what is in them; expected the one to read, or model.safetensors.index.json"},
@@ -111,7 +112,7 @@ static const struct {
     {"a shard cut short", {{"one", OTHER, 4}, {"i.json", MAP("\"b.weight\":\"one\""), 0}}, "i.json", "b.weight", "b.weight", NULL, 0, "one: b.weight: data_offsets: 0 to 8, but the data are 4 bytes; the file is cut short or its header wrong"},
     {"no tensor of that name", {{"one", OTHER, 8}}, "one", "b.weight", "c.weight", NULL, 0, "one: has no tensor c.weight"},
     /* what cannot be computed with */
-    {"F8", {{"m", "{\"f\":{\"dtype\":\"F8_E4M3\",\"shape\":[2,4],\"data_offsets\":[0,8]}}", 8}}, "m", "f", "f", NULL, 0, "m: f: numbers of dtype 'F8_E4M3' are not read; expected F32, F64, F16, BF16, I32, I64 or BOOL; dequantize them first: load the model in bfloat16 and save it by save_pretrained"},
+    {"F8", {{"m", "{\"f\":{\"dtype\":\"F8_E8M0\",\"shape\":[2,4],\"data_offsets\":[0,8]}}", 8}}, "m", "f", "f", NULL, 0, "m: f: numbers of dtype 'F8_E8M0' are not read; expected F32, F64, F16, BF16, F8_E4M3, F8_E5M2, I32, I64 or BOOL; dequantize them first: load the model in bfloat16 and save it by save_pretrained"},
     {"U8", {{"m", "{\"f\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,8]}}", 8}}, "m", "f", "f", NULL, 0, "m: f: numbers of dtype 'U8' are not read"},
     {"a single number", {{"m", "{" TENSOR("g", "[]", "4") "}", 4}}, "m", "g", "g", NULL, 0, "m: g: a single number; expected numbers in 1 to 4 axes"},
     {"five axes", {{"m", "{" TENSOR("g", "[1,1,1,1,1]", "4") "}", 4}}, "m", "g", "g", NULL, 0, "m: g: more axes than attn has; expected numbers in 1 to 4 axes"},

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The maps: what can be told apart without hue, what can be read on them, where numbers lie. */
 #include "check.h"
 #include "write/picture/colormap.h"

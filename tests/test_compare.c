@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How far two tensors are apart: every metric on numbers whose answer is known by hand. */
 #include "check.h"
 #include "tensor/compare.h"

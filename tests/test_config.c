@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Configs of models -> facts. tests/layers-config has configs of 42 models of transformers with what their attention
  * modules make of them (tests/golden/make_configs.py); the others are written here. */
 #include "check.h"

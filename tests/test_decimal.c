@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The proof of decimal.c: every exponent of float and double, with the significands on the edges and random ones. That
  * of decimal_read.c, at the end: what it reads is what the C library reads.
  *

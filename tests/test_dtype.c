@@ -1,16 +1,15 @@
-/* Dtypes by their rows: what the program says of those that it has, and the numbers of others that a row could describe,
- * whose every code is decoded here on its own. */
-#include "tensor/dtype.c" /* for rows that the program does not have */
+/* SPDX-License-Identifier: MIT */
+/* Dtypes by their rows: what the program says of each, and every code of those of eight bits, decoded here and by
+ * PyTorch. */
+#include "tensor/dtype.c" /* for what only it knows of a row */
 
 #include "check.h"
+#include "read/checkpoint.h"
+#include "support.h"
+
+#include <stdlib.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-/* Of eight bits: E5M2 is a float16 cut short, E4M3 has numbers where others have infinity. */
-static const struct row E5M2 = {
-    .name = "e5m2", .size = 1, .codec = &CODED, .fraction = 2, .smallest = 0x1p-16, .largest = 57344, .infinite = true};
-static const struct row E4M3 = {
-    .name = "e4m3", .size = 1, .codec = &CODED, .fraction = 3, .smallest = 0x1p-9, .largest = 448};
 
 /* What the code means, by the exponent's field and its bias. */
 static double meaning(const struct row *row, int bias, unsigned code)
@@ -68,8 +67,8 @@ static void check_rounding(const struct row *row, int bias)
 static void check_ends(const struct row *row, double first)
 {
     double numbers[] = {first, nextafter(first, 0), -1e300, INFINITY, -(double)INFINITY};
-    const unsigned beyond = row->infinite ? 0x7c : 0x7f, sign = row->infinite ? 0x80 : 0;
-    const unsigned expected[] = {beyond, beyond - 1, beyond | sign, beyond, beyond | sign};
+    const unsigned beyond = row->infinite ? 0x7c : 0x7e, below = row->infinite ? beyond - 1 : beyond, sign = 0x80;
+    const unsigned expected[] = {beyond, below, beyond | sign, beyond, beyond | sign};
     unsigned char codes[COUNT(numbers)];
     check_begin("%s: from %.17g on", row->name, first);
     row->codec->encode(row, numbers, COUNT(numbers), codes);
@@ -77,8 +76,8 @@ static void check_ends(const struct row *row, double first)
     for (size_t i = 0; i < COUNT(numbers); i++)
         CHECK(codes[i] == expected[i], "number %zu: expected 0x%02x, got 0x%02x", i, expected[i], (unsigned)codes[i]);
     CHECK(numbers[1] == row->largest, "just below %g: expected %g, got %g", first, row->largest, numbers[1]);
-    CHECK(row->infinite ? numbers[0] == INFINITY && numbers[2] == -INFINITY : isnan(numbers[0]) && isnan(numbers[2]),
-          "got %g and %g", numbers[0], numbers[2]);
+    const double last = row->infinite ? (double)INFINITY : row->largest;
+    CHECK(numbers[0] == last && numbers[2] == -last, "got %g and %g", numbers[0], numbers[2]);
 }
 
 /* The numbers that a row gives of a dtype fit each other. */
@@ -94,7 +93,11 @@ static void check_row(enum dtype dtype)
         return;
     CHECK_TEXT(row->name, DTYPE_NAMES[dtype]);
     CHECK(dtype_bits(dtype, row->smallest) == 1, "%g is not the smallest", row->smallest);
-    CHECK(dtype_bits(dtype, row->largest) + 1 == dtype_bits(dtype, INFINITY), "%g is not the largest", row->largest);
+    CHECK(dtype_bits(dtype, row->largest) + row->infinite == dtype_bits(dtype, INFINITY), "%g is not the largest",
+          row->largest);
+    CHECK(row->title != NULL && row->safetensors != NULL && row->absolute > 0 && row->relative > 0 && row->size > 0 &&
+              row->codec != NULL && dtype_is_working(row->storage),
+          "expected all that a row says");
     CHECK(dtype_bits(dtype, 1) == dtype_bits(dtype, 1 + ldexp(0.5, -row->fraction)) &&
               dtype_bits(dtype, 1) + 1 == dtype_bits(dtype, 1 + ldexp(1, -row->fraction)),
           "1 and the next number are not 2^-%d apart", row->fraction);
@@ -111,6 +114,8 @@ static void check_files(void)
         {DTYPE_F32, {0x3f800000, 0x80000000, 0x7fc00000, 0xff800000}},
         {DTYPE_F16, {0x3c00, 0x8000, 0x7e00, 0xfc00}},
         {DTYPE_BF16, {0x3f80, 0x8000, 0x7fc0, 0xff80}},
+        {DTYPE_F8E4M3, {0x38, 0x80, 0x7f, 0xfe}},
+        {DTYPE_F8E5M2, {0x3c, 0x80, 0x7f, 0xfc}},
     };
     for (size_t i = 0; i < COUNT(FILES); i++) {
         const size_t size = dtype_size(FILES[i].dtype);
@@ -127,11 +132,76 @@ static void check_files(void)
     }
 }
 
+static double *take_golden(const struct checkpoint *golden, enum dtype dtype, const char *word, struct tensor *tensor)
+{
+    struct error error = {0};
+    char name[40];
+    snprintf(name, sizeof name, "%s.%s", dtype_safetensors(dtype), word);
+    if (!CHECK(checkpoint_take(golden, name, tensor, &error) == STATUS_OK, "%s", error.message))
+        return NULL;
+    double *numbers = malloc(tensor_count(tensor) * sizeof *numbers);
+    tensor_load(tensor, 0, tensor_count(tensor), numbers);
+    return numbers;
+}
+
+static bool is_nan_code(enum dtype dtype, unsigned char code)
+{
+    double number;
+    dtype_load(dtype, &code, 1, &number);
+    return isnan(number);
+}
+
+/* As tests/golden/make_float8.py has it of PyTorch. NaN has one sign here, and there that of what it was made from. */
+static void check_torch(enum dtype dtype)
+{
+    struct arena arena = {0};
+    struct checkpoint golden;
+    struct error error = {0};
+    struct tensor codes, meant, given, rounded;
+    check_begin("%s: as PyTorch has it", dtype_name(dtype));
+    if (!CHECK(checkpoint_open("tests/golden/float8.safetensors", &arena, &golden, &error) == STATUS_OK, "%s",
+               error.message))
+        return;
+    double *loaded = take_golden(&golden, dtype, "codes", &codes),
+           *means = take_golden(&golden, dtype, "meant", &meant),
+           *numbers = take_golden(&golden, dtype, "given", &given),
+           *made = take_golden(&golden, dtype, "rounded", &rounded);
+    const size_t count = tensor_count(&given);
+    unsigned char *bytes = malloc(count), *stored = malloc(count);
+    float floats[256];
+    dtype_load_floats(dtype, codes.data, 256, floats);
+    for (size_t code = 0; code < 256; code++)
+        CHECK(same(means[code], loaded[code]) && same(means[code], (double)floats[code]),
+              "code 0x%02zx: expected %g, got %g and %g", code, means[code], loaded[code], (double)floats[code]);
+    dtype_encode(dtype, numbers, count, bytes);
+    dtype_store(dtype, numbers, count, stored);
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char expected = ((const unsigned char *)rounded.data)[i];
+        double number = numbers[i];
+        dtype_round(dtype, &number, 1);
+        CHECK(isnan(made[i]) ? is_nan_code(dtype, bytes[i]) : bytes[i] == expected, "%.9g: expected 0x%02x, got 0x%02x",
+              numbers[i], expected, bytes[i]);
+        CHECK(bytes[i] == stored[i], "%.9g: 0x%02x in files and 0x%02x in memory", numbers[i], bytes[i], stored[i]);
+        uint64_t place;
+        dtype_places(dtype, &numbers[i], 1, &place);
+        CHECK(!isfinite(numbers[i]) || place == (expected & 0x7f), "%.9g: place %llu", numbers[i],
+              (unsigned long long)place);
+        CHECK(same(isinf(numbers[i]) ? numbers[i] : made[i], number), "%.9g: expected %g, got %g", numbers[i], made[i],
+              number);
+    }
+    for (size_t code = 0; code < 256; code++) {
+        const unsigned char byte = (unsigned char)code;
+        CHECK(dtype_finite(dtype, &byte, 1) == isfinite(means[code]), "code 0x%02zx: expected to know", code);
+    }
+    free(loaded), free(means), free(numbers), free(made), free(bytes), free(stored);
+    arena_free(&arena);
+}
+
 static void check_lists(void)
 {
     char text[DTYPE_LIST_BYTES], number[DECIMAL_BYTES];
     check_begin("lists");
-    CHECK_TEXT("f32, f64, f16, bf16, i32, i64 or bool", dtype_list(dtype_name, text));
+    CHECK_TEXT("f32, f64, f16, bf16, f8e4m3, f8e5m2, i32, i64 or bool", dtype_list(dtype_name, text));
     CHECK_TEXT("f4, f8, f2, i4, i8 or b1", dtype_list(dtype_npy, text));
     CHECK(dtype_find(dtype_npy, "f3") == DTYPE_COUNT, "expected no dtype f3");
     check_begin("decimals of what is not working");
@@ -143,12 +213,15 @@ static void check_lists(void)
 
 int main(void)
 {
-    check_codes(&E5M2, 15);
-    check_codes(&E4M3, 7);
-    check_rounding(&E5M2, 15);
-    check_rounding(&E4M3, 7);
-    check_ends(&E5M2, 61440);
-    check_ends(&E4M3, nextafter(464, INFINITY));
+    const struct row *e5m2 = &ROWS[DTYPE_F8E5M2], *e4m3 = &ROWS[DTYPE_F8E4M3];
+    check_codes(e5m2, 15);
+    check_codes(e4m3, 7);
+    check_rounding(e5m2, 15);
+    check_rounding(e4m3, 7);
+    check_ends(e5m2, 61440);
+    check_ends(e4m3, nextafter(464, INFINITY));
+    check_torch(DTYPE_F8E4M3);
+    check_torch(DTYPE_F8E5M2);
     for (int dtype = 0; dtype < DTYPE_COUNT; dtype++)
         check_row((enum dtype)dtype);
     check_files();

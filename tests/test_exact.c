@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Exact decimals against sums and products worked out by hand, and against whole numbers that a machine word holds. */
 #include "base/decimal_exact.h"
 #include "check.h"

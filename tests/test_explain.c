@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The arithmetic that --explain prints of the golden cases, read back from the page and worked out again.
  *
  * Each number is taken as what it may have been before it was rounded: half a unit of its last digit to either side. Two
@@ -5,6 +6,7 @@
 #include "base/output.h"
 #include "check.h"
 #include "explain/worked_line.h"
+#include "model/stages.h"
 #include "support.h"
 #include "write/explain/write_explain.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the table of families promises to those who walk it, whatever rows it has. */
 #include "check.h"
 #include "model/family.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every call that can fail fails in turn, but for fcntl, which only asks, and poll, which only waits; and every signal comes
  * at every moment: the program ends with the status of the contract and a message, the old file or the new one is there,
  * whole, nothing lies beside it, and what was taken has been given back. Each fault is injected into a process of its own.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every case of tests/golden/{onnx,sdpa,torch-multihead,float64,varlen}: an input with its settings in NAME.safetensors, what
  * others made of it in NAME.expected.safetensors. A line of cases.txt is "NAME STAGES RTOL ATOL". */
 #include "build/job_files.h"

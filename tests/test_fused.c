@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fused path of each kernel against the equations in double, on shapes that are no multiple of anything; and that its
  * bits do not depend on threads, on tiles or on which rows are asked for. Here are the kernels whose numbers are floats,
  * and in test_fused_f64.c, which includes this, those in double. */
@@ -5,6 +6,7 @@
 #include "kernel/fused.h"
 #include "kernel/project.h"
 #include "model/torch_random.h"
+#include "stage/stage.h"
 
 #include <float.h>
 #include <math.h>
@@ -46,10 +48,14 @@ static const enum dtype NUMBER = DTYPE_F32;
 /* What a kernel is given is made of these, of numbers of its dtype. */
 static number query[ROOM], key[ROOM], value[ROOM], picked[ROOM];
 static uint16_t narrowed[3][ROOM];
-static number whole[ROOM], again[ROOM], lse[ROOM], lse_again[ROOM];
-static double truth[ROOM], weights[ROOM], bias[ROOM], truth_lse[ROOM];
+static number whole[ROOM], again[ROOM], lse[ROOM], lse_again[ROOM], entropy[ROOM], entropy_again[ROOM];
+static double truth[ROOM], weights[ROOM], bias[ROOM], truth_lse[ROOM], truth_entropy[ROOM];
 static size_t positions[ROOM];
 static uint16_t narrow[ROOM];
+
+/* What a job makes of each row beside the context, and where it goes another time. */
+static const enum stage STATISTICS[] = {STAGE_LSE, STAGE_ENTROPY};
+static struct fused_statistic statistics[COUNT(STATISTICS)], statistics_again[COUNT(STATISTICS)];
 
 /* Those of the dtype that is looked at. */
 static const struct kernel *kernels[16];
@@ -130,6 +136,20 @@ static struct fused_job make_job(size_t heads, size_t tokens, size_t d, size_t d
                               .mask = causal ? &mask : NULL,
                               .scale = 1 / sqrt((double)d),
                               .threads = 1};
+}
+
+static void add_statistics(struct fused_job *job)
+{
+    number *const numbers[COUNT(STATISTICS)] = {lse, entropy}, *const again_numbers[COUNT(STATISTICS)] = {
+                                                                   lse_again, entropy_again};
+    for (size_t i = 0; i < COUNT(STATISTICS); i++) {
+        statistics[i] = statistics_again[i] = stage_statistic(STATISTICS[i]);
+        statistics[i].dtype = statistics_again[i].dtype = NUMBER;
+        statistics[i].numbers = numbers[i];
+        statistics_again[i].numbers = again_numbers[i];
+    }
+    job->statistics = statistics;
+    job->statistic_count = COUNT(STATISTICS);
 }
 
 /* The numbers as the kernel is given them. */
@@ -231,6 +251,12 @@ static void truth_row(const struct fused_job *job, size_t head, size_t i)
         context[c] /= sum;
     if (!any)
         truth_empty(job, values, context);
+    truth_entropy[row] = any || mask->empty_row == EMPTY_ROW_ZERO ? 0
+                         : mask->empty_row == EMPTY_ROW_NAN       ? (double)NAN
+                                                                  : log((double)job->keys);
+    for (size_t j = span.first; j < span.end && any; j++)
+        if (exp(weights[j] - most) != 0)
+            truth_entropy[row] -= exp(weights[j] - most) / sum * (weights[j] - most - log(sum));
     truth_lse[row] = any || has_sink ? most + log(sum) : -INFINITY;
 }
 
@@ -264,8 +290,11 @@ static void check_truth(const struct fused_job *job, double tolerance)
 {
     tolerance += 5 * job->kernel->weight_error;
     check_near(job, truth, job->context, job->d_v, tolerance, "context");
-    if (job->lse != NULL)
-        check_near(job, truth_lse, job->lse, 1, tolerance, "lse");
+    if (job->statistic_count > 0) {
+        check_near(job, truth_lse, lse, 1, tolerance, "lse");
+        /* the error of a score moves it by that times weight x (log(weight) + entropy) */
+        check_near(job, truth_entropy, entropy, 1, 2 * tolerance, "entropy");
+    }
 }
 
 /* --- the same bits ----------------------------------------------------------------------------------------------- */
@@ -293,16 +322,17 @@ static void check_rows(const struct fused_job *job, size_t first, size_t step)
     part.queries = count;
     part.positions = positions;
     part.context = again;
-    part.lse = job->lse != NULL ? lse_again : NULL;
+    part.statistics = statistics_again;
     run(&part);
     for (size_t head = 0; head < job->heads; head++)
         for (size_t i = 0; i < count; i++) {
             const size_t row = head * job->queries + positions[i];
             check_bits((const number *)job->context + row * job->d_v, again + (head * count + i) * job->d_v, job->d_v,
                        "a subset of the queries");
-            if (job->lse != NULL)
-                check_bits((const number *)job->lse + row, lse_again + head * count + i, 1,
-                           "lse of a subset of the queries");
+            if (job->statistic_count > 0) {
+                check_bits(lse + row, lse_again + head * count + i, 1, "lse of a subset of the queries");
+                check_bits(entropy + row, entropy_again + head * count + i, 1, "entropy of a subset of the queries");
+            }
         }
 }
 
@@ -337,14 +367,16 @@ static void check_threads(const struct fused_job *job)
 {
     struct fused_job threaded = *job;
     threaded.context = again;
-    threaded.lse = job->lse != NULL ? lse_again : NULL;
+    threaded.statistics = statistics_again;
     for (size_t i = 0; i < COUNT(thread_counts); i++) {
         threaded.threads = thread_counts[i];
         memset(again, 0, sizeof again);
         run(&threaded);
         check_bits(job->context, again, job->heads * job->queries * job->d_v, "other threads");
-        if (job->lse != NULL)
-            check_bits(job->lse, lse_again, job->heads * job->queries, "lse, other threads");
+        if (job->statistic_count > 0) {
+            check_bits(lse, lse_again, job->heads * job->queries, "lse, other threads");
+            check_bits(entropy, entropy_again, job->heads * job->queries, "entropy, other threads");
+        }
         if (job->side_by_side <= 1)
             check_taken(&threaded);
     }
@@ -375,7 +407,7 @@ static void check_shape(size_t heads, size_t tokens, size_t d, size_t d_v, bool 
 static void check_grid(void)
 {
     draw_inputs(1, 1);
-    for (size_t t = 0; t < COUNT(lengths) - quick; t += own != NUMBER ? 3 : quick ? 2 : 1)
+    for (size_t t = 0; t < COUNT(lengths) - quick; t += own != NUMBER || quick ? 3 : 1)
         for (size_t w = 0; w < COUNT(widths); w++)
             for (int causal = 0; causal <= 1; causal++) {
                 check_shape(1, lengths[t], widths[w], widths[w], causal);
@@ -471,7 +503,7 @@ static void check_groups(void)
             struct fused_job job = make_job(1, QUERIES, 3, 2, false);
             job.keys = KEYS;
             job.mask = &mask;
-            job.lse = lse;
+            add_statistics(&job);
             make_truth(&job);
             for (size_t k = 0; k < kernel_count; k++) {
                 job.kernel = kernels[k];
@@ -720,7 +752,7 @@ static void check_case(unsigned features, const struct shape *shape, unsigned va
     struct fused_job job = make_job(CASE_ITEMS * CASE_HEADS, shape->queries, shape->d, shape->d_v, false);
     job.keys = shape->keys;
     job.mask = &mask;
-    job.lse = lse;
+    add_statistics(&job);
     job.heads_per_item = CASE_HEADS;
     job.group = features & GROUPS ? (variant % 2 ? CASE_HEADS : 2) : 1;
     job.softcap = features & SOFTCAP ? (variant % 2 ? 1.5 : 30) : 0;
@@ -734,10 +766,11 @@ static void check_case(unsigned features, const struct shape *shape, unsigned va
     }
     job.threads = 3;
     job.context = again;
-    job.lse = lse_again;
+    job.statistics = statistics_again;
     run(&job);
     check_bits(whole, again, job.heads * job.queries * job.d_v, "other threads");
     check_bits(lse, lse_again, job.heads * job.queries, "lse, other threads");
+    check_bits(entropy, entropy_again, job.heads * job.queries, "entropy, other threads");
 }
 
 /* Each feature alone and each pair, on shapes that take turns. */
@@ -772,7 +805,7 @@ static struct fused_job make_counting_job(const struct mask *mask)
         value[j] = (number)j;
     job.keys = mask->keys;
     job.mask = mask;
-    job.lse = lse;
+    add_statistics(&job);
     return job;
 }
 
@@ -1344,11 +1377,10 @@ static void check_shared_tiles(void)
             struct fused_job job = make_job(HEADS, queries, WIDTH, COLUMNS, false);
             job.keys = COUNTED;
             job.group = group;
-            job.lse = lse;
+            add_statistics(&job);
             for (size_t i = 0; i < kernel_count; i++) {
                 job.kernel = kernels[i];
                 job.context = whole;
-                job.lse = lse;
                 run(&job);
                 for (size_t head = 0; head < HEADS; head++) {
                     struct fused_job one = job;
@@ -1357,10 +1389,11 @@ static void check_shared_tiles(void)
                     one.key = key + head / group * COUNTED * WIDTH;
                     one.value = value + head / group * COUNTED * COLUMNS;
                     one.context = again;
-                    one.lse = lse_again;
+                    one.statistics = statistics_again;
                     run(&one);
                     check_bits(whole + head * queries * COLUMNS, again, queries * COLUMNS, job.kernel->name);
                     check_bits(lse + head * queries, lse_again, queries, "lse");
+                    check_bits(entropy + head * queries, entropy_again, queries, "entropy");
                 }
             }
         }
@@ -1415,7 +1448,7 @@ int main(void)
 {
     const bool asked = getenv("ATTN_QUICK") != NULL;
     if (asked)
-        puts("ATTN_QUICK: half of the shapes, none of 1000 tokens, large logits on 300 tokens instead of 2000, "
+        puts("ATTN_QUICK: a third of the shapes, none of 1000 tokens, large logits on 300 tokens instead of 2000, "
              "each pair of features on one shape instead of four, half of the changes of a mask and of the groups of "
              "keys");
     for (size_t i = 0; i < COUNT(OWN); i++) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The gradients of the fused path against the equations in double, of each kernel that can: every feature of a mask
  * alone and in pairs, on shapes that are no multiple of anything; and that their bits do not depend on threads. Here
  * are the kernels whose numbers are floats, and in test_fused_backward_f64.c, which includes this, those in double. */
@@ -5,6 +6,7 @@
 #include "kernel/fused.h"
 #include "kernel/fused_backward.h"
 #include "model/torch_random.h"
+#include "stage/stage.h"
 
 #include <float.h>
 #include <math.h>
@@ -205,11 +207,15 @@ static struct fused_backward_job make_job(unsigned features, const struct shape 
 static void run(struct fused_backward_job *job, unsigned threads, struct gradients *gradients)
 {
     struct error error = {0};
+    struct fused_statistic statistic = stage_statistic(STAGE_LSE);
+    statistic.dtype = DTYPE_F64;
+    statistic.numbers = lse;
     const struct fused_job forward = {.query = query,
                                       .key = key,
                                       .value = value,
                                       .context = context,
-                                      .exact_lse = lse,
+                                      .statistics = &statistic,
+                                      .statistic_count = 1,
                                       .heads = job->heads,
                                       .group = job->group,
                                       .heads_per_item = job->heads_per_item,

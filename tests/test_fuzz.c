@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fuzz targets in the ordinary build: on their seeds, on what fuzzing has found, and on samples that are cut short
  * anywhere and have any byte changed to any other. A target ends the program where it gets neither an answer nor an
  * error that says something; what it was given is named then, as it is where a target crashes or does not end. With

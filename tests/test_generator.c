@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The raw streams of PyTorch's generator, from tests/golden/generator-streams*.json and dropout-mkl.json. */
 #include "check.h"
 #include "model/torch_random.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every case of tests/golden, made by PyTorch, and every figure of tests/book-tables.json, as chapters print them. */
 #include "check.h"
 #include "support.h"

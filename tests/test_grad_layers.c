@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The gradients of attention modules of checkpoints, every case of tests/layers, against differences of the reference
  * in float64: numbers of the hidden states and of all parameters are moved, and the loss with them. */
 #include "build/problem_create.h"

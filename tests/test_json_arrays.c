@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is taken out of a JSON text as arrays of numbers, and what is left of it. Every text stands in a block of exactly
  * its size, so that the address sanitizer sees a step past its end. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The grammar of JSON: what is taken and what is refused, where and in which words; the excerpt; the two rewrites.
  *
  * Every text stands in a block of exactly its size, so that the address sanitizer sees a read past its end. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* JSON on both sides of RFC 8259: each text of tests/hostile/json.texts as the value of "comment" in an input that is
  * computed. What is valid runs, what is not is refused at its line and column. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Each kernel of each instruction set whose numbers are those of query, key and value against the same sums in double, on
  * shapes that are no multiple of a tile: in float, and in double where test_kernel_f64.c includes this. */
 #include "check.h"
@@ -240,7 +241,7 @@ static void check_exponentials(const struct kernel *kernel)
         memcpy(packed, output, MOST_ROWS * lanes * sizeof *packed);
         fill(maximum, lanes, 0);
         fill(sum, lanes, 0);
-        kernel->softmax(output, MOST_ROWS, 1, peak, maximum, sum, rescale);
+        kernel->softmax(output, MOST_ROWS, 1, peak, maximum, sum, NULL, rescale);
         for (size_t i = 0; i < MOST_ROWS * lanes && packed[i] >= LEAST; i++) {
             const double away = fabs(output[i] / exp2(packed[i]) - 1), error = isnan(away) ? INFINITY : away;
             if (error > worst)
@@ -261,14 +262,14 @@ static void check_softmax(const struct kernel *kernel)
     fill(peak, lanes, 2.5);
     fill(maximum, lanes, -INFINITY);
     fill(sum, lanes, 0);
-    kernel->softmax(output, COUNT(scores), 2, peak, maximum, sum, rescale);
+    kernel->softmax(output, COUNT(scores), 2, peak, maximum, sum, NULL, rescale);
     for (size_t i = 0; i < COUNT(scores) * lanes; i++)
         CHECK(near(weights[i / lanes], output[i], UNIT * (weights[i / lanes] == 0.5)),
               "weight %zu: expected %g, got %.9g", i / lanes, weights[i / lanes], output[i]);
     CHECK(maximum[0] == 2.5 && near(1.5, sum[0], 2 * UNIT) && rescale[0] == 0,
           "expected maximum 2.5, sum 1.5, rescale 0, got %g, %.9g, %g", maximum[0], sum[0], rescale[0]);
     const number before = sum[lanes - 1];
-    kernel->softmax(output, 0, 2, peak, maximum, sum, rescale);
+    kernel->softmax(output, 0, 2, peak, maximum, sum, NULL, rescale);
     CHECK(rescale[lanes - 1] == 1 && sum[lanes - 1] == before,
           "no new key: expected rescale 1 and sum %.9g, got %.9g, %.9g", before, rescale[lanes - 1], sum[lanes - 1]);
     check_begin("%s: a running softmax: lanes that saw nothing", kernel->name);
@@ -276,12 +277,12 @@ static void check_softmax(const struct kernel *kernel)
     fill(maximum, lanes, -INFINITY);
     fill(sum, lanes, 0);
     fill(output, lanes, -INFINITY);
-    kernel->softmax(output, 1, 2, peak, maximum, sum, rescale);
+    kernel->softmax(output, 1, 2, peak, maximum, sum, NULL, rescale);
     CHECK(output[0] == 0 && sum[0] == 0 && maximum[0] == -NUMBER_MAX, "expected 0, 0 and the lowest, got %g, %g, %g",
           output[0], sum[0], maximum[0]);
     fill(peak, lanes, NAN);
     fill(output, lanes, 1);
-    kernel->softmax(output, 1, 2, peak, maximum, sum, rescale);
+    kernel->softmax(output, 1, 2, peak, maximum, sum, NULL, rescale);
     CHECK(isnan(output[0]) && isnan(sum[0]), "NaN: expected NaN, got weight %g, sum %g", output[0], sum[0]);
 }
 
@@ -448,10 +449,16 @@ static void check_choice(void)
     check_begin("choice: the baseline is always there");
     kernel = kernel_choose("baseline", OWN, false, &error);
     CHECK_TEXT("baseline", kernel != NULL ? kernel->name : NULL);
-    check_begin("choice: each dtype has one");
+    check_begin("choice: each dtype has one, or says that it has none and what it is stored in has one");
     for (int dtype = 0; dtype < DTYPE_COUNT; dtype++)
         if (dtype_is_working((enum dtype)dtype)) {
             kernel = kernel_choose(NULL, (enum dtype)dtype, true, &error);
+            if (!kernel_takes((enum dtype)dtype)) {
+                CHECK(kernel == NULL && error.status == STATUS_USAGE && kernel_takes(dtype_storage((enum dtype)dtype)),
+                      "%s: expected an error", dtype_name((enum dtype)dtype));
+                error = (struct error){0};
+                continue;
+            }
             CHECK(kernel != NULL && kernel->dtype == (enum dtype)dtype &&
                       kernel->number == dtype_storage(kernel->dtype),
                   "%s: expected a kernel of that dtype", dtype_name((enum dtype)dtype));

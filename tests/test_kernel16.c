@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Each kernel for query, key and value of 16 bits, step by step, in the layouts that are its own: on whole numbers and
  * powers of two, where all products, weights and sums are exact; on every finite number of its dtype; on shapes that
  * are no multiple of a tile. Behind every array lies a guard. */
@@ -199,7 +200,7 @@ static void check_values(const struct kernel *kernel, size_t first, size_t count
     fill(sum, LANES, 4);
     fill(maximum, LANES, -1);
     fill(peak, LANES, 0);
-    kernel->softmax(scores, count, 1, peak, maximum, sum, rescale);
+    kernel->softmax(scores, count, 1, peak, maximum, sum, NULL, rescale);
     kernel->values(&setting.keys, first, count, scores, rescale, context);
     for (size_t lane = 0; lane < lanes; lane++) {
         double whole = 2;
@@ -245,7 +246,7 @@ static void check_weights(const struct kernel *kernel)
     for (size_t i = 0; i < count * lanes; i++)
         logits[i] = scores[i] = i % 11 == 10 ? -INFINITY : -(float)(i * 7919 % 10007) / 500;
     fill(peak, LANES, 0.001f);
-    kernel->softmax(scores, count, 1.75, peak, maximum, sum, rescale);
+    kernel->softmax(scores, count, 1.75, peak, maximum, sum, NULL, rescale);
     kernel->values(&setting.keys, 0, count, scores, rescale, context);
     for (size_t lane = 0; lane < lanes; lane++) {
         double kept = 0;
@@ -279,7 +280,7 @@ static void check_cut(const struct kernel *kernel)
                 till[lane] = (int32_t)cut;
             }
             kernel->scores(&setting.keys, 0, count, setting.query, from, till, scores, peak);
-            kernel->softmax(scores, count, 0.123, peak, maximum, sum, rescale);
+            kernel->softmax(scores, count, 0.123, peak, maximum, sum, NULL, rescale);
             kernel->values(&setting.keys, 0, count, scores, rescale, context);
             if (whole)
                 CHECK(memcmp(again, context, d_v * lanes * sizeof *again) == 0, "%zu keys: other bits", cut);
@@ -322,7 +323,7 @@ static void check_codes(const struct kernel *kernel, unsigned code)
     fill(scores, LANES, 0);
     fill(peak, LANES, 0);
     fill(context, KERNEL_KEYS * LANES, 0);
-    kernel->softmax(scores, 1, 1, peak, maximum, sum, rescale);
+    kernel->softmax(scores, 1, 1, peak, maximum, sum, NULL, rescale);
     kernel->values(&setting.keys, 0, 1, scores, rescale, context);
     for (size_t i = 0; i < count; i++)
         CHECK(is_number(kernel, key_worth[i], context[i * kernel->lanes]), "%.9g as a value: got %.9g", key_worth[i],

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* test_kernel.c once more, in double. */
 #define DOUBLES
 #include "test_kernel.c"

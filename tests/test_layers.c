@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every case of tests/layers: the attention module of a checkpoint, against what transformers makes of it, in float32 from
  * hidden.npy and from residual.npy; the same without its config, by the settings of case.json as options; in bfloat16
  * number for number. And what happens where a feature is taken away: the output moves.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The spans against the rule of each key by itself, and the bias against attn_mask and ALiBi written out. */
 #include "check.h"
 #include "model/mask.h"

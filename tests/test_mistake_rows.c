@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the table of mistakes promises to those who walk it, whatever rows it has; and that the manual has the sections
  * that it sends to. */
 #include "check.h"

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes on purpose (src/mistake/), in a grid of small jobs: the plain implementation without a mistake against the
  * reference, bit for bit, and each mistake in each job: refused with a reason, or numbers of which the stages before the
  * slot's are those of the right job. */
 #include "check.h"
 #include "mistake/plain.h"
+#include "model/stages.h"
 #include "stage/stage.h"
 #include "support.h"
 

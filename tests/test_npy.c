@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* .npy: what NumPy writes is read, number for number; what it would not write is refused with a reason. */
 #include "check.h"
 #include "read/npy.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The command line of what was asked for: typed again it asks for the same, and a shell takes it as it stands. */
 #include "check.h"
 #include "cli/option_line.h"

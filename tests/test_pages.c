@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Caches in pages: what lies beyond a length is never touched. Each page of a cache is a page of memory of its own, and
  * those that no item reads may not be read: a step into them ends the program. */
 #include "build/problem_create.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Each option with each other option and with each format: pairs of values in rows of several, for every command that
  * computes. What comes out is read as its reader would read it, and compared with what the other formats have; what is
  * refused says why.
@@ -22,7 +23,7 @@
 
 enum {
     WIDTH = 11,           /* values of a row */
-    ROWS_OF_A_PART = 200, /* of a command */
+    ROWS_OF_A_PART = 120, /* of a command */
     ROWS_IF_SLOW = 60,    /* where processes are slow to start */
     MOST_SEEN = 512,
     MOST_WAITING = 1000, /* files for the readers that take many at once */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pooling: means of blocks against the table's own numbers, masked ones left out. */
 #include "check.h"
 #include "support.h"

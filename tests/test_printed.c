@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Printed tables: what is read of them, to the bit and to the last digit shown; texts that are cut short. */
 #include "check.h"
 #include "read/printed.h"
@@ -221,12 +222,12 @@ static void check_no_numbers(void)
 
 /* --- an input without an end ------------------------------------------------------------------------------------- */
 
-static void check_hopeless(void)
+static void check_cannot_be_input(void)
 {
     enum { LONG = 1 << 16 };
     static const struct {
         const char *piece;
-        bool hopeless;
+        bool refused;
     } pieces[] = {{"y\n", true},           {"[", true},        {"1 2\n", false},
                   {"0.123456789,", false}, {"x 1\n", false},   {"# none\n", false},
                   {"[1]\n", true},         {"1 2\n1\n", true}, {"self-attention: 6 tokens\n", true}};
@@ -237,8 +238,8 @@ static void check_hopeless(void)
         check_begin("without an end: %s", pieces[i].piece);
         for (size_t at = 0; at < LONG; at++)
             text[at] = (unsigned char)pieces[i].piece[at % strlen(pieces[i].piece)];
-        CHECK(printed_is_hopeless(text, LONG) == pieces[i].hopeless, "expected it to be %s",
-              pieces[i].hopeless ? "given up" : "read on");
+        CHECK(printed_cannot_be_input(text, LONG) == pieces[i].refused, "expected it to be %s",
+              pieces[i].refused ? "given up" : "read on");
     }
     free(text);
 }
@@ -249,6 +250,6 @@ int main(void)
     check_cuts();
     check_numbers();
     check_no_numbers();
-    check_hopeless();
+    check_cannot_be_input();
     return check_end();
 }

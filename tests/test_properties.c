@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What must hold for any numbers: properties of attention, whatever a golden case says. */
 #include "check.h"
 #include "model/torch_random.h"
@@ -362,11 +363,11 @@ static void write_spoiled(bool spoils)
 static void check_forbidden(const char *line)
 {
     static char spoiled[TEXT_BYTES];
-    const char *const stages[] = {"masked", "weights", "context", "lse"};
+    const char *const stages[] = {"masked", "weights", "context", "lse", "entropy"};
     write_spoiled(true);
     strcpy(spoiled, text);
     write_spoiled(false);
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
         check_begin("%s: what a forbidden key holds leaves %s the same bits", line, stages[i]);
         check_same(line, spoiled, line, text, stages[i]);
     }
@@ -421,9 +422,9 @@ int main(void)
     check_given("multihead --heads 6 --kv-heads 2 --d-out 12 --no-causal --scale 0.3", "sdpa --scale 0.3", 6, 2, 2);
     check_given("multihead --heads 3 --stacked --d-out 4 --window 3,2", "sdpa --causal --window 3,2", 3, 3, 4);
     check_masks();
-    check_forbidden("sdpa --stages masked,weights,context,lse");
-    check_forbidden("sdpa --causal --window 5,0 --softcap 3 --stages masked,weights,context,lse");
-    check_forbidden("sdpa --dropout 0.4 --dtype f64 --stages masked,weights,context,lse");
+    check_forbidden("sdpa --stages masked,weights,context,lse,entropy");
+    check_forbidden("sdpa --causal --window 5,0 --softcap 3 --stages masked,weights,context,lse,entropy");
+    check_forbidden("sdpa --dropout 0.4 --dtype f64 --stages masked,weights,context,lse,entropy");
     check_lse("sdpa --stages masked,lse");
     check_lse("sdpa --causal --window 4,0 --softcap 1 --stages masked,lse");
     return check_end();

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The reference to the bit: its sums in the order that stage/dot_products.h says, in heads of every width; and rows
  * that are made as bytes, by blocks and threads, are the rows that result_row gives. */
 #include "check.h"

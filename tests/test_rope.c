@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rotary position embedding against transformers (tests/golden/make_rope.py), bit for bit where that is one number on
  * every machine, and against ONNX's node tests (tests/golden/onnx-rotary); what a rotation keeps; what is refused. */
 #include "check.h"

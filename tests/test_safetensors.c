@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* .safetensors: what the safetensors package writes is read, number for number; a header that lies is refused. */
 #include "check.h"
 #include "read/safetensors.h"
@@ -102,7 +103,7 @@ static const struct {
     {"{" INPUTS ",\"W_key\":{\"data_offsets\":[8,10],\"dtype\":\"BOOL\",\"shape\":[1,2]}}", 10, NULL},
     {"{\"W_key\":{\"data_offsets\":[8,10],\"dtype\":\"F16\",\"shape\":[1]}," INPUTS "}", 10, NULL},
     /* what is ignored may be anything, but lies where it says */
-    {"{\"mask\":{\"dtype\":\"F8_E4M3\",\"shape\":[2,1],\"data_offsets\":[0,2]}}", 2, NULL},
+    {"{\"mask\":{\"dtype\":\"F8_E8M0\",\"shape\":[2,1],\"data_offsets\":[0,2]}}", 2, NULL},
     {"{\"mask\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1,1,1],\"data_offsets\":[0,4]}}", 4, NULL},
     {"{\"context\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]}}", 4, NULL},
     {"{\"mask\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}," INPUTS "}", 8, NULL},
@@ -147,10 +148,11 @@ static const struct {
     {"{\"inputs\":{\"dtype\":32}}", 0, "inputs: dtype: expected a string, got a number"},
     {"{\"inputs\":{\"shape\":1}}", 0, "inputs: shape: expected an array, got a number"},
     {"{\"inputs\":{\"data_offsets\":{}}}", 0, "inputs: data_offsets: expected an array, got an object"},
-    {"{\"inputs\":{\"dtype\":\"F8_E4M3\",\"shape\":[4],\"data_offsets\":[0,4]}}", 4,
-     "inputs: numbers of dtype 'F8_E4M3' are not read; expected F32, F64, F16, BF16, I32, I64 or BOOL"},
+    {"{\"inputs\":{\"dtype\":\"F8_E8M0\",\"shape\":[4],\"data_offsets\":[0,4]}}", 4,
+     "inputs: numbers of dtype 'F8_E8M0' are not read; expected F32, F64, F16, BF16, F8_E4M3, F8_E5M2, I32, I64 or "
+     "BOOL"},
     {"{\"inputs\":{\"dtype\":\"f32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4,
-     "inputs: numbers of dtype 'f32' are not read; expected F32, F64, F16, BF16, I32, I64 or BOOL"},
+     "inputs: numbers of dtype 'f32' are not read; expected F32, F64, F16, BF16, F8_E4M3, F8_E5M2, I32, I64 or BOOL"},
     /* shapes */
     {"{\"inputs\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]}}", 4,
      "inputs is a single number; expected a list or more"},

@@ -1,9 +1,34 @@
+/* SPDX-License-Identifier: MIT */
 /* What the table of stages promises to those who walk it, whatever rows it has. */
 #include "check.h"
+#include "model/stages.h"
 #include "read/foreign_name.h"
 #include "stage/stage.h"
 
 #include <string.h>
+
+#define FUNCTIONS_OF(id, functions) [STAGE_##id] = &stage_##functions,
+static const struct stage_functions *const FUNCTIONS[STAGE_COUNT] = {STAGE_IDS(FUNCTIONS_OF)};
+
+/* In how many ways the row says that it is made: row by row; as operands and what they were before, by
+ * compute/operands.c; as another; from heads side by side; summed over rows on the way back. */
+static int ways(enum stage stage)
+{
+    const bool by_row = stage_is_made_by_row(stage), repeats = STAGES[stage].repeats, back = STAGES[stage].backward;
+    return by_row + (!stage_is_attended(stage) && !repeats && !back) + repeats + (stage == STAGE_OUTPUT) +
+           (back && !by_row);
+}
+
+static void check_functions(enum stage stage)
+{
+    const struct stage_functions *functions = FUNCTIONS[stage];
+    check_begin("%s: its functions", stage_name(stage));
+    CHECK(stage_unmade(STAGE_BIT(stage)) == STAGE_NAMES, "expected code that makes it");
+    CHECK(ways(stage) == 1, "expected one way in which it is made, got %d", ways(stage));
+    CHECK(functions->formula != NULL, "expected a formula");
+    CHECK(functions->of_sums == NULL || !stage_has_columns(stage), "expected a row statistic");
+    CHECK(!functions->takes_logs || functions->of_sums != NULL, "expected something that takes the logs");
+}
 
 static void check_row(enum stage stage)
 {
@@ -62,8 +87,10 @@ static void check_names(void)
 
 int main(void)
 {
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
         check_row((enum stage)stage);
+        check_functions((enum stage)stage);
+    }
     check_order();
     check_names();
     return check_end();

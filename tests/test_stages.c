@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Each stage of the reference is the stages before it, as they are stored, put through exact arithmetic and rounded once
  * to the working dtype. The arithmetic here is in long double and shares no line with src: its own mask, its own
  * rounding, and of dropout only the draws.
@@ -244,7 +245,7 @@ struct stored {
     double numbers[ROOM];
 };
 
-static struct stored query, key, value, scores, scaled, capped, masked, weights, dropped, context, output, lse;
+static struct stored query, key, value, scores, scaled, capped, masked, weights, dropped, context, output, lse, entropy;
 
 static bool load(struct made *made, const char *name, struct stored *stored)
 {
@@ -353,7 +354,7 @@ static void check_scores(const struct stage_case *test, size_t matrix, size_t kv
 }
 
 struct tallies {
-    struct tally scores, scaled, capped, masked, weights, dropped, context, lse;
+    struct tally scores, scaled, capped, masked, weights, dropped, context, lse, entropy;
 };
 
 /* One row from scaled to masked. */
@@ -373,7 +374,7 @@ static void check_elements(const struct stage_case *test, size_t item, size_t he
     }
 }
 
-/* Weights, and lse, of one row. */
+/* Weights, and the statistics, of one row. */
 static void check_softmax(const struct stage_case *test, size_t item, size_t head, size_t i, struct tallies *all)
 {
     const size_t matrix_row = (item * test->heads + head) * test->queries + i, row = matrix_row * test->keys;
@@ -398,6 +399,11 @@ static void check_softmax(const struct stage_case *test, size_t item, size_t hea
     }
     const long double exact = maximum == -INFINITY ? -INFINITY : maximum + logl(sum_of_masked);
     check_sum(&all->lse, matrix_row, exact, 1 + fabsl(exact));
+    long double uncertainty = 0;
+    for (size_t j = 0; j < test->keys; j++)
+        if (weights.numbers[row + j] != 0)
+            uncertainty -= weights.numbers[row + j] * logl(weights.numbers[row + j]);
+    check_sum(&all->entropy, matrix_row, uncertainty, uncertainty);
 }
 
 /* Dropped and context of one row. `kept` (Tk): what dropout draws for it; NULL: no dropout. */
@@ -425,13 +431,13 @@ static struct tally start(const struct stored *stored, enum dtype dtype, bool tw
     return (struct tally){.stored = stored, .dtype = dtype, .twice = twice};
 }
 
-/* From scores to context, and lse. Heads of one module are dropped in one draw. */
+/* From scores to context, and the statistics. Heads of one module are dropped in one draw. */
 static void check_stages(const struct stage_case *test, enum dtype dtype)
 {
     const bool drops = test->dropout > 0;
     struct tallies all = {start(&scores, dtype, false),  start(&scaled, dtype, false),  start(&capped, dtype, false),
                           start(&masked, dtype, false),  start(&weights, dtype, false), start(&dropped, dtype, true),
-                          start(&context, dtype, false), start(&lse, dtype, false)};
+                          start(&context, dtype, false), start(&lse, dtype, false),     start(&entropy, dtype, false)};
     struct torch_random generator;
     bool *kept = malloc(test->keys * sizeof *kept);
     torch_random_seed(&generator, TORCH_RANDOM_VECTOR, DROPOUT_SEED);
@@ -456,6 +462,7 @@ static void check_stages(const struct stage_case *test, enum dtype dtype)
     check_tally(&all.weights);
     check_tally(&all.context);
     check_tally(&all.lse);
+    check_tally(&all.entropy);
     if (drops)
         check_tally(&all.dropped);
 }
@@ -567,7 +574,7 @@ static bool load_all(struct made *made, bool drops)
     return load(made, "query", &query) && load(made, "key", &key) && load(made, "value", &value) &&
            load(made, "scores", &scores) && load(made, "scaled", &scaled) && load(made, "capped", &capped) &&
            load(made, "masked", &masked) && load(made, "weights", &weights) && load(made, "context", &context) &&
-           load(made, "lse", &lse) && (!drops || load(made, "dropped", &dropped));
+           load(made, "lse", &lse) && load(made, "entropy", &entropy) && (!drops || load(made, "dropped", &dropped));
 }
 
 static void check_case(const struct stage_case *test, enum dtype dtype, bool projects, uint64_t seed)
@@ -577,7 +584,7 @@ static void check_case(const struct stage_case *test, enum dtype dtype, bool pro
     const bool has_output = strncmp(test->options, "multihead", 9) == 0, drops = test->dropout > 0;
     snprintf(line, sizeof line,
              "%s --dtype %s --kernel reference --stages "
-             "query,key,value,scores,scaled,capped,masked,weights,context,lse%s%s%s",
+             "query,key,value,scores,scaled,capped,masked,weights,context,lse,entropy%s%s%s",
              test->options, dtype_name(dtype), drops ? ",dropped" : "", projects ? ",inputs,parameters" : "",
              has_output ? ",output" : "");
     check_begin("%s --dtype %s%s%s%s%s%s: exact arithmetic, rounded once", test->options, dtype_name(dtype),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Jobs done in steps: every row has the bits of the whole pass, whatever the mechanism, the mask, the dtype, the path
  * and the sizes of the steps; what is read and kept is counted once more, key by key; what must differ differs; and the
  * cache writes as ONNX's TensorScatter does. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* data/module.json, kernel-causal.json and kernel-plain.json: on one of them at least each mistake shows, by so much
  * that attn why names it from a table printed with one decimal.
  *
@@ -255,7 +256,7 @@ static bool is_of_them(enum mistake id)
 {
     const enum mistake_slot slot = MISTAKES[id].slot;
     return slot != MISTAKE_SLOT_DRAW && slot != MISTAKE_SLOT_GRAD && slot != MISTAKE_SLOT_SEQUENCES &&
-           slot != MISTAKE_SLOT_PAGES && id != MISTAKE_DTYPE_BF16 && id != MISTAKE_DTYPE_F16;
+           slot != MISTAKE_SLOT_PAGES && mistake_dtype(id) == DTYPE_COUNT;
 }
 
 static void check_all(void)

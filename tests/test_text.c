@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A text that grows within its room: all of it where it fits, and no byte behind its room where it does not. */
 #include "base/text.h"
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every task runs once, whatever the number of threads, and each thread has a number of its own; and the
  * room that work takes. */
 #include "base/threads.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables that PyTorch made with one thing done wrong, on the way back, among packed sequences or in pages, and what attn
  * why says of them: tests/why/make_tables.py says what a line of tables.jsonl holds.
  *

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /* The sheets of attn worksheet for many seeds: their numbers are easy, the answers are attn's own, and a sheet shows none
  * of them. */
 #include "check.h"
+#include "model/stages.h"
 #include "support.h"
 #include "worksheet/worksheet.h"
 #include "worksheet/writers.h"

@@ -49,18 +49,13 @@ static const char *read_exponent(const char *at, int *exponent)
     return value <= MOST_EXPONENT ? at : NULL;
 }
 
-static int leading_zeros(uint64_t number)
-{
-    return __builtin_clzll(number);
-}
-
 /* The double nearest to value * 10^exponent, where value is not 0. False where that is not told here. */
 static bool scale(uint64_t value, int exponent, uint64_t *bits)
 {
     if (exponent < DECIMAL_LOWEST_POWER || exponent > DECIMAL_HIGHEST_POWER)
         return false;
     const struct decimal_power *power = &DECIMAL_POWERS[exponent - DECIMAL_LOWEST_POWER];
-    int shift = leading_zeros(value);
+    int shift = __builtin_clzll(value);
     const struct decimal_product upper = decimal_multiply(value << shift, power->high),
                                  lower = decimal_multiply(value << shift, power->low);
     uint64_t low = upper.low + lower.high, high = upper.high + (low < lower.high);

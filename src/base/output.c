@@ -187,12 +187,6 @@ static enum status open_beside(struct output *output, const struct stat *replace
     return output_close(output);
 }
 
-static enum status open_in_place(struct output *output, const char *path)
-{
-    output->file = open(path, O_WRONLY | O_CLOEXEC);
-    return output->file < 0 ? open_failed(output) : STATUS_OK;
-}
-
 void output_open_stream(struct output *output, int stream, const char *name, struct error *error)
 {
     output->file = stream;
@@ -253,7 +247,8 @@ enum status output_open(struct output *output, const char *path, struct arena *a
         return error_system(error, EISDIR, "%s", path);
     if (exists && !S_ISREG(there.st_mode)) {
         output->target = NULL;
-        return open_in_place(output, path);
+        output->file = open(path, O_WRONLY | O_CLOEXEC);
+        return output->file < 0 ? open_failed(output) : STATUS_OK;
     }
     if (exists && access(path, W_OK) != 0)
         return open_failed(output);

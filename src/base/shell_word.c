@@ -4,12 +4,6 @@
 
 static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+@%";
 
-/* A word that begins with = is a command's path in zsh. */
-static bool is_plain(const char *word)
-{
-    return word[0] != '\0' && word[0] != '=' && word[strspn(word, PLAIN)] == '\0';
-}
-
 /* Bytes of the next character that can be shown as it is; 0 where it cannot. */
 static size_t shown_bytes(const char *word)
 {
@@ -44,7 +38,8 @@ static void add_escaped(struct text *text, const char *word)
 
 void shell_word(struct text *text, const char *word)
 {
-    if (is_plain(word)) {
+    /* A word that begins with = is a command's path in zsh. */
+    if (word[0] != '\0' && word[0] != '=' && word[strspn(word, PLAIN)] == '\0') {
         text_add(text, "%s", word);
         return;
     }

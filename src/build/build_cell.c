@@ -2,6 +2,7 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
+#include "model/stages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,9 +58,9 @@ static size_t list_axes(struct problem *problem, enum stage stage, struct index 
     size_t count = 0;
     if (problem->cell_name != NULL)
         return list_axes_of_parameter(problem, axes);
-    if (stage == STAGE_GRAD_ATTN_MASK)
+    if (STAGES[stage].columns == STAGE_COLUMNS_MASK)
         return list_axes_of_mask(problem, axes);
-    if (STAGES[stage].columns == STAGE_COLUMNS_MASK) { /* of the sinks: a number for each head */
+    if (STAGES[stage].columns == STAGE_COLUMNS_HEADS) {
         axes[count++] = (struct index){"HEAD", TOKENS_NONE, problem->heads, NULL, &cell->column};
         return count;
     }
@@ -142,7 +143,7 @@ static enum status check_gradient(const struct build *build, enum stage stage)
         return build->error->status;
     if (stage_is_explained(build->problem, stage))
         return STATUS_OK;
-    if (stage == STAGE_GRAD_PARAMETERS && build->problem->cell_name == NULL)
+    if (STAGES[stage].columns == STAGE_COLUMNS_PARAMETERS && build->problem->cell_name == NULL)
         return refuse_gradient(build, stage_name(stage), "several tables");
     return refuse_gradient(build, build->problem->cell_name != NULL ? build->problem->cell_name : stage_name(stage),
                            stage == problem_grad_stage(build->problem) ? "given, not computed"

@@ -1,4 +1,5 @@
 #include "build/build.h"
+#include "model/stage_id.h"
 
 #include <string.h>
 
@@ -46,11 +47,6 @@ static const struct file_tensor *find_given(const struct build *build, const cha
     return found;
 }
 
-static bool is_shaped(const struct tensor *given, const struct tensor *last)
-{
-    return given->rank == last->rank && memcmp(given->shape, last->shape, last->rank * sizeof last->shape[0]) == 0;
-}
-
 /* ... x H x d_v, where the last table has ... x H d_v: the same numbers in the same order. */
 static bool has_heads_apart(const struct tensor *given, const struct tensor *last, size_t heads)
 {
@@ -78,7 +74,7 @@ enum status build_grad(const struct build *build)
         return build->error->status;
     last.rank = shape_last(problem, last.shape);
     const char *said = build->grad->nameless ? name : given->name;
-    if (!is_shaped(&given->tensor, &last) &&
+    if (!tensor_same_shape(&given->tensor, &last) &&
         !(problem->packed && has_heads_apart(&given->tensor, &last, problem->heads)))
         return error_usage(build->error, "%s: %s is %s; expected %s, as %s is", build->grad->source, said,
                            tensor_shape_text(&given->tensor, got), tensor_shape_text(&last, wanted),

@@ -1,6 +1,7 @@
 #include "build/build.h"
 
 #include "mistake/recipe.h"
+#include "model/stage_id.h"
 
 #include <string.h>
 
@@ -106,8 +107,7 @@ static bool is_made_already(const struct build *build, enum mistake id)
         return false;
     if (MISTAKES[id].slot == MISTAKE_SLOT_DRAW)
         return problem->parameters.given && build->weights == NULL;
-    return (id == MISTAKE_DTYPE_F16 && problem->dtype == DTYPE_F16) ||
-           (id == MISTAKE_DTYPE_BF16 && problem->dtype == DTYPE_BF16);
+    return mistake_dtype(id) == problem->dtype;
 }
 
 /* Those that change the problem now; returns how many. */
@@ -144,12 +144,12 @@ enum status build_mistakes(const struct build *build)
         return error_usage(build->error, "%s: %s cannot be made here: %s",
                            build_place(build, OPTION_MISTAKE, place, sizeof place), MISTAKES[changes[refused].id].name,
                            reason);
-    if (problem->has_grad && recipe->no_way_back != NULL)
+    if (problem->has_grad && recipe->not_differentiable != NULL)
         return error_usage(
             build->error,
             "%s: %s cannot be made here: it makes a stage otherwise than its formula, which has no gradients; "
             "expected no --grad",
-            build_place(build, OPTION_MISTAKE, place, sizeof place), recipe->no_way_back);
+            build_place(build, OPTION_MISTAKE, place, sizeof place), recipe->not_differentiable);
     *right = *problem;
     *problem = recipe->problem;
     problem->right = right;

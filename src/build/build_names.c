@@ -1,4 +1,5 @@
 #include "build/build.h"
+#include "model/stage_id.h"
 
 #include <string.h>
 

@@ -1,5 +1,7 @@
 #include "build/build.h"
 
+#include "kernel/kernel.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -238,12 +240,13 @@ static enum status find_past(const struct build *build, const struct operand *op
                        operand->shape[1], operand->shape[3], operand->name);
 }
 
-/* The tensor in the working dtype; *finite becomes false where it was converted and is not. */
+/* The tensor as the kernels take the working dtype; *finite becomes false where it was converted and is not. */
 static enum status take_tensor(const struct build *build, const char *name, const struct tensor *tensor, bool *finite,
                                struct tensor *taken)
 {
-    return tensor_round(tensor, build->problem->dtype, build->inputs->source, name, finite, taken, build->arena,
-                        build->error);
+    const enum dtype dtype = build->problem->dtype;
+    tensor_conversion *take = kernel_takes(dtype) ? tensor_round : tensor_convert;
+    return take(tensor, dtype, build->inputs->source, name, finite, taken, build->arena, build->error);
 }
 
 /* One operand in the working dtype, heads apart and the past before it. */

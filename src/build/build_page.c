@@ -1,5 +1,6 @@
 #include "build/build.h"
 
+#include "model/stages.h"
 #include "stage/operand_steps.h"
 
 /* What query and key are turned or scaled from. */

@@ -240,7 +240,7 @@ static enum status end_sequences(const struct build *build, size_t items, const 
     return STATUS_OK;
 }
 
-static enum status make_room(const struct build *build, size_t items, size_t most, struct build_pages *pages)
+static enum status allocate_lists(const struct build *build, size_t items, size_t most, struct build_pages *pages)
 {
     struct arena *arena = build->arena;
     pages->from = arena_allocate(arena, most, sizeof *pages->from, build->error);
@@ -271,7 +271,7 @@ enum status build_pages(const struct build *build, size_t items, struct build_pa
         .per_item = table->shape[1], .size = cache->shape[1], .keys = 1, .in_sequence = in_sequence, .items = items};
     struct numbering numbering = {arena_allocate(build->arena, all, sizeof *numbering.number, build->error), NULL};
     numbering.filled = arena_allocate(build->arena, most, sizeof *numbering.filled, build->error);
-    if (make_room(build, items, most, pages) != STATUS_OK)
+    if (allocate_lists(build, items, most, pages) != STATUS_OK)
         return build->error->status;
     memset(numbering.number, 0, all * sizeof *numbering.number);
     memset(numbering.filled, 0, most * sizeof *numbering.filled);

@@ -2,6 +2,7 @@
 
 #include "base/threads.h"
 #include "kernel/fused.h"
+#include "model/stages.h"
 #include "stage/operand_steps.h"
 
 #include <stdlib.h>
@@ -38,12 +39,15 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
                  problem->not_finite);
         return text;
     }
-    for (size_t i = 0; i < problem->stage_count; i++)
-        if (stage_is_square(problem->stages[i]) && !STAGES[problem->stages[i]].backward) {
-            snprintf(text, size, "it never forms '%s', which is T x T; expected --stages without it, such as context",
-                     stage_name(problem->stages[i]));
-            return text;
-        }
+    for (size_t i = 0; i < problem->stage_count; i++) {
+        const enum stage stage = problem->stages[i];
+        const bool square = stage_is_square(stage) && !STAGES[stage].backward;
+        if (!square && (stage_has_columns(stage) || stage_statistic(stage).number != NULL))
+            continue;
+        snprintf(text, size, "it never forms '%s'%s; expected --stages without it, such as context", stage_name(stage),
+                 square ? ", which is T x T" : "");
+        return text;
+    }
     return NULL;
 }
 
@@ -63,8 +67,8 @@ static const char *obstacle_backward(const struct problem *problem, char *text, 
                      dtype_title(problem->kernel->dtype));
             return text;
         }
-        if (stage_is_square(stage) || stage == STAGE_GRAD_ATTN_MASK || stage == STAGE_GRAD_ALIBI_SLOPES ||
-            (stage == STAGE_GRAD_PARAMETERS && relative)) {
+        if (stage_is_square(stage) || STAGES[stage].sums_square ||
+            (STAGES[stage].columns == STAGE_COLUMNS_PARAMETERS && relative)) {
             snprintf(text, size,
                      "'%s' is made of gradients that are T x T, which it never forms; expected --stages without it, "
                      "such as grad_query",
@@ -114,7 +118,7 @@ enum status build_path(const struct build *build)
     const char *why = obstacle(problem, text, sizeof text);
     if (forced && why != NULL)
         return error_usage(build->error, "--kernel %s: %s", name, why);
-    if (forced && (problem->recipe != NULL || problem->grad_change != GRAD_RIGHT))
+    if (forced && (problem->recipe != NULL || problem->backward_mistake != NULL))
         return error_usage(build->error, "--kernel %s: it makes no mistakes; expected --kernel auto", name);
     if (path == PATH_FAST16 && problem_projects(problem))
         return error_usage(build->error,
@@ -130,8 +134,7 @@ enum status build_path(const struct build *build)
     why = problem->has_grad ? obstacle_backward(problem, text, sizeof text) : NULL;
     if (forced && why != NULL)
         return error_usage(build->error, "--kernel %s: %s", name, why);
-    problem->fused_backward =
-        problem->fused && problem->has_grad && problem->grad_change == GRAD_RIGHT && why == NULL;
+    problem->fused_backward = problem->fused && problem->has_grad && problem->backward_mistake == NULL && why == NULL;
     problem->kernel_projections =
         problem->fused || (path == PATH_AUTO && large && !problem_rounding(problem)->product_first);
     return STATUS_OK;

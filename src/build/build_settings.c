@@ -13,24 +13,18 @@ static bool is_recorded(const struct problem *problem, const char *name)
     return false;
 }
 
-/* Whether the option is about what is drawn, and nothing that is depends on it. */
-static bool is_idle(const struct build *build, enum option_id id)
-{
-    const bool drawing = id == OPTION_SEED || id == OPTION_SKIP || id == OPTION_INIT || id == OPTION_RNG;
-    return drawing && !build_changes_draws(build, id);
-}
-
 /* Those alone that the mechanism takes: a layer draws nothing. */
 static enum status add_setting(const struct build *build, enum option_id id, enum setting_kind kind, const char *text)
 {
     struct problem *problem = build->problem;
+    const bool drawing = id == OPTION_SEED || id == OPTION_SKIP || id == OPTION_INIT || id == OPTION_RNG;
     char name[BUILD_PLACE_BYTES];
     if (is_recorded(problem, options_setting_name(id, name, sizeof name)) ||
         !options_takes_setting(problem->mechanism, name))
         return STATUS_OK;
     struct setting setting = {arena_text(build->arena, name, strlen(name), build->error), kind,
                               arena_text(build->arena, text, strlen(text), build->error), OPTIONS[id].asked,
-                              is_idle(build, id)};
+                              drawing && !build_changes_draws(build, id)};
     problem->settings[problem->setting_count++] = setting;
     return setting.name == NULL || setting.text == NULL ? build->error->status : STATUS_OK;
 }
@@ -41,11 +35,6 @@ static enum status add_whole(const struct build *build, enum option_id id, uint6
     char text[24];
     snprintf(text, sizeof text, "%llu", (unsigned long long)value);
     return add_setting(build, id, value >= UINT64_C(1) << 53 ? SETTING_TEXT : SETTING_NUMBER, text);
-}
-
-static enum status add_truth(const struct build *build, enum option_id id, bool value)
-{
-    return add_setting(build, id, SETTING_TRUTH, value ? "true" : "false");
 }
 
 /* Records what the option holds, whether it was given or is a default. Those above record what came of it. */
@@ -82,72 +71,58 @@ static enum status record_asked(const struct build *build)
     return listed ? add_option(build, OPTION_QUERY) : STATUS_OK;
 }
 
-static enum status record_heads(const struct build *build)
+/* What is recorded of an option: what it holds, or what came of it. */
+struct record {
+    enum option_id id;
+    bool when;
+    enum { AS_HELD, AS_WHOLE, AS_TRUTH, AS_DTYPE } as;
+    uint64_t value;
+};
+
+static enum status record(const struct build *build, const struct record *one)
 {
-    const struct problem *problem = build->problem;
-    if (add_whole(build, OPTION_HEADS, problem->heads))
-        return build->error->status;
-    if (build_said(build, OPTION_KV_HEADS) && add_whole(build, OPTION_KV_HEADS, problem->kv_heads))
-        return build->error->status;
-    return add_truth(build, OPTION_STACKED, problem->plan.stacked);
+    if (!one->when)
+        return STATUS_OK;
+    if (one->as == AS_HELD)
+        return add_option(build, one->id);
+    if (one->as == AS_WHOLE)
+        return add_whole(build, one->id, one->value);
+    return one->as == AS_TRUTH ? add_setting(build, one->id, SETTING_TRUTH, one->value ? "true" : "false")
+                               : add_setting(build, one->id, SETTING_TEXT, dtype_name((enum dtype)one->value));
 }
 
-/* What draws the parameters, or what those that are given have. */
-static enum status record_parameters(const struct build *build)
-{
-    const struct problem *problem = build->problem;
-    if (add_option(build, OPTION_SEED) || add_option(build, OPTION_SKIP) || add_option(build, OPTION_INIT) ||
-        add_option(build, OPTION_RNG) || add_whole(build, OPTION_D_OUT, problem->plan.d_out) ||
-        (problem->has_heads && record_heads(build)) || add_truth(build, OPTION_QKV_BIAS, problem->plan.qkv_bias))
-        return build->error->status;
-    return add_setting(build, OPTION_DTYPE, SETTING_TEXT, dtype_name(problem->dtype));
-}
-
-static enum status record_computation(const struct build *build)
-{
-    const struct problem *problem = build->problem;
-    if (add_option(build, OPTION_DROPOUT) ||
-        (build_said(build, OPTION_DROPOUT_SEED) && add_option(build, OPTION_DROPOUT_SEED)) ||
-        (problem->has_heads && add_truth(build, OPTION_CAUSAL, problem_right(problem)->mask.causal)) ||
-        (build->options->context_length != 0 && add_option(build, OPTION_CONTEXT_LENGTH)))
-        return build->error->status;
-    return record_asked(build);
-}
-
-static enum status record_dropout(const struct build *build)
-{
-    if (add_option(build, OPTION_SEED) || add_option(build, OPTION_SKIP) || add_option(build, OPTION_RNG) ||
-        add_option(build, OPTION_DROPOUT))
-        return build->error->status;
-    return build_said(build, OPTION_DROPOUT_SEED) ? add_option(build, OPTION_DROPOUT_SEED) : STATUS_OK;
-}
-
-/* The settings of sdpa. Those of the generator matter only with dropout, those of heads only where query, key and
- * value are packed. */
-static enum status record_sdpa(const struct build *build)
-{
-    const struct problem *problem = build->problem;
-    const bool drops = problem->dropout > 0 || problem_right(problem)->dropout > 0;
-    if (drops && record_dropout(build))
-        return build->error->status;
-    if (problem->packed &&
-        (add_whole(build, OPTION_HEADS, problem->heads) || add_whole(build, OPTION_KV_HEADS, problem->kv_heads)))
-        return build->error->status;
-    if (add_truth(build, OPTION_CAUSAL, problem_right(problem)->mask.causal) ||
-        add_setting(build, OPTION_DTYPE, SETTING_TEXT, dtype_name(problem->dtype)))
-        return build->error->status;
-    return record_asked(build);
-}
-
+/* What draws the parameters, or what those that are given have; what computes with them. The settings of sdpa follow:
+ * those of the generator matter only with dropout, those of heads only where query, key and value are packed. */
 enum status build_settings(const struct build *build)
 {
     struct problem *problem = build->problem;
+    const struct problem *right = problem_right(problem);
+    const struct parameters_plan *plan = &problem->plan;
+    const bool projects = problem_projects(problem), computes = projects && !problem->parameters_only;
+    const bool drops = !projects && (problem->dropout > 0 || right->dropout > 0), packed = !projects && problem->packed;
+    const bool split = projects && problem->has_heads, seeded = build_said(build, OPTION_DROPOUT_SEED);
+    const struct record records[] = {
+        {OPTION_SEED, projects || drops, AS_HELD, 0},
+        {OPTION_SKIP, projects || drops, AS_HELD, 0},
+        {OPTION_INIT, projects, AS_HELD, 0},
+        {OPTION_RNG, projects || drops, AS_HELD, 0},
+        {OPTION_D_OUT, projects, AS_WHOLE, plan->d_out},
+        {OPTION_DROPOUT, drops, AS_HELD, 0},
+        {OPTION_DROPOUT_SEED, drops && seeded, AS_HELD, 0},
+        {OPTION_HEADS, split || packed, AS_WHOLE, problem->heads},
+        {OPTION_KV_HEADS, (split && build_said(build, OPTION_KV_HEADS)) || packed, AS_WHOLE, problem->kv_heads},
+        {OPTION_STACKED, split, AS_TRUTH, plan->stacked},
+        {OPTION_QKV_BIAS, projects, AS_TRUTH, plan->qkv_bias},
+        {OPTION_CAUSAL, !projects, AS_TRUTH, right->mask.causal},
+        {OPTION_DTYPE, true, AS_DTYPE, problem->dtype},
+        {OPTION_DROPOUT, computes, AS_HELD, 0},
+        {OPTION_DROPOUT_SEED, computes && seeded, AS_HELD, 0},
+        {OPTION_CAUSAL, computes && problem->has_heads, AS_TRUTH, right->mask.causal},
+        {OPTION_CONTEXT_LENGTH, computes && build->options->context_length != 0, AS_HELD, 0},
+    };
     problem->settings = arena_allocate(build->arena, OPTION_COUNT, sizeof problem->settings[0], build->error);
-    if (problem->settings == NULL)
-        return build->error->status;
-    if (!problem_projects(problem))
-        return record_sdpa(build);
-    if (record_parameters(build) != STATUS_OK)
-        return build->error->status;
-    return problem->parameters_only ? STATUS_OK : record_computation(build);
+    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++)
+        if (problem->settings == NULL || record(build, &records[i]) != STATUS_OK)
+            return build->error->status;
+    return problem->parameters_only ? STATUS_OK : record_asked(build);
 }

@@ -1,4 +1,5 @@
 #include "build/build.h"
+#include "model/stages.h"
 
 #include <string.h>
 
@@ -34,15 +35,7 @@ enum status build_check_stage(const struct build *build, const char *place, enum
 
 /* --- what is shown ------------------------------------------------------------------------------------------------ */
 
-/* Of sdpa: none that is T x T. */
-static void list_gradients(struct problem *problem)
-{
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (STAGES[stage].backward && !stage_is_square((enum stage)stage) && stage_applies(problem, (enum stage)stage))
-            problem->stages[problem->stage_count++] = (enum stage)stage;
-}
-
-/* All of the mechanism; of sdpa the context alone, and its gradients; and of steps the last. */
+/* All of the mechanism; of sdpa the context alone, and its gradients but for T x T; and of steps the last. */
 static void list_stages(struct problem *problem, const struct options *options)
 {
     const bool page = options_format(options)->computes, picture = options_are_of_picture(options) || page;
@@ -52,7 +45,10 @@ static void list_stages(struct problem *problem, const struct options *options)
     }
     if (!problem_projects(problem) && !picture) {
         problem->stages[problem->stage_count++] = STAGE_CONTEXT;
-        list_gradients(problem);
+        for (int stage = 0; stage < STAGE_COUNT; stage++)
+            if (STAGES[stage].backward && !stage_is_square((enum stage)stage) &&
+                stage_applies(problem, (enum stage)stage))
+                problem->stages[problem->stage_count++] = (enum stage)stage;
         return;
     }
     if (stage_applies(problem, STAGE_INPUTS) && !options->heatmap && !page)
@@ -98,7 +94,7 @@ static uint64_t sources_of_cell(const struct problem *problem)
     static const uint64_t OF_KEYS =
         STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_VALUE) | STAGE_BIT(STAGE_GRAD_PROJECTED_KEY);
     const enum stage stage = problem->cell.stage;
-    if (problem->cell_name != NULL || stage == STAGE_GRAD_ATTN_MASK)
+    if (problem->cell_name != NULL || STAGES[stage].columns == STAGE_COLUMNS_MASK)
         return STAGE_BIT(stage);
     if (!STAGES[stage].backward || !STAGES[stage].joins_heads)
         return stage_closure(STAGE_BIT(stage)) & of_way(STAGES[stage].backward);

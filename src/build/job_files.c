@@ -64,11 +64,6 @@ static enum status read_layer(struct layer *layer, const struct options *options
     return layer_ask(&asked, layer, number, arena, error) ? error->status : layer_read(layer, &asked, arena, error);
 }
 
-static enum status refuse_folder(const char *path, struct error *error)
-{
-    return error_usage(error, "%s: a folder; expected hidden states, and the checkpoint behind --weights", path);
-}
-
 /* Why there are no inputs: of layer the first thing to say is that it has no checkpoint. */
 static enum status refuse_inputs(const struct options *options, struct error *error)
 {
@@ -76,7 +71,9 @@ static enum status refuse_inputs(const struct options *options, struct error *er
         return error->status;
     if (options->weights == NULL && options->in == NULL)
         return error_usage(error, JOB_FILES_NO_CHECKPOINT);
-    return options->in != NULL && is_folder(options->in) ? refuse_folder(options->in, error) : error->status;
+    if (options->in == NULL || !is_folder(options->in))
+        return error->status;
+    return error_usage(error, "%s: a folder; expected hidden states, and the checkpoint behind --weights", options->in);
 }
 
 enum status job_files_read(struct job_files *job, const struct options *options, struct arena *arena,

@@ -5,6 +5,7 @@
 #include "build/problem_create.h"
 #include "cases/answer.h"
 #include "cli/option_line.h"
+#include "model/stage_id.h"
 #include "why/report.h"
 
 #include <errno.h>

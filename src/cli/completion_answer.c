@@ -152,12 +152,12 @@ static void offer_words(enum command command, bool pages, const char *word, stru
 
 static void offer_lessons(const char *word, struct output *output)
 {
-    char number[16], title[LESSON_TITLE_BYTES];
+    char number[16];
     output_print(output, "words\n");
-    for (size_t i = 1; lesson_title(i, title); i++) {
+    for (size_t i = 1; i <= LESSON_COUNT; i++) {
         snprintf(number, sizeof number, "%zu", i);
         if (begins(number, word))
-            offer(output, number, title);
+            offer(output, number, LESSONS[i].title);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "cli/format_check.h"
 
 #include "base/text.h"
+#include "model/stage_id.h"
 
 #include <string.h>
 
@@ -132,31 +133,19 @@ static const char *list_names(enum command command, char *text)
     return text_alternatives(names, FORMAT_COUNT, text, NAMES_BYTES);
 }
 
-static enum status refuse_report(const struct options *options, struct error *error)
-{
-    char list[NAMES_BYTES];
-    return error_usage(error, "%s writes %s, not %s", command_name(options->command),
-                       list_names(options->command, list), options_format(options)->name);
-}
-
-static enum status refuse_worksheet(const struct options *options, struct error *error)
-{
-    char list[NAMES_BYTES];
-    return error_usage(error, "--format %s is not for paper, where a worksheet is filled in; expected %s",
-                       options_format(options)->name, list_names(options->command, list));
-}
-
 static enum status refuse_format(const struct options *options, struct error *error)
 {
-    char suffixes[SUFFIXES_BYTES];
+    char suffixes[SUFFIXES_BYTES], names[NAMES_BYTES];
     if (options->command == COMMAND_INIT)
         return error_usage(error, "%s", options_format(options)->refuses_parameters);
     if (options->command == COMMAND_JOIN)
         return error_usage(error, "join writes what the parts hold whole: --out WHOLE%s",
                            list_suffixes(options->command, suffixes));
     if (options->command == COMMAND_WORKSHEET)
-        return refuse_worksheet(options, error);
-    return refuse_report(options, error);
+        return error_usage(error, "--format %s is not for paper, where a worksheet is filled in; expected %s",
+                           options_format(options)->name, list_names(options->command, names));
+    return error_usage(error, "%s writes %s, not %s", command_name(options->command),
+                       list_names(options->command, names), options_format(options)->name);
 }
 
 /* The steps are told as a table, drawn, or for a pipe. */

@@ -65,12 +65,6 @@ void help_entry(struct output *output, const char *head, size_t column, const ch
     help_wrap(output, text, column, column);
 }
 
-static void write_examples(struct output *output, const struct manual_example *examples)
-{
-    for (int i = 0; i < MANUAL_EXAMPLES; i++)
-        help_entry(output, examples[i].command, EXAMPLE_COLUMN, examples[i].what);
-}
-
 /* --- options ----------------------------------------------------------------------------------------------------- */
 
 /* COMMAND_COUNT: whether any command takes it. */
@@ -236,7 +230,8 @@ void help_write(enum command topic, struct output *output)
         return;
     }
     const struct manual *manual = command_manual(topic);
-    write_examples(output, manual->examples);
+    for (int i = 0; i < MANUAL_EXAMPLES; i++)
+        help_entry(output, manual->examples[i].command, EXAMPLE_COLUMN, manual->examples[i].what);
     output_write(output, "\n", 1);
     write_usage(output, "Usage: ", topic);
     output_write(output, "\n", 1);

@@ -4,6 +4,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/format_check.h"
+#include "model/stage_id.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "lesson/lessons.h"
+#include "model/stage_id.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -220,18 +221,17 @@ static enum status take_example(struct options *options, const char *word, struc
 /* All of them are told, as an example is. */
 static enum status take_lesson(struct options *options, const char *word, struct error *error)
 {
-    char title[LESSON_TITLE_BYTES], *end;
+    char *end;
     struct text detail = text_begin(error->detail, sizeof error->detail);
     if (options->file_count++ > 0)
         return error_usage(error, "unexpected '%.80s'; expected one lesson", word);
     const bool number = word[0] >= '1' && word[0] <= '9' && strlen(word) < 4;
     options->lesson = number ? strtoul(word, &end, 10) : 0;
-    if (options->lesson > 0 && *end == '\0' && lesson_title(options->lesson, title))
+    if (options->lesson > 0 && *end == '\0' && options->lesson <= LESSON_COUNT)
         return STATUS_OK;
-    size_t count = 0;
-    while (lesson_title(count + 1, title))
-        text_add(&detail, "    %2zu  %s\n", ++count, title);
-    return error_usage(error, "there is no lesson '%.80s'; expected one of these, 1 to %zu:", word, count);
+    for (size_t i = 1; i <= LESSON_COUNT; i++)
+        text_add(&detail, "    %2zu  %s\n", i, LESSONS[i].title);
+    return error_usage(error, "there is no lesson '%.80s'; expected one of these, 1 to %zu:", word, LESSON_COUNT);
 }
 
 static enum status take_mechanism(struct options *options, const char *word, struct error *error)

@@ -1,10 +1,10 @@
-/* The options, a row each: all that the parser, the errors, the help, the completion and a file's settings know of one.
+/* The options of OPTION_FIELDS (options.h), a row each, for option_table.c alone: all that the parser, the errors, the
+ * help, the completion and a file's settings know of one.
  *
  *     ROW(identifier, field, kind, abilities, fields of struct option_row)
  *     NOT(identifier, other, abilities, fields of struct option_row)
  *
- * A row makes OPTION_identifier, and in struct options a field of the kind's type; NOT says no to another flag, in the
- * field of that one. The kinds:
+ * NOT says no to another flag, in the field of that one. The kinds, and the type of the field:
  *
  *     FLAG                      bool
  *     WHOLE(from, to)           uint64_t

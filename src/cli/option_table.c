@@ -1,9 +1,12 @@
+#include "cli/option_rows.h"
 #include "cli/option_text.h"
 #include "cli/option_value.h"
 
 #include "base/suggest.h"
 #include "base/text.h"
+#include "model/stage_id.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Of each working dtype ", f32 1e-5", its tolerance in attn diff. */
@@ -37,6 +40,22 @@ static const char *dtype_word(size_t index)
 #define KIND_FILE .kind = OPTION_TEXT, .file = true
 #define KIND_LIST(words) .kind = OPTION_TEXT, .listed = (words)
 /* clang-format on */
+
+/* And the type that the field has. */
+#define TYPE_FLAG bool
+#define TYPE_WHOLE(from, to) uint64_t
+#define TYPE_REAL(from, below, words) double
+#define TYPE_CHOICE(type, list) type
+#define TYPE_AMONG(type, words) type
+#define TYPE_TEXT const char *
+#define TYPE_FILE const char *
+#define TYPE_LIST(words) const char *
+#define FITS(id, member, kind, ...)                                   \
+    static_assert(_Generic(((struct options *)0)->member, TYPE_##kind \
+                           : true, default                            \
+                           : false),                                  \
+                  "a field of another type");
+OPTION_ROWS(FITS, NOTHING)
 
 #define AS_ROW(id, member, as_kind, able, ...) \
     [OPTION_##id] = {.offset = offsetof(struct options, member), KIND_##as_kind, .abilities = (able), __VA_ARGS__},

@@ -3,7 +3,8 @@
 #include "base/threads.h"
 #include "compute/backward_fused.h"
 #include "compute/setup.h"
-#include "stage/gradient.h"
+#include "model/stages.h"
+#include "stage/backward_mistake.h"
 #include "stage/operand_steps.h"
 #include "stage/projections.h"
 
@@ -183,26 +184,14 @@ struct block {
 
 enum { KEYS_AT_ONCE = 64 };
 
-/* How much too large a row's weights are, with that mistake. */
-static double excess_of(const struct problem *problem, const struct attention_scratch *scratch)
-{
-    return problem->grad_change == GRAD_MAXIMUM_FOR_LSE ? gradient_excess(problem, scratch->rows[STAGE_WEIGHTS]) : 1;
-}
-
 static double sink_share(const struct problem *problem, const struct attention_scratch *scratch, double sink)
 {
-    const bool kept = problem->grad_change == GRAD_DROPOUT_MISSING && problem->grad_form >= GRAD_DELTA_KEPT;
-    const double *weights = scratch->rows[kept ? STAGE_DROPPED : STAGE_WEIGHTS];
-    const double *above = scratch->rows[kept ? STAGE_GRAD_DROPPED : STAGE_GRAD_WEIGHTS];
-    const bool of_seen = problem->grad_change == GRAD_MASK_MISSING && problem->grad_form == 0;
-    const bool no_delta = problem->grad_change == GRAD_DELTA_MISSING || problem->grad_change == GRAD_SOFTMAX_DIAGONAL;
-    const double excess = excess_of(problem, scratch);
+    const double *weights = scratch->rows[STAGE_WEIGHTS], *above = scratch->rows[STAGE_GRAD_WEIGHTS];
     double delta = 0;
-    for (size_t j = 0; j < problem->keys && !no_delta; j++)
-        if (above[j] != 0 && !(of_seen && scratch->bias[j] == -INFINITY))
+    for (size_t j = 0; j < problem->keys; j++)
+        if (above[j] != 0)
             delta += weights[j] * above[j];
-    delta *= problem->grad_form == 1 ? excess : 1;
-    return delta != 0 ? -excess * exp(sink - scratch->rows[STAGE_LSE][0]) * delta : 0;
+    return delta != 0 ? -exp(sink - scratch->rows[STAGE_LSE][0]) * delta : 0;
 }
 
 static double slope_share(const struct block *block, size_t row, const double *masked)
@@ -219,13 +208,10 @@ static void take(void *context, size_t i, const struct attention_scratch *scratc
 {
     const struct block *block = context;
     const struct problem *problem = &block->backward->problem;
-    const bool keeps_all = problem->grad_change == GRAD_DROPOUT_MISSING && problem->grad_form % 3 != GRAD_FOR_WEIGHTS;
+    const struct backward_mistake *mistake = problem->backward_mistake;
     const size_t keys = problem->keys, d = problem->d_head, d_value = problem->d_value;
-    const double excess = excess_of(problem, scratch);
     const size_t row = (block->item * problem->heads + block->head) * problem->queries + block->first + i;
-    memcpy(block->dropped + i * keys, scratch->rows[keeps_all ? STAGE_WEIGHTS : STAGE_DROPPED], keys * sizeof(double));
-    for (size_t j = 0; j < keys && excess != 1; j++)
-        block->dropped[i * keys + j] *= excess;
+    memcpy(block->dropped + i * keys, scratch->rows[STAGE_DROPPED], keys * sizeof(double));
     memcpy(block->scores + i * keys, scratch->rows[STAGE_GRAD_SCORES], keys * sizeof(double));
     memcpy(block->masked + i * keys, scratch->rows[STAGE_GRAD_MASKED], keys * sizeof(double));
     memcpy(block->queries + i * d, scratch->rows[STAGE_QUERY], d * sizeof(double));
@@ -237,36 +223,22 @@ static void take(void *context, size_t i, const struct attention_scratch *scratc
         block->sinks[i] = sink_share(problem, scratch, problem->mask.sinks[block->head]);
     if (block->backward->attention.held[STAGE_GRAD_ALIBI_SLOPES].rank > 0)
         block->slopes[i] = slope_share(block, block->first + i, scratch->rows[STAGE_GRAD_MASKED]);
+    if (mistake != NULL && mistake->add != NULL)
+        mistake->add(&(struct backward_addition){problem, block->item, block->head, block->first + i, scratch->rows,
+                                                 scratch->bias, block->backward->attention.held,
+                                                 block->dropped + i * keys, block->scores + i * keys,
+                                                 problem->mask.sinks != NULL ? &block->sinks[i] : NULL});
 }
 
-/* All rows count, unless a mistake lets each tile of them replace those before it. */
-static size_t first_counted(const struct block *block)
-{
-    const struct problem *problem = &block->backward->problem;
-    const size_t first =
-        problem->grad_change == GRAD_KEY_LAST_TILE ? gradient_last_tile(problem->queries, problem->grad_form) : 0;
-    return first > block->first ? memory_smaller(first - block->first, block->count) : 0;
-}
-
-/* sum (d) += times x factors of a key x the rows of the block, one after another. */
-static void add_rows(const struct block *block, double times, const double *factors, const double *rows, size_t d,
-                     double *sum)
+/* sum (d) += factors of a key x the rows of the block, one after another. */
+static void add_rows(const struct block *block, const double *factors, const double *rows, size_t d, double *sum)
 {
     const size_t keys = block->backward->problem.keys;
-    for (size_t i = first_counted(block); i < block->count; i++) {
-        const double factor = times * factors[i * keys];
+    for (size_t i = 0; i < block->count; i++) {
+        const double factor = factors[i * keys];
         for (size_t c = 0; c < d && factor != 0; c++)
             sum[c] += factor * rows[i * d + c];
     }
-}
-
-/* How often a head counts in the sums of its group: once, unless a mistake forgets to sum. */
-static double share_of(const struct problem *problem, size_t head)
-{
-    const size_t group = problem->heads / problem->kv_heads;
-    if (problem->grad_change != GRAD_GROUPS_NOT_SUMMED)
-        return 1;
-    return problem->grad_form == 2 ? 1 / (double)group : head % group == (problem->grad_form == 0 ? group - 1 : 0);
 }
 
 static void add_keys(void *context, size_t task, unsigned thread)
@@ -278,30 +250,11 @@ static void add_keys(void *context, size_t task, unsigned thread)
     const size_t matrix = (block->item * problem->heads + block->head) / (problem->heads / problem->kv_heads);
     const size_t end = memory_smaller((task + 1) * KEYS_AT_ONCE, problem->keys);
     double *key = held[STAGE_GRAD_KEY].data, *value = held[STAGE_GRAD_VALUE].data;
-    const double share = share_of(problem, block->head);
-    const double scale = problem->grad_change == GRAD_KEY_FROM_SCALED_QUERY ? problem->scale : 1;
     for (size_t j = task * KEYS_AT_ONCE; j < end; j++) {
         const size_t row = matrix * problem->keys + j;
-        add_rows(block, share * scale, block->scores + j, block->queries, problem->d_head, key + row * problem->d_head);
-        add_rows(block, share, block->dropped + j, block->contexts, problem->d_value, value + row * problem->d_value);
+        add_rows(block, block->scores + j, block->queries, problem->d_head, key + row * problem->d_head);
+        add_rows(block, block->dropped + j, block->contexts, problem->d_value, value + row * problem->d_value);
     }
-}
-
-/* The rows of the block as they lie, (most, Tk), x a matrix (Tq, d), added to those rows of `sums` (Tk, d): what comes
- * out where the rows should have been columns, a mistake. There are as many queries as keys. */
-static void add_untransposed(const struct block *block, const double *factors, const struct tensor *rows, size_t d,
-                             double *sums)
-{
-    const struct problem *problem = &block->backward->problem;
-    const size_t matrix = block->item * problem->heads + block->head, group = problem->heads / problem->kv_heads;
-    for (size_t i = 0; i < block->count; i++)
-        for (size_t j = 0; j < problem->keys; j++)
-            for (size_t c = 0; c < d && factors[i * problem->keys + j] != 0; c++) {
-                double number;
-                tensor_load(rows, (matrix * problem->queries + j) * d + c, 1, &number);
-                sums[(matrix / group * problem->keys + block->first + i) * d + c] +=
-                    factors[i * problem->keys + j] * number;
-            }
 }
 
 /* What grad_masked adds to the numbers of attn_mask, wherever one is used. */
@@ -338,15 +291,7 @@ static void add_block(struct block *block)
     const struct attention *attention = &block->backward->attention;
     double *sinks = attention->held[STAGE_GRAD_SINKS].data;
     double *slopes = attention->held[STAGE_GRAD_ALIBI_SLOPES].data;
-    const struct problem *problem = &block->backward->problem;
-    if (problem->grad_change == GRAD_TRANSPOSE_MISSING) {
-        const struct tensor *held = attention->held;
-        add_untransposed(block, block->scores, &held[STAGE_QUERY], problem->d_head, held[STAGE_GRAD_KEY].data);
-        add_untransposed(block, block->dropped, &held[STAGE_GRAD_CONTEXT], problem->d_value,
-                         held[STAGE_GRAD_VALUE].data);
-    } else {
-        threads_run(attention->threads, (problem->keys + KEYS_AT_ONCE - 1) / KEYS_AT_ONCE, add_keys, block);
-    }
+    threads_run(attention->threads, (block->backward->problem.keys + KEYS_AT_ONCE - 1) / KEYS_AT_ONCE, add_keys, block);
     for (size_t i = 0; i < block->count && sinks != NULL; i++)
         sinks[block->head] += block->sinks[i];
     for (size_t i = 0; i < block->count && slopes != NULL; i++)

@@ -2,6 +2,7 @@
 
 #include "compute/kernel_path.h"
 #include "compute/setup.h"
+#include "model/stage_id.h"
 
 static const uint64_t FORWARD =
     STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY) | STAGE_BIT(STAGE_VALUE) | STAGE_BIT(STAGE_CONTEXT);

@@ -2,6 +2,7 @@
 
 #include "base/threads.h"
 #include "compute/setup.h"
+#include "stage/backward_mistake.h"
 #include "stage/latent.h"
 #include "stage/norm.h"
 #include "stage/operand_steps.h"
@@ -30,27 +31,6 @@ static enum status make_like(struct tensor *tensor, const struct tensor *given, 
     return make_zeros(tensor, shaped.rank, shaped.shape, arena, error);
 }
 
-static enum status make_projection(struct projection *made, const struct projection *given, struct arena *arena,
-                                   struct error *error)
-{
-    made->transposed = given->transposed;
-    if (make_like(&made->weight, &given->weight, arena, error) != STATUS_OK)
-        return error->status;
-    return make_like(&made->bias, &given->bias, arena, error);
-}
-
-static enum status make_latent(struct latent *made, const struct latent *given, struct arena *arena,
-                               struct error *error)
-{
-    if (make_projection(&made->query_a, &given->query_a, arena, error) ||
-        make_projection(&made->query_b, &given->query_b, arena, error) ||
-        make_projection(&made->key_value_a, &given->key_value_a, arena, error) ||
-        make_projection(&made->key_value_b, &given->key_value_b, arena, error) ||
-        make_like(&made->query_norm.weight, &given->query_norm.weight, arena, error))
-        return error->status;
-    return make_like(&made->key_value_norm.weight, &given->key_value_norm.weight, arena, error);
-}
-
 /* The parameters once more, zeros. */
 static enum status make_parameters(struct parameters *made, const struct parameters *given, struct arena *arena,
                                    struct error *error)
@@ -59,20 +39,11 @@ static enum status make_parameters(struct parameters *made, const struct paramet
     made->modules = arena_allocate(arena, given->module_count, sizeof *made->modules, error);
     if (made->modules == NULL)
         return error->status;
-    for (size_t i = 0; i < given->module_count * PROJECTION_COUNT; i++) {
-        const size_t module = i / PROJECTION_COUNT, id = i % PROJECTION_COUNT;
-        if (make_projection(&made->modules[module].projections[id], &given->modules[module].projections[id], arena,
-                            error) != STATUS_OK)
+    memcpy(made->modules, given->modules, given->module_count * sizeof *made->modules);
+    for (size_t i = 0; i < parameters_count(made); i++)
+        if (make_like(parameters_tensor(made, i), parameters_tensor(made, i), arena, error) != STATUS_OK)
             return error->status;
-    }
-    for (int i = 0; i < NORM_COUNT; i++)
-        if (make_like(&made->norms[i].weight, &given->norms[i].weight, arena, error) ||
-            make_like(&made->norms[i].bias, &given->norms[i].bias, arena, error))
-            return error->status;
-    if (make_projection(&made->out, &given->out, arena, error) ||
-        make_latent(&made->latent, &given->latent, arena, error))
-        return error->status;
-    return make_like(&made->relative_bias, &given->relative_bias, arena, error);
+    return STATUS_OK;
 }
 
 static double count_of(const struct tensor *tensor)
@@ -204,11 +175,12 @@ static void steps_back(const struct way_back *way, size_t item, size_t row, doub
     double *above = room + way->at.above, *cosines = room + way->at.turns, *sines = cosines + rope->columns / 2;
     for (size_t i = 0; i < way->heads * way->d && operand_is_scaled(problem, way->id); i++)
         above[i] *= problem->query_scale;
-    if (operand_is_turned(problem, way->id) && position != SIZE_MAX && problem->grad_change != GRAD_ROPE_MISSING) {
+    if (operand_is_turned(problem, way->id) && position != SIZE_MAX) {
+        const struct backward_mistake *mistake = problem->backward_mistake;
         rope_turns(rope, position, ROPE_ROUNDING_ONCE, DTYPE_F64, cosines, sines);
-        for (size_t i = 0; i < rope->columns / 2 && problem->grad_change == GRAD_ROPE_FORWARDS; i++)
-            sines[i] = -sines[i];
-        for (size_t head = 0; head < way->heads; head++)
+        const bool turns =
+            mistake == NULL || mistake->rotate_back == NULL || mistake->rotate_back(sines, rope->columns / 2);
+        for (size_t head = 0; head < way->heads && turns; head++)
             turn_back(rope, cosines, sines, above + head * way->d, room + way->at.turned);
     }
     operand_store_heads(&way->gradients->normed[way->id], item, row, above);

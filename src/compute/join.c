@@ -3,6 +3,7 @@
 #include "base/shell_word.h"
 #include "base/text.h"
 #include "cli/options.h"
+#include "model/stage_id.h"
 #include "read/load.h"
 
 #include <stdlib.h>

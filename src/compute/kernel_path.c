@@ -3,6 +3,7 @@
 #include "kernel/fused.h"
 #include "kernel/fused_backward.h"
 #include "kernel/project.h"
+#include "model/stage_id.h"
 
 #include <string.h>
 
@@ -132,18 +133,40 @@ static void join_heads(const struct attention *attention, char *joined)
                 memcpy(joined + (item * slots + slot) * width + head * d, from, d);
 }
 
-static enum status attend(const struct attention *attention, void *context, size_t side_by_side,
-                          struct fused_found *found, struct error *error)
+/* Those that are held, and the lse that the way back asks for. */
+static size_t list_statistics(struct attention *attention, struct fused_statistic list[STAGE_COUNT])
+{
+    size_t count = 0;
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+        const struct tensor *held = &attention->held[stage];
+        if (stage_has_columns((enum stage)stage) || held->rank == 0)
+            continue;
+        list[count] = stage_statistic((enum stage)stage);
+        list[count].dtype = held->dtype;
+        list[count++].numbers = held->data;
+        attention->made |= STAGE_BIT(stage);
+    }
+    if (attention->exact_lse != NULL) {
+        list[count] = stage_statistic(STAGE_LSE);
+        list[count].dtype = DTYPE_F64;
+        list[count++].numbers = attention->exact_lse;
+    }
+    return count;
+}
+
+static enum status attend(struct attention *attention, void *context, size_t side_by_side, struct fused_found *found,
+                          struct error *error)
 {
     const struct problem *problem = attention->problem;
     const size_t matrices = problem->items * problem->heads;
+    struct fused_statistic statistics[STAGE_COUNT];
     const struct fused_job job = {
         .query = attention->held[STAGE_QUERY].data,
         .key = attention->held[STAGE_KEY].data,
         .value = attention->held[STAGE_VALUE].data,
         .context = context,
-        .lse = attention->held[STAGE_LSE].data,
-        .exact_lse = attention->exact_lse,
+        .statistics = statistics,
+        .statistic_count = list_statistics(attention, statistics),
         .heads = matrices,
         .group = problem->heads / problem->kv_heads,
         .heads_per_item = problem->heads,
@@ -167,7 +190,7 @@ static enum status attend(const struct attention *attention, void *context, size
     return status;
 }
 
-enum status kernel_path_context(const struct attention *attention, struct fused_found *found, struct error *error)
+enum status kernel_path_context(struct attention *attention, struct fused_found *found, struct error *error)
 {
     const struct problem *problem = attention->problem;
     const size_t shape[] = {problem->items, attention->slots, problem->heads * problem->d_value};
@@ -185,6 +208,10 @@ enum status kernel_path_context(const struct attention *attention, struct fused_
     found->query = found->query && attention->held[STAGE_QUERY].data == problem->given[PROJECTION_QUERY].data;
     if (found->key || found->value || found->query)
         output = false;
+    if (split)
+        attention->made |= STAGE_BIT(STAGE_CONTEXT);
+    if (output)
+        attention->made |= STAGE_BIT(STAGE_OUTPUT);
     if (status == STATUS_OK && split && output)
         join_heads(attention, joined.data);
     if (status == STATUS_OK && output && problem->plan.has_out)

@@ -70,6 +70,7 @@ static enum status make_sources(struct attention *attention, struct arena *arena
         return error->status;
     if (!problem->crosses)
         attention->sources[1] = attention->sources[0];
+    attention->made |= STAGE_BIT(STAGE_NORMED);
     if (attention->held[STAGE_NORMED].rank > 0)
         gather_rows(attention, &attention->sources[0], problem->items, problem->d_in, &attention->held[STAGE_NORMED]);
     return STATUS_OK;
@@ -196,7 +197,7 @@ static void clip_all(const struct problem *problem, const struct tensor *project
 }
 
 /* One projection of every module. */
-static enum status make_projection(const struct attention *attention, enum projection_id id, struct error *error)
+static enum status make_projection(struct attention *attention, enum projection_id id, struct error *error)
 {
     const struct problem *problem = attention->problem;
     const struct tensor *projected = &attention->held[projection_stage(id)];
@@ -209,6 +210,7 @@ static enum status make_projection(const struct attention *attention, enum proje
     }
     if (problem->kernel_projections)
         clip_all(problem, projected);
+    attention->made |= STAGE_BIT(projection_stage(id));
     return STATUS_OK;
 }
 
@@ -222,6 +224,7 @@ static void take_given(struct attention *attention, uint64_t stages)
         const enum projection_id id = (enum projection_id)i;
         const struct tensor *given = &problem->given[id];
         struct tensor *held = &attention->held[projection_stage(id)];
+        attention->made |= STAGE_BIT(projection_stage(id));
         if (held->rank == 0)
             *held = *given;
         else if ((stages & STAGE_BIT(projection_stage(id))) == 0)
@@ -263,7 +266,7 @@ static void finish_task(void *context, size_t task, unsigned thread)
     operand_store_heads(finishing->made, item, row, made);
 }
 
-static enum status finish(const struct attention *attention, enum projection_id id, struct error *error)
+static enum status finish(struct attention *attention, enum projection_id id, struct error *error)
 {
     const struct problem *problem = attention->problem;
     const bool of_query = id == PROJECTION_QUERY;
@@ -282,6 +285,8 @@ static enum status finish(const struct attention *attention, enum projection_id 
     if (finishing.scratch != NULL)
         threads_run(threads, tasks, finish_task, &finishing);
     arena_free(&scratch);
+    attention->made |= of_query ? STAGE_BIT(STAGE_PROJECTED_QUERY) | STAGE_BIT(STAGE_NORMED_QUERY)
+                                : STAGE_BIT(STAGE_PROJECTED_KEY) | STAGE_BIT(STAGE_NORMED_KEY);
     return finishing.scratch == NULL ? error->status : STATUS_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "compute/plain_path.h"
 
 #include "mistake/plain.h"
+#include "model/stages.h"
 
 #include <string.h>
 
@@ -16,70 +17,57 @@ static const size_t *choose_rows(const struct problem *problem, size_t *count, s
     return rows;
 }
 
-/* The rows that were asked for, of those that were made: `from` (matrices, made, columns). The queries that were made
- * are `positions`, from 0; NULL: all. */
-static enum status pick_rows(const struct problem *problem, const double *from, size_t made, size_t matrices,
-                             size_t columns, const struct tensor *to)
+/* The rows that were asked for, of (matrices, made, bytes): themselves where no other was made. */
+static void *pick_rows(const struct problem *problem, void *from, size_t made, size_t matrices, size_t bytes,
+                       struct arena *arena, struct error *error)
 {
-    for (size_t matrix = 0; matrix < matrices; matrix++)
-        for (size_t row = 0; row < problem->row_count; row++) {
-            const size_t at = made == problem->row_count ? row : problem->rows[row];
-            tensor_store(to, (matrix * problem->row_count + row) * columns, columns,
-                         from + (matrix * made + at) * columns);
-        }
-    return STATUS_OK;
+    const size_t rows = problem->row_count;
+    char *to = made == rows ? NULL : arena_allocate(arena, matrices * rows, bytes, error);
+    for (size_t i = 0; i < matrices * rows && to != NULL; i++)
+        memcpy(to + i * bytes, (const char *)from + (i / rows * made + problem->rows[i % rows]) * bytes, bytes);
+    return made == rows ? from : to;
+}
+
+/* A stage of which other rows may have been made, too; `axis` counts them. */
+static enum status hold_rows(struct attention *attention, enum stage stage, struct tensor made, size_t axis,
+                             struct arena *arena, struct error *error)
+{
+    const size_t rows = attention->problem->row_count;
+    size_t matrices = 1, bytes = dtype_size(made.dtype);
+    if (made.rank == 0)
+        return STATUS_OK;
+    for (size_t i = 0; i < made.rank; i++)
+        *(i < axis ? &matrices : &bytes) *= i != axis ? made.shape[i] : 1;
+    made.data = pick_rows(attention->problem, made.data, made.shape[axis], matrices, bytes, arena, error);
+    made.shape[axis] = rows;
+    attention->held[stage] = made;
+    return error->status;
 }
 
 static enum status hold_stage(struct attention *attention, const struct plain *plain, enum stage stage,
                               struct arena *arena, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const size_t columns = problem_columns_of_head(problem, stage), heads = problem->heads;
-    const bool joins = STAGES[stage].joins_heads, has_columns = stage_has_columns(stage);
-    size_t shape[TENSOR_RANK], rank = 0;
-    shape[rank++] = problem->items;
-    if (!joins)
-        shape[rank++] = heads;
-    shape[rank++] = problem->row_count;
-    if (has_columns)
-        shape[rank++] = columns;
-    struct tensor *held = &attention->held[stage];
-    if (tensor_create(held, DTYPE_F64, rank, shape, arena, error) != STATUS_OK)
-        return error->status;
-    return pick_rows(problem, plain->stages[stage], plain->row_count, problem->items * (joins ? 1 : heads), columns,
-                     held);
-}
-
-/* Query has all rows, as it is made, and so has what it was before. */
-static enum status hold_query(struct attention *attention, enum stage stage, const struct tensor *made,
-                              struct arena *arena, struct error *error)
-{
-    const struct problem *problem = attention->problem;
-    const size_t d = problem->d_head, shape[] = {problem->items, problem->heads, problem->row_count, d};
-    struct tensor *held = &attention->held[stage];
-    if (made->rank == 0)
-        return STATUS_OK;
-    if (tensor_create(held, made->dtype, 4, shape, arena, error) != STATUS_OK)
-        return error->status;
-    const size_t row_bytes = d * dtype_size(made->dtype);
-    for (size_t i = 0; i < problem->items * problem->heads * problem->row_count; i++)
-        memcpy((char *)held->data + i * row_bytes,
-               (const char *)made->data +
-                   (i / problem->row_count * problem->queries + problem->rows[i % problem->row_count]) * row_bytes,
-               row_bytes);
-    return STATUS_OK;
+    struct tensor made = {.dtype = DTYPE_F64, .rank = 1, .shape = {problem->items}, .data = plain->stages[stage]};
+    if (!STAGES[stage].joins_heads)
+        made.shape[made.rank++] = problem->heads;
+    made.shape[made.rank++] = plain->row_count;
+    if (stage_has_columns(stage))
+        made.shape[made.rank++] = problem_columns_of_head(problem, stage);
+    return hold_rows(attention, stage, made, STAGES[stage].joins_heads ? 1 : 2, arena, error);
 }
 
 static enum status hold(struct attention *attention, const struct plain *plain, struct arena *arena,
                         struct error *error)
 {
+    const struct problem *problem = attention->problem;
     attention->held[STAGE_KEY] = plain->operands[PROJECTION_KEY];
     attention->held[STAGE_VALUE] = plain->operands[PROJECTION_VALUE];
     attention->held[STAGE_PROJECTED_KEY] = plain->projected[PROJECTION_KEY];
     attention->held[STAGE_NORMED_KEY] = plain->normed[PROJECTION_KEY];
-    if (hold_query(attention, STAGE_QUERY, &plain->operands[PROJECTION_QUERY], arena, error) ||
-        hold_query(attention, STAGE_PROJECTED_QUERY, &plain->projected[PROJECTION_QUERY], arena, error) ||
-        hold_query(attention, STAGE_NORMED_QUERY, &plain->normed[PROJECTION_QUERY], arena, error))
+    if (hold_rows(attention, STAGE_QUERY, plain->operands[PROJECTION_QUERY], 2, arena, error) ||
+        hold_rows(attention, STAGE_PROJECTED_QUERY, plain->projected[PROJECTION_QUERY], 2, arena, error) ||
+        hold_rows(attention, STAGE_NORMED_QUERY, plain->normed[PROJECTION_QUERY], 2, arena, error))
         return error->status;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (plain->stages[stage] != NULL && hold_stage(attention, plain, (enum stage)stage, arena, error) != STATUS_OK)
@@ -87,23 +75,11 @@ static enum status hold(struct attention *attention, const struct plain *plain, 
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (STAGES[stage].repeats)
             attention->held[stage] = attention->held[stage_of_numbers((enum stage)stage)];
-    return STATUS_OK;
-}
-
-/* What dropout keeps, of the rows that were asked for. */
-static enum status hold_kept(struct attention *attention, const struct plain *plain, struct arena *arena,
-                             struct error *error)
-{
-    const struct problem *problem = attention->problem;
-    const size_t matrices = problem->items * problem->heads, rows = problem->row_count, keys = problem->keys;
-    if (plain->kept == NULL)
-        return STATUS_OK;
-    attention->kept = arena_allocate(arena, matrices * rows, keys * sizeof *attention->kept, error);
-    for (size_t i = 0; i < matrices * rows && attention->kept != NULL; i++) {
-        const size_t at = plain->row_count == rows ? i % rows : problem->rows[i % rows];
-        memcpy(attention->kept + i * keys, plain->kept + (i / rows * plain->row_count + at) * keys, keys);
-    }
-    return attention->kept == NULL ? error->status : STATUS_OK;
+    attention->made = stage_existing(UINT64_MAX); /* as many as a run was asked for; plain_run makes them all */
+    if (plain->kept != NULL)
+        attention->kept = pick_rows(problem, plain->kept, plain->row_count, problem->items * problem->heads,
+                                    problem->keys * sizeof *plain->kept, arena, error);
+    return error->status;
 }
 
 enum status plain_path(struct attention *attention, const struct problem *problem, uint64_t stages, struct arena *arena,
@@ -125,8 +101,7 @@ enum status plain_path(struct attention *attention, const struct problem *proble
                             "not enough memory: with this --mistake all stages are held whole, %.1f GB, and %.1f GB "
                             "are there; expected fewer tokens, heads or items",
                             needed / 1e9, there / 1e9);
-    if (plain_run(plain, problem->recipe, rows, count, stages, NULL, NULL, arena, error) ||
-        hold(attention, plain, arena, error))
+    if (plain_run(plain, problem->recipe, rows, count, stages, NULL, NULL, arena, error) != STATUS_OK)
         return error->status;
-    return hold_kept(attention, plain, arena, error);
+    return hold(attention, plain, arena, error);
 }

@@ -1,5 +1,7 @@
 #include "compute/reference.h"
 
+#include "model/stage_id.h"
+#include "stage/backward_mistake.h"
 #include "stage/output.h"
 
 #include <math.h>
@@ -24,12 +26,11 @@ static bool load_bias(const struct attention *attention, double *bias, size_t it
     return empty;
 }
 
-/* Weights that a mistake makes again on the way back take scores of keys that are forbidden, and lse. */
-static uint64_t with_recomputed(const struct problem *problem, uint64_t stages)
+/* What a mistake of the backward pass takes, beside what is right. */
+static uint64_t with_mistake(const struct problem *problem, uint64_t stages)
 {
-    const bool back = (stage_closure(stages) & STAGE_BIT(STAGE_GRAD_DROPPED)) != 0;
-    return back && problem->grad_change == GRAD_MASK_MISSING ? stages | STAGE_BIT(STAGE_LSE) | STAGE_BIT(STAGE_CAPPED)
-                                                             : stages;
+    const struct backward_mistake *mistake = problem->backward_mistake;
+    return mistake != NULL && stage_closure(stages) & mistake->makes ? stages | mistake->from : stages;
 }
 
 /* The stages of which rows of others are made, themselves included; with every operation rounded there are no
@@ -37,7 +38,7 @@ static uint64_t with_recomputed(const struct problem *problem, uint64_t stages)
 static uint64_t made_for(const struct problem *problem, uint64_t stages)
 {
     uint64_t made = 0;
-    stages = stage_closure(with_recomputed(problem, stages));
+    stages = stage_closure(with_mistake(problem, stages));
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (stages & STAGE_BIT(stage) && stage_is_made_by_row((enum stage)stage))
             made |= STAGE_BIT(stage);
@@ -70,7 +71,7 @@ void reference_row(const struct attention *attention, struct attention_scratch *
                                       .stages = scratch->rows,
                                       .own = mask_sequence(&problem->mask, query),
                                       .seen = seen,
-                                      .met = with_recomputed(problem, stages) & BEFORE_MASK || empty ? all : seen,
+                                      .met = with_mistake(problem, stages) & BEFORE_MASK || empty ? all : seen,
                                       .bias = scratch->bias,
                                       .empty = empty,
                                       .sink = problem->mask.sinks != NULL ? problem->mask.sinks + head : NULL,

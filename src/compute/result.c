@@ -2,11 +2,14 @@
 
 #include "compute/plain_path.h"
 #include "compute/setup.h"
+#include "model/stages.h"
+#include "stage/backward_mistake.h"
+
 #include <string.h>
 
 /* --- tables ------------------------------------------------------------------------------------------------------ */
 
-enum { MOST_BLOCKS = 19, NUMBERS_AT_ONCE = 1 << 16 };
+enum { NUMBERS_AT_ONCE = 1 << 16 };
 
 static void add_axis(struct result_table *table, enum axis axis, size_t size)
 {
@@ -81,66 +84,23 @@ static enum status add_tensor(struct result *result, enum stage stage, const cha
         return STATUS_OK;
     struct result_table *table = &result->tables[result->table_count++];
     *table = (struct result_table){.stage = stage, .tensor = tensor, .dtype = result->problem->dtype};
-    snprintf(text, sizeof text, "%s%s", stage == STAGE_GRAD_PARAMETERS ? "grad_" : "", name);
+    snprintf(text, sizeof text, "%s%s", STAGES[stage].backward ? "grad_" : "", name);
     table->name = arena_text(arena, text, strlen(text), error);
     for (size_t axis = 0; axis < tensor->rank; axis++)
         add_axis(table, AXIS_COLUMN, tensor->shape[axis]);
     return table->name == NULL ? error->status : STATUS_OK;
 }
 
-/* What a module may have beside its three projections. */
-static enum status add_blocks(struct result *result, enum stage stage, const struct parameters *parameters,
-                              struct arena *arena, struct error *error)
-{
-    const struct latent *latent = &parameters->latent;
-    const struct norm *norms = parameters->norms;
-    const struct {
-        const char *name;
-        const struct tensor *tensor;
-    } blocks[MOST_BLOCKS] = {
-        {"W_query_a.weight", &latent->query_a.weight},
-        {"W_query_a.bias", &latent->query_a.bias},
-        {"query_a_norm.weight", &latent->query_norm.weight},
-        {"W_query_b.weight", &latent->query_b.weight},
-        {"W_query_b.bias", &latent->query_b.bias},
-        {"W_key_value_a.weight", &latent->key_value_a.weight},
-        {"W_key_value_a.bias", &latent->key_value_a.bias},
-        {"key_value_a_norm.weight", &latent->key_value_norm.weight},
-        {"W_key_value_b.weight", &latent->key_value_b.weight},
-        {"W_key_value_b.bias", &latent->key_value_b.bias},
-        {"out_proj.weight", &parameters->out.weight},
-        {"out_proj.bias", &parameters->out.bias},
-        {"norm.weight", &norms[NORM_INPUTS].weight},
-        {"norm.bias", &norms[NORM_INPUTS].bias},
-        {"query_norm.weight", &norms[NORM_QUERY].weight},
-        {"query_norm.bias", &norms[NORM_QUERY].bias},
-        {"key_norm.weight", &norms[NORM_KEY].weight},
-        {"key_norm.bias", &norms[NORM_KEY].bias},
-        {"relative_bias.weight", &parameters->relative_bias},
-    };
-    for (size_t i = 0; i < MOST_BLOCKS; i++)
-        if (add_tensor(result, stage, blocks[i].name, blocks[i].tensor, arena, error) != STATUS_OK)
-            return error->status;
-    return STATUS_OK;
-}
-
 static enum status add_parameters(struct result *result, enum stage stage, const struct parameters *parameters,
                                   struct arena *arena, struct error *error)
 {
-    const bool stacked = result->problem->plan.stacked;
     char name[PARAMETER_NAME_BYTES];
-    for (size_t module = 0; module < parameters->module_count; module++)
-        for (int i = 0; i < PROJECTION_COUNT; i++) {
-            const enum projection_id id = (enum projection_id)i;
-            const struct projection *projection = &parameters->modules[module].projections[id];
-            parameters_name(name, module, stacked, id, projection->transposed ? ".weight" : "");
-            if (add_tensor(result, stage, name, &projection->weight, arena, error) != STATUS_OK)
-                return error->status;
-            parameters_name(name, module, stacked, id, ".bias");
-            if (add_tensor(result, stage, name, &projection->bias, arena, error) != STATUS_OK)
-                return error->status;
-        }
-    return add_blocks(result, stage, parameters, arena, error);
+    for (size_t i = 0; i < parameters_count(parameters); i++) {
+        const struct tensor *tensor = parameters_named(parameters, result->problem->plan.stacked, i, name);
+        if (add_tensor(result, stage, name, tensor, arena, error) != STATUS_OK)
+            return error->status;
+    }
+    return STATUS_OK;
 }
 
 /* The gradient by what the mask has of its own: a list of heads, or as attn_mask was given. */
@@ -148,7 +108,7 @@ static void add_gradient_of_mask(struct result *result, enum stage stage)
 {
     const struct problem *problem = result->problem;
     const struct tensor *mask = &problem->mask.attn_mask;
-    const bool of_heads = stage != STAGE_GRAD_ATTN_MASK;
+    const bool of_heads = STAGES[stage].columns == STAGE_COLUMNS_HEADS;
     struct result_table *table = &result->tables[result->table_count++];
     *table = (struct result_table){.name = stage_name(stage), .stage = stage, .dtype = problem->dtype};
     stage_formula(problem, stage, table->formula, sizeof table->formula);
@@ -165,9 +125,10 @@ static void add_stage(struct result *result, enum stage stage)
     struct result_table *table = &result->tables[result->table_count++];
     *table =
         (struct result_table){.name = stage_name(stage), .stage = stage, .dtype = problem_stage_dtype(problem, stage)};
-    table->hides = problem->masks && stage_is_square(stage) && stage_follows(stage, STAGE_MASKED) &&
-                   (problem->wrong & STAGE_BIT(STAGE_MASKED)) == 0 &&
-                   !(STAGES[stage].backward && problem->grad_change == GRAD_MASK_MISSING);
+    table->hides =
+        problem->masks && stage_is_square(stage) && stage_follows(stage, STAGE_MASKED) &&
+        (problem->wrong & STAGE_BIT(STAGE_MASKED)) == 0 &&
+        !(STAGES[stage].backward && problem->backward_mistake != NULL && problem->backward_mistake->shows_masked);
     stage_formula(problem, stage, table->formula, sizeof table->formula);
     if (problem->has_batch || whole)
         add_axis(table, AXIS_ITEM, problem->items);
@@ -181,7 +142,7 @@ static void add_stage(struct result *result, enum stage stage)
 static void add_gradient_of_rows(struct result *result, enum stage stage)
 {
     const struct problem *problem = result->problem;
-    const bool of_keys = stage == STAGE_GRAD_KEY_INPUTS;
+    const bool of_keys = stage_is_of_keys(stage);
     add_rows(result, stage, of_keys ? &problem->key_inputs : &problem->inputs, of_keys ? AXIS_TOKEN : AXIS_INPUT);
     struct result_table *table = &result->tables[result->table_count - 1];
     stage_formula(problem, stage, table->formula, sizeof table->formula);
@@ -192,45 +153,65 @@ static bool is_backward(const struct result_table *table)
     return STAGES[table->stage].backward;
 }
 
+/* Zeros would look like numbers. */
+static enum status nobody_makes(enum stage stage, struct error *error)
+{
+    return error_system(error, 0, "internal error: nothing makes '%s'", stage_name(stage));
+}
+
 /* Where the tables of stages lie, of those that are held whole. */
-static void find_held(struct result *result)
+static enum status find_held(struct result *result, struct error *error)
 {
     for (size_t i = 0; i < result->table_count; i++) {
         struct result_table *table = &result->tables[i];
-        if (!stage_exists(table->stage) || table->stage == STAGE_GRAD_PARAMETERS)
+        if (!stage_exists(table->stage) || STAGES[table->stage].columns == STAGE_COLUMNS_PARAMETERS)
             continue;
         const struct attention *attention = is_backward(table) ? &result->backward->attention : &result->attention;
-        const struct tensor *held = &attention->held[problem_made_as(result->problem, table->stage)];
-        table->tensor = held->rank > 0 ? held : NULL;
+        const enum stage made = problem_made_as(result->problem, table->stage);
+        table->tensor = attention->held[made].rank > 0 ? &attention->held[made] : NULL;
+        if (table->tensor != NULL && !is_backward(table) && (attention->made & STAGE_BIT(made)) == 0)
+            return nobody_makes(made, error);
     }
+    return STATUS_OK;
 }
 
 static enum status add_tables(struct result *result, struct arena *arena, struct error *error)
 {
     const struct problem *problem = result->problem;
-    const size_t parameters = problem->parameters.module_count * PROJECTION_COUNT * 2 + MOST_BLOCKS;
-    const size_t most = STAGE_NAMES + INPUT_TENSORS + 2 * parameters;
+    const size_t most = STAGE_NAMES + INPUT_TENSORS + 2 * parameters_count(&problem->parameters);
     result->tables = arena_allocate(arena, most, sizeof result->tables[0], error);
     if (result->tables == NULL)
         return error->status;
-    for (size_t i = 0; i < problem->stage_count; i++) {
+    for (size_t i = 0; i < problem->stage_count && error->status == STATUS_OK; i++) {
         const enum stage stage = problem->stages[i];
-        if (stage == STAGE_INPUTS)
-            add_inputs(result);
-        else if (stage == STAGE_KEY_INPUTS)
-            add_rows(result, stage, &problem->key_inputs, AXIS_TOKEN);
-        else if (STAGES[stage].columns == STAGE_COLUMNS_MASK)
+        const bool back = STAGES[stage].backward, exists = stage_exists(stage);
+        switch (STAGES[stage].columns) {
+        case STAGE_COLUMNS_D_IN:
+            if (back)
+                add_gradient_of_rows(result, stage);
+            else if (exists)
+                add_stage(result, stage);
+            else
+                add_inputs(result);
+            break;
+        case STAGE_COLUMNS_D_KEY_IN:
+            if (back)
+                add_gradient_of_rows(result, stage);
+            else
+                add_rows(result, stage, &problem->key_inputs, AXIS_TOKEN);
+            break;
+        case STAGE_COLUMNS_MASK:
+        case STAGE_COLUMNS_HEADS:
             add_gradient_of_mask(result, stage);
-        else if (stage == STAGE_GRAD_INPUTS || stage == STAGE_GRAD_KEY_INPUTS)
-            add_gradient_of_rows(result, stage);
-        else if (stage != STAGE_PARAMETERS && stage != STAGE_GRAD_PARAMETERS)
+            break;
+        case STAGE_COLUMNS_PARAMETERS:
+            add_parameters(result, stage, &(back ? problem : problem_right(problem))->parameters, arena, error);
+            break;
+        default:
             add_stage(result, stage);
-        else if (add_parameters(result, stage,
-                                &(stage == STAGE_PARAMETERS ? problem_right(problem) : problem)->parameters, arena,
-                                error) != STATUS_OK)
-            return error->status;
+        }
     }
-    return STATUS_OK;
+    return error->status;
 }
 
 /* How many of problem->rows are computed, and the rows themselves: those at the ends where the table is elided. */
@@ -342,6 +323,9 @@ enum status result_compute(struct result *result, struct arena *arena, struct er
 {
     const struct problem *problem = result->problem;
     const uint64_t stages = stages_shown(problem, false);
+    const enum stage unmade = stage_unmade(stage_closure(stages | stages_shown(problem, true)));
+    if (unmade != STAGE_NAMES)
+        return nobody_makes(unmade, error);
     if (stages != 0 && problem->recipe != NULL) {
         if (plain_path(&result->attention, problem, stage_closure(stages), arena, error) != STATUS_OK)
             return error->status;
@@ -356,9 +340,8 @@ enum status result_compute(struct result *result, struct arena *arena, struct er
         if (row_stream_create(&result->rows, problem, &result->attention, result->elided, arena, error) != STATUS_OK)
             return error->status;
     }
-    if (compute_backward(result, arena, error) != STATUS_OK)
+    if (compute_backward(result, arena, error) || find_held(result, error))
         return error->status;
-    find_held(result);
     return result_make_room(result, arena, error);
 }
 
@@ -577,7 +560,7 @@ struct result_mask result_mask_of(const struct result *result, const struct resu
         return of_row;
     result_place(table, matrix, &of_row.item, &of_row.head);
     of_row.query = problem->rows[row];
-    const bool numbers = table->stage != STAGE_MASKED && problem->mask.empty_row != EMPTY_ROW_ZERO;
+    const bool numbers = !STAGES[table->stage].infinite && problem->mask.empty_row != EMPTY_ROW_ZERO;
     if (!numbers || !mask_is_empty(&problem->mask, of_row.item, of_row.head, of_row.query))
         of_row.rules = &problem->mask;
     return of_row;

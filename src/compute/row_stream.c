@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/threads.h"
+#include "model/stages.h"
 
 #include <string.h>
 

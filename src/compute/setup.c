@@ -3,6 +3,7 @@
 #include "base/threads.h"
 #include "compute/kernel_path.h"
 #include "compute/operands.h"
+#include "model/stages.h"
 #include "stage/operand_steps.h"
 #include "stage/projections.h"
 
@@ -82,10 +83,11 @@ struct held {
     size_t rank, shape[TENSOR_RANK];
 };
 
-/* What sdpa is given stays in the working dtype itself, all else lies in its storage. */
+/* What sdpa is given stays as it lies, all else lies in the storage of the working dtype. */
 static enum dtype dtype_held(const struct problem *problem, enum stage stage)
 {
-    return STAGES[stage].operand && !problem_projects(problem) ? problem->dtype : dtype_storage(problem->dtype);
+    const bool given = STAGES[stage].operand && !problem_projects(problem);
+    return given ? problem->given[PROJECTION_QUERY].dtype : dtype_storage(problem->dtype);
 }
 
 static struct held shape_held(const struct attention *attention, enum stage stage)
@@ -179,7 +181,7 @@ static enum status make_fused(struct attention *attention, uint64_t stages, stru
     const struct problem *problem = attention->problem;
     const bool made = problem_projects(problem);
     struct fused_found found;
-    if (!attention->fused || (stages & (STAGE_BIT(STAGE_CONTEXT) | STAGE_BIT(STAGE_LSE))) == 0)
+    if (!attention->fused || (stages & (STAGE_BIT(STAGE_CONTEXT) | stage_statistics(stages))) == 0)
         return STATUS_OK;
     if (kernel_path_context(attention, &found, error) != STATUS_OK || (!found.key && !found.value && !found.query))
         return error->status;
@@ -207,38 +209,44 @@ static void round_projections(const struct attention *attention)
             round_tensor(problem->dtype, &attention->held[stage]);
 }
 
-struct lse_run {
+struct statistics_run {
     const struct attention *attention;
+    uint64_t stages;
     size_t first; /* row, counted over items, heads and slots */
 };
 
-/* lse of one row. */
-static void make_lse(void *context, size_t task, unsigned thread)
+/* The statistics of one row. */
+static void make_row_statistics(void *context, size_t task, unsigned thread)
 {
-    const struct lse_run *run = context;
+    const struct statistics_run *run = context;
     const struct attention *attention = run->attention;
     struct attention_scratch *scratch = &attention->scratch[thread];
     const size_t row = run->first + task, matrix = row / attention->slots, heads = attention->problem->heads;
-    reference_row(attention, scratch, matrix / heads, matrix % heads, row % attention->slots, STAGE_BIT(STAGE_LSE),
-                  NULL);
-    tensor_store(&attention->held[STAGE_LSE], row, 1, scratch->rows[STAGE_LSE]);
+    reference_row(attention, scratch, matrix / heads, matrix % heads, row % attention->slots, run->stages, NULL);
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (run->stages & STAGE_BIT(stage))
+            tensor_store(&attention->held[stage], row, 1, scratch->rows[stage]);
 }
 
 /* Some rows at a time, so that progress can be told. */
-static void make_lses(struct attention *attention)
+static void make_statistics(struct attention *attention, uint64_t stages)
 {
     const struct problem *problem = attention->problem;
+    int named = 0;
+    while ((stages & STAGE_BIT(named)) == 0)
+        named++;
     const size_t rows = problem->items * problem->heads * attention->slots, most = (size_t)attention->threads * 16;
-    progress_begin(attention->progress, stage_name(STAGE_LSE), (double)rows);
+    progress_begin(attention->progress, stage_name((enum stage)named), (double)rows);
     for (size_t first = 0, count; first < rows; first += count) {
         const size_t matrix = first / attention->slots;
-        struct lse_run run = {attention, first};
+        struct statistics_run run = {attention, stages, first};
         count = memory_smaller((matrix + 1) * attention->slots - first, most); /* of one head */
-        reference_begin(attention, matrix / problem->heads, matrix % problem->heads, STAGE_BIT(STAGE_LSE));
-        threads_run(attention->threads, count, make_lse, &run);
+        reference_begin(attention, matrix / problem->heads, matrix % problem->heads, stages);
+        threads_run(attention->threads, count, make_row_statistics, &run);
         progress_update(attention->progress, (double)(first + count));
     }
     progress_end(attention->progress);
+    attention->made |= stages;
 }
 
 enum status setup_attention(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error)
@@ -248,7 +256,7 @@ enum status setup_attention(struct attention *attention, uint64_t stages, struct
     attention->output_threads = 1;
     attention->ahead->begun = attention->fused && attention->ahead->output != NULL &&
                               stages & STAGE_BIT(STAGE_CONTEXT) && (stages & STAGE_BIT(STAGE_OUTPUT)) == 0;
-    if (problem->fused && stages & STAGE_BIT(STAGE_LSE)) /* which comes with a context */
+    if (problem->fused && stage_statistics(stages) != 0) /* which come with a context */
         stages |= STAGE_BIT(STAGE_VALUE);
     if (stages & (STAGE_BIT(STAGE_PROJECTED_QUERY) | STAGE_BIT(STAGE_NORMED_QUERY))) /* kept as query is made */
         stages |= STAGE_BIT(STAGE_QUERY);
@@ -260,15 +268,17 @@ enum status setup_attention(struct attention *attention, uint64_t stages, struct
         return error->status;
     round_projections(attention);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (STAGES[stage].repeats)
+        if (STAGES[stage].repeats) {
             attention->held[stage] = attention->held[stage_of_numbers((enum stage)stage)];
+            attention->made |= STAGE_BIT(stage);
+        }
     if (attention->fused)
         return STATUS_OK;
     attention->head = arena_allocate(arena, 1, sizeof *attention->head, error);
     if (attention->head == NULL || head_create(attention->head, problem, stages, arena, error) != STATUS_OK)
         return error->status;
-    if (stages & STAGE_BIT(STAGE_LSE))
-        make_lses(attention);
+    if (stage_statistics(stages) != 0)
+        make_statistics(attention, stage_statistics(stages));
     if ((stages & STAGE_BIT(STAGE_OUTPUT)) == 0 || !problem->plan.has_out)
         return STATUS_OK;
     attention->output_threads =

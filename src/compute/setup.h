@@ -1,5 +1,5 @@
 /* What reference.c needs before its first row: memory; query, key and value, projected in double or on the kernels,
- * or as they were given; lse; and what the fused path makes as a whole.
+ * or as they were given; row statistics; and what the fused path makes as a whole.
  *
  * B items of a batch, H heads, S queries asked for. */
 #ifndef ATTN_COMPUTE_SETUP_H

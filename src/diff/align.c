@@ -1,4 +1,5 @@
 #include "diff/align.h"
+#include "model/stage_id.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "cli/option_line.h"
 #include "diff/align.h"
 #include "diff/refusal.h"
+#include "model/stages.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #include "diff/heads.h"
 #include "diff/refusal.h"
 #include "diff/sources.h"
+#include "model/stages.h"
 #include "read/load.h"
 
 #include <string.h>
@@ -129,7 +130,9 @@ static enum status add_stage(const struct diffing *diffing, enum stage stage, co
     struct diff_stage *added = &diff->stages[diff->count];
     if (diff_meet_heads(diff, stage, &a, &b, diffing->arena, diffing->error) != STATUS_OK)
         return diffing->error->status;
-    const char *name = !stage_exists(stage) ? NAMELESS : stage == STAGE_GRAD_PARAMETERS ? a->name : stage_name(stage);
+    const char *name = !stage_exists(stage)                                ? NAMELESS
+                       : STAGES[stage].columns == STAGE_COLUMNS_PARAMETERS ? a->name
+                                                                           : stage_name(stage);
     *added = diff_pair(diff, diffing->options, name, stage, a, b);
     diff->count++;
     if (check_rows(diffing, name, a, b) != STATUS_OK)
@@ -259,7 +262,7 @@ static enum status add_asked(const struct diffing *diffing)
         const enum stage stage = (enum stage)i;
         if ((asked & STAGE_BIT(stage)) == 0)
             continue;
-        if (stage == STAGE_GRAD_PARAMETERS) {
+        if (STAGES[stage].columns == STAGE_COLUMNS_PARAMETERS) {
             const size_t before = diffing->diff->count;
             if (add_parameters(diffing) != STATUS_OK)
                 return diffing->error->status;

@@ -1,4 +1,5 @@
 #include "diff/heads.h"
+#include "model/stage_id.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +88,7 @@ static enum status put_before(const struct file_tensor **behind, const struct te
 enum status diff_meet_heads(const struct diff *diff, enum stage stage, const struct file_tensor **a,
                             const struct file_tensor **b, struct arena *arena, struct error *error)
 {
-    if (stage == STAGE_CONTEXT || stage == STAGE_GRAD_CONTEXT)
+    if (stage_packed(stage) != stage)
         return join_heads(a, &(*b)->tensor, arena, error) || join_heads(b, &(*a)->tensor, arena, error) ? error->status
                                                                                                         : STATUS_OK;
     if (!stage_exists(stage) || (STAGE_BIT(stage) & STAGE_GRAD_OPERANDS) == 0 ||

@@ -2,6 +2,7 @@
 
 #include "diff/align.h"
 #include "model/mechanism.h"
+#include "model/stages.h"
 
 #include <string.h>
 
@@ -51,7 +52,7 @@ static enum diff_axis third_axis(const struct diff *diff, enum stage stage)
     if (MECHANISMS[mechanism].splits)
         return STAGES[stage].joins_heads || !stage_has_columns(stage) ? DIFF_ITEM : DIFF_HEAD;
     const bool packed = is_packed(&diff->a.input) || is_packed(&diff->b.input);
-    const bool side_by_side = packed && (stage == STAGE_CONTEXT || stage == STAGE_GRAD_CONTEXT);
+    const bool side_by_side = packed && stage_packed(stage) != stage;
     return !MECHANISMS[mechanism].projects && stage_has_columns(stage) && !side_by_side ? DIFF_HEAD : DIFF_ITEM;
 }
 

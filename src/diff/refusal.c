@@ -1,6 +1,7 @@
 #include "diff/refusal.h"
 
 #include "base/suggest.h"
+#include "model/stage_id.h"
 
 #include <string.h>
 

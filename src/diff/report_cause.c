@@ -4,6 +4,7 @@
 #include "diff/report.h"
 #include "diff/sources.h"
 #include "diff/undone.h"
+#include "model/stages.h"
 
 #include <math.h>
 #include <string.h>

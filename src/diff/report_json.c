@@ -3,6 +3,7 @@
 #include "diff/align.h"
 #include "diff/place.h"
 #include "diff/report.h"
+#include "model/stage_id.h"
 #include "write/json.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 #include "diff/undone.h"
 
 #include "base/threads.h"
+#include "model/stage_id.h"
 
 #include <math.h>
 

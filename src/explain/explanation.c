@@ -1,4 +1,5 @@
 #include "explain/explanation.h"
+#include "model/stages.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -88,7 +89,7 @@ static bool is_whole(enum stage stage)
 /* That, or a number for each head. */
 static bool is_of_heads(enum stage stage)
 {
-    return STAGES[stage].columns == STAGE_COLUMNS_MASK || is_whole(stage);
+    return stage_is_of_mask(stage) || is_whole(stage);
 }
 
 struct explain_range explain_items(const struct explanation *e, enum stage stage)

@@ -12,8 +12,8 @@ enum {
     TASKS_PER_THREAD = 8, /* at least, where there is work: so that all threads end together */
     MOST_TILES = 32,
     GROUP_KEYS = 64 * KERNEL_KEYS, /* whose sums grow apart from those before: errors grow with the longer chain */
-    TILE_ROWS = 4,                 /* of a tile's scratch: peak, maximum, sum, seen */
-    EARLIER_ROWS = 2,              /* of the groups before: maximum, sum */
+    TILE_ROWS = 4,                 /* of a tile's scratch: peak, maximum, seen, sum; logs where they are taken */
+    EARLIER_ROWS = 2,              /* of the groups before: maximum, sum; logs where they are taken */
     BLOCK_ROWS = 5,                /* of a block's scratch beside the scores: rescale, distance, slope, from, till */
     MEAN_COLUMNS = 64,             /* of value that are summed at once */
 };
@@ -36,6 +36,7 @@ struct plan {
     bool biased;                         /* there is an attn_mask */
     bool relative;                       /* there is T5's table */
     bool grouped;                        /* there are keys for more than one group */
+    bool logs;                           /* a statistic takes them */
     unsigned threads;
     size_t heads_per_tile; /* heads of one key head that share a tile: 1, or more where queries are few */
     size_t tiles;          /* in a task */
@@ -101,10 +102,10 @@ static bool plan_sizes(struct plan *plan)
     plan->keys_bytes = kernel->keys_bytes(job->d, job->d_v);
     return (job->taker.take == NULL || add_rows(plan, job->d_v, &plan->rows_bytes)) &&
            add_bytes(kernel->query_bytes(job->d), &plan->tile_bytes) && add_rows(plan, job->d_v, &plan->tile_bytes) &&
-           add_rows(plan, TILE_ROWS, &plan->tile_bytes) && add_rows(plan, rows + BLOCK_ROWS, &plan->block_bytes) &&
-           add_bytes(plan->keys_bytes, &plan->block_bytes) &&
-           (!plan->grouped ||
-            (add_rows(plan, job->d_v, &plan->tile_bytes) && add_rows(plan, EARLIER_ROWS, &plan->tile_bytes)));
+           add_rows(plan, (size_t)TILE_ROWS + plan->logs, &plan->tile_bytes) &&
+           add_rows(plan, rows + BLOCK_ROWS, &plan->block_bytes) && add_bytes(plan->keys_bytes, &plan->block_bytes) &&
+           (!plan->grouped || (add_rows(plan, job->d_v, &plan->tile_bytes) &&
+                               add_rows(plan, (size_t)EARLIER_ROWS + plan->logs, &plan->tile_bytes)));
 }
 
 bool fused_takes_scale(enum dtype number, double scale)
@@ -197,6 +198,8 @@ static size_t make_plan(struct plan *plan, const struct fused_job *job)
     plan->biased = job->mask != NULL && job->mask->attn_mask.rank > 0;
     plan->relative = job->mask != NULL && job->mask->relative != NULL;
     plan->grouped = job->keys > GROUP_KEYS;
+    for (size_t i = 0; i < job->statistic_count; i++)
+        plan->logs = plan->logs || job->statistics[i].takes_logs;
     plan->heads_per_tile = share_tiles(plan);
     plan_units(plan);
     if (!plan_sizes(plan))
@@ -222,9 +225,10 @@ struct tile {
     void *context; /* (d_v, W), not yet divided by the sum */
     void *peak;    /* (W) the largest score so far */
     void *maximum; /* (W) the one that the sum and the context are relative to: that of the last block */
-    void *sum;     /* (W) */
     int32_t *seen; /* (W) -1: not an empty row */
-    void *earlier_context, *earlier_maximum, *earlier_sum;
+    void *sum;     /* (W) */
+    void *logs;    /* (W) directly behind the sum; NULL: no statistic takes them */
+    void *earlier_context, *earlier_maximum, *earlier_sum, *earlier_logs;
     bool grown;      /* something of this group is not yet in those */
     size_t first;    /* its first query */
     size_t queries;  /* of a head */
@@ -288,24 +292,31 @@ static void open_sums(const struct plan *plan, const struct place *place, const 
 {
     const struct mask *mask = plan->job->mask;
     const double largest = dtype_largest(plan->kernel->number);
-    double peaks[KERNEL_MOST_LANES], sums[KERNEL_MOST_LANES], none[KERNEL_MOST_LANES] = {0};
+    double peaks[KERNEL_MOST_LANES], sums[KERNEL_MOST_LANES], logs[KERNEL_MOST_LANES];
+    const double none[KERNEL_MOST_LANES] = {0};
     for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
         peaks[lane] = -INFINITY;
-        sums[lane] = 0;
+        sums[lane] = logs[lane] = 0;
         if (mask == NULL || mask->sinks == NULL)
             continue;
         const double sink = mask->sinks[place->head_of_item + lane_head(tile, lane)] * LOG2_E;
         peaks[lane] = fmax(-largest, fmin(largest, sink));
         dtype_round(plan->kernel->number, &peaks[lane], 1);
-        sums[lane] = exp2(fmax(-1, fmin(1, sink - peaks[lane])));
+        const double rest = fmax(-1, fmin(1, sink - peaks[lane]));
+        sums[lane] = exp2(rest);
+        logs[lane] = sums[lane] * rest;
     }
     put_lanes(plan, peaks, tile->peak);
     put_lanes(plan, peaks, tile->maximum);
     put_lanes(plan, plan->grouped ? none : sums, tile->sum);
+    if (plan->logs)
+        put_lanes(plan, plan->grouped ? none : logs, tile->logs);
     if (plan->grouped) {
         put_lanes(plan, peaks, tile->earlier_maximum);
         put_lanes(plan, sums, tile->earlier_sum);
     }
+    if (plan->grouped && plan->logs)
+        put_lanes(plan, logs, tile->earlier_logs);
 }
 
 /* With an attn_mask, what is seen is found block by block. */
@@ -330,12 +341,14 @@ static struct tile lay_tile(const struct plan *plan, size_t first, char *scratch
     tile.context = at;
     tile.peak = at += context;
     tile.maximum = at += plan->row;
+    tile.seen = (int32_t *)(void *)(at += plan->row);
     tile.sum = at += plan->row;
-    tile.seen = (int32_t *)(void *)(at + plan->row);
-    at = (char *)tile.peak + kernel->context_bytes(TILE_ROWS);
+    tile.logs = plan->logs ? at + plan->row : NULL;
+    at = (char *)tile.peak + kernel->context_bytes((size_t)TILE_ROWS + plan->logs);
     tile.earlier_context = at;
     tile.earlier_maximum = at += context;
-    tile.earlier_sum = at + plan->row;
+    tile.earlier_sum = at += plan->row;
+    tile.earlier_logs = plan->logs ? at + plan->row : NULL;
     return tile;
 }
 
@@ -369,12 +382,12 @@ static void end_group(const struct plan *plan, struct tile *tile, const struct b
     if (!tile->grown)
         return;
     kernel->softmax(block->scores, 0, plan->factor, tile->maximum, tile->earlier_maximum, tile->earlier_sum,
-                    block->rescale);
+                    tile->earlier_logs, block->rescale);
     kernel->merge(tile->context, plan->job->d_v, block->rescale, tile->earlier_context);
     for (size_t lane = 0; lane < kernel->lanes; lane++)
         ones[lane] = 1;
     put_lanes(plan, ones, block->rescale);
-    kernel->merge(tile->sum, 1, block->rescale, tile->earlier_sum);
+    kernel->merge(tile->sum, (size_t)1 + plan->logs, block->rescale, tile->earlier_sum);
     tile->grown = false;
 }
 
@@ -432,23 +445,41 @@ static void fill_empty_rows(const struct plan *plan, const struct place *place, 
     }
 }
 
-static void write_lse(const struct plan *plan, const struct place *place, const struct tile *tile)
+/* What was summed of a lane; the sink is taken off again where it is no key's. */
+static struct fused_sums lane_sums(const struct plan *plan, double sink, bool seen, double maximum, double sum,
+                                   double logs)
+{
+    const struct mask *mask = plan->job->mask;
+    const double largest = maximum * plan->factor, above = sink * LOG2_E - largest;
+    const double share = sink > -INFINITY ? exp2(above) : 0, of_sink = share > 0 ? share * above : 0;
+    return (struct fused_sums){.largest = largest / LOG2_E,
+                               .sum = sum > 0 || !seen ? sum : (double)NAN,
+                               .of_keys = sum < share ? 0 : sum - share,
+                               .logs = plan->logs ? (logs - of_sink) / LOG2_E : 0,
+                               .sink = sink,
+                               .empty = !seen,
+                               .empty_row = mask != NULL ? mask->empty_row : EMPTY_ROW_ZERO,
+                               .keys = plan->job->keys};
+}
+
+static void write_statistics(const struct plan *plan, const struct place *place, const struct tile *tile)
 {
     const struct fused_job *job = plan->job;
     const double *sinks = job->mask != NULL ? job->mask->sinks : NULL;
-    double sums[KERNEL_MOST_LANES], maxima[KERNEL_MOST_LANES];
+    double sums[KERNEL_MOST_LANES], maxima[KERNEL_MOST_LANES], logs[KERNEL_MOST_LANES] = {0};
     get_lanes(plan, tile->sum, sums);
     get_lanes(plan, tile->maximum, maxima);
+    if (plan->logs)
+        get_lanes(plan, tile->logs, logs);
     for (size_t lane = 0; lane < tile->count; lane++) {
-        const size_t head = lane_head(tile, lane);
-        const double empty = sinks != NULL ? sinks[place->head_of_item + head] : -INFINITY;
-        const double seen = maxima[lane] * plan->factor / LOG2_E + log(sums[lane]);
-        const double lse = !tile->seen[lane] ? empty : sums[lane] == 0 ? (double)NAN : seen; /* 0: all overflowed */
-        const size_t row = (place->head + head) * job->queries + lane_query(tile, lane);
-        if (job->exact_lse != NULL)
-            job->exact_lse[row] = lse;
-        if (job->lse != NULL)
-            dtype_store(plan->kernel->number, &lse, 1, (char *)job->lse + row * plan->size);
+        const size_t head = lane_head(tile, lane), row = (place->head + head) * job->queries + lane_query(tile, lane);
+        const double sink = sinks != NULL ? sinks[place->head_of_item + head] : -INFINITY;
+        const struct fused_sums of_row = lane_sums(plan, sink, tile->seen[lane], maxima[lane], sums[lane], logs[lane]);
+        for (size_t i = 0; i < job->statistic_count; i++) {
+            const struct fused_statistic *statistic = &job->statistics[i];
+            const double number = statistic->number(&of_row);
+            dtype_store(statistic->dtype, &number, 1, (char *)statistic->numbers + row * dtype_size(statistic->dtype));
+        }
     }
 }
 
@@ -458,10 +489,11 @@ static void close_tile(const struct plan *plan, const struct place *place, struc
     if (plan->grouped) { /* the last group has joined those before */
         tile->context = tile->earlier_context;
         tile->sum = tile->earlier_sum;
+        tile->logs = tile->earlier_logs;
     }
     const size_t stride = (job->side_by_side > 1 ? job->side_by_side : 1) * job->d_v;
-    if (job->lse != NULL || job->exact_lse != NULL)
-        write_lse(plan, place, tile);
+    if (job->statistic_count > 0)
+        write_statistics(plan, place, tile);
     plan->kernel->normalise(tile->context, tile->sum, job->d_v);
     for (size_t lane = 0; lane < tile->count; lane += tile->queries)
         plan->kernel->unpack(tile->context, lane, tile->queries, job->d_v, context_row(plan, place, tile, lane),
@@ -683,7 +715,8 @@ static void attend_block(const struct plan *plan, const struct place *place, str
     block->count = end - block->start - block->first;
     if (!make_scores(plan, place, tile, block))
         return;
-    kernel->softmax(block->scores, block->count, plan->factor, tile->peak, tile->maximum, tile->sum, block->rescale);
+    kernel->softmax(block->scores, block->count, plan->factor, tile->peak, tile->maximum, tile->sum, tile->logs,
+                    block->rescale);
     kernel->values(&block->keys, block->first, block->count, block->scores, block->rescale, tile->context);
     tile->grown = true;
 }

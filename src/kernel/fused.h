@@ -38,15 +38,35 @@ struct fused_taker {
     void *context;
 };
 
-/* The job borrows everything; `context` and `lse` must not overlap the rest. Sizes are at least 1. query, key and value
- * are of the kernel's dtype, context and lse of its numbers. */
+/* What the kernels sum of a row, of which its statistics are made. */
+struct fused_sums {
+    double largest; /* of its masked scores, the sink among them */
+    double sum;     /* of exp(score - largest), the sink's too; NaN where all overflowed to minus infinity */
+    double of_keys; /* the sum without the sink's */
+    double logs;    /* of exp(score - largest) x (score - largest), of keys alone; 0 where no statistic takes it */
+    double sink;    /* minus infinity: there is none */
+    bool empty;     /* the mask forbids every key: then nothing but the sink counts, and */
+    enum empty_row empty_row;
+    size_t keys; /* Tk */
+};
+
+/* A number for each query of each head. */
+struct fused_statistic {
+    double (*number)(const struct fused_sums *sums);
+    bool takes_logs;
+    enum dtype dtype;
+    void *numbers; /* (H, Tq) of that dtype, written */
+};
+
+/* The job borrows everything; what is written must not overlap the rest. Sizes are at least 1. query, key and value are
+ * of the kernel's dtype, context of its numbers. */
 struct fused_job {
-    const void *query;     /* (H, Tq, d) */
-    const void *key;       /* (H / group, Tk, d) */
-    const void *value;     /* (H / group, Tk, d_v) */
-    void *context;         /* (H, Tq, d_v) written, or side by side: see below; NULL: `taker` has it */
-    void *lse;             /* (H, Tq) written, or NULL: see below */
-    double *exact_lse;     /* (H, Tq) the same before it is rounded, or NULL */
+    const void *query; /* (H, Tq, d) */
+    const void *key;   /* (H / group, Tk, d) */
+    const void *value; /* (H / group, Tk, d_v) */
+    void *context;     /* (H, Tq, d_v) written, or side by side: see below; NULL: `taker` has it */
+    const struct fused_statistic *statistics; /* so many of each row */
+    size_t statistic_count;
     size_t heads;          /* H, of all items */
     size_t group;          /* 0 or 1: each query head has its own; n, which divides H: head h reads key head h / n */
     size_t heads_per_item; /* n, which divides H: head h is head h % n of item h / n to the mask; 0: all of one item */
@@ -70,12 +90,9 @@ struct fused_job {
 /* False for a scale whose logits to the base 2 would overflow those numbers: from +-2.36e38 on in F32. */
 bool fused_takes_scale(enum dtype number, double scale);
 
-/* lse is the natural logarithm of the sum of a row's exponentials, sinks included; of an empty row, the sink or minus
- * infinity.
- *
- * Writes the whole context, or fails with STATUS_SYSTEM before it has written anything: there was no memory for the
+/* Writes the whole context, or fails with STATUS_SYSTEM before it has written anything: there was no memory for the
  * scratch of fused_scratch_bytes(job), which it allocates and frees. Where `found` says that something is not finite,
- * context and lse hold nothing of use. */
+ * context and statistics hold nothing of use. */
 enum status fused_context(const struct fused_job *job, struct error *error);
 
 /* The memory that fused_context allocates, beyond what the job points to: a scratch for each thread, about 90 KB at

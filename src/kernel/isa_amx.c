@@ -273,9 +273,9 @@ INLINE void values_of(size_t parts, size_t weight_parts, const struct kernel_key
 /* name: of the table; operands: of the above. */
 #define KERNEL(table, operands, parts, id, weight_parts, one)                                                          \
     static void softmax_##table(void *scores, size_t count, double factor, const void *peak, void *maximum, void *sum, \
-                                void *rescale)                                                                         \
+                                void *logs, void *rescale)                                                             \
     {                                                                                                                  \
-        softmax_pairs(weight_parts, KEY_STEP, scores, count, factor, peak, maximum, sum, rescale);                     \
+        softmax_pairs(weight_parts, KEY_STEP, scores, count, factor, peak, maximum, sum, logs, rescale);               \
     }                                                                                                                  \
     static void values_##table(const struct kernel_keys *keys, size_t first, size_t count, const void *weights,        \
                                const void *rescale, void *context)                                                     \

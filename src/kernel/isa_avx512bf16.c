@@ -154,9 +154,9 @@ FINITE(finite_bf16, uint16_t, 1 << 15, 1 << 7)
 
 #define KERNEL(table, parts)                                                                                           \
     static void softmax_##table(void *scores, size_t count, double factor, const void *peak, void *maximum, void *sum, \
-                                void *rescale)                                                                         \
+                                void *logs, void *rescale)                                                             \
     {                                                                                                                  \
-        softmax_pairs(parts, 2, scores, count, factor, peak, maximum, sum, rescale);                                   \
+        softmax_pairs(parts, 2, scores, count, factor, peak, maximum, sum, logs, rescale);                             \
     }                                                                                                                  \
     static void values_##table(const struct kernel_keys *keys, size_t first, size_t count, const void *weights,        \
                                const void *rescale, void *context)                                                     \

@@ -133,14 +133,18 @@ struct kernel {
      *
      * The difference comes before the product: so the error is relative to it, however large the scores are. The new
      * weights are summed apart from those so far: so the error grows with the number of steps, not of keys.
+     *
+     * logs, where it is not NULL, is the sum of weight x log2(weight), relative to the maximum as the sum is: none of
+     * its terms is above 0, so that none takes digits from another.
      *   scores   (count, W), with room for KERNEL_KEYS rows, replaced by the weights in the kernel's own layout, which
      *            `values` reads; count may be 0
      *   factor   above 0
      *   peak     (W) at least the maximum
      *   maximum  (W) updated
      *   sum      (W) updated
+     *   logs     (W) updated, or NULL
      *   rescale  (W) written */
-    void (*softmax)(void *scores, size_t count, double factor, const void *peak, void *maximum, void *sum,
+    void (*softmax)(void *scores, size_t count, double factor, const void *peak, void *maximum, void *sum, void *logs,
                     void *rescale);
 
     /* context[c][lane] = context[c][lane] rescale[lane] + sum over j of value[first + j][c] weights[j][lane].
@@ -208,6 +212,9 @@ enum status kernel_check(const char *forced, struct error *error);
  * one that has a kernel for the dtype. one_part: with weights in one part, where that has a kernel of its own. NULL,
  * and error filled with STATUS_USAGE, where there is no instruction set of that name or the processor lacks it. */
 const struct kernel *kernel_choose(const char *forced, enum dtype dtype, bool one_part, struct error *error);
+
+/* Whether kernels take query, key and value of that dtype as they lie; else of what it is stored in. */
+bool kernel_takes(enum dtype dtype);
 
 /* All kernels that this program was built with, by number, NULL behind the last; and whether this processor has its
  * instruction set. */

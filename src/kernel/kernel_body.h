@@ -105,41 +105,65 @@ static void scores(const struct kernel_keys *keys, size_t first, size_t count, c
  * length of the longest chain. */
 enum { SUMS = 4 };
 
-/* Row i of scores becomes weights, which go to one of the sums. */
-INLINE void weigh_row(void *scores, size_t i, vector scale, const vector most[VECTORS], vector total[VECTORS])
+/* Row i of scores becomes weights, which go to one of the sums; and where `logs`, a constant, says so, each times its
+ * logarithm to another. */
+INLINE void weigh_row(bool logs, void *scores, size_t i, vector scale, const vector most[VECTORS],
+                      vector total[VECTORS], vector total_logs[VECTORS])
 {
     UNROLLED (j, VECTORS) {
         vector *row = (vector *)scores + i * VECTORS + j;
-        *row = exp2_vector((*row - most[j]) * scale);
+        const vector exponent = (*row - most[j]) * scale;
+        *row = exp2_vector(exponent);
         total[j] += *row;
+        if (logs)
+            total_logs[j] = multiply_add(*row, finite_log(exponent), total_logs[j]);
     }
 }
 
-static void softmax(void *scores, size_t count, double factor, const void *peak, void *maximum, void *sum,
-                    void *rescale)
+INLINE vector joined(vector total[SUMS][VECTORS], size_t j)
+{
+    return (total[0][j] + total[1][j]) + (total[2][j] + total[3][j]);
+}
+
+INLINE void softmax_rows(bool has_logs, void *scores, size_t count, double factor, const void *peak, void *maximum,
+                         void *sum, void *logs, void *rescale)
 {
     const vector scale = broadcast((number)factor), lowest = broadcast(-NUMBER_MAX);
-    vector most[VECTORS], total[SUMS][VECTORS];
+    vector most[VECTORS], step[VECTORS], total[SUMS][VECTORS], total_logs[SUMS][VECTORS];
     UNROLLED (j, VECTORS) {
         const vector next = ((const vector *)peak)[j];
         most[j] = select_vector(next < lowest, lowest, next);
         UNROLLED (k, SUMS)
-            total[k][j] = (vector){0};
-        ((vector *)rescale)[j] = exp2_vector((((const vector *)maximum)[j] - most[j]) * scale);
+            total[k][j] = total_logs[k][j] = (vector){0};
+        step[j] = (((const vector *)maximum)[j] - most[j]) * scale;
+        ((vector *)rescale)[j] = exp2_vector(step[j]);
         ((vector *)maximum)[j] = most[j];
     }
     size_t i = 0;
     for (; i + SUMS <= count; i += SUMS)
         UNROLLED (k, SUMS)
-            weigh_row(scores, i + k, scale, most, total[k]);
+            weigh_row(has_logs, scores, i + k, scale, most, total[k], total_logs[k]);
     UNROLLED (k, SUMS)
         if (i + k < count)
-            weigh_row(scores, i + k, scale, most, total[k]);
+            weigh_row(has_logs, scores, i + k, scale, most, total[k], total_logs[k]);
     UNROLLED (j, VECTORS) {
+        const vector shrunk = ((const vector *)rescale)[j];
         vector *all = (vector *)sum + j;
-        *all =
-            multiply_add(*all, ((const vector *)rescale)[j], (total[0][j] + total[1][j]) + (total[2][j] + total[3][j]));
+        if (has_logs) {
+            vector *of_logs = (vector *)logs + j;
+            *of_logs = multiply_add(moved_logs(*of_logs, *all, step[j]), shrunk, joined(total_logs, j));
+        }
+        *all = multiply_add(*all, shrunk, joined(total, j));
     }
+}
+
+static void softmax(void *scores, size_t count, double factor, const void *peak, void *maximum, void *sum, void *logs,
+                    void *rescale)
+{
+    if (logs != NULL)
+        softmax_rows(true, scores, count, factor, peak, maximum, sum, logs, rescale);
+    else
+        softmax_rows(false, scores, count, factor, peak, maximum, sum, NULL, rescale);
 }
 
 /* --- values ------------------------------------------------------------------------------------------------------ */

@@ -154,6 +154,11 @@ static const struct kernel *kernel_of(const struct choice *choice, enum dtype dt
     return one_part ? kernel_of(choice, dtype, false) : NULL;
 }
 
+bool kernel_takes(enum dtype dtype)
+{
+    return kernel_of(&CHOICES[0], dtype, false) != NULL;
+}
+
 const struct kernel *kernel_choose(const char *forced, enum dtype dtype, bool one_part, struct error *error)
 {
     if (kernel_check(forced, error) != STATUS_OK)
@@ -166,5 +171,7 @@ const struct kernel *kernel_choose(const char *forced, enum dtype dtype, bool on
         if (own != NULL && CHOICES[i].present() && (asked || CHOICES[i].wanted()))
             kernel = own;
     }
+    if (kernel == NULL)
+        (void)error_usage(error, "no kernel takes numbers of %s", dtype_name(dtype));
     return kernel;
 }

@@ -149,19 +149,24 @@ INLINE __m512 weight(__m512 x)
 }
 
 /* Two rows of a vector of scores become one of pairs; the weights are added to the totals: of one part what is kept of
- * them, so that they sum to 1, of two parts the weights before they were parted.
+ * them, so that they sum to 1, of two parts the weights before they were parted. Where `logs`, a constant, says so,
+ * each of these times its logarithm goes to total_logs.
  *   scores   of the first row; the second is LANES behind
  *   weights  the row of pairs */
-INLINE void weigh_pair(size_t parts, const float *scores, __m512 most, __m512 scale, char *weights, __m512 total[2])
+INLINE void weigh_pair(size_t parts, bool logs, const float *scores, __m512 most, __m512 scale, char *weights,
+                       __m512 total[2], __m512 total_logs[2])
 {
     const __m512i half = _mm512_set1_epi32(0x8000);
     __m512i high[2], low[2];
     UNROLLED (i, 2) {
-        const __m512 exact = weight((_mm512_load_ps(scores + i * LANES) - most) * scale);
+        const __m512 exponent = (_mm512_load_ps(scores + i * LANES) - most) * scale, exact = weight(exponent);
         high[i] = _mm512_add_epi32(_mm512_castps_si512(exact), half);
         const __m512 kept = high_half(high[i]);
         low[i] = _mm512_add_epi32(_mm512_castps_si512(exact - kept), half);
-        total[i] += parts == 1 ? kept : exact;
+        const __m512 counted = parts == 1 ? kept : exact;
+        total[i] += counted;
+        if (logs)
+            total_logs[i] = (__m512)multiply_add((vector)counted, finite_log((vector)exponent), (vector)total_logs[i]);
     }
     _mm512_store_si512(weights, pair_up(high[0], high[1]));
     if (parts == 2)
@@ -170,16 +175,17 @@ INLINE void weigh_pair(size_t parts, const float *scores, __m512 most, __m512 sc
 
 /* The weights are where the scores were: rows of pairs, as many as whole steps of `step` keys have, with zeros behind
  * the last key. */
-INLINE void softmax_pairs(size_t parts, size_t step, float *scores, size_t count, double factor, const float *peak,
-                          float *maximum, float *sum, float *rescale)
+INLINE void softmax_rows(size_t parts, size_t step, bool has_logs, float *scores, size_t count, double factor,
+                         const float *peak, float *maximum, float *sum, float *logs, float *rescale)
 {
     const __m512 scale = _mm512_set1_ps((float)factor);
-    __m512 most[VECTORS], total[VECTORS][2];
+    __m512 most[VECTORS], moved[VECTORS], total[VECTORS][2], total_logs[VECTORS][2];
     UNROLLED (j, VECTORS) {
         const size_t lane = j * VECTOR_LANES;
         most[j] = _mm512_max_ps(_mm512_set1_ps(-FLT_MAX), _mm512_load_ps(peak + lane)); /* NaN stays: the second */
-        total[j][0] = total[j][1] = _mm512_setzero_ps();
-        _mm512_store_ps(rescale + lane, weight((_mm512_load_ps(maximum + lane) - most[j]) * scale));
+        total[j][0] = total[j][1] = total_logs[j][0] = total_logs[j][1] = _mm512_setzero_ps();
+        moved[j] = (_mm512_load_ps(maximum + lane) - most[j]) * scale;
+        _mm512_store_ps(rescale + lane, weight(moved[j]));
         _mm512_store_ps(maximum + lane, most[j]);
     }
     for (size_t lane = 0; lane < LANES && count % 2 == 1; lane++)
@@ -187,7 +193,8 @@ INLINE void softmax_pairs(size_t parts, size_t step, float *scores, size_t count
     char *row = (char *)scores;
     for (size_t i = 0; i < count; i += 2, row += parts * PART_BYTES) {
         UNROLLED (j, VECTORS)
-            weigh_pair(parts, scores + i * LANES + j * VECTOR_LANES, most[j], scale, row + j * VECTOR_BYTES, total[j]);
+            weigh_pair(parts, has_logs, scores + i * LANES + j * VECTOR_LANES, most[j], scale, row + j * VECTOR_BYTES,
+                       total[j], total_logs[j]);
 #ifdef KEEP_AWAKE
         if (i % 64 == 0)
             KEEP_AWAKE();
@@ -197,6 +204,19 @@ INLINE void softmax_pairs(size_t parts, size_t step, float *scores, size_t count
     UNROLLED (j, VECTORS) {
         const size_t lane = j * VECTOR_LANES;
         const __m512 before = _mm512_load_ps(sum + lane), shrunk = _mm512_load_ps(rescale + lane);
+        if (has_logs) {
+            const vector of_logs = moved_logs((vector)_mm512_load_ps(logs + lane), (vector)before, (vector)moved[j]);
+            _mm512_store_ps(logs + lane, _mm512_fmadd_ps((__m512)of_logs, shrunk, total_logs[j][0] + total_logs[j][1]));
+        }
         _mm512_store_ps(sum + lane, _mm512_fmadd_ps(before, shrunk, total[j][0] + total[j][1]));
     }
+}
+
+INLINE void softmax_pairs(size_t parts, size_t step, float *scores, size_t count, double factor, const float *peak,
+                          float *maximum, float *sum, float *logs, float *rescale)
+{
+    if (logs != NULL)
+        softmax_rows(parts, step, true, scores, count, factor, peak, maximum, sum, logs, rescale);
+    else
+        softmax_rows(parts, step, false, scores, count, factor, peak, maximum, sum, NULL, rescale);
 }

@@ -130,6 +130,19 @@ INLINE vector exp2_vector(vector x)
 #endif
 }
 
+/* The logarithm of a weight to the base 2, from the exponent that it is made from: finite where the weight is 0. NaN is
+ * in the weight already. */
+INLINE vector finite_log(vector exponent)
+{
+    return larger(exponent, broadcast(LEAST_EXPONENT));
+}
+
+/* The sum of weight x log2(weight), and of the weights, when all of these become smaller by 2^step, before they do. */
+INLINE vector moved_logs(vector logs, vector sum, vector step)
+{
+    return multiply_add(sum, finite_log(step), logs);
+}
+
 /* sums[i][.] = sum over k of a[i x row_stride + k x column_stride] b[k][.], k ascending.
  *   a     (rows, depth) by its strides; rows is a constant where this is inlined, at most ROWS
  *   b     (depth, LANES) packed

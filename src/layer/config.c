@@ -14,18 +14,14 @@ enum { LARGEST = 16 << 20 };
 static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
 /* Where the config of a part stands in that of the whole model; the first that is there. */
-static const char *const *part_keys(enum module_part part)
-{
-    static const char *const KEYS[PART_COUNT][6] = {
-        [PART_ONLY] = {"text_config"},
-        [PART_ENCODER] = {"encoder", "encoder_config"},
-        [PART_DECODER] = {"decoder", "decoder_config", "text_config"},
-        [PART_TEXT] = {"text_config", "language_config", "llm_config", "thinker_config.text_config"},
-        [PART_VISION] = {"vision_config", "thinker_config.vision_config"},
-        [PART_AUDIO] = {"audio_config", "speech_config", "encoder_config", "thinker_config.audio_config"},
-    };
-    return KEYS[part];
-}
+static const char *const PART_KEYS[PART_COUNT] = {
+    [PART_ONLY] = "text_config",
+    [PART_ENCODER] = "encoder encoder_config",
+    [PART_DECODER] = "decoder decoder_config text_config",
+    [PART_TEXT] = "text_config language_config llm_config thinker_config.text_config",
+    [PART_VISION] = "vision_config thinker_config.vision_config",
+    [PART_AUDIO] = "audio_config speech_config encoder_config thinker_config.audio_config",
+};
 
 /* --- the file ---------------------------------------------------------------------------------------------------- */
 
@@ -93,33 +89,26 @@ void config_free(struct config *config)
 /* --- its family -------------------------------------------------------------------------------------------------- */
 
 /* The text at "model_type", or NULL. */
-static enum status type_of(const struct config_reading *reading, const char **type)
+static const char *type_of(const struct config_reading *reading)
 {
-    const struct config_value value = config_find(reading, CONFIG_KEYS("model_type"));
-    *type = NULL;
-    return config_is_set(&value) ? config_text(reading, &value, type) : STATUS_OK;
+    const struct config_value value = config_find(reading, CONFIG_MODEL_TYPE);
+    return config_text(reading, &value, NULL);
 }
 
-/* Leads into the config of the part, where the whole has one. What serves the whole by itself has no parts, but for
- * those that are asked for by name. */
-static enum status enter_part(struct config_reading *reading, enum module_part part, const char **type)
+/* Leads into the config of the part, where the whole has one, and returns its type. What serves the whole by itself has
+ * no parts, but for those that are asked for by name. */
+static const char *enter_part(struct config_reading *reading, enum module_part part)
 {
-    const char *whole;
-    if (type_of(reading, &whole) != STATUS_OK)
-        return reading->error->status;
-    *type = whole;
-    const struct config_value value = config_find(reading, part_keys(part));
+    const char *whole = type_of(reading);
+    const struct config_value value = config_find_name(reading, PART_KEYS[part]);
     if (!cJSON_IsObject(value.item) || (part == PART_ONLY && whole != NULL && family_find(whole) != NULL))
-        return STATUS_OK;
+        return whole;
     reading->section = value.item;
     snprintf(reading->prefix, sizeof reading->prefix, "%.120s.", value.key);
-    if (type_of(reading, type) != STATUS_OK)
-        return reading->error->status;
+    const char *type = type_of(reading);
     if (whole != NULL && !family_has_parts(whole))
-        *type = whole; /* which is none that is known */
-    else if (*type == NULL && whole != NULL)
-        *type = family_of_part(whole, value.key);
-    return STATUS_OK;
+        return whole; /* which is none that is known */
+    return type == NULL && whole != NULL ? family_of_part(whole, value.key) : type;
 }
 
 /* Whether two names have the same letters and digits, in any case. */
@@ -158,7 +147,9 @@ enum status config_family(const struct config *config, enum module_part part, co
     const char *type = asked;
     char place[TEXT_PATH_BYTES + CONFIG_KEY_BYTES] = "--family";
     if (asked == NULL) {
-        if (enter_part(&reading, part, &type) != STATUS_OK)
+        error->status = STATUS_OK;
+        type = enter_part(&reading, part);
+        if (config_failed(&reading))
             return error->status;
         const cJSON *whole = cJSON_GetObjectItemCaseSensitive(config->root, "model_type");
         const bool of_whole = type != NULL && whole != NULL && type == whole->valuestring;
@@ -173,14 +164,12 @@ enum status config_family(const struct config *config, enum module_part part, co
     return *family != NULL ? STATUS_OK : unknown(place, type, error);
 }
 
-enum status config_begin(struct config_reading *reading)
+void config_begin(struct config_reading *reading)
 {
-    const char *type;
-    reading->section = reading->config->root;
+    reading->error->status = STATUS_OK;
+    reading->section = reading->family->by_hand ? NULL : reading->config->root;
     reading->prefix[0] = '\0';
-    if (reading->family->by_hand)
-        reading->section = NULL;
-    return enter_part(reading, reading->module->part, &type);
+    enter_part(reading, reading->module->part);
 }
 
 enum status config_images(const struct config *config, const struct family_row *family, struct arena *arena,
@@ -196,69 +185,48 @@ enum status config_images(const struct config *config, const struct family_row *
 
 /* --- heads ------------------------------------------------------------------------------------------------------- */
 
-static const char *const *head_keys(enum module_part part)
+static void add_heads(const struct config_reading *reading)
 {
-    static const char *const ENCODER[] = {
-        "encoder_attention_heads", "num_attention_heads", "n_head", "n_heads", "num_heads", NULL};
-    static const char *const DECODER[] = {
-        "decoder_attention_heads", "num_attention_heads", "n_head", "n_heads", "num_heads", NULL};
-    static const char *const OTHERS[] = {"num_attention_heads",     "n_head", "n_heads", "num_heads", "attention_heads",
-                                         "encoder_attention_heads", NULL};
-    return part == PART_ENCODER ? ENCODER : part == PART_DECODER ? DECODER : OTHERS;
-}
-
-static enum status add_heads(const struct config_reading *reading, size_t *heads)
-{
-    const bool own = reading->family->decoder_heads > 0 && reading->module->part == PART_DECODER;
-    struct config_value value =
-        config_find(reading, own ? CONFIG_KEYS("decoder_num_attention_heads") : head_keys(reading->module->part));
-    *heads = own ? reading->family->decoder_heads : reading->family->heads;
-    if (config_is_set(&value) && config_whole(reading, &value, heads) != STATUS_OK)
-        return reading->error->status;
-    if (config_is_set(&value) && *heads == 0)
-        return config_wrong(reading, &value, "at least 1");
-    return *heads > 0 ? config_fact_number(reading, "heads", config_is_set(&value) ? &value : NULL, (double)*heads)
-                      : STATUS_OK;
+    const enum module_part part = reading->module->part;
+    const bool own = reading->family->decoder_heads > 0 && part == PART_DECODER;
+    const struct config_value value = config_find(reading, own                    ? CONFIG_HEADS_OF_DECODER_ALONE
+                                                           : part == PART_ENCODER ? CONFIG_HEADS_OF_ENCODER
+                                                           : part == PART_DECODER ? CONFIG_HEADS_OF_DECODER
+                                                                                  : CONFIG_HEADS);
+    const size_t heads = config_whole(reading, &value, own ? reading->family->decoder_heads : reading->family->heads);
+    if (config_is_set(&value) && heads == 0)
+        config_wrong(reading, &value, "at least 1");
+    if (heads > 0)
+        config_fact_number(reading, "heads", config_is_set(&value) ? &value : NULL, (double)heads);
 }
 
 /* As the config says, else as many as there are heads. Falcon: one where "multi_query", unless
  * "new_decoder_architecture"; only then it asks for a number. */
-static enum status count_kv_heads(const struct config_reading *reading, size_t heads, struct config_value *value,
-                                  size_t *kv_heads)
+static size_t count_kv_heads(const struct config_reading *reading, size_t heads, struct config_value *value)
 {
     const struct family_row *family = reading->family;
-    bool one = family->multi_query, grouped = !family->multi_query;
-    if (family->multi_query &&
-        (config_truth_of(reading, CONFIG_KEYS("new_decoder_architecture"), &grouped) != STATUS_OK ||
-         config_truth_of(reading, CONFIG_KEYS("multi_query"), &one) != STATUS_OK))
-        return reading->error->status;
-    *kv_heads = one && !grouped ? 1 : heads;
-    *value = config_find(reading, grouped ? CONFIG_KEYS("num_key_value_heads", "num_kv_heads", "n_head_kv")
-                                          : CONFIG_KEYS("multi_query"));
-    if (!grouped || family->latent)
-        return STATUS_OK;
-    if (config_is_set(value))
-        return config_whole(reading, value, kv_heads);
-    if (value->item == NULL && family->kv_heads > 0)
-        *kv_heads = family->kv_heads;
-    return STATUS_OK;
+    const bool grouped = !family->multi_query || config_truth_of(reading, CONFIG_NEW_DECODER, false),
+               one = family->multi_query && config_truth_of(reading, CONFIG_MULTI_QUERY, true);
+    *value = config_find(reading, grouped ? CONFIG_KV_HEADS : CONFIG_MULTI_QUERY);
+    if (!grouped)
+        return one ? 1 : heads;
+    if (family->latent)
+        return heads;
+    return config_whole(reading, value, value->item == NULL && family->kv_heads > 0 ? family->kv_heads : heads);
 }
 
-static enum status add_kv_heads(const struct config_reading *reading, size_t heads)
+static void add_kv_heads(const struct config_reading *reading, size_t heads)
 {
-    struct config_value value = {0};
-    size_t kv_heads = 0;
-    if (count_kv_heads(reading, heads, &value, &kv_heads) != STATUS_OK)
-        return reading->error->status;
+    struct config_value value;
+    const size_t kv_heads = count_kv_heads(reading, heads, &value);
     if (kv_heads > 0 && heads % kv_heads == 0)
-        return config_fact_number(reading, "kv_heads", &value, (double)kv_heads);
-    if (value.item == NULL)
-        return error_usage(reading->error,
-                           "family %s has %zu heads of keys, which do not divide %zu heads; say it by "
-                           "--kv-heads",
-                           reading->family->name, kv_heads, heads);
-    return error_usage(reading->error, "%s: %s is %zu, which does not divide %zu heads%s", reading->config->path,
-                       value.key, kv_heads, heads, config_is_told(reading, "heads") ? ", by --heads" : "");
+        config_fact_number(reading, "kv_heads", &value, (double)kv_heads);
+    else if (value.item == NULL)
+        CONFIG_REFUSE(reading, "family %s has %zu heads of keys, which do not divide %zu heads; say it by --kv-heads",
+                      reading->family->name, kv_heads, heads);
+    else
+        CONFIG_REFUSE(reading, "%s: %s is %zu, which does not divide %zu heads%s", reading->config->path, value.key,
+                      kv_heads, heads, config_is_told(reading, "heads") ? ", by --heads" : "");
 }
 
 enum status config_heads(const struct config *config, const struct family_row *family,
@@ -267,14 +235,14 @@ enum status config_heads(const struct config *config, const struct family_row *f
 {
     struct config_reading reading = {
         .config = config, .family = family, .module = module, .arena = arena, .facts = facts, .error = error};
-    size_t heads = 0;
-    if (config_begin(&reading) != STATUS_OK)
-        return error->status;
+    config_begin(&reading);
     if (family->by_hand)
-        return STATUS_OK;
-    if (!config_is_told(&reading, "heads") && add_heads(&reading, &heads) != STATUS_OK)
         return error->status;
+    if (!config_is_told(&reading, "heads"))
+        add_heads(&reading);
     const struct layer_fact *fact = layer_facts_find(facts, "heads");
-    heads = fact != NULL ? strtoul(fact->text, NULL, 10) : 0;
-    return heads > 0 && !config_is_told(&reading, "kv_heads") ? add_kv_heads(&reading, heads) : STATUS_OK;
+    const size_t heads = fact != NULL ? strtoul(fact->text, NULL, 10) : 0;
+    if (heads > 0 && !config_is_told(&reading, "kv_heads"))
+        add_kv_heads(&reading, heads);
+    return error->status;
 }

@@ -1,6 +1,7 @@
 #include "layer/config_keys.h"
 
 #include "base/decimal.h"
+#include "base/text.h"
 #include "read/json_tree.h"
 
 #include <math.h>
@@ -19,14 +20,34 @@ static const cJSON *descend(const cJSON *item, const char *path)
     return item;
 }
 
-struct config_value config_find(const struct config_reading *reading, const char *const *keys)
+const char *config_names(enum config_key key)
+{
+#define NAMES(id, names) [CONFIG_##id] = (names),
+    static const char *const NAMES_OF[] = {CONFIG_KEY_ROWS(NAMES)};
+#undef NAMES
+    return NAMES_OF[key];
+}
+
+#define ROW(...) {__VA_ARGS__},
+const struct config_refused CONFIG_REFUSED[] = {CONFIG_REFUSED_ROWS(ROW)};
+#undef ROW
+const size_t CONFIG_REFUSED_COUNT = sizeof CONFIG_REFUSED / sizeof CONFIG_REFUSED[0];
+
+struct config_value config_find_name(const struct config_reading *reading, const char *names)
 {
     struct config_value value = {0};
-    for (; *keys != NULL && value.item == NULL; keys++) {
-        value.item = descend(reading->section, *keys);
-        snprintf(value.key, sizeof value.key, "%s%s", reading->prefix, *keys);
+    for (size_t length; *names != '\0' && value.item == NULL; names += length + (names[length] == ' ')) {
+        length = strcspn(names, " ");
+        struct text key = text_begin(value.key, sizeof value.key);
+        text_add(&key, "%s%.*s", reading->prefix, (int)length, names);
+        value.item = descend(reading->section, value.key + strlen(reading->prefix));
     }
     return value;
+}
+
+struct config_value config_find(const struct config_reading *reading, enum config_key key)
+{
+    return config_find_name(reading, config_names(key));
 }
 
 struct config_value config_member(const struct config_value *object, const char *key)
@@ -41,68 +62,68 @@ bool config_is_set(const struct config_value *value)
     return value->item != NULL && !cJSON_IsNull(value->item);
 }
 
-enum status config_wrong(const struct config_reading *reading, const struct config_value *value, const char *expected)
+bool config_failed(const struct config_reading *reading)
+{
+    return reading->error->status != STATUS_OK;
+}
+
+void config_wrong(const struct config_reading *reading, const struct config_value *value, const char *expected)
 {
     const cJSON *item = value->item;
-    char number[DECIMAL_BYTES] = "";
+    char got[DECIMAL_BYTES + 96] = "";
     if (cJSON_IsNumber(item) && isfinite(item->valuedouble))
-        decimal_from_double(item->valuedouble, number);
-    if (number[0] != '\0')
-        return error_usage(reading->error, "%s: %s is %s, expected %s", reading->config->path, value->key, number,
-                           expected);
-    if (cJSON_IsString(item))
-        return error_usage(reading->error, "%s: %s is \"%.80s\", expected %s", reading->config->path, value->key,
-                           item->valuestring, expected);
-    return error_usage(reading->error, "%s: %s is %s, expected %s", reading->config->path, value->key,
-                       cJSON_IsTrue(item)    ? "true"
-                       : cJSON_IsFalse(item) ? "false"
-                                             : json_kind_name(item),
-                       expected);
+        decimal_from_double(item->valuedouble, got);
+    else if (cJSON_IsString(item))
+        snprintf(got, sizeof got, "\"%.80s\"", item->valuestring);
+    else
+        snprintf(got, sizeof got, "%s",
+                 cJSON_IsTrue(item)    ? "true"
+                 : cJSON_IsFalse(item) ? "false"
+                                       : json_kind_name(item));
+    CONFIG_REFUSE(reading, "%s: %s is %s, expected %s", reading->config->path, value->key, got, expected);
 }
 
-enum status config_whole(const struct config_reading *reading, const struct config_value *value, size_t *number)
+size_t config_whole(const struct config_reading *reading, const struct config_value *value, size_t fallback)
 {
     const double given = cJSON_IsNumber(value->item) ? value->item->valuedouble : -1;
-    if (!(given >= 0 && given <= 0x1p31 && given == floor(given)))
-        return config_wrong(reading, value, "a whole number");
-    *number = (size_t)given;
-    return STATUS_OK;
+    const bool whole = given >= 0 && given <= 0x1p31 && given == floor(given);
+    if (config_is_set(value) && !whole)
+        config_wrong(reading, value, "a whole number");
+    return whole ? (size_t)given : fallback;
 }
 
-enum status config_real(const struct config_reading *reading, const struct config_value *value, double *number)
+double config_real(const struct config_reading *reading, const struct config_value *value, double fallback)
 {
-    if (!cJSON_IsNumber(value->item) || !isfinite(value->item->valuedouble))
-        return config_wrong(reading, value, "a number");
-    *number = value->item->valuedouble;
-    return STATUS_OK;
+    const bool real = cJSON_IsNumber(value->item) && isfinite(value->item->valuedouble);
+    if (config_is_set(value) && !real)
+        config_wrong(reading, value, "a number");
+    return real ? value->item->valuedouble : fallback;
 }
 
-enum status config_truth(const struct config_reading *reading, const struct config_value *value, bool *truth)
+bool config_truth(const struct config_reading *reading, const struct config_value *value, bool fallback)
 {
-    if (!cJSON_IsBool(value->item))
-        return config_wrong(reading, value, "true or false");
-    *truth = cJSON_IsTrue(value->item);
-    return STATUS_OK;
+    if (config_is_set(value) && !cJSON_IsBool(value->item))
+        config_wrong(reading, value, "true or false");
+    return cJSON_IsBool(value->item) ? cJSON_IsTrue(value->item) : fallback;
 }
 
-enum status config_text(const struct config_reading *reading, const struct config_value *value, const char **text)
+const char *config_text(const struct config_reading *reading, const struct config_value *value, const char *fallback)
 {
-    if (!cJSON_IsString(value->item))
-        return config_wrong(reading, value, "a text");
-    *text = value->item->valuestring;
-    return STATUS_OK;
+    if (config_is_set(value) && !cJSON_IsString(value->item))
+        config_wrong(reading, value, "a text");
+    return cJSON_IsString(value->item) ? value->item->valuestring : fallback;
 }
 
-enum status config_real_of(const struct config_reading *reading, const char *const *keys, double *number)
+double config_real_of(const struct config_reading *reading, enum config_key key, double fallback)
 {
-    const struct config_value value = config_find(reading, keys);
-    return config_is_set(&value) ? config_real(reading, &value, number) : STATUS_OK;
+    const struct config_value value = config_find(reading, key);
+    return config_real(reading, &value, fallback);
 }
 
-enum status config_truth_of(const struct config_reading *reading, const char *const *keys, bool *truth)
+bool config_truth_of(const struct config_reading *reading, enum config_key key, bool fallback)
 {
-    const struct config_value value = config_find(reading, keys);
-    return config_is_set(&value) ? config_truth(reading, &value, truth) : STATUS_OK;
+    const struct config_value value = config_find(reading, key);
+    return config_truth(reading, &value, fallback);
 }
 
 bool config_is_told(const struct config_reading *reading, const char *setting)
@@ -111,25 +132,27 @@ bool config_is_told(const struct config_reading *reading, const char *setting)
     return fact != NULL && fact->source == FACT_OPTION;
 }
 
-enum status config_fact(const struct config_reading *reading, const char *setting, const struct config_value *value,
-                        const char *text)
+void config_fact(const struct config_reading *reading, const char *setting, const struct config_value *value,
+                 const char *text)
 {
     const bool said = value != NULL && value->item != NULL;
     const struct layer_fact fact = {.setting = setting,
                                     .text = text,
                                     .source = said ? FACT_CONFIG : FACT_ROW,
                                     .key = said ? value->key : reading->family->name};
-    return layer_facts_add(reading->facts, &fact, reading->arena, reading->error);
+    if (!config_failed(reading))
+        layer_facts_add(reading->facts, &fact, reading->arena, reading->error);
 }
 
-enum status config_fact_number(const struct config_reading *reading, const char *setting,
-                               const struct config_value *value, double number)
+void config_fact_number(const struct config_reading *reading, const char *setting, const struct config_value *value,
+                        double number)
 {
-    char text[DECIMAL_BYTES];
-    if (!isfinite(number))
-        return error_usage(reading->error, "%s: %s makes no finite %s",
-                           reading->config->path != NULL ? reading->config->path : "no config",
-                           value != NULL && value->item != NULL ? value->key : reading->family->name, setting);
-    decimal_from_double(number, text);
-    return config_fact(reading, setting, value, text);
+    char text[DECIMAL_BYTES] = "";
+    if (isfinite(number))
+        decimal_from_double(number, text);
+    else
+        CONFIG_REFUSE(reading, "%s: %s makes no finite %s",
+                      reading->config->path != NULL ? reading->config->path : "no config",
+                      value != NULL && value->item != NULL ? value->key : reading->family->name, setting);
+    config_fact(reading, setting, value, text);
 }

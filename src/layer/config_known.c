@@ -5,23 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Keys of the families' configs that smell of attention: those that attn reads, and those that change none of its
- * numbers. Words with a blank between two. */
+/* Keys of the families' configs that smell of attention and change none of its numbers, or none that the rows of
+ * config_keys.h do not say. Words with a blank between two. */
 /* clang-format off */
 static const char *const KNOWN[] = {
-    /* what the config is asked for, or refused for */
-    "_sliding_window_pattern attention_chunk_size attention_heads attention_layers attention_multiplier "
-    "attention_types attn_config attn_logit_softcapping attn_temperature_tuning attn_type decoder_attention_heads "
-    "decoder_num_attention_heads do_layer_norm_before encoder_attention_heads global_attn_every_n_layers "
-    "global_rope_theta head_dim is_causal layer_norm_eps layer_norm_epsilon local_attention local_rope_theta "
-    "max_window_layers "
-    "n_head n_head_kv n_heads no_rope_layer_interval no_rope_layers norm_before norm_eps norm_epsilon "
-    "num_attention_heads num_heads num_key_value_heads num_kv_heads partial_rotary_factor pre_norm qk_layernorm "
-    "qk_norm qk_norm_eps qk_rope_head_dim query_pre_attn_scalar relative_attention_max_distance rms_norm_eps "
-    "rope_interleave rope_local_base_freq rope_parameters rope_scaling rope_theta rotary rotary_dim rotary_emb_base "
-    "rotary_emb_fraction rotary_emb_interleaved rotary_pct rotary_scaling_factor scale_attn_by_inverse_layer_idx "
-    "scale_attn_weights sliding_window sliding_window_pattern softmax_scale use_bidirectional_attention "
-    "use_logn_attn use_qk_norm use_sliding_window window_size",
+    /* what others ask for */
+    "_sliding_window_pattern norm_before qk_norm_eps rotary",
     /* sizes and biases, which the tensors say */
     "add_cross_attention attention_bias attention_in_bias attention_out_bias cross_attention_hidden_size "
     "pruned_heads qk_head_dim qk_nope_head_dim relative_attention_num_buckets use_attention_bias v_head_dim",
@@ -44,7 +33,7 @@ static const char *const KNOWN[] = {
     /* norms and scales elsewhere, or said by the family */
     "_remove_final_layer_norm adapter_layer_norm adapter_reuse_layer_norm apply_layernorm "
     "apply_residual_connection_post_layernorm batch_norm_eps batch_norm_momentum conv_pos_batch_norm "
-    "do_stable_layer_norm embedding_norm enable_patch_layer_norm feat_extract_norm feat_proj_layer_norm final_norm "
+    "embedding_norm enable_patch_layer_norm feat_extract_norm feat_proj_layer_norm final_norm "
     "layer_norm_elementwise_affine layer_scale_init_value layerscale_value logit_scale logit_scale_init_value "
     "max_logit_scale moe_norm_min norm_bias norm_pix_loss norm_topk_prob norm_type normalize_before "
     "normalize_embedding pool_scales post_norm rescale_prenorm_residual scale_decoder_outputs scale_embedding "
@@ -63,9 +52,29 @@ static const char *const SMELLS[] = {"attn",  "attention", "rope", "rotary", "he
 
 enum { SHOWN_KEYS = 8, SHOWN_BYTES = 64, WARNING_BYTES = 1024 };
 
+/* Whether the word is one of the names, which may be NULL, or stands between dots in one. */
+static bool has_name(const char *names, const char *word)
+{
+    const size_t length = strlen(word);
+    for (size_t size; names != NULL && *names != '\0'; names += size + (names[size] != '\0')) {
+        size = strcspn(names, " .");
+        if (size == length && memcmp(names, word, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a key is asked for, or known to change nothing, or smells of something else. */
 static bool is_known(const char *key)
 {
     bool known = false, smells = false;
+    for (enum config_key id = 0; id < CONFIG_KEY_COUNT; id++)
+        known = known || has_name(config_names(id), key);
+    for (size_t i = 0; i < CONFIG_REFUSED_COUNT; i++)
+        known = known || has_name(CONFIG_REFUSED[i].key, key);
+    for (size_t i = 0; family_at(i) != NULL; i++)
+        known = known || has_name(family_at(i)->theta_key, key) || has_name(family_at(i)->columns_key, key) ||
+                has_name(family_at(i)->norm_key, key);
     for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++)
         known = known || text_has_word(KNOWN[i], key);
     for (size_t i = 0; i < sizeof SMELLS / sizeof SMELLS[0]; i++)
@@ -93,7 +102,8 @@ enum status config_unknown(const struct config *config, const struct family_row 
     struct text text = text_begin(bytes, sizeof bytes);
     size_t count = 0;
     *warning = NULL;
-    if (config_begin(&reading) != STATUS_OK)
+    config_begin(&reading);
+    if (config_failed(&reading))
         return error->status;
     snprintf(within, sizeof within, "%sattn_config.", reading.prefix);
     text_add(&text, "%s: ", config->path != NULL ? config->path : "");

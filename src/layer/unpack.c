@@ -97,18 +97,13 @@ static void put_rows(const struct unpacking *unpacking, const struct taken *take
     *put = (struct file_tensor){.name = standard, .origin = taken->name, .file = taken->file, .tensor = tensor};
 }
 
-static void put_whole(const struct unpacking *unpacking, const struct taken *taken, const char *standard)
-{
-    if (taken->tensor.rank > 0)
-        put_rows(unpacking, taken, standard, 0, taken->tensor.shape[0]);
-}
-
 /* Takes and puts it as it is. */
 static enum status pass_on(const struct unpacking *unpacking, const char *standard, struct taken *taken)
 {
     if (take(unpacking, standard, taken) != STATUS_OK)
         return unpacking->error->status;
-    put_whole(unpacking, taken, standard);
+    if (taken->tensor.rank > 0)
+        put_rows(unpacking, taken, standard, 0, taken->tensor.shape[0]);
     return STATUS_OK;
 }
 
@@ -189,16 +184,9 @@ static enum status take_weights(struct unpacking *unpacking, enum naming_role ro
 static void put_weights(const struct unpacking *unpacking, const struct weights *weights, enum naming_role role,
                         size_t first, size_t count)
 {
-    static const char *const NAMES[][2] = {
-        [ROLE_QUERY] = {"W_query.weight", "W_query.bias"},
-        [ROLE_KEY] = {"W_key.weight", "W_key.bias"},
-        [ROLE_VALUE] = {"W_value.weight", "W_value.bias"},
-        [ROLE_QUERY_A] = {"W_query_a.weight", "W_query_a.bias"},
-        [ROLE_QUERY_B] = {"W_query_b.weight", "W_query_b.bias"},
-        [ROLE_LATENT_A] = {"W_key_value_a.weight", "W_key_value_a.bias"},
-        [ROLE_LATENT_B] = {"W_key_value_b.weight", "W_key_value_b.bias"},
-        [ROLE_OUT] = {"out_proj.weight", "out_proj.bias"},
-    };
+#define NAMES_OF(id, field, standard) [ROLE_##id] = {standard ".weight", standard ".bias"},
+    static const char *const NAMES[][2] = {NAMING_ROLES(NAMES_OF)};
+#undef NAMES_OF
     put_rows(unpacking, &weights->weight, NAMES[role][0], first, count);
     if (weights->bias.tensor.rank > 0)
         put_rows(unpacking, &weights->bias, NAMES[role][1], first, count);
@@ -456,12 +444,18 @@ static enum status check_packing(const struct unpacking *unpacking)
 /* What nobody knows would be left out without a word. */
 static enum status check_other(const struct unpacking *unpacking)
 {
-    if (unpacking->tensors->other == NULL)
+    const char *other = unpacking->tensors->other;
+    if (other == NULL)
         return STATUS_OK;
+    if (strstr(other, "_scale") != NULL)
+        return error_usage(unpacking->error,
+                           "%s: %.200s: a scale of quantized weights, which are not read; dequantize them first: load "
+                           "the model in bfloat16 and save it by save_pretrained",
+                           unpacking->checkpoint->source, other);
     return error_usage(unpacking->error,
                        "%s: %.200s: attn does not know what the module does with it; expected the "
                        "weights of query, key, value and output, their norms, sinks or a relative bias",
-                       unpacking->checkpoint->source, unpacking->tensors->other);
+                       unpacking->checkpoint->source, other);
 }
 
 static enum status unpack(struct unpacking *unpacking)

@@ -1,99 +1,290 @@
-/* Mistakes of slot grad: what compute/backward.c and the stages of stage/grad_*.c do wrong on the way back. The way
- * forward is right. */
+/* Mistakes of slot grad: what a backward pass does wrong. The forward pass is right. */
 #include "mistake/recipe.h"
+#include "stage/backward_mistake.h"
+#include "stage/gradient.h"
 #include "stage/operand_steps.h"
 
-/* The change, what it makes of a stage, and how. */
-static const char *change(struct recipe *recipe, enum grad_change change, double form, enum stage stage,
-                          const char *formula)
+#include <math.h>
+#include <string.h>
+
+/* What it makes of a stage. */
+static void tell(struct recipe *recipe, enum stage stage, const char *formula)
 {
-    recipe->problem.grad_change = change;
-    recipe->problem.grad_form = (size_t)form;
     recipe->problem.wrong |= STAGE_BIT(stage);
     recipe_tells(recipe, stage, formula);
+}
+
+static struct backward_mistake *begin(struct recipe *recipe)
+{
+    struct backward_mistake *mistake = arena_allocate(recipe->arena, 1, sizeof *mistake, recipe->error);
+    if (mistake != NULL)
+        *mistake = (struct backward_mistake){.form = (size_t)recipe->form};
+    recipe->problem.backward_mistake = mistake;
+    return mistake;
+}
+
+/* Rows of these stages are made by `make`, and what they add to sums is changed by `add`; either may be NULL. */
+static const char *change(struct recipe *recipe, uint64_t makes, backward_make *make, backward_add *add)
+{
+    struct backward_mistake *mistake = begin(recipe);
+    if (mistake != NULL)
+        *mistake = (struct backward_mistake){.makes = makes, .make = make, .add = add, .form = mistake->form};
     return NULL;
 }
 
-static const char NO_GRAD[] = "there is no way back without --grad";
+static size_t form_of(const struct problem *problem)
+{
+    return problem->backward_mistake->form;
+}
+
+/* --- the softmax ------------------------------------------------------------------------------------------------- */
 
 /* The first stage behind the softmax on the way back. */
-static enum stage of_softmax(const struct recipe *recipe)
+static void tell_softmax(struct recipe *recipe, const char *formula)
 {
-    return recipe->problem.masks         ? STAGE_GRAD_MASKED
-           : recipe->problem.softcap > 0 ? STAGE_GRAD_CAPPED
-                                         : STAGE_GRAD_SCALED;
+    const struct problem *problem = &recipe->problem;
+    tell(recipe,
+         problem->masks         ? STAGE_GRAD_MASKED
+         : problem->softcap > 0 ? STAGE_GRAD_CAPPED
+                                : STAGE_GRAD_SCALED,
+         formula);
 }
 
-const char *mistake_grad_delta_missing(struct recipe *recipe, double form)
+/* weights x factor x (grad_weights - delta). */
+static void make_softmax(const struct attention_row *row, double factor, double delta)
 {
-    if (!recipe->problem.has_grad)
-        return NO_GRAD;
+    const double *weights = row->stages[STAGE_WEIGHTS], *above = row->stages[STAGE_GRAD_WEIGHTS];
+    for (size_t j = 0; j < row->problem->keys; j++)
+        row->stages[STAGE_GRAD_MASKED][j] =
+            row->empty || row->bias[j] == -INFINITY ? 0 : factor * weights[j] * (above[j] - delta);
+    gradient_add_noise(row);
+}
+
+/* The sum of weights x gradients of a row, as far as `bias` (keys) allows them; NULL: of all. */
+static double delta_of(double *const *rows, size_t keys, const double *bias, bool of_dropped, bool skips_zeros)
+{
+    const double *weights = rows[of_dropped ? STAGE_DROPPED : STAGE_WEIGHTS];
+    const double *above = rows[of_dropped ? STAGE_GRAD_DROPPED : STAGE_GRAD_WEIGHTS];
+    double delta = 0;
+    for (size_t j = 0; j < keys; j++)
+        if ((bias == NULL || bias[j] > -INFINITY) && !(skips_zeros && above[j] == 0))
+            delta += weights[j] * above[j];
+    return delta;
+}
+
+/* A query's part of grad_sinks. */
+static void set_sink(const struct backward_addition *addition, double factor, double delta)
+{
+    const double *sinks = addition->problem->mask.sinks;
+    if (addition->sink != NULL)
+        *addition->sink = delta != 0 ? -factor * exp(sinks[addition->head] - addition->rows[STAGE_LSE][0]) * delta : 0;
+}
+
+static void add_no_sink(const struct backward_addition *addition)
+{
+    set_sink(addition, 1, 0);
+}
+
+static void make_without_delta(const struct attention_row *row, enum stage stage)
+{
+    (void)stage;
+    make_softmax(row, 1, 0);
+}
+
+CHANGE_BY(GRAD_DELTA_MISSING)
+{
     recipe->problem.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
-    return change(recipe, GRAD_DELTA_MISSING, form, of_softmax(recipe), "weights x grad_weights, delta not subtracted");
+    tell_softmax(recipe, "weights x grad_weights, delta not subtracted");
+    return change(recipe, STAGE_BIT(STAGE_GRAD_MASKED), make_without_delta, add_no_sink);
 }
 
-/* The scale as a factor of the scores. */
-static const char *change_scale(struct recipe *recipe, enum grad_change kind, double form, enum stage stage,
-                                const char *formula)
+static void make_diagonal(const struct attention_row *row, enum stage stage)
 {
-    if (!recipe->problem.has_grad)
-        return NO_GRAD;
-    return recipe->problem.scales_query ? "the query has the scale, and the scores have none"
-                                        : change(recipe, kind, form, stage, formula);
+    const double *weights = row->stages[STAGE_WEIGHTS], *above = row->stages[STAGE_GRAD_WEIGHTS];
+    for (size_t j = 0; j < row->problem->keys; j++)
+        row->stages[stage][j] = row->empty || row->bias[j] == -INFINITY ? 0 : weights[j] * (1 - weights[j]) * above[j];
 }
 
-const char *mistake_grad_scale_missing(struct recipe *recipe, double form)
+CHANGE_BY(GRAD_SOFTMAX_DIAGONAL)
 {
-    return change_scale(recipe, GRAD_SCALE_MISSING, form, STAGE_GRAD_SCORES, "grad_scaled, not scaled");
+    recipe->problem.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
+    tell_softmax(recipe, "weights x (1 - weights) x grad_weights");
+    return change(recipe, STAGE_BIT(STAGE_GRAD_MASKED), make_diagonal, add_no_sink);
 }
 
-const char *mistake_grad_scale_twice(struct recipe *recipe, double form)
+/* How much too large a row's weights are as exp(score - maximum), not exp(score - lse): the largest of them, a sink's
+ * share of the row among them, is 1 then; weights (keys) are the right ones. */
+static double excess_of(const struct problem *problem, const double *weights)
 {
-    return change_scale(recipe, GRAD_SCALE_TWICE, form, STAGE_GRAD_SCORES, "grad_scaled x scale x scale");
+    double largest = 0, sum = 0;
+    for (size_t j = 0; j < problem->keys; j++) {
+        largest = fmax(largest, weights[j]);
+        sum += weights[j];
+    }
+    if (problem->mask.sinks != NULL) /* its share is the rest of the row */
+        largest = fmax(largest, 1 - sum);
+    return largest > 0 ? 1 / largest : 1;
 }
 
-const char *mistake_grad_key_from_scaled_query(struct recipe *recipe, double form)
+/* The forms of this and of the missing mask: delta is that of the context, or of the weights that are made again. */
+enum { DELTA_OF_CONTEXT, DELTA_OF_WEIGHTS };
+
+static double excess_of_delta(const struct problem *problem, double excess)
 {
-    return change_scale(recipe, GRAD_KEY_FROM_SCALED_QUERY, form, STAGE_GRAD_KEY, "grad_scores^T . (query x scale)");
+    return form_of(problem) == DELTA_OF_WEIGHTS ? excess : 1;
 }
 
-const char *mistake_grad_dropout_missing(struct recipe *recipe, double form)
+static void make_of_maximum(const struct attention_row *row, enum stage stage)
 {
-    if (!recipe->problem.has_grad)
-        return NO_GRAD;
+    (void)stage;
+    const double excess = excess_of(row->problem, row->stages[STAGE_WEIGHTS]);
+    const double delta = delta_of(row->stages, row->problem->keys, row->bias, false, false);
+    make_softmax(row, excess, delta * excess_of_delta(row->problem, excess));
+}
+
+static void add_of_maximum(const struct backward_addition *addition)
+{
+    const double excess = excess_of(addition->problem, addition->rows[STAGE_WEIGHTS]);
+    const double delta = delta_of(addition->rows, addition->problem->keys, NULL, false, true);
+    for (size_t j = 0; j < addition->problem->keys; j++)
+        addition->dropped[j] *= excess;
+    set_sink(addition, excess, delta * excess_of_delta(addition->problem, excess));
+}
+
+CHANGE_BY(GRAD_MAXIMUM_FOR_LSE)
+{
+    recipe->problem.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
+    tell(recipe, STAGE_GRAD_VALUE, "exp(scores - maximum)^T . grad_context");
+    tell_softmax(recipe, "exp(scores - maximum) x (grad_weights - delta)");
+    return change(recipe, STAGE_BIT(STAGE_GRAD_MASKED), make_of_maximum, add_of_maximum);
+}
+
+/* --- scale, softcap, dropout ------------------------------------------------------------------------------------- */
+
+static const char NO_SCALE[] = "the query has the scale, and the scores have none";
+
+/* The stage does nothing: it has the numbers of the one before it. */
+static void make_kept(const struct attention_row *row, enum stage stage)
+{
+    memcpy(row->stages[stage], row->stages[stage - 1], row->problem->keys * sizeof(double));
+}
+
+static void make_scaled_twice(const struct attention_row *row, enum stage stage)
+{
+    for (size_t j = 0; j < row->problem->keys; j++)
+        row->stages[stage][j] = row->stages[STAGE_GRAD_SCALED][j] * (row->problem->scale * row->problem->scale);
+}
+
+static void add_of_scaled_query(const struct backward_addition *addition)
+{
+    for (size_t j = 0; j < addition->problem->keys; j++)
+        addition->scores[j] *= addition->problem->scale;
+}
+
+static const char *change_scale(struct recipe *recipe, backward_make *make, const char *formula)
+{
+    tell(recipe, STAGE_GRAD_SCORES, formula);
+    return recipe->problem.scales_query ? NO_SCALE : change(recipe, STAGE_BIT(STAGE_GRAD_SCORES), make, NULL);
+}
+
+CHANGE(GRAD_SCALE_MISSING, change_scale(recipe, make_kept, "grad_scaled, not scaled"))
+CHANGE(GRAD_SCALE_TWICE, change_scale(recipe, make_scaled_twice, "grad_scaled x scale x scale"))
+
+CHANGE_BY(GRAD_KEY_FROM_SCALED_QUERY)
+{
+    tell(recipe, STAGE_GRAD_KEY, "grad_scores^T . (query x scale)");
+    return recipe->problem.scales_query ? NO_SCALE : change(recipe, 0, NULL, add_of_scaled_query);
+}
+
+CHANGE_BY(GRAD_SOFTCAP_MISSING)
+{
+    tell(recipe, STAGE_GRAD_SCALED, "grad_capped, the slope of the softcap left out");
+    return recipe->problem.softcap == 0 ? "there is no softcap"
+                                        : change(recipe, STAGE_BIT(STAGE_GRAD_SCALED), make_kept, NULL);
+}
+
+/* The forms; where delta is kept it is that of the forward pass. */
+enum { EVERYWHERE, FOR_WEIGHTS, FOR_VALUE, EVERYWHERE_DELTA_KEPT, FOR_WEIGHTS_DELTA_KEPT };
+
+static void make_undropped(const struct attention_row *row, enum stage stage)
+{
+    if (stage == STAGE_GRAD_WEIGHTS)
+        make_kept(row, stage);
+    else
+        make_softmax(row, 1, delta_of(row->stages, row->problem->keys, row->bias, true, false));
+}
+
+static void add_undropped(const struct backward_addition *addition)
+{
+    const size_t form = form_of(addition->problem);
+    if (form != FOR_WEIGHTS && form != FOR_WEIGHTS_DELTA_KEPT)
+        memcpy(addition->dropped, addition->rows[STAGE_WEIGHTS], addition->problem->keys * sizeof(double));
+    if (form >= EVERYWHERE_DELTA_KEPT)
+        set_sink(addition, 1, delta_of(addition->rows, addition->problem->keys, NULL, true, true));
+}
+
+CHANGE_BY(GRAD_DROPOUT_MISSING)
+{
+    const size_t form = (size_t)recipe->form;
+    uint64_t makes = 0;
     if (recipe->problem.dropout == 0)
         return "there is no dropout";
-    if (form >= GRAD_DELTA_KEPT)
-        change(recipe, GRAD_DROPOUT_MISSING, form, of_softmax(recipe),
-               "weights x (grad_weights - delta), delta the sum of dropped x grad_dropped");
-    if ((size_t)form % 3 != GRAD_FOR_WEIGHTS)
-        change(recipe, GRAD_DROPOUT_MISSING, form, STAGE_GRAD_VALUE, "weights^T . grad_context, what was dropped too");
-    if (form != GRAD_FOR_VALUE)
-        change(recipe, GRAD_DROPOUT_MISSING, form, STAGE_GRAD_WEIGHTS, "grad_dropped, what was dropped too");
-    return NULL;
+    if (form >= EVERYWHERE_DELTA_KEPT) {
+        makes |= STAGE_BIT(STAGE_GRAD_MASKED);
+        tell_softmax(recipe, "weights x (grad_weights - delta), delta the sum of dropped x grad_dropped");
+    }
+    if (form != FOR_WEIGHTS && form != FOR_WEIGHTS_DELTA_KEPT)
+        tell(recipe, STAGE_GRAD_VALUE, "weights^T . grad_context, what was dropped too");
+    if (form != FOR_VALUE) {
+        makes |= STAGE_BIT(STAGE_GRAD_WEIGHTS);
+        tell(recipe, STAGE_GRAD_WEIGHTS, "grad_dropped, what was dropped too");
+    }
+    return change(recipe, makes, make_undropped, add_undropped);
 }
 
-const char *mistake_grad_groups_not_summed(struct recipe *recipe, double form)
+/* --- the mask ---------------------------------------------------------------------------------------------------- */
+
+/* Weights as a kernel makes them again from the scores and lse. They replace the right ones in all that follows. */
+static void recompute(const struct attention_row *row)
 {
-    static const char *const OF_KEY[] = {"grad_scores^T . query of the last head of a group",
-                                         "grad_scores^T . query of the first head of a group",
-                                         "the mean of grad_scores^T . query over the heads of a group"};
-    static const char *const OF_VALUE[] = {"weights^T . grad_context of the last head of a group",
-                                           "weights^T . grad_context of the first head of a group",
-                                           "the mean of weights^T . grad_context over the heads of a group"};
-    if (!recipe->problem.has_grad)
-        return NO_GRAD;
-    if (recipe->problem.heads == recipe->problem.kv_heads)
-        return "every head of query has a key and value of its own";
-    change(recipe, GRAD_GROUPS_NOT_SUMMED, form, STAGE_GRAD_VALUE, OF_VALUE[(size_t)form]);
-    return change(recipe, GRAD_GROUPS_NOT_SUMMED, form, STAGE_GRAD_KEY, OF_KEY[(size_t)form]);
+    double *weights = row->stages[STAGE_WEIGHTS], *dropped = row->stages[STAGE_DROPPED];
+    const double factor = 1 / (1 - row->problem->dropout);
+    for (size_t j = 0; j < row->problem->keys && !row->empty; j++)
+        if (row->bias[j] == -INFINITY) {
+            weights[j] = exp(row->stages[STAGE_CAPPED][j] - row->stages[STAGE_LSE][0]);
+            dropped[j] = row->kept == NULL ? weights[j] : row->kept[j] ? weights[j] * factor : 0;
+        }
 }
 
-const char *mistake_grad_mask_missing(struct recipe *recipe, double form)
+/* What delta is the sum of. */
+static const double *delta_bias(const struct problem *problem, const double *bias)
+{
+    return form_of(problem) == DELTA_OF_WEIGHTS ? NULL : bias;
+}
+
+static void make_unmasked(const struct attention_row *row, enum stage stage)
+{
+    struct attention_row all = *row;
+    memset(row->cast, 0, row->problem->keys * sizeof(double));
+    all.bias = row->cast;
+    if (stage == STAGE_GRAD_MASKED) {
+        make_softmax(&all, 1,
+                     delta_of(row->stages, row->problem->keys, delta_bias(row->problem, row->bias), false, false));
+        return;
+    }
+    recompute(row);
+    stage_grad_dropped.make(&all);
+}
+
+static void add_unmasked(const struct backward_addition *addition)
+{
+    const struct problem *problem = addition->problem;
+    set_sink(addition, 1, delta_of(addition->rows, problem->keys, delta_bias(problem, addition->bias), false, true));
+}
+
+CHANGE_BY(GRAD_MASK_MISSING)
 {
     const struct mask *mask = &recipe->problem.mask;
-    if (!recipe->problem.has_grad)
-        return NO_GRAD;
     if (!recipe->problem.masks)
         return "there is no mask";
     if (mask->alibi_slopes != NULL || mask->relative != NULL ||
@@ -102,68 +293,124 @@ const char *mistake_grad_mask_missing(struct recipe *recipe, double form)
     recipe->problem.wrong |= STAGE_BIT(STAGE_GRAD_SCALED) | STAGE_BIT(STAGE_GRAD_SCORES) | STAGE_BIT(STAGE_GRAD_QUERY) |
                              STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_SINKS) | STAGE_BIT(STAGE_GRAD_WEIGHTS) |
                              STAGE_BIT(STAGE_GRAD_CAPPED); /* hidden keys have a share of them */
-    change(recipe, GRAD_MASK_MISSING, form, STAGE_GRAD_VALUE, "weights^T . grad_context, of hidden keys too");
-    change(recipe, GRAD_MASK_MISSING, form, recipe->problem.dropout > 0 ? STAGE_GRAD_DROPPED : STAGE_GRAD_WEIGHTS,
-           "grad_context . value^T, of hidden keys too");
-    return change(recipe, GRAD_MASK_MISSING, form, STAGE_GRAD_MASKED,
-                  "exp(capped - lse) x (grad_weights - delta), of hidden keys too");
+    tell(recipe, STAGE_GRAD_VALUE, "weights^T . grad_context, of hidden keys too");
+    tell(recipe, recipe->problem.dropout > 0 ? STAGE_GRAD_DROPPED : STAGE_GRAD_WEIGHTS,
+         "grad_context . value^T, of hidden keys too");
+    tell(recipe, STAGE_GRAD_MASKED, "exp(capped - lse) x (grad_weights - delta), of hidden keys too");
+    struct backward_mistake *mistake = begin(recipe);
+    if (mistake != NULL)
+        *mistake = (struct backward_mistake){.makes = STAGE_BIT(STAGE_GRAD_DROPPED) | STAGE_BIT(STAGE_GRAD_MASKED),
+                                             .from = STAGE_BIT(STAGE_LSE) | STAGE_BIT(STAGE_CAPPED),
+                                             .make = make_unmasked,
+                                             .add = add_unmasked,
+                                             .shows_masked = true,
+                                             .form = mistake->form};
+    return NULL;
 }
 
-const char *mistake_grad_softcap_missing(struct recipe *recipe, double form)
+/* --- sums -------------------------------------------------------------------------------------------------------- */
+
+/* A mistake of the sums over queries. */
+static const char *change_sums(struct recipe *recipe, backward_add *add, const char *value, const char *key)
 {
-    if (!recipe->problem.has_grad)
-        return NO_GRAD;
-    return recipe->problem.softcap == 0 ? "there is no softcap"
-                                        : change(recipe, GRAD_SOFTCAP_MISSING, form, STAGE_GRAD_SCALED,
-                                                 "grad_capped, the slope of the softcap left out");
+    tell(recipe, STAGE_GRAD_VALUE, value);
+    tell(recipe, STAGE_GRAD_KEY, key);
+    return change(recipe, 0, NULL, add);
 }
 
-const char *mistake_grad_softmax_diagonal(struct recipe *recipe, double form)
+/* Of a group, the last head counts, or the first, or all by their mean. */
+static void add_of_group(const struct backward_addition *addition)
 {
-    if (!recipe->problem.has_grad)
-        return NO_GRAD;
-    recipe->problem.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
-    return change(recipe, GRAD_SOFTMAX_DIAGONAL, form, of_softmax(recipe), "weights x (1 - weights) x grad_weights");
+    const size_t group = addition->problem->heads / addition->problem->kv_heads, form = form_of(addition->problem);
+    const double factor = form == 2 ? 1 / (double)group : addition->head % group == (form == 0 ? group - 1 : 0);
+    for (size_t j = 0; j < addition->problem->keys; j++) {
+        addition->dropped[j] *= factor;
+        addition->scores[j] *= factor;
+    }
 }
 
-const char *mistake_grad_maximum_for_lse(struct recipe *recipe, double form)
+CHANGE_BY(GRAD_GROUPS_NOT_SUMMED)
 {
-    if (!recipe->problem.has_grad)
-        return NO_GRAD;
-    recipe->problem.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
-    change(recipe, GRAD_MAXIMUM_FOR_LSE, form, STAGE_GRAD_VALUE, "exp(scores - maximum)^T . grad_context");
-    return change(recipe, GRAD_MAXIMUM_FOR_LSE, form, of_softmax(recipe),
-                  "exp(scores - maximum) x (grad_weights - delta)");
+    static const char *const KEY[] = {"grad_scores^T . query of the last head of a group",
+                                      "grad_scores^T . query of the first head of a group",
+                                      "the mean of grad_scores^T . query over the heads of a group"};
+    static const char *const VALUE[] = {"weights^T . grad_context of the last head of a group",
+                                        "weights^T . grad_context of the first head of a group",
+                                        "the mean of weights^T . grad_context over the heads of a group"};
+    const size_t form = (size_t)recipe->form;
+    return recipe->problem.heads == recipe->problem.kv_heads
+               ? "every head of query has a key and value of its own"
+               : change_sums(recipe, add_of_group, VALUE[form], KEY[form]);
 }
 
-const char *mistake_grad_transpose_missing(struct recipe *recipe, double form)
+/* The factors (Tk) of a query x a matrix (Tq, d), added to that row of `sums` (Tk, d). */
+static void add_row(const struct backward_addition *addition, double *factors, enum stage from, size_t d, double *sums)
 {
-    if (!recipe->problem.has_grad)
-        return NO_GRAD;
-    if (recipe->problem.queries != recipe->problem.keys)
-        return "there are not as many queries as keys: such a product has no meaning";
-    change(recipe, GRAD_TRANSPOSE_MISSING, form, STAGE_GRAD_VALUE, "weights . grad_context, not transposed");
-    return change(recipe, GRAD_TRANSPOSE_MISSING, form, STAGE_GRAD_KEY, "grad_scores . query, not transposed");
+    const struct problem *problem = addition->problem;
+    const size_t matrix = addition->item * problem->heads + addition->head, group = problem->heads / problem->kv_heads;
+    double *sum = sums + (matrix / group * problem->keys + addition->query) * d;
+    for (size_t j = 0; j < problem->keys; j++)
+        for (size_t c = 0; c < d && factors[j] != 0; c++) {
+            double number;
+            tensor_load(&addition->held[from], (matrix * problem->queries + j) * d + c, 1, &number);
+            sum[c] += factors[j] * number;
+        }
+    memset(factors, 0, problem->keys * sizeof *factors); /* what is right adds nothing */
 }
 
-const char *mistake_grad_query_last_tile(struct recipe *recipe, double form)
+static void add_untransposed(const struct backward_addition *addition)
 {
-    if (!recipe->problem.has_grad)
-        return NO_GRAD;
-    return change(recipe, GRAD_QUERY_LAST_TILE, form, STAGE_GRAD_QUERY, "grad_scores . key, of the last tile of keys");
+    const struct tensor *held = addition->held;
+    add_row(addition, addition->scores, STAGE_QUERY, addition->problem->d_head, held[STAGE_GRAD_KEY].data);
+    add_row(addition, addition->dropped, STAGE_GRAD_CONTEXT, addition->problem->d_value, held[STAGE_GRAD_VALUE].data);
 }
 
-const char *mistake_grad_key_last_tile(struct recipe *recipe, double form)
+CHANGE(GRAD_TRANSPOSE_MISSING, problem->queries != problem->keys
+                                   ? "there are not as many queries as keys: such a product has no meaning"
+                                   : change_sums(recipe, add_untransposed, "weights . grad_context, not transposed",
+                                                 "grad_scores . query, not transposed"))
+
+/* Where the last tile of so many begins. */
+static size_t last_tile(const struct problem *problem, size_t count)
 {
-    if (!recipe->problem.has_grad)
-        return NO_GRAD;
-    change(recipe, GRAD_KEY_LAST_TILE, form, STAGE_GRAD_VALUE, "weights^T . grad_context, of the last tile of queries");
-    return change(recipe, GRAD_KEY_LAST_TILE, form, STAGE_GRAD_KEY,
-                  "grad_scores^T . query, of the last tile of queries");
+    return count > 0 ? (count - 1) / form_of(problem) * form_of(problem) : 0;
 }
 
-/* The gradient by what is turned. */
-static enum stage before_turned(const struct problem *problem, enum projection_id id)
+/* The tiles of keys before the last have no part. */
+static void make_of_last_tile(const struct attention_row *row, enum stage stage)
+{
+    double *stages[STAGE_COUNT];
+    struct attention_row tile = *row;
+    memcpy(stages, row->stages, sizeof stages);
+    memcpy(row->cast, row->stages[STAGE_GRAD_SCORES], row->problem->keys * sizeof(double));
+    memset(row->cast, 0, last_tile(row->problem, row->problem->keys) * sizeof(double));
+    stages[STAGE_GRAD_SCORES] = row->cast;
+    tile.stages = stages;
+    (void)stage;
+    stage_grad_query.make(&tile);
+}
+
+CHANGE_BY(GRAD_QUERY_LAST_TILE)
+{
+    tell(recipe, STAGE_GRAD_QUERY, "grad_scores . key, of the last tile of keys");
+    return change(recipe, STAGE_BIT(STAGE_GRAD_QUERY), make_of_last_tile, NULL);
+}
+
+static void add_of_last_tile(const struct backward_addition *addition)
+{
+    const bool counts = addition->query >= last_tile(addition->problem, addition->problem->queries);
+    memset(addition->dropped, 0, counts ? 0 : addition->problem->keys * sizeof(double));
+    memset(addition->scores, 0, counts ? 0 : addition->problem->keys * sizeof(double));
+}
+
+CHANGE(GRAD_KEY_LAST_TILE,
+       change_sums(recipe, add_of_last_tile, "weights^T . grad_context, of the last tile of queries",
+                   "grad_scores^T . query, of the last tile of queries"))
+
+/* --- the rotation ------------------------------------------------------------------------------------------------ */
+
+/* The gradient by what is rotated. */
+static enum stage before_rotation(const struct problem *problem, enum projection_id id)
 {
     switch (operand_before_last_step(problem, id)) {
     case STAGE_NORMED_QUERY:
@@ -175,24 +422,31 @@ static enum stage before_turned(const struct problem *problem, enum projection_i
     }
 }
 
-/* Of query and key, in the stage before they are turned. */
-static const char *change_rope(struct recipe *recipe, enum grad_change kind, double form, const char *formula)
+static const char *change_rope(struct recipe *recipe, backward_rotate *rotate_back, const char *formula)
 {
-    const struct problem *problem = &recipe->problem;
-    if (!problem->has_grad)
-        return NO_GRAD;
-    if (problem->rope.kind == ROPE_NONE)
+    if (recipe->problem.rope.kind == ROPE_NONE)
         return "no query and no key is turned";
-    change(recipe, kind, form, before_turned(problem, PROJECTION_QUERY), formula);
-    return change(recipe, kind, form, before_turned(problem, PROJECTION_KEY), formula);
+    struct backward_mistake *mistake = begin(recipe);
+    if (mistake != NULL)
+        mistake->rotate_back = rotate_back;
+    tell(recipe, before_rotation(&recipe->problem, PROJECTION_QUERY), formula);
+    tell(recipe, before_rotation(&recipe->problem, PROJECTION_KEY), formula);
+    return NULL;
 }
 
-const char *mistake_grad_rope_missing(struct recipe *recipe, double form)
+static bool leave(double *sines, size_t count)
 {
-    return change_rope(recipe, GRAD_ROPE_MISSING, form, "not turned back");
+    (void)sines;
+    (void)count;
+    return false;
 }
 
-const char *mistake_grad_rope_forwards(struct recipe *recipe, double form)
+static bool rotate_on(double *sines, size_t count)
 {
-    return change_rope(recipe, GRAD_ROPE_FORWARDS, form, "turned once more, not back");
+    for (size_t i = 0; i < count; i++)
+        sines[i] = -sines[i];
+    return true;
 }
+
+CHANGE(GRAD_ROPE_MISSING, change_rope(recipe, leave, "not turned back"))
+CHANGE(GRAD_ROPE_FORWARDS, change_rope(recipe, rotate_on, "turned once more, not back"))

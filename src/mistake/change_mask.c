@@ -9,21 +9,14 @@
 static const char OF_ONE_SEQUENCE[] = "it is made in one sequence, and here lie several";
 
 /* Rules count over all keys of an item. */
-static const char *add_rule(struct recipe *recipe, void (*place)(struct recipe_mask *),
-                            bool (*forbids)(const struct recipe_mask *, size_t, size_t), const char *formula)
+static const char *add_rule(struct recipe *recipe, struct recipe_rule rule, const char *formula)
 {
     if (recipe->problem.mask.sequences.count > 0)
         return OF_ONE_SEQUENCE;
-    recipe->rules[recipe->rule_count++] = (struct recipe_rule){place, forbids};
+    recipe->rules[recipe->rule_count++] = rule;
     if (formula != NULL)
         recipe_tells(recipe, STAGE_MASKED, formula);
     return NULL;
-}
-
-/* Where a query stands among the keys. */
-static int64_t position(const struct recipe_mask *mask, size_t query)
-{
-    return (int64_t)query + mask->mask.offset;
 }
 
 /* --- mask: the causal rule --------------------------------------------------------------------------------------- */
@@ -31,67 +24,23 @@ static int64_t position(const struct recipe_mask *mask, size_t query)
 static const char NOT_CAUSAL[] = "nothing is causal";
 
 /* Another rule in the place of the causal one. */
-static const char *replace_causal(struct recipe *recipe, bool (*forbids)(const struct recipe_mask *, size_t, size_t),
-                                  const char *formula)
+static const char *replace_causal(struct recipe *recipe, struct recipe_rule rule, const char *formula)
 {
     if (!recipe->problem.mask.causal)
         return NOT_CAUSAL;
     recipe->problem.mask.causal = false;
-    return add_rule(recipe, NULL, forbids, formula);
+    return add_rule(recipe, rule, formula);
 }
 
-const char *mistake_mask_missing(struct recipe *recipe, double form)
-{
-    (void)form;
-    if (!recipe->problem.mask.causal)
-        return NOT_CAUSAL;
-    recipe->problem.mask.causal = false;
-    return NULL;
-}
-
-static bool is_two_ahead(const struct recipe_mask *mask, size_t query, size_t key)
-{
-    return (int64_t)key > position(mask, query) + 1;
-}
-
-const char *mistake_mask_one_ahead(struct recipe *recipe, double form)
-{
-    (void)form;
-    return replace_causal(recipe, is_two_ahead, ", -inf where key > query + 1");
-}
-
-static bool is_not_before(const struct recipe_mask *mask, size_t query, size_t key)
-{
-    return (int64_t)key >= position(mask, query);
-}
-
-const char *mistake_mask_hides_own(struct recipe *recipe, double form)
-{
-    (void)form;
-    return replace_causal(recipe, is_not_before, ", -inf where key >= query");
-}
-
-static bool is_not_behind(const struct recipe_mask *mask, size_t query, size_t key)
-{
-    return (int64_t)key <= position(mask, query);
-}
-
-const char *mistake_mask_inverted(struct recipe *recipe, double form)
-{
-    (void)form;
-    return replace_causal(recipe, is_not_behind, ", -inf where key <= query");
-}
-
-static bool is_before(const struct recipe_mask *mask, size_t query, size_t key)
-{
-    return (int64_t)key < position(mask, query);
-}
-
-const char *mistake_mask_inverted_own_seen(struct recipe *recipe, double form)
-{
-    (void)form;
-    return replace_causal(recipe, is_before, ", -inf where key < query");
-}
+CHANGE_WHERE(MASK_MISSING, mask->causal, NOT_CAUSAL, mask->causal = false)
+CHANGE(MASK_ONE_AHEAD,
+       replace_causal(recipe, (struct recipe_rule){.forbidden = {2, INT64_MAX}}, ", -inf where key > query + 1"))
+CHANGE(MASK_HIDES_OWN,
+       replace_causal(recipe, (struct recipe_rule){.forbidden = {0, INT64_MAX}}, ", -inf where key >= query"))
+CHANGE(MASK_INVERTED,
+       replace_causal(recipe, (struct recipe_rule){.forbidden = {INT64_MIN, 1}}, ", -inf where key <= query"))
+CHANGE(MASK_INVERTED_OWN_SEEN,
+       replace_causal(recipe, (struct recipe_rule){.forbidden = {INT64_MIN, 0}}, ", -inf where key < query"))
 
 /* The triangle of the other corner: the first query sees all keys, the last one the first. */
 static bool is_beyond_mirror(const struct recipe_mask *mask, size_t query, size_t key)
@@ -99,11 +48,8 @@ static bool is_beyond_mirror(const struct recipe_mask *mask, size_t query, size_
     return key + query >= mask->mask.keys;
 }
 
-const char *mistake_mask_mirrored(struct recipe *recipe, double form)
-{
-    (void)form;
-    return replace_causal(recipe, is_beyond_mirror, ", -inf where key > keys + 1 - query");
-}
+CHANGE(MASK_MIRRORED,
+       replace_causal(recipe, (struct recipe_rule){.forbids = is_beyond_mirror}, ", -inf where key > keys + 1 - query"))
 
 /* Whether anything asks where a query stands. */
 static bool asks_position(const struct mask *mask)
@@ -113,9 +59,8 @@ static bool asks_position(const struct mask *mask)
 
 static const char NO_POSITION[] = "nothing asks where a query stands";
 
-const char *mistake_mask_corner(struct recipe *recipe, double form)
+CHANGE_BY(MASK_CORNER)
 {
-    (void)form;
     struct mask *mask = &recipe->problem.mask;
     if (mask->queries == mask->keys && !mask_sequences_differ(mask))
         return "there are as many queries as keys";
@@ -133,50 +78,20 @@ static void place_first(struct recipe_mask *mask)
     mask->mask.offset = 0;
 }
 
-static void place_later(struct recipe_mask *mask)
+static const char *move_queries(struct recipe *recipe, struct recipe_rule rule, const char *formula)
 {
-    mask->mask.offset++;
+    return asks_position(&recipe->problem.mask) ? add_rule(recipe, rule, formula) : NO_POSITION;
 }
 
-static void place_earlier(struct recipe_mask *mask)
-{
-    mask->mask.offset--;
-}
-
-static const char *move_queries(struct recipe *recipe, void (*place)(struct recipe_mask *), const char *formula)
-{
-    return asks_position(&recipe->problem.mask) ? add_rule(recipe, place, NULL, formula) : NO_POSITION;
-}
-
-const char *mistake_mask_offset_missing(struct recipe *recipe, double form)
-{
-    (void)form;
-    const struct mask *mask = &recipe->problem.mask;
-    if (mask->sequences.count == 0 && mask->lengths == NULL && mask->offset == 0)
-        return "the first query stands at the first key";
-    return move_queries(recipe, place_first, ", masked as if the first query stood at the first key");
-}
-
-const char *mistake_mask_offset_plus_1(struct recipe *recipe, double form)
-{
-    (void)form;
-    return move_queries(recipe, place_later, ", masked as if queries stood one place later");
-}
-
-const char *mistake_mask_offset_minus_1(struct recipe *recipe, double form)
-{
-    (void)form;
-    return move_queries(recipe, place_earlier, ", masked as if queries stood one place earlier");
-}
-
-const char *mistake_mask_causal(struct recipe *recipe, double form)
-{
-    (void)form;
-    if (recipe->problem.mask.causal)
-        return "it is causal";
-    recipe->problem.mask.causal = true;
-    return NULL;
-}
+CHANGE(MASK_OFFSET_MISSING, mask->sequences.count == 0 && mask->lengths == NULL && mask->offset == 0
+                                ? "the first query stands at the first key"
+                                : move_queries(recipe, (struct recipe_rule){.place = place_first},
+                                               ", masked as if the first query stood at the first key"))
+CHANGE(MASK_OFFSET_PLUS_1,
+       move_queries(recipe, (struct recipe_rule){.queries_by = 1}, ", masked as if queries stood one place later"))
+CHANGE(MASK_OFFSET_MINUS_1,
+       move_queries(recipe, (struct recipe_rule){.queries_by = -1}, ", masked as if queries stood one place earlier"))
+CHANGE_WHERE(MASK_CAUSAL, !mask->causal, "it is causal", mask->causal = true)
 
 /* --- fill -------------------------------------------------------------------------------------------------------- */
 
@@ -189,25 +104,23 @@ static const char *fill(struct recipe *recipe, const char *masked)
     return NULL;
 }
 
-const char *mistake_fill_zero(struct recipe *recipe, double form)
+CHANGE_BY(FILL_ZERO)
 {
-    (void)form;
     recipe->fill = 0;
     return fill(recipe, ", 0 where masked");
 }
 
-const char *mistake_fill_small(struct recipe *recipe, double form)
+CHANGE_BY(FILL_SMALL)
 {
     char formula[DECIMAL_BYTES + sizeof ",  where masked"], number[DECIMAL_BYTES];
-    decimal_from_double(form, number);
+    decimal_from_double(recipe->form, number);
     const int length = snprintf(formula, sizeof formula, ", %s where masked", number);
-    recipe->fill = form;
+    recipe->fill = recipe->form;
     return fill(recipe, arena_text(recipe->arena, formula, (size_t)length, recipe->error));
 }
 
-const char *mistake_fill_after_softmax(struct recipe *recipe, double form)
+CHANGE_BY(FILL_AFTER_SOFTMAX)
 {
-    (void)form;
     recipe->fills_weights = true;
     if ((recipe->problem.wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
         recipe_makes(recipe, STAGE_WEIGHTS, "softmax of all keys, then 0 where masked");
@@ -229,39 +142,11 @@ static const char *move_window(struct recipe *recipe, bool left, int64_t by)
     return NULL;
 }
 
-const char *mistake_window_left_plus_1(struct recipe *recipe, double form)
-{
-    (void)form;
-    return move_window(recipe, true, 1);
-}
-
-const char *mistake_window_left_minus_1(struct recipe *recipe, double form)
-{
-    (void)form;
-    return move_window(recipe, true, -1);
-}
-
-const char *mistake_window_right_plus_1(struct recipe *recipe, double form)
-{
-    (void)form;
-    return move_window(recipe, false, 1);
-}
-
-const char *mistake_window_right_minus_1(struct recipe *recipe, double form)
-{
-    (void)form;
-    return move_window(recipe, false, -1);
-}
-
-const char *mistake_window_missing(struct recipe *recipe, double form)
-{
-    (void)form;
-    struct mask *mask = &recipe->problem.mask;
-    if (mask->left < 0 && mask->right < 0)
-        return "there is no window";
-    mask->left = mask->right = -1;
-    return NULL;
-}
+CHANGE(WINDOW_LEFT_PLUS_1, move_window(recipe, true, 1))
+CHANGE(WINDOW_LEFT_MINUS_1, move_window(recipe, true, -1))
+CHANGE(WINDOW_RIGHT_PLUS_1, move_window(recipe, false, 1))
+CHANGE(WINDOW_RIGHT_MINUS_1, move_window(recipe, false, -1))
+CHANGE_WHERE(WINDOW_MISSING, mask->left >= 0 || mask->right >= 0, "there is no window", mask->left = mask->right = -1)
 
 /* --- lengths ----------------------------------------------------------------------------------------------------- */
 
@@ -284,73 +169,43 @@ static const char *change_lengths(struct recipe *recipe, int64_t by)
     return reason;
 }
 
-const char *mistake_lengths_plus_1(struct recipe *recipe, double form)
-{
-    (void)form;
-    return change_lengths(recipe, 1);
-}
-
-const char *mistake_lengths_minus_1(struct recipe *recipe, double form)
-{
-    (void)form;
-    return change_lengths(recipe, -1);
-}
-
-static void end_later(struct recipe_mask *mask)
-{
-    mask->limit++;
-}
-
-static void end_earlier(struct recipe_mask *mask)
-{
-    mask->limit -= mask->limit > 0;
-}
+CHANGE(LENGTHS_PLUS_1, change_lengths(recipe, 1))
+CHANGE(LENGTHS_MINUS_1, change_lengths(recipe, -1))
 
 static void end_nowhere(struct recipe_mask *mask)
 {
     mask->limit = mask->mask.keys;
 }
 
-/* Lengths that are so much longer; NULL where there are none, or no memory. */
-static const int64_t *longer(struct recipe *recipe, int64_t by)
+/* The pages are read one token farther. */
+CHANGE_BY(LENGTHS_PLUS_1_PLACE_KEPT)
 {
     const struct mask *mask = &recipe->problem.mask;
-    int64_t *lengths = mask->lengths == NULL
-                           ? NULL
-                           : arena_allocate(recipe->arena, recipe->problem.items, sizeof *lengths, recipe->error);
-    for (size_t item = 0; item < recipe->problem.items && lengths != NULL; item++)
-        lengths[item] = mask->lengths[item] + by;
-    return lengths;
+    if (mask->lengths == NULL)
+        return NO_LENGTHS;
+    int64_t *longer = arena_allocate(recipe->arena, recipe->problem.items, sizeof *longer, recipe->error);
+    for (size_t item = 0; item < recipe->problem.items && longer != NULL; item++)
+        longer[item] = mask->lengths[item] + 1;
+    const char *reason = recipe_read_pages(recipe, longer);
+    return reason != NULL ? reason
+                          : add_rule(recipe, (struct recipe_rule){.end_by = 1}, ", -inf where key > length + 1");
 }
 
-static const char *move_end(struct recipe *recipe, void (*place)(struct recipe_mask *), const char *formula)
-{
-    return recipe->problem.mask.lengths == NULL ? NO_LENGTHS : add_rule(recipe, place, NULL, formula);
-}
-
-const char *mistake_lengths_plus_1_place_kept(struct recipe *recipe, double form)
-{
-    (void)form;
-    const char *reason = recipe_read_pages(recipe, longer(recipe, 1));
-    return reason != NULL ? reason : move_end(recipe, end_later, ", -inf where key > length + 1");
-}
-
-const char *mistake_lengths_minus_1_place_kept(struct recipe *recipe, double form)
-{
-    (void)form;
-    return move_end(recipe, end_earlier, ", -inf where key >= length");
-}
+CHANGE(LENGTHS_MINUS_1_PLACE_KEPT,
+       mask->lengths == NULL ? NO_LENGTHS
+                             : add_rule(recipe, (struct recipe_rule){.end_by = -1}, ", -inf where key >= length"))
 
 /* The forms: queries stay where they are, stand last, or first. */
-const char *mistake_lengths_missing(struct recipe *recipe, double form)
+CHANGE_BY(LENGTHS_MISSING)
 {
+    const double form = recipe->form;
     struct mask *mask = &recipe->problem.mask;
     if (mask->lengths == NULL)
         return NO_LENGTHS;
     if (recipe->problem.pages != NULL)
         return "pages have no keys behind the lengths, but those of pages-tail-counted";
     if (form == 0)
-        return move_end(recipe, end_nowhere, ", masked but for the lengths");
+        return add_rule(recipe, (struct recipe_rule){.place = end_nowhere}, ", masked but for the lengths");
     mask->lengths = NULL;
     mask->offset = form == 1 ? (int64_t)mask->keys - (int64_t)mask->queries : 0;
     return NULL;
@@ -362,13 +217,14 @@ static void end_without_past(struct recipe_mask *mask)
 }
 
 /* The forms: queries move with the end, or stay where they are. */
-const char *mistake_past_not_counted(struct recipe *recipe, double form)
+CHANGE_BY(PAST_NOT_COUNTED)
 {
     struct mask *mask = &recipe->problem.mask;
     if (recipe->problem.past == 0)
         return "there is no past";
-    if (form == 1)
-        return add_rule(recipe, end_without_past, NULL, ", masked, and -inf where key > keys - past");
+    if (recipe->form == 1)
+        return add_rule(recipe, (struct recipe_rule){.place = end_without_past},
+                        ", masked, and -inf where key > keys - past");
     int64_t *lengths = arena_allocate(recipe->arena, recipe->problem.items, sizeof *lengths, recipe->error);
     for (size_t item = 0; item < recipe->problem.items && lengths != NULL; item++)
         lengths[item] = (int64_t)(mask->keys - recipe->past);
@@ -380,16 +236,28 @@ const char *mistake_past_not_counted(struct recipe *recipe, double form)
 
 static const char NO_ATTN_MASK[] = "there is no attn_mask", ADDS_NUMBERS[] = "attn_mask adds numbers";
 
-/* What the kernels' scans do not expect. */
-static const char *reads_otherwise(struct recipe *recipe)
+/* A stride in the place of another: what the kernels' scans do not expect. */
+static const char *read_along(struct recipe *recipe, bool allowed, const char *otherwise, int from, int to)
 {
+    struct mask *mask = &recipe->problem.mask;
+    const size_t stride = mask->strides[from];
+    if (mask->attn_mask.rank == 0)
+        return NO_ATTN_MASK;
+    if (!allowed)
+        return otherwise;
+    mask->strides[from] = mask->strides[to];
+    mask->strides[to] = stride;
     recipe->plain = true;
     return NULL;
 }
 
-const char *mistake_attn_mask_missing(struct recipe *recipe, double form)
+static bool is_as_long(const struct mask *mask)
 {
-    (void)form;
+    return mask->queries == mask->keys && mask->masked_keys == mask->keys && mask->strides[3] > 0;
+}
+
+CHANGE_BY(ATTN_MASK_MISSING)
+{
     struct mask *mask = &recipe->problem.mask;
     if (mask->attn_mask.rank == 0)
         return NO_ATTN_MASK;
@@ -398,9 +266,8 @@ const char *mistake_attn_mask_missing(struct recipe *recipe, double form)
     return NULL;
 }
 
-const char *mistake_attn_mask_inverted(struct recipe *recipe, double form)
+CHANGE_BY(ATTN_MASK_INVERTED)
 {
-    (void)form;
     struct mask *mask = &recipe->problem.mask;
     const size_t count = mask->attn_mask.rank > 0 ? tensor_count(&mask->attn_mask) : 0;
     struct tensor turned;
@@ -421,39 +288,20 @@ const char *mistake_attn_mask_inverted(struct recipe *recipe, double form)
     }
     mask->attn_mask = turned;
     mask->true_drops = false;
-    return reads_otherwise(recipe);
+    recipe->plain = true;
+    return NULL;
 }
 
-const char *mistake_attn_mask_transposed(struct recipe *recipe, double form)
-{
-    (void)form;
-    struct mask *mask = &recipe->problem.mask;
-    const size_t stride = mask->strides[2];
-    if (mask->attn_mask.rank == 0)
-        return NO_ATTN_MASK;
-    if (mask->queries != mask->keys || mask->masked_keys != mask->keys || stride == 0 || mask->strides[3] == 0)
-        return "attn_mask is not square";
-    mask->strides[2] = mask->strides[3];
-    mask->strides[3] = stride;
-    return reads_otherwise(recipe);
-}
+CHANGE(ATTN_MASK_TRANSPOSED,
+       read_along(recipe, is_as_long(mask) && mask->strides[2] > 0, "attn_mask is not square", 2, 3))
+CHANGE(ATTN_MASK_ALONG_QUERIES,
+       read_along(recipe, is_as_long(mask) && mask->strides[2] == 0, "attn_mask is not the same for all queries", 2, 3))
+CHANGE(ATTN_MASK_ITEMS_FOR_HEADS,
+       read_along(recipe, mask->strides[0] > 0 && mask->strides[1] == 0 && problem->items == problem->heads,
+                  "attn_mask is not one for each of as many items as heads", 0, 1))
 
-const char *mistake_attn_mask_along_queries(struct recipe *recipe, double form)
+CHANGE_BY(ATTN_MASK_ADDED)
 {
-    (void)form;
-    struct mask *mask = &recipe->problem.mask;
-    if (mask->attn_mask.rank == 0)
-        return NO_ATTN_MASK;
-    if (mask->queries != mask->keys || mask->masked_keys != mask->keys || mask->strides[2] > 0 || mask->strides[3] == 0)
-        return "attn_mask is not the same for all queries";
-    mask->strides[2] = mask->strides[3];
-    mask->strides[3] = 0;
-    return reads_otherwise(recipe);
-}
-
-const char *mistake_attn_mask_added(struct recipe *recipe, double form)
-{
-    (void)form;
     struct mask *mask = &recipe->problem.mask;
     struct tensor numbers;
     if (mask->attn_mask.rank == 0)
@@ -465,20 +313,8 @@ const char *mistake_attn_mask_added(struct recipe *recipe, double form)
     for (size_t i = 0; i < tensor_count(&numbers); i++)
         ((double *)numbers.data)[i] = ((const uint8_t *)mask->attn_mask.data)[i] != 0;
     mask->attn_mask = numbers;
-    return reads_otherwise(recipe);
-}
-
-const char *mistake_attn_mask_items_for_heads(struct recipe *recipe, double form)
-{
-    (void)form;
-    struct mask *mask = &recipe->problem.mask;
-    if (mask->attn_mask.rank == 0)
-        return NO_ATTN_MASK;
-    if (mask->strides[0] == 0 || mask->strides[1] > 0 || recipe->problem.items != recipe->problem.heads)
-        return "attn_mask is not one for each of as many items as heads";
-    mask->strides[1] = mask->strides[0];
-    mask->strides[0] = 0;
-    return reads_otherwise(recipe);
+    recipe->plain = true;
+    return NULL;
 }
 
 /* --- empty ------------------------------------------------------------------------------------------------------- */
@@ -493,31 +329,13 @@ static const char *fill_empty(struct recipe *recipe, enum empty_row empty_row)
     return NULL;
 }
 
-const char *mistake_empty_zero(struct recipe *recipe, double form)
-{
-    (void)form;
-    return fill_empty(recipe, EMPTY_ROW_ZERO);
-}
-
-const char *mistake_empty_nan(struct recipe *recipe, double form)
-{
-    (void)form;
-    return fill_empty(recipe, EMPTY_ROW_NAN);
-}
-
-const char *mistake_empty_mean(struct recipe *recipe, double form)
-{
-    (void)form;
-    return recipe->problem.mask.sequences.count > 0 ? OF_ONE_SEQUENCE : fill_empty(recipe, EMPTY_ROW_MEAN);
-}
+CHANGE(EMPTY_ZERO, fill_empty(recipe, EMPTY_ROW_ZERO))
+CHANGE(EMPTY_NAN, fill_empty(recipe, EMPTY_ROW_NAN))
+CHANGE(EMPTY_MEAN, mask->sequences.count > 0 ? OF_ONE_SEQUENCE : fill_empty(recipe, EMPTY_ROW_MEAN))
 
 /* --- keys -------------------------------------------------------------------------------------------------------- */
 
-const char *mistake_keys_last_missing(struct recipe *recipe, double form)
-{
-    (void)form;
-    return add_rule(recipe, end_earlier, NULL, ", masked, and -inf for the last key");
-}
+CHANGE(KEYS_LAST_MISSING, add_rule(recipe, (struct recipe_rule){.end_by = -1}, ", masked, and -inf for the last key"))
 
 static bool is_first(const struct recipe_mask *mask, size_t query, size_t key)
 {
@@ -526,11 +344,8 @@ static bool is_first(const struct recipe_mask *mask, size_t query, size_t key)
     return key == 0;
 }
 
-const char *mistake_keys_first_missing(struct recipe *recipe, double form)
-{
-    (void)form;
-    return add_rule(recipe, NULL, is_first, ", masked, and -inf for the first key");
-}
+CHANGE(KEYS_FIRST_MISSING,
+       add_rule(recipe, (struct recipe_rule){.forbids = is_first}, ", masked, and -inf for the first key"))
 
 static bool is_beyond_queries(const struct recipe_mask *mask, size_t query, size_t key)
 {
@@ -538,16 +353,14 @@ static bool is_beyond_queries(const struct recipe_mask *mask, size_t query, size
     return key >= mask->mask.queries;
 }
 
-const char *mistake_keys_as_queries(struct recipe *recipe, double form)
-{
-    (void)form;
-    return recipe->problem.keys <= recipe->problem.queries
-               ? "there are no more keys than queries"
-               : add_rule(recipe, NULL, is_beyond_queries, ", masked, and -inf for more keys than queries");
-}
+CHANGE(KEYS_AS_QUERIES, problem->keys <= problem->queries
+                            ? "there are no more keys than queries"
+                            : add_rule(recipe, (struct recipe_rule){.forbids = is_beyond_queries},
+                                       ", masked, and -inf for more keys than queries"))
 
-const char *mistake_keys_padding_counted(struct recipe *recipe, double form)
+CHANGE_BY(KEYS_PADDING_COUNTED)
 {
+    const double form = recipe->form;
     const struct problem *problem = &recipe->problem;
     const double keys = (double)problem->keys;
     recipe->padding = ceil(keys / form) * form - keys;
@@ -562,13 +375,12 @@ const char *mistake_keys_padding_counted(struct recipe *recipe, double form)
     return NULL;
 }
 
-const char *mistake_values_shifted(struct recipe *recipe, double form)
+CHANGE_BY(VALUES_SHIFTED)
 {
-    static const enum recipe_shift SHIFTS[] = {RECIPE_SHIFT_NEXT, RECIPE_SHIFT_PREVIOUS, RECIPE_SHIFT_NEXT_ROUND,
-                                               RECIPE_SHIFT_PREVIOUS_ROUND};
     if (recipe->problem.keys == 1)
         return "there is one key";
-    recipe->shift = SHIFTS[(size_t)form];
+    recipe->shift = fmod(recipe->form, 2) == 0 ? 1 : -1;
+    recipe->shift_wraps = recipe->form >= 2;
     recipe_makes(recipe, STAGE_CONTEXT, "weights . value, each weight with the value beside its own");
     return NULL;
 }
@@ -595,36 +407,13 @@ static const char *change_slopes(struct recipe *recipe, double factor)
     return copy_slopes(recipe, factor) == NULL ? NO_ALIBI : NULL;
 }
 
-const char *mistake_alibi_sign(struct recipe *recipe, double form)
-{
-    (void)form;
-    return change_slopes(recipe, -1);
-}
+CHANGE(ALIBI_SIGN, change_slopes(recipe, -1))
+CHANGE_WHERE(ALIBI_MISSING, mask->alibi_slopes != NULL, NO_ALIBI, mask->alibi_slopes = NULL)
+CHANGE(ALIBI_DOUBLED, change_slopes(recipe, 2))
+CHANGE(ALIBI_HALVED, change_slopes(recipe, 0.5))
 
-const char *mistake_alibi_missing(struct recipe *recipe, double form)
+CHANGE_BY(ALIBI_REVERSED)
 {
-    (void)form;
-    if (recipe->problem.mask.alibi_slopes == NULL)
-        return NO_ALIBI;
-    recipe->problem.mask.alibi_slopes = NULL;
-    return NULL;
-}
-
-const char *mistake_alibi_doubled(struct recipe *recipe, double form)
-{
-    (void)form;
-    return change_slopes(recipe, 2);
-}
-
-const char *mistake_alibi_halved(struct recipe *recipe, double form)
-{
-    (void)form;
-    return change_slopes(recipe, 0.5);
-}
-
-const char *mistake_alibi_reversed(struct recipe *recipe, double form)
-{
-    (void)form;
     const double *slopes = recipe->problem.mask.alibi_slopes;
     const size_t heads = recipe->problem.heads;
     double *reversed = copy_slopes(recipe, 1);
@@ -635,7 +424,7 @@ const char *mistake_alibi_reversed(struct recipe *recipe, double form)
 
 /* The forms: the slope of the head behind, or before; beyond the ends the series goes on by the ratio of the two that
  * are there. */
-const char *mistake_alibi_one_head_off(struct recipe *recipe, double form)
+CHANGE_BY(ALIBI_ONE_HEAD_OFF)
 {
     const double *slopes = recipe->problem.mask.alibi_slopes;
     const size_t last = recipe->problem.heads - 1;
@@ -647,23 +436,18 @@ const char *mistake_alibi_one_head_off(struct recipe *recipe, double form)
     if (moved == NULL)
         return NO_ALIBI;
     for (size_t head = 0; head <= last; head++)
-        if (form == 0)
+        if (recipe->form == 0)
             moved[head] = head < last ? slopes[head + 1] : slopes[last] * slopes[last] / slopes[last - 1];
         else
             moved[head] = head > 0 ? slopes[head - 1] : slopes[0] * slopes[0] / slopes[1];
     return NULL;
 }
 
-const char *mistake_alibi_scaled(struct recipe *recipe, double form)
-{
-    (void)form;
-    return change_slopes(recipe, recipe->problem.scale);
-}
+CHANGE(ALIBI_SCALED, change_slopes(recipe, problem->scale))
 
 /* 2^(-8 i / H) of all heads, where H is no power of two. */
-const char *mistake_alibi_one_series(struct recipe *recipe, double form)
+CHANGE_BY(ALIBI_ONE_SERIES)
 {
-    (void)form;
     const size_t heads = recipe->problem.heads;
     if (recipe->problem.mask.alibi_slopes == NULL)
         return NO_ALIBI;
@@ -675,27 +459,14 @@ const char *mistake_alibi_one_series(struct recipe *recipe, double form)
     return NULL;
 }
 
-const char *mistake_alibi_not_scaled(struct recipe *recipe, double form)
-{
-    (void)form;
-    if (recipe->problem.mask.alibi_slopes == NULL || recipe->problem.mask.places.root == 1)
-        return "the slopes are not divided";
-    recipe->problem.mask.places.root = 1;
-    return NULL;
-}
+CHANGE_WHERE(ALIBI_NOT_SCALED, mask->alibi_slopes != NULL && mask->places.root != 1, "the slopes are not divided",
+             mask->places.root = 1)
 
 /* --- relative ---------------------------------------------------------------------------------------------------- */
 
 static const char NO_RELATIVE[] = "there is no relative bias";
 
-const char *mistake_relative_missing(struct recipe *recipe, double form)
-{
-    (void)form;
-    if (recipe->problem.mask.relative == NULL)
-        return NO_RELATIVE;
-    recipe->problem.mask.relative = NULL;
-    return NULL;
-}
+CHANGE_WHERE(RELATIVE_MISSING, mask->relative != NULL, NO_RELATIVE, mask->relative = NULL)
 
 /* The distances that have a bucket of their own must end before the farthest. */
 static const char *look_ways(struct recipe *recipe, bool both, const char *reason)
@@ -712,22 +483,12 @@ static const char *look_ways(struct recipe *recipe, bool both, const char *reaso
     return NULL;
 }
 
-const char *mistake_relative_one_way(struct recipe *recipe, double form)
-{
-    (void)form;
-    return look_ways(recipe, false, "keys after a query have no buckets");
-}
-
-const char *mistake_relative_both_ways(struct recipe *recipe, double form)
-{
-    (void)form;
-    return look_ways(recipe, true, "keys after a query have buckets already");
-}
+CHANGE(RELATIVE_ONE_WAY, look_ways(recipe, false, "keys after a query have no buckets"))
+CHANGE(RELATIVE_BOTH_WAYS, look_ways(recipe, true, "keys after a query have buckets already"))
 
 /* Keys before and after a query take the other's half of the buckets; its own key keeps the first. */
-const char *mistake_relative_turned(struct recipe *recipe, double form)
+CHANGE_BY(RELATIVE_TURNED)
 {
-    (void)form;
     struct mask *mask = &recipe->problem.mask;
     const size_t half = mask->buckets / 2;
     if (mask->relative == NULL)

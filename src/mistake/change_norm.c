@@ -10,33 +10,9 @@ static bool is_made(const struct norm *norm)
     return norm->kind != NORM_NONE;
 }
 
-static bool has_weight(const struct norm *norm)
-{
-    return is_made(norm) && norm->weight.rank > 0;
-}
-
-/* Each of these changes a norm, or says why it cannot. */
-typedef const char *change_norm(struct norm *norm, double form);
-
 static const char NO_WEIGHT[] = "the norm has no weight";
 
-static const char *weight_missing(struct norm *norm, double form)
-{
-    (void)form;
-    if (!has_weight(norm))
-        return NO_WEIGHT;
-    norm->weight.rank = 0;
-    return NULL;
-}
-
-static const char *bias_missing(struct norm *norm, double form)
-{
-    (void)form;
-    if (!is_made(norm) || norm->bias.rank == 0)
-        return "the norm has no bias";
-    norm->bias.rank = 0;
-    return NULL;
-}
+enum norm_change { LEAVE_OUT, NO_WEIGHTS, NO_BIAS, PLUS_1, PLUS_1_MISSING, MEAN_KEPT, MEAN_SUBTRACTED, OTHER_EPS };
 
 /* One kind in the place of another. */
 static const char *exchange(struct norm *norm, enum norm_kind from, enum norm_kind to, const char *reason)
@@ -47,57 +23,49 @@ static const char *exchange(struct norm *norm, enum norm_kind from, enum norm_ki
     return NULL;
 }
 
-static const char *plus_1(struct norm *norm, double form)
+static const char *change(struct norm *norm, enum norm_change change, double form)
 {
-    (void)form;
-    return has_weight(norm) ? exchange(norm, NORM_RMS, NORM_RMS_PLUS_ONE, "it is no norm of mean squares by its weight")
-                            : NO_WEIGHT;
-}
-
-static const char *plus_1_missing(struct norm *norm, double form)
-{
-    (void)form;
-    return has_weight(norm) ? exchange(norm, NORM_RMS_PLUS_ONE, NORM_RMS, "the norm does not multiply with 1 + weight")
-                            : NO_WEIGHT;
-}
-
-static const char *mean_kept(struct norm *norm, double form)
-{
-    (void)form;
-    return exchange(norm, NORM_LAYER, NORM_RMS, "the norm takes no mean off");
-}
-
-static const char *mean_subtracted(struct norm *norm, double form)
-{
-    (void)form;
-    return exchange(norm, NORM_RMS, NORM_LAYER, "the norm is none of mean squares by its weight");
-}
-
-static const char *other_eps(struct norm *norm, double form)
-{
-    if (norm->eps == form)
-        return "it is the eps that is asked for";
-    norm->eps = form;
+    const bool weighs = change == NO_WEIGHTS || change == PLUS_1 || change == PLUS_1_MISSING;
+    if (weighs && norm->weight.rank == 0)
+        return NO_WEIGHT;
+    switch (change) {
+    case LEAVE_OUT:
+        norm->left_out = true;
+        break;
+    case NO_WEIGHTS:
+        norm->weight.rank = 0;
+        break;
+    case NO_BIAS:
+        if (norm->bias.rank == 0)
+            return "the norm has no bias";
+        norm->bias.rank = 0;
+        break;
+    case PLUS_1:
+        return exchange(norm, NORM_RMS, NORM_RMS_PLUS_ONE, "it is no norm of mean squares by its weight");
+    case PLUS_1_MISSING:
+        return exchange(norm, NORM_RMS_PLUS_ONE, NORM_RMS, "the norm does not multiply with 1 + weight");
+    case MEAN_KEPT:
+        return exchange(norm, NORM_LAYER, NORM_RMS, "the norm takes no mean off");
+    case MEAN_SUBTRACTED:
+        return exchange(norm, NORM_RMS, NORM_LAYER, "the norm is none of mean squares by its weight");
+    case OTHER_EPS:
+        if (norm->eps == form)
+            return "it is the eps that is asked for";
+        norm->eps = form;
+        break;
+    }
     return NULL;
 }
 
 /* --- norm: of the inputs ----------------------------------------------------------------------------------------- */
 
-static const char *change_inputs(struct recipe *recipe, change_norm *change, double form)
+static const char *change_inputs(struct recipe *recipe, enum norm_change kind)
 {
     struct norm *norm = &recipe->problem.parameters.norms[NORM_INPUTS];
     if (!recipe->problem.residual || !is_made(norm))
         return "no norm of inputs comes first";
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        recipe->projects_anew[id] = true;
-    return change(norm, form);
-}
-
-static const char *leave_out(struct norm *norm, double form)
-{
-    (void)form;
-    norm->left_out = true;
-    return NULL;
+    recipe->projects_anew = OF_ALL;
+    return change(norm, kind, recipe->form);
 }
 
 /* A stage is what it would be without its norm, which its explanation does not know of. */
@@ -107,61 +75,32 @@ static void tell_left_out(struct recipe *recipe, enum stage stage)
     recipe->problem.wrong |= STAGE_BIT(stage);
 }
 
-const char *mistake_norm_missing(struct recipe *recipe, double form)
+CHANGE_BY(NORM_MISSING)
 {
-    const char *reason = change_inputs(recipe, leave_out, form);
+    const char *reason = change_inputs(recipe, LEAVE_OUT);
     tell_left_out(recipe, STAGE_NORMED);
     return reason;
 }
 
-const char *mistake_norm_twice(struct recipe *recipe, double form)
+CHANGE_BY(NORM_TWICE)
 {
-    (void)form;
     struct problem *problem = &recipe->problem;
     if (!is_made(&problem->parameters.norms[NORM_INPUTS]))
         return "no norm of inputs is known";
     if (problem->residual)
         return "--residual asks for it";
     problem->residual = true;
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        recipe->projects_anew[id] = true;
+    recipe->projects_anew = OF_ALL;
     return NULL;
 }
 
-const char *mistake_norm_weight_missing(struct recipe *recipe, double form)
-{
-    return change_inputs(recipe, weight_missing, form);
-}
-
-const char *mistake_norm_bias_missing(struct recipe *recipe, double form)
-{
-    return change_inputs(recipe, bias_missing, form);
-}
-
-const char *mistake_norm_plus_1(struct recipe *recipe, double form)
-{
-    return change_inputs(recipe, plus_1, form);
-}
-
-const char *mistake_norm_plus_1_missing(struct recipe *recipe, double form)
-{
-    return change_inputs(recipe, plus_1_missing, form);
-}
-
-const char *mistake_norm_mean_kept(struct recipe *recipe, double form)
-{
-    return change_inputs(recipe, mean_kept, form);
-}
-
-const char *mistake_norm_mean_subtracted(struct recipe *recipe, double form)
-{
-    return change_inputs(recipe, mean_subtracted, form);
-}
-
-const char *mistake_norm_eps(struct recipe *recipe, double form)
-{
-    return change_inputs(recipe, other_eps, form);
-}
+CHANGE(NORM_WEIGHT_MISSING, change_inputs(recipe, NO_WEIGHTS))
+CHANGE(NORM_BIAS_MISSING, change_inputs(recipe, NO_BIAS))
+CHANGE(NORM_PLUS_1, change_inputs(recipe, PLUS_1))
+CHANGE(NORM_PLUS_1_MISSING, change_inputs(recipe, PLUS_1_MISSING))
+CHANGE(NORM_MEAN_KEPT, change_inputs(recipe, MEAN_KEPT))
+CHANGE(NORM_MEAN_SUBTRACTED, change_inputs(recipe, MEAN_SUBTRACTED))
+CHANGE(NORM_EPS, change_inputs(recipe, OTHER_EPS))
 
 /* --- qk_norm: of query and key ------------------------------------------------------------------------------------ */
 
@@ -178,24 +117,24 @@ static enum projection_id projection_of_norm(int id)
 }
 
 /* Both, or the one that there is. */
-static const char *change_both(struct recipe *recipe, change_norm *change, double form)
+static const char *change_both(struct recipe *recipe, enum norm_change kind)
 {
     const char *reason = NO_NORM;
     for (int id = NORM_QUERY; id <= NORM_KEY && (id == NORM_QUERY || reason == NULL || reason == NO_NORM); id++) {
         struct norm *norm = &recipe->problem.parameters.norms[id];
         if (!is_made(norm))
             continue;
-        reason = change(norm, form);
-        recipe->steps_anew[projection_of_norm(id)] = true;
+        reason = change(norm, kind, recipe->form);
+        recipe->steps_anew |= 1U << projection_of_norm(id);
     }
     return reason;
 }
 
-const char *mistake_qk_norm_missing(struct recipe *recipe, double form)
+CHANGE_BY(QK_NORM_MISSING)
 {
     const struct problem *problem = &recipe->problem;
     const bool turned = problem->rope.kind != ROPE_NONE;
-    const char *reason = change_both(recipe, leave_out, form);
+    const char *reason = change_both(recipe, LEAVE_OUT);
     if (is_made(&problem->parameters.norms[NORM_QUERY]))
         tell_left_out(recipe, turned || problem->scales_query ? STAGE_NORMED_QUERY : STAGE_QUERY);
     if (is_made(&problem->parameters.norms[NORM_KEY]))
@@ -203,35 +142,20 @@ const char *mistake_qk_norm_missing(struct recipe *recipe, double form)
     return reason;
 }
 
-const char *mistake_qk_norm_weight_missing(struct recipe *recipe, double form)
-{
-    return change_both(recipe, weight_missing, form);
-}
+CHANGE(QK_NORM_WEIGHT_MISSING, change_both(recipe, NO_WEIGHTS))
+CHANGE(QK_NORM_PLUS_1, change_both(recipe, PLUS_1))
+CHANGE(QK_NORM_PLUS_1_MISSING, change_both(recipe, PLUS_1_MISSING))
+CHANGE(QK_NORM_EPS, change_both(recipe, OTHER_EPS))
 
-const char *mistake_qk_norm_plus_1(struct recipe *recipe, double form)
+CHANGE_BY(QK_NORM_AFTER_ROPE)
 {
-    return change_both(recipe, plus_1, form);
-}
-
-const char *mistake_qk_norm_plus_1_missing(struct recipe *recipe, double form)
-{
-    return change_both(recipe, plus_1_missing, form);
-}
-
-const char *mistake_qk_norm_eps(struct recipe *recipe, double form)
-{
-    return change_both(recipe, other_eps, form);
-}
-
-const char *mistake_qk_norm_after_rope(struct recipe *recipe, double form)
-{
-    (void)form;
     const struct problem *problem = &recipe->problem;
     if (!are_normed(problem))
         return NO_NORM;
     if (problem->rope.kind == ROPE_NONE)
         return "nothing is turned by its position";
-    recipe->norms_last = recipe->steps_anew[PROJECTION_QUERY] = recipe->steps_anew[PROJECTION_KEY] = true;
+    recipe->norms_last = true;
+    recipe->steps_anew |= OF_QUERY | OF_KEY;
     recipe_makes(recipe, STAGE_QUERY, "projected_query, turned by position, then normed");
     recipe_makes(recipe, STAGE_KEY, "projected_key, turned by position, then normed");
     recipe_tells(recipe, STAGE_NORMED_QUERY, "projected_query, not yet normed");
@@ -262,9 +186,8 @@ static void fold(const struct recipe *recipe, struct tensor *weight, size_t head
     weight->shape[1] = recipe->problem.d_head;
 }
 
-const char *mistake_qk_norm_all_heads(struct recipe *recipe, double form)
+CHANGE_BY(QK_NORM_ALL_HEADS)
 {
-    (void)form;
     struct problem *problem = &recipe->problem;
     if (!are_normed(problem))
         return NO_NORM;
@@ -283,14 +206,13 @@ const char *mistake_qk_norm_all_heads(struct recipe *recipe, double form)
             spread(recipe, &norm->weight, heads);
         if (heads > 1 && norm->bias.rank > 0)
             spread(recipe, &norm->bias, heads);
-        recipe->steps_anew[projection_of_norm(id)] = true;
+        recipe->steps_anew |= 1U << projection_of_norm(id);
     }
     return NULL;
 }
 
-const char *mistake_qk_norm_each_head(struct recipe *recipe, double form)
+CHANGE_BY(QK_NORM_EACH_HEAD)
 {
-    (void)form;
     struct problem *problem = &recipe->problem;
     const char *reason = are_normed(problem) ? "the norm goes over a head" : NO_NORM;
     for (int id = NORM_QUERY; id <= NORM_KEY; id++) {
@@ -301,7 +223,7 @@ const char *mistake_qk_norm_each_head(struct recipe *recipe, double form)
         fold(recipe, &norm->weight, heads);
         if (norm->bias.rank > 0)
             fold(recipe, &norm->bias, heads);
-        recipe->steps_anew[projection_of_norm(id)] = true;
+        recipe->steps_anew |= 1U << projection_of_norm(id);
         reason = NULL;
     }
     return reason;
@@ -309,18 +231,17 @@ const char *mistake_qk_norm_each_head(struct recipe *recipe, double form)
 
 /* --- qk_norm: of a latent ----------------------------------------------------------------------------------------- */
 
-const char *mistake_qk_norm_latent_missing(struct recipe *recipe, double form)
+CHANGE_BY(QK_NORM_LATENT_MISSING)
 {
-    (void)form;
     struct latent *latent = &recipe->problem.parameters.latent;
     if (latent->rank == 0)
         return "key and value come by way of no latent";
     latent->key_value_norm.left_out = true;
-    recipe->projects_anew[PROJECTION_KEY] = recipe->projects_anew[PROJECTION_VALUE] = true;
+    recipe->projects_anew |= OF_KEY | OF_VALUE;
     recipe_tells(recipe, STAGE_VALUE, "latent . W_key_value_b^T, the latent not normed");
     if (latent->query_a.weight.rank == 0)
         return NULL;
     latent->query_norm.left_out = true;
-    recipe->projects_anew[PROJECTION_QUERY] = true;
+    recipe->projects_anew |= OF_QUERY;
     return NULL;
 }

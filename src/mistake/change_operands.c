@@ -1,4 +1,5 @@
 /* Mistakes of slots roles, weights, matrix, bias, clip, split, merge, out, groups, bits and dtype. */
+#include "kernel/kernel.h"
 #include "mistake/recipe.h"
 
 #include <math.h>
@@ -10,118 +11,55 @@ static const char NOT_PROJECTED[] = "query, key and value are given";
 
 static const char OTHER_SHAPES[] = "they have other shapes";
 
-/* Whether query and key, or query and value, are as many rows of as many heads. */
-static bool has_rows_alike(const struct problem *problem)
+/* What stands for query, key and value; the formula of what is made of them otherwise. Query and key, or value, have to
+ * be as many rows of as many heads, and value as wide. */
+static const char *exchange(struct recipe *recipe, enum recipe_role query, enum recipe_role key, enum recipe_role value,
+                            const char *scores, const char *context)
 {
-    return problem->queries == problem->keys && problem->heads == problem->kv_heads;
-}
-
-static bool has_columns_alike(const struct problem *problem)
-{
-    return problem->d_head == problem->d_value;
-}
-
-static const char *take(struct recipe *recipe, enum projection_id id, enum recipe_role role)
-{
-    recipe->roles[id] = role;
-    if (id == PROJECTION_VALUE)
-        recipe_makes(recipe, STAGE_CONTEXT, "weights . what stands for value");
-    else
-        recipe_makes(recipe, STAGE_SCORES, "what stands for query . what stands for key^T");
+    const struct problem *problem = &recipe->problem;
+    const bool rows_alike = problem->queries == problem->keys && problem->heads == problem->kv_heads;
+    const bool columns_alike = problem->d_head == problem->d_value;
+    const enum recipe_role roles[] = {query, key, value};
+    for (int own = 0; own < PROJECTION_COUNT; own++) {
+        const int taken = (int)roles[own] - (int)RECIPE_ROLE_QUERY;
+        if (roles[own] != RECIPE_ROLE_OWN &&
+            (((own == PROJECTION_QUERY) != (taken == PROJECTION_QUERY) && !rows_alike) ||
+             ((own == PROJECTION_VALUE) != (taken == PROJECTION_VALUE) && !columns_alike)))
+            return OTHER_SHAPES;
+    }
+    memcpy(recipe->roles, roles, sizeof roles);
+    if (scores != NULL)
+        recipe_makes(recipe, STAGE_SCORES, scores);
+    if (context != NULL)
+        recipe_makes(recipe, STAGE_CONTEXT, context);
     return NULL;
 }
 
-const char *mistake_roles_query_key_swapped(struct recipe *recipe, double form)
-{
-    (void)form;
-    if (!has_rows_alike(&recipe->problem))
-        return OTHER_SHAPES;
-    take(recipe, PROJECTION_QUERY, RECIPE_ROLE_KEY);
-    take(recipe, PROJECTION_KEY, RECIPE_ROLE_QUERY);
-    recipe_tells(recipe, STAGE_SCORES, "key . query^T");
-    return NULL;
-}
+static const enum recipe_role OWN = RECIPE_ROLE_OWN, QUERY = RECIPE_ROLE_QUERY, KEY = RECIPE_ROLE_KEY,
+                              VALUE = RECIPE_ROLE_VALUE;
 
-const char *mistake_roles_key_value_swapped(struct recipe *recipe, double form)
-{
-    (void)form;
-    if (!has_columns_alike(&recipe->problem))
-        return OTHER_SHAPES;
-    take(recipe, PROJECTION_KEY, RECIPE_ROLE_VALUE);
-    take(recipe, PROJECTION_VALUE, RECIPE_ROLE_KEY);
-    recipe_tells(recipe, STAGE_SCORES, "query . value^T");
-    recipe_tells(recipe, STAGE_CONTEXT, "weights . key");
-    return NULL;
-}
+CHANGE(ROLES_QUERY_KEY_SWAPPED, exchange(recipe, KEY, QUERY, OWN, "key . query^T", NULL))
+CHANGE(ROLES_KEY_VALUE_SWAPPED, exchange(recipe, OWN, VALUE, KEY, "query . value^T", "weights . key"))
+CHANGE(ROLES_QUERY_VALUE_SWAPPED, exchange(recipe, VALUE, OWN, QUERY, "value . key^T", "weights . query"))
+CHANGE(ROLES_KEY_FOR_VALUE, exchange(recipe, OWN, OWN, KEY, NULL, "weights . key"))
+CHANGE(ROLES_QUERY_FOR_KEY, exchange(recipe, OWN, QUERY, OWN, "query . query^T", NULL))
+CHANGE(ROLES_KEY_FOR_QUERY, exchange(recipe, KEY, OWN, OWN, "key . key^T", NULL))
+CHANGE(ROLES_QUERY_FOR_VALUE, exchange(recipe, OWN, OWN, QUERY, NULL, "weights . query"))
 
-const char *mistake_roles_query_value_swapped(struct recipe *recipe, double form)
+CHANGE_BY(ROLES_INPUTS_FOR_VALUE)
 {
-    (void)form;
-    if (!has_rows_alike(&recipe->problem) || !has_columns_alike(&recipe->problem))
-        return OTHER_SHAPES;
-    take(recipe, PROJECTION_QUERY, RECIPE_ROLE_VALUE);
-    take(recipe, PROJECTION_VALUE, RECIPE_ROLE_QUERY);
-    recipe_tells(recipe, STAGE_SCORES, "value . key^T");
-    recipe_tells(recipe, STAGE_CONTEXT, "weights . query");
-    return NULL;
-}
-
-const char *mistake_roles_key_for_value(struct recipe *recipe, double form)
-{
-    (void)form;
-    if (!has_columns_alike(&recipe->problem))
-        return OTHER_SHAPES;
-    take(recipe, PROJECTION_VALUE, RECIPE_ROLE_KEY);
-    recipe_tells(recipe, STAGE_CONTEXT, "weights . key");
-    return NULL;
-}
-
-const char *mistake_roles_query_for_key(struct recipe *recipe, double form)
-{
-    (void)form;
-    if (!has_rows_alike(&recipe->problem))
-        return OTHER_SHAPES;
-    take(recipe, PROJECTION_KEY, RECIPE_ROLE_QUERY);
-    recipe_tells(recipe, STAGE_SCORES, "query . query^T");
-    return NULL;
-}
-
-const char *mistake_roles_key_for_query(struct recipe *recipe, double form)
-{
-    (void)form;
-    if (!has_rows_alike(&recipe->problem))
-        return OTHER_SHAPES;
-    take(recipe, PROJECTION_QUERY, RECIPE_ROLE_KEY);
-    recipe_tells(recipe, STAGE_SCORES, "key . key^T");
-    return NULL;
-}
-
-const char *mistake_roles_query_for_value(struct recipe *recipe, double form)
-{
-    (void)form;
-    if (!has_rows_alike(&recipe->problem) || !has_columns_alike(&recipe->problem))
-        return OTHER_SHAPES;
-    take(recipe, PROJECTION_VALUE, RECIPE_ROLE_QUERY);
-    recipe_tells(recipe, STAGE_CONTEXT, "weights . query");
-    return NULL;
-}
-
-const char *mistake_roles_inputs_for_value(struct recipe *recipe, double form)
-{
-    (void)form;
     const struct problem *problem = &recipe->problem;
     if (!problem_projects(problem))
         return NOT_PROJECTED;
     if (problem->d_in != problem->d_value && problem->d_in != problem->kv_heads * problem->d_value)
         return OTHER_SHAPES;
-    take(recipe, PROJECTION_VALUE, RECIPE_ROLE_INPUTS);
-    recipe_tells(recipe, STAGE_CONTEXT, "weights . inputs");
+    recipe->roles[PROJECTION_VALUE] = RECIPE_ROLE_INPUTS;
+    recipe_makes(recipe, STAGE_CONTEXT, "weights . inputs");
     return NULL;
 }
 
-const char *mistake_weights_transposed(struct recipe *recipe, double form)
+CHANGE_BY(WEIGHTS_TRANSPOSED)
 {
-    (void)form;
     if (recipe->problem.queries != recipe->problem.keys)
         return "there are not as many queries as keys";
     recipe->weights_transposed = recipe->across = true;
@@ -130,11 +68,6 @@ const char *mistake_weights_transposed(struct recipe *recipe, double form)
 }
 
 /* --- matrix, bias: parameters of their own for the changed problem ------------------------------------------------ */
-
-static bool is_square(const struct projection *projection)
-{
-    return projection->weight.rank == 2 && projection->weight.shape[0] == projection->weight.shape[1];
-}
 
 /* The matrices of a set of projections, read the other way round. */
 static const char *turn(struct recipe *recipe, unsigned ids)
@@ -145,39 +78,20 @@ static const char *turn(struct recipe *recipe, unsigned ids)
             struct projection *projection = &modules[i].projections[id];
             if ((ids & 1U << id) == 0)
                 continue;
-            if (!is_square(projection))
+            const struct tensor *weight = &projection->weight;
+            if (weight->rank != 2 || weight->shape[0] != weight->shape[1])
                 return "the matrix is not square";
             projection->transposed = !projection->transposed;
-            recipe->projects_anew[id] = true;
-            recipe_tells(recipe, recipe_projected(recipe, (enum projection_id)id),
-                         "inputs . the transpose of the matrix");
         }
+    recipe->projects_anew |= ids;
+    recipe_tells_projected(recipe, ids, "inputs . the transpose of the matrix");
     return modules == NULL ? NOT_PROJECTED : NULL;
 }
 
-const char *mistake_matrix_transposed(struct recipe *recipe, double form)
-{
-    (void)form;
-    return turn(recipe, 1U << PROJECTION_QUERY | 1U << PROJECTION_KEY | 1U << PROJECTION_VALUE);
-}
-
-const char *mistake_matrix_query_transposed(struct recipe *recipe, double form)
-{
-    (void)form;
-    return turn(recipe, 1U << PROJECTION_QUERY);
-}
-
-const char *mistake_matrix_key_transposed(struct recipe *recipe, double form)
-{
-    (void)form;
-    return turn(recipe, 1U << PROJECTION_KEY);
-}
-
-const char *mistake_matrix_value_transposed(struct recipe *recipe, double form)
-{
-    (void)form;
-    return turn(recipe, 1U << PROJECTION_VALUE);
-}
+CHANGE(MATRIX_TRANSPOSED, turn(recipe, OF_ALL))
+CHANGE(MATRIX_QUERY_TRANSPOSED, turn(recipe, OF_QUERY))
+CHANGE(MATRIX_KEY_TRANSPOSED, turn(recipe, OF_KEY))
+CHANGE(MATRIX_VALUE_TRANSPOSED, turn(recipe, OF_VALUE))
 
 /* A set of projections without their biases. */
 static const char *leave_bias(struct recipe *recipe, unsigned ids)
@@ -190,48 +104,26 @@ static const char *leave_bias(struct recipe *recipe, unsigned ids)
         for (int id = 0; id < PROJECTION_COUNT; id++)
             if (ids & 1U << id && modules[i].projections[id].bias.rank > 0) {
                 modules[i].projections[id].bias.rank = 0;
-                recipe->projects_anew[id] = true;
-                recipe_tells(recipe, recipe_projected(recipe, (enum projection_id)id),
-                             "inputs . the matrix, no bias added");
+                recipe->projects_anew |= 1U << id;
+                recipe_tells_projected(recipe, 1U << id, "inputs . the matrix, no bias added");
                 reason = NULL;
             }
     return reason;
 }
 
-const char *mistake_bias_missing(struct recipe *recipe, double form)
-{
-    (void)form;
-    return leave_bias(recipe, 1U << PROJECTION_QUERY | 1U << PROJECTION_KEY | 1U << PROJECTION_VALUE);
-}
-
-const char *mistake_bias_query_missing(struct recipe *recipe, double form)
-{
-    (void)form;
-    return leave_bias(recipe, 1U << PROJECTION_QUERY);
-}
-
-const char *mistake_bias_key_missing(struct recipe *recipe, double form)
-{
-    (void)form;
-    return leave_bias(recipe, 1U << PROJECTION_KEY);
-}
-
-const char *mistake_bias_value_missing(struct recipe *recipe, double form)
-{
-    (void)form;
-    return leave_bias(recipe, 1U << PROJECTION_VALUE);
-}
+CHANGE(BIAS_MISSING, leave_bias(recipe, OF_ALL))
+CHANGE(BIAS_QUERY_MISSING, leave_bias(recipe, OF_QUERY))
+CHANGE(BIAS_KEY_MISSING, leave_bias(recipe, OF_KEY))
+CHANGE(BIAS_VALUE_MISSING, leave_bias(recipe, OF_VALUE))
 
 /* --- clip -------------------------------------------------------------------------------------------------------- */
 
-const char *mistake_clip_missing(struct recipe *recipe, double form)
+CHANGE_BY(CLIP_MISSING)
 {
-    (void)form;
     if (recipe->problem.clip == 0)
         return "nothing is clipped";
     recipe->problem.clip = 0;
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        recipe->steps_anew[id] = true;
+    recipe->steps_anew = OF_ALL;
     return NULL;
 }
 
@@ -248,17 +140,9 @@ static const char *split(struct recipe *recipe, enum recipe_split kind, const ch
     return NULL;
 }
 
-const char *mistake_split_view(struct recipe *recipe, double form)
-{
-    (void)form;
-    return split(recipe, RECIPE_SPLIT_VIEW, "the projection, its rows read on from head to head");
-}
-
-const char *mistake_split_interleaved(struct recipe *recipe, double form)
-{
-    (void)form;
-    return split(recipe, RECIPE_SPLIT_INTERLEAVED, "the projection, columns dealt out to the heads in turn");
-}
+CHANGE(SPLIT_VIEW, split(recipe, RECIPE_SPLIT_VIEW, "the projection, its rows read on from head to head"))
+CHANGE(SPLIT_INTERLEAVED,
+       split(recipe, RECIPE_SPLIT_INTERLEAVED, "the projection, columns dealt out to the heads in turn"))
 
 /* Query, key and value side by side have as many columns of the same tokens. */
 static const char *split_packed(struct recipe *recipe, enum recipe_split kind, const char *formula)
@@ -268,22 +152,15 @@ static const char *split_packed(struct recipe *recipe, enum recipe_split kind, c
     return alike ? split(recipe, kind, formula) : OTHER_SHAPES;
 }
 
-const char *mistake_split_packed_by_head(struct recipe *recipe, double form)
-{
-    (void)form;
-    return split_packed(recipe, RECIPE_SPLIT_BY_HEAD, "query, key, value side by side, read as heads x 3 x d");
-}
-
-const char *mistake_split_packed_by_column(struct recipe *recipe, double form)
-{
-    (void)form;
-    return split_packed(recipe, RECIPE_SPLIT_BY_COLUMN, "query, key, value side by side, read as heads x d x 3");
-}
+CHANGE(SPLIT_PACKED_BY_HEAD,
+       split_packed(recipe, RECIPE_SPLIT_BY_HEAD, "query, key, value side by side, read as heads x 3 x d"))
+CHANGE(SPLIT_PACKED_BY_COLUMN,
+       split_packed(recipe, RECIPE_SPLIT_BY_COLUMN, "query, key, value side by side, read as heads x d x 3"))
 
 static const char NO_SCORES[] = "--rounding operations has no scores";
 
 /* The scores of one head are the sum of those of all. The forms: which root the scale has. */
-const char *mistake_split_missing(struct recipe *recipe, double form)
+CHANGE_BY(SPLIT_MISSING)
 {
     struct problem *problem = &recipe->problem;
     if (problem->heads == 1 || problem->heads != problem->kv_heads || problem->plan.stacked)
@@ -292,7 +169,7 @@ const char *mistake_split_missing(struct recipe *recipe, double form)
         return NO_SCORES;
     recipe->split = RECIPE_SPLIT_NONE;
     recipe_makes(recipe, STAGE_SCORES, "query . key^T of all columns, as one head");
-    if (form == 0)
+    if (recipe->form == 0)
         problem->scale /= sqrt((double)problem->heads);
     return NULL;
 }
@@ -309,30 +186,27 @@ static const char *merge(struct recipe *recipe, enum recipe_merge kind, const ch
     return NULL;
 }
 
-const char *mistake_merge_view(struct recipe *recipe, double form)
+CHANGE_BY(MERGE_VIEW)
 {
-    (void)form;
     recipe->across = true;
     return merge(recipe, RECIPE_MERGE_VIEW, "contexts read on from head to head, as if side by side");
 }
 
-const char *mistake_merge_interleaved(struct recipe *recipe, double form)
+CHANGE(MERGE_INTERLEAVED, merge(recipe, RECIPE_MERGE_INTERLEAVED, "columns of the heads in turn"))
+CHANGE(MERGE_REVERSED, merge(recipe, RECIPE_MERGE_REVERSED, "heads side by side, the last one first"))
+
+static const char NO_OUT[] = "there is no out_proj";
+
+/* NULL: its output can be its input. */
+static const char *no_square_out(const struct problem *problem)
 {
-    (void)form;
-    return merge(recipe, RECIPE_MERGE_INTERLEAVED, "columns of the heads in turn");
+    return !problem->plan.has_out                                        ? NO_OUT
+           : problem->plan.d_output != problem->heads * problem->d_value ? "out_proj is not square"
+                                                                         : NULL;
 }
 
-const char *mistake_merge_reversed(struct recipe *recipe, double form)
+CHANGE_BY(OUT_MISSING)
 {
-    (void)form;
-    return merge(recipe, RECIPE_MERGE_REVERSED, "heads side by side, the last one first");
-}
-
-static const char NO_OUT[] = "there is no out_proj", NOT_SQUARE[] = "out_proj is not square";
-
-const char *mistake_out_missing(struct recipe *recipe, double form)
-{
-    (void)form;
     if (!recipe->problem.plan.has_out)
         return NO_OUT;
     recipe->problem.plan.has_out = false;
@@ -340,23 +214,17 @@ const char *mistake_out_missing(struct recipe *recipe, double form)
     return NULL;
 }
 
-const char *mistake_out_transposed(struct recipe *recipe, double form)
+CHANGE_BY(OUT_TRANSPOSED)
 {
-    (void)form;
-    struct problem *problem = &recipe->problem;
-    if (!problem->plan.has_out)
-        return NO_OUT;
-    if (problem->plan.d_output != problem->heads * problem->d_value)
-        return NOT_SQUARE;
+    struct projection *out = &recipe->problem.parameters.out;
     recipe->out_anew = true;
-    problem->parameters.out.transposed = !problem->parameters.out.transposed;
+    out->transposed = !out->transposed;
     recipe_tells(recipe, STAGE_OUTPUT, "heads . out_proj.weight");
-    return NULL;
+    return no_square_out(&recipe->problem);
 }
 
-const char *mistake_out_bias_missing(struct recipe *recipe, double form)
+CHANGE_BY(OUT_BIAS_MISSING)
 {
-    (void)form;
     if (!recipe->problem.plan.has_out)
         return NO_OUT;
     if (recipe->problem.parameters.out.bias.rank == 0)
@@ -366,16 +234,11 @@ const char *mistake_out_bias_missing(struct recipe *recipe, double form)
     return NULL;
 }
 
-const char *mistake_out_twice(struct recipe *recipe, double form)
+CHANGE_BY(OUT_TWICE)
 {
-    (void)form;
-    if (!recipe->problem.plan.has_out)
-        return NO_OUT;
-    if (recipe->problem.plan.d_output != recipe->problem.heads * recipe->problem.d_value)
-        return NOT_SQUARE;
     recipe->out_twice = true;
     recipe_makes(recipe, STAGE_OUTPUT, "heads through out_proj, and once more");
-    return NULL;
+    return no_square_out(&recipe->problem);
 }
 
 /* --- groups ------------------------------------------------------------------------------------------------------ */
@@ -391,19 +254,10 @@ static const char *group(struct recipe *recipe, enum recipe_groups kind, const c
     return NULL;
 }
 
-const char *mistake_groups_tiled(struct recipe *recipe, double form)
-{
-    (void)form;
-    return group(recipe, RECIPE_GROUPS_TILED, "query . key^T of head modulo heads of key",
-                 "weights . value of head modulo heads of value");
-}
-
-const char *mistake_groups_first(struct recipe *recipe, double form)
-{
-    (void)form;
-    return group(recipe, RECIPE_GROUPS_FIRST, "query . key^T of the first head of key",
-                 "weights . value of the first head of value");
-}
+CHANGE(GROUPS_TILED, group(recipe, RECIPE_GROUPS_TILED, "query . key^T of head modulo heads of key",
+                           "weights . value of head modulo heads of value"))
+CHANGE(GROUPS_FIRST, group(recipe, RECIPE_GROUPS_FIRST, "query . key^T of the first head of key",
+                           "weights . value of the first head of value"))
 
 /* --- bits -------------------------------------------------------------------------------------------------------- */
 
@@ -423,65 +277,26 @@ static const char *misread(struct recipe *recipe, unsigned ids, enum recipe_bits
     return NULL;
 }
 
-enum { ALL_OPERANDS = 1U << PROJECTION_QUERY | 1U << PROJECTION_KEY | 1U << PROJECTION_VALUE };
-
-const char *mistake_bits_bf16(struct recipe *recipe, double form)
-{
-    (void)form;
-    return misread(recipe, ALL_OPERANDS, RECIPE_BITS_BF16);
-}
-
-const char *mistake_bits_query_bf16(struct recipe *recipe, double form)
-{
-    (void)form;
-    return misread(recipe, 1U << PROJECTION_QUERY, RECIPE_BITS_BF16);
-}
-
-const char *mistake_bits_key_bf16(struct recipe *recipe, double form)
-{
-    (void)form;
-    return misread(recipe, 1U << PROJECTION_KEY, RECIPE_BITS_BF16);
-}
-
-const char *mistake_bits_value_bf16(struct recipe *recipe, double form)
-{
-    (void)form;
-    return misread(recipe, 1U << PROJECTION_VALUE, RECIPE_BITS_BF16);
-}
-
-const char *mistake_bits_swapped(struct recipe *recipe, double form)
-{
-    (void)form;
-    return misread(recipe, ALL_OPERANDS, RECIPE_BITS_SWAPPED);
-}
+CHANGE(BITS_BF16, misread(recipe, OF_ALL, RECIPE_BITS_BF16))
+CHANGE(BITS_QUERY_BF16, misread(recipe, OF_QUERY, RECIPE_BITS_BF16))
+CHANGE(BITS_KEY_BF16, misread(recipe, OF_KEY, RECIPE_BITS_BF16))
+CHANGE(BITS_VALUE_BF16, misread(recipe, OF_VALUE, RECIPE_BITS_BF16))
+CHANGE(BITS_SWAPPED, misread(recipe, OF_ALL, RECIPE_BITS_SWAPPED))
 
 /* --- dtype ------------------------------------------------------------------------------------------------------- */
-
-/* Whether a number is finite only as long as it is not in that dtype. */
-static bool overflows(const struct tensor *tensor, enum dtype dtype)
-{
-    for (size_t i = 0; i < tensor_count(tensor); i++) {
-        double number;
-        tensor_load(tensor, i, 1, &number);
-        const bool finite = isfinite(number);
-        dtype_round(dtype, &number, 1);
-        if (finite && !isfinite(number))
-            return true;
-    }
-    return false;
-}
 
 /* A tensor in the problem's new dtype, as `make` has it; what is not there stays so. recipe->too_large tells of numbers
  * that it does not hold. */
 static void convert_as(struct recipe *recipe, struct tensor *tensor, tensor_conversion *make)
 {
+    struct error error = {0};
     bool finite = true;
     if (tensor->rank == 0 || !dtype_is_working(tensor->dtype))
         return;
-    if (overflows(tensor, recipe->problem.dtype))
-        recipe->too_large = true;
-    else
-        make(tensor, recipe->problem.dtype, "", "", &finite, tensor, recipe->arena, recipe->error);
+    make(tensor, recipe->problem.dtype, "", "", &finite, tensor, recipe->arena, &error);
+    recipe->too_large = recipe->too_large || error.status == STATUS_USAGE;
+    if (error.status == STATUS_SYSTEM)
+        *recipe->error = error;
 }
 
 static void convert(struct recipe *recipe, struct tensor *tensor)
@@ -537,13 +352,12 @@ static const char *change_dtype(struct recipe *recipe, enum dtype dtype)
     convert(recipe, &problem->inputs);
     convert(recipe, &problem->key_inputs);
     for (size_t i = 0; i < PROJECTION_COUNT; i++)
-        convert_as(recipe, &problem->given[i], tensor_round);
+        convert_as(recipe, &problem->given[i], kernel_takes(dtype) ? tensor_round : tensor_convert);
     struct module *modules = recipe_copy_modules(recipe);
     for (size_t i = 0; modules != NULL && i < problem->parameters.module_count; i++)
         for (int id = 0; id < PROJECTION_COUNT; id++)
             convert_projection(recipe, &modules[i].projections[id]);
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        recipe->projects_anew[id] = true;
+    recipe->projects_anew = OF_ALL;
     recipe->out_anew = true;
     convert_projection(recipe, &problem->parameters.out);
     for (size_t i = 0; i < NORM_COUNT; i++)
@@ -555,21 +369,13 @@ static const char *change_dtype(struct recipe *recipe, enum dtype dtype)
     return recipe->too_large ? "it does not hold numbers as large as there are" : NULL;
 }
 
-const char *mistake_dtype_bf16(struct recipe *recipe, double form)
-{
-    (void)form;
-    return change_dtype(recipe, DTYPE_BF16);
-}
+CHANGE(DTYPE_BF16, change_dtype(recipe, DTYPE_BF16))
+CHANGE(DTYPE_F16, change_dtype(recipe, DTYPE_F16))
+CHANGE(DTYPE_F8E4M3, change_dtype(recipe, DTYPE_F8E4M3))
+CHANGE(DTYPE_F8E5M2, change_dtype(recipe, DTYPE_F8E5M2))
 
-const char *mistake_dtype_f16(struct recipe *recipe, double form)
+CHANGE_BY(OVERFLOW_F16)
 {
-    (void)form;
-    return change_dtype(recipe, DTYPE_F16);
-}
-
-const char *mistake_overflow_f16(struct recipe *recipe, double form)
-{
-    (void)form;
     if (recipe->problem.rounding == ROUNDING_OPERATIONS)
         return NO_SCORES;
     recipe->overflows = true;

@@ -102,29 +102,18 @@ static const char *read_otherwise(struct recipe *recipe, packing_order *lies, pa
     if (repack(recipe, &packed, lies, read, made) != STATUS_OK)
         return NULL;
     memcpy(modules[0].projections, made, sizeof made);
-    for (int id = 0; id < PROJECTION_COUNT; id++) {
-        recipe->projects_anew[id] = true;
+    recipe->projects_anew = OF_ALL;
+    for (int id = 0; id < PROJECTION_COUNT; id++)
         recipe_tells(recipe, projection_stage((enum projection_id)id), formula);
-    }
     return NULL;
 }
 
 static const char ONE_GROUP[] = "there is one head of key: one group";
 
-const char *mistake_packing_groups(struct recipe *recipe, double form)
-{
-    (void)form;
-    if (recipe->problem.kv_heads == 1)
-        return ONE_GROUP;
-    if (recipe->problem.heads == recipe->problem.kv_heads)
-        return "split-packed-by-head is the same";
-    return read_otherwise(recipe, in_blocks, in_groups, "of weights in blocks, read as if in groups");
-}
-
-const char *mistake_packing_blocks(struct recipe *recipe, double form)
-{
-    (void)form;
-    if (recipe->problem.kv_heads == 1)
-        return ONE_GROUP;
-    return read_otherwise(recipe, in_groups, in_blocks, "of weights in groups, read as if in blocks");
-}
+CHANGE(PACKING_GROUPS, problem->kv_heads == 1 ? ONE_GROUP
+                       : problem->heads == problem->kv_heads
+                           ? "split-packed-by-head is the same"
+                           : read_otherwise(recipe, in_blocks, in_groups, "of weights in blocks, read as if in groups"))
+CHANGE(PACKING_BLOCKS, problem->kv_heads == 1
+                           ? ONE_GROUP
+                           : read_otherwise(recipe, in_groups, in_blocks, "of weights in groups, read as if in blocks"))

@@ -116,45 +116,51 @@ const char *recipe_read_pages(struct recipe *recipe, const int64_t *lengths)
 
 /* --- another table ----------------------------------------------------------------------------------------------- */
 
-const char *mistake_pages_stale(struct recipe *recipe, double form)
+/* Changes the table, or says why it cannot; `form` is the mistake's. */
+typedef const char *change_table(const struct problem_pages *pages, const struct reading *reading, double form);
+
+static const char *read_by(struct recipe *recipe, change_table *change, const char *formula)
 {
-    const struct problem *problem = &recipe->problem;
+    const struct problem_pages *pages = recipe->problem.pages;
     struct reading reading;
-    if (problem->pages == NULL)
+    if (pages == NULL)
         return NO_PAGES;
-    const double pages = (double)problem->pages->count;
-    if (form >= (double)(problem->pages->items * problem->pages->per_item) * pages)
-        return "block_table has fewer entries";
-    const size_t entry = (size_t)(form / pages), per_item = problem->pages->per_item;
-    const int64_t page = (int64_t)(form - (double)entry * pages);
-    if (entry % per_item * problem->pages->size >= problem->pages->lengths[entry / per_item])
-        return "that entry is not read";
-    if (problem->pages->table[entry] == page)
-        return "that entry names that page";
     if (!begin(recipe, &reading))
         return NULL;
-    reading.table[entry] = page;
-    return read_all(recipe, &reading, "as pages have it, one entry of block_table stale");
+    const char *reason = change(pages, &reading, recipe->form);
+    return reason != NULL ? reason : read_all(recipe, &reading, formula);
 }
 
-/* The forms: block_table's columns for each item, or as many pages as each has. */
-const char *mistake_pages_in_order(struct recipe *recipe, double form)
+static const char *make_stale(const struct problem_pages *pages, const struct reading *reading, double form)
 {
-    const struct problem *problem = &recipe->problem;
-    struct reading reading;
-    if (problem->pages == NULL)
-        return NO_PAGES;
-    if (!begin(recipe, &reading))
-        return NULL;
-    const size_t per_item = problem->pages->per_item, size = problem->pages->size;
+    const double count = (double)pages->count;
+    if (form >= (double)(pages->items * pages->per_item) * count)
+        return "block_table has fewer entries";
+    const size_t entry = (size_t)(form / count);
+    const int64_t page = (int64_t)(form - (double)entry * count);
+    if (entry % pages->per_item * pages->size >= pages->lengths[entry / pages->per_item])
+        return "that entry is not read";
+    if (pages->table[entry] == page)
+        return "that entry names that page";
+    reading->table[entry] = page;
+    return NULL;
+}
+
+CHANGE(PAGES_STALE, read_by(recipe, make_stale, "as pages have it, one entry of block_table stale"))
+
+/* The forms: block_table's columns for each item, or as many pages as each has. */
+static const char *count_on(const struct problem_pages *pages, const struct reading *reading, double form)
+{
     int64_t next = 0;
-    for (size_t i = 0; i < problem->pages->items * per_item; i++) {
-        const bool used = i % per_item * size < (size_t)reading.lengths[i / per_item];
-        reading.table[i] = form == 0 ? (int64_t)i : next;
+    for (size_t i = 0; i < pages->items * pages->per_item; i++) {
+        const bool used = i % pages->per_item * pages->size < (size_t)reading->lengths[i / pages->per_item];
+        reading->table[i] = form == 0 ? (int64_t)i : next;
         next += used;
     }
-    return read_all(recipe, &reading, "as pages have it, in the order of the batch");
+    return NULL;
 }
+
+CHANGE(PAGES_IN_ORDER, read_by(recipe, count_on, "as pages have it, in the order of the batch"))
 
 static int compare_pages(const void *a, const void *b)
 {
@@ -162,39 +168,29 @@ static int compare_pages(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-const char *mistake_pages_sorted(struct recipe *recipe, double form)
+static const char *sort(const struct problem_pages *pages, const struct reading *reading, double form)
 {
     (void)form;
-    const struct problem *problem = &recipe->problem;
-    struct reading reading;
-    if (problem->pages == NULL)
-        return NO_PAGES;
-    if (!begin(recipe, &reading))
-        return NULL;
-    const size_t per_item = problem->pages->per_item, size = problem->pages->size;
-    for (size_t item = 0; item < problem->pages->items; item++)
-        qsort(reading.table + item * per_item, ((size_t)reading.lengths[item] + size - 1) / size, sizeof *reading.table,
-              compare_pages);
-    return read_all(recipe, &reading, "as pages have it, each item's in ascending order");
+    for (size_t item = 0; item < pages->items; item++)
+        qsort(reading->table + item * pages->per_item, ((size_t)reading->lengths[item] + pages->size - 1) / pages->size,
+              sizeof *reading->table, compare_pages);
+    return NULL;
 }
 
-const char *mistake_pages_other_item(struct recipe *recipe, double form)
+CHANGE(PAGES_SORTED, read_by(recipe, sort, "as pages have it, each item's in ascending order"))
+
+static const char *take_other(const struct problem_pages *pages, const struct reading *reading, double form)
 {
-    const struct problem *problem = &recipe->problem;
-    struct reading reading;
-    if (problem->pages == NULL)
-        return NO_PAGES;
-    const size_t items = problem->pages->items;
+    const size_t items = pages->items, entries = pages->per_item;
     if (form >= (double)items)
         return items == 1 ? "there is one item" : "there are fewer items";
-    if (!begin(recipe, &reading))
-        return NULL;
-    const size_t per_item = problem->pages->per_item;
     for (size_t item = 0; item < items; item++)
-        memcpy(reading.table + item * per_item, problem->pages->table + (item + (size_t)form) % items * per_item,
-               per_item * sizeof *reading.table);
-    return read_all(recipe, &reading, "as pages have it, by another item's row of block_table");
+        memcpy(reading->table + item * entries, pages->table + (item + (size_t)form) % items * entries,
+               entries * sizeof *reading->table);
+    return NULL;
 }
+
+CHANGE(PAGES_OTHER_ITEM, read_by(recipe, take_other, "as pages have it, by another item's row of block_table"))
 
 /* --- how far they are read --------------------------------------------------------------------------------------- */
 
@@ -223,7 +219,7 @@ static bool begin_whole_pages(struct recipe *recipe, struct reading *reading, bo
 }
 
 /* The forms: queries are the last of those, or stay where they are. */
-const char *mistake_pages_tail_counted(struct recipe *recipe, double form)
+CHANGE_BY(PAGES_TAIL_COUNTED)
 {
     struct problem *problem = &recipe->problem;
     struct reading reading;
@@ -233,17 +229,16 @@ const char *mistake_pages_tail_counted(struct recipe *recipe, double form)
     reason = read_all(recipe, &reading, NULL);
     if (reason != NULL)
         return reason;
-    if (form == 0)
+    if (recipe->form == 0)
         problem->mask.lengths = reading.lengths;
     else
-        recipe->rules[recipe->rule_count++] = (struct recipe_rule){end_with_page, NULL};
+        recipe->rules[recipe->rule_count++] = (struct recipe_rule){.place = end_with_page};
     recipe_tells(recipe, STAGE_MASKED, ", -inf behind the last page");
     return NULL;
 }
 
-const char *mistake_pages_last_missing(struct recipe *recipe, double form)
+CHANGE_BY(PAGES_LAST_MISSING)
 {
-    (void)form;
     struct reading reading;
     const char *reason;
     if (!begin_whole_pages(recipe, &reading, false, &reason))

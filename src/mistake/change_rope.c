@@ -6,17 +6,16 @@
 
 static const char NO_ROPE[] = "nothing is turned by its position";
 
-enum { BOTH = 1U << PROJECTION_QUERY | 1U << PROJECTION_KEY };
+enum { BOTH = OF_QUERY | OF_KEY };
 
 /* Query, key or both come out otherwise; the stages tell how. */
-static void turn_anew(struct recipe *recipe, unsigned ids, const char *formula)
+static const char *turn_anew(struct recipe *recipe, unsigned ids, const char *formula)
 {
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        if (ids & 1U << id) {
-            recipe->steps_anew[id] = true;
-            if (formula != NULL)
-                recipe_tells(recipe, projection_stage((enum projection_id)id), formula);
-        }
+    recipe->steps_anew |= ids;
+    for (int id = 0; id < PROJECTION_COUNT && formula != NULL; id++)
+        if (ids & 1U << id)
+            recipe_tells(recipe, projection_stage((enum projection_id)id), formula);
+    return NULL;
 }
 
 /* --- which columns, which angles --------------------------------------------------------------------------------- */
@@ -42,38 +41,27 @@ static const char *read_as(struct recipe *recipe, enum rope_kind kind)
     if (recipe->problem.rope.kind == kind)
         return "it is how columns are turned";
     recipe->problem.rope.kind = recipe->problem.rope_settings.kind = kind;
-    turn_anew(recipe, BOTH, NULL);
-    return NULL;
+    return turn_anew(recipe, BOTH, NULL);
 }
 
-const char *mistake_rope_pairs(struct recipe *recipe, double form)
-{
-    (void)form;
-    return read_as(recipe, ROPE_PAIRS);
-}
+CHANGE(ROPE_PAIRS, read_as(recipe, ROPE_PAIRS))
+CHANGE(ROPE_HALVES, read_as(recipe, ROPE_HALF))
 
-const char *mistake_rope_halves(struct recipe *recipe, double form)
-{
-    (void)form;
-    return read_as(recipe, ROPE_HALF);
-}
-
-const char *mistake_rope_theta(struct recipe *recipe, double form)
+CHANGE_BY(ROPE_THETA)
 {
     struct rope_settings settings = recipe->problem.rope_settings;
     if (settings.kind == ROPE_NONE)
         return NO_ROPE;
-    if (settings.theta == form)
+    if (settings.theta == recipe->form)
         return "it is the theta that is asked for";
-    settings.theta = form;
+    settings.theta = recipe->form;
     return make_rope(recipe, &settings);
 }
 
 static const char NO_SCALING[] = "the frequencies are not scaled";
 
-const char *mistake_rope_scaling_missing(struct recipe *recipe, double form)
+CHANGE_BY(ROPE_SCALING_MISSING)
 {
-    (void)form;
     struct rope_settings settings = recipe->problem.rope_settings;
     if (settings.kind == ROPE_NONE || settings.scaling.kind == ROPE_SCALING_NONE)
         return NO_SCALING;
@@ -81,9 +69,8 @@ const char *mistake_rope_scaling_missing(struct recipe *recipe, double form)
     return make_rope(recipe, &settings);
 }
 
-const char *mistake_rope_scaling_linear(struct recipe *recipe, double form)
+CHANGE_BY(ROPE_SCALING_LINEAR)
 {
-    (void)form;
     struct rope_settings settings = recipe->problem.rope_settings;
     if (settings.kind == ROPE_NONE || settings.scaling.factor <= 0)
         return NO_SCALING;
@@ -93,57 +80,42 @@ const char *mistake_rope_scaling_linear(struct recipe *recipe, double form)
     return make_rope(recipe, &settings);
 }
 
-const char *mistake_rope_attention_missing(struct recipe *recipe, double form)
+CHANGE_BY(ROPE_ATTENTION_MISSING)
 {
-    (void)form;
     struct rope *rope = &recipe->problem.rope;
     if (rope->kind == ROPE_NONE || rope->attention == 1)
         return "cosines and sines are multiplied with nothing";
     rope->attention = 1;
-    turn_anew(recipe, BOTH, NULL);
-    return NULL;
+    return turn_anew(recipe, BOTH, NULL);
 }
 
-static const char ALL_COLUMNS[] = "all columns are turned";
-
-const char *mistake_rope_all_columns(struct recipe *recipe, double form)
+static const char *why_all_columns(const struct rope *rope)
 {
-    (void)form;
+    return rope->kind == ROPE_NONE ? NO_ROPE : rope->columns == rope->width ? "all columns are turned" : NULL;
+}
+
+CHANGE_BY(ROPE_ALL_COLUMNS)
+{
     struct rope_settings settings = recipe->problem.rope_settings;
-    if (settings.kind == ROPE_NONE)
-        return NO_ROPE;
-    if (recipe->problem.rope.columns == recipe->problem.rope.width)
-        return ALL_COLUMNS;
+    const char *reason = why_all_columns(&recipe->problem.rope);
     settings.columns = 0;
     settings.last = false;
-    return make_rope(recipe, &settings);
+    return reason != NULL ? reason : make_rope(recipe, &settings);
 }
 
-const char *mistake_rope_other_end(struct recipe *recipe, double form)
+CHANGE_BY(ROPE_OTHER_END)
 {
-    (void)form;
     struct rope_settings settings = recipe->problem.rope_settings;
-    if (settings.kind == ROPE_NONE)
-        return NO_ROPE;
-    if (recipe->problem.rope.columns == recipe->problem.rope.width)
-        return ALL_COLUMNS;
+    const char *reason = why_all_columns(&recipe->problem.rope);
     settings.last = !settings.last;
-    return make_rope(recipe, &settings);
+    return reason != NULL ? reason : make_rope(recipe, &settings);
 }
 
 /* The exponents -2 i / d in place of -2 i / n. */
-const char *mistake_rope_exponent_of_head(struct recipe *recipe, double form)
+CHANGE_BY(ROPE_EXPONENT_OF_HEAD)
 {
-    (void)form;
     const struct rope right = recipe->problem.rope;
-    struct rope_settings settings = recipe->problem.rope_settings;
-    if (settings.kind == ROPE_NONE)
-        return NO_ROPE;
-    if (right.columns == right.width)
-        return ALL_COLUMNS;
-    settings.columns = 0;
-    settings.last = false;
-    const char *reason = make_rope(recipe, &settings);
+    const char *reason = change_ROPE_ALL_COLUMNS(recipe);
     recipe->problem.rope.first = right.first;
     recipe->problem.rope.columns = right.columns;
     return reason;
@@ -159,19 +131,13 @@ static const char *multiply(struct recipe *recipe, double factor, const char *fo
     for (size_t i = 0; i < rope->columns / 2 && frequencies != NULL; i++)
         frequencies[i] = rope->frequencies[i] * factor;
     rope->frequencies = frequencies;
-    turn_anew(recipe, BOTH, formula);
-    return NULL;
+    return turn_anew(recipe, BOTH, formula);
 }
 
-const char *mistake_rope_backwards(struct recipe *recipe, double form)
-{
-    (void)form;
-    return multiply(recipe, -1, ", turned the other way");
-}
+CHANGE(ROPE_BACKWARDS, multiply(recipe, -1, ", turned the other way"))
 
-const char *mistake_rope_twice(struct recipe *recipe, double form)
+CHANGE_BY(ROPE_TWICE)
 {
-    (void)form;
     if (recipe->problem.rope.kind == ROPE_PAIRS_TO_HALVES)
         return "what is written as halves is no pair any more";
     recipe->problem.rope.attention *= recipe->problem.rope.attention;
@@ -180,11 +146,11 @@ const char *mistake_rope_twice(struct recipe *recipe, double form)
 
 /* --- which rows, which positions --------------------------------------------------------------------------------- */
 
-/* What becomes of a position. */
-enum moving { MOVE_BY, MOVE_NOWHERE };
+/* Moved so far, there is no rotation. */
+#define NOWHERE INT64_MAX
 
 /* Positions of their own for the changed problem: `by` more, or none. */
-static const char *move(struct recipe *recipe, enum projection_id id, enum moving moving, int64_t by)
+static const char *move(struct recipe *recipe, enum projection_id id, int64_t by)
 {
     struct problem *problem = &recipe->problem;
     const bool of_query = id == PROJECTION_QUERY;
@@ -194,99 +160,51 @@ static const char *move(struct recipe *recipe, enum projection_id id, enum movin
         return NO_ROPE;
     size_t *moved = arena_allocate(recipe->arena, count, sizeof *moved, recipe->error);
     for (size_t i = 0; i < count && moved != NULL; i++) {
-        if (moving == MOVE_BY && (int64_t)positions[i] + by < 0)
+        if (by != NOWHERE && (int64_t)positions[i] + by < 0)
             return "a position would be below 0";
-        if (moving == MOVE_BY && (int64_t)positions[i] + by > ROPE_POSITION_LIMIT)
+        if (by != NOWHERE && (int64_t)positions[i] + by > ROPE_POSITION_LIMIT)
             return "a position would be too high";
-        moved[i] = moving == MOVE_BY ? (size_t)((int64_t)positions[i] + by) : SIZE_MAX;
+        moved[i] = by != NOWHERE ? (size_t)((int64_t)positions[i] + by) : SIZE_MAX;
     }
     *(of_query ? &problem->positions : &problem->key_positions) = moved;
     return NULL;
 }
 
-static const char *move_one(struct recipe *recipe, enum projection_id id, enum moving moving, int64_t by,
-                            const char *formula)
+/* Those of query, of key, or of both. */
+static const char *move_all(struct recipe *recipe, unsigned ids, int64_t by, const char *formula)
 {
-    const char *reason = move(recipe, id, moving, by);
-    turn_anew(recipe, 1U << id, formula);
-    return reason;
-}
-
-static const char *move_both(struct recipe *recipe, enum moving moving, int64_t by, const char *formula)
-{
-    const char *reason = move(recipe, PROJECTION_QUERY, moving, by);
-    turn_anew(recipe, BOTH, formula);
-    return reason != NULL ? reason : move(recipe, PROJECTION_KEY, moving, by);
+    const char *reason = ids & OF_QUERY ? move(recipe, PROJECTION_QUERY, by) : NULL;
+    turn_anew(recipe, ids, formula);
+    return reason == NULL && ids & OF_KEY ? move(recipe, PROJECTION_KEY, by) : reason;
 }
 
 static const char NOT_TURNED[] = ", not turned";
 
-const char *mistake_rope_missing(struct recipe *recipe, double form)
-{
-    (void)form;
-    return move_both(recipe, MOVE_NOWHERE, 0, NOT_TURNED);
-}
-
-const char *mistake_rope_query_missing(struct recipe *recipe, double form)
-{
-    (void)form;
-    return move_one(recipe, PROJECTION_QUERY, MOVE_NOWHERE, 0, NOT_TURNED);
-}
-
-const char *mistake_rope_key_missing(struct recipe *recipe, double form)
-{
-    (void)form;
-    return move_one(recipe, PROJECTION_KEY, MOVE_NOWHERE, 0, NOT_TURNED);
-}
+CHANGE(ROPE_MISSING, move_all(recipe, BOTH, NOWHERE, NOT_TURNED))
+CHANGE(ROPE_QUERY_MISSING, move_all(recipe, OF_QUERY, NOWHERE, NOT_TURNED))
+CHANGE(ROPE_KEY_MISSING, move_all(recipe, OF_KEY, NOWHERE, NOT_TURNED))
 
 static const char LATER[] = ", turned by its position + 1", EARLIER[] = ", turned by its position - 1";
 
-const char *mistake_rope_query_plus_1(struct recipe *recipe, double form)
-{
-    (void)form;
-    return move_one(recipe, PROJECTION_QUERY, MOVE_BY, 1, LATER);
-}
-
-const char *mistake_rope_query_minus_1(struct recipe *recipe, double form)
-{
-    (void)form;
-    return move_one(recipe, PROJECTION_QUERY, MOVE_BY, -1, EARLIER);
-}
-
-const char *mistake_rope_key_plus_1(struct recipe *recipe, double form)
-{
-    (void)form;
-    return move_one(recipe, PROJECTION_KEY, MOVE_BY, 1, LATER);
-}
-
-const char *mistake_rope_key_minus_1(struct recipe *recipe, double form)
-{
-    (void)form;
-    return move_one(recipe, PROJECTION_KEY, MOVE_BY, -1, EARLIER);
-}
-
-const char *mistake_rope_positions_from(struct recipe *recipe, double form)
-{
-    return move_both(recipe, MOVE_BY, (int64_t)form, ", turned by a position that begins higher");
-}
+CHANGE(ROPE_QUERY_PLUS_1, move_all(recipe, OF_QUERY, 1, LATER))
+CHANGE(ROPE_QUERY_MINUS_1, move_all(recipe, OF_QUERY, -1, EARLIER))
+CHANGE(ROPE_KEY_PLUS_1, move_all(recipe, OF_KEY, 1, LATER))
+CHANGE(ROPE_KEY_MINUS_1, move_all(recipe, OF_KEY, -1, EARLIER))
+CHANGE(ROPE_POSITIONS_FROM, move_all(recipe, BOTH, (int64_t)form, ", turned by a position that begins higher"))
 
 /* Keys of the past keep the positions by which they are turned already. */
-const char *mistake_rope_past_missing(struct recipe *recipe, double form)
-{
-    (void)form;
-    if (recipe->problem.past == 0)
-        return "there is no past";
-    return move_both(recipe, MOVE_BY, -(int64_t)recipe->problem.past, ", turned as if there were no past");
-}
+CHANGE(ROPE_PAST_MISSING, problem->past == 0
+                              ? "there is no past"
+                              : move_all(recipe, BOTH, -(int64_t)problem->past, ", turned as if there were no past"))
 
-const char *mistake_rope_on_values(struct recipe *recipe, double form)
+CHANGE_BY(ROPE_ON_VALUES)
 {
-    (void)form;
     if (recipe->problem.rope.kind == ROPE_NONE)
         return NO_ROPE;
     if (recipe->problem.d_value != recipe->problem.d_head)
         return "value has other columns than key";
-    recipe->turns_value = recipe->steps_anew[PROJECTION_VALUE] = true;
+    recipe->rotates_value = true;
+    recipe->steps_anew |= OF_VALUE;
     recipe_makes(recipe, STAGE_VALUE, "value, turned by its position as key is");
     return NULL;
 }

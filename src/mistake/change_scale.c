@@ -1,7 +1,8 @@
-/* Mistakes of slot scale and softcap. */
+/* Mistakes of slots scale and softcap. */
 #include "mistake/recipe.h"
 
 #include <math.h>
+#include <string.h>
 
 /* --- scale ------------------------------------------------------------------------------------------------------- */
 
@@ -10,33 +11,14 @@ static const char *scale_by(struct recipe *recipe, double scale)
 {
     struct problem *problem = &recipe->problem;
     *(problem->scales_query ? &problem->query_scale : &problem->scale) = scale / problem->temperature;
-    recipe->steps_anew[PROJECTION_QUERY] = recipe->steps_anew[PROJECTION_QUERY] || problem->scales_query;
+    recipe->steps_anew |= problem->scales_query ? OF_QUERY : 0;
     return NULL;
 }
 
 /* The scale without the temperature. */
-static double scale_of(const struct recipe *recipe)
+static double scale_of(const struct problem *problem)
 {
-    const struct problem *problem = &recipe->problem;
     return (problem->scales_query ? problem->query_scale : problem->scale) * problem->temperature;
-}
-
-const char *mistake_scale_missing(struct recipe *recipe, double form)
-{
-    (void)form;
-    return scale_by(recipe, 1);
-}
-
-const char *mistake_scale_twice(struct recipe *recipe, double form)
-{
-    (void)form;
-    return scale_by(recipe, scale_of(recipe) * scale_of(recipe));
-}
-
-const char *mistake_scale_inverted(struct recipe *recipe, double form)
-{
-    (void)form;
-    return scale_of(recipe) == 0 ? "the scale is 0" : scale_by(recipe, 1 / scale_of(recipe));
 }
 
 /* The columns of all heads together. */
@@ -45,55 +27,29 @@ static double d_model(const struct problem *problem)
     return (double)(problem->heads * problem->d_head);
 }
 
-const char *mistake_scale_d_model(struct recipe *recipe, double form)
+static double usual(const struct problem *problem)
 {
-    (void)form;
-    return recipe->problem.heads == 1 ? "there is one head, so that d_head is d_model"
-                                      : scale_by(recipe, 1 / sqrt(d_model(&recipe->problem)));
+    return 1 / sqrt((double)problem->d_head);
 }
 
-const char *mistake_scale_1_over_d_model(struct recipe *recipe, double form)
-{
-    (void)form;
-    return scale_by(recipe, 1 / d_model(&recipe->problem));
-}
+CHANGE(SCALE_MISSING, scale_by(recipe, 1))
+CHANGE(SCALE_TWICE, scale_by(recipe, scale_of(problem) * scale_of(problem)))
+CHANGE(SCALE_INVERTED, scale_of(problem) == 0 ? "the scale is 0" : scale_by(recipe, 1 / scale_of(problem)))
+CHANGE(SCALE_D_MODEL, problem->heads == 1 ? "there is one head, so that d_head is d_model"
+                                          : scale_by(recipe, 1 / sqrt(d_model(problem))))
+CHANGE(SCALE_1_OVER_D_MODEL, scale_by(recipe, 1 / d_model(problem)))
+CHANGE(SCALE_D_IN,
+       problem_projects(problem) ? scale_by(recipe, 1 / sqrt((double)problem->d_in)) : "there are no inputs")
+CHANGE(SCALE_USUAL, fabs(scale_of(problem) - usual(problem)) <= 1e-6 * usual(problem)
+                        ? "the scale is 1 / sqrt(d_head)"
+                        : scale_by(recipe, usual(problem)))
+CHANGE(SCALE_TOKENS, scale_by(recipe, 1 / sqrt((double)problem->keys)))
+CHANGE(SCALE_HEADS, problem->heads == 1 ? "there is one head" : scale_by(recipe, 1 / sqrt((double)problem->heads)))
+CHANGE(SCALE_FOURTH_ROOT, scale_by(recipe, 1 / sqrt(sqrt((double)problem->d_head))))
 
-const char *mistake_scale_d_in(struct recipe *recipe, double form)
+CHANGE_BY(SCALE_AFTER_SOFTMAX)
 {
-    (void)form;
-    return problem_projects(&recipe->problem) ? scale_by(recipe, 1 / sqrt((double)recipe->problem.d_in))
-                                              : "there are no inputs";
-}
-
-const char *mistake_scale_usual(struct recipe *recipe, double form)
-{
-    (void)form;
-    const double usual = 1 / sqrt((double)recipe->problem.d_head);
-    return fabs(scale_of(recipe) - usual) <= 1e-6 * usual ? "the scale is 1 / sqrt(d_head)" : scale_by(recipe, usual);
-}
-
-const char *mistake_scale_tokens(struct recipe *recipe, double form)
-{
-    (void)form;
-    return scale_by(recipe, 1 / sqrt((double)recipe->problem.keys));
-}
-
-const char *mistake_scale_heads(struct recipe *recipe, double form)
-{
-    (void)form;
-    return recipe->problem.heads == 1 ? "there is one head" : scale_by(recipe, 1 / sqrt((double)recipe->problem.heads));
-}
-
-const char *mistake_scale_fourth_root(struct recipe *recipe, double form)
-{
-    (void)form;
-    return scale_by(recipe, 1 / sqrt(sqrt((double)recipe->problem.d_head)));
-}
-
-const char *mistake_scale_after_softmax(struct recipe *recipe, double form)
-{
-    (void)form;
-    recipe->weights_factor = scale_of(recipe) / recipe->problem.temperature;
+    recipe->weights_factor = scale_of(&recipe->problem) / recipe->problem.temperature;
     recipe_makes(recipe, STAGE_WEIGHTS, "softmax of what is not scaled, then x the scale");
     return scale_by(recipe, 1);
 }
@@ -102,42 +58,48 @@ const char *mistake_scale_after_softmax(struct recipe *recipe, double form)
 
 static const char NO_SOFTCAP[] = "there is no softcap";
 
-static const char *cap(struct recipe *recipe, enum recipe_softcap softcap, enum stage stage, const char *formula)
+static const char *cap(struct recipe *recipe, recipe_row *make, const char *formula)
 {
-    if (recipe->problem.softcap == 0)
-        return NO_SOFTCAP;
-    recipe->softcap = softcap;
-    recipe_makes(recipe, stage, formula);
-    return NULL;
+    return recipe->problem.softcap == 0 ? NO_SOFTCAP : recipe_makes_by(recipe, STAGE_CAPPED, make, formula);
 }
 
-const char *mistake_softcap_after_mask(struct recipe *recipe, double form)
+static void round_capped(const struct attention_row *row)
 {
-    (void)form;
+    dtype_round(problem_stage_dtype(row->problem, STAGE_CAPPED), row->stages[STAGE_CAPPED], row->problem->keys);
+}
+
+static void cap_scores(const struct attention_row *row, const struct recipe *recipe)
+{
+    const double softcap = recipe->problem.softcap, *scores = row->stages[STAGE_SCORES];
+    for (size_t j = 0; j < row->problem->keys; j++)
+        row->stages[STAGE_CAPPED][j] = softcap * tanh(scores[j] / softcap) * recipe->problem.scale;
+    round_capped(row);
+}
+
+static void cap_to_1(const struct attention_row *row, const struct recipe *recipe)
+{
+    for (size_t j = 0; j < row->problem->keys; j++)
+        row->stages[STAGE_CAPPED][j] = tanh(row->stages[STAGE_SCALED][j] / recipe->problem.softcap);
+    round_capped(row);
+}
+
+static void cap_later(const struct attention_row *row, const struct recipe *recipe)
+{
+    (void)recipe;
+    memcpy(row->stages[STAGE_CAPPED], row->stages[STAGE_SCALED], row->problem->keys * sizeof(double));
+    round_capped(row);
+}
+
+CHANGE(SOFTCAP_BEFORE_SCALE, cap(recipe, cap_scores, "softcap x tanh(scores / softcap) x scale"))
+CHANGE_WHERE(SOFTCAP_MISSING, problem->softcap != 0, NO_SOFTCAP, problem->softcap = 0)
+CHANGE(SOFTCAP_NOT_MULTIPLIED, cap(recipe, cap_to_1, "tanh(scaled / softcap)"))
+
+CHANGE_BY(SOFTCAP_AFTER_MASK)
+{
     if (!recipe->problem.masks)
         return "there is no mask";
+    recipe->caps_masked = true;
     if (recipe->problem.softcap > 0)
         recipe_makes(recipe, STAGE_MASKED, "softcap x tanh(scaled / softcap), -softcap where masked");
-    return cap(recipe, RECIPE_SOFTCAP_AFTER_MASK, STAGE_CAPPED, "scaled, not yet capped");
-}
-
-const char *mistake_softcap_before_scale(struct recipe *recipe, double form)
-{
-    (void)form;
-    return cap(recipe, RECIPE_SOFTCAP_BEFORE_SCALE, STAGE_CAPPED, "softcap x tanh(scores / softcap) x scale");
-}
-
-const char *mistake_softcap_missing(struct recipe *recipe, double form)
-{
-    (void)form;
-    if (recipe->problem.softcap == 0)
-        return NO_SOFTCAP;
-    recipe->problem.softcap = 0;
-    return NULL;
-}
-
-const char *mistake_softcap_not_multiplied(struct recipe *recipe, double form)
-{
-    (void)form;
-    return cap(recipe, RECIPE_SOFTCAP_NOT_MULTIPLIED, STAGE_CAPPED, "tanh(scaled / softcap)");
+    return cap(recipe, cap_later, "scaled, not yet capped");
 }

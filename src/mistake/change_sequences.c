@@ -1,6 +1,7 @@
 /* Mistakes of slot sequences: what FlashAttention's varlen interface is told wrongly. */
 #include "mistake/recipe.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char NO_SEQUENCES[] = "there are no sequences", ONE_SEQUENCE[] = "there is one sequence";
@@ -11,9 +12,8 @@ static const char *why_not(const struct recipe *recipe)
     return count == 0 ? NO_SEQUENCES : count == 1 ? ONE_SEQUENCE : NULL;
 }
 
-const char *mistake_sequences_missing(struct recipe *recipe, double form)
+CHANGE_BY(SEQUENCES_MISSING)
 {
-    (void)form;
     struct mask *mask = &recipe->problem.mask;
     const char *reason = why_not(recipe);
     if (reason != NULL)
@@ -24,11 +24,6 @@ const char *mistake_sequences_missing(struct recipe *recipe, double form)
 }
 
 /* --- keys beside those of the sequence --------------------------------------------------------------------------- */
-
-static int64_t within(int64_t at, size_t most)
-{
-    return at < 0 ? 0 : at > (int64_t)most ? (int64_t)most : at;
-}
 
 /* Each sequence sees so many keys before and behind its own. Its keys begin at an even place of the list and end at an
  * odd one, so that those of two sequences may overlap; queries stand where they stood. */
@@ -48,9 +43,7 @@ static const char *leak(struct recipe *recipe, double before, double behind)
     for (size_t i = 0; i < count; i++) {
         const size_t edge = (i + 1) / 2;
         const double by = i % 2 == 0 ? -before : behind;
-        keys[i] = by < -(double)mask->keys  ? 0
-                  : by > (double)mask->keys ? (int64_t)mask->keys
-                                            : within(right.key_starts[edge] + (int64_t)by, mask->keys);
+        keys[i] = (int64_t)fmin(fmax((double)right.key_starts[edge] + by, 0), (double)mask->keys);
         queries[i] = right.query_starts[edge] + keys[i] - right.key_starts[edge];
     }
     for (size_t i = 0; i < mask->queries; i++)
@@ -60,21 +53,9 @@ static const char *leak(struct recipe *recipe, double before, double behind)
     return NULL;
 }
 
-const char *mistake_sequences_before_seen(struct recipe *recipe, double form)
-{
-    (void)form;
-    return leak(recipe, (double)recipe->problem.keys, 0);
-}
-
-const char *mistake_sequences_leak_before(struct recipe *recipe, double form)
-{
-    return leak(recipe, form, 0);
-}
-
-const char *mistake_sequences_leak_behind(struct recipe *recipe, double form)
-{
-    return leak(recipe, 0, form);
-}
+CHANGE(SEQUENCES_BEFORE_SEEN, leak(recipe, (double)problem->keys, 0))
+CHANGE(SEQUENCES_LEAK_BEFORE, leak(recipe, form, 0))
+CHANGE(SEQUENCES_LEAK_BEHIND, leak(recipe, 0, form))
 
 /* --- cumulative lengths that are off by one ---------------------------------------------------------------------- */
 
@@ -119,32 +100,9 @@ static const char *move(struct recipe *recipe, bool queries, bool keys, double f
     return NULL;
 }
 
-const char *mistake_sequences_start_plus_1(struct recipe *recipe, double form)
-{
-    return move(recipe, true, true, form, 1);
-}
-
-const char *mistake_sequences_start_minus_1(struct recipe *recipe, double form)
-{
-    return move(recipe, true, true, form, -1);
-}
-
-const char *mistake_sequences_keys_plus_1(struct recipe *recipe, double form)
-{
-    return move(recipe, false, true, form, 1);
-}
-
-const char *mistake_sequences_keys_minus_1(struct recipe *recipe, double form)
-{
-    return move(recipe, false, true, form, -1);
-}
-
-const char *mistake_sequences_queries_plus_1(struct recipe *recipe, double form)
-{
-    return move(recipe, true, false, form, 1);
-}
-
-const char *mistake_sequences_queries_minus_1(struct recipe *recipe, double form)
-{
-    return move(recipe, true, false, form, -1);
-}
+CHANGE(SEQUENCES_START_PLUS_1, move(recipe, true, true, form, 1))
+CHANGE(SEQUENCES_START_MINUS_1, move(recipe, true, true, form, -1))
+CHANGE(SEQUENCES_KEYS_PLUS_1, move(recipe, false, true, form, 1))
+CHANGE(SEQUENCES_KEYS_MINUS_1, move(recipe, false, true, form, -1))
+CHANGE(SEQUENCES_QUERIES_PLUS_1, move(recipe, true, false, form, 1))
+CHANGE(SEQUENCES_QUERIES_MINUS_1, move(recipe, true, false, form, -1))

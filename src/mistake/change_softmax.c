@@ -1,141 +1,189 @@
 /* Mistakes of slots softmax, sinks, lse, dropout and tiles. */
 #include "mistake/recipe.h"
 
+#include <math.h>
+#include <string.h>
+
 /* --- softmax ----------------------------------------------------------------------------------------------------- */
 
-static const char *softmax(struct recipe *recipe, enum recipe_softmax kind, const char *formula)
+static const char *change_axis(struct recipe *recipe, enum recipe_axis axis, const char *formula)
 {
-    recipe->softmax = kind;
+    recipe->axis = axis;
+    recipe->across = recipe->across || axis == RECIPE_AXIS_QUERIES || axis == RECIPE_AXIS_ALL;
     recipe_makes(recipe, STAGE_WEIGHTS, formula);
     return NULL;
 }
 
-const char *mistake_softmax_queries(struct recipe *recipe, double form)
+CHANGE(SOFTMAX_QUERIES, change_axis(recipe, RECIPE_AXIS_QUERIES, "softmax over the queries, down each column"))
+CHANGE(SOFTMAX_HEADS,
+       problem->heads == 1 ? "there is one head" : change_axis(recipe, RECIPE_AXIS_HEADS, "softmax over the heads"))
+CHANGE(SOFTMAX_ITEMS, problem->items == 1
+                          ? "there is one item"
+                          : change_axis(recipe, RECIPE_AXIS_ITEMS, "softmax over the items of the batch"))
+CHANGE(SOFTMAX_ALL, change_axis(recipe, RECIPE_AXIS_ALL, "softmax over keys and queries together"))
+
+/* 2^(x - largest) over their sum. */
+static void base_2(const struct attention_row *row, const struct recipe *recipe)
 {
-    (void)form;
-    recipe->across = true;
-    return softmax(recipe, RECIPE_SOFTMAX_QUERIES, "softmax over the queries, down each column");
+    const double padding = recipe->padding;
+    const double *scores = row->stages[STAGE_MASKED];
+    double *weights = row->stages[STAGE_WEIGHTS];
+    double largest = row->sink != NULL ? *row->sink : -INFINITY, sum = 0;
+    if (padding > 0)
+        largest = fmax(largest, 0);
+    for (size_t j = 0; j < row->problem->keys; j++)
+        if (row->bias[j] > -INFINITY)
+            largest = fmax(largest, scores[j]);
+    for (size_t j = 0; j < row->problem->keys; j++) {
+        weights[j] = row->bias[j] > -INFINITY ? exp2(scores[j] - largest) : 0;
+        sum += weights[j];
+    }
+    sum += row->sink != NULL ? exp2(*row->sink - largest) : 0;
+    sum += padding > 0 ? padding * exp2(-largest) : 0;
+    for (size_t j = 0; j < row->problem->keys; j++)
+        weights[j] = weights[j] / sum;
 }
 
-const char *mistake_softmax_heads(struct recipe *recipe, double form)
+CHANGE(SOFTMAX_BASE_2, recipe_makes_by(recipe, STAGE_WEIGHTS, base_2, "powers of 2 over their sum"))
+
+/* exp(x) over their sum, each in the dtype, where it may overflow. */
+static void unshifted(const struct attention_row *row, const struct recipe *recipe)
 {
-    (void)form;
-    return recipe->problem.heads == 1 ? "there is one head"
-                                      : softmax(recipe, RECIPE_SOFTMAX_HEADS, "softmax over the heads");
+    const enum dtype dtype = row->problem->dtype;
+    double *weights = row->stages[STAGE_WEIGHTS], sum = recipe->padding + (row->sink != NULL ? exp(*row->sink) : 0);
+    dtype_round(dtype, &sum, 1);
+    for (size_t j = 0; j < row->problem->keys; j++) {
+        weights[j] = row->bias[j] > -INFINITY ? exp(row->stages[STAGE_MASKED][j]) : 0;
+        dtype_round(dtype, &weights[j], 1);
+        sum += weights[j];
+    }
+    dtype_round(dtype, &sum, 1);
+    for (size_t j = 0; j < row->problem->keys; j++)
+        weights[j] = row->bias[j] > -INFINITY ? weights[j] / sum : 0;
 }
 
-const char *mistake_softmax_items(struct recipe *recipe, double form)
+CHANGE(SOFTMAX_OVERFLOW,
+       recipe_makes_by(recipe, STAGE_WEIGHTS, unshifted, "exp over the sum, the largest not taken off"))
+
+static void keep_scores(const struct attention_row *row, const struct recipe *recipe)
 {
-    (void)form;
-    return recipe->problem.items == 1 ? "there is one item"
-                                      : softmax(recipe, RECIPE_SOFTMAX_ITEMS, "softmax over the items of the batch");
+    (void)recipe;
+    for (size_t j = 0; j < row->problem->keys; j++)
+        row->stages[STAGE_WEIGHTS][j] = row->bias[j] > -INFINITY ? row->stages[STAGE_MASKED][j] : 0;
 }
 
-const char *mistake_softmax_all(struct recipe *recipe, double form)
+CHANGE(SOFTMAX_MISSING, recipe_makes_by(recipe, STAGE_WEIGHTS, keep_scores, "the scores themselves, 0 where masked"))
+
+static void share_scores(const struct attention_row *row, const struct recipe *recipe)
 {
-    (void)form;
-    recipe->across = true;
-    return softmax(recipe, RECIPE_SOFTMAX_ALL, "softmax over keys and queries together");
+    double *weights = row->stages[STAGE_WEIGHTS], sum = 0;
+    keep_scores(row, recipe);
+    for (size_t j = 0; j < row->problem->keys; j++)
+        sum += weights[j];
+    for (size_t j = 0; j < row->problem->keys; j++)
+        weights[j] /= sum;
 }
 
-const char *mistake_softmax_base_2(struct recipe *recipe, double form)
-{
-    (void)form;
-    return softmax(recipe, RECIPE_SOFTMAX_BASE_2, "powers of 2 over their sum");
-}
-
-const char *mistake_softmax_overflow(struct recipe *recipe, double form)
-{
-    (void)form;
-    return softmax(recipe, RECIPE_SOFTMAX_UNSHIFTED, "exp over the sum, the largest not taken off");
-}
-
-const char *mistake_softmax_missing(struct recipe *recipe, double form)
-{
-    (void)form;
-    return softmax(recipe, RECIPE_SOFTMAX_NONE, "the scores themselves, 0 where masked");
-}
-
-const char *mistake_softmax_sum_of_scores(struct recipe *recipe, double form)
-{
-    (void)form;
-    return softmax(recipe, RECIPE_SOFTMAX_SHARES, "each score over the sum of its row");
-}
+CHANGE(SOFTMAX_SUM_OF_SCORES,
+       recipe_makes_by(recipe, STAGE_WEIGHTS, share_scores, "each score over the sum of its row"))
 
 /* --- sinks, lse -------------------------------------------------------------------------------------------------- */
 
-const char *mistake_sinks_missing(struct recipe *recipe, double form)
+CHANGE_WHERE(SINKS_MISSING, mask->sinks != NULL, "there are no sinks", mask->sinks = NULL)
+
+static void base_2_lse(const struct attention_row *row, const struct recipe *recipe)
 {
-    (void)form;
-    if (recipe->problem.mask.sinks == NULL)
-        return "there are no sinks";
-    recipe->problem.mask.sinks = NULL;
-    return NULL;
+    double *lse = row->stages[STAGE_LSE];
+    stage_make(row, STAGE_LSE);
+    *lse /= log(2);
+    dtype_round(recipe->problem.dtype, lse, 1);
 }
 
-static const char *lse(struct recipe *recipe, enum recipe_lse kind, const char *formula)
+/* The largest of the numbers that the row may see; minus infinity: it sees none. */
+static double largest_of(const struct attention_row *row, const double *numbers, size_t first, size_t end)
 {
-    recipe->lse = kind;
-    recipe_makes(recipe, STAGE_LSE, formula);
-    return NULL;
+    double largest = -INFINITY;
+    for (size_t j = first; j < end; j++)
+        if (row->bias[j] > -INFINITY)
+            largest = fmax(largest, numbers[j]);
+    return largest;
 }
 
-const char *mistake_lse_base_2(struct recipe *recipe, double form)
+static void shifted_lse(const struct attention_row *row, const struct recipe *recipe)
 {
-    (void)form;
-    return lse(recipe, RECIPE_LSE_BASE_2, "log2 in place of log");
+    const double largest = largest_of(row, row->stages[STAGE_MASKED], 0, row->problem->keys);
+    double *lse = row->stages[STAGE_LSE];
+    stage_make(row, STAGE_LSE);
+    *lse -= largest > -INFINITY ? largest : 0;
+    dtype_round(recipe->problem.dtype, lse, 1);
 }
 
-const char *mistake_lse_maximum_missing(struct recipe *recipe, double form)
+static void unscaled_lse(const struct attention_row *row, const struct recipe *recipe)
 {
-    (void)form;
-    return lse(recipe, RECIPE_LSE_SHIFTED, "log(sum), the largest not added again");
+    (void)recipe;
+    const double *scores = row->stages[STAGE_SCORES];
+    const double largest = largest_of(row, scores, 0, row->problem->keys);
+    double sum = 0;
+    for (size_t j = 0; j < row->problem->keys; j++)
+        sum += row->bias[j] > -INFINITY ? exp(scores[j] - largest) : 0;
+    *row->stages[STAGE_LSE] = sum > 0 ? largest + log(sum) : -INFINITY;
 }
 
-const char *mistake_lse_before_scale(struct recipe *recipe, double form)
-{
-    (void)form;
-    return lse(recipe, RECIPE_LSE_UNSCALED, "log(sum(exp(scores)))");
-}
+CHANGE(LSE_BASE_2, recipe_makes_by(recipe, STAGE_LSE, base_2_lse, "log2 in place of log"))
+CHANGE(LSE_MAXIMUM_MISSING, recipe_makes_by(recipe, STAGE_LSE, shifted_lse, "log(sum), the largest not added again"))
+CHANGE(LSE_BEFORE_SCALE, recipe_makes_by(recipe, STAGE_LSE, unscaled_lse, "log(sum(exp(scores)))"))
 
 /* --- dropout ----------------------------------------------------------------------------------------------------- */
 
 static const char NO_DROPOUT[] = "there is no dropout";
 
-static const char *drop(struct recipe *recipe, enum recipe_dropout kind, const char *formula)
+static void drop_by(const struct attention_row *row, double factor)
+{
+    const double *weights = row->stages[STAGE_WEIGHTS];
+    for (size_t j = 0; j < row->problem->keys; j++)
+        row->stages[STAGE_DROPPED][j] = row->kept[j] ? weights[j] * factor : 0;
+    dtype_round(row->problem->dtype, row->stages[STAGE_DROPPED], row->problem->keys);
+}
+
+static void drop_only(const struct attention_row *row, const struct recipe *recipe)
+{
+    (void)recipe;
+    drop_by(row, 1);
+}
+
+static void divide_by_p(const struct attention_row *row, const struct recipe *recipe)
+{
+    drop_by(row, 1 / recipe->problem.dropout);
+}
+
+/* Dropout has been before. */
+static void drop_nothing(const struct attention_row *row, const struct recipe *recipe)
+{
+    (void)recipe;
+    memcpy(row->stages[STAGE_DROPPED], row->stages[STAGE_WEIGHTS], row->problem->keys * sizeof(double));
+    dtype_round(row->problem->dtype, row->stages[STAGE_DROPPED], row->problem->keys);
+}
+
+static const char *drop(struct recipe *recipe, recipe_row *make, const char *formula)
+{
+    return recipe->problem.dropout == 0 ? NO_DROPOUT : recipe_makes_by(recipe, STAGE_DROPPED, make, formula);
+}
+
+CHANGE(DROPOUT_NOT_RESCALED, drop(recipe, drop_only, "weights where kept, else 0"))
+CHANGE(DROPOUT_DIVIDED_BY_P, drop(recipe, divide_by_p, "weights / p where kept, else 0"))
+
+CHANGE_BY(DROPOUT_BEFORE_SOFTMAX)
 {
     if (recipe->problem.dropout == 0)
         return NO_DROPOUT;
-    recipe->dropout = kind;
-    recipe_makes(recipe, STAGE_DROPPED, formula);
-    return NULL;
-}
-
-const char *mistake_dropout_not_rescaled(struct recipe *recipe, double form)
-{
-    (void)form;
-    return drop(recipe, RECIPE_DROPOUT_NOT_RESCALED, "weights where kept, else 0");
-}
-
-const char *mistake_dropout_divided_by_p(struct recipe *recipe, double form)
-{
-    (void)form;
-    return drop(recipe, RECIPE_DROPOUT_BY_P, "weights / p where kept, else 0");
-}
-
-const char *mistake_dropout_before_softmax(struct recipe *recipe, double form)
-{
-    (void)form;
-    if (recipe->problem.dropout == 0)
-        return NO_DROPOUT;
+    recipe->drops_scores = true;
     if ((recipe->problem.wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
         recipe_makes(recipe, STAGE_WEIGHTS, "softmax of scores of which some are dropped");
-    return drop(recipe, RECIPE_DROPOUT_SCORES, "weights");
+    return drop(recipe, drop_nothing, "weights");
 }
 
-const char *mistake_dropout_missing(struct recipe *recipe, double form)
+CHANGE_BY(DROPOUT_MISSING)
 {
-    (void)form;
     if (recipe->problem.dropout == 0)
         return NO_DROPOUT;
     recipe->problem.dropout = 0;
@@ -145,14 +193,14 @@ const char *mistake_dropout_missing(struct recipe *recipe, double form)
 
 /* The generator stands behind the parameters, drawn or not: where they are given and nothing was dropped, it has not
  * moved. */
-const char *mistake_dropout_on(struct recipe *recipe, double form)
+CHANGE_BY(DROPOUT_ON)
 {
     struct problem *problem = &recipe->problem;
     struct arena scratch = {0};
     struct parameters drawn;
     if (problem->dropout > 0)
         return "there is dropout";
-    problem->dropout = form;
+    problem->dropout = recipe->form;
     if (problem->parameters.given && !problem->dropout_seeded)
         parameters_draw(&drawn, &problem->plan, &problem->generator, &scratch, recipe->error);
     arena_free(&scratch);
@@ -161,30 +209,89 @@ const char *mistake_dropout_on(struct recipe *recipe, double form)
 
 /* --- tiles ------------------------------------------------------------------------------------------------------- */
 
-static const char *tile(struct recipe *recipe, enum recipe_tiles kind, double keys, const char *formula)
+/* A row of a running softmax over tiles of keys, as fused kernels have it: Dao et al. 2022, "FlashAttention", algorithm
+ * 1, with a step of it left out. */
+struct tiles {
+    const struct attention_row *row;
+    double *context;
+    size_t d;
+    double largest, sum;
+    bool keeps_context, keeps_sum, divides, forgets;
+};
+
+static void rescale(struct tiles *tiles, double largest)
 {
-    recipe->tiles = kind;
-    recipe->tile = (size_t)keys;
-    recipe_makes(recipe, STAGE_CONTEXT, formula);
+    const double factor = tiles->forgets ? 0 : exp(tiles->largest - largest);
+    tiles->largest = largest;
+    if (!tiles->keeps_sum)
+        tiles->sum *= factor;
+    for (size_t c = 0; c < tiles->d && !tiles->keeps_context; c++)
+        tiles->context[c] *= factor;
+}
+
+static void add_tile(struct tiles *tiles, size_t first, size_t end)
+{
+    const struct attention_row *row = tiles->row;
+    const double *masked = row->stages[STAGE_MASKED], factor = 1 / (1 - row->problem->dropout);
+    const double largest = largest_of(row, masked, first, end);
+    if (largest == -INFINITY)
+        return;
+    rescale(tiles, tiles->forgets ? largest : fmax(tiles->largest, largest));
+    for (size_t j = first; j < end; j++) {
+        const double power = row->bias[j] > -INFINITY ? exp(masked[j] - tiles->largest) : 0;
+        const double share = row->kept == NULL ? power : row->kept[j] ? power * factor : 0;
+        tiles->sum += power;
+        for (size_t c = 0; c < tiles->d && power != 0; c++)
+            tiles->context[c] += share * row->value[j * tiles->d + c];
+    }
+    for (size_t c = 0; c < tiles->d && tiles->divides; c++)
+        tiles->context[c] /= tiles->sum;
+}
+
+static void make_tiles(const struct attention_row *row, const struct recipe *recipe, struct tiles tiles)
+{
+    const size_t tile = recipe->tile;
+    tiles.row = row;
+    tiles.context = row->stages[STAGE_CONTEXT];
+    tiles.d = row->problem->d_value;
+    tiles.largest = row->sink != NULL ? *row->sink : -INFINITY;
+    tiles.sum = row->sink != NULL ? 1 : 0;
+    memset(tiles.context, 0, tiles.d * sizeof *tiles.context);
+    for (size_t first = 0; first < row->problem->keys; first += tile)
+        add_tile(&tiles, first, memory_smaller(first + tile, row->problem->keys));
+    for (size_t c = 0; c < tiles.d && !tiles.divides && tiles.sum != 0; c++)
+        tiles.context[c] /= tiles.sum;
+    dtype_round(row->problem->dtype, tiles.context, tiles.d);
+}
+
+static const char *use_tiles(struct recipe *recipe, recipe_row *make, const char *formula)
+{
+    recipe->tile = (size_t)recipe->form;
+    recipe_makes_by(recipe, STAGE_CONTEXT, make, formula);
     return recipe->tile < recipe->problem.keys ? NULL : "there are no more keys than a tile has";
 }
 
-const char *mistake_tiles_context_not_rescaled(struct recipe *recipe, double form)
+static void keep_context(const struct attention_row *row, const struct recipe *recipe)
 {
-    return tile(recipe, RECIPE_TILES_CONTEXT_KEPT, form, "by tiles, the context so far not rescaled");
+    make_tiles(row, recipe, (struct tiles){.keeps_context = true});
 }
 
-const char *mistake_tiles_context_divided(struct recipe *recipe, double form)
+static void divide_each(const struct attention_row *row, const struct recipe *recipe)
 {
-    return tile(recipe, RECIPE_TILES_CONTEXT_DIVIDED, form, "by tiles, divided by the sum in each of them");
+    make_tiles(row, recipe, (struct tiles){.divides = true});
 }
 
-const char *mistake_tiles_sum_not_rescaled(struct recipe *recipe, double form)
+static void keep_sum(const struct attention_row *row, const struct recipe *recipe)
 {
-    return tile(recipe, RECIPE_TILES_SUM_KEPT, form, "by tiles, the sum so far not rescaled");
+    make_tiles(row, recipe, (struct tiles){.keeps_sum = true});
 }
 
-const char *mistake_tiles_last_alone(struct recipe *recipe, double form)
+static void forget(const struct attention_row *row, const struct recipe *recipe)
 {
-    return tile(recipe, RECIPE_TILES_LAST, form, "of the last tile of keys alone");
+    make_tiles(row, recipe, (struct tiles){.forgets = true});
 }
+
+CHANGE(TILES_CONTEXT_NOT_RESCALED, use_tiles(recipe, keep_context, "by tiles, the context so far not rescaled"))
+CHANGE(TILES_CONTEXT_DIVIDED, use_tiles(recipe, divide_each, "by tiles, divided by the sum in each of them"))
+CHANGE(TILES_SUM_NOT_RESCALED, use_tiles(recipe, keep_sum, "by tiles, the sum so far not rescaled"))
+CHANGE(TILES_LAST_ALONE, use_tiles(recipe, forget, "of the last tile of keys alone"))

@@ -1,5 +1,6 @@
 #include "mistake/plain.h"
 
+#include "model/stages.h"
 #include "stage/head.h"
 
 #include <math.h>
@@ -20,7 +21,8 @@ double plain_bytes(const struct problem *problem, size_t row_count)
     return 2 * sizeof(double) * numbers;
 }
 
-size_t plain_first_key(const struct plain *plain, size_t item, size_t head)
+/* The first key of a head of query among those of all items and heads, as the groups have it. */
+static size_t first_key(const struct plain *plain, size_t item, size_t head)
 {
     const struct problem *problem = plain->problem;
     const size_t group = problem->heads / problem->kv_heads;
@@ -31,7 +33,9 @@ size_t plain_first_key(const struct plain *plain, size_t item, size_t head)
     return (item * problem->kv_heads + kv_head) * problem->keys;
 }
 
-const double *plain_sink(const struct plain *plain, size_t head, double *room)
+/* One more logit of a head's softmax, or NULL: its sink, and keys of zeros, whose scores of 0 are so many terms of
+ * exp(0) as a logit of log(count). */
+static const double *sink_of(const struct plain *plain, size_t head, double *room)
 {
     const double *sinks = plain->problem->mask.sinks, padding = plain->recipe->padding;
     if (padding == 0)
@@ -42,31 +46,20 @@ const double *plain_sink(const struct plain *plain, size_t head, double *room)
 
 /* --- what rows need ---------------------------------------------------------------------------------------------- */
 
-/* What the mask says of one row; whether it forbids all keys. */
-static bool load_bias(const struct plain *plain, size_t item, size_t head, size_t query, double *bias)
-{
-    const struct mask *mask = &plain->problem->mask;
-    const struct span span = mask_span(mask, item, query);
-    bool empty = true;
-    for (size_t j = 0; j < mask->keys; j++)
-        bias[j] = j >= span.first && j < span.end ? 0 : -INFINITY;
-    if (mask_has_bias(mask))
-        mask_bias(mask, item, head, query, span.first, span.end - span.first, bias + span.first);
-    for (size_t j = span.first; j < span.end; j++)
-        empty = empty && bias[j] == -INFINITY;
-    return empty;
-}
-
 static enum status load_biases(struct plain *plain)
 {
     const struct problem *problem = plain->problem;
-    const size_t rows = problem->items * problem->heads * plain->row_count;
-    plain->bias = arena_allocate(plain->arena, rows, problem->keys * sizeof *plain->bias, plain->error);
+    const size_t rows = problem->items * problem->heads * plain->row_count, keys = problem->keys;
+    plain->bias = arena_allocate(plain->arena, rows, keys * sizeof *plain->bias, plain->error);
     plain->empty = arena_allocate(plain->arena, rows, sizeof *plain->empty, plain->error);
-    for (size_t index = 0; index < rows && plain->bias != NULL && plain->empty != NULL; index++)
-        plain->empty[index] =
-            load_bias(plain, index / plain->row_count / problem->heads, index / plain->row_count % problem->heads,
-                      plain->rows[index % plain->row_count], plain->bias + index * problem->keys);
+    for (size_t index = 0; index < rows && plain->bias != NULL && plain->empty != NULL; index++) {
+        double *bias = plain->bias + index * keys;
+        recipe_bias(&problem->mask, index / plain->row_count / problem->heads,
+                    index / plain->row_count % problem->heads, plain->rows[index % plain->row_count], bias);
+        plain->empty[index] = true;
+        for (size_t j = 0; j < keys; j++)
+            plain->empty[index] = plain->empty[index] && bias[j] == -INFINITY;
+    }
     return plain->error->status;
 }
 
@@ -100,6 +93,7 @@ struct maker {
     struct tensor query, key, value; /* as they are used */
     struct head head;
     double *query_row, *pairs, *cast, *turned;
+    double *scores; /* what weights are made of, in place of masked; or NULL */
 };
 
 /* A column of the weights of its head, as a row. */
@@ -116,38 +110,47 @@ static void make_row(struct maker *maker, enum stage stage, size_t index)
 {
     const struct plain *plain = maker->plain;
     const struct problem *problem = plain->problem;
+    const struct recipe *recipe = plain->recipe;
     const size_t matrix = index / plain->row_count, head = matrix % problem->heads, d = problem->d_head;
-    const size_t query = plain->rows[index % plain->row_count];
+    const size_t query = plain->rows[index % plain->row_count], keys = problem->keys;
     double *stages[STAGE_COUNT], room;
     for (int each = 0; each < STAGE_COUNT; each++)
         stages[each] = plain->stages[each] == NULL
                            ? NULL
                            : plain->stages[each] + index * problem_columns_of_head(problem, (enum stage)each);
     stages[STAGE_QUERY] = maker->query_row;
+    if (stage == STAGE_WEIGHTS && maker->scores != NULL)
+        stages[STAGE_MASKED] = maker->scores + index * keys;
     struct attention_row row = {.problem = problem,
                                 .key = maker->head.key,
                                 .rooted_key = maker->head.rooted_key,
                                 .value = maker->head.value,
                                 .stages = stages,
-                                .met = {0, problem->keys},
+                                .met = {0, keys},
                                 .own = mask_sequence(&problem->mask, query),
-                                .seen = {0, problem->keys},
-                                .bias = plain->bias + index * problem->keys,
+                                .seen = {0, keys},
+                                .bias = plain->bias + index * keys,
                                 .empty = plain->empty[index],
-                                .sink = plain_sink(plain, head, &room),
-                                .kept = plain->kept != NULL ? plain->kept + index * problem->keys : NULL,
+                                .sink = sink_of(plain, head, &room),
+                                .kept = plain->kept != NULL ? plain->kept + index * keys : NULL,
                                 .query = maker->pairs,
                                 .cast = maker->cast};
-    head_load(&maker->head, stage, &maker->key, &maker->value, plain_first_key(plain, matrix / problem->heads, head));
+    recipe_row *const make = stage == STAGE_WEIGHTS && row.empty ? NULL : recipe->rows[stage];
+    head_load(&maker->head, stage, &maker->key, &maker->value, first_key(plain, matrix / problem->heads, head));
     if (stage == STAGE_SCORES || !stage_applies(problem, STAGE_SCORES))
         tensor_load(&maker->query, (matrix * problem->queries + query) * d, d, stages[STAGE_QUERY]);
-    if (stage == STAGE_CONTEXT && plain->recipe->weights_transposed) {
+    if (stage == STAGE_CONTEXT && recipe->weights_transposed && make == NULL) {
         turn_weights(maker, index);
         stages[STAGE_DROPPED] = maker->turned;
-        row.bias = maker->turned + problem->keys; /* zeros */
+        row.bias = maker->turned + keys; /* zeros */
         row.empty = false;
     }
-    stage_make(&row, stage);
+    if (make != NULL && stage != STAGE_LSE) /* without keys of zeros, which these count by themselves */
+        row.sink = problem->mask.sinks != NULL ? problem->mask.sinks + head : NULL;
+    if (make != NULL)
+        make(&row, recipe);
+    else
+        stage_make(&row, stage);
 }
 
 static void make_rows(struct maker *maker, enum stage stage)
@@ -183,42 +186,18 @@ static void make_scores(const struct plain *plain, double *scores)
         dtype_round(DTYPE_F16, scores, plain_count(plain->problem, STAGE_SCORES, plain->row_count));
 }
 
-static void make_capped(const struct plain *plain, double *capped)
-{
-    const struct problem *problem = plain->problem;
-    const double softcap = problem->softcap, *scores = plain->stages[STAGE_SCORES],
-                 *scaled = plain->stages[STAGE_SCALED];
-    const size_t count = plain_count(problem, STAGE_CAPPED, plain->row_count);
-    for (size_t i = 0; i < count; i++)
-        switch (plain->recipe->softcap) {
-        case RECIPE_SOFTCAP_NOT_MULTIPLIED:
-            capped[i] = tanh(scaled[i] / softcap);
-            break;
-        case RECIPE_SOFTCAP_BEFORE_SCALE:
-            capped[i] = softcap * tanh(scores[i] / softcap) * problem->scale;
-            break;
-        case RECIPE_SOFTCAP_AFTER_MASK:
-            capped[i] = scaled[i];
-            break;
-        case RECIPE_SOFTCAP_CAPS:
-            break;
-        }
-    dtype_round(problem_stage_dtype(problem, STAGE_CAPPED), capped, count);
-}
-
 /* Where forbidden scores become numbers, they take part from here on. */
 static void make_masked(const struct plain *plain, double *masked)
 {
     const struct recipe *recipe = plain->recipe;
     const double softcap = plain->problem->softcap, *capped = plain->stages[STAGE_CAPPED];
     const size_t count = plain_count(plain->problem, STAGE_MASKED, plain->row_count), keys = plain->problem->keys;
-    const bool caps = recipe->softcap == RECIPE_SOFTCAP_AFTER_MASK;
     for (size_t i = 0; i < count; i++) {
         if (recipe->fills_weights && plain->bias[i] == -INFINITY)
             masked[i] = capped[i];
         else if (recipe->fill != -INFINITY && plain->bias[i] == -INFINITY)
             masked[i] = recipe->fill;
-        if (caps)
+        if (recipe->caps_masked)
             masked[i] = softcap * tanh(masked[i] / softcap);
         if (masked[i] > -INFINITY || isnan(masked[i])) {
             plain->bias[i] = plain->bias[i] == -INFINITY ? 0 : plain->bias[i];
@@ -226,51 +205,6 @@ static void make_masked(const struct plain *plain, double *masked)
         }
     }
     dtype_round(problem_stage_dtype(plain->problem, STAGE_MASKED), masked, count);
-}
-
-static void make_dropped(const struct plain *plain, double *dropped)
-{
-    const struct problem *problem = plain->problem;
-    const enum recipe_dropout dropout = plain->recipe->dropout;
-    const double *weights = plain->stages[STAGE_WEIGHTS];
-    const double factor = dropout == RECIPE_DROPOUT_BY_P ? 1 / problem->dropout : 1;
-    const size_t count = plain_count(problem, STAGE_DROPPED, plain->row_count);
-    for (size_t i = 0; i < count; i++)
-        dropped[i] = plain->kept[i] || dropout == RECIPE_DROPOUT_SCORES ? weights[i] * factor : 0;
-    dtype_round(problem->dtype, dropped, count);
-}
-
-static void make_lse(const struct plain *plain, double *lse)
-{
-    const struct problem *problem = plain->problem;
-    const size_t count = plain_count(problem, STAGE_LSE, plain->row_count), keys = problem->keys;
-    for (size_t index = 0; index < count; index++) {
-        double largest = -INFINITY;
-        for (size_t j = 0; j < keys; j++)
-            if (plain->bias[index * keys + j] > -INFINITY)
-                largest = fmax(largest, plain->stages[STAGE_MASKED][index * keys + j]);
-        if (plain->recipe->lse == RECIPE_LSE_BASE_2)
-            lse[index] /= log(2);
-        else if (plain->recipe->lse == RECIPE_LSE_SHIFTED && largest > -INFINITY)
-            lse[index] -= largest;
-    }
-    dtype_round(problem->dtype, lse, count);
-}
-
-/* The log of the sum of exponentials of what was not scaled. */
-static void make_unscaled_lse(const struct plain *plain, double *lse)
-{
-    const size_t keys = plain->problem->keys;
-    for (size_t index = 0; index < plain_count(plain->problem, STAGE_LSE, plain->row_count); index++) {
-        const double *scores = plain->stages[STAGE_SCORES] + index * keys, *bias = plain->bias + index * keys;
-        double largest = -INFINITY, sum = 0;
-        for (size_t j = 0; j < keys; j++)
-            if (bias[j] > -INFINITY)
-                largest = fmax(largest, scores[j]);
-        for (size_t j = 0; j < keys; j++)
-            sum += bias[j] > -INFINITY ? exp(scores[j] - largest) : 0;
-        lse[index] = sum > 0 ? largest + log(sum) : -INFINITY;
-    }
 }
 
 /* --- all of them ------------------------------------------------------------------------------------------------- */
@@ -317,23 +251,17 @@ static enum status make_stage(struct maker *maker, enum stage stage)
     }
     if (stage == STAGE_OUTPUT)
         return plain_output(plain);
-    if (stage == STAGE_WEIGHTS && wrong)
-        return plain_weights(plain);
-    if (stage == STAGE_CONTEXT && recipe->tiles != RECIPE_TILES_NONE)
-        return plain_tiles(plain, &maker->value);
+    if (stage == STAGE_WEIGHTS && recipe->drops_scores && plain_drop_scores(plain, &maker->scores) != STATUS_OK)
+        return plain->error->status;
+    if (stage == STAGE_WEIGHTS && recipe->axis != RECIPE_AXIS_KEYS)
+        return plain_softmax(plain, maker->scores != NULL ? maker->scores : plain->stages[STAGE_MASKED]);
     make_rows(maker, stage);
-    if (stage == STAGE_SCORES && wrong)
+    if (stage == STAGE_WEIGHTS && wrong)
+        plain_finish_weights(plain);
+    else if (stage == STAGE_SCORES && wrong)
         make_scores(plain, numbers);
-    else if (stage == STAGE_CAPPED && recipe->softcap != RECIPE_SOFTCAP_CAPS)
-        make_capped(plain, numbers);
     else if (stage == STAGE_MASKED && wrong)
         make_masked(plain, numbers);
-    else if (stage == STAGE_DROPPED && recipe->dropout != RECIPE_DROPOUT_WEIGHTS)
-        make_dropped(plain, numbers);
-    else if (stage == STAGE_LSE && recipe->lse == RECIPE_LSE_UNSCALED)
-        make_unscaled_lse(plain, numbers);
-    else if (stage == STAGE_LSE && recipe->lse != RECIPE_LSE_NATURAL)
-        make_lse(plain, numbers);
     return STATUS_OK;
 }
 

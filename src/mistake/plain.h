@@ -61,17 +61,14 @@ void plain_make_normed(const struct plain *plain, double *normed);
 /* What stands in the place of an operand where it is used: of another role, in (B, heads, T, columns). */
 const struct tensor *plain_operand(struct plain *plain, enum projection_id id, struct tensor *room);
 
-/* In plain_weights.c and plain_context.c: stages that the recipe makes otherwise, all rows of them. */
-enum status plain_weights(struct plain *plain);
-enum status plain_tiles(struct plain *plain, const struct tensor *value);
+/* In plain_weights.c: masked after a dropout that comes too early, 0 where a score is dropped; the softmax where it is
+ * not over the keys of a row; and what becomes of weights behind it. */
+enum status plain_drop_scores(struct plain *plain, double **scores);
+enum status plain_softmax(struct plain *plain, const double *scores);
+void plain_finish_weights(const struct plain *plain);
+
+/* In plain_output.c. */
 enum status plain_output(struct plain *plain);
-
-/* The first key of a head of query among those of all items and heads, as the groups have it. */
-size_t plain_first_key(const struct plain *plain, size_t item, size_t head);
-
-/* One more logit of a head's softmax, or NULL: its sink, and keys of zeros, whose scores of 0 are so many terms of
- * exp(0) as a logit of log(count). Into `room` where it is not the sink itself. */
-const double *plain_sink(const struct plain *plain, size_t head, double *room);
 
 /* Row `row` of those of item and head; where it begins in a stage. */
 static inline size_t plain_row(const struct plain *plain, size_t item, size_t head, size_t row)

@@ -48,40 +48,31 @@ void plain_make_normed(const struct plain *plain, double *normed)
                     normed + i * problem->d_in);
 }
 
-/* The projection of one module, into its columns of made (B, T, columns). */
-static enum status project_module(const struct plain *plain, enum projection_id id, size_t module, double *made)
+/* The projection of one module, or of all by way of the latent, into its columns of made (B, T, columns). */
+static enum status project_module(const struct plain *plain, enum projection_id id, size_t module, size_t modules,
+                                  double *made)
 {
     const struct problem *problem = plain->problem;
-    const size_t columns = operand_heads(problem, id) * columns_of(problem, id),
-                 own = columns / problem->plan.module_count;
+    const size_t columns = operand_heads(problem, id) * columns_of(problem, id), own = columns / modules;
     const struct projection *projection = &problem->parameters.modules[module].projections[id];
     const size_t d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in;
-    struct arena scratch = {0};
-    double *weight = NULL, *bias = NULL, *x = arena_allocate(&scratch, d_in, sizeof *x, plain->error);
-    if (x != NULL && projection_weight(projection, &weight, &scratch, plain->error) == STATUS_OK &&
-        projection_bias(projection, &bias, &scratch, plain->error) == STATUS_OK)
-        for (size_t row = 0; row < problem->items * tokens_of(problem, id); row++) {
-            load_source(plain, id, row, x);
-            projection_row(problem, x, weight, bias, made + row * columns + module * own, d_in, own);
-        }
-    arena_free(&scratch);
-    return plain->error->status;
-}
-
-/* By way of the latent. */
-static enum status project_latent(const struct plain *plain, enum projection_id id, double *made)
-{
-    const struct problem *problem = plain->problem;
-    const size_t columns = operand_heads(problem, id) * columns_of(problem, id);
-    const size_t d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in;
+    const bool latent = latent_makes(problem, id);
     struct arena scratch = {0};
     struct latent_step step;
-    double *x = arena_allocate(&scratch, d_in + latent_scratch(problem, id), sizeof *x, plain->error);
-    if (x != NULL && latent_load(problem, id, &step, &scratch, plain->error) == STATUS_OK)
-        for (size_t row = 0; row < problem->items * tokens_of(problem, id); row++) {
-            load_source(plain, id, row, x);
-            latent_row(problem, id, &step, x, x + d_in, made + row * columns);
-        }
+    double *weight = NULL, *bias = NULL;
+    double *x = arena_allocate(&scratch, d_in + (latent ? latent_scratch(problem, id) : 0), sizeof *x, plain->error);
+    const bool loaded =
+        x != NULL && (latent ? latent_load(problem, id, &step, &scratch, plain->error) == STATUS_OK
+                             : projection_weight(projection, &weight, &scratch, plain->error) == STATUS_OK &&
+                                   projection_bias(projection, &bias, &scratch, plain->error) == STATUS_OK);
+    for (size_t row = 0; row < problem->items * tokens_of(problem, id) && loaded; row++) {
+        double *y = made + row * columns + module * own;
+        load_source(plain, id, row, x);
+        if (latent)
+            latent_row(problem, id, &step, x, x + d_in, y);
+        else
+            projection_row(problem, x, weight, bias, y, d_in, own);
+    }
     arena_free(&scratch);
     return plain->error->status;
 }
@@ -91,15 +82,15 @@ static const double *project(const struct plain *plain, enum projection_id id)
 {
     const struct problem *problem = plain->problem;
     struct plain_columns *columns = plain->columns;
-    const bool shared = columns != NULL && !plain->recipe->projects_anew[id] && plain->own[STAGE_NORMED] == NULL;
+    const bool shared =
+        columns != NULL && (plain->recipe->projects_anew & 1U << id) == 0 && plain->own[STAGE_NORMED] == NULL;
     if (shared && columns->made[id] != NULL)
         return columns->made[id];
     const size_t count = problem->items * tokens_of(problem, id) * operand_heads(problem, id) * columns_of(problem, id);
     double *made = arena_allocate(shared ? plain->lasting : plain->arena, count, sizeof *made, plain->error);
-    if (latent_makes(problem, id))
-        return made != NULL && project_latent(plain, id, made) == STATUS_OK ? made : NULL;
-    for (size_t module = 0; module < problem->plan.module_count && made != NULL; module++)
-        if (project_module(plain, id, module, made) != STATUS_OK)
+    const size_t modules = latent_makes(problem, id) ? 1 : problem->plan.module_count;
+    for (size_t module = 0; module < modules && made != NULL; module++)
+        if (project_module(plain, id, module, modules, made) != STATUS_OK)
             return NULL;
     if (shared)
         columns->made[id] = made;
@@ -186,7 +177,8 @@ static double misread(enum dtype dtype, enum recipe_bits bits, double number)
     return number;
 }
 
-static enum status misread_all(const struct plain *plain, enum recipe_bits bits, struct tensor *operand)
+/* A copy, misread or not. */
+static enum status copy(const struct plain *plain, enum recipe_bits bits, struct tensor *operand)
 {
     struct tensor made;
     if (tensor_create(&made, dtype_storage(plain->problem->dtype), operand->rank, operand->shape, plain->arena,
@@ -195,7 +187,7 @@ static enum status misread_all(const struct plain *plain, enum recipe_bits bits,
     for (size_t i = 0; i < tensor_count(operand); i++) {
         double number;
         tensor_load(operand, i, 1, &number);
-        number = misread(plain->problem->dtype, bits, number);
+        number = bits == RECIPE_BITS_KEPT ? number : misread(plain->problem->dtype, bits, number);
         tensor_store(&made, i, 1, &number);
     }
     *operand = made;
@@ -218,7 +210,7 @@ static bool is_shared(const struct plain *plain, enum projection_id id)
 {
     const struct recipe *recipe = plain->recipe;
     const bool cut = recipe->split == RECIPE_SPLIT_HEADS || recipe->split == RECIPE_SPLIT_NONE;
-    return plain->columns != NULL && cut && !recipe->projects_anew[id] && !recipe->steps_anew[id] &&
+    return plain->columns != NULL && cut && ((recipe->projects_anew | recipe->steps_anew) & 1U << id) == 0 &&
            plain->own[projection_stage(id)] == NULL;
 }
 
@@ -282,41 +274,25 @@ static enum status cut_heads(struct plain *plain, enum projection_id id, const d
     return STATUS_OK;
 }
 
-/* A copy of numbers of the operand's own. */
-static enum status copy_given(struct plain *plain, enum projection_id id, const struct tensor *given)
-{
-    if (make_room(plain, id, plain->arena, &plain->operands[id]) != STATUS_OK)
-        return plain->error->status;
-    for (size_t i = 0; i < tensor_count(given); i++) {
-        double number;
-        tensor_load(given, i, 1, &number);
-        tensor_store(&plain->operands[id], i, 1, &number);
-    }
-    return STATUS_OK;
-}
-
-/* As it is given, or a copy that is misread or turned. */
+/* As it is given, or a copy that is misread or goes through steps. */
 static enum status take_given(struct plain *plain, enum projection_id id)
 {
     const enum recipe_bits bits = plain->recipe->bits[id];
-    struct tensor given = plain->problem->given[id];
-    plain->operands[id] = given;
-    if (bits != RECIPE_BITS_KEPT && misread_all(plain, bits, &plain->operands[id]) != STATUS_OK)
+    const bool has_steps = operand_has_steps(plain->problem, id);
+    plain->operands[id] = plain->problem->given[id];
+    if ((bits != RECIPE_BITS_KEPT || has_steps) && copy(plain, bits, &plain->operands[id]) != STATUS_OK)
         return plain->error->status;
-    given = plain->operands[id];
-    if (!operand_has_steps(plain->problem, id))
-        return STATUS_OK;
-    return copy_given(plain, id, &given) ? plain->error->status : finish(plain, id, &plain->operands[id]);
+    return has_steps ? finish(plain, id, &plain->operands[id]) : STATUS_OK;
 }
 
-/* Value turned as key is, in a copy. */
-static enum status turn_value(struct plain *plain)
+/* Value rotated as key is, in a copy. */
+static enum status rotate_value(struct plain *plain)
 {
     const struct problem *problem = plain->problem;
     const struct tensor given = plain->operands[PROJECTION_VALUE];
     const size_t d = problem->d_value, rows = problem->keys;
     double *x = arena_allocate(plain->arena, 2 * d, sizeof *x, plain->error);
-    if (x == NULL || copy_given(plain, PROJECTION_VALUE, &given) != STATUS_OK)
+    if (x == NULL || copy(plain, RECIPE_BITS_KEPT, &plain->operands[PROJECTION_VALUE]) != STATUS_OK)
         return plain->error->status;
     for (size_t i = 0; i < given.shape[0] * given.shape[1] * rows; i++) {
         const size_t position = operand_position(problem, PROJECTION_KEY, i / rows / given.shape[1], i % rows);
@@ -400,7 +376,7 @@ enum status plain_operands(struct plain *plain)
     for (int id = 0; id < PROJECTION_COUNT; id++)
         if (make_operand(plain, (enum projection_id)id, made) != STATUS_OK)
             return plain->error->status;
-    if (plain->recipe->turns_value && plain->own[STAGE_VALUE] == NULL && turn_value(plain) != STATUS_OK)
+    if (plain->recipe->rotates_value && plain->own[STAGE_VALUE] == NULL && rotate_value(plain) != STATUS_OK)
         return plain->error->status;
     return plain->recipe->roles_early ? exchange_early(plain) : STATUS_OK;
 }
@@ -428,18 +404,16 @@ static enum status cut_inputs(struct plain *plain, struct tensor *cut)
 /* Row j of the result is row j + 1, or j - 1, of the values; behind the ends zeros, or round. */
 static enum status shift_values(struct plain *plain, const struct tensor *value, struct tensor *shifted)
 {
-    const enum recipe_shift shift = plain->recipe->shift;
-    const bool next = shift == RECIPE_SHIFT_NEXT || shift == RECIPE_SHIFT_NEXT_ROUND;
-    const bool round = shift == RECIPE_SHIFT_NEXT_ROUND || shift == RECIPE_SHIFT_PREVIOUS_ROUND;
+    const struct recipe *recipe = plain->recipe;
     const size_t keys = value->shape[2], row = value->shape[3] * dtype_size(value->dtype);
     struct tensor made;
     if (tensor_create(&made, value->dtype, 4, value->shape, plain->arena, plain->error) != STATUS_OK)
         return plain->error->status;
     for (size_t i = 0; i < value->shape[0] * value->shape[1] * keys; i++) {
-        const size_t key = i % keys, from = next ? (key + 1) % keys : (key + keys - 1) % keys;
-        const bool beyond = next ? key + 1 == keys : key == 0;
+        const size_t key = i % keys, from = recipe->shift > 0 ? (key + 1) % keys : (key + keys - 1) % keys;
+        const bool beyond = recipe->shift > 0 ? key + 1 == keys : key == 0;
         char *to = (char *)made.data + i * row;
-        if (beyond && !round)
+        if (beyond && !recipe->shift_wraps)
             memset(to, 0, row);
         else
             memcpy(to, (const char *)value->data + (i - key + from) * row, row);
@@ -455,7 +429,7 @@ const struct tensor *plain_operand(struct plain *plain, enum projection_id id, s
     *room = plain->operands[role == RECIPE_ROLE_OWN || role == RECIPE_ROLE_INPUTS ? id : role - RECIPE_ROLE_QUERY];
     if (role == RECIPE_ROLE_INPUTS)
         cut_inputs(plain, room);
-    if (id == PROJECTION_VALUE && recipe->shift != RECIPE_SHIFT_NONE && plain->error->status == STATUS_OK)
+    if (id == PROJECTION_VALUE && recipe->shift != 0 && plain->error->status == STATUS_OK)
         shift_values(plain, room, room);
     return room;
 }

@@ -5,17 +5,24 @@
 #include <math.h>
 #include <string.h>
 
-#define ROW(id, function, ...) [MISTAKE_##id] = mistake_##function,
-static mistake_change *const CHANGES[MISTAKE_COUNT] = {
-#include "model/mistake_rows.h"
-};
+#define DECLARE(id) mistake_change change_##id;
+#define ENTRY(id) [MISTAKE_##id] = change_##id,
+MISTAKE_IDS(DECLARE)
+static mistake_change *const CHANGES[MISTAKE_COUNT] = {MISTAKE_IDS(ENTRY)};
 
 void recipe_makes(struct recipe *recipe, enum stage stage, const char *formula)
 {
     recipe_tells(recipe, stage, formula);
     recipe->problem.wrong |= STAGE_BIT(stage);
     recipe->plain = true;
-    recipe->no_way_back = recipe->making;
+    recipe->not_differentiable = recipe->making;
+}
+
+const char *recipe_makes_by(struct recipe *recipe, enum stage stage, recipe_row *make, const char *formula)
+{
+    recipe->rows[stage] = make;
+    recipe_makes(recipe, stage, formula);
+    return NULL;
 }
 
 void recipe_tells(struct recipe *recipe, enum stage stage, const char *formula)
@@ -25,8 +32,15 @@ void recipe_tells(struct recipe *recipe, enum stage stage, const char *formula)
 
 enum stage recipe_projected(const struct recipe *recipe, enum projection_id id)
 {
-    static const enum stage PROJECTED[] = {STAGE_PROJECTED_QUERY, STAGE_PROJECTED_KEY};
+    static const enum stage PROJECTED[PROJECTION_COUNT] = {STAGE_PROJECTED_QUERY, STAGE_PROJECTED_KEY, STAGE_VALUE};
     return operand_has_steps(&recipe->problem, id) ? PROJECTED[id] : projection_stage(id);
+}
+
+void recipe_tells_projected(struct recipe *recipe, unsigned operands, const char *formula)
+{
+    for (int id = 0; id < PROJECTION_COUNT; id++)
+        if (operands & 1U << id)
+            recipe_tells(recipe, recipe_projected(recipe, (enum projection_id)id), formula);
 }
 
 struct module *recipe_copy_modules(struct recipe *recipe)
@@ -45,12 +59,16 @@ struct module *recipe_copy_modules(struct recipe *recipe)
 static enum status make(struct recipe *recipe, const struct mistake_choice *choices, size_t count, bool dtype,
                         size_t *refused, const char **reason)
 {
-    for (size_t i = 0; i < count && *reason == NULL && recipe->error->status == STATUS_OK; i++)
-        if ((MISTAKES[choices[i].id].slot == MISTAKE_SLOT_DTYPE) == dtype) {
+    for (size_t i = 0; i < count && *reason == NULL && recipe->error->status == STATUS_OK; i++) {
+        const enum mistake_slot slot = MISTAKES[choices[i].id].slot;
+        if ((slot == MISTAKE_SLOT_DTYPE) == dtype) {
             *refused = i;
             recipe->making = MISTAKES[choices[i].id].name;
-            *reason = CHANGES[choices[i].id](recipe, choices[i].form);
+            recipe->form = choices[i].form;
+            *reason = slot == MISTAKE_SLOT_GRAD && !recipe->problem.has_grad ? "there is no way back without --grad"
+                                                                             : CHANGES[choices[i].id](recipe);
         }
+    }
     return recipe->error->status;
 }
 

@@ -5,19 +5,21 @@
 #ifndef ATTN_MISTAKE_RECIPE_H
 #define ATTN_MISTAKE_RECIPE_H
 
-#include "problem/problem.h"
+#include "stage/stage.h"
 
-enum recipe_softmax {
-    RECIPE_SOFTMAX_KEYS, /* as it should be: over the keys of a row */
-    RECIPE_SOFTMAX_QUERIES,
-    RECIPE_SOFTMAX_HEADS,
-    RECIPE_SOFTMAX_ITEMS,
-    RECIPE_SOFTMAX_ALL,       /* keys and queries of a head together */
-    RECIPE_SOFTMAX_BASE_2,    /* powers of 2 */
-    RECIPE_SOFTMAX_UNSHIFTED, /* exp in the dtype, the largest not taken off */
-    RECIPE_SOFTMAX_NONE,      /* the scores themselves */
-    RECIPE_SOFTMAX_SHARES,    /* each score over the sum of its row */
+struct recipe;
+
+/* What a softmax goes over. */
+enum recipe_axis {
+    RECIPE_AXIS_KEYS, /* as it should be: the keys of a row */
+    RECIPE_AXIS_QUERIES,
+    RECIPE_AXIS_HEADS,
+    RECIPE_AXIS_ITEMS,
+    RECIPE_AXIS_ALL, /* keys and queries of a head together */
 };
+
+/* Makes a row of a stage in the place of stage_make, rounded. */
+typedef void recipe_row(const struct attention_row *row, const struct recipe *recipe);
 
 /* Where column c of head h is taken from in what the projections make. */
 enum recipe_split {
@@ -33,38 +35,18 @@ enum recipe_merge { RECIPE_MERGE_HEADS, RECIPE_MERGE_VIEW, RECIPE_MERGE_INTERLEA
 
 enum recipe_groups { RECIPE_GROUPS_NEXT, RECIPE_GROUPS_TILED, RECIPE_GROUPS_FIRST };
 
-enum recipe_softcap {
-    RECIPE_SOFTCAP_CAPS,
-    RECIPE_SOFTCAP_AFTER_MASK,
-    RECIPE_SOFTCAP_BEFORE_SCALE,
-    RECIPE_SOFTCAP_NOT_MULTIPLIED
-};
-
-enum recipe_dropout { RECIPE_DROPOUT_WEIGHTS, RECIPE_DROPOUT_NOT_RESCALED, RECIPE_DROPOUT_BY_P, RECIPE_DROPOUT_SCORES };
-
-enum recipe_tiles {
-    RECIPE_TILES_NONE,
-    RECIPE_TILES_CONTEXT_KEPT,
-    RECIPE_TILES_CONTEXT_DIVIDED,
-    RECIPE_TILES_SUM_KEPT,
-    RECIPE_TILES_LAST
-};
-
-enum recipe_lse { RECIPE_LSE_NATURAL, RECIPE_LSE_BASE_2, RECIPE_LSE_SHIFTED, RECIPE_LSE_UNSCALED };
-
 enum recipe_bits { RECIPE_BITS_KEPT, RECIPE_BITS_BF16, RECIPE_BITS_SWAPPED };
+
+/* Sets of query, key and value. */
+enum {
+    OF_QUERY = 1U << PROJECTION_QUERY,
+    OF_KEY = 1U << PROJECTION_KEY,
+    OF_VALUE = 1U << PROJECTION_VALUE,
+    OF_ALL = OF_QUERY | OF_KEY | OF_VALUE
+};
 
 /* What stands in the place of query, key and value. */
 enum recipe_role { RECIPE_ROLE_OWN, RECIPE_ROLE_QUERY, RECIPE_ROLE_KEY, RECIPE_ROLE_VALUE, RECIPE_ROLE_INPUTS };
-
-/* Which value a weight meets. */
-enum recipe_shift {
-    RECIPE_SHIFT_NONE,
-    RECIPE_SHIFT_NEXT,
-    RECIPE_SHIFT_PREVIOUS,
-    RECIPE_SHIFT_NEXT_ROUND,
-    RECIPE_SHIFT_PREVIOUS_ROUND
-};
 
 /* The mask of one item, its length and the place of its queries said by itself. */
 struct recipe_mask {
@@ -74,10 +56,12 @@ struct recipe_mask {
     size_t page;        /* tokens of a page; 0: there are none */
 };
 
-/* A rule of the mask that struct mask does not have. */
+/* A rule of the mask that struct mask does not have: what it says of one item. */
 struct recipe_rule {
-    void (*place)(struct recipe_mask *mask);                                   /* moves queries or the end; or NULL */
+    void (*place)(struct recipe_mask *mask); /* moves queries or the end; or NULL */
+    int64_t queries_by, end_by;              /* the same by so much; the end stays above 0 */
     bool (*forbids)(const struct recipe_mask *mask, size_t query, size_t key); /* one key more; or NULL */
+    int64_t forbidden[2]; /* keys so far behind the query, from the first to before the second */
 };
 
 enum { RECIPE_RULES = 4 };
@@ -85,15 +69,16 @@ enum { RECIPE_RULES = 4 };
 struct recipe {
     struct problem problem; /* changed */
     bool plain;             /* a field below is set, so that plain.h alone can compute it */
-    const char *making;     /* the mistake that is made now */
-    const char
-        *no_way_back; /* that which makes a stage otherwise, so that no gradient is that of what is made; or NULL */
-    bool across;      /* queries meet: no row can be made without all others */
-    bool projects_anew[PROJECTION_COUNT]; /* its parameters are changed */
-    bool steps_anew[PROJECTION_COUNT];    /* its norm, rotation or scale is, so that x . W can be shared */
-    bool norms_last;                      /* query and key are normed when they are turned already */
-    bool turns_value;                     /* value is turned as key is */
-    bool out_anew;                        /* the same of the output projection */
+    const char *making;     /* the mistake that is made now, */
+    double form;            /* and in which form */
+    /* That which makes a stage otherwise, so that no gradient is that of what is made; or NULL. */
+    const char *not_differentiable;
+    bool across;            /* queries meet: no row can be made without all others */
+    unsigned projects_anew; /* sets of operands: their parameters are changed, */
+    unsigned steps_anew;    /* or their norm, rotation or scale, so that x . W can be shared */
+    bool norms_last;        /* query and key are normed after the rotation */
+    bool rotates_value;     /* value is rotated as key is */
+    bool out_anew;          /* the output projection is changed */
     enum recipe_split split;
     enum recipe_bits bits[PROJECTION_COUNT];
     enum recipe_role roles[PROJECTION_COUNT];
@@ -102,22 +87,22 @@ struct recipe {
     struct recipe_rule rules[RECIPE_RULES];
     size_t past; /* of the problem as it was */
     size_t rule_count;
-    bool overflows; /* scores in float16 */
-    bool too_large; /* the dtype asked for does not hold what the job has */
-    enum recipe_softcap softcap;
+    bool overflows;                /* scores in float16 */
+    bool too_large;                /* the dtype asked for does not hold what the job has */
+    bool caps_masked;              /* the softcap comes behind the mask */
+    recipe_row *rows[STAGE_COUNT]; /* NULL: stage_make */
     double fill;        /* what a forbidden score becomes; minus infinity, as it should be: it takes no part */
     bool fills_weights; /* softmax over all keys, then 0 where they are forbidden */
-    enum recipe_softmax softmax;
+    enum recipe_axis axis;
     double padding; /* so many keys of zeros are counted in the sum, each with a score of 0 */
     double weights_factor;
-    enum recipe_dropout dropout;
+    bool drops_scores; /* dropout comes before the softmax */
     bool weights_transposed;
-    enum recipe_shift shift;
-    enum recipe_tiles tiles;
-    size_t tile; /* keys of one */
+    int shift;        /* a weight meets the value after its own, 1, or before it, -1; behind the ends */
+    bool shift_wraps; /* those of the other end, or zeros */
+    size_t tile;      /* keys of one */
     enum recipe_merge merge;
     bool out_twice;
-    enum recipe_lse lse;
     struct arena *arena; /* of what is changed */
     struct error *error;
 };
@@ -132,11 +117,17 @@ enum status recipe_create(struct recipe *recipe, const struct problem *problem, 
  * from the name of the stage before. */
 void recipe_makes(struct recipe *recipe, enum stage stage, const char *formula);
 
+/* The same by a function of its rows; NULL, so that a mistake can end with it. */
+const char *recipe_makes_by(struct recipe *recipe, enum stage stage, recipe_row *make, const char *formula);
+
 /* It is made as ever, of a problem that is changed; another formula tells more. */
 void recipe_tells(struct recipe *recipe, enum stage stage, const char *formula);
 
 /* The stage that a projection makes: projected_query where norm, rotation or scale follow, else query. */
 enum stage recipe_projected(const struct recipe *recipe, enum projection_id id);
+
+/* Each of a set of operands has another formula, in the stage that its projection makes. */
+void recipe_tells_projected(struct recipe *recipe, unsigned operands, const char *formula);
 
 /* A copy of the modules, which the problem then has; NULL where nothing is projected, or memory is short. */
 struct module *recipe_copy_modules(struct recipe *recipe);
@@ -149,10 +140,32 @@ const char *recipe_read_pages(struct recipe *recipe, const int64_t *lengths);
  * where memory is short. */
 enum status recipe_mask(struct recipe *recipe);
 
-/* The functions of the rows in model/mistake_rows.h: what a mistake changes. NULL, or why it cannot be made here.
- * Memory that is short is in recipe->error, whose status tells. */
-typedef const char *mistake_change(struct recipe *recipe, double form);
-#define ROW(id, function, ...) mistake_change mistake_##function;
-#include "model/mistake_rows.h"
+/* What a mask adds to each score of a row (keys); minus infinity: the key takes no part. */
+void recipe_bias(const struct mask *mask, size_t item, size_t head, size_t query, double *bias);
+
+/* What a mistake changes, with its id in model/mistake.h: NULL, or why it cannot be made here. Where memory is short,
+ * that is in recipe->error. */
+typedef const char *mistake_change(struct recipe *recipe);
+
+/* By a function: its body follows. */
+#define CHANGE_BY(id)           \
+    mistake_change change_##id; \
+    const char *change_##id(struct recipe *recipe)
+
+/* By an expression that says why not; it may use recipe, problem, mask and form. */
+#define CHANGE(id, why_not)                               \
+    CHANGE_BY(id)                                         \
+    {                                                     \
+        struct problem *const problem = &recipe->problem; \
+        struct mask *const mask = &problem->mask;         \
+        const double form = recipe->form;                 \
+        (void)problem;                                    \
+        (void)mask;                                       \
+        (void)form;                                       \
+        return why_not;                                   \
+    }
+
+/* The same where a condition holds; `otherwise` says why not. */
+#define CHANGE_WHERE(id, condition, otherwise, what) CHANGE(id, (condition) ? ((void)(what), NULL) : (otherwise))
 
 #endif

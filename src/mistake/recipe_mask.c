@@ -14,30 +14,40 @@ static struct recipe_mask place(const struct recipe *recipe, size_t item)
     placed.mask.lengths = NULL;
     placed.past = recipe->past;
     placed.page = recipe->problem.pages != NULL ? recipe->problem.pages->size : 0;
-    for (size_t i = 0; i < recipe->rule_count; i++)
-        if (recipe->rules[i].place != NULL)
-            recipe->rules[i].place(&placed);
+    for (const struct recipe_rule *rule = recipe->rules; rule < recipe->rules + recipe->rule_count; rule++) {
+        placed.mask.offset += rule->queries_by;
+        const int64_t limit = (int64_t)placed.limit + rule->end_by;
+        placed.limit = limit > 0 ? (size_t)limit : 0;
+        if (rule->place != NULL)
+            rule->place(&placed);
+    }
     return placed;
 }
 
 static bool forbids(const struct recipe *recipe, const struct recipe_mask *placed, size_t query, size_t key)
 {
+    const int64_t behind = (int64_t)key - (int64_t)query - placed->mask.offset;
     bool forbidden = key >= placed->limit;
-    for (size_t i = 0; i < recipe->rule_count && !forbidden; i++)
-        forbidden = recipe->rules[i].forbids != NULL && recipe->rules[i].forbids(placed, query, key);
+    for (const struct recipe_rule *rule = recipe->rules; rule < recipe->rules + recipe->rule_count; rule++)
+        forbidden = forbidden || (behind >= rule->forbidden[0] && behind < rule->forbidden[1]) ||
+                    (rule->forbids != NULL && rule->forbids(placed, query, key));
     return forbidden;
+}
+
+void recipe_bias(const struct mask *mask, size_t item, size_t head, size_t query, double *bias)
+{
+    const struct span span = mask_span(mask, item, query);
+    for (size_t key = 0; key < mask->keys; key++)
+        bias[key] = key >= span.first && key < span.end ? 0 : -INFINITY;
+    if (mask_has_bias(mask))
+        mask_bias(mask, item, head, query, span.first, span.end - span.first, bias + span.first);
 }
 
 static void fill_row(const struct recipe *recipe, const struct recipe_mask *placed, size_t head, size_t query,
                      double *bias)
 {
-    const size_t keys = placed->mask.keys;
-    const struct span span = mask_span(&placed->mask, placed->item, query);
-    for (size_t key = 0; key < keys; key++)
-        bias[key] = key >= span.first && key < span.end ? 0 : -INFINITY;
-    if (mask_has_bias(&placed->mask))
-        mask_bias(&placed->mask, placed->item, head, query, span.first, span.end - span.first, bias + span.first);
-    for (size_t key = 0; key < keys; key++)
+    recipe_bias(&placed->mask, placed->item, head, query, bias);
+    for (size_t key = 0; key < placed->mask.keys; key++)
         if (forbids(recipe, placed, query, key))
             bias[key] = -INFINITY;
 }

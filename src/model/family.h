@@ -4,7 +4,7 @@
 
 #include "model/mask.h"
 #include "model/rope.h"
-#include "model/stages.h"
+#include "model/stage_id.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -60,12 +60,6 @@ static int64_t end_behind_image(const struct mask *mask, int64_t position, int64
     return end > image ? end : image;
 }
 
-/* From which key on a causal mask hides all. */
-static int64_t causal_end(const struct mask *mask, int64_t position)
-{
-    return end_behind_image(mask, position, position + 1);
-}
-
 /* From which key on the mask hides all, but for the length. */
 static int64_t end_of(const struct mask *mask, int64_t position)
 {
@@ -224,7 +218,7 @@ enum mask_rule mask_rule_of(const struct mask *mask, size_t item, size_t head, s
     const struct span sequence = mask_sequence(mask, query);
     if (key < sequence.first || key >= sequence.end)
         return MASK_SEQUENCE;
-    if (mask->causal && at >= causal_end(mask, position))
+    if (mask->causal && at >= end_behind_image(mask, position, position + 1))
         return MASK_CAUSAL;
     if (mask->left >= 0 && at < first_of(mask, position))
         return MASK_LEFT;

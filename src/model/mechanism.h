@@ -3,7 +3,7 @@
 #define ATTN_MODEL_MECHANISM_H
 
 #include "base/manual.h"
-#include "model/stages.h"
+#include "model/stage_id.h"
 
 #include <stdbool.h>
 

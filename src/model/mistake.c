@@ -9,10 +9,17 @@
 /* clang-format off */
 #define MISTAKE_FORMS(...) (const char *const[]){__VA_ARGS__, NULL}
 /* clang-format on */
-#define ROW(id, function, of_slot, ...) [MISTAKE_##id] = {.slot = MISTAKE_SLOT_##of_slot, __VA_ARGS__},
+#define ROW(id, of_slot, ...) [MISTAKE_##id] = {.slot = MISTAKE_SLOT_##of_slot, __VA_ARGS__},
 const struct mistake_row MISTAKES[MISTAKE_COUNT] = {
 #include "model/mistake_rows.h"
 };
+
+#define ROW(id, ...) ROW_OF_##id,
+enum {
+#include "model/mistake_rows.h"
+    ROWS
+};
+_Static_assert((int)ROWS == (int)MISTAKE_COUNT, "each id of mistake.h has a row");
 
 struct slot_row {
     const char *name;
@@ -38,6 +45,22 @@ enum mistake mistake_find(const char *name, size_t length)
     while (id < MISTAKE_COUNT && (strncmp(MISTAKES[id].name, name, length) != 0 || MISTAKES[id].name[length] != '\0'))
         id++;
     return (enum mistake)id;
+}
+
+enum mistake mistake_of_dtype(enum dtype dtype)
+{
+    int id = 0;
+    while (id < MISTAKE_COUNT && (dtype == DTYPE_COUNT || mistake_dtype((enum mistake)id) != dtype))
+        id++;
+    return (enum mistake)id;
+}
+
+enum dtype mistake_dtype(enum mistake mistake)
+{
+    static const char BEFORE[] = "dtype-";
+    const char *name = MISTAKES[mistake].name;
+    return strncmp(name, BEFORE, sizeof BEFORE - 1) == 0 ? dtype_find(dtype_name, name + sizeof BEFORE - 1)
+                                                         : DTYPE_COUNT;
 }
 
 const char *mistake_text(struct mistake_choice choice, char *text)

@@ -1,14 +1,15 @@
 #include "model/stages.h"
 
 #include "base/suggest.h"
+#include "model/stage_rows.h"
 
 #include <string.h>
 
-#define STAGE_FIELDS(id, functions, ...) [STAGE_##id] = {__VA_ARGS__},
+#define STAGE_FIELDS(id, ...) [STAGE_##id] = {__VA_ARGS__},
 const struct stage_row STAGES[STAGE_NAMES + 1] = {
-    STAGE_ROWS(STAGE_FIELDS)[STAGE_INPUTS] = {.name = "inputs", .columns = STAGE_COLUMNS_OTHER},
-    [STAGE_KEY_INPUTS] = {.name = "key_inputs", .columns = STAGE_COLUMNS_OTHER},
-    [STAGE_PARAMETERS] = {.name = "parameters", .columns = STAGE_COLUMNS_OTHER},
+    STAGE_ROWS(STAGE_FIELDS)[STAGE_INPUTS] = {.name = "inputs", .columns = STAGE_COLUMNS_D_IN},
+    [STAGE_KEY_INPUTS] = {.name = "key_inputs", .columns = STAGE_COLUMNS_D_KEY_IN},
+    [STAGE_PARAMETERS] = {.name = "parameters", .columns = STAGE_COLUMNS_PARAMETERS},
     [STAGE_NAMES] = {.name = "", .columns = STAGE_COLUMNS_OTHER},
 };
 
@@ -84,9 +85,36 @@ bool stage_is_shares(enum stage stage)
     return STAGES[stage].shares;
 }
 
+enum stage stage_packed(enum stage stage)
+{
+    int packed = 0;
+    while (packed < STAGE_COUNT && STAGES[stage].packed != STAGE_BIT(packed))
+        packed++;
+    return packed < STAGE_COUNT ? (enum stage)packed : stage;
+}
+
+bool stage_is_of_mask(enum stage stage)
+{
+    return STAGES[stage].columns == STAGE_COLUMNS_MASK || STAGES[stage].columns == STAGE_COLUMNS_HEADS;
+}
+
+bool stage_is_of_inputs(enum stage stage)
+{
+    return stage_exists(stage) && STAGES[stage].columns == STAGE_COLUMNS_D_IN && !STAGES[stage].backward;
+}
+
 bool stage_is_square(enum stage stage)
 {
     return STAGES[stage].columns == STAGE_COLUMNS_KEYS;
+}
+
+uint64_t stage_statistics(uint64_t stages)
+{
+    uint64_t statistics = 0;
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (!stage_has_columns((enum stage)stage))
+            statistics |= stages & STAGE_BIT(stage);
+    return statistics;
 }
 
 bool stage_has_columns(enum stage stage)
@@ -96,9 +124,8 @@ bool stage_has_columns(enum stage stage)
 
 bool stage_is_drawn(enum stage stage)
 {
-    return stage == STAGE_INPUTS || stage == STAGE_KEY_INPUTS || stage == STAGE_PARAMETERS ||
-           (stage_exists(stage) && stage_has_columns(stage) && STAGES[stage].columns != STAGE_COLUMNS_MASK &&
-            !STAGES[stage].repeats);
+    return STAGES[stage].columns != STAGE_COLUMNS_OTHER && stage_has_columns(stage) && !stage_is_of_mask(stage) &&
+           !STAGES[stage].repeats;
 }
 
 enum stage stage_of_numbers(enum stage stage)

@@ -51,20 +51,10 @@ static uint32_t random_32(struct torch_random *generator)
     return word ^ (word >> 18);
 }
 
-static uint64_t random_64(struct torch_random *generator)
-{
-    uint64_t high = random_32(generator);
-    return high << 32 | random_32(generator);
-}
-
-static float uniform_24(struct torch_random *generator)
-{
-    return (float)(random_32(generator) & 0xffffff) * 0x1p-24f;
-}
-
 static double uniform_53(struct torch_random *generator)
 {
-    return (double)(random_64(generator) & ((UINT64_C(1) << 53) - 1)) * 0x1p-53;
+    const uint64_t high = random_32(generator), both = high << 32 | random_32(generator);
+    return (double)(both & ((UINT64_C(1) << 53) - 1)) * 0x1p-53;
 }
 
 /* The block that ends right before the output that comes `count` outputs later (at least a block's): each of its words
@@ -106,7 +96,7 @@ void torch_random_uniform(struct torch_random *generator, float from, float to, 
 {
     const float width = to - from;
     for (size_t i = 0; i < count; i++) {
-        float u = uniform_24(generator);
+        float u = (float)(random_32(generator) & 0xffffff) * 0x1p-24f;
         if (generator->build == TORCH_RANDOM_SCALAR)
             values[i] = u * width + from;
         else

@@ -1,10 +1,10 @@
 #include "problem/parameters.h"
 
-#include "problem/taking.h"
-
 #include "base/text.h"
+#include "model/parameter_rows.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 static const struct {
@@ -15,9 +15,6 @@ static const struct {
     [PROJECTION_KEY] = {"W_key", STAGE_KEY, STAGE_PROJECTED_KEY, STAGE_NORMED_KEY},
     [PROJECTION_VALUE] = {"W_value", STAGE_VALUE, STAGE_VALUE, STAGE_VALUE},
 };
-
-/* What the name of a matrix ends in that is stored as nn.Linear stores it. */
-static const char LINEAR[] = ".weight";
 
 enum stage projection_stage(enum projection_id id)
 {
@@ -42,6 +39,50 @@ const char *parameters_name(char *name, size_t module, bool stacked, enum projec
     return name;
 }
 
+/* What a module may have beside its projections, and where it lies. */
+#define BLOCK(name, field) {(name), offsetof(struct parameters, field)},
+static const struct {
+    const char *name;
+    size_t offset;
+} BLOCKS[] = {PARAMETER_LATENT_ROWS(BLOCK) PARAMETER_BLOCK_ROWS(BLOCK)};
+#undef BLOCK
+
+enum { BLOCK_COUNT = sizeof BLOCKS / sizeof BLOCKS[0], OF_MODULE = 2 * PROJECTION_COUNT };
+
+size_t parameters_count(const struct parameters *parameters)
+{
+    return parameters->module_count * OF_MODULE + BLOCK_COUNT;
+}
+
+/* Of the tensors of modules. */
+static struct projection *projection_at(const struct parameters *parameters, size_t i)
+{
+    return &parameters->modules[i / OF_MODULE].projections[i % OF_MODULE / 2];
+}
+
+struct tensor *parameters_tensor(struct parameters *parameters, size_t i)
+{
+    const size_t of_modules = parameters->module_count * OF_MODULE;
+    if (i >= of_modules)
+        return (struct tensor *)(void *)((char *)parameters + BLOCKS[i - of_modules].offset);
+    return i % 2 == 0 ? &projection_at(parameters, i)->weight : &projection_at(parameters, i)->bias;
+}
+
+const struct tensor *parameters_named(const struct parameters *parameters, bool stacked, size_t i, char *name)
+{
+    const size_t of_modules = parameters->module_count * OF_MODULE;
+    if (i >= of_modules) {
+        snprintf(name, PARAMETER_NAME_BYTES, "%s", BLOCKS[i - of_modules].name);
+        return (const struct tensor *)(const void *)((const char *)parameters + BLOCKS[i - of_modules].offset);
+    }
+    const struct projection *projection = projection_at(parameters, i);
+    parameters_name(name, i / OF_MODULE, stacked, (enum projection_id)(i % OF_MODULE / 2),
+                    i % 2 == 1               ? ".bias"
+                    : projection->transposed ? ".weight"
+                                             : "");
+    return i % 2 == 0 ? &projection->weight : &projection->bias;
+}
+
 static bool is_tensor(const struct tensor *tensor, const char *own, const char *name)
 {
     return tensor->rank > 0 && strcmp(own, name) == 0;
@@ -50,15 +91,11 @@ static bool is_tensor(const struct tensor *tensor, const char *own, const char *
 bool parameters_find(const struct parameters *parameters, bool stacked, const char *name, struct parameter_place *place)
 {
     char own[PARAMETER_NAME_BYTES];
-    for (size_t i = 0; i < parameters->module_count * PROJECTION_COUNT; i++) {
-        const enum projection_id id = (enum projection_id)(i % PROJECTION_COUNT);
-        const size_t module = i / PROJECTION_COUNT;
-        const struct projection *of = &parameters->modules[module].projections[id];
-        *place = (struct parameter_place){of, id, module, false};
-        if (is_tensor(&of->weight, parameters_name(own, module, stacked, id, of->transposed ? LINEAR : ""), name))
-            return true;
-        place->bias = true;
-        if (is_tensor(&of->bias, parameters_name(own, module, stacked, id, ".bias"), name))
+    for (size_t i = 0; i < parameters->module_count * OF_MODULE; i++) {
+        const struct tensor *tensor = parameters_named(parameters, stacked, i, own);
+        const enum projection_id id = (enum projection_id)(i % OF_MODULE / 2);
+        *place = (struct parameter_place){projection_at(parameters, i), id, i / OF_MODULE, i % 2 == 1};
+        if (is_tensor(tensor, own, name))
             return true;
     }
     *place = (struct parameter_place){&parameters->out, PROJECTION_COUNT, 0, strcmp(name, "out_proj.bias") == 0};
@@ -74,350 +111,30 @@ bool parameters_present(const struct input_file *input)
     return false;
 }
 
-/* --- taken ------------------------------------------------------------------------------------------------------- */
-
-/* The file's tensor of that name, which has found its place; or NULL. */
-const struct tensor *taking_find(struct taking *taking, const char *name)
-{
-    const struct file_tensor *found = input_file_find(taking->input, name);
-    if (found == NULL)
-        return NULL;
-    taking->taken[found - taking->input->tensors] = true;
-    return &found->tensor;
-}
-
-enum status taking_keep(const struct taking *taking, const char *name, const struct tensor *tensor,
-                        struct tensor *parameter)
-{
-    const struct file_tensor *found = input_file_find(taking->input, name);
-    const bool unpacked = found != NULL && found->origin != NULL; /* a checkpoint calls it otherwise */
-    return tensor_keep(tensor, taking->plan->dtype, unpacked ? found->file : taking->input->source,
-                       unpacked ? found->origin : name, parameter, taking->arena, taking->error);
-}
-
-enum status taking_wrong_shape(const struct taking *taking, const char *name, const struct tensor *tensor, size_t rows,
-                               size_t columns, const char *why)
-{
-    char shape[TENSOR_SHAPE_BYTES], expected[TENSOR_SHAPE_BYTES];
-    const struct tensor right = {.rank = columns ? 2 : 1, .shape = {rows, columns}};
-    const struct file_tensor *found = input_file_find(taking->input, name);
-    const char *origin = found != NULL ? found->origin : NULL;
-    return error_usage(taking->error, "%s: %s%s%s%s is %s, expected %s: %s", taking->input->source, name,
-                       origin != NULL ? " (" : "", origin != NULL ? origin : "", origin != NULL ? ")" : "",
-                       tensor_shape_text(tensor, shape), tensor_shape_text(&right, expected), why);
-}
-
-/* Columns of a projection: those of key and value are shared by a group of heads. */
-static size_t columns_of(const struct parameters_plan *plan, enum projection_id id)
+size_t parameters_columns(const struct parameters_plan *plan, enum projection_id id)
 {
     return id == PROJECTION_QUERY ? plan->d_out : id == PROJECTION_KEY ? plan->d_out / plan->groups : plan->d_value;
 }
 
-/* Columns of what it is made of. */
-static size_t source_columns(const struct parameters_plan *plan, enum projection_id id)
+size_t parameters_source_columns(const struct parameters_plan *plan, enum projection_id id)
 {
     return id == PROJECTION_QUERY ? plan->d_in : plan->d_key_in;
 }
 
-/* Where d_out comes from. */
-static const char *width_text(const struct taking *taking, enum projection_id id, char *why, size_t size)
+double parameters_eps(double said, enum norm_kind kind)
 {
-    const size_t d_out = taking->plan->d_out;
-    struct text text = text_begin(why, size);
-    text_add(&text, "%s makes %zu column%s", taking->first, d_out, d_out == 1 ? "" : "s");
-    if (columns_of(taking->plan, id) != d_out)
-        text_add(&text, ", %zu heads share one of key and value", taking->plan->groups);
-    return why;
+    return said >= 0 ? said : kind == NORM_LAYER ? 1e-5 : 1e-6;
 }
 
-/* Whether a matrix of the wrong shape would fit under its other name, the other way round. */
-static bool fits_turned(const struct taking *taking, enum projection_id id, const struct projection *projection,
-                        const char *name, const struct tensor *tensor)
+void parameters_say_norms(struct parameters *parameters, const struct parameters_plan *plan)
 {
-    const size_t d_in = tensor->shape[!projection->transposed], d_out = tensor->shape[projection->transposed];
-    const bool first = strcmp(taking->first, name) == 0;
-    return d_in == source_columns(taking->plan, id) && (first || d_out == columns_of(taking->plan, id));
-}
-
-static enum status turned(const struct taking *taking, const struct projection *projection, enum projection_id id,
-                          const char *name, const struct tensor *tensor)
-{
-    const bool linear = projection->transposed;
-    const size_t stem = strlen(name) - (linear ? strlen(LINEAR) : 0), d_in = source_columns(taking->plan, id);
-    char shape[TENSOR_SHAPE_BYTES];
-    return error_usage(
-        taking->error, "%s: %s is %s, the other way round: inputs in %s have %zu column%s; %s is named %.*s%s",
-        taking->input->source, name, tensor_shape_text(tensor, shape), taking->inputs_source, d_in,
-        d_in == 1 ? "" : "s", linear ? "d_in x d_out" : "d_out x d_in", (int)stem, name, linear ? "" : LINEAR);
-}
-
-/* Heads of value may have other columns than those of query and key, where an output projection takes them. */
-static bool takes_own_width(const struct parameters_plan *plan, enum projection_id id, size_t d_out)
-{
-    return id == PROJECTION_VALUE && plan->has_out && d_out % plan->kv_heads == 0;
-}
-
-static enum status take_weight(struct taking *taking, enum projection_id id, struct projection *projection,
-                               const char *name, const struct tensor *tensor)
-{
-    char why[TEXT_PATH_BYTES + 96], shape[TENSOR_SHAPE_BYTES];
-    struct parameters_plan *plan = taking->plan;
-    if (tensor->rank != 2)
-        return error_usage(taking->error, "%s: %s is %s, expected a matrix, %s", taking->input->source, name,
-                           tensor_shape_text(tensor, shape), projection->transposed ? "d_out x d_in" : "d_in x d_out");
-    size_t d_in = tensor->shape[projection->transposed], d_out = tensor->shape[!projection->transposed];
-    if (taking->first[0] == '\0') {
-        plan->d_out = d_out;
-        plan->d_value = d_out / plan->groups;
-        strcpy(taking->first, name);
+    for (int id = 0; id < NORM_COUNT; id++) {
+        const enum norm_kind said = plan->norms[id], kind = said == NORM_KIND_COUNT ? NORM_NONE : said;
+        parameters->norms[id] = (struct norm){.kind = kind, .eps = parameters_eps(plan->norm_eps[id], kind)};
     }
-    const size_t source = source_columns(plan, id);
-    if (takes_own_width(plan, id, d_out) && d_in == source)
-        plan->d_value = d_out;
-    const size_t wanted = columns_of(plan, id);
-    size_t rows = projection->transposed ? wanted : source;
-    size_t columns = projection->transposed ? source : wanted;
-    if (d_in == source && d_out == wanted)
-        return taking_keep(taking, name, tensor, &projection->weight);
-    if (fits_turned(taking, id, projection, name, tensor))
-        return turned(taking, projection, id, name, tensor);
-    if (d_in == source)
-        return taking_wrong_shape(taking, name, tensor, rows, columns, width_text(taking, id, why, sizeof why));
-    const bool of_keys = id != PROJECTION_QUERY && plan->keys_source != NULL;
-    snprintf(why, sizeof why, "%s in %s have %zu column%s", of_keys ? "the inputs of keys" : "inputs",
-             of_keys ? plan->keys_source : taking->inputs_source, source, source == 1 ? "" : "s");
-    return taking_wrong_shape(taking, name, tensor, rows, columns, why);
-}
-
-static enum status take_bias(struct taking *taking, enum projection_id id, struct projection *projection,
-                             const char *name, const struct tensor *tensor)
-{
-    char why[TEXT_PATH_BYTES + 96];
-    taking->has_bias = taking->has_bias || tensor != NULL;
-    if (tensor == NULL)
-        return STATUS_OK;
-    if (tensor->rank != 1 || tensor->shape[0] != columns_of(taking->plan, id))
-        return taking_wrong_shape(taking, name, tensor, columns_of(taking->plan, id), 0,
-                                  width_text(taking, id, why, sizeof why));
-    return taking_keep(taking, name, tensor, &projection->bias);
-}
-
-static enum status take_projection(struct taking *taking, size_t module, enum projection_id id)
-{
-    char matrix_name[PARAMETER_NAME_BYTES], linear_name[PARAMETER_NAME_BYTES], bias_name[PARAMETER_NAME_BYTES];
-    const bool stacked = taking->plan->stacked;
-    struct projection *projection = &taking->parameters->modules[module].projections[id];
-    parameters_name(matrix_name, module, stacked, id, "");
-    parameters_name(linear_name, module, stacked, id, LINEAR);
-    parameters_name(bias_name, module, stacked, id, ".bias");
-    const struct tensor *matrix = taking_find(taking, matrix_name);
-    const struct tensor *linear = taking_find(taking, linear_name);
-    *projection = (struct projection){.transposed = linear != NULL};
-    if (matrix != NULL && linear != NULL)
-        return error_usage(taking->error, "%s: %s and %s are both given; expected one of them", taking->input->source,
-                           matrix_name, linear_name);
-    if (matrix == NULL && linear == NULL)
-        return error_usage(taking->error, "%s: the parameters are not whole: neither %s nor %s is there",
-                           taking->input->source, matrix_name, linear_name);
-    enum status status =
-        take_weight(taking, id, projection, linear ? linear_name : matrix_name, linear ? linear : matrix);
-    if (status != STATUS_OK)
-        return status;
-    return take_bias(taking, id, projection, bias_name, taking_find(taking, bias_name));
-}
-
-static enum status take_out(struct taking *taking)
-{
-    const char *names[] = {"out_proj.weight", "out_proj.bias"};
-    const size_t width = taking->plan->d_value * taking->plan->groups;
-    char why[TEXT_PATH_BYTES + 96];
-    struct projection *out = &taking->parameters->out;
-    const struct tensor *found[2];
-    *out = (struct projection){.transposed = true};
-    if (!taking->plan->has_out)
-        return STATUS_OK;
-    for (int i = 0; i < 2; i++)
-        found[i] = taking_find(taking, names[i]);
-    if (found[0] == NULL)
-        return error_usage(taking->error,
-                           "%s: the parameters are not whole: split heads have an output projection, but %s is missing",
-                           taking->input->source, names[0]);
-    if (found[0]->rank != 2 || found[0]->shape[1] != width) {
-        const size_t heads = taking->plan->kv_heads * taking->plan->groups;
-        snprintf(why, sizeof why, "%zu head%s of value side by side make %zu column%s", heads, heads == 1 ? "" : "s",
-                 width, width == 1 ? "" : "s");
-        return taking_wrong_shape(taking, names[0], found[0], found[0]->rank == 2 ? found[0]->shape[0] : width, width,
-                                  why);
-    }
-    taking->plan->d_output = found[0]->shape[0];
-    if (found[1] != NULL && (found[1]->rank != 1 || found[1]->shape[0] != taking->plan->d_output))
-        return taking_wrong_shape(taking, names[1], found[1], taking->plan->d_output, 0,
-                                  "one for each row of out_proj.weight");
-    if (taking_keep(taking, names[0], found[0], &out->weight) != STATUS_OK)
-        return taking->error->status;
-    return found[1] != NULL ? taking_keep(taking, names[1], found[1], &out->bias) : STATUS_OK;
-}
-
-/* Rows first .. first + count of a tensor. */
-static struct tensor slice(const struct tensor *tensor, size_t first, size_t count)
-{
-    struct tensor part = *tensor;
-    const size_t row = tensor_count(tensor) / tensor->shape[0] * dtype_size(tensor->dtype);
-    part.shape[0] = count;
-    part.data = (char *)tensor->data + first * row;
-    return part;
-}
-
-/* Query, key and value on top of each other, as nn.MultiheadAttention stores them. */
-static enum status take_in_proj(struct taking *taking, const struct tensor *weight, const struct tensor *bias)
-{
-    struct parameters_plan *plan = taking->plan;
-    const size_t groups = plan->groups, rows = weight->shape[0];
-    struct tensor whole, whole_bias;
-    char why[TEXT_PATH_BYTES + 96];
-    snprintf(why, sizeof why, "the projections of inputs with %zu columns", plan->d_in);
-    if (weight->rank != 2 || weight->shape[1] != plan->d_in || rows * groups % (groups + 2) != 0)
-        return taking_wrong_shape(taking, "in_proj_weight", weight, plan->d_in + 2 * plan->d_in / groups, plan->d_in,
-                                  why);
-    if (plan->d_key_in != plan->d_in)
-        return error_usage(taking->error,
-                           "%s: in_proj_weight has %zu columns for inputs and key inputs alike: these have %zu; "
-                           "W_query, W_key and W_value may differ",
-                           taking->input->source, plan->d_in, plan->d_key_in);
-    if (bias != NULL && (bias->rank != 1 || bias->shape[0] != rows))
-        return taking_wrong_shape(taking, "in_proj_bias", bias, rows, 0, "one for each row of in_proj_weight");
-    plan->d_out = rows * groups / (groups + 2);
-    plan->d_value = plan->d_out / groups;
-    plan->qkv_bias = taking->has_bias = bias != NULL;
-    strcpy(taking->first, "in_proj_weight");
-    if (taking_keep(taking, "in_proj_weight", weight, &whole) ||
-        (bias != NULL && taking_keep(taking, "in_proj_bias", bias, &whole_bias)))
-        return taking->error->status;
-    for (int id = 0, first = 0; id < PROJECTION_COUNT; id++) {
-        struct projection *projection = &taking->parameters->modules[0].projections[id];
-        const size_t columns = columns_of(plan, (enum projection_id)id);
-        *projection = (struct projection){.transposed = true, .weight = slice(&whole, (size_t)first, columns)};
-        if (bias != NULL)
-            projection->bias = slice(&whole_bias, (size_t)first, columns);
-        first += (int)columns;
-    }
-    taking->parameters->module_count = 1;
-    return STATUS_OK;
-}
-
-static enum status take_modules(struct taking *taking)
-{
-    for (size_t module = 0; module < taking->plan->module_count; module++) {
-        for (int id = 0; id < PROJECTION_COUNT; id++)
-            if (!taking_has_latent(taking, (enum projection_id)id) &&
-                take_projection(taking, module, (enum projection_id)id) != STATUS_OK)
-                return taking->error->status;
-        taking->parameters->module_count++;
-    }
-    taking->plan->qkv_bias = taking->has_bias;
-    return STATUS_OK;
-}
-
-/* Why a parameter of the file has no place in this mechanism. */
-static enum status left_over(const struct taking *taking, const char *name)
-{
-    const struct input_file *input = taking->input;
-    const struct parameters_plan *plan = taking->plan;
-    const char *why = "it belongs to attn multihead";
-    char text[96];
-    if (strncmp(name, "W_", 2) == 0 && plan->has_out) {
-        why = "in_proj_weight holds the projections";
-    } else if (strncmp(name, "heads.", 6) == 0 && plan->stacked) {
-        snprintf(text, sizeof text, "of %zu head%s the last is heads.%zu", plan->module_count,
-                 plan->module_count == 1 ? "" : "s", plan->module_count - 1);
-        why = text;
-    } else if (strncmp(name, "heads.", 6) == 0) {
-        why = "heads of their own are those of attn multihead --stacked";
-    } else if (plan->stacked) {
-        why = "stacked heads have heads.0.W_query and so on, and no output projection";
-    }
-    return error_usage(taking->error, "%s: %s has no place here: %s", input->source, name, why);
-}
-
-static enum status check_left_over(const struct taking *taking)
-{
-    const struct input_file *input = taking->input;
-    for (size_t i = 0; i < input->tensor_count; i++)
-        if (!taking->taken[i] && input_file_kind(input->tensors[i].name) == INPUT_FILE_PARAMETER)
-            return left_over(taking, input->tensors[i].name);
-    return STATUS_OK;
-}
-
-/* in_proj_weight, where nn.MultiheadAttention keeps all three projections, belongs to split heads. in_proj_bias comes
- * with it or not at all. */
-static enum status check_in_proj(const struct taking *taking)
-{
-    const bool weight = input_file_find(taking->input, "in_proj_weight") != NULL;
-    if (weight && !taking->plan->has_out)
-        return error_usage(taking->error, "%s: in_proj_weight has no place here: it belongs to attn multihead%s",
-                           taking->input->source, taking->plan->stacked ? " without --stacked" : "");
-    if (!weight && input_file_find(taking->input, "in_proj_bias") != NULL)
-        return error_usage(taking->error, "%s: in_proj_bias is there, but in_proj_weight is missing",
-                           taking->input->source);
-    return STATUS_OK;
-}
-
-/* Names with heads where the plan has none, or the other way round: to say so tells more than that one is missing. */
-static enum status check_heads(const struct taking *taking)
-{
-    bool of_heads =
-        input_file_find(taking->input, "heads.0.W_query") || input_file_find(taking->input, "heads.0.W_query.weight");
-    bool plain = input_file_find(taking->input, "W_query") || input_file_find(taking->input, "W_query.weight");
-    if (of_heads && !plain && !taking->plan->stacked)
-        return error_usage(taking->error,
-                           "%s: the parameters are those of stacked heads (heads.0.W_query ...); expected "
-                           "W_query; they go with attn multihead --stacked",
-                           taking->input->source);
-    if (plain && !of_heads && taking->plan->stacked)
-        return error_usage(taking->error,
-                           "%s: the parameters are those of one module (W_query ...); expected "
-                           "heads.0.W_query and so on; they do not go with --stacked",
-                           taking->input->source);
-    return STATUS_OK;
-}
-
-enum status parameters_take(struct parameters *parameters, struct parameters_plan *plan, const struct input_file *input,
-                            const char *inputs_source, struct arena *arena, struct error *error)
-{
-    struct taking taking = {.parameters = parameters,
-                            .plan = plan,
-                            .input = input,
-                            .inputs_source = inputs_source,
-                            .arena = arena,
-                            .error = error};
-    *parameters = (struct parameters){.given = true, .source = input->source};
-    parameters->modules = arena_allocate(arena, plan->module_count, sizeof parameters->modules[0], error);
-    taking.taken = arena_allocate(arena, input->tensor_count, sizeof taking.taken[0], error);
-    if (parameters->modules != NULL) /* some stay empty where a latent is taken */
-        memset(parameters->modules, 0, plan->module_count * sizeof parameters->modules[0]);
-    if (parameters->modules == NULL || taking.taken == NULL || check_heads(&taking) || check_in_proj(&taking))
-        return error->status;
-    memset(parameters->modules, 0, plan->module_count * sizeof parameters->modules[0]); /* a latent takes some alone */
-    memset(taking.taken, 0, input->tensor_count * sizeof taking.taken[0]);
-    memset(parameters->modules, 0,
-           plan->module_count * sizeof parameters->modules[0]); /* what a latent makes has none */
-    plan->d_output = plan->d_out;
-    const struct tensor *in_proj = plan->has_out ? taking_find(&taking, "in_proj_weight") : NULL;
-    enum status status =
-        in_proj != NULL ? take_in_proj(&taking, in_proj, taking_find(&taking, "in_proj_bias")) : take_modules(&taking);
-    if (status != STATUS_OK || taking_latent(&taking) || take_out(&taking) || taking_norms(&taking) ||
-        taking_relative_bias(&taking))
-        return error->status;
-    return check_left_over(&taking);
 }
 
 /* --- drawn ------------------------------------------------------------------------------------------------------- */
-
-/* nn.Linear's first weights (He et al. 2015, with a = sqrt(5)): uniform on +-sqrt(3) sqrt(2 / (1 + 5)) / sqrt(d_in). */
-static float linear_bound(size_t d_in)
-{
-    return (float)(sqrt(3.0) * (sqrt(2.0 / (1 + 5)) / sqrt((double)d_in)));
-}
 
 static enum status draw_linear(struct projection *projection, size_t d_in, size_t d_out, bool bias,
                                struct torch_random *generator, struct arena *arena, struct error *error)
@@ -426,7 +143,8 @@ static enum status draw_linear(struct projection *projection, size_t d_in, size_
     projection->transposed = true;
     if (tensor_create(&projection->weight, DTYPE_F32, 2, shape, arena, error) != STATUS_OK)
         return error->status;
-    const float weight_bound = linear_bound(d_in);
+    /* nn.Linear's first weights, He et al. 2015 with a = sqrt(5): within +-sqrt(3) sqrt(2 / (1 + 5)) / sqrt(d_in) */
+    const float weight_bound = (float)(sqrt(3.0) * (sqrt(2.0 / (1 + 5)) / sqrt((double)d_in)));
     torch_random_uniform(generator, -weight_bound, weight_bound, projection->weight.data,
                          tensor_count(&projection->weight));
     if (!bias)
@@ -484,7 +202,7 @@ static enum status draw_projection(struct projection *projection, enum projectio
 {
     enum status status;
     *projection = (struct projection){0};
-    const size_t d_in = source_columns(plan, id), d_out = columns_of(plan, id);
+    const size_t d_in = parameters_source_columns(plan, id), d_out = parameters_columns(plan, id);
     if (plan->init == INIT_LINEAR)
         status = draw_linear(projection, d_in, d_out, plan->qkv_bias, generator, arena, error);
     else
@@ -494,16 +212,10 @@ static enum status draw_projection(struct projection *projection, enum projectio
     return status == STATUS_OK ? widen(projection, plan->dtype, arena, error) : status;
 }
 
-/* Which projection is drawn i-th. */
-static enum projection_id drawn_at(const struct parameters_plan *plan, int i)
-{
-    static const char LETTERS[] = "qkv";
-    return (enum projection_id)(plan->order != NULL ? strchr(LETTERS, plan->order[i]) - LETTERS : i);
-}
-
 enum status parameters_draw(struct parameters *parameters, const struct parameters_plan *plan,
                             struct torch_random *generator, struct arena *arena, struct error *error)
 {
+    static const char LETTERS[] = "qkv";
     *parameters = (struct parameters){.module_count = plan->module_count};
     parameters_say_norms(parameters, plan);
     parameters->modules = arena_allocate(arena, plan->module_count, sizeof parameters->modules[0], error);
@@ -511,7 +223,8 @@ enum status parameters_draw(struct parameters *parameters, const struct paramete
         return error->status;
     for (size_t module = 0; module < plan->module_count; module++)
         for (int i = 0; i < PROJECTION_COUNT; i++) {
-            const enum projection_id id = drawn_at(plan, i);
+            const enum projection_id id =
+                (enum projection_id)(plan->order != NULL ? strchr(LETTERS, plan->order[i]) - LETTERS : i);
             if (draw_projection(&parameters->modules[module].projections[id], id, plan, generator, arena, error) !=
                 STATUS_OK)
                 return error->status;

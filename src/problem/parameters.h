@@ -6,7 +6,7 @@
 #define ATTN_PROBLEM_PARAMETERS_H
 
 #include "model/norm.h"
-#include "model/stages.h"
+#include "model/stage_id.h"
 #include "model/torch_random.h"
 #include "read/input_file.h"
 
@@ -80,6 +80,12 @@ enum { PARAMETER_NAME_BYTES = 48 };
 /* "heads.0.W_query.weight" into name: the weight or the bias of a projection of a module. */
 const char *parameters_name(char *name, size_t module, bool stacked, enum projection_id id, const char *suffix);
 
+/* How many tensors parameters may have. Number i of them, in the order of results, rank 0 where it is not there: of
+ * each module the weight and the bias of its projections, then those of parameter_rows.h; and with its name. */
+size_t parameters_count(const struct parameters *parameters);
+struct tensor *parameters_tensor(struct parameters *parameters, size_t i);
+const struct tensor *parameters_named(const struct parameters *parameters, bool stacked, size_t i, char *name);
+
 /* The weight or the bias of a projection. */
 struct parameter_place {
     const struct projection *projection;
@@ -91,6 +97,15 @@ struct parameter_place {
 /* The one that a table calls so; false where there is none. */
 bool parameters_find(const struct parameters *parameters, bool stacked, const char *name,
                      struct parameter_place *place);
+
+/* Columns of a projection, where those of key and value are shared by a group of heads; of what it is made of. */
+size_t parameters_columns(const struct parameters_plan *plan, enum projection_id id);
+size_t parameters_source_columns(const struct parameters_plan *plan, enum projection_id id);
+
+/* The eps that is said, or that of the kind, as PyTorch's and transformers' classes have it; and the norms that are
+ * said, without weights, NORM_NONE where nothing is said of one. */
+double parameters_eps(double said, enum norm_kind kind);
+void parameters_say_norms(struct parameters *parameters, const struct parameters_plan *plan);
 
 /* Whether the file holds any parameter. */
 bool parameters_present(const struct input_file *input);

@@ -4,21 +4,38 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The file's tensor of that name, which has found its place; or NULL. */
+const struct tensor *taking_find(struct taking *taking, const char *name)
+{
+    const struct file_tensor *found = input_file_find(taking->input, name);
+    if (found == NULL)
+        return NULL;
+    taking->taken[found - taking->input->tensors] = true;
+    return &found->tensor;
+}
+
+enum status taking_keep(const struct taking *taking, const char *name, const struct tensor *tensor,
+                        struct tensor *parameter)
+{
+    const struct file_tensor *found = input_file_find(taking->input, name);
+    const bool unpacked = found != NULL && found->origin != NULL; /* a checkpoint calls it otherwise */
+    return tensor_keep(tensor, taking->plan->dtype, unpacked ? found->file : taking->input->source,
+                       unpacked ? found->origin : name, parameter, taking->arena, taking->error);
+}
+
+enum status taking_wrong_shape(const struct taking *taking, const char *name, const struct tensor *tensor, size_t rows,
+                               size_t columns, const char *why)
+{
+    char shape[TENSOR_SHAPE_BYTES], expected[TENSOR_SHAPE_BYTES];
+    const struct tensor right = {.rank = columns ? 2 : 1, .shape = {rows, columns}};
+    const struct file_tensor *found = input_file_find(taking->input, name);
+    const char *origin = found != NULL ? found->origin : NULL;
+    return error_usage(taking->error, "%s: %s%s%s%s is %s, expected %s: %s", taking->input->source, name,
+                       origin != NULL ? " (" : "", origin != NULL ? origin : "", origin != NULL ? ")" : "",
+                       tensor_shape_text(tensor, shape), tensor_shape_text(&right, expected), why);
+}
+
 /* --- norms -------------------------------------------------------------------------------------------------------- */
-
-static bool same_shape(const struct tensor *a, const struct tensor *b)
-{
-    bool same = a->rank == b->rank;
-    for (size_t axis = 0; axis < a->rank && same; axis++)
-        same = a->shape[axis] == b->shape[axis];
-    return same;
-}
-
-/* As PyTorch's and transformers' classes have them. */
-static double eps_of(double said, enum norm_kind kind)
-{
-    return said >= 0 ? said : kind == NORM_LAYER ? 1e-5 : 1e-6;
-}
 
 static const char *const NORMS[NORM_COUNT] = {
     [NORM_INPUTS] = "norm", [NORM_QUERY] = "query_norm", [NORM_KEY] = "key_norm"};
@@ -57,14 +74,6 @@ static enum status take_norm_part(struct taking *taking, enum norm_id id, const 
                        plan->d_out / plan->groups / plan->kv_heads, heads);
 }
 
-void parameters_say_norms(struct parameters *parameters, const struct parameters_plan *plan)
-{
-    for (int id = 0; id < NORM_COUNT; id++) {
-        const enum norm_kind said = plan->norms[id], kind = said == NORM_KIND_COUNT ? NORM_NONE : said;
-        parameters->norms[id] = (struct norm){.kind = kind, .eps = eps_of(plan->norm_eps[id], kind)};
-    }
-}
-
 enum status taking_norms(struct taking *taking)
 {
     parameters_say_norms(taking->parameters, taking->plan);
@@ -78,8 +87,8 @@ enum status taking_norms(struct taking *taking)
             norm->kind = norm->bias.rank > 0 ? NORM_LAYER : norm->weight.rank > 0 ? NORM_RMS : NORM_NONE;
         if (taking->parameters->latent.rank > 0 && id != NORM_INPUTS && norm->weight.rank == 0)
             norm->kind = NORM_NONE; /* what is said is of the latent's norms */
-        norm->eps = eps_of(taking->plan->norm_eps[id], norm->kind);
-        if (norm->bias.rank > 0 && !same_shape(&norm->weight, &norm->bias))
+        norm->eps = parameters_eps(taking->plan->norm_eps[id], norm->kind);
+        if (norm->bias.rank > 0 && !tensor_same_shape(&norm->weight, &norm->bias))
             return error_usage(taking->error,
                                "%s: %s.bias has not the shape of %s.weight; expected a bias for each "
                                "weight",
@@ -108,15 +117,10 @@ enum status taking_relative_bias(struct taking *taking)
 
 /* --- latent ------------------------------------------------------------------------------------------------------- */
 
-static bool is_there(const struct taking *taking, const char *name)
-{
-    return input_file_find(taking->input, name) != NULL;
-}
-
 bool taking_has_latent(const struct taking *taking, enum projection_id id)
 {
-    return taking->plan->has_out &&
-           is_there(taking, id == PROJECTION_QUERY ? "W_query_a.weight" : "W_key_value_a.weight");
+    const char *name = id == PROJECTION_QUERY ? "W_query_a.weight" : "W_key_value_a.weight";
+    return taking->plan->has_out && input_file_find(taking->input, name) != NULL;
 }
 
 /* A projection of the latent by its name; its bias may be missing. */
@@ -149,7 +153,7 @@ static enum status take_step_norm(struct taking *taking, const char *name, size_
     const struct parameters_plan *plan = taking->plan;
     const enum norm_kind said = plan->norms[NORM_QUERY], kind = said != NORM_KIND_COUNT ? said : NORM_RMS;
     const struct tensor *weight = taking_find(taking, name);
-    *norm = (struct norm){.kind = kind, .eps = eps_of(plan->norm_eps[NORM_QUERY], kind)};
+    *norm = (struct norm){.kind = kind, .eps = parameters_eps(plan->norm_eps[NORM_QUERY], kind)};
     if (weight == NULL)
         return error_usage(taking->error, "%s: the parameters are not whole: %s is missing", taking->input->source,
                            name);

@@ -1,4 +1,5 @@
 #include "problem/problem.h"
+#include "model/stages.h"
 
 bool problem_projects(const struct problem *problem)
 {
@@ -28,7 +29,8 @@ enum dtype problem_stage_dtype(const struct problem *problem, enum stage stage)
 {
     const struct family_rounding *rounding = problem_rounding(problem);
     const uint64_t wide = rounding->wide | (problem->mask.alibi_slopes != NULL ? rounding->wide_with_slopes : 0);
-    return stage_exists(stage) && wide & STAGE_BIT(stage) ? dtype_storage(problem->dtype) : problem->dtype;
+    const bool no_room = STAGES[stage].infinite && !dtype_has_infinity(problem->dtype);
+    return no_room || (stage_exists(stage) && wide & STAGE_BIT(stage)) ? dtype_storage(problem->dtype) : problem->dtype;
 }
 
 enum stage problem_source(const struct problem *problem, enum stage stage)
@@ -36,7 +38,7 @@ enum stage problem_source(const struct problem *problem, enum stage stage)
     if (problem->crosses && stage_is_of_keys(stage))
         return STAGE_KEY_INPUTS;
     const bool normed = problem->residual && problem->parameters.norms[NORM_INPUTS].kind != NORM_NONE;
-    return normed && stage != STAGE_NORMED ? STAGE_NORMED : STAGE_INPUTS;
+    return normed && !stage_is_of_inputs(stage) ? STAGE_NORMED : STAGE_INPUTS;
 }
 
 const char **problem_query_labels(const struct problem *problem, size_t item)
@@ -78,9 +80,7 @@ enum stage problem_grad_stage(const struct problem *problem)
 
 enum stage problem_made_as(const struct problem *problem, enum stage stage)
 {
-    if (stage == STAGE_GRAD_CONTEXT && problem->packed)
-        return STAGE_GRAD_OUTPUT;
-    return stage == STAGE_CONTEXT && problem->packed ? STAGE_OUTPUT : stage;
+    return problem->packed ? stage_packed(stage) : stage;
 }
 
 size_t problem_columns_of_head(const struct problem *problem, enum stage stage)
@@ -94,9 +94,12 @@ size_t problem_columns_of_head(const struct problem *problem, enum stage stage)
         return problem->d_value;
     case STAGE_COLUMNS_OUTPUT:
         return problem->plan.has_out ? problem->plan.d_output : problem->heads * problem->d_value;
+    case STAGE_COLUMNS_D_KEY_IN:
+        return problem->d_key_in;
     case STAGE_COLUMNS_D_IN:
+    case STAGE_COLUMNS_PARAMETERS:
     case STAGE_COLUMNS_OTHER:
-        return stage == STAGE_KEY_INPUTS || stage == STAGE_GRAD_KEY_INPUTS ? problem->d_key_in : problem->d_in;
+        return problem->d_in;
     default:
         return 1;
     }

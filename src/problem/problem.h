@@ -16,35 +16,12 @@
 #include "model/mechanism.h"
 #include "model/mistake.h"
 #include "model/rounding.h"
-#include "model/stages.h"
+#include "model/stage_id.h"
 #include "problem/parameters.h"
 
 /* What an input has beside `inputs`: attn_mask, alibi_slopes, sinks; and all that sdpa is given: query, key, value,
  * past_key, past_value, kv_lengths, cu_seqlens_q, cu_seqlens_k, block_table, key_cache, value_cache. */
 enum { INPUT_TENSORS = 14 };
-
-/* How a mistake of slot grad changes the way back; the forms are those of its row. */
-enum grad_change {
-    GRAD_RIGHT,
-    GRAD_DELTA_MISSING,
-    GRAD_SCALE_MISSING,
-    GRAD_SCALE_TWICE,
-    GRAD_KEY_FROM_SCALED_QUERY,
-    GRAD_DROPOUT_MISSING,   /* enum grad_dropout */
-    GRAD_GROUPS_NOT_SUMMED, /* the last head of a group counts, the first, their mean */
-    GRAD_MASK_MISSING,      /* delta is that of the way forward, or of what is recomputed */
-    GRAD_SOFTCAP_MISSING,
-    GRAD_SOFTMAX_DIAGONAL,
-    GRAD_MAXIMUM_FOR_LSE, /* delta as with the missing mask */
-    GRAD_TRANSPOSE_MISSING,
-    GRAD_QUERY_LAST_TILE, /* the form: keys of a tile */
-    GRAD_KEY_LAST_TILE,   /* queries of a tile */
-    GRAD_ROPE_MISSING,
-    GRAD_ROPE_FORWARDS,
-};
-
-/* Where dropout is missing; delta is that of what is made so, or that of the way forward. */
-enum grad_dropout { GRAD_EVERYWHERE, GRAD_FOR_WEIGHTS, GRAD_FOR_VALUE, GRAD_DELTA_KEPT, GRAD_FOR_WEIGHTS_DELTA_KEPT };
 
 struct input_tensor {
     const char *name;
@@ -79,10 +56,9 @@ struct problem {
     struct mask mask;
     struct input_tensor beside[INPUT_TENSORS]; /* for a result to be an input again */
     size_t beside_count;
-    bool has_grad;                /* --grad: there is a loss, and this its gradient by the last stage */
-    struct tensor grad;           /* laid out as that stage; rank 0: all ones */
-    enum grad_change grad_change; /* what a mistake does otherwise on the way back, and in which of its forms */
-    size_t grad_form;
+    bool has_grad;      /* --grad: there is a loss, and this its gradient by the last stage */
+    struct tensor grad; /* laid out as that stage; rank 0: all ones */
+    const struct backward_mistake *backward_mistake; /* stage/backward_mistake.h; NULL: it is right */
     double noise; /* how far each term of the softmax's gradient is moved, as a share of it: 0 but in why/noise.h */
     bool masks;   /* the mask may forbid a key or add to a score */
     double scale; /* 1 / sqrt(d) unless given, over the temperature */

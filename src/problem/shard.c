@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/libm.h"
 #include "base/version.h"
+#include "model/stages.h"
 
 #include <string.h>
 
@@ -163,7 +164,6 @@ uint64_t shard_job(const struct problem *problem)
     return hash_parameters(hash, &problem->parameters);
 }
 
-/* The fused path has an exp and a tanh of its own. */
 uint64_t shard_library(const struct problem *problem, bool fused)
 {
     uint64_t asked = 0;
@@ -175,15 +175,15 @@ uint64_t shard_library(const struct problem *problem, bool fused)
         if (stage_exists(problem->stages[i]))
             asked |= STAGE_BIT(problem->stages[i]);
     const uint64_t stages = stage_closure(asked);
-    const bool exponentials = (stages & (STAGE_BIT(STAGE_WEIGHTS) | STAGE_BIT(STAGE_LSE))) != 0;
-    if (exponentials && !fused)
-        functions |= LIBM_EXP;
-    if (exponentials && fused && problem->mask.sinks != NULL)
-        functions |= LIBM_EXP2;
-    if (stages & STAGE_BIT(STAGE_LSE) || problem->mask.relative != NULL) /* whose buckets grow as a logarithm */
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (stages & STAGE_BIT(stage))
+            functions |= STAGES[stage].libm;
+    if (problem->softcap <= 0)
+        functions &= ~(unsigned)LIBM_TANH;
+    if (fused) /* but for a sink's, exp and tanh are its own */
+        functions = (functions & LIBM_LOG) | (functions & LIBM_EXP && problem->mask.sinks != NULL ? LIBM_EXP2 : 0);
+    if (problem->mask.relative != NULL) /* whose buckets grow as a logarithm */
         functions |= LIBM_LOG;
-    if (stages & STAGE_BIT(STAGE_CAPPED) && problem->softcap > 0 && !fused)
-        functions |= LIBM_TANH;
     if (stages & (STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY)))
         functions |= rotation;
     return libm_fingerprint(functions);

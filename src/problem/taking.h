@@ -1,4 +1,4 @@
-/* How parameters.c and its parameters_blocks.c take a module's parameters from a file: what they share. */
+/* How parameters_take.c and its parameters_blocks.c take a module's parameters from a file: what they share. */
 #ifndef ATTN_PROBLEM_TAKING_H
 #define ATTN_PROBLEM_TAKING_H
 
@@ -27,9 +27,6 @@ enum status taking_keep(const struct taking *taking, const char *name, const str
 /* STATUS_USAGE; columns 0: a list of `rows` numbers was expected. */
 enum status taking_wrong_shape(const struct taking *taking, const char *name, const struct tensor *tensor, size_t rows,
                                size_t columns, const char *why);
-
-/* The norms that are said, without weights; NORM_NONE where nothing is said of one. */
-void parameters_say_norms(struct parameters *parameters, const struct parameters_plan *plan);
 
 /* Whether a latent makes what this projection would make. */
 bool taking_has_latent(const struct taking *taking, enum projection_id id);

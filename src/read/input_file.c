@@ -1,7 +1,8 @@
 #include "read/input_file.h"
 
 #include "base/suggest.h"
-#include "model/stages.h"
+#include "model/parameter_rows.h"
+#include "model/stage_id.h"
 #include "read/foreign_name.h"
 
 #include <ctype.h>
@@ -11,6 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MATRIX(stem) {stem, INPUT_FILE_PARAMETER},
+#define WEIGHT(stem) MATRIX(stem ".weight")
+#define BIAS(stem) MATRIX(stem ".bias")
+#define PARAMETER(name, field) MATRIX(name)
+/* clang-format off */
 static const struct {
     const char *name;
     unsigned kind;
@@ -40,37 +46,15 @@ static const struct {
     {"attn_mask", INPUT_FILE_MASKING},
     {"alibi_slopes", INPUT_FILE_MASKING},
     {"sinks", INPUT_FILE_MASKING},
-    {"W_query", INPUT_FILE_PARAMETER},
-    {"W_key", INPUT_FILE_PARAMETER},
-    {"W_value", INPUT_FILE_PARAMETER},
-    {"W_query.weight", INPUT_FILE_PARAMETER},
-    {"W_key.weight", INPUT_FILE_PARAMETER},
-    {"W_value.weight", INPUT_FILE_PARAMETER},
-    {"W_query.bias", INPUT_FILE_PARAMETER},
-    {"W_key.bias", INPUT_FILE_PARAMETER},
-    {"W_value.bias", INPUT_FILE_PARAMETER},
+    PARAMETER_PROJECTION_ROWS(MATRIX)
+    PARAMETER_PROJECTION_ROWS(WEIGHT)
+    PARAMETER_PROJECTION_ROWS(BIAS)
     {"in_proj_weight", INPUT_FILE_PARAMETER},
     {"in_proj_bias", INPUT_FILE_PARAMETER},
-    {"out_proj.weight", INPUT_FILE_PARAMETER},
-    {"out_proj.bias", INPUT_FILE_PARAMETER},
-    {"norm.weight", INPUT_FILE_PARAMETER},
-    {"norm.bias", INPUT_FILE_PARAMETER},
-    {"query_norm.weight", INPUT_FILE_PARAMETER},
-    {"query_norm.bias", INPUT_FILE_PARAMETER},
-    {"key_norm.weight", INPUT_FILE_PARAMETER},
-    {"key_norm.bias", INPUT_FILE_PARAMETER},
-    {"relative_bias.weight", INPUT_FILE_PARAMETER},
-    {"W_query_a.weight", INPUT_FILE_PARAMETER},
-    {"W_query_a.bias", INPUT_FILE_PARAMETER},
-    {"query_a_norm.weight", INPUT_FILE_PARAMETER},
-    {"W_query_b.weight", INPUT_FILE_PARAMETER},
-    {"W_query_b.bias", INPUT_FILE_PARAMETER},
-    {"W_key_value_a.weight", INPUT_FILE_PARAMETER},
-    {"W_key_value_a.bias", INPUT_FILE_PARAMETER},
-    {"key_value_a_norm.weight", INPUT_FILE_PARAMETER},
-    {"W_key_value_b.weight", INPUT_FILE_PARAMETER},
-    {"W_key_value_b.bias", INPUT_FILE_PARAMETER},
+    PARAMETER_BLOCK_ROWS(PARAMETER)
+    PARAMETER_LATENT_ROWS(PARAMETER)
 };
+/* clang-format on */
 
 enum { NAME_COUNT = sizeof NAMES / sizeof NAMES[0], GRADIENT_NAME_BYTES = 96 };
 

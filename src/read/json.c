@@ -140,13 +140,6 @@ static enum status read_array(const struct json_reader *reader, const cJSON *arr
     return child == NULL ? STATUS_OK : ragged(reader, array, tensor, index, depth);
 }
 
-/* The array of numbers that the item stands for, or NULL: it is in the tree itself. */
-static struct json_array *taken_array(const struct json_reader *reader, const cJSON *item)
-{
-    /* cJSON leaves this number of an array at 0; see mark_taken. */
-    return cJSON_IsArray(item) && item->valuedouble > 0 ? &reader->arrays->found[(size_t)item->valuedouble - 1] : NULL;
-}
-
 /* Its numbers become the tensor's. */
 static enum status take_tensor(const struct json_reader *reader, struct json_array *array, struct tensor *tensor)
 {
@@ -160,9 +153,9 @@ static enum status take_tensor(const struct json_reader *reader, struct json_arr
 static enum status read_tensor(struct json_reader *reader, const cJSON *item, unsigned kind, struct tensor *tensor)
 {
     size_t rank, shape[TENSOR_RANK], index[TENSOR_RANK] = {0};
-    struct json_array *array = taken_array(reader, item);
-    if (array != NULL)
-        return take_tensor(reader, array, tensor);
+    /* cJSON leaves this number of an array at 0; see mark_taken. */
+    if (cJSON_IsArray(item) && item->valuedouble > 0)
+        return take_tensor(reader, &reader->arrays->found[(size_t)item->valuedouble - 1], tensor);
     enum status status = measure(reader, item, &rank, shape);
     if (status == STATUS_OK)
         status = tensor_create(tensor, DTYPE_F64, rank, shape, reader->arena, reader->error);
@@ -324,11 +317,6 @@ static enum status add_tensor(struct json_reader *reader, const cJSON *item, uns
     return kind == INPUT_FILE_FOREIGN && !reader->sole ? STATUS_OK : read_tensor(reader, item, kind, &named->tensor);
 }
 
-static enum status read_foreign(struct json_reader *reader, const cJSON *item, unsigned kind, struct input_file *input)
-{
-    return is_tensor(item, kind) ? add_tensor(reader, item, kind, input) : STATUS_OK;
-}
-
 /* What a result says of itself, in strings; where foreign names are read, anything else is another program's. */
 static enum status note_origin(const struct json_reader *reader, const cJSON *item, unsigned kinds,
                                struct input_file *input)
@@ -352,12 +340,6 @@ static enum status note_origin(const struct json_reader *reader, const cJSON *it
     return STATUS_OK;
 }
 
-/* "past_key": [[[]]], the past before the first token. */
-static bool is_empty_past(const cJSON *item)
-{
-    return input_file_is_past(item->string) && cJSON_IsArray(item) && first_element(item) == NULL;
-}
-
 static enum status read_member(struct json_reader *reader, const cJSON *item, unsigned kinds, struct input_file *input)
 {
     const unsigned kind = kind_of(item, kinds);
@@ -367,7 +349,8 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
         return reader->error->status;
     if ((kind & kinds) == 0)
         return input_file_pass(input, item->string, reader->arena, reader->error);
-    if (is_empty_past(item)) {
+    /* "past_key": [[[]]], the past before the first token. */
+    if (input_file_is_past(item->string) && cJSON_IsArray(item) && first_element(item) == NULL) {
         input->empty_past = true;
         return STATUS_OK;
     }
@@ -375,7 +358,7 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
         return json_read_tokens(reader, item, item->string, input_file_labels(input, item->string));
     if (kind == INPUT_FILE_SETTINGS)
         return json_read_settings(reader, item, input);
-    return kind & INPUT_FILE_FOREIGN ? read_foreign(reader, item, kind, input) : add_tensor(reader, item, kind, input);
+    return kind & INPUT_FILE_FOREIGN && !is_tensor(item, kind) ? STATUS_OK : add_tensor(reader, item, kind, input);
 }
 
 /* The positions of the rows that a result has: no tensor. */

@@ -37,11 +37,6 @@ static bool is_blank(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
-}
-
 static enum status fail(struct reader *reader, const char *at, const char *expected)
 {
     return text_error_expected(&reader->in, at, reader->error, expected);
@@ -239,9 +234,7 @@ static enum status read_word(struct reader *reader, const char *expected)
 {
     static const char *const words[] = {"true", "false", "null"};
     const char *at = reader->at;
-    size_t length = 0;
-    while (is_word(at[length]))
-        length++;
+    const size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (length == strlen(words[i]) && memcmp(at, words[i], length) == 0) {
             reader->at += length;

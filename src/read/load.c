@@ -62,7 +62,7 @@ static binary_reader *find_reader(const unsigned char *bytes, size_t length)
 }
 
 /* Whether what was read so far begins no format, however it goes on. Then the rest need not be read for the message. */
-static bool is_hopeless(const struct content *content)
+static bool cannot_be_input(const struct content *content)
 {
     static const char BLANKS[] = {' ', '\t', '\r', '\n'};
     const unsigned char *bytes = (const unsigned char *)content->bytes;
@@ -70,7 +70,7 @@ static bool is_hopeless(const struct content *content)
     if (find_reader(bytes, content->length) != NULL)
         return false;
     if (printed_begins(bytes, content->length))
-        return printed_is_hopeless(bytes, content->length);
+        return printed_cannot_be_input(bytes, content->length);
     while (at < content->length && memchr(BLANKS, bytes[at], sizeof BLANKS) != NULL)
         at++;
     return at < content->length && bytes[at] != '{';
@@ -108,7 +108,7 @@ static enum status read_all(int file, const char *source, struct content *conten
             return error_system(error, errno, "%s", source);
         content->length += bytes > 0 ? (size_t)bytes : 0;
         const bool full = room - content->length <= 1;
-        ended = bytes == 0 || (full && is_hopeless(content));
+        ended = bytes == 0 || (full && cannot_be_input(content));
         if (full && !ended && grow(source, content, &room, error) != STATUS_OK)
             return error->status;
     }

@@ -24,12 +24,6 @@ bool npz_is(const struct zip *zip)
     return false;
 }
 
-static bool is_nameless(const char *name)
-{
-    return strncmp(name, NAMELESS, NAMELESS_LENGTH) == 0 &&
-           strspn(name + NAMELESS_LENGTH, "0123456789") == strlen(name + NAMELESS_LENGTH);
-}
-
 static enum status no_array(const struct named_tensors *file, const struct zip_entry *entry)
 {
     return error_usage(file->error, "%s: '%.80s' in the zip archive is no array; expected what numpy.savez writes",
@@ -69,7 +63,8 @@ static enum status read_entry(const struct named_tensors *file, const struct zip
     tensor.name = arena_text(scratch, entry->name, length, file->error);
     if (tensor.name == NULL)
         return file->error->status;
-    if (is_nameless(tensor.name) && (file->kinds & INPUT_FILE_FOREIGN) == 0)
+    if (strncmp(tensor.name, NAMELESS, NAMELESS_LENGTH) == 0 && (file->kinds & INPUT_FILE_FOREIGN) == 0 &&
+        strspn(tensor.name + NAMELESS_LENGTH, "0123456789") == strlen(tensor.name + NAMELESS_LENGTH))
         return error_usage(file->error,
                            "%s: %s is a tensor without a name, and not the only one; expected names: "
                            "numpy.savez(file, inputs=x, W_query=w)",

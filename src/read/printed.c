@@ -2,22 +2,21 @@
 
 #include "model/mechanism.h"
 #include "read/printed_csv.h"
-#include "read/printed_prompt.h"
 #include "read/printed_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    HOPELESS_BYTES = 1 << 16, /* of a text without an end so many are tried; */
-    HOPELESS_TAIL = 1 << 12,  /* what is wrong in the last of them may be cut short */
+    TRIED_BYTES = 1 << 16, /* of a text without an end so many are tried; */
+    TRIED_TAIL = 1 << 12,  /* what is wrong in the last of them may be cut short */
     NAME_SHOWN = 80,
 };
 
 static const char BYTE_ORDER_MARK[] = "\xef\xbb\xbf";
 
 /* A name, and where it stands in the text. */
-struct place {
+struct named_place {
     const char *name, *at;
 };
 
@@ -26,7 +25,7 @@ struct cell {
     struct printed_reader reader;
     struct input_file *input;
     unsigned kinds;
-    struct place *names; /* those so far */
+    struct named_place *names; /* those so far */
     size_t name_count;
     struct token_labels query_tokens; /* of sdpa's query */
 };
@@ -121,12 +120,12 @@ static bool labels_count(const struct printed_reader *reader, size_t count)
 }
 
 /* Where each row has a label, these are the tokens: of a batch a list for each item. */
-static enum status take_tokens(const struct cell *cell, const struct printed_table *table, struct token_labels *tokens)
+static bool take_tokens(const struct cell *cell, const struct printed_table *table, struct token_labels *tokens)
 {
     const struct printed_reader *reader = &cell->reader;
     if (table->labels != table->rows || table->rank < 2 || table->rank > 3 || (cell->kinds & INPUT_FILE_TOKENS) == 0 ||
         labels_count(reader, table->rows))
-        return STATUS_OK;
+        return true;
     tokens->nested = table->rank == 3;
     tokens->lists = tokens->nested ? table->shape[0] : 1;
     tokens->count = table->shape[table->rank - 2];
@@ -134,9 +133,9 @@ static enum status take_tokens(const struct cell *cell, const struct printed_tab
     for (size_t i = 0; tokens->texts != NULL && i < table->rows; i++) {
         tokens->texts[i] = make_token(reader, &reader->labels[i]);
         if (tokens->texts[i] == NULL)
-            return reader->error->status;
+            return false;
     }
-    return tokens->texts == NULL ? reader->error->status : STATUS_OK;
+    return tokens->texts != NULL;
 }
 
 /* Whose tokens the rows of the tensor are; NULL where they are none. */
@@ -163,29 +162,35 @@ static bool same_tokens(const struct token_labels *a, const struct token_labels 
     return same;
 }
 
+/* Something is wrong that has no place in the text. */
+static bool fail_all(struct cell *cell, const char *what)
+{
+    error_usage(cell->reader.error, "%s: %s", cell->input->source, what);
+    return false;
+}
+
 /* Where query and key both have tokens, and others, each keeps its own. */
-static enum status part_tokens(struct cell *cell)
+static bool part_tokens(struct cell *cell)
 {
     struct input_file *input = cell->input;
     if (cell->query_tokens.texts == NULL ||
         (input->tokens.texts != NULL && same_tokens(&cell->query_tokens, &input->tokens)))
-        return STATUS_OK;
+        return true;
     if (input->tokens.texts == NULL)
-        return error_usage(cell->reader.error,
-                           "%s: the rows of query have comments, their tokens, and those of key have "
-                           "none; expected both or neither",
-                           input->source);
+        return fail_all(cell,
+                        "the rows of query have comments, their tokens, and those of key have none; expected both or "
+                        "neither");
     input->key_tokens = input->tokens;
     input->tokens = cell->query_tokens;
-    return STATUS_OK;
+    return true;
 }
 
-static enum status add_tensor(struct cell *cell, const struct printed_table *table, const char *said)
+static bool add_tensor(struct cell *cell, const struct printed_table *table, const char *said)
 {
     struct input_file *input = cell->input;
     const char *name = input_file_stage_name(said, cell->reader.arena, cell->reader.error);
     if (name == NULL)
-        return cell->reader.error->status;
+        return false;
     struct file_tensor *added = &input->tensors[input->tensor_count++];
     *added = (struct file_tensor){
         .name = name,
@@ -197,14 +202,14 @@ static enum status add_tensor(struct cell *cell, const struct printed_table *tab
     };
     memcpy(added->tensor.shape, table->shape, sizeof added->tensor.shape);
     if (table->boolean && tensor_to_boolean(&added->tensor, cell->reader.arena, cell->reader.error) != STATUS_OK)
-        return cell->reader.error->status;
+        return false;
     struct token_labels *tokens = tokens_of(cell, name);
-    return tokens != NULL ? take_tokens(cell, table, tokens) : STATUS_OK;
+    return tokens == NULL || take_tokens(cell, table, tokens);
 }
 
 /* --- statements -------------------------------------------------------------------------------------------------- */
 
-static enum status fail_unknown(struct cell *cell, const char *at, const char *name)
+static bool fail_unknown(struct cell *cell, const char *at, const char *name)
 {
     char hint[256];
     const char *value = printed_find_equals(at) + 1;
@@ -222,19 +227,15 @@ static enum status fail_unknown(struct cell *cell, const char *at, const char *n
 }
 
 /* Behind a table nothing else stands in its line. */
-static enum status end_statement(struct cell *cell, struct printed_table *table)
+static bool end_statement(struct cell *cell, struct printed_table *table)
 {
     struct printed_reader *reader = &cell->reader;
-    if (printed_skip_in_line(reader, table) != STATUS_OK)
-        return reader->error->status;
+    printed_skip_in_line(reader, table);
     const bool parted = *reader->at == ';';
-    if (parted) {
-        reader->at++;
-        if (printed_skip_in_line(reader, table) != STATUS_OK)
-            return reader->error->status;
-    }
+    reader->at += parted;
+    printed_skip_in_line(reader, table);
     if (*reader->at == '\n' || reader->at == reader->in.end || (parted && printed_find_equals(reader->at) != NULL))
-        return STATUS_OK;
+        return true;
     return printed_fail(reader, reader->at,
                         "expected the end of the line behind the table, got %s; nothing is run here: paste what it "
                         "prints",
@@ -242,18 +243,18 @@ static enum status end_statement(struct cell *cell, struct printed_table *table)
 }
 
 /* A literal; or, where the line ends, rows beneath it, as MATLAB prints them. */
-static enum status take_value(struct cell *cell, struct printed_table *table)
+static bool take_value(struct cell *cell, struct printed_table *table)
 {
     struct printed_reader *reader = &cell->reader;
     const char *at = reader->at + strspn(reader->at, " \t\r\n");
     if (memchr(reader->at, '\n', (size_t)(at - reader->at)) != NULL && !begins_cell(at))
         return printed_rows(reader, table);
     reader->at = at;
-    return printed_literal(reader, table) || end_statement(cell, table) ? reader->error->status : STATUS_OK;
+    return printed_literal(reader, table) && end_statement(cell, table);
 }
 
 /* "NAME = ...". What the command does not read is noted by its name, as of JSON. */
-static enum status take_named(struct cell *cell)
+static bool take_named(struct cell *cell)
 {
     struct printed_reader *reader = &cell->reader;
     struct input_file *input = cell->input;
@@ -261,65 +262,89 @@ static enum status take_named(struct cell *cell)
     const char *at = reader->at;
     const char *name = arena_text(reader->arena, at, printed_name_length(at), reader->error);
     if (name == NULL)
-        return reader->error->status;
+        return false;
     const unsigned kind = input_file_kind_among(name, cell->kinds);
     if (kind == INPUT_FILE_UNKNOWN)
         return fail_unknown(cell, at, name);
     if ((kind & (INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_IGNORED)) != 0)
         return printed_fail(reader, at, "'%.*s' is no table of numbers; expected %s", NAME_SHOWN, name,
                             kind & INPUT_FILE_TOKENS ? "a comment behind each row, or JSON" : "it in JSON");
-    cell->names[cell->name_count++] = (struct place){name, at};
+    cell->names[cell->name_count++] = (struct named_place){name, at};
     reader->at = printed_find_equals(at) + 1;
-    if (take_value(cell, &table) != STATUS_OK)
-        return reader->error->status;
+    if (!take_value(cell, &table))
+        return false;
     if ((kind & cell->kinds) == 0) {
         input->passed[input->passed_count++] = name;
-        return STATUS_OK;
+        return true;
     }
     return add_tensor(cell, &table, name);
 }
 
 static int by_name(const void *a, const void *b)
 {
-    const struct place *first = a, *second = b;
+    const struct named_place *first = a, *second = b;
     const int order = strcmp(first->name, second->name);
     return order != 0 ? order : first->at < second->at ? -1 : 1;
 }
 
-static enum status check_repeated(struct cell *cell)
+static bool check_repeated(struct cell *cell)
 {
-    const struct place *names = cell->names;
+    const struct named_place *names = cell->names;
     if (cell->name_count > 0)
         qsort(cell->names, cell->name_count, sizeof cell->names[0], by_name);
     for (size_t i = 1; i < cell->name_count; i++)
         if (strcmp(names[i - 1].name, names[i].name) == 0)
             return printed_fail(&cell->reader, names[i].at, "'%.*s' is given twice; expected it once", NAME_SHOWN,
                                 names[i].name);
-    return STATUS_OK;
+    return true;
+}
+
+/* "NAME [3]:", where there may be no blank before the bracket; or NULL. */
+static const char *behind_numbered(const char *at, const char *name)
+{
+    const size_t length = strlen(name);
+    if (strncmp(at, name, length) != 0)
+        return NULL;
+    at += length + strspn(at + length, " ");
+    if (*at != '[')
+        return NULL;
+    at += 1 + strspn(at + 1, "0123456789 ");
+    return at[0] == ']' && at[1] == ':' ? at + 2 : NULL;
+}
+
+/* Behind the prompt that begins there, ">>> " or "In [3]: ", where a statement NAME = ... or import follows; behind its
+ * whole line where what follows only asks for what is printed beneath, such as ">>> print(inputs)"; behind "Out[3]:".
+ * NULL where no prompt begins there. */
+static const char *behind_prompt(const char *at)
+{
+    const char *printed = behind_numbered(at, "Out");
+    if (printed != NULL)
+        return printed;
+    const char *asked = strncmp(at, ">>>", 3) == 0 ? at + 3 : behind_numbered(at, "In");
+    if (asked == NULL)
+        return NULL;
+    asked += strspn(asked, " \t");
+    return printed_find_equals(asked) != NULL || printed_is_import(asked) ? asked : asked + strcspn(asked, "\n");
 }
 
 /* Past blanks, comments and prompts. */
-static enum status skip_prompts(struct cell *cell, struct printed_table *table)
+static void skip_prompts(struct printed_reader *reader, struct printed_table *table)
 {
-    struct printed_reader *reader = &cell->reader;
-    for (const char *behind = reader->at; behind != NULL; behind = printed_behind_prompt(reader->at)) {
+    for (const char *behind = reader->at; behind != NULL; behind = behind_prompt(reader->at)) {
         reader->at = behind;
-        if (printed_skip(reader, table) != STATUS_OK)
-            return reader->error->status;
+        printed_skip(reader, table);
     }
-    return STATUS_OK;
 }
 
 /* One table, and nothing behind it. */
-static enum status take_nameless(struct cell *cell)
+static bool take_nameless(struct cell *cell)
 {
     struct printed_reader *reader = &cell->reader;
     struct printed_table table;
     const bool rows = !begins_cell(reader->at);
-    if (rows ? printed_rows(reader, &table) : take_value(cell, &table))
-        return reader->error->status;
-    if (skip_prompts(cell, &table) != STATUS_OK)
-        return reader->error->status;
+    if (!(rows ? printed_rows(reader, &table) : take_value(cell, &table)))
+        return false;
+    skip_prompts(reader, &table);
     if (reader->at != reader->in.end)
         return printed_fail(reader, reader->at,
                             "expected one table, got more behind it; several have names: NAME = [[...]]");
@@ -327,9 +352,8 @@ static enum status take_nameless(struct cell *cell)
         return printed_fail(reader, reader->in.text, "a single number; expected a table of rows");
     const char *expected =
         cell->kinds & INPUT_FILE_OPERAND ? "query = [[...]] and the like" : "W_query = [[...]] and the like";
-    return input_file_nameless(cell->input, cell->kinds, expected, reader->error) || add_tensor(cell, &table, "inputs")
-               ? reader->error->status
-               : STATUS_OK;
+    return input_file_nameless(cell->input, cell->kinds, expected, reader->error) == STATUS_OK &&
+           add_tensor(cell, &table, "inputs");
 }
 
 /* Rows begin where their line does: a tab there stands behind an empty cell. */
@@ -339,12 +363,12 @@ static void go_to_line(struct printed_reader *reader)
         reader->at--;
 }
 
-static enum status take_statement(struct cell *cell)
+static bool take_statement(struct cell *cell)
 {
     struct printed_reader *reader = &cell->reader;
     if (printed_is_import(reader->at)) {
         reader->at += strcspn(reader->at, "\n");
-        return STATUS_OK;
+        return true;
     }
     if (printed_find_equals(reader->at) != NULL)
         return take_named(cell);
@@ -356,59 +380,58 @@ static enum status take_statement(struct cell *cell)
 }
 
 /* One table of attn's CSV. What the command does not read is noted by its name, as of JSON. */
-static enum status take_of_csv(struct cell *cell, const struct printed_csv *csv)
+static bool take_of_csv(struct cell *cell, const struct printed_csv *csv)
 {
     struct printed_reader *reader = &cell->reader;
     struct printed_table table;
     struct printed_piece said;
     const char *at = reader->at;
-    if (printed_csv_table(reader, csv, &said, &table) != STATUS_OK)
-        return reader->error->status;
+    if (!printed_csv_table(reader, csv, &said, &table))
+        return false;
     const char *name = arena_text(reader->arena, said.text, said.length, reader->error);
     if (name == NULL)
-        return reader->error->status;
+        return false;
     const unsigned kind = input_file_kind_among(name, cell->kinds);
     if (said.length == 0 || kind == INPUT_FILE_UNKNOWN ||
         (kind & (INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_IGNORED)) != 0)
         return printed_fail_expected(reader, at, "the name of a stage, of inputs or of a parameter");
-    cell->names[cell->name_count++] = (struct place){name, at};
+    cell->names[cell->name_count++] = (struct named_place){name, at};
     if ((kind & cell->kinds) != 0)
         return add_tensor(cell, &table, name);
     cell->input->passed[cell->input->passed_count++] = name;
-    return STATUS_OK;
+    return true;
 }
 
 /* What --format csv wrote. */
-static enum status take_csv(struct cell *cell)
+static bool take_csv(struct cell *cell)
 {
     struct printed_reader *reader = &cell->reader;
     struct printed_csv csv;
-    if (printed_csv_head(reader, &csv) != STATUS_OK)
-        return reader->error->status;
+    if (!printed_csv_head(reader, &csv))
+        return false;
     while (reader->at != reader->in.end)
-        if (take_of_csv(cell, &csv) != STATUS_OK)
-            return reader->error->status;
-    return STATUS_OK;
+        if (!take_of_csv(cell, &csv))
+            return false;
+    return true;
 }
 
-static enum status take_statements(struct cell *cell)
+static bool take_statements(struct cell *cell)
 {
     struct printed_reader *reader = &cell->reader;
     struct printed_table none = {0};
+    bool read = true;
     do {
-        if (skip_prompts(cell, &none) != STATUS_OK)
-            return reader->error->status;
-        if (reader->at != reader->in.end && take_statement(cell) != STATUS_OK)
-            return reader->error->status;
-    } while (reader->at != reader->in.end);
-    return STATUS_OK;
+        skip_prompts(reader, &none);
+        read = reader->at == reader->in.end || take_statement(cell);
+    } while (read && reader->at != reader->in.end);
+    return read;
 }
 
-static enum status take_all(struct cell *cell)
+static bool take_all(struct cell *cell)
 {
     struct printed_reader *reader = &cell->reader;
-    if ((printed_csv_begins(reader->at) ? take_csv(cell) : take_statements(cell)) != STATUS_OK)
-        return reader->error->status;
+    if (!(printed_csv_begins(reader->at) ? take_csv(cell) : take_statements(cell)))
+        return false;
     if (cell->input->tensor_count + cell->input->passed_count == 0)
         return printed_fail_expected(reader, reader->at, "a table of numbers");
     return check_repeated(cell);
@@ -416,27 +439,31 @@ static enum status take_all(struct cell *cell)
 
 /* --- all of it --------------------------------------------------------------------------------------------------- */
 
+static size_t count(const struct printed_reader *reader, char mark)
+{
+    size_t marks = 0;
+    for (const char *at = reader->in.text; (at = memchr(at, mark, (size_t)(reader->in.end - at))) != NULL; at++)
+        marks++;
+    return marks;
+}
+
 /* Room for what a text of that length may hold: of a CSV also a number in an empty field, and a name in each line. */
-static enum status make_room(struct cell *cell, size_t length)
+static bool make_room(struct cell *cell, size_t length)
 {
     struct printed_reader *reader = &cell->reader;
     struct input_file *input = cell->input;
     const bool csv = printed_csv_begins(reader->at);
     const size_t numbers = (csv ? length : length / 2) + 1;
-    const char mark = csv ? '\n' : '=';
-    size_t names = 1;
-    for (const char *at = reader->in.text; (at = memchr(at, mark, (size_t)(reader->in.end - at))) != NULL; at++)
-        names++;
+    const size_t lines = count(reader, '\n') + 1, names = csv ? lines : count(reader, '=') + 1;
     reader->numbers = arena_allocate(reader->arena, numbers, sizeof reader->numbers[0], reader->error);
     reader->digits = arena_allocate(reader->arena, numbers, sizeof reader->digits[0], reader->error);
     input->tensors = arena_allocate(reader->arena, names, sizeof input->tensors[0], reader->error);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     input->passed = arena_allocate(reader->arena, names, sizeof input->passed[0], reader->error);
     cell->names = arena_allocate(reader->scratch, names, sizeof cell->names[0], reader->error);
+    reader->labels = arena_allocate(reader->scratch, lines, sizeof reader->labels[0], reader->error);
     return reader->numbers != NULL && reader->digits != NULL && input->tensors != NULL && input->passed != NULL &&
-                   cell->names != NULL
-               ? STATUS_OK
-               : reader->error->status;
+           cell->names != NULL && reader->labels != NULL;
 }
 
 /* Whether it begins as the text of attn does: "self-attention: 6 tokens", "self-attention parameters: d_in 3". */
@@ -454,23 +481,22 @@ static bool is_shown(const char *text)
     return false;
 }
 
-static enum status read_text(struct cell *cell, const char *source, const char *text, size_t length)
+static bool read_text(struct cell *cell, const char *source, const char *text, size_t length)
 {
     const size_t mark = skip_mark(text, length);
+    *cell->input = (struct input_file){.source = source, .is_text = true};
     if (is_shown(text + mark)) {
         cell->reader.failed = text + mark;
-        return error_usage(cell->reader.error,
-                           "%s: what attn shows to people, rounded and in several tables; expected a "
-                           "result for machines, which --out result.json writes",
-                           source);
+        return fail_all(cell,
+                        "what attn shows to people, rounded and in several tables; expected a result for machines, "
+                        "which --out result.json writes");
     }
     cell->reader.in = (struct text_source){source, text, text + length};
     cell->reader.at = text + mark;
-    *cell->input = (struct input_file){.source = source, .is_text = true};
-    if (make_room(cell, length) || take_all(cell) || part_tokens(cell))
-        return cell->reader.error->status;
+    if (!make_room(cell, length) || !take_all(cell) || !part_tokens(cell))
+        return false;
     input_file_sort(cell->input);
-    return STATUS_OK;
+    return true;
 }
 
 enum status printed_read(const char *source, const char *text, size_t length, unsigned kinds, struct arena *arena,
@@ -479,22 +505,22 @@ enum status printed_read(const char *source, const char *text, size_t length, un
     struct arena scratch = {0};
     struct cell cell = {
         .reader = {.arena = arena, .scratch = &scratch, .error = error}, .input = input, .kinds = kinds};
-    const enum status status = read_text(&cell, source, text, length);
+    const bool read = read_text(&cell, source, text, length);
     arena_free(&scratch);
-    return status;
+    return read ? STATUS_OK : error->status;
 }
 
-bool printed_is_hopeless(const unsigned char *bytes, size_t length)
+bool printed_cannot_be_input(const unsigned char *bytes, size_t length)
 {
     struct arena arena = {0};
     struct error error = {0};
     struct input_file input;
     struct cell cell = {
         .reader = {.arena = &arena, .scratch = &arena, .error = &error}, .input = &input, .kinds = INPUT_FILE_OF_DIFF};
-    const size_t tried = memory_smaller(length, HOPELESS_BYTES);
+    const size_t tried = memory_smaller(length, TRIED_BYTES);
     char *text = arena_text(&arena, (const char *)bytes, tried, &error);
-    const bool wrong = text != NULL && read_text(&cell, "", text, tried) != STATUS_OK && cell.reader.failed != NULL &&
-                       (size_t)(cell.reader.failed - text) + HOPELESS_TAIL < tried;
+    const bool wrong = text != NULL && !read_text(&cell, "", text, tried) && cell.reader.failed != NULL &&
+                       (size_t)(cell.reader.failed - text) + TRIED_TAIL < tried;
     arena_free(&arena);
     return wrong;
 }

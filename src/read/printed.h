@@ -39,7 +39,7 @@
 bool printed_begins(const unsigned char *bytes, size_t length);
 
 /* Whether a text that goes on behind these bytes is no table, however it does. */
-bool printed_is_hopeless(const unsigned char *bytes, size_t length);
+bool printed_cannot_be_input(const unsigned char *bytes, size_t length);
 
 /* Reads text[0 .. length), which text[length] == '\0' ends. What is of the `kinds` goes into `input`, as with
  * json_read. STATUS_USAGE "source:line:column: expected ..., got ...", with the line and a caret; "source: ..." for a

@@ -13,7 +13,15 @@ struct levels {
     bool semicolons; /* [1 2; 3 4]: the rows have no brackets of their own */
 };
 
-static enum status open_level(struct levels *levels)
+static bool begin_level(struct levels *levels)
+{
+    levels->count[levels->depth++] = 0;
+    levels->reader->at++;
+    printed_skip(levels->reader, levels->table);
+    return true;
+}
+
+static bool open_level(struct levels *levels)
 {
     struct printed_reader *reader = levels->reader;
     if (levels->depth == TENSOR_RANK)
@@ -21,24 +29,22 @@ static enum status open_level(struct levels *levels)
                             "expected at most 4 brackets in each other: item, head, row and column");
     if (levels->table->rank > 0 && levels->depth == levels->table->rank)
         return printed_fail_expected(reader, reader->at, "a number, as in the first row");
-    levels->count[levels->depth++] = 0;
-    reader->at++;
-    return STATUS_OK;
+    return begin_level(levels);
 }
 
-static enum status take_number(struct levels *levels)
+static bool take_number(struct levels *levels)
 {
     struct printed_table *table = levels->table;
     if (table->rank > 0 && levels->depth < table->rank)
         return printed_fail_expected(levels->reader, levels->reader->at, "'[', as before the first number");
-    if (printed_take(levels->reader, table, table->rank == 0 ? "a number or '['" : "a number") != STATUS_OK)
-        return levels->reader->error->status;
+    if (!printed_take(levels->reader, table, table->rank == 0 ? "a number or '['" : "a number"))
+        return false;
     table->rank = levels->depth;
     levels->count[levels->depth - 1]++;
-    return STATUS_OK;
+    return true;
 }
 
-static enum status fail_ragged(const struct levels *levels, size_t level)
+static bool fail_ragged(const struct levels *levels, size_t level)
 {
     const struct printed_table *table = levels->table;
     const size_t zeros[TENSOR_RANK] = {0}, count = levels->count[level], expected = table->shape[level];
@@ -50,7 +56,7 @@ static enum status fail_ragged(const struct levels *levels, size_t level)
 }
 
 /* The innermost level has all its elements. */
-static enum status end_level(struct levels *levels)
+static bool end_level(struct levels *levels)
 {
     struct printed_table *table = levels->table;
     const size_t level = levels->depth - 1;
@@ -65,11 +71,11 @@ static enum status end_level(struct levels *levels)
         levels->count[level - 1]++;
     table->rows += level + 1 == table->rank;
     table->row_end = level + 1 == table->rank ? levels->reader->at : table->row_end;
-    return STATUS_OK;
+    return true;
 }
 
 /* A row of [1 2; 3 4] ends; the first one has been read as a list. */
-static enum status end_row(struct levels *levels)
+static bool end_row(struct levels *levels)
 {
     struct printed_reader *reader = levels->reader;
     if (!levels->semicolons && (levels->depth > 1 || levels->table->rank > 1))
@@ -80,35 +86,29 @@ static enum status end_row(struct levels *levels)
         levels->count[1] = levels->count[0];
         levels->count[0] = 0;
     }
-    if (end_level(levels) != STATUS_OK)
-        return reader->error->status;
-    levels->count[levels->depth++] = 0;
-    reader->at++;
-    return printed_skip(reader, levels->table);
+    return end_level(levels) && begin_level(levels);
 }
 
-static enum status close_level(struct levels *levels)
+static bool close_level(struct levels *levels)
 {
-    const bool row_is_open = levels->semicolons && levels->count[1] > 0;
-    if (row_is_open && end_level(levels) != STATUS_OK)
-        return levels->reader->error->status;
+    if (levels->semicolons && levels->count[1] > 0 && !end_level(levels))
+        return false;
     levels->depth = levels->semicolons ? 1 : levels->depth;
-    if (end_level(levels) != STATUS_OK)
-        return levels->reader->error->status;
+    if (!end_level(levels))
+        return false;
     levels->reader->at++;
-    return STATUS_OK;
+    return true;
 }
 
 /* From behind an element to the next one, or to the bracket that closes the level. */
-static enum status take_gap(struct levels *levels)
+static bool take_gap(struct levels *levels)
 {
     struct printed_reader *reader = levels->reader;
     const char *end = reader->at;
-    if (printed_skip(reader, levels->table) != STATUS_OK)
-        return reader->error->status;
+    printed_skip(reader, levels->table);
     const char next = *reader->at;
     if (next == ']')
-        return STATUS_OK;
+        return true;
     if (next == ';')
         return end_row(levels);
     const enum gap gap = next == ',' ? GAP_COMMA : GAP_BLANK;
@@ -121,29 +121,20 @@ static enum status take_gap(struct levels *levels)
         return printed_fail_expected(reader, reader->at, "a blank, ',' or ']'");
     levels->gap = gap;
     reader->at += gap == GAP_COMMA;
-    return printed_skip(reader, levels->table);
+    printed_skip(reader, levels->table);
+    return true;
 }
 
-static enum status take_element(struct levels *levels)
-{
-    struct printed_reader *reader = levels->reader;
-    if (*reader->at == ']')
-        return close_level(levels);
-    if (*reader->at != '[')
-        return take_number(levels);
-    return open_level(levels) || printed_skip(reader, levels->table) ? reader->error->status : STATUS_OK;
-}
-
-enum status printed_array(struct printed_reader *reader, struct printed_table *table)
+bool printed_array(struct printed_reader *reader, struct printed_table *table)
 {
     struct levels levels = {.reader = reader, .table = table, .count = {0}};
     *table = (struct printed_table){.first = reader->count};
-    if (open_level(&levels) || printed_skip(reader, table))
-        return reader->error->status;
-    while (levels.depth > 0) {
-        const bool opens = *reader->at == '[';
-        if (take_element(&levels) || (!opens && levels.depth > 0 && take_gap(&levels)))
-            return reader->error->status;
-    }
-    return STATUS_OK;
+    bool read = open_level(&levels);
+    while (read && levels.depth > 0)
+        if (*reader->at == '[')
+            read = open_level(&levels);
+        else
+            read = (*reader->at == ']' ? close_level(&levels) : take_number(&levels)) &&
+                   (levels.depth == 0 || take_gap(&levels));
+    return read;
 }

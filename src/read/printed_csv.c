@@ -29,21 +29,16 @@ struct order {
 
 static bool ends_field(const char *at)
 {
-    return *at == ',' || *at == '\n' || *at == '\0' || (*at == '\r' && (at[1] == '\n' || at[1] == '\0'));
+    return *at == ',' || printed_ends_line(*at) || (*at == '\r' && printed_ends_line(at[1]));
 }
 
 /* The field that begins there; *at stands behind it, at its comma or at the end of the line. */
 static struct printed_piece take_field(const char **at)
 {
-    const char *first = *at;
-    if (*first == '"') {
-        const char *end = first + 1;
-        while (*end != '\n' && *end != '\0' && (*end != '"' || end[1] == '"'))
-            end += *end == '"' ? 2 : 1;
-        if (*end == '"' && ends_field(end + 1)) {
-            *at = end + 1;
-            return (struct printed_piece){first + 1, (size_t)(end - first - 1), true};
-        }
+    const char *first = *at, *end = *first == '"' ? printed_end_of_quotes(first) : NULL;
+    if (end != NULL && ends_field(end + 1)) {
+        *at = end + 1;
+        return (struct printed_piece){first + 1, (size_t)(end - first - 1), true};
     }
     while (!ends_field(*at))
         ++*at;
@@ -95,7 +90,7 @@ bool printed_csv_begins(const char *text)
     return take_places(&text, &csv);
 }
 
-enum status printed_csv_head(struct printed_reader *reader, struct printed_csv *csv)
+bool printed_csv_head(struct printed_reader *reader, struct printed_csv *csv)
 {
     const char *at = reader->at;
     char number[24];
@@ -113,17 +108,17 @@ enum status printed_csv_head(struct printed_reader *reader, struct printed_csv *
     if (csv->features + csv->keys == 0)
         return printed_fail_expected(reader, at, "columns of numbers behind 'row'");
     reader->at = behind_line(at);
-    return STATUS_OK;
+    return true;
 }
 
 /* --- lines ------------------------------------------------------------------------------------------------------- */
 
 /* A place from 1 on; an empty field is 0. */
-static enum status take_place(struct printed_reader *reader, const char **at, bool there, bool needed, size_t *place)
+static bool take_place(struct printed_reader *reader, const char **at, bool there, bool needed, size_t *place)
 {
     *place = 0;
     if (!there)
-        return STATUS_OK;
+        return true;
     const char *first = *at;
     const struct printed_piece field = take_field(at);
     const unsigned long long number = strtoull(first, NULL, 10);
@@ -132,20 +127,20 @@ static enum status take_place(struct printed_reader *reader, const char **at, bo
         (*place == 0 && (needed || field.length > 0)))
         return printed_fail_expected(reader, first, "a position from 1 on");
     *at += **at == ',';
-    return STATUS_OK;
+    return true;
 }
 
-static enum status read_line(struct printed_reader *reader, const struct printed_csv *csv, const char *at,
-                             struct line *line)
+static bool read_line(struct printed_reader *reader, const struct printed_csv *csv, const char *at, struct line *line)
 {
     const size_t expected = csv->features + csv->keys;
     size_t fields = 0;
     *line = (struct line){.numbers = at, .next = reader->in.end};
     line->name = take_field(&at);
     at += *at == ',';
-    if (take_place(reader, &at, csv->has_items, false, &line->item) ||
-        take_place(reader, &at, csv->has_heads, false, &line->head) || take_place(reader, &at, true, true, &line->row))
-        return reader->error->status;
+    if (!take_place(reader, &at, csv->has_items, false, &line->item) ||
+        !take_place(reader, &at, csv->has_heads, false, &line->head) ||
+        !take_place(reader, &at, true, true, &line->row))
+        return false;
     if (csv->has_tokens) {
         line->token = take_field(&at);
         at += *at == ',';
@@ -159,12 +154,7 @@ static enum status read_line(struct printed_reader *reader, const struct printed
         return printed_fail(reader, at, "expected %zu fields of numbers, as the head line has columns, got %zu",
                             expected, fields);
     line->next = behind_line(at);
-    return STATUS_OK;
-}
-
-static bool same_name(const struct printed_piece *a, const struct printed_piece *b)
-{
-    return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+    return true;
 }
 
 /* --- a table ----------------------------------------------------------------------------------------------------- */
@@ -184,11 +174,11 @@ static void note_line(struct order *order, const struct line *first, const struc
 }
 
 /* Goes through the lines of the table that begins there: how many there are, and how its axes follow from them. */
-static enum status find_order(struct printed_reader *reader, const struct printed_csv *csv, struct order *order)
+static bool find_order(struct printed_reader *reader, const struct printed_csv *csv, struct order *order)
 {
     struct line first, line, last;
-    if (read_line(reader, csv, reader->at, &first) != STATUS_OK)
-        return reader->error->status;
+    if (!read_line(reader, csv, reader->at, &first))
+        return false;
     *order = (struct order){.lines = 1,
                             .items = 1,
                             .of_item = 1,
@@ -199,9 +189,9 @@ static enum status find_order(struct printed_reader *reader, const struct printe
                             .begins_empty = ends_field(first.numbers),
                             .is_truth = *first.numbers == 't' || *first.numbers == 'f'};
     for (last = first; last.next < reader->in.end; last = line) {
-        if (read_line(reader, csv, last.next, &line) != STATUS_OK)
-            return reader->error->status;
-        if (!same_name(&line.name, &first.name))
+        if (!read_line(reader, csv, last.next, &line))
+            return false;
+        if (!printed_is_same(&line.name, &first.name))
             break;
         note_line(order, &first, &line, &last);
     }
@@ -211,13 +201,13 @@ static enum status find_order(struct printed_reader *reader, const struct printe
         return printed_fail(reader, last.next - (last.next[-1] == '\n'),
                             "'%.*s' ends within an item or a head; expected whole tables",
                             (int)memory_smaller(first.name.length, 40), first.name.text);
-    return STATUS_OK;
+    return true;
 }
 
 /* Whether line i of the table stands where the order has it; `rows` are those of the first matrix, as far as they are
  * known, and become so. */
-static enum status check_order(struct printed_reader *reader, const struct order *order, const struct line *line,
-                               size_t i, const char *at, size_t *rows)
+static bool check_order(struct printed_reader *reader, const struct order *order, const struct line *line, size_t i,
+                        const char *at, size_t *rows)
 {
     const size_t matrix = order->heads * order->rows, item = i / matrix, within = i % matrix;
     const size_t head = order->heads_last ? within % order->heads : within / order->rows;
@@ -231,7 +221,7 @@ static enum status check_order(struct printed_reader *reader, const struct order
         return printed_fail(reader, at, "expected row %zu, as the first item and head have it, got row %zu", rows[row],
                             line->row);
     rows[row] = line->row;
-    return STATUS_OK;
+    return true;
 }
 
 /* One row, or one head, lies the same in both orders: what comes first is known by the name. */
@@ -245,14 +235,14 @@ static void settle_heads(struct order *order, const struct printed_csv *csv, str
 }
 
 /* The numbers of one line, from field `first` on. */
-static enum status take_numbers(struct printed_reader *reader, struct printed_table *table, const struct line *line,
-                                size_t first, size_t count)
+static bool take_numbers(struct printed_reader *reader, struct printed_table *table, const struct line *line,
+                         size_t first, size_t count)
 {
     reader->at = line->numbers;
     for (size_t field = 0; field < first + count; field++) {
         const bool empty = ends_field(reader->at);
-        if (field >= first && !empty && printed_take(reader, table, "a number") != STATUS_OK)
-            return reader->error->status;
+        if (field >= first && !empty && !printed_take(reader, table, "a number"))
+            return false;
         if (field >= first && empty) {
             table->truth_failed = table->truth_failed == NULL ? reader->at : table->truth_failed;
             reader->digits[reader->count] = INT16_MIN;
@@ -262,7 +252,7 @@ static enum status take_numbers(struct printed_reader *reader, struct printed_ta
         }
         reader->at += *reader->at == ',';
     }
-    return STATUS_OK;
+    return true;
 }
 
 /* Whether one row of that name is a list of numbers; any other one is a matrix of one row. */
@@ -294,8 +284,8 @@ static void set_shape(struct printed_table *table, const struct order *order, bo
 }
 
 /* Which fields the numbers of the table are in. Where the file does not tell for sure, nothing is guessed. */
-static enum status find_columns(struct printed_reader *reader, const struct printed_csv *csv, struct printed_piece name,
-                                struct order *order, size_t *first)
+static bool find_columns(struct printed_reader *reader, const struct printed_csv *csv, struct printed_piece name,
+                         struct order *order, size_t *first)
 {
     const enum stage stage = stage_find(name.text, name.length);
     const bool of_keys = stage_exists(stage) && stage_is_square(stage), named = of_keys && csv->keys > 0;
@@ -312,11 +302,11 @@ static enum status find_columns(struct printed_reader *reader, const struct prin
                             "attn_mask has fewer columns than others, or ends in minus infinity: which? expected a "
                             "result in JSON");
     order->columns = named ? csv->keys : of_keys ? csv->features : order->columns > 0 ? order->columns : 1;
-    return STATUS_OK;
+    return true;
 }
 
-enum status printed_csv_table(struct printed_reader *reader, const struct printed_csv *csv, struct printed_piece *name,
-                              struct printed_table *table)
+bool printed_csv_table(struct printed_reader *reader, const struct printed_csv *csv, struct printed_piece *name,
+                       struct printed_table *table)
 {
     struct order order = {0};
     struct line line;
@@ -326,28 +316,25 @@ enum status printed_csv_table(struct printed_reader *reader, const struct printe
     *name = take_field(&at);
     const enum stage stage = stage_find(name->text, name->length);
     const bool labelled = csv->has_tokens && (says(*name, "inputs") || says(*name, "key_inputs"));
-    if (find_order(reader, csv, &order) || find_columns(reader, csv, *name, &order, &first))
-        return reader->error->status;
+    if (!find_order(reader, csv, &order) || !find_columns(reader, csv, *name, &order, &first))
+        return false;
     settle_heads(&order, csv, *name, stage);
     size_t *rows = arena_allocate(reader->arena, order.rows, sizeof *rows, reader->error);
     if (rows == NULL)
-        return reader->error->status;
+        return false;
     at = reader->at;
     for (size_t i = 0; i < order.lines; i++, at = line.next) {
-        if (read_line(reader, csv, at, &line) != STATUS_OK)
-            return reader->error->status;
-        if (check_order(reader, &order, &line, i, at, rows) != STATUS_OK)
-            return reader->error->status;
-        if (take_numbers(reader, table, &line, first, order.columns) != STATUS_OK)
-            return reader->error->status;
+        if (!read_line(reader, csv, at, &line) || !check_order(reader, &order, &line, i, at, rows) ||
+            !take_numbers(reader, table, &line, first, order.columns))
+            return false;
         table->rows++;
-        if (labelled && printed_label(reader, table, line.token) != STATUS_OK)
-            return reader->error->status;
+        if (labelled)
+            reader->labels[table->labels++] = line.token;
     }
     table->row_numbers = rows;
     table->row_count = order.rows;
     set_shape(table, &order, order.lines > 1 || !is_list(*name),
               !stage_exists(stage) || stage_has_columns(stage) || order.columns > 1);
     reader->at = at;
-    return STATUS_OK;
+    return true;
 }

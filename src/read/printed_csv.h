@@ -15,12 +15,12 @@ struct printed_csv {
 bool printed_csv_begins(const char *text);
 
 /* Reads the head line. */
-enum status printed_csv_head(struct printed_reader *reader, struct printed_csv *csv);
+bool printed_csv_head(struct printed_reader *reader, struct printed_csv *csv);
 
 /* Reads the lines of one table, *name, with its items and heads where it has them; an empty field is minus infinity.
  * Each row of inputs, and of key_inputs, has its token. Rows stand in their order, those of --query alone; which they
  * are is in table->row_numbers. The reader stands behind them, at the next table or the end. */
-enum status printed_csv_table(struct printed_reader *reader, const struct printed_csv *csv, struct printed_piece *name,
-                              struct printed_table *table);
+bool printed_csv_table(struct printed_reader *reader, const struct printed_csv *csv, struct printed_piece *name,
+                       struct printed_table *table);
 
 #endif

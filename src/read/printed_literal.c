@@ -15,8 +15,6 @@ static const char *const CALLS[] = {
 static const char *const PASSED[] = {"device", "requires_grad", "grad_fn", "size",      "layout",    "copy",
                                      "shape",  "order",         "subok",   "weak_type", "pin_memory"};
 
-static const char WORD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
-
 static bool is_one_of(const char *const *words, size_t count, const char *at, size_t length)
 {
     for (size_t i = 0; i < count; i++)
@@ -27,43 +25,39 @@ static bool is_one_of(const char *const *words, size_t count, const char *at, si
 
 /* --- the dtype --------------------------------------------------------------------------------------------------- */
 
-/* The working dtype that a word such as torch.float64 or 'half' names. */
-static enum dtype working_dtype_of(const char *at, size_t length)
-{
-    static const struct {
-        const char *part;
-        enum dtype dtype;
-    } PARTS[] = {{"bfloat16", DTYPE_BF16}, {"float16", DTYPE_F16}, {"half", DTYPE_F16}, {"f2", DTYPE_F16},
-                 {"float64", DTYPE_F64},   {"double", DTYPE_F64},  {"f8", DTYPE_F64}};
-    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++)
-        if (memmem(at, length, PARTS[i].part, strlen(PARTS[i].part)) != NULL)
-            return PARTS[i].dtype;
-    return DTYPE_F32;
-}
-
 enum printed_dtype { IS_FLOAT, IS_WHOLE, IS_TRUTH, IS_UNKNOWN };
 
-/* What a word such as torch.float64, 'int32' or np.bool_ says of the numbers. */
-static enum printed_dtype dtype_of(const char *at, size_t length)
+/* What a word such as torch.float64, 'int32' or np.bool_ says of the numbers; the first part that it has counts, for
+ * their working dtype the first that has one. */
+static enum printed_dtype dtype_of(const char *at, size_t length, enum dtype *working)
 {
     static const struct {
         const char *part;
         enum printed_dtype dtype;
+        enum dtype working;
     } PARTS[] = {
-        {"complex", IS_UNKNOWN}, {"bool", IS_TRUTH},   {"int", IS_WHOLE},    {"long", IS_WHOLE}, {"short", IS_WHOLE},
-        {"float", IS_FLOAT},     {"double", IS_FLOAT}, {"single", IS_FLOAT}, {"half", IS_FLOAT}, {"f2", IS_FLOAT},
-        {"f4", IS_FLOAT},        {"f8", IS_FLOAT},     {"i8", IS_WHOLE},
+        {"complex", IS_UNKNOWN, DTYPE_F32}, {"bool", IS_TRUTH, DTYPE_F32},   {"int", IS_WHOLE, DTYPE_F32},
+        {"long", IS_WHOLE, DTYPE_F32},      {"short", IS_WHOLE, DTYPE_F32},  {"bfloat16", IS_FLOAT, DTYPE_BF16},
+        {"float16", IS_FLOAT, DTYPE_F16},   {"half", IS_FLOAT, DTYPE_F16},   {"f2", IS_FLOAT, DTYPE_F16},
+        {"float64", IS_FLOAT, DTYPE_F64},   {"double", IS_FLOAT, DTYPE_F64}, {"f8", IS_FLOAT, DTYPE_F64},
+        {"float", IS_FLOAT, DTYPE_F32},     {"single", IS_FLOAT, DTYPE_F32}, {"f4", IS_FLOAT, DTYPE_F32},
+        {"i8", IS_WHOLE, DTYPE_F32},
     };
+    enum printed_dtype dtype = IS_UNKNOWN;
+    bool found = false;
+    *working = DTYPE_F32;
     for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++)
-        if (memmem(at, length, PARTS[i].part, strlen(PARTS[i].part)) != NULL)
-            return PARTS[i].dtype;
-    return IS_UNKNOWN;
+        if (memmem(at, length, PARTS[i].part, strlen(PARTS[i].part)) != NULL) {
+            dtype = found ? dtype : PARTS[i].dtype;
+            *working = *working == DTYPE_F32 ? PARTS[i].working : *working;
+            found = true;
+        }
+    return dtype;
 }
 
-static enum status check_dtype(struct printed_reader *reader, struct printed_table *table, const char *at,
-                               size_t length)
+static bool check_dtype(struct printed_reader *reader, struct printed_table *table, const char *at, size_t length)
 {
-    const enum printed_dtype dtype = dtype_of(at, length);
+    const enum printed_dtype dtype = dtype_of(at, length, &table->stated);
     const char *failed = dtype == IS_WHOLE ? table->whole_failed : dtype == IS_TRUTH ? table->truth_failed : NULL;
     if (dtype == IS_UNKNOWN)
         return printed_fail(reader, at, "expected floats, whole numbers or bool, got the dtype %.*s",
@@ -73,8 +67,7 @@ static enum status check_dtype(struct printed_reader *reader, struct printed_tab
                             dtype == IS_WHOLE ? "a whole number" : "True or False", (int)memory_smaller(length, 40),
                             at);
     table->boolean = table->boolean || dtype == IS_TRUTH;
-    table->stated = working_dtype_of(at, length);
-    return STATUS_OK;
+    return true;
 }
 
 /* --- what stands behind the numbers ------------------------------------------------------------------------------ */
@@ -88,53 +81,49 @@ static const char *end_of_value(const char *at)
             const char *end = at + 1 + strcspn(at + 1, (const char[]){CLOSING[i][1], '\n', '\0'});
             return *end == CLOSING[i][1] ? end + 1 : NULL;
         }
-    return strspn(at, WORD) > 0 ? at + strspn(at, WORD) : NULL;
+    return printed_word_length(at) > 0 ? at + printed_word_length(at) : NULL;
 }
 
 /* "grad_fn=<MmBackward0>", or a dtype alone. */
-static enum status take_argument(struct printed_reader *reader, struct printed_table *table)
+static bool take_argument(struct printed_reader *reader, struct printed_table *table)
 {
     const char *name = reader->at;
-    const size_t length = strspn(name, WORD);
+    enum dtype working;
+    const size_t length = printed_word_length(name);
     const char *value = name + length + strspn(name + length, " ");
     const bool named = length > 0 && *value == '=';
     value = named ? value + 1 + strspn(value + 1, " ") : name;
     const char *end = end_of_value(value);
     const bool is_dtype = !named || is_one_of((const char *const[]){"dtype"}, 1, name, length);
-    if (end == NULL || (!named && dtype_of(value, (size_t)(end - value)) == IS_UNKNOWN))
+    if (end == NULL || (!named && dtype_of(value, (size_t)(end - value), &working) == IS_UNKNOWN))
         return printed_fail_expected(reader, named ? value : name, "')', or dtype=... behind the numbers");
     if (!is_dtype && !is_one_of(PASSED, sizeof PASSED / sizeof PASSED[0], name, length))
         return printed_fail_expected(reader, name, "dtype=, device=, grad_fn= and the like");
     reader->at = end;
-    return is_dtype ? check_dtype(reader, table, value, (size_t)(end - value)) : STATUS_OK;
+    return !is_dtype || check_dtype(reader, table, value, (size_t)(end - value));
 }
 
 /* From behind the array to behind the ')' of its call. */
-static enum status end_call(struct printed_reader *reader, struct printed_table *table)
+static bool end_call(struct printed_reader *reader, struct printed_table *table)
 {
-    for (;;) {
-        if (printed_skip(reader, table) != STATUS_OK)
-            return reader->error->status;
-        if (*reader->at == ')') {
-            reader->at++;
-            return STATUS_OK;
-        }
+    for (printed_skip(reader, table); *reader->at != ')'; printed_skip(reader, table)) {
         if (*reader->at != ',')
             return printed_fail_expected(reader, reader->at, "',' or ')'");
         reader->at++;
-        if (printed_skip(reader, table) != STATUS_OK)
-            return reader->error->status;
-        if (*reader->at != ')' && take_argument(reader, table) != STATUS_OK)
-            return reader->error->status;
+        printed_skip(reader, table);
+        if (*reader->at != ')' && !take_argument(reader, table))
+            return false;
     }
+    reader->at++;
+    return true;
 }
 
 /* --- all of it --------------------------------------------------------------------------------------------------- */
 
-static enum status fail_literal(struct printed_reader *reader)
+static bool fail_literal(struct printed_reader *reader)
 {
     struct printed_number number;
-    const size_t length = printed_number_read(reader->at, &number), word = strspn(reader->at, WORD);
+    const size_t length = printed_number_read(reader->at, &number), word = printed_word_length(reader->at);
     if (length > 0 && printed_number_ends(reader->at[length]))
         return printed_fail(reader, reader->at, "a single number; expected a table, [[...]]");
     if (strncmp(reader->at, "OrderedDict(", 12) == 0)
@@ -150,17 +139,16 @@ static enum status fail_literal(struct printed_reader *reader)
 }
 
 /* The names of calls up to the array; *calls: how many brackets are open. */
-static enum status begin_calls(struct printed_reader *reader, struct printed_table *table, size_t *calls)
+static bool begin_calls(struct printed_reader *reader, struct printed_table *table, size_t *calls)
 {
     for (*calls = 0; *reader->at != '[' && *calls < DEEPEST_CALL; ++*calls) {
-        const size_t length = strspn(reader->at, WORD);
+        const size_t length = printed_word_length(reader->at);
         if (reader->at[length] != '(' || !is_one_of(CALLS, sizeof CALLS / sizeof CALLS[0], reader->at, length))
             return fail_literal(reader);
         reader->at += length + 1;
-        if (printed_skip(reader, table) != STATUS_OK)
-            return reader->error->status;
+        printed_skip(reader, table);
     }
-    return *reader->at == '[' ? STATUS_OK : fail_literal(reader);
+    return *reader->at == '[' || fail_literal(reader);
 }
 
 const char *printed_behind_title(const char *at)
@@ -172,7 +160,7 @@ const char *printed_behind_title(const char *at)
     return numbers != NULL ? numbers + sizeof NUMBERS - 1 : NULL;
 }
 
-enum status printed_literal(struct printed_reader *reader, struct printed_table *table)
+bool printed_literal(struct printed_reader *reader, struct printed_table *table)
 {
     size_t calls;
     *table = (struct printed_table){0};
@@ -180,16 +168,15 @@ enum status printed_literal(struct printed_reader *reader, struct printed_table 
     const bool bracketed = behind != NULL && *reader->at == '<';
     if (behind != NULL) {
         reader->at = behind;
-        if (printed_skip(reader, table) != STATUS_OK)
-            return reader->error->status;
+        printed_skip(reader, table);
     }
-    if (begin_calls(reader, table, &calls) || printed_array(reader, table))
-        return reader->error->status;
-    for (; calls > 0; calls--)
-        if (end_call(reader, table) != STATUS_OK)
-            return reader->error->status;
+    bool read = begin_calls(reader, table, &calls) && printed_array(reader, table);
+    for (; read && calls > 0; calls--)
+        read = end_call(reader, table);
+    if (!read)
+        return false;
     if (bracketed && *reader->at != '>')
         return printed_fail_expected(reader, reader->at, "'>', which ends the print");
     reader->at += bracketed;
-    return STATUS_OK;
+    return true;
 }

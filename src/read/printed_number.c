@@ -19,10 +19,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static bool goes_on(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '(';
-}
+static const char WORD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
 
 bool printed_number_ends(char next)
 {
@@ -62,7 +59,7 @@ static size_t read_word(const char *text, struct printed_number *number)
     };
     for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
         const size_t length = strlen(WORDS[i].word);
-        if (strncasecmp(text, WORDS[i].word, length) != 0 || goes_on(text[length]))
+        if (strncasecmp(text, WORDS[i].word, length) != 0 || strspn(text + length, WORD) > 0 || text[length] == '(')
             continue;
         *number = (struct printed_number){.kind = WORDS[i].kind, .value = WORDS[i].value};
         return length;
@@ -182,6 +179,6 @@ const char *printed_number_hint(const char *text)
             return HINTS[i][1];
     if (is_digit(*first) || *first == '.')
         return hint_behind(first, first + strspn(first, "0123456789.eE"));
-    const size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
+    const size_t word = strspn(text, WORD);
     return word > 0 && text[word] == '(' ? "; nothing is run here: paste what it prints" : "";
 }

@@ -25,11 +25,6 @@ struct rows {
     bool whole_first;       /* the first column is whole numbers */
 };
 
-static bool ends_line(char c)
-{
-    return c == '\n' || c == '\0';
-}
-
 static const char *skip_spaces(const char *at, char separator)
 {
     return at + strspn(at, separator == '\t' ? " \r" : " \t\r");
@@ -37,44 +32,30 @@ static const char *skip_spaces(const char *at, char separator)
 
 /* --- cells of words ---------------------------------------------------------------------------------------------- */
 
-/* The end of a text in quotes, where a doubled one stands for itself; NULL where it does not end in its line. */
-static const char *end_of_quotes(const char *at)
-{
-    const char quote = *at++;
-    while (!ends_line(*at) && (*at != quote || at[1] == quote))
-        at += *at == quote ? 2 : 1;
-    return *at == quote ? at : NULL;
-}
-
 static bool ends_cell(const struct rows *rows, char c)
 {
-    return ends_line(c) || (rows->separator == ' ' ? c == ' ' || c == '\t' || c == '\r' : c == rows->separator);
+    return printed_ends_line(c) || (rows->separator == ' ' ? c == ' ' || c == '\t' || c == '\r' : c == rows->separator);
 }
 
-/* Reads the cell that begins there; the reader stands behind it, before its separator. */
-static enum status take_cell(struct rows *rows, struct printed_piece *cell)
+/* Reads cell `index` of its line; the reader then stands before the next separator, or at the end of the line. */
+static bool take_cell(struct rows *rows, size_t index, struct printed_piece *cell)
 {
     struct printed_reader *reader = rows->reader;
-    const char *first = reader->at = skip_spaces(reader->at, rows->separator);
-    *cell = (struct printed_piece){first, 0, false};
-    if (*first == '"') {
-        const char *end = end_of_quotes(first);
-        if (end == NULL)
-            return printed_fail(reader, first,
-                                "expected '\"' at the end of the text in quotes, got the end of the line");
-        *cell = (struct printed_piece){first + 1, (size_t)(end - first - 1), true};
-        reader->at = skip_spaces(end + 1, rows->separator);
-        if (!ends_cell(rows, *reader->at) && rows->separator != ' ')
-            return printed_fail_expected(reader, reader->at, "a separator behind the text in quotes");
-        return STATUS_OK;
-    }
-    while (!ends_cell(rows, *reader->at))
-        reader->at++;
-    const char *end = reader->at;
-    while (end > first && strchr(" \t\r", end[-1]) != NULL)
+    reader->at += index > 0 && rows->separator != ' ';
+    const char *first = skip_spaces(reader->at, rows->separator), *end = first;
+    const bool quoted = *first == '"';
+    if (quoted && (end = printed_end_of_quotes(first)) == NULL)
+        return printed_fail(reader, first, "expected '\"' at the end of the text in quotes, got the end of the line");
+    while (!quoted && !ends_cell(rows, *end))
+        end++;
+    reader->at = skip_spaces(end + quoted, rows->separator);
+    if (quoted && !ends_cell(rows, *reader->at) && rows->separator != ' ')
+        return printed_fail_expected(reader, reader->at, "a separator behind the text in quotes");
+    while (!quoted && end > first && strchr(" \t\r", end[-1]) != NULL)
         end--;
-    *cell = (struct printed_piece){first, (size_t)(end - first), false};
-    return STATUS_OK;
+    first += quoted;
+    *cell = (struct printed_piece){first, (size_t)(end - first), quoted};
+    return true;
 }
 
 static bool is_number(const struct printed_piece *cell, struct printed_number *number)
@@ -92,7 +73,7 @@ static bool is_misprint(const struct printed_piece *cell)
     return !cell->quoted && cell->length > 0 && begins && !is_number(cell, &number);
 }
 
-static enum status fail_misprint(struct rows *rows, const struct printed_piece *cell)
+static bool fail_misprint(struct rows *rows, const struct printed_piece *cell)
 {
     const char *at = cell->text, *hint = printed_number_hint(at);
     if (hint[0] == '\0')
@@ -125,14 +106,11 @@ static bool is_dressed_number(const struct printed_piece *cell)
 static bool is_missing(const struct printed_piece *cell)
 {
     static const char *const WORDS[] = {"", "-", "--", "NA", "N/A", "None"};
-    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++)
-        if (strlen(WORDS[i]) == cell->length && strncasecmp(WORDS[i], cell->text, cell->length) == 0)
-            return true;
-    return false;
+    return printed_is_one_of(cell, WORDS, sizeof WORDS / sizeof WORDS[0]);
 }
 
 /* Labels are tokens: UTF-8 without control characters. */
-static enum status check_label(struct rows *rows, const struct printed_piece *cell)
+static bool check_label(struct rows *rows, const struct printed_piece *cell)
 {
     const char *at = cell->text, *end = at + cell->length;
     if (at == end && !rows->headed_labels)
@@ -142,7 +120,7 @@ static enum status check_label(struct rows *rows, const struct printed_piece *ce
     for (; at < end; at += text_character(at))
         if (text_character(at) == 0 || ((unsigned char)*at < 0x20 && *at != '\t'))
             return printed_fail_expected(rows->reader, at, "a label in UTF-8");
-    return STATUS_OK;
+    return true;
 }
 
 /* --- the first line ---------------------------------------------------------------------------------------------- */
@@ -150,20 +128,17 @@ static enum status check_label(struct rows *rows, const struct printed_piece *ce
 /* A tab, else a semicolon, else a comma outside quotes, else blanks. */
 static char find_separator(const char *at)
 {
-    static const char ORDER[] = {'\t', ';', ','};
-    bool found[3] = {false};
-    for (; !ends_line(*at) && *at != '#'; at++) {
-        const char *end = *at == '"' ? end_of_quotes(at) : NULL;
+    static const char ORDER[] = "\t;,";
+    const char *found = ORDER + 3; /* its NUL */
+    for (; !printed_ends_line(*at) && *at != '#'; at++) {
+        const char *end = *at == '"' ? printed_end_of_quotes(at) : NULL;
         at = end != NULL ? end : at;
         if (*at == '[') /* R's [,1] */
             at += strcspn(at, "]\n") - (at[strcspn(at, "]\n")] != ']');
-        for (size_t i = 0; i < sizeof ORDER; i++)
-            found[i] = found[i] || *at == ORDER[i];
+        const char *separator = *at != '\0' ? strchr(ORDER, *at) : NULL;
+        found = separator != NULL && separator < found ? separator : found;
     }
-    for (size_t i = 0; i < sizeof ORDER; i++)
-        if (found[i])
-            return ORDER[i];
-    return ' ';
+    return *found != '\0' ? *found : ' ';
 }
 
 /* Whether a column of that name says which row it is. */
@@ -171,10 +146,7 @@ static bool names_rows(const struct printed_piece *cell)
 {
     static const char *const NAMES[] = {"id", "index", "idx", "pos", "position", "nr",
                                         "no", "token", "row", "n",   "#",        "Unnamed: 0"};
-    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
-        if (strlen(NAMES[i]) == cell->length && strncasecmp(NAMES[i], cell->text, cell->length) == 0)
-            return true;
-    return false;
+    return printed_is_one_of(cell, NAMES, sizeof NAMES / sizeof NAMES[0]);
 }
 
 /* Whether the line is pandas' head line of columns 0, 1, 2 ...: a blank first; beneath it row 0, with a cell more. */
@@ -189,7 +161,7 @@ static bool is_pandas(const char *at, size_t cells)
     at += *at == '\n';
     if (at[0] != '0' || at[1] != ' ')
         return false;
-    for (; !ends_line(*at); at += strspn(at, BLANKS), beneath++)
+    for (; !printed_ends_line(*at); at += strspn(at, BLANKS), beneath++)
         at += strcspn(at, " \t\r\n");
     return beneath == cells + 1;
 }
@@ -197,7 +169,7 @@ static bool is_pandas(const char *at, size_t cells)
 /* Whether the line that begins there is a head line: no cell is a number; or the first one is empty, and the others
  * count; between blanks the first one is empty where the next line has one more, as pandas prints it. Leaves the reader
  * where it was. */
-static enum status find_heads(struct rows *rows)
+static bool find_heads(struct rows *rows)
 {
     struct printed_reader *reader = rows->reader;
     const char *line = reader->at;
@@ -206,9 +178,8 @@ static enum status find_heads(struct rows *rows)
     size_t cells = 0, numbers = 0, missing = 0, dressed = 0;
     bool counts = true, from_zero = true, from_one = true, empty_first = false, misprints = false;
     do {
-        reader->at += cells > 0 && rows->separator != ' ';
-        if (take_cell(rows, &cell) != STATUS_OK)
-            return reader->error->status;
+        if (!take_cell(rows, cells, &cell))
+            return false;
         first = cells == 0 ? cell : first;
         empty_first = empty_first || (cells == 0 && cell.length == 0);
         misprints = misprints || is_misprint(&cell);
@@ -221,8 +192,7 @@ static enum status find_heads(struct rows *rows)
             numbers++;
         }
         cells++;
-        reader->at = rows->separator == ' ' ? skip_spaces(reader->at, ' ') : reader->at;
-    } while (!ends_line(*reader->at));
+    } while (!printed_ends_line(*reader->at));
     reader->at = line;
     rows->names_rows = cells > 1 && names_rows(&first);
     if (numbers == 0 && missing + (cells > 1 && !is_missing(&first)) == cells)
@@ -240,35 +210,32 @@ static enum status find_heads(struct rows *rows)
     rows->headed_labels = head && empty_first;
     rows->counted_heads = rows->headed_labels && numbers > 0;
     rows->from_one = from_one;
-    return STATUS_OK;
+    return true;
 }
 
 /* Whether the row that begins there has a label: a first cell that is no number, or one more than the head line. */
-static enum status find_labels(struct rows *rows)
+static bool find_labels(struct rows *rows)
 {
     struct printed_reader *reader = rows->reader;
     const char *line = reader->at;
     struct printed_piece cell;
     struct printed_number number;
     size_t cells = 1;
-    if (take_cell(rows, &cell) != STATUS_OK)
-        return reader->error->status;
+    if (!take_cell(rows, 0, &cell))
+        return false;
     rows->labelled = rows->headed_labels || !is_number(&cell, &number);
-    for (struct printed_piece other;
-         rows->heads > 0 && !ends_line(*(reader->at = skip_spaces(reader->at, rows->separator))); cells++) {
-        reader->at += rows->separator != ' ';
-        if (take_cell(rows, &other) != STATUS_OK)
-            return reader->error->status;
-    }
+    for (; rows->heads > 0 && !printed_ends_line(*reader->at); cells++)
+        if (!take_cell(rows, cells, &cell))
+            return false;
     rows->labelled = rows->labelled || (rows->heads > 0 && cells == rows->heads + 1);
     reader->at = line;
-    return STATUS_OK;
+    return true;
 }
 
 /* --- a row ------------------------------------------------------------------------------------------------------- */
 
 /* Beneath a first line that counts, labels show that it is a head line and no row. */
-static enum status note_label(struct rows *rows, const struct printed_piece *label)
+static bool note_label(struct rows *rows, const struct printed_piece *label)
 {
     struct printed_number number;
     const size_t row = rows->table->labels;
@@ -281,66 +248,61 @@ static enum status note_label(struct rows *rows, const struct printed_piece *lab
     rows->word_labels = rows->word_labels || !plain;
     rows->label_counts = rows->label_counts && plain && (rows->label_first == 0 || rows->label_first == 1) &&
                          number.value == rows->label_first + (double)row;
-    return STATUS_OK;
+    return true;
 }
 
-static enum status take_label(struct rows *rows)
+static bool take_label(struct rows *rows)
 {
     struct printed_reader *reader = rows->reader;
     struct printed_piece cell;
     struct printed_number number;
-    if (take_cell(rows, &cell) != STATUS_OK)
-        return reader->error->status;
+    if (!take_cell(rows, 0, &cell))
+        return false;
     if (!rows->headed_labels && rows->heads == 0 && is_number(&cell, &number))
         return printed_fail(reader, cell.text, "expected a label, as the first row has one, got '%.*s'",
                             (int)memory_smaller(cell.length, LONGEST_CELL), cell.text);
-    if (check_label(rows, &cell) || note_label(rows, &cell) || printed_label(reader, rows->table, cell))
-        return reader->error->status;
-    reader->at = skip_spaces(reader->at, rows->separator);
-    if (ends_line(*reader->at))
+    if (!check_label(rows, &cell) || !note_label(rows, &cell))
+        return false;
+    reader->labels[rows->table->labels++] = cell;
+    if (printed_ends_line(*reader->at))
         return printed_fail_expected(reader, cell.text,
                                      "JSON, [[...]], NAME = ..., or a row of numbers behind its label");
     reader->at += rows->separator != ' ';
-    return STATUS_OK;
+    return true;
 }
 
-/* How the table parts its numbers, for messages. */
-static const char *separator_name(const struct rows *rows)
-{
-    return rows->separator == '\t'  ? "a tab"
-           : rows->separator == ';' ? "';'"
-           : rows->separator == ',' ? "','"
-                                    : "a blank";
-}
-
-static enum status fail_separator(struct rows *rows)
+static bool fail_separator(struct rows *rows)
 {
     struct printed_reader *reader = rows->reader;
     const bool comma = *reader->at == ',';
+    const char *name = rows->separator == '\t'  ? "a tab"
+                       : rows->separator == ';' ? "';'"
+                       : rows->separator == ',' ? "','"
+                                                : "a blank";
     if (*reader->at == '*')
         return printed_fail(reader, reader->at,
                             "expected a number, got '*', a factor of the whole table; print it after format longG, "
                             "which has none");
-    return printed_fail(reader, reader->at, "expected %s, as between the first cells, got %s%s", separator_name(rows),
+    return printed_fail(reader, reader->at, "expected %s, as between the first cells, got %s%s", name,
                         *reader->at == '\t' ? "a tab" : text_error_describe(&reader->in, reader->at).name,
                         comma ? "; is it a decimal comma? write a point" : "; one separator in the whole table");
 }
 
 /* From behind a number to the next one; *more where there is one. */
-static enum status take_separator(struct rows *rows, bool *more)
+static bool take_separator(struct rows *rows, bool *more)
 {
     struct printed_reader *reader = rows->reader;
     const char *end = reader->at;
     reader->at += strspn(reader->at, rows->separator == ' ' || rows->separator == '\t' ? " \r" : " \t\r");
-    *more = !ends_line(*reader->at) && *reader->at != '#';
+    *more = !printed_ends_line(*reader->at) && *reader->at != '#';
     if (!*more)
-        return reader->at == reader->in.end || *reader->at != '\0' ? STATUS_OK : fail_separator(rows);
+        return reader->at == reader->in.end || *reader->at != '\0' || fail_separator(rows);
     const bool parted =
         rows->separator == ' ' ? reader->at > end && !strchr("\t,;*", *reader->at) : *reader->at == rows->separator;
     if (!parted)
         return fail_separator(rows);
     reader->at += rows->separator != ' ';
-    return STATUS_OK;
+    return true;
 }
 
 /* Whether a table of decimals begins with a row or a column that only counts is seen as its numbers come. */
@@ -358,42 +320,43 @@ static void note_count(struct rows *rows, size_t row, size_t column)
         rows->column_counts = rows->column_counts && begins && plain && number->value == start + (double)row;
 }
 
-static enum status check_width(struct rows *rows, const char *line, size_t columns)
+static bool check_width(struct rows *rows, const char *line, size_t columns)
 {
     struct printed_table *table = rows->table;
     const size_t expected = table->shape[1];
     if (columns == expected)
-        return STATUS_OK;
+        return true;
     return printed_fail(
         rows->reader, line, "row %zu has %zu number%s, expected %zu (as row 1)%s", table->shape[0] + 1, columns,
         columns == 1 ? "" : "s", expected,
         rows->row_counts && columns == expected + 1 ? "; is row 1 a head line? give it names, or leave it out" : "");
 }
 
-static enum status take_row(struct rows *rows)
+static bool take_row(struct rows *rows)
 {
     struct printed_reader *reader = rows->reader;
     struct printed_table *table = rows->table;
     const char *line = reader->at;
     size_t columns = 0;
-    if (rows->labelled && take_label(rows) != STATUS_OK)
-        return reader->error->status;
+    if (rows->labelled && !take_label(rows))
+        return false;
     for (bool more = true; more; columns++) {
         reader->at = skip_spaces(reader->at, rows->separator);
-        if (*reader->at == rows->separator || ends_line(*reader->at))
+        if (*reader->at == rows->separator || printed_ends_line(*reader->at))
             return printed_fail(reader, reader->at, "expected a number, got an empty cell");
-        if (printed_take(reader, table, "a number") != STATUS_OK)
-            return reader->error->status;
+        if (!printed_take(reader, table, "a number"))
+            return false;
         note_count(rows, table->shape[0], columns);
-        if (take_separator(rows, &more) != STATUS_OK)
-            return reader->error->status;
+        if (!take_separator(rows, &more))
+            return false;
     }
     table->shape[1] = table->shape[0] == 0 ? columns : table->shape[1];
-    if (check_width(rows, line, columns) != STATUS_OK)
-        return reader->error->status;
+    if (!check_width(rows, line, columns))
+        return false;
     table->row_end = reader->at;
     table->rows = ++table->shape[0];
-    return printed_skip_in_line(reader, table);
+    printed_skip_in_line(reader, table);
+    return true;
 }
 
 /* --- all of it --------------------------------------------------------------------------------------------------- */
@@ -418,63 +381,38 @@ static bool next_line(struct rows *rows)
 }
 
 /* A text of an old Macintosh would be one long row. */
-static enum status check_line_ends(struct printed_reader *reader)
+static bool check_line_ends(struct printed_reader *reader)
 {
     if (reader->text_checked)
-        return STATUS_OK;
+        return true;
     for (const char *at = reader->at; (at = memchr(at, '\r', (size_t)(reader->in.end - at))) != NULL; at++)
         if (at[1] != '\n' && at + 1 != reader->in.end)
             return printed_fail(reader, at, "expected lines that end in LF or CR LF, got CR alone");
-    return STATUS_OK;
+    return true;
 }
 
-static enum status check_heads(struct rows *rows, const char *line)
+static bool check_heads(struct rows *rows, const char *line)
 {
     const size_t columns = rows->table->shape[1], most = columns + rows->labelled;
     if (rows->heads == 0 || rows->heads == columns || rows->heads == most)
-        return STATUS_OK;
+        return true;
     return printed_fail(rows->reader, line, "the head line has %zu name%s, expected %zu, one for each column",
                         rows->heads, rows->heads == 1 ? "" : "s", columns);
 }
 
-/* A head line or a column of labels that are numbers would be taken for what they are about. */
-static enum status check_counts(struct rows *rows)
-{
-    const struct printed_table *table = rows->table;
-    const bool decimals = table->decimals > 0 || table->mantissa > 0;
-    if (!decimals || table->shape[0] < 2 || table->shape[1] < 2)
-        return STATUS_OK;
-    if (rows->row_counts)
-        return printed_fail(
-            rows->reader, rows->counts_row,
-            "the first row is just 0, 1, 2 or 1, 2, 3: is it a head line? expected names of columns, or "
-            "no such line");
-    if (rows->column_counts)
-        return printed_fail(
-            rows->reader, rows->counts_row,
-            "the first column is just 0, 1, 2 or 1, 2, 3: are these labels? expected labels that are no "
-            "numbers, or no such column");
-    if (rows->names_rows && rows->whole_first)
-        return printed_fail(
-            rows->reader, rows->counts_row,
-            "the first column is called like a row's number: are these labels? expected labels that are "
-            "no numbers, or no such column");
-    return STATUS_OK;
-}
-
 /* A line that begins with '#' and holds numbers is a row of the token '#', or one taken out: nobody can tell. The first
  * table checks the whole text. */
-static enum status check_hashes(struct rows *rows)
+static bool check_hashes(struct rows *rows)
 {
     struct printed_number number;
     const struct text_source *in = &rows->reader->in;
     if (rows->reader->text_checked)
-        return STATUS_OK;
+        return true;
     for (const char *line = in->text, *end; line < in->end; line = end + 1) {
         end = memchr(line, '\n', (size_t)(in->end - line));
         end = end != NULL ? end : in->end;
         const char *first = line + strspn(line, " \t");
-        for (const char *at = first; *first == '#' && !ends_line(*at); at++) {
+        for (const char *at = first; *first == '#' && !printed_ends_line(*at); at++) {
             const bool begins = at > first && strchr(" \t,;#", at[-1]) != NULL;
             const size_t length = begins ? printed_number_read(at, &number) : 0;
             if (length > 0 && strchr(" \t\r\n,;", at[length]) != NULL)
@@ -485,61 +423,71 @@ static enum status check_hashes(struct rows *rows)
         }
     }
     rows->reader->text_checked = true;
-    return STATUS_OK;
+    return true;
 }
 
-/* Labels that are numbers in quotes, all of them, are a column that was taken for labels. */
-static enum status check_dressed(struct rows *rows)
+/* Whether labels that are numbers in quotes, all of them, are a column that was taken for labels. */
+static bool labels_are_dressed(const struct rows *rows)
 {
-    const struct printed_reader *reader = rows->reader;
     for (size_t i = 0; i < rows->table->labels; i++)
-        if (!is_dressed_number(&reader->labels[i]))
-            return STATUS_OK;
-    if (!rows->labelled || rows->table->labels == 0)
-        return STATUS_OK;
-    return printed_fail(
-        rows->reader, reader->labels[0].text,
-        "the labels are numbers in quotes: are they a column? expected numbers without quotes and with a "
-        "point, or labels that are words");
-}
-
-/* A first line 1, 2, 3 beside numbers that do not count is a row whose first number is missing, or a head line. */
-static enum status check_first_line(struct rows *rows)
-{
-    if (!rows->counted_heads || !rows->from_one || rows->word_labels || rows->label_counts)
-        return STATUS_OK;
-    return printed_fail(
-        rows->reader, rows->counts_row,
-        "the first column is numbers beneath an empty cell: does the first line lack one? expected labels that "
-        "are no numbers, or names of columns");
+        if (!is_dressed_number(&rows->reader->labels[i]))
+            return false;
+    return rows->labelled && rows->table->labels > 0;
 }
 
 /* 0,43,0,15 may be 0.43 and 0.15: whole numbers, and a 0 before each. */
-static enum status check_commas(struct rows *rows)
+static bool may_have_decimal_commas(const struct rows *rows)
 {
     const struct printed_table *table = rows->table;
     const size_t columns = table->shape[1];
     const double *numbers = rows->reader->numbers + table->first;
-    bool parts = rows->separator == ',' && columns % 2 == 0 && table->decimals == 0 && table->mantissa == 0,
-         more = false;
+    bool parts = rows->separator == ',' && columns % 2 == 0 && table->decimals == 0 && table->mantissa == 0;
+    bool more = false;
     for (size_t i = 0; parts && i < table->shape[0] * columns; i++) {
         parts = i % 2 == 1 || numbers[i] == 0;
         more = more || numbers[i] > 1;
     }
-    if (!parts || !more)
-        return STATUS_OK;
-    return printed_fail(
-        rows->reader, rows->counts_row,
-        "every second number is 0: are these decimal commas? expected 0.43, or 0.0 for a column of zeros");
+    return parts && more;
 }
 
-static bool same_label(const struct printed_piece *a, const struct printed_piece *b)
+/* What the numbers may be besides a table is not guessed. A head line or a column of labels that are numbers would be
+ * taken for what they are about; a first line 1, 2, 3 beside numbers that do not count is a row whose first number is
+ * missing, or a head line. */
+static bool check_doubts(struct rows *rows)
 {
-    return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+    const struct printed_table *table = rows->table;
+    const bool decimals = table->decimals > 0 || table->mantissa > 0;
+    const bool counts = decimals && table->shape[0] > 1 && table->shape[1] > 1;
+    const struct {
+        bool is_there;
+        const char *at, *what;
+    } DOUBTS[] = {
+        {counts && rows->row_counts, rows->counts_row,
+         "the first row is just 0, 1, 2 or 1, 2, 3: is it a head line? expected names of columns, or no such line"},
+        {counts && rows->column_counts, rows->counts_row,
+         "the first column is just 0, 1, 2 or 1, 2, 3: are these labels? expected labels that are no numbers, or no "
+         "such "
+         "column"},
+        {counts && rows->names_rows && rows->whole_first, rows->counts_row,
+         "the first column is called like a row's number: are these labels? expected labels that are no numbers, or no "
+         "such column"},
+        {labels_are_dressed(rows), rows->reader->labels[0].text,
+         "the labels are numbers in quotes: are they a column? expected numbers without quotes and with a point, or "
+         "labels that are words"},
+        {rows->counted_heads && rows->from_one && !rows->word_labels && !rows->label_counts, rows->counts_row,
+         "the first column is numbers beneath an empty cell: does the first line lack one? expected labels that are no "
+         "numbers, or names of columns"},
+        {may_have_decimal_commas(rows), rows->counts_row,
+         "every second number is 0: are these decimal commas? expected 0.43, or 0.0 for a column of zeros"},
+    };
+    for (size_t i = 0; i < sizeof DOUBTS / sizeof DOUBTS[0]; i++)
+        if (DOUBTS[i].is_there)
+            return printed_fail(rows->reader, DOUBTS[i].at, "%s", DOUBTS[i].what);
+    return true;
 }
 
 /* Columns that are called as the rows are stand in their order: a table of T x T. `line` is the head line. */
-static enum status check_order(struct rows *rows, const char *line)
+static bool check_order(struct rows *rows, const char *line)
 {
     struct printed_reader *reader = rows->reader;
     const struct printed_table *table = rows->table;
@@ -548,31 +496,30 @@ static enum status check_order(struct rows *rows, const char *line)
     const char *end = reader->at;
     struct printed_piece cell;
     if (rows->heads == 0 || count != table->shape[1] || table->labels != count)
-        return STATUS_OK;
+        return true;
     reader->at = line;
     for (size_t i = 0; i < cells; i++) {
-        reader->at = skip_spaces(reader->at, rows->separator) + (i > 0 && rows->separator != ' ');
-        if (take_cell(rows, &cell) != STATUS_OK)
-            return reader->error->status;
+        if (!take_cell(rows, i, &cell))
+            return false;
         for (size_t row = 0; i >= first && row < count; row++)
-            if (row != i - first && same_label(&cell, &reader->labels[row]) &&
-                !same_label(&cell, &reader->labels[i - first]))
+            if (row != i - first && printed_is_same(&cell, &reader->labels[row]) &&
+                !printed_is_same(&cell, &reader->labels[i - first]))
                 return printed_fail(reader, cell.text, "column %zu is called as row %zu is; expected the same order",
                                     i - first + 1, row + 1);
     }
     reader->at = end;
-    return STATUS_OK;
+    return true;
 }
 
-static enum status take_rows(struct rows *rows)
+static bool take_rows(struct rows *rows)
 {
     struct printed_reader *reader = rows->reader;
     rows->counts_row = reader->at;
-    if (find_labels(rows) != STATUS_OK)
-        return reader->error->status;
+    if (!find_labels(rows))
+        return false;
     do {
-        if (take_row(rows) != STATUS_OK)
-            return reader->error->status;
+        if (!take_row(rows))
+            return false;
         reader->at += *reader->at == '\n';
         const bool empty = next_line(rows);
         if (empty && printed_find_equals(reader->at) != NULL)
@@ -581,13 +528,10 @@ static enum status take_rows(struct rows *rows)
             return printed_fail(reader, reader->at,
                                 "expected one table, got more behind an empty line; two have names: NAME = [[...]]");
     } while (reader->at != reader->in.end);
-    return check_hashes(rows) || check_counts(rows) || check_dressed(rows) || check_first_line(rows) ||
-                   check_commas(rows)
-               ? reader->error->status
-               : STATUS_OK;
+    return check_hashes(rows) && check_doubts(rows);
 }
 
-enum status printed_rows(struct printed_reader *reader, struct printed_table *table)
+bool printed_rows(struct printed_reader *reader, struct printed_table *table)
 {
     struct rows rows = {.reader = reader,
                         .table = table,
@@ -596,15 +540,15 @@ enum status printed_rows(struct printed_reader *reader, struct printed_table *ta
                         .label_counts = true,
                         .whole_first = true};
     *table = (struct printed_table){.first = reader->count};
-    if (check_line_ends(reader) != STATUS_OK)
-        return reader->error->status;
+    if (!check_line_ends(reader))
+        return false;
     next_line(&rows);
     if (*skip_spaces(reader->at, ' ') == '|')
         return printed_fail(reader, reader->at, "expected a table of numbers, got one of Markdown: write it as CSV");
     rows.separator = find_separator(reader->at);
     const char *line = reader->at;
-    if (find_heads(&rows) != STATUS_OK)
-        return reader->error->status;
+    if (!find_heads(&rows))
+        return false;
     if (rows.heads > 0) {
         reader->at += strcspn(reader->at, "\n");
         reader->at += *reader->at == '\n';
@@ -614,5 +558,5 @@ enum status printed_rows(struct printed_reader *reader, struct printed_table *ta
                                          "JSON, or a table of numbers, an embedding for each token");
     }
     table->rank = 2;
-    return take_rows(&rows) || check_heads(&rows, line) || check_order(&rows, line) ? reader->error->status : STATUS_OK;
+    return take_rows(&rows) && check_heads(&rows, line) && check_order(&rows, line);
 }

@@ -3,12 +3,13 @@
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
+#include <strings.h>
 
-enum { LONGEST_WORD = 24 }; /* characters of a word that a message repeats */
+enum { MOST_SHOWN = 24 }; /* characters that a message repeats */
 
 /* --- what is wrong ----------------------------------------------------------------------------------------------- */
 
-enum status printed_fail(struct printed_reader *reader, const char *at, const char *format, ...)
+bool printed_fail(struct printed_reader *reader, const char *at, const char *format, ...)
 {
     char what[512];
     va_list arguments;
@@ -16,14 +17,15 @@ enum status printed_fail(struct printed_reader *reader, const char *at, const ch
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     reader->failed = at;
-    return text_error_at(&reader->in, at, reader->error, "%s", what);
+    text_error_at(&reader->in, at, reader->error, "%s", what);
+    return false;
 }
 
-/* The bytes of the word there, up to a blank, a separator, a bracket or what is no UTF-8. */
-static size_t word_length(const char *at)
+/* The bytes that a message repeats of what is there, up to a blank, a separator, a bracket or what is no UTF-8. */
+static size_t shown_length(const char *at)
 {
     size_t length = 0, bytes;
-    for (size_t i = 0; i < LONGEST_WORD && !printed_number_ends(at[length]) && at[length] != '['; i++) {
+    for (size_t i = 0; i < MOST_SHOWN && !printed_number_ends(at[length]) && at[length] != '['; i++) {
         if ((bytes = text_character(at + length)) == 0)
             break;
         length += bytes;
@@ -31,32 +33,31 @@ static size_t word_length(const char *at)
     return length;
 }
 
-static enum status fail_elided(struct printed_reader *reader, const char *at)
+bool printed_fail_expected(struct printed_reader *reader, const char *at, const char *expected)
 {
-    return printed_fail(reader, at,
-                        "expected every number, got '...', a print that leaves some out; print all of them after "
-                        "torch.set_printoptions(threshold=10**6) or numpy.set_printoptions(threshold=sys.maxsize)");
-}
-
-enum status printed_fail_expected(struct printed_reader *reader, const char *at, const char *expected)
-{
-    const size_t length = word_length(at);
+    const size_t length = shown_length(at);
     const char *hint = printed_number_hint(at);
     reader->failed = at;
     if (printed_number_is_elided(at))
-        return fail_elided(reader, at);
-    if (length < 2 && hint[0] == '\0')
-        return text_error_expected(&reader->in, at, reader->error, expected);
-    return printed_fail(reader, at, "expected %s, got '%.*s'%s", expected, (int)length, at, hint);
+        return printed_fail(reader, at,
+                            "expected every number, got '...', a print that leaves some out; print all of them after "
+                            "torch.set_printoptions(threshold=10**6) or numpy.set_printoptions(threshold=sys.maxsize)");
+    if (length > 1 || hint[0] != '\0')
+        return printed_fail(reader, at, "expected %s, got '%.*s'%s", expected, (int)length, at, hint);
+    text_error_expected(&reader->in, at, reader->error, expected);
+    return false;
 }
 
-/* --- names ------------------------------------------------------------------------------------------------------- */
+/* --- pieces ------------------------------------------------------------------------------------------------------ */
+
+size_t printed_word_length(const char *at)
+{
+    return strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
+}
 
 size_t printed_name_length(const char *at)
 {
-    static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-    static const char GOES_ON[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.";
-    return strspn(at, LETTERS) > 0 ? strspn(at, GOES_ON) : 0;
+    return strchr("0123456789.", *at) == NULL ? printed_word_length(at) : 0;
 }
 
 const char *printed_find_equals(const char *at)
@@ -73,27 +74,33 @@ bool printed_is_import(const char *at)
     return strncmp(at, "from ", 5) == 0 && memmem(at, strcspn(at, "\n"), " import ", 8) != NULL;
 }
 
-/* --- labels ------------------------------------------------------------------------------------------------------ */
-
-/* Room for a label of each line, once one is needed. */
-static enum status make_room(struct printed_reader *reader)
+bool printed_ends_line(char c)
 {
-    size_t lines = 1;
-    if (reader->labels != NULL)
-        return STATUS_OK;
-    for (const char *at = reader->in.text; (at = memchr(at, '\n', (size_t)(reader->in.end - at))) != NULL; at++)
-        lines++;
-    reader->labels = arena_allocate(reader->scratch, lines, sizeof reader->labels[0], reader->error);
-    return reader->labels != NULL ? STATUS_OK : reader->error->status;
+    return c == '\n' || c == '\0';
 }
 
-enum status printed_label(struct printed_reader *reader, struct printed_table *table, struct printed_piece label)
+const char *printed_end_of_quotes(const char *at)
 {
-    if (make_room(reader) != STATUS_OK)
-        return reader->error->status;
-    reader->labels[table->labels++] = label;
-    return STATUS_OK;
+    at++;
+    while (!printed_ends_line(*at) && (*at != '"' || at[1] == '"'))
+        at += *at == '"' ? 2 : 1;
+    return *at == '"' ? at : NULL;
 }
+
+bool printed_is_same(const struct printed_piece *a, const struct printed_piece *b)
+{
+    return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+}
+
+bool printed_is_one_of(const struct printed_piece *piece, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(words[i]) == piece->length && strncasecmp(words[i], piece->text, piece->length) == 0)
+            return true;
+    return false;
+}
+
+/* --- comments ---------------------------------------------------------------------------------------------------- */
 
 static bool is_blank(char c)
 {
@@ -101,7 +108,7 @@ static bool is_blank(char c)
 }
 
 /* From '#' to the end of the line. */
-static enum status take_comment(struct printed_reader *reader, struct printed_table *table)
+static void take_comment(struct printed_reader *reader, struct printed_table *table)
 {
     const char *first = reader->at + 1, *hash = reader->at;
     reader->at += strcspn(reader->at, "\n");
@@ -111,32 +118,25 @@ static enum status take_comment(struct printed_reader *reader, struct printed_ta
         first++;
     while (first < end && is_blank(end[-1]))
         end--;
-    const size_t length = (size_t)(end - first);
     const bool of_row = table->row_end != NULL && memchr(table->row_end, '\n', (size_t)(hash - table->row_end)) == NULL;
-    if (!of_row || length == 0 || table->labels + 1 != table->rows)
-        return STATUS_OK;
-    return printed_label(reader, table, (struct printed_piece){first, length, false});
+    if (of_row && first < end && table->labels + 1 == table->rows)
+        reader->labels[table->labels++] = (struct printed_piece){first, (size_t)(end - first), false};
 }
 
-static enum status skip(struct printed_reader *reader, struct printed_table *table, const char *blanks)
+static void skip(struct printed_reader *reader, struct printed_table *table, const char *blanks)
 {
-    for (;;) {
-        reader->at += strspn(reader->at, blanks);
-        if (*reader->at != '#')
-            return STATUS_OK;
-        if (take_comment(reader, table) != STATUS_OK)
-            return reader->error->status;
-    }
+    while (reader->at += strspn(reader->at, blanks), *reader->at == '#')
+        take_comment(reader, table);
 }
 
-enum status printed_skip(struct printed_reader *reader, struct printed_table *table)
+void printed_skip(struct printed_reader *reader, struct printed_table *table)
 {
-    return skip(reader, table, " \t\r\n");
+    skip(reader, table, " \t\r\n");
 }
 
-enum status printed_skip_in_line(struct printed_reader *reader, struct printed_table *table)
+void printed_skip_in_line(struct printed_reader *reader, struct printed_table *table)
 {
-    return skip(reader, table, " \t\r");
+    skip(reader, table, " \t\r");
 }
 
 /* --- numbers ----------------------------------------------------------------------------------------------------- */
@@ -149,7 +149,7 @@ static void note_digits(const struct printed_number *number, struct printed_tabl
     *most = number->decimals > *most ? number->decimals : *most;
 }
 
-static enum status check_kind(struct printed_reader *reader, struct printed_table *table, bool first)
+static bool check_kind(struct printed_reader *reader, struct printed_table *table, bool first)
 {
     const bool truth = reader->last.kind == PRINTED_TRUTH;
     table->boolean = first ? truth : table->boolean;
@@ -159,17 +159,17 @@ static enum status check_kind(struct printed_reader *reader, struct printed_tabl
         return printed_fail(reader, reader->at,
                             "a number above 1.8e308 overflows; expected at most 3.4028235e+38 in "
                             "magnitude");
-    return STATUS_OK;
+    return true;
 }
 
-enum status printed_take(struct printed_reader *reader, struct printed_table *table, const char *expected)
+bool printed_take(struct printed_reader *reader, struct printed_table *table, const char *expected)
 {
     struct printed_number *number = &reader->last;
     const size_t length = printed_number_read(reader->at, number);
     if (length == 0 || !printed_number_ends(reader->at[length]))
         return printed_fail_expected(reader, reader->at, expected);
-    if (check_kind(reader, table, reader->count == table->first) != STATUS_OK)
-        return reader->error->status;
+    if (!check_kind(reader, table, reader->count == table->first))
+        return false;
     if (table->whole_failed == NULL && number->value != floor(number->value))
         table->whole_failed = reader->at;
     if (table->truth_failed == NULL && number->value != 0 && number->value != 1)
@@ -177,5 +177,5 @@ enum status printed_take(struct printed_reader *reader, struct printed_table *ta
     note_digits(number, table, &reader->digits[reader->count]);
     reader->numbers[reader->count++] = number->value;
     reader->at += length;
-    return STATUS_OK;
+    return true;
 }

@@ -1,4 +1,5 @@
-/* What the readers of printed tables share: the text, and the numbers, digits and labels as they come. */
+/* What the readers of printed tables share: the text, what its pieces are, and the numbers, digits and labels as they
+ * come. What returns false has filled the error, at its place in the text. */
 #ifndef ATTN_READ_PRINTED_TABLE_H
 #define ATTN_READ_PRINTED_TABLE_H
 
@@ -36,7 +37,7 @@ struct printed_reader {
     int16_t *digits;              /* of each: its exponent, PRINTED_PLAIN without one, INT16_MIN where it is exact */
     size_t count;                 /* numbers so far, of all tables */
     struct printed_number last;   /* the last one */
-    struct printed_piece *labels; /* room for one of each line; NULL until one is needed */
+    struct printed_piece *labels; /* room for one of each line */
     const char *failed;           /* where the text is wrong */
     bool text_checked;            /* a table of rows has checked the ends of lines and the '#' of all the text */
     struct arena *arena, *scratch;
@@ -47,19 +48,29 @@ enum { PRINTED_PLAIN = INT16_MAX };
 
 /* Past blanks, ends of lines and comments from '#' on; a comment behind a row, in its line, becomes its label: the
  * words before a parenthesis. */
-enum status printed_skip(struct printed_reader *reader, struct printed_table *table);
+void printed_skip(struct printed_reader *reader, struct printed_table *table);
 
 /* The same, to the end of the line at most. */
-enum status printed_skip_in_line(struct printed_reader *reader, struct printed_table *table);
-
-/* Notes a row's label. */
-enum status printed_label(struct printed_reader *reader, struct printed_table *table, struct printed_piece label);
+void printed_skip_in_line(struct printed_reader *reader, struct printed_table *table);
 
 /* Reads the next number of the table; `expected` says what else may stand there. */
-enum status printed_take(struct printed_reader *reader, struct printed_table *table, const char *expected);
+bool printed_take(struct printed_reader *reader, struct printed_table *table, const char *expected);
 
 /* The bytes of the name that begins there, letters, digits, '_' and points; 0 where none does. */
 size_t printed_name_length(const char *at);
+
+/* "[a-zA-Z0-9_.]*": the bytes of the word that begins there. */
+size_t printed_word_length(const char *at);
+
+/* Whether a line, or the text, ends at this character. */
+bool printed_ends_line(char c);
+
+/* The last quote of a text in double quotes, where a doubled one stands for itself; NULL where its line ends before. */
+const char *printed_end_of_quotes(const char *at);
+
+/* Whether two pieces hold the same text; whether one holds one of those words, in whichever case. */
+bool printed_is_same(const struct printed_piece *a, const struct printed_piece *b);
+bool printed_is_one_of(const struct printed_piece *piece, const char *const *words, size_t count);
 
 /* The '=' of "NAME =", or NULL. */
 const char *printed_find_equals(const char *at);
@@ -67,18 +78,18 @@ const char *printed_find_equals(const char *at);
 /* "import torch", "from torch import nn": of a token's row the second word is a number. */
 bool printed_is_import(const char *at);
 
-/* STATUS_USAGE: at the place, printf-like; and "expected ..., got ..." with the word that stands there and a hint. */
-enum status printed_fail(struct printed_reader *reader, const char *at, const char *format, ...)
+/* False: STATUS_USAGE at the place, printf-like; and "expected ..., got ..." with the word that is there and a hint. */
+bool printed_fail(struct printed_reader *reader, const char *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-enum status printed_fail_expected(struct printed_reader *reader, const char *at, const char *expected);
+bool printed_fail_expected(struct printed_reader *reader, const char *at, const char *expected);
 
 /* Behind what stands before a literal: "Parameter containing:", "<tf.Tensor: ... numpy=", which a '>' ends; or NULL. */
 const char *printed_behind_title(const char *at);
 
 /* [[1, 2], [3, 4]], [[1 2] [3 4]] or [1 2; 3 4] from its first bracket on; the same with tensor(...) or the like around
  * it; rows of numbers, to the end of the text or to an empty line before NAME =. */
-enum status printed_literal(struct printed_reader *reader, struct printed_table *table);
-enum status printed_array(struct printed_reader *reader, struct printed_table *table);
-enum status printed_rows(struct printed_reader *reader, struct printed_table *table);
+bool printed_literal(struct printed_reader *reader, struct printed_table *table);
+bool printed_array(struct printed_reader *reader, struct printed_table *table);
+bool printed_rows(struct printed_reader *reader, struct printed_table *table);
 
 #endif

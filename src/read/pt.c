@@ -47,16 +47,12 @@ static size_t folder_length(const struct zip *zip)
     return zip->first != NULL ? strcspn(zip->first, "/") : 0;
 }
 
-static bool is_pickle(const struct zip *zip, const struct zip_entry *entry)
-{
-    const size_t folder = folder_length(zip);
-    return strncmp(entry->name, zip->first, folder) == 0 && strcmp(entry->name + folder, "/data.pkl") == 0;
-}
-
 bool pt_is(const struct zip *zip)
 {
+    const size_t folder = folder_length(zip);
     for (size_t i = 0; i < zip->count; i++)
-        if (is_pickle(zip, &zip->entries[i]))
+        if (strncmp(zip->entries[i].name, zip->first, folder) == 0 &&
+            strcmp(zip->entries[i].name + folder, "/data.pkl") == 0)
             return true;
     return false;
 }

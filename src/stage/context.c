@@ -1,4 +1,5 @@
 /* context = dropped . value: Vaswani et al. 2017, eq. 1. */
+#include "model/stage_id.h"
 #include "stage/dot_products.h"
 #include "stage/softmax.h"
 

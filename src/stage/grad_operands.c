@@ -41,12 +41,6 @@ static void formula_query(const struct problem *problem, enum stage stage, struc
     text_add(text, "grad_scores . key");
 }
 
-/* All keys count, unless a mistake lets each tile replace those before it. */
-static size_t first_key(const struct problem *problem)
-{
-    return problem->grad_change == GRAD_QUERY_LAST_TILE ? gradient_last_tile(problem->keys, problem->grad_form) : 0;
-}
-
 /* The keys lie in panels, one beside the other. */
 static void make_query(const struct attention_row *row)
 {
@@ -54,7 +48,7 @@ static void make_query(const struct attention_row *row)
     const double *scores = row->stages[STAGE_GRAD_SCORES];
     double *made = row->stages[STAGE_GRAD_QUERY];
     memset(made, 0, d * sizeof *made);
-    for (size_t j = first_key(row->problem); j < row->problem->keys; j++) {
+    for (size_t j = 0; j < row->problem->keys; j++) {
         const double *key = row->key + j / DOT_KEYS * DOT_KEYS * d + j % DOT_KEYS;
         for (size_t k = 0; k < d && scores[j] != 0; k++)
             made[k] += scores[j] * key[k * DOT_KEYS];

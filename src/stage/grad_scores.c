@@ -2,6 +2,7 @@
  * weights x grad_weights over the row (a sink's value is 0, so it adds nothing); through the softcap, whose slope is
  * 1 - tanh^2, and the scale. */
 #include "base/decimal.h"
+#include "model/stage_id.h"
 #include "stage/gradient.h"
 #include "stage/scaled.h"
 
@@ -44,15 +45,6 @@ static void formula_scores(const struct problem *problem, enum stage stage, stru
         text_add(text, "grad_scaled x %s", scale);
 }
 
-/* What a score does to its own weight, w (1 - w), and to no other: a mistake. */
-static void make_diagonal(const struct attention_row *row)
-{
-    const double *weights = row->stages[STAGE_WEIGHTS], *above = row->stages[STAGE_GRAD_WEIGHTS];
-    for (size_t j = 0; j < row->problem->keys; j++)
-        row->stages[STAGE_GRAD_MASKED][j] =
-            row->empty || row->bias[j] == -INFINITY ? 0 : weights[j] * (1 - weights[j]) * above[j];
-}
-
 /* The size of grad_weights of one key by its terms. */
 static double size_of(const struct attention_row *row, size_t key)
 {
@@ -63,12 +55,12 @@ static double size_of(const struct attention_row *row, size_t key)
     return sqrt(squares);
 }
 
-/* Moves each difference by a share of the terms that it is made of: where grad_weights is delta nothing is left but
- * what rounding leaves, however the numbers that are given are moved. */
-static void add_noise(const struct attention_row *row, double *masked)
+void gradient_add_noise(const struct attention_row *row)
 {
     const double *weights = row->stages[STAGE_WEIGHTS], *above = row->stages[STAGE_GRAD_WEIGHTS];
-    double delta = 0;
+    double delta = 0, *masked = row->stages[STAGE_GRAD_MASKED];
+    if (row->problem->noise == 0 || row->empty)
+        return;
     for (size_t j = 0; j < row->problem->keys; j++)
         delta += weights[j] > 0 ? weights[j] * size_of(row, j) : 0;
     for (size_t j = 0; j < row->problem->keys; j++) {
@@ -81,29 +73,14 @@ static void add_noise(const struct attention_row *row, double *masked)
 static void make_masked(const struct attention_row *row)
 {
     const double *weights = row->stages[STAGE_WEIGHTS], *above = row->stages[STAGE_GRAD_WEIGHTS];
-    const enum grad_change change = row->problem->grad_change;
-    const bool all = change == GRAD_MASK_MISSING, of_all = all && row->problem->grad_form == 1;
-    const double excess = change == GRAD_MAXIMUM_FOR_LSE ? gradient_excess(row->problem, weights) : 1;
     double delta = 0;
-    if (change == GRAD_SOFTMAX_DIAGONAL) {
-        make_diagonal(row);
-        return;
-    }
-    if (change == GRAD_DROPOUT_MISSING && row->problem->grad_form >= GRAD_DELTA_KEPT) { /* that of the way forward */
-        weights = row->stages[STAGE_DROPPED];
-        above = row->stages[STAGE_GRAD_DROPPED];
-    }
-    for (size_t j = 0; j < row->problem->keys && !row->empty && change != GRAD_DELTA_MISSING; j++)
-        if (of_all || row->bias[j] > -INFINITY)
+    for (size_t j = 0; j < row->problem->keys && !row->empty; j++)
+        if (row->bias[j] > -INFINITY)
             delta += weights[j] * above[j];
-    weights = row->stages[STAGE_WEIGHTS];
-    above = row->stages[STAGE_GRAD_WEIGHTS];
-    delta *= row->problem->grad_form == 1 ? excess : 1;
     for (size_t j = 0; j < row->problem->keys; j++)
         row->stages[STAGE_GRAD_MASKED][j] =
-            row->empty || (row->bias[j] == -INFINITY && !all) ? 0 : excess * weights[j] * (above[j] - delta);
-    if (row->problem->noise > 0 && !row->empty)
-        add_noise(row, row->stages[STAGE_GRAD_MASKED]);
+            row->empty || row->bias[j] == -INFINITY ? 0 : weights[j] * (above[j] - delta);
+    gradient_add_noise(row);
 }
 
 static void make_capped(const struct attention_row *row)
@@ -115,8 +92,7 @@ static void make_scaled(const struct attention_row *row)
 {
     const double *above = row->stages[STAGE_GRAD_CAPPED], *capped = row->stages[STAGE_CAPPED];
     for (size_t j = 0; j < row->problem->keys; j++) {
-        const bool bends =
-            caps(row->problem) && !row->empty && above[j] != 0 && row->problem->grad_change != GRAD_SOFTCAP_MISSING;
+        const bool bends = caps(row->problem) && !row->empty && above[j] != 0;
         const double share = bends ? capped[j] / row->problem->softcap : 0;
         row->stages[STAGE_GRAD_SCALED][j] = above[j] * (1 - share * share);
     }
@@ -124,12 +100,8 @@ static void make_scaled(const struct attention_row *row)
 
 static void make_scores(const struct attention_row *row)
 {
-    const double scale = row->problem->scale;
-    const double factor = row->problem->grad_change == GRAD_SCALE_MISSING ? 1
-                          : row->problem->grad_change == GRAD_SCALE_TWICE ? scale * scale
-                                                                          : scale;
     for (size_t j = 0; j < row->problem->keys; j++)
-        row->stages[STAGE_GRAD_SCORES][j] = row->stages[STAGE_GRAD_SCALED][j] * factor;
+        row->stages[STAGE_GRAD_SCORES][j] = row->stages[STAGE_GRAD_SCALED][j] * row->problem->scale;
 }
 
 /* --- explained --------------------------------------------------------------------------------------------------- */

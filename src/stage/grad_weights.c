@@ -37,30 +37,14 @@ static void formula_weights(const struct problem *problem, enum stage stage, str
         formula_dropped(problem, stage, text);
 }
 
-/* Weights as a kernel makes them again from the scores and lse, the mask forgotten: a mistake. They stand in the place
- * of the right ones for all that follows on the way back. */
-static void recompute(const struct attention_row *row)
-{
-    double *weights = row->stages[STAGE_WEIGHTS], *dropped = row->stages[STAGE_DROPPED];
-    const double factor = 1 / (1 - row->problem->dropout);
-    for (size_t j = 0; j < row->problem->keys && !row->empty; j++)
-        if (row->bias[j] == -INFINITY) {
-            weights[j] = exp(row->stages[STAGE_CAPPED][j] - row->stages[STAGE_LSE][0]);
-            dropped[j] = row->kept == NULL ? weights[j] : row->kept[j] ? weights[j] * factor : 0;
-        }
-}
-
 static void make_dropped(const struct attention_row *row)
 {
     const size_t d = row->problem->d_value;
-    const bool all = row->problem->grad_change == GRAD_MASK_MISSING;
     const double *above = row->stages[STAGE_GRAD_CONTEXT];
-    if (all)
-        recompute(row);
     for (size_t j = 0; j < row->problem->keys; j++) {
         const double *value = row->value + j * d;
         double sum = 0;
-        for (size_t c = 0; c < d && !row->empty && (all || row->bias[j] > -INFINITY); c++)
+        for (size_t c = 0; c < d && !row->empty && row->bias[j] > -INFINITY; c++)
             sum += above[c] * value[c];
         row->stages[STAGE_GRAD_DROPPED][j] = sum;
     }
@@ -69,10 +53,8 @@ static void make_dropped(const struct attention_row *row)
 static void make_weights(const struct attention_row *row)
 {
     const double *dropped = row->stages[STAGE_GRAD_DROPPED], factor = 1 / (1 - row->problem->dropout);
-    const bool all = row->kept == NULL ||
-                     (row->problem->grad_change == GRAD_DROPOUT_MISSING && row->problem->grad_form != GRAD_FOR_VALUE);
     for (size_t j = 0; j < row->problem->keys; j++)
-        row->stages[STAGE_GRAD_WEIGHTS][j] = all ? dropped[j] : row->kept[j] ? dropped[j] * factor : 0;
+        row->stages[STAGE_GRAD_WEIGHTS][j] = row->kept == NULL ? dropped[j] : row->kept[j] ? dropped[j] * factor : 0;
 }
 
 /* --- explained --------------------------------------------------------------------------------------------------- */

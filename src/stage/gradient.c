@@ -2,7 +2,6 @@
 
 #include "stage/masked.h"
 
-#include <math.h>
 #include <stdio.h>
 
 /* A cell of a key that the row does not see. */
@@ -122,21 +121,4 @@ void gradient_write_sum(struct explanation *e, const struct gradient_sum *sum, g
         explain_gap(e, terms, i, "terms", explain_number(e, (int)sum->stage, subtotal));
     }
     worked_line_end_sum(&e->lines, EXPLAIN_LINES, explain_number(e, (int)sum->stage, sum->result));
-}
-
-size_t gradient_last_tile(size_t count, size_t tile)
-{
-    return count > 0 ? (count - 1) / tile * tile : 0;
-}
-
-double gradient_excess(const struct problem *problem, const double *weights)
-{
-    double largest = 0, sum = 0;
-    for (size_t j = 0; j < problem->keys; j++) {
-        largest = fmax(largest, weights[j]);
-        sum += weights[j];
-    }
-    if (problem->mask.sinks != NULL) /* its share is the rest of the row */
-        largest = fmax(largest, 1 - sum);
-    return largest > 0 ? 1 / largest : 1;
 }

@@ -40,11 +40,10 @@ struct explain_place gradient_place(const struct explanation *e, const struct gr
 typedef double gradient_right(struct explanation *e, const struct gradient_sum *sum, size_t term, size_t column);
 void gradient_write_sum(struct explanation *e, const struct gradient_sum *sum, gradient_right *right, size_t column);
 
-/* Two mistakes of the way back: where the last tile of so many begins; and how much too large a row's weights are that
- * were made again as exp(score - maximum), not exp(score - lse). The largest of them, a sink's share of the row among
- * them, is 1 then; weights (keys) are the right ones. */
-size_t gradient_last_tile(size_t count, size_t tile);
-double gradient_excess(const struct problem *problem, const double *weights);
+/* In grad_scores.c: moves each number of a row of grad_masked by a share, problem->noise, of the terms that it is made
+ * of: where grad_weights is delta nothing is left but what rounding leaves, however the numbers that are given are
+ * moved. */
+void gradient_add_noise(const struct attention_row *row);
 
 /* Row `row` of a weight that is used as y = x . W, into numbers (columns). */
 void gradient_load_row(const struct projection *projection, size_t row, size_t columns, double *numbers);

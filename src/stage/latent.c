@@ -1,5 +1,6 @@
 #include "stage/latent.h"
 
+#include "model/stage_id.h"
 #include "stage/norm.h"
 #include "stage/projections.h"
 #include "stage/stage.h"

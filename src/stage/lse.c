@@ -1,5 +1,6 @@
 /* lse = log of the sum of exponentials of a row of masked, as kernels keep it: Dao 2023, "FlashAttention-2", section
  * 3.1. */
+#include "model/stage_id.h"
 #include "stage/softmax.h"
 
 #include <math.h>
@@ -15,6 +16,11 @@ static void make(const struct attention_row *row)
 {
     const struct softmax below = softmax_exponentials(row, row->stages[STAGE_MASKED], row->cast);
     row->stages[STAGE_LSE][0] = row->empty && row->sink == NULL ? -INFINITY : below.largest + log(below.sum);
+}
+
+static double of_sums(const struct fused_sums *sums)
+{
+    return sums->empty ? sums->sink : sums->largest + log(sums->sum);
 }
 
 /* lse = largest + log(sum). */
@@ -43,4 +49,4 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
     worked_line_end(&e->lines);
 }
 
-const struct stage_functions stage_lse = {.formula = formula, .make = make, .explain = explain};
+const struct stage_functions stage_lse = {.formula = formula, .make = make, .of_sums = of_sums, .explain = explain};

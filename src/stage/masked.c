@@ -3,6 +3,7 @@
 #include "stage/masked.h"
 
 #include "base/decimal.h"
+#include "model/stage_id.h"
 #include "stage/stage.h"
 
 #include <math.h>

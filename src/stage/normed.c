@@ -3,6 +3,7 @@
  * The kinds are in model/norm.h. */
 #include "stage/normed.h"
 
+#include "model/stage_id.h"
 #include "stage/norm.h"
 #include "stage/operand_steps.h"
 #include "stage/stage.h"
@@ -56,7 +57,7 @@ static enum status check_key(const struct problem *problem, const char *place, s
 
 static enum norm_id norm_of(enum stage stage)
 {
-    return stage == STAGE_NORMED ? NORM_INPUTS : projection_of(stage) == PROJECTION_QUERY ? NORM_QUERY : NORM_KEY;
+    return stage_is_of_inputs(stage) ? NORM_INPUTS : projection_of(stage) == PROJECTION_QUERY ? NORM_QUERY : NORM_KEY;
 }
 
 void normed_formula(const struct problem *problem, enum stage stage, const char *from, struct text *text)

@@ -1,5 +1,6 @@
 #include "stage/parameter_sums.h"
 
+#include "model/stage_id.h"
 #include "stage/gradient.h"
 #include "stage/operand_steps.h"
 

@@ -1,4 +1,5 @@
 /* present_key and present_value: the past, then the given, as the next call takes them for its past. */
+#include "model/stage_id.h"
 #include "stage/stage.h"
 
 static void formula(const struct problem *problem, enum stage stage, struct text *text)

@@ -1,5 +1,6 @@
 #include "stage/projections.h"
 
+#include "model/stage_id.h"
 #include "stage/latent.h"
 #include "stage/norm.h"
 #include "stage/operand_steps.h"

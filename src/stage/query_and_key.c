@@ -1,6 +1,7 @@
 /* query and key as they meet in the scores: the projection, or what norm, rotation and scale make of it. The rotation's
  * equation and source are in model/rope.h. */
 #include "base/decimal.h"
+#include "model/stage_id.h"
 #include "stage/normed.h"
 #include "stage/operand_steps.h"
 #include "stage/projections.h"

@@ -1,10 +1,12 @@
 #include "stage/stage.h"
 
+#include "model/stages.h"
+#include "stage/backward_mistake.h"
 #include "stage/operand_steps.h"
 #include "stage/wrong.h"
 
-#define STAGE_FUNCTIONS(id, functions, ...) [STAGE_##id] = &stage_##functions,
-static const struct stage_functions *const FUNCTIONS[STAGE_COUNT] = {STAGE_ROWS(STAGE_FUNCTIONS)};
+#define STAGE_FUNCTIONS(id, functions) [STAGE_##id] = &stage_##functions,
+static const struct stage_functions *const FUNCTIONS[STAGE_COUNT] = {STAGE_IDS(STAGE_FUNCTIONS)};
 
 bool stage_applies(const struct problem *problem, enum stage stage)
 {
@@ -54,6 +56,22 @@ bool stage_is_made_by_row(enum stage stage)
     return stage_exists(stage) && FUNCTIONS[stage]->make != NULL;
 }
 
+/* Otherwise: with query, key and value; as the stage that it repeats; of the heads side by side; summed over rows. */
+enum stage stage_unmade(uint64_t stages)
+{
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (stages & STAGE_BIT(stage) && !stage_is_made_by_row((enum stage)stage) &&
+            stage_is_attended((enum stage)stage) && !STAGES[stage].repeats && !STAGES[stage].backward &&
+            stage != STAGE_OUTPUT)
+            return (enum stage)stage;
+    return STAGE_NAMES;
+}
+
+struct fused_statistic stage_statistic(enum stage stage)
+{
+    return (struct fused_statistic){.number = FUNCTIONS[stage]->of_sums, .takes_logs = FUNCTIONS[stage]->takes_logs};
+}
+
 /* The columns of a row that hold anything but 0, minus infinity or what nobody looks at. */
 static struct span made_keys(const struct attention_row *row, enum stage stage)
 {
@@ -64,7 +82,10 @@ void stage_make(const struct attention_row *row, enum stage stage)
 {
     const struct problem *problem = row->problem;
     const struct stage_functions *functions = FUNCTIONS[stage];
-    if (problem->rounding == ROUNDING_OPERATIONS && functions->make_rounded != NULL)
+    const struct backward_mistake *mistake = problem->backward_mistake;
+    if (mistake != NULL && mistake->makes & STAGE_BIT(stage))
+        mistake->make(row, stage);
+    else if (problem->rounding == ROUNDING_OPERATIONS && functions->make_rounded != NULL)
         functions->make_rounded(row);
     else
         functions->make(row);

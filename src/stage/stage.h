@@ -8,6 +8,7 @@
 #define ATTN_STAGE_STAGE_H
 
 #include "explain/explanation.h"
+#include "kernel/fused.h"
 
 /* One query of one head on its way through the stages: what each is made from, and where it goes. */
 struct attention_row {
@@ -39,6 +40,10 @@ struct stage_functions {
     void (*make)(const struct attention_row *row);
     /* The same with every operation rounded, as ONNX's reference does; NULL: as `make`. */
     void (*make_rounded)(const struct attention_row *row);
+    /* A row statistic from what the fused path sums of the row, and whether it takes fused_sums.logs; NULL: that path
+     * cannot make it. */
+    double (*of_sums)(const struct fused_sums *sums);
+    bool takes_logs;
     /* The arithmetic of one row, as worked lines; called twice, for its two passes. What is not in a stage, such as the
      * exponentials of a softmax, is made there. NULL: no arithmetic makes it. */
     void (*explain)(struct explanation *e, enum stage stage, struct explain_place place);
@@ -46,8 +51,8 @@ struct stage_functions {
     bool (*explains)(const struct problem *problem, enum stage stage);
 };
 
-#define STAGE_DECLARE(id, functions, ...) extern const struct stage_functions stage_##functions;
-STAGE_ROWS(STAGE_DECLARE)
+#define STAGE_DECLARE(id, functions) extern const struct stage_functions stage_##functions;
+STAGE_IDS(STAGE_DECLARE)
 #undef STAGE_DECLARE
 
 /* Whether it is among those that are shown unless --stages says otherwise; inputs and parameters, too. */
@@ -66,6 +71,13 @@ enum stage stage_before(const struct problem *problem, enum stage stage);
 
 /* Whether its rows are made one by one, by stage_make. */
 bool stage_is_made_by_row(enum stage stage);
+
+/* A row statistic as the fused path makes it; its `number` is NULL where that path cannot. */
+struct fused_statistic stage_statistic(enum stage stage);
+
+/* The first of the set that no code makes, or STAGE_NAMES: it has a row in stages.h and no `make`, and is none of those
+ * that are made otherwise. */
+enum stage stage_unmade(uint64_t stages);
 
 /* Makes one row of it, as the problem rounds operations, and rounds that to the working dtype. */
 void stage_make(const struct attention_row *row, enum stage stage);

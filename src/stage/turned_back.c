@@ -1,6 +1,7 @@
 #include "stage/turned_back.h"
 
 #include "base/decimal.h"
+#include "model/stage_id.h"
 #include "stage/operand_steps.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* weights = softmax(masked): Vaswani et al. 2017, eq. 1. */
+#include "model/stage_id.h"
 #include "stage/rounded.h"
 #include "stage/softmax.h"
 

@@ -1,5 +1,6 @@
 #include "stage/wrong.h"
 
+#include "model/stage_id.h"
 #include "stage/stage.h"
 
 #include <stdio.h>
@@ -29,7 +30,7 @@ void explain_wrong(struct explanation *e, enum stage stage, struct explain_place
 {
     const enum stage before = stage_before(e->problem, stage);
     const bool square = stage_is_square(stage), one = !stage_has_columns(stage);
-    const bool of_heads = STAGES[stage].columns == STAGE_COLUMNS_MASK;
+    const bool of_heads = stage_is_of_mask(stage);
     const struct explain_range all = one        ? (struct explain_range){place.row, place.row + 1, false}
                                      : of_heads ? (struct explain_range){place.head, place.head + 1, false}
                                      : square   ? explain_keys(e)
@@ -45,7 +46,7 @@ void explain_wrong(struct explanation *e, enum stage stage, struct explain_place
         if (square)
             explain_key_line(e, EXPLAIN_LINES, place.item, i);
         else if (one)
-            explain_line(e, EXPLAIN_LINES, "lse");
+            explain_line(e, EXPLAIN_LINES, "%s", stage_name(stage));
         else if (of_heads)
             explain_line(e, EXPLAIN_LINES, "head %zu", i + 1);
         else

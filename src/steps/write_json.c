@@ -1,5 +1,6 @@
 /* steps -> JSON for pipes: one object, a step a line. Queries and keys count from 1. */
 #include "base/version.h"
+#include "model/stage_id.h"
 #include "steps/writers.h"
 #include "write/json.h"
 

@@ -1,6 +1,7 @@
 /* steps -> one SVG: a row a step, a column a key; which keys are new, which come from the cache, which lie outside the
  * window. Items whose lengths differ have a grid each. */
 #include "base/text.h"
+#include "model/stage_id.h"
 #include "steps/writers.h"
 #include "write/head_lines.h"
 #include "write/svg/svg.h"

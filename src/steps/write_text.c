@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "base/wrap.h"
 #include "compute/result.h"
+#include "model/stage_id.h"
 #include "steps/writers.h"
 #include "write/head_lines.h"
 

@@ -185,13 +185,6 @@ static void add_chunk(const struct pairs *pairs, size_t first, size_t count, str
                 add_pair(sums, printed_of(pairs, first + i), a[i], got[i]);
 }
 
-static void add_all(const struct pairs *pairs, struct sums *sums)
-{
-    *sums = (struct sums){0};
-    for (size_t first = 0; first < pairs->count; first += CHUNK)
-        add_chunk(pairs, first, memory_smaller(pairs->count - first, CHUNK), sums);
-}
-
 static void conclude(struct comparison *comparison, const struct sums *sums)
 {
     comparison->nmse = (double)(sums->error / sums->a);
@@ -268,7 +261,8 @@ static void run_task(void *context, size_t task, unsigned thread)
     struct comparing *comparing = context;
     const struct pairs *pairs = &comparing->pairs;
     if (task == 0) {
-        add_all(pairs, &comparing->sums);
+        for (size_t first = 0; first < pairs->count; first += CHUNK)
+            add_chunk(pairs, first, memory_smaller(pairs->count - first, CHUNK), &comparing->sums);
         return;
     }
     struct comparison found;
@@ -285,6 +279,7 @@ void compare_tensors(struct compare_side a, struct compare_side b, struct compar
                  parts = (count + part - 1) / part;
     comparing.pairs = (struct pairs){a, b, tolerance, count};
     comparing.part = part;
+    comparing.sums = (struct sums){0};
     threads_run(count < FOR_ONE ? 1 : threads, 1 + parts, run_task, &comparing);
     *comparison = nothing_found(count);
     for (size_t i = 0; i < parts; i++)

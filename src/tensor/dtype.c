@@ -17,6 +17,7 @@ struct row {
     const struct codec *codec;
     double smallest, largest;
     int fraction;
+    unsigned nan;
     enum dtype storage;
     bool working, whole, boolean, infinite, rounds_sums;
 };
@@ -195,6 +196,11 @@ static uint64_t magnitude_of(const struct row *row, double number)
     return bits_of(fabs(number) / factor_of(row)) >> (52 - row->fraction);
 }
 
+static inline uint32_t code_at(const struct row *row, const void *data, size_t i)
+{
+    return row->size == 1 ? ((const uint8_t *)data)[i] : ((const uint16_t *)data)[i];
+}
+
 /* Without a branch: a difference of whole numbers below 0 has its highest bit set. */
 static void load_coded(const struct row *row, const void *data, size_t count, double *numbers)
 {
@@ -203,8 +209,7 @@ static void load_coded(const struct row *row, const void *data, size_t count, do
     const uint64_t sign = UINT64_C(1) << (8 * row->size - 1), largest = magnitude_of(row, row->largest),
                    infinity = largest + row->infinite;
     for (size_t i = 0; i < count; i++) {
-        const uint64_t bits = row->size == 1 ? ((const uint8_t *)data)[i] : ((const uint16_t *)data)[i],
-                       magnitude = bits & (sign - 1);
+        const uint64_t bits = code_at(row, data, i), magnitude = bits & (sign - 1);
         const uint64_t beyond = -((largest - magnitude) >> 63) & bits_of(INFINITY),
                        nan = -((infinity - magnitude) >> 63) & NAN_F64;
         numbers[i] = number_of(bits_of(number_of(magnitude << up) * factor) | beyond | nan | (bits & sign) << to_sign);
@@ -214,28 +219,30 @@ static void load_coded(const struct row *row, const void *data, size_t count, do
 /* The same moved up to where a float has its fraction, without a branch, for whole weights. */
 static void load_coded_floats(const struct row *row, const void *data, size_t count, float *numbers)
 {
-    const int up = 23 - row->fraction;
+    const int up = 23 - row->fraction, to_sign = (int)(32 - 8 * row->size);
+    const uint32_t sign = UINT32_C(1) << (8 * row->size - 1);
     const float factor = (float)(row->smallest * 0x1p126 * (double)(UINT64_C(1) << row->fraction));
     const uint32_t largest = (uint32_t)magnitude_of(row, row->largest);
     for (size_t i = 0; i < count; i++) {
-        const uint32_t bits = ((const uint16_t *)data)[i], magnitude = bits & 0x7fff;
+        const uint32_t bits = code_at(row, data, i), magnitude = bits & (sign - 1);
         uint32_t code = magnitude << up;
         float number;
         memcpy(&number, &code, sizeof number);
         number *= factor;
         memcpy(&code, &number, sizeof code);
-        code |= (bits & 0x8000) << 16 | (magnitude > largest ? UINT32_C(0x7f800000) : 0);
+        code |= (bits & sign) << to_sign | (magnitude > largest ? UINT32_C(0x7f800000) : 0);
         memcpy(numbers + i, &code, sizeof code);
     }
 }
 
 static bool finite_coded(const struct row *row, const void *data, size_t count)
 {
-    const uint16_t step = (uint16_t)(0x7fff - magnitude_of(row, row->largest));
+    const uint16_t sign = (uint16_t)(1U << (8 * row->size - 1)),
+                   step = (uint16_t)(sign - 1 - magnitude_of(row, row->largest));
     uint16_t beyond = 0;
     for (size_t i = 0; i < count; i++)
-        beyond |= (uint16_t)((((const uint16_t *)data)[i] & 0x7fff) + step);
-    return beyond >> 15 == 0;
+        beyond |= (uint16_t)((code_at(row, data, i) & (sign - 1U)) + step);
+    return (beyond & sign) == 0;
 }
 
 /* Half a unit in the last place is added to the bits, or the last bit decides a tie, and what lies below that place is
@@ -249,7 +256,7 @@ static inline double round_number(const struct row *row, double number)
     bits += (UINT64_C(1) << (cut - 1)) - 1 + (bits >> cut & 1);
     double rounded = number_of(bits & UINT64_MAX << cut);
     rounded = size < row->smallest * (double)(UINT64_C(2) << row->fraction) ? small : rounded;
-    rounded = rounded > row->largest ? (row->infinite ? (double)INFINITY : (double)NAN) : rounded;
+    rounded = rounded > row->largest ? (row->infinite ? (double)INFINITY : row->largest) : rounded;
     return copysign(size <= DBL_MAX ? rounded : size, number);
 }
 
@@ -259,16 +266,17 @@ static void round_coded(const struct row *row, double *numbers, size_t count)
         numbers[i] = round_number(row, numbers[i]);
 }
 
-/* The bits of a number that the dtype has, or of NaN, in whose place infinity stands where it has none. */
+/* The bits of a number that the dtype has, or of NaN; of infinity those of the largest where it has none. */
 static inline uint64_t code_of(const struct row *row, double number)
 {
     const double size = fabs(number);
     const uint64_t beyond = magnitude_of(row, row->largest) + 1;
-    const uint64_t not_a_number = row->infinite ? beyond | UINT64_C(1) << (row->fraction - 1) : beyond;
+    const uint64_t quiet = row->infinite ? UINT64_C(1) << (row->fraction - 1) : 0;
+    const uint64_t not_a_number = row->nan != 0 ? row->nan : beyond | quiet;
     uint64_t code = bits_of(size * (1 / factor_of(row))) >> (52 - row->fraction);
-    code = size <= DBL_MAX ? code : beyond;
+    code = size <= DBL_MAX ? code : beyond - !row->infinite;
     code |= bits_of(number) >> 63 << (8 * row->size - 1);
-    return size <= (row->infinite ? (double)INFINITY : DBL_MAX) ? code : not_a_number;
+    return size <= (double)INFINITY ? code : not_a_number;
 }
 
 /* As round_number rounds: the bits of a double less those of the exponents that the dtype does not have. Below its
@@ -278,20 +286,24 @@ static void places_of_codes(const struct row *row, const double *numbers, size_t
     const int cut = 52 - row->fraction;
     const double leading = row->smallest * (double)(UINT64_C(1) << row->fraction), magic = 0x1.8p52 * row->smallest;
     const uint64_t below = bits_of(leading) - (UINT64_C(1) << 52), half = (UINT64_C(1) << (cut - 1)) - 1,
-                   beyond = magnitude_of(row, row->largest) + 1;
+                   most = magnitude_of(row, row->largest) + row->infinite;
     for (size_t i = 0; i < count; i++) {
         const double number = fabs(numbers[i]);
         const uint64_t bits = bits_of(number), place = number < leading
                                                            ? bits_of(number + magic) - bits_of(magic)
                                                            : (bits - below + half + (bits >> cut & 1)) >> cut;
-        places[i] = place < beyond ? place : beyond;
+        places[i] = place < most ? place : most;
     }
 }
 
 static void store_coded(const struct row *row, const double *numbers, size_t count, void *data)
 {
+    const struct row own = *row; /* which the numbers are not part of, as the compiler can tell */
     for (size_t i = 0; i < count; i++)
-        ((uint16_t *)data)[i] = (uint16_t)code_of(row, round_number(row, numbers[i]));
+        if (own.size == 1)
+            ((uint8_t *)data)[i] = (uint8_t)code_of(&own, round_number(&own, numbers[i]));
+        else
+            ((uint16_t *)data)[i] = (uint16_t)code_of(&own, round_number(&own, numbers[i]));
 }
 
 static void encode_coded(const struct row *row, const double *numbers, size_t count, unsigned char *bytes)

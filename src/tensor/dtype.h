@@ -63,7 +63,7 @@ double dtype_relative_tolerance(enum dtype dtype);
  * rounded). */
 void dtype_load(enum dtype dtype, const void *data, size_t count, double *numbers);
 
-/* The same as floats, for a working dtype that float32 holds: F32, F16 and BF16. */
+/* The same as floats, for a working dtype that float32 holds: all but F64. */
 void dtype_load_floats(enum dtype dtype, const void *data, size_t count, float *numbers);
 
 /* Whether all of them are finite, for a working dtype. */
@@ -75,12 +75,12 @@ void dtype_store(enum dtype dtype, const double *numbers, size_t count, void *da
 /* Whether a working dtype has every number of the other one. */
 bool dtype_holds(enum dtype dtype, enum dtype other);
 
-/* Rounds each number once to a working dtype, to nearest, ties to even; what is too large becomes infinite, or NaN
- * where the dtype has no infinity. */
+/* Rounds each number once to a working dtype, to nearest, ties to even; what is too large becomes infinite, or the
+ * largest where the dtype has no infinity. Infinity stays: that of a masked score, which no rounding may allow. */
 void dtype_round(enum dtype dtype, double *numbers, size_t count);
 
 /* Numbers as the bytes of a file, the least significant first on any machine: bytes (count x dtype_size) written, each
- * number rounded once. There is one NaN. */
+ * number rounded once, infinity too where the dtype has none. There is one NaN. */
 void dtype_encode(enum dtype dtype, const double *numbers, size_t count, unsigned char *bytes);
 
 /* The same of many numbers, which have the dtype `from` in memory: put takes the bytes in order, piece by piece, as

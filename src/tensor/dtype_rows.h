@@ -8,7 +8,7 @@
  *   .title         the name in words
  *   .safetensors   its code in the header of a .safetensors
  *   .npy           its type in the header of a .npy; none: .npy has no such numbers
- *   .torch         the storage of its numbers in a .pt; there it also goes by its title
+ *   .torch         the storage of its numbers in a .pt, none in new ones; there it also goes by its title
  *   .size          bytes of a number
  *   .codec         how its numbers are loaded, rounded and stored: DOUBLES and FLOATS by the machine, CODED by what
  *                  follows, WHOLES and TRUTHS
@@ -18,7 +18,8 @@
  *   .fraction      bits behind the point
  *   .smallest      above 0; two neighbours are at least so far apart
  *   .largest       that is finite
- *   .infinite      behind the largest come infinity and NaN; else NaN alone
+ *   .infinite      infinity and NaN follow the largest; else NaN alone, and what is too large becomes the largest
+ *   .nan           the code of NaN in files; 0: the first bit of the fraction
  *   .rounds_sums   ONNX's reference rounds each addition of a softmax, not their sum alone
  *
  * The working ones come first, so that their places are those among the values of --dtype; the first of all is the
@@ -40,6 +41,11 @@
     WORKING(BF16, "bf16", 1e-5, 1.6e-2, .title = "bfloat16", .safetensors = "BF16", .size = 2,                        \
             .torch = "BFloat16Storage", .codec = &CODED, .storage = DTYPE_F32,                                        \
             .fraction = 7, .smallest = 0x1p-133, .largest = 0x1.fep127, .infinite = true, .rounds_sums = true)        \
+    WORKING(F8E4M3, "f8e4m3", 2e-3, 0.125, .title = "float8_e4m3fn", .safetensors = "F8_E4M3", .size = 1,             \
+            .codec = &CODED, .storage = DTYPE_F32, .fraction = 3, .smallest = 0x1p-9, .largest = 448)                 \
+    WORKING(F8E5M2, "f8e5m2", 2e-5, 0.25, .title = "float8_e5m2", .safetensors = "F8_E5M2", .size = 1,                \
+            .codec = &CODED, .storage = DTYPE_F32, .fraction = 2, .smallest = 0x1p-16, .largest = 57344,              \
+            .infinite = true, .nan = 0x7f)                                                                            \
     OTHER(I32, "i32", .title = "int32", .safetensors = "I32", .npy = "i4", .size = 4,                                 \
           .torch = "IntStorage", .codec = &SHORT_WHOLES, .whole = true)                                               \
     OTHER(I64, "i64", .title = "int64", .safetensors = "I64", .npy = "i8", .size = 8,                                 \

@@ -72,6 +72,14 @@ const char *tensor_blank(const struct tensor *tensor)
     return !blank ? NULL : isnan(first) ? "NaN" : first < 0 ? "-inf" : first > 0 ? "inf" : "0";
 }
 
+bool tensor_same_shape(const struct tensor *a, const struct tensor *b)
+{
+    bool same = a->rank == b->rank;
+    for (size_t axis = 0; axis < a->rank && same; axis++)
+        same = a->shape[axis] == b->shape[axis];
+    return same;
+}
+
 const char *tensor_shape_text(const struct tensor *tensor, char *shape)
 {
     struct text text = text_begin(shape, TENSOR_SHAPE_BYTES);

@@ -34,6 +34,8 @@ void tensor_store(const struct tensor *tensor, size_t first, size_t count, const
 /* "0", "NaN", "inf" or "-inf" where it has nothing but that, as a result that nobody has written; else NULL. */
 const char *tensor_blank(const struct tensor *tensor);
 
+bool tensor_same_shape(const struct tensor *a, const struct tensor *b);
+
 /* "6 x 3" into shape (TENSOR_SHAPE_BYTES); returns shape. */
 const char *tensor_shape_text(const struct tensor *tensor, char *shape);
 

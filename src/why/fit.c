@@ -199,7 +199,7 @@ static enum status judge_otherwise(const struct trial_base *base, const struct t
     struct trial_guess rounded = *guess;
     struct trial otherwise = *trial;
     if (!dtype_is_coarse(base->problem->dtype) && rounded.count < TRIAL_CHOICES)
-        rounded.choices[rounded.count++].id = base->mine->dtype == DTYPE_BF16 ? MISTAKE_DTYPE_BF16 : MISTAKE_DTYPE_F16;
+        rounded.choices[rounded.count++].id = mistake_of_dtype(base->mine->dtype);
     if (other != NULL && make_of(base, &problem, &rounded, other, &scratch, error)) {
         judge(base, guess, other, &otherwise);
         otherwise.largest = trial->largest;

@@ -163,7 +163,7 @@ static bool is_guessed(const struct why *why, enum mistake id)
         return false;
     if (MISTAKES[id].slot == MISTAKE_SLOT_LSE && !has_stage(why, STAGE_LSE))
         return false;
-    return MISTAKES[id].slot != MISTAKE_SLOT_DRAW && id != MISTAKE_DTYPE_BF16 && id != MISTAKE_DTYPE_F16 &&
+    return MISTAKES[id].slot != MISTAKE_SLOT_DRAW && mistake_dtype(id) == DTYPE_COUNT &&
            (why->left_out == NULL || !why->left_out[id]);
 }
 

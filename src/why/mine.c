@@ -2,6 +2,7 @@
 
 #include "base/decimal.h"
 #include "mistake/plain.h"
+#include "model/stages.h"
 #include "read/foreign_name.h"
 #include "read/load.h"
 #include "stage/stage.h"
@@ -175,16 +176,11 @@ static enum dtype dtype_said(const struct input_file *file)
 static enum dtype dtype_of(const struct input_file *file, const struct file_tensor *named, enum dtype of_job,
                            const double *numbers, size_t count)
 {
-    static const enum dtype COARSE[] = {DTYPE_BF16, DTYPE_F16};
-    const enum dtype said = dtype_said(file);
-    if (dtype_is_coarse(of_job))
-        return of_job;
-    if (said != DTYPE_COUNT && dtype_is_coarse(said))
-        return said;
-    if (named->stated == DTYPE_F16 || named->stated == DTYPE_BF16)
-        return named->stated;
-    if (named->tensor.dtype == DTYPE_F16 || named->tensor.dtype == DTYPE_BF16)
-        return named->tensor.dtype;
+    static const enum dtype COARSE[] = {DTYPE_BF16, DTYPE_F16}; /* of fewer bits too many numbers are by chance */
+    const enum dtype says[] = {of_job, dtype_said(file), named->stated, named->tensor.dtype};
+    for (size_t i = 0; i < sizeof says / sizeof says[0]; i++)
+        if ((i == 0 && dtype_is_coarse(of_job)) || mistake_of_dtype(says[i]) != MISTAKE_COUNT)
+            return says[i];
     for (size_t i = 0; i < 2; i++)
         if ((has_many_digits(named, numbers, count) && are_all_of(COARSE[i], numbers, count)) ||
             (!has_fixed_decimals(named, numbers, count) && are_shortest(COARSE[i], numbers, count)))
@@ -215,7 +211,7 @@ static double half_unit(const struct file_tensor *named, size_t i, int decimals)
 /* Not infinities, nor what stands for minus infinity in masked scores: the errors of the others are not as large. */
 static bool counts(enum stage stage, double number)
 {
-    return isfinite(number) && !(stage == STAGE_MASKED && number <= PLAIN_MASKED);
+    return isfinite(number) && !(STAGES[stage].infinite && number <= PLAIN_MASKED);
 }
 
 double mine_bits(const struct mine *mine)
@@ -314,9 +310,9 @@ static void spread(const size_t *shape, size_t rank, size_t whole[MINE_AXES])
 /* The sizes of a stage's axes; of what it lacks 1. */
 static void shape_of(const struct problem *problem, enum stage stage, size_t whole[MINE_AXES])
 {
-    if (STAGES[stage].columns == STAGE_COLUMNS_MASK) {
+    if (stage_is_of_mask(stage)) {
         const struct tensor *mask = &problem->mask.attn_mask;
-        const bool of_mask = stage == STAGE_GRAD_ATTN_MASK; /* else one for each head */
+        const bool of_mask = STAGES[stage].columns == STAGE_COLUMNS_MASK; /* else one for each head */
         spread(of_mask ? mask->shape : &problem->heads, of_mask ? mask->rank : 1, whole);
         return;
     }
@@ -410,12 +406,12 @@ static enum fit try_way(const struct tensor *tensor, const struct problem *probl
     size_t whole[MINE_AXES];
     struct tensor joined = *tensor;
     shape_of(problem, stage, whole);
-    if ((stage == STAGE_CONTEXT || stage == STAGE_GRAD_CONTEXT) && join_heads(problem, &joined))
+    if (stage_packed(stage) != stage && join_heads(problem, &joined))
         tensor = &joined;
     if (way != MINE_SIDE_BY_SIDE)
         return try_order(tensor, whole, way == MINE_HEADS_BEFORE ? BEFORE : BEHIND, best);
     const size_t last = tensor->rank - 1;
-    if (whole[MINE_HEAD] == 1 || tensor->rank == TENSOR_RANK || STAGES[stage].columns == STAGE_COLUMNS_MASK ||
+    if (whole[MINE_HEAD] == 1 || tensor->rank == TENSOR_RANK || stage_is_of_mask(stage) ||
         tensor->shape[last] != whole[MINE_HEAD] * whole[MINE_COLUMN] || stage_is_square(stage))
         return FIT_NONE;
     struct tensor parted = *tensor;
@@ -505,7 +501,7 @@ static bool is_shown(const struct problem *problem, enum stage stage)
 {
     const bool could = STAGES[stage].backward && !problem->stages_asked && stage_applies(problem, stage);
     return stage_exists(stage) && !STAGES[stage].repeats && (could || problem_shows_stage(problem, stage)) &&
-           stage != STAGE_GRAD_PARAMETERS;
+           STAGES[stage].columns != STAGE_COLUMNS_PARAMETERS;
 }
 
 /* The last stage that the table fits best. */
@@ -952,7 +948,7 @@ void mine_describe_number(const struct mine_table *table, const struct problem *
     if (whole[MINE_HEAD] > 1)
         text_add(text, ", head %zu", index.at[MINE_HEAD] + 1);
     text_add(text, ", row");
-    if (table->parameter != NULL || STAGES[table->stage].columns == STAGE_COLUMNS_MASK)
+    if (table->parameter != NULL || stage_is_of_mask(table->stage))
         text_add(text, " %zu", index.at[MINE_ROW] + 1);
     else
         add_row(problem, table->stage, item, index.at[MINE_ROW], text);
@@ -965,7 +961,7 @@ void mine_describe(const struct mine_table *table, const struct problem *problem
     const struct mine_layout *layout = &table->layout;
     const size_t rows = layout->size[MINE_ROW], item = first.at[MINE_ITEM];
     text_add(text, "%s", mine_name(table));
-    if (table->parameter != NULL || STAGES[table->stage].columns == STAGE_COLUMNS_MASK)
+    if (table->parameter != NULL || stage_is_of_mask(table->stage))
         return;
     if (layout->axis[MINE_ITEM] < 0 && layout->whole[MINE_ITEM] > 1)
         text_add(text, ", item %zu", item + 1);

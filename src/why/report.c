@@ -2,6 +2,7 @@
 
 #include "base/wrap.h"
 #include "cli/option_line.h"
+#include "model/stages.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ enum {
 /* What --dtype says. */
 static bool is_dtype(enum mistake id)
 {
-    return id == MISTAKE_DTYPE_BF16 || id == MISTAKE_DTYPE_F16;
+    return mistake_dtype(id) != DTYPE_COUNT;
 }
 
 /* What options say, seeds and the like, needs no --mistake. */

@@ -1,6 +1,7 @@
 #include "why/report.h"
 
 #include "base/version.h"
+#include "model/stage_id.h"
 #include "write/json.h"
 
 #include <math.h>

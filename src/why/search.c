@@ -1,6 +1,7 @@
 #include "why/why.h"
 
 #include "base/threads.h"
+#include "model/stages.h"
 #include "why/fit.h"
 
 #include <math.h>
@@ -249,7 +250,7 @@ static enum status add_right(struct why *why, const struct trial_base *base)
     const bool low = base->mine->dtype != why->problem->dtype;
     struct trial_guess guess = {.count = low};
     if (low)
-        guess.choices[0].id = base->mine->dtype == DTYPE_BF16 ? MISTAKE_DTYPE_BF16 : MISTAKE_DTYPE_F16;
+        guess.choices[0].id = mistake_of_dtype(base->mine->dtype);
     why->constant = !why->right.moves && may_be_elsewhere(base->mine);
     why->low_precision = low && !why->constant;
     return why->constant ? STATUS_OK : why_add(why, base, why->options, &guess, &why->right);

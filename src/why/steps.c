@@ -1,5 +1,6 @@
 /* From stage to stage: each of somebody's stages is computed again from their own ones before it, so that a step that
  * is wrong shows itself, whatever went wrong before. */
+#include "model/stages.h"
 #include "why/fit.h"
 #include "why/gradients.h"
 #include "why/why.h"
@@ -38,7 +39,7 @@ static double *in_order(const struct mine_table *table, const double *numbers_of
 /* Whether a stage has a row for each query that is asked for, of which projections need all. */
 static bool is_of_all_queries(enum stage stage)
 {
-    return stage == STAGE_NORMED || (projection_of(stage) == PROJECTION_QUERY && !STAGES[stage].repeats);
+    return stage_is_of_inputs(stage) || (projection_of(stage) == PROJECTION_QUERY && !STAGES[stage].repeats);
 }
 
 /* What a step goes on from: all whole stages before it. Where query has fewer rows than tokens it cannot stand in. */
@@ -49,7 +50,7 @@ static void take_own(const struct why *why, const double *const whole[STAGE_COUN
     const bool some = why->problem->row_count < why->problem->queries;
     for (int i = 0; i < STAGE_COUNT; i++)
         own[i] = before & STAGE_BIT(i) && !(some && is_of_all_queries((enum stage)i)) &&
-                         (i == STAGE_NORMED || !problem_is_side_by_side(why->problem, (enum stage)i))
+                         (stage_is_of_inputs((enum stage)i) || !problem_is_side_by_side(why->problem, (enum stage)i))
                      ? whole[i]
                      : NULL;
 }
@@ -102,7 +103,7 @@ static enum status try_step(const struct stepping *stepping, enum stage stage, c
         const bool back = STAGES[stage].backward;
         recipe.roles_early = early && STAGES[stage].operand;
         take_own(stepping->why, stepping->whole, stage, plain->own);
-        if (back ? recipe.no_way_back != NULL ||
+        if (back ? recipe.not_differentiable != NULL ||
                        gradients_make(&recipe.problem, base->mine, all.gradients, &arena, error) != STATUS_OK
                  : plain_run(plain, &recipe, base->problem->rows, base->problem->row_count,
                              stage_closure(STAGE_BIT(made)), &columns, &arena, &arena, error) != STATUS_OK) {
@@ -335,7 +336,7 @@ static enum status look_for_masked_first(struct stepping *stepping)
 
 static bool is_left_out(const struct why *why, enum stage stage)
 {
-    return why->masked_first && (stage == STAGE_SCALED || stage == STAGE_CAPPED || stage == STAGE_MASKED);
+    return why->masked_first && stage_follows(stage, STAGE_SCALED) && stage_follows(STAGE_MASKED, stage);
 }
 
 static enum status look_at_steps(struct stepping *stepping)

@@ -1,5 +1,6 @@
 #include "why/trial.h"
 
+#include "model/stages.h"
 #include "why/fit.h"
 #include "why/gradients.h"
 
@@ -68,7 +69,7 @@ double trial_number(const struct plain *plain, enum stage stage, struct mine_ind
 /* What stands for minus infinity in scores that are masked: any number that no softmax would see. */
 static bool is_masked(enum stage stage, double mine, double made)
 {
-    return stage == STAGE_MASKED && made == -INFINITY && mine <= PLAIN_MASKED;
+    return STAGES[stage].infinite && made == -INFINITY && mine <= PLAIN_MASKED;
 }
 
 /* How far apart they are; infinite where one of them alone is no number. */
@@ -320,7 +321,7 @@ enum status trial_run(const struct trial_base *base, const struct trial_guess *g
     if (made == NULL || recipe_create(&recipe, base->problem, guess->choices, guess->count, &refused, &reason, arena,
                                       error) != STATUS_OK)
         return error->status;
-    if (reason != NULL || (recipe.no_way_back != NULL && mine_has_backward(base->mine)))
+    if (reason != NULL || (recipe.not_differentiable != NULL && mine_has_backward(base->mine)))
         return STATUS_OK;
     if (base->few_count > 0 && !recipe.across && !whole) {
         if (look_at(base, &recipe, true, false, trial, made, arena, error) != STATUS_OK ||

@@ -1,6 +1,6 @@
 /* attn why: which mistakes, or which other settings, give somebody's numbers.
  *
- * Nothing is an explanation unless it gives all of them. Guesses are made in the order of model/mistake_rows.h: one
+ * Nothing is an explanation unless it gives all of them. Guesses are made in the order of model/mistake.h: one
  * mistake, settings that draw otherwise, two mistakes, then other skips and seeds, and both together. */
 #ifndef ATTN_WHY_WHY_H
 #define ATTN_WHY_WHY_H

@@ -1,4 +1,5 @@
 /* The numbers of a sheet without a file: their sizes by the options, and as an input. */
+#include "model/stage_id.h"
 #include "worksheet/worksheet.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* The way of working, a function for each stage that has one: which numbers are multiplied, as blanks to fill in. */
 #include "base/decimal.h"
+#include "model/stages.h"
 #include "stage/stage.h"
 #include "worksheet/sheet.h"
 

@@ -1,5 +1,6 @@
 #include "worksheet/sheet.h"
 
+#include "model/stages.h"
 #include "stage/stage.h"
 #include "write/explain/write_explain.h"
 #include "write/table_text.h"

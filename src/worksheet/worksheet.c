@@ -2,6 +2,7 @@
 
 #include "build/problem_create.h"
 #include "compute/result.h"
+#include "model/stages.h"
 #include "stage/stage.h"
 #include "worksheet/writers.h"
 

@@ -1,4 +1,5 @@
 #include "write/raw.h"
+#include "model/stage_id.h"
 
 enum { LEAST_AHEAD = 1 << 16 }; /* bytes: less is soon written */
 

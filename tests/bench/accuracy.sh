@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # How far the context is from the exact one, of each dtype and kernel: against sums in long double, next to PyTorch's
 # scaled_dot_product_attention on the same numbers. Usage: tests/bench/accuracy.sh BUILD; PYTHON says which Python has
 # PyTorch. Exits 1 where a kernel is further off than it may be.

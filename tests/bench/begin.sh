@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # How each benchmark begins: read with "." once $build is known. A folder of its own, $scratch, which goes with it; the
 # processor's goals; and $worst, the exit status, which becomes 1 where something falls short.
 attn=$build/attn

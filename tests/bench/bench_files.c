@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes what whole processes are measured on, checks what they made of it, and is the peer that only reads it:
  *
  *     files make FILE DTYPE HEADS KEY_HEADS QUERIES KEYS D            a .safetensors of query, key and value

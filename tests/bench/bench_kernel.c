@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Measures the fused path, on request: it reads lines from standard input and answers each with one line, so that a
  * script can measure it and its peers in turn.
  *
@@ -53,6 +54,7 @@
 #include "kernel/fused_backward.h"
 #include "kernel/project.h"
 #include "model/torch_random.h"
+#include "stage/stage.h"
 #include "tensor/dtype.h"
 
 #include <math.h>
@@ -316,7 +318,7 @@ static struct fused_backward_job backward_of(const struct operands *operands, co
                                        .key = job->key,
                                        .value = job->value,
                                        .context = job->context,
-                                       .lse = job->exact_lse,
+                                       .lse = job->statistics->numbers,
                                        .grad_context = grad_context,
                                        .grad_query = allocate(queries * size),
                                        .grad_key = allocate(keys * size),
@@ -409,13 +411,17 @@ static void measure_backward(const struct operands *operands, struct fused_job *
 {
     const size_t rows = forward->heads * forward->queries, d = forward->d;
     void *grad_context = draw_as(operands->dtype, rows * d, 4, 1);
-    forward->exact_lse = allocate(rows * sizeof(double));
+    struct fused_statistic lse = stage_statistic(STAGE_LSE);
+    lse.dtype = DTYPE_F64;
+    lse.numbers = allocate(rows * sizeof(double));
+    forward->statistics = &lse;
+    forward->statistic_count = 1;
     run_attention(forward);
     struct fused_backward_job job = backward_of(operands, forward, grad_context);
     run_backward(&job);
     check_backward(operands, &job);
     printf("%.1f\n", 10.0 * (double)(job.heads * d) * pairs / best_of(run_backward, &job) * 1e-9);
-    free_backward(&job), free(forward->exact_lse), free(grad_context);
+    free_backward(&job), free(lse.numbers), free(grad_context);
 }
 
 static void attention(const struct request *request, enum measure measure)

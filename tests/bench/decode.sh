@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # One query against a long cache, as a whole process with files in and out, against a plain read of the same file: 32
 # heads of query, 8 of key and value, 131072 keys, d 128. Usage: tests/bench/decode.sh BUILD. Exits 1 where a result is
 # wrong, or too slow, or takes too much memory.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Whole processes with files in and out: attention net of start-up against PyTorch's alone, whose numbers lie in memory;
 # all stages of a long input; diff of large files; a large JSON. Usage: tests/bench/files.sh BUILD; PYTHON says which
 # Python has PyTorch. Exits 1 where a result is wrong or falls short.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Rows of "T seconds MB" -> an SVG with both on logarithmic axes.
 function log10(x) { return log(x) / log(10) }
 function place_x(tokens) { return 70 + 480 * log(tokens / first) / log(last / first) }

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The kernels against their peers: each shape is measured on both sides in turn, ROUNDS times, and the best of each
 # makes the ratio. Usage: tests/bench/kernel.sh BUILD; PYTHON says which Python has PyTorch. Exits 1 where a result is
 # wrong or a ratio falls short.

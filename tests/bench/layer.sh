@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # One layer at the sizes of Llama 3 8B, from a file of bfloat16 weights to the context: attn layer as a whole process, files in
 # and out, against transformers' eager module, whose start, file and weights are not in its time. Both in turn, ROUNDS times,
 # and the best of each makes the ratio. Usage: tests/bench/layer.sh BUILD; PYTHON says which Python has transformers.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Whole processes on long inputs: attn multihead against PyTorch, files in and out, and how time and memory grow with T.
 # PYTHON names the interpreter that has NumPy and PyTorch.
 build=${1:?usage: tests/bench/long.sh BUILD}

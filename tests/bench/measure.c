@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs a command some times and prints the seconds of the fastest and the largest memory, in KB, of any:
  *
  *     measure RUNS COMMAND [ARG ...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What attn's JSON is measured against: reads as many numbers as attn does, and writes as many.
 
     peer.py INPUT OUT              json.load, then json.dump of the inputs

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """How far the fused gradients of query, key and value are from the exact ones, next to those of PyTorch's
 scaled_dot_product_attention on the same numbers. Usage: peer_backward.py ATTN FOLDER
 

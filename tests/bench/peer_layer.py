@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The attention module of transformers that `attn layer` is measured against, at the sizes of Llama 3 8B.
 
     peer_layer.py make FOLDER     a checkpoint of one layer, random bfloat16 weights; FOLDER/hidden.npy, T 2048

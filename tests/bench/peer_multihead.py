@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What attn multihead is measured against as a whole process: PyTorch, from an .npy to an .npy.
 
     peer_multihead.py run IN.npy OUT.npy HEADS     split heads with an output projection, causal, seed 123

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Checks all stages of attn multihead in a .safetensors: some rows of each, made in double from the stages before it.
 
     peer_stages.py FILE

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Measures PyTorch's scaled_dot_product_attention on request, as bench_kernel does the fused path: reads lines from
 standard input and answers each with one line.
 

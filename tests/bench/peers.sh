@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Processes that answer requests, and rows of both sides in turn: read by the benchmarks with ".", which set $build
 # and $rounds, and end with $worst.
 . tests/bench/begin.sh

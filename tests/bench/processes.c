@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Times two commands as whole processes, in turn, and prints the ratio of the best of each:
  *
  *     processes RUNS MOST NAME 'COMMAND A' 'COMMAND B'

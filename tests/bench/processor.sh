@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Which goals hold: read by the benchmarks with ".". Those of the kernels were set on an Intel processor with AMX and on
 # a Zen 4; of another nothing was asked, and its figures are information.
 of_cpuinfo() { sed -n "s/^$1[^:]*: *//p" /proc/cpuinfo 2>/dev/null | head -n 1; }

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The benchmarks, or the parts of them that are named: each result is checked before it is timed, and each time is a ratio
 # to a peer measured in the same run, best of several in turn. What falls short makes the whole fail, when all have run.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Whole processes on small and middling inputs: each result is checked before it is timed, and each time is a ratio to a peer
 # measured in the same run. Usage: tests/bench/start.sh BUILD
 build=${1:?usage: tests/bench/start.sh BUILD}

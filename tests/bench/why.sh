@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # How long attn why takes until it answers: every mistake alone, then every pair. The answer is checked before it is timed; no
 # peer asks such a question, so the bound is a time, of the best of several.
 build=${1:?usage: tests/bench/why.sh BUILD}

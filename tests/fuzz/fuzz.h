@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the fuzz targets share: libFuzzer gives bytes, a reader takes them for a file or refuses them with a reason;
  * what the file holds is then read to the last number. Anything else ends the program. `make fuzz` builds and runs the
  * targets; `make check` runs them in one program, on their seeds and on what was found (test_fuzz.c). */

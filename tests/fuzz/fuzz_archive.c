@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* .pt and .npz from a hostile hand: a zip archive, whatever it holds. */
 #include "fuzz.h"
 #include "read/archive.h"

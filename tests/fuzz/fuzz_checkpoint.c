@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A checkpoint from a hostile hand: an index, or a file of tensors, whose attention modules are looked for and unpacked
  * by two heads. It lies in a folder of its own: an index may name what is beside it. */
 #include "fuzz.h"

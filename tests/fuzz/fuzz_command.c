@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A command line and its files from a hostile hand: all that main does, but for the terminal.
  *
  * The first line of the bytes is the command line, words parted by blanks. What follows is the first file, and behind a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A config.json from a hostile hand: for each tower and two layers, what it says of the heads and of all else. */
 #include "fuzz.h"
 #include "layer/config.h"

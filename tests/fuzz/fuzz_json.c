@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* JSON from a hostile hand. */
 #include "fuzz.h"
 #include "read/json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* .npy from a hostile hand. */
 #include "fuzz.h"
 #include "read/npy.h"

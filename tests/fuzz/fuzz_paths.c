@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A small problem drawn from the bytes, through every way of computing it: the reference, the fused path of each
  * instruction set that the machine has, and both of them one query at a time.
  *
@@ -10,6 +11,7 @@
 #include "fuzz.h"
 
 #include "compute/result.h"
+#include "model/stage_id.h"
 #include "model/torch_random.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The pickle of a .pt from a hostile hand, in an archive that is right: its checksum would else refuse what is changed.
  * The storages that it may ask for are there: data/0 of 64 bytes, data/1 of 4. */
 #include "../archives.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A printed table from a hostile hand. */
 #include "fuzz.h"
 #include "read/printed.h"
@@ -22,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         memcpy(text, bytes, length);
     text[length] = '\0';
     printed_begins(bytes, length);
-    printed_is_hopeless(bytes, length);
+    printed_cannot_be_input(bytes, length);
     read_kinds(text, length, FUZZ_KINDS);
     read_kinds(text, length, FUZZ_COMPARED);
     free(text);

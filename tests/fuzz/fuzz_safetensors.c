@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* .safetensors from a hostile hand. */
 #include "fuzz.h"
 #include "read/safetensors.h"

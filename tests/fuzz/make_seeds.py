@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Makes the seeds of the targets archive and pickle: small archives, and pickles whose storages the target has.
 
     python3 tests/fuzz/make_seeds.py

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Fuzzes one target for some seconds, and says in one line how often it ran, which share of the edges of the program it
 # reached, and what it found: nothing, or the file that shows it. The rest goes to build/fuzz/TARGET.log.
 target=${1:?usage: tests/fuzz/run.sh TARGET SECONDS} seconds=${2:?}
@@ -11,7 +12,7 @@ archive) golden=tests/golden/archive ;;
 json) golden=data ;;
 *) golden= ;;
 esac
-set -- "build/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=100 -rss_limit_mb=2048 -max_len=2048 -len_control=0 \
+set -- "build/asan/fuzz_$target" -max_total_time="$seconds" -timeout=100 -rss_limit_mb=2048 -max_len=2048 -len_control=0 \
     -artifact_prefix="build/fuzz/$target-"
 if [ -f "$dictionary" ]; then set -- "$@" -dict="$dictionary"; fi
 "$@" "$corpus" "tests/fuzz/seeds/$target" "tests/fuzz/found/$target" $golden >"$log" 2>&1

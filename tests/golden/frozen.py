@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Frozen tensors: .safetensors files as the make_*.py scripts below this directory write and read them.
 
 Written by hand rather than by the safetensors package, whose order of the metadata changes from run to run: here the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """An attention module in plain NumPy, from a checkpoint's tensors and settings alone: what holds tests/layers together.
 
     python3 tests/golden/layer_numpy.py              every case of tests/layers: each stage within 1e-5 of its largest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What make_layers.py makes: a row a family, and the cases.
 
 A row of FAMILIES: `model`, the class; `attention`, `out` and `norm`, where its module, its output projection and the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Configs of models and what their attention modules make of them: tests/layers-config/NAME.json and NAME.facts.
 
     python tests/golden/make_configs.py tests/layers-config

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Attention modules of real families, as tiny checkpoints that `attn layer` reads as they are.
 
     python3 tests/golden/make_layers.py [NAME or FAMILY ...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Rotary position embedding as transformers computes it, into tests/golden/rope.
 
     python3 tests/golden/make_rope.py             (torch 2.15.0, transformers 5.23.0, numpy 2.4.6)

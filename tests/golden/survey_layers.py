@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Every model_type of transformers that can be built small: what `attn layer` makes of its attention.
 
     python3 tests/golden/survey_layers.py FOLDER                    makes a checkpoint a type in FOLDER

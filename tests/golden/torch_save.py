@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """torch.save without PyTorch: the same bytes, of tensors over NumPy's arrays.
 
 The pickle is made by Python's own pickler, of objects that reduce as PyTorch's do (torch/_tensor.py, _reduce_ex_internal)

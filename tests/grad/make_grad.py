@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Gradients of attention by torch.autograd, in float64, of random settings: what `attn --grad` must give.
 
     python3 tests/grad/make_grad.py [--attn ./attn]        (torch 2.15.0, numpy 2.4.6, safetensors 0.8.0)

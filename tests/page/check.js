@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* Stands behind all else in a page under test, formulas.js before it: clicks through it, compares what it shows with what
  * attn prints as JSON for the same job (in the element test-expected), and tells the page around it. */
 (() => {

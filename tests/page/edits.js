@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* node tests/page/edits.js ATTN FOLDER COUNT [SEED]: what is edited on a page against attn. Random jobs are drawn by a
  * seed, a page is made of each, its model goes through random edits, and attn computes the file that the page saves: every
  * stage is the same numbers to 1e-6, and nearly all are the same bits. */
@@ -53,7 +54,7 @@ function commonOptions(heads) {
     if (chance(0.1)) options.push('--seed', String(from(0, 99)));
     if (chance(0.1)) options.push('--softmax-dtype', 'f32');
     if (chance(0.1) && heads > 1) options.push('--alibi', 'slopes');
-    return [...options, '--dtype', one(['f32', 'f32', 'f32', 'f64', 'f16', 'bf16'])];
+    return [...options, '--dtype', one(['f32', 'f32', 'f32', 'f64', 'f16', 'bf16', 'f8e4m3', 'f8e5m2'])];
 }
 
 /* Parameters of split heads, some with norms, a rotation or T5's table. */
@@ -195,7 +196,7 @@ function compareAll(page, model, saved, place) {
         for (let item = 0; item < model.items; item++)
             for (let head = 0; head < (stage.perHead ? model.heads : 1); head++)
                 compare(`${place}, ${stage.name} of item ${item + 1}, head ${head + 1}`, evaluation.table(stage.name, item, head).numbers,
-                    listsOf(evaluation.model, saved, stage, item, head), model.job.dtype);
+                    listsOf(evaluation.model, saved, stage, item, head), (stage.name === 'masked' && model.job.masked_dtype) || model.job.dtype);
 }
 
 /* The file that a page saves, computed by attn. */

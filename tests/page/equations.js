@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* node tests/page/equations.js PAGE JSON: the equations of a page, run without a browser on the numbers that the page
  * holds, against what attn prints as JSON for the same job. Every stage is the same number in the working dtype; in
  * float64, where exp and tanh are those of another library, but for the last bits. */
@@ -10,8 +11,8 @@ const expected = JSON.parse(json);
 const failures = [];
 let compared = 0;
 
-const { job, modelOf, evaluate, lastStep, turnOf, round, numberText, colourScale, SQUARE_STAGES } =
-    loadPage(page, ['job', 'modelOf', 'evaluate', 'lastStep', 'turnOf', 'round', 'numberText', 'colourScale', 'SQUARE_STAGES']);
+const { job, modelOf, evaluate, lastStep, turnOf, round, numberText, colourScale, SQUARE_STAGES, ROW_STATISTICS } =
+    loadPage(page, ['job', 'modelOf', 'evaluate', 'lastStep', 'turnOf', 'round', 'numberText', 'colourScale', 'SQUARE_STAGES', 'ROW_STATISTICS']);
 const evaluation = evaluate(modelOf(job));
 
 function check(place, held) {
@@ -21,19 +22,22 @@ function check(place, held) {
 
 /* --- what is compared ----------------------------------------------------------------------------------------------- */
 
+const dtypeOf = (stage) => (stage === 'masked' && job.masked_dtype) || job.dtype;
+
 /* Axes for items and heads are there where the job has them; in the context of packed heads these lie side by side. */
 function rowOf(stage, item, head, row) {
     const rows = job.has_batch ? expected[stage][item] : expected[stage];
+    if (stage in ROW_STATISTICS) return [readNumber((job.has_heads ? rows[head] : rows)[row], job.dtype)];
     const packed = job.has_heads && !Array.isArray(rows[0][0]);
     const numbers = packed ? rows[row].slice(head * job.d_value, (head + 1) * job.d_value)
         : job.has_heads ? rows[head][row] : rows[row];
-    return numbers.map((number) => readNumber(number, job.dtype));
+    return numbers.map((number) => readNumber(number, dtypeOf(stage)));
 }
 
 function checkRow(stage, numbers, item, head, row) {
     rowOf(stage, item, head, row).forEach((number, i) =>
         check(`${stage} of item ${item + 1}, head ${head + 1}, row ${row + 1}, column ${i + 1}: the page has ${numbers[i]}, attn ${number}`,
-            sameNumber(numbers[i], number, job.dtype)));
+            sameNumber(numbers[i], number, dtypeOf(stage))));
 }
 
 /* A row of query or key is what its last step makes of the row before it: each pair turned, the rest as it was, all of it
@@ -64,7 +68,7 @@ function checkWays() {
 /* The stages of one head, and query, key and value, whose rows of keys are those of the head's group. */
 function checkHead(item, head) {
     const there = evaluation.stages.filter(({ name, perHead }) => perHead || !job.has_heads).map(({ name }) => name);
-    for (const stage of new Set([...there, ...job.stages.map(([name]) => name).filter((name) => SQUARE_STAGES.includes(name)), 'context'])) {
+    for (const stage of new Set([...there, ...job.stages.map(([name]) => name).filter((name) => SQUARE_STAGES.includes(name) || name in ROW_STATISTICS), 'context'])) {
         if (!expected[stage]) continue;
         const { rows, columns, numbers } = evaluation.table(stage, item, head), ofKeys = /key$|^value$/.test(stage);
         const of = ofKeys ? Math.floor(head / (job.heads / job.key_heads)) : head;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* What a page shows, read as a person reads it, for a page of that dtype and --precision: numbers, and formulas that hold
  * as far as their digits tell. */
 const readPage = (dtype, precision, softmaxDtype = dtype) => {
@@ -13,7 +14,12 @@ const readPage = (dtype, precision, softmaxDtype = dtype) => {
         bits.setUint32(0, there + 0x7fff + ((there >>> 16) & 1) & 0xffff0000);
         return bits.getFloat32(0);
     };
-    const readers = { f32: Math.fround, f64: Number, f16: Math.f16round, bf16: toBrain };
+    const toFew = (digits, least) => (number) => {
+        const step = Math.max(least, 2 ** (Math.floor(Math.log2(Math.abs(number))) + 1 - digits)), steps = Math.abs(number) / step;
+        const up = steps % 1 > 0.5 || (steps % 1 === 0.5 && Math.floor(steps) % 2 === 1);
+        return Math.sign(number) * (Math.floor(steps) + up) * step;
+    };
+    const readers = { f32: Math.fround, f64: Number, f16: Math.f16round, bf16: toBrain, f8e4m3: toFew(4, 2 ** -9), f8e5m2: toFew(3, 2 ** -16) };
     const reader = readers[dtype];
     const expectedNumber = (number) => (number === null ? -Infinity : typeof number === 'string' ? Number(number) : reader(number));
 
@@ -61,8 +67,8 @@ const readPage = (dtype, precision, softmaxDtype = dtype) => {
     };
 
     /* By how much a number of a dtype may be off, relative to it, and at least. */
-    const LEAST = { f32: 2 ** -149, f64: 0, f16: 2 ** -24, bf16: 2 ** -133 };
-    const ROUNDING = { f32: 1e-6, f64: 1e-12, f16: 1e-3, bf16: 8e-3 };
+    const LEAST = { f32: 2 ** -149, f64: 0, f16: 2 ** -24, bf16: 2 ** -133, f8e4m3: 2 ** -9, f8e5m2: 2 ** -16 };
+    const ROUNDING = { f32: 1e-6, f64: 1e-12, f16: 1e-3, bf16: 8e-3, f8e4m3: 0.0625, f8e5m2: 0.125 };
     const rounding = Math.max(ROUNDING[dtype], ROUNDING[softmaxDtype]);
     const least = Math.max(LEAST[dtype], LEAST[softmaxDtype]);
 

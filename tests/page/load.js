@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* A page of -f html without a browser: its script, all but the last line, which begins to draw, run on the numbers that
  * the page holds; and numbers as attn prints them in JSON. */
 'use strict';
@@ -42,11 +43,12 @@ function loadPage(page, names) {
     return vm.runInContext(`({ ${names.join(', ')} })`, context);
 }
 
-/* All numbers of 16 bits, `exponents` of them for the exponent, from the least to the largest that is finite. */
-function numbersOf16Bits(exponents) {
-    const fractions = 15 - exponents, bias = 2 ** (exponents - 1) - 1, numbers = [];
-    for (let exponent = 0; exponent < 2 ** exponents - 1; exponent++)
-        for (let fraction = 0; fraction < 2 ** fractions; fraction++)
+/* All numbers of so many bits, `exponents` of them for the exponent, from the least to the largest that is finite: float8_e4m3fn
+ * has finite ones where others have infinity. */
+function numbersOfBits(bits, exponents, finite = false) {
+    const fractions = bits - 1 - exponents, bias = 2 ** (exponents - 1) - 1, numbers = [];
+    for (let exponent = 0; exponent < 2 ** exponents - !finite; exponent++)
+        for (let fraction = 0; fraction < 2 ** fractions - (finite && exponent === 2 ** exponents - 1); fraction++)
             numbers.push((fraction + (exponent > 0 ? 2 ** fractions : 0)) * 2 ** (Math.max(exponent, 1) - bias - fractions));
     return numbers;
 }
@@ -68,7 +70,7 @@ const readers = { f32: Math.fround, f64: Number };
 
 function readerOf(dtype) {
     if (!readers[dtype]) {
-        const numbers = numbersOf16Bits({ f16: 5, bf16: 8 }[dtype]);
+        const numbers = numbersOfBits(...{ f16: [16, 5], bf16: [16, 8], f8e4m3: [8, 4, true], f8e5m2: [8, 5] }[dtype]);
         readers[dtype] = (number) => nearest(numbers, number);
     }
     return readers[dtype];

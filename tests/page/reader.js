@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* Stands behind all else in a page, in place of check.js: edits as a reader does, by events alone; what follows is seen, is
  * undone and done again; and each state is saved, for saved.js to hold it to what attn makes of the file. */
 (async () => {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* node tests/page/saved.js ATTN FOUND FOLDER: each file that a page has saved (a line "SAVED name base64" of FOUND) is given to
  * attn, in FOLDER, which has to compute what the page showed, to 1e-6. */
 'use strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* node tests/page/walk.js PAGE MANUAL: every sentence of the page's guided walk stands word for word in the manual: as mandoc
  * prints it; where there is no mandoc, letter by letter in the source without its macros. */
 'use strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* Stands before all else in a page under test: whatever goes wrong there is told to the page around it. */
 window.complaints = [];
 addEventListener('error', (event) => window.complaints.push(`error: ${event.message} at line ${event.lineno}`));

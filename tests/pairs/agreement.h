@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a row gives against what other formats, parts and runs of the same job give: checks of the present test. */
 #ifndef ATTN_PAIRS_AGREEMENT_H
 #define ATTN_PAIRS_AGREEMENT_H

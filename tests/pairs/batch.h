@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Readers that are programs of the machine, and take all files of a kind at once: xmllint for pictures, jq for JSON, node
  * for pages, pdflatex for LaTeX. Each is shown a broken file, too, which it must refuse. */
 #ifndef ATTN_PAIRS_BATCH_H

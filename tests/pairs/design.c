@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "design.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A covering design that learns what is refused while it goes.
  *
  * A row is a choice of values, at most one of each factor. design_run makes rows until each pair of values of two factors

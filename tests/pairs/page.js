@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* Pages of -f html without a browser: the script of each runs over elements that hold what is written into them and draw
  * nothing. Its equations must give the numbers that attn prints as JSON for the same job, and no text that it shows of cells
  * of all tables may have a number that is none, or "−0". A page that does not end within

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One run of the program: what it wrote, what it said, how it ended, and what it left behind. */
 #ifndef ATTN_PAIRS_PROGRAM_H
 #define ATTN_PAIRS_PROGRAM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "readers.h"
 
 #include "read/json_syntax.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What each format writes, read as its reader would: by its rules, not by attn's own code. */
 #ifndef ATTN_PAIRS_READERS_H
 #define ATTN_PAIRS_READERS_H

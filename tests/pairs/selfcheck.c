@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "selfcheck.h"
 
 #include "batch.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the readers must refuse: results of attn with one thing changed. */
 #ifndef ATTN_PAIRS_SELFCHECK_H
 #define ATTN_PAIRS_SELFCHECK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The command that is tried now, and rows of its design as command lines. */
 #ifndef ATTN_PAIRS_SUBJECT_H
 #define ATTN_PAIRS_SUBJECT_H

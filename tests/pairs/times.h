@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Time in proportion to a table, in every format. */
 #ifndef ATTN_PAIRS_TIMES_H
 #define ATTN_PAIRS_TIMES_H

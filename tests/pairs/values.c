@@ -1,4 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 #include "values.h"
+#include "model/stage_id.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The values that a command is tried with, made from the table of its options: a new option, choice or stage is among them
  * without a word here, but for an option whose argument is text of its own kind. */
 #ifndef ATTN_PAIRS_VALUES_H

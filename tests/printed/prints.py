@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Tables printed by NumPy, and as PyTorch prints them, in many settings: attn reads the digits that were printed, and
 takes the table for the array that it was printed of.
 

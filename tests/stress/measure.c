@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: MIT */
 #include "stress/measure.h"
 
+#include "model/stage_id.h"
 #include "why/why.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How well an input tells mistakes apart: its last table with each mistake that can be made on it, and how far these
  * are from each other. */
 #ifndef ATTN_STRESS_MEASURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stress/runs.h"
 
 #include <stdbool.h>

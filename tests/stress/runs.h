@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The inputs of data/ that tell mistakes apart: what cannot be seen on them, and what it takes to see it. */
 #ifndef ATTN_STRESS_RUNS_H
 #define ATTN_STRESS_RUNS_H

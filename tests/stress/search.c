@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stress/search.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finds the inputs of data/ that tell mistakes apart: whole numbers, changed at random, a few at a time, where that
  * leaves the mistakes no nearer to the right table, and to each other, than they were. A seed finds the same again. */
 #ifndef ATTN_STRESS_SEARCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Questions to attn, in a process of its own, and its answers. */
 #ifndef ATTN_WHY_ASK_H
 #define ATTN_WHY_ASK_H

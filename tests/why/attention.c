@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "attention.h"
 
 #include <math.h>

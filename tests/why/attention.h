@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Attention as people write it, step by step on plain tables: the right way, and a place for each wrong one. Nothing
  * here is attn's but PyTorch's generator.
  *

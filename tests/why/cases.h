@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes as people make them, each a row: what it should be called, the exercises on which it is made, and the steps
  * that are wrong. A name with a form, "tiles-last-alone:4", wants that form. */
 #ifndef ATTN_WHY_CASES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a kernel writer gets wrong: tiles, bits, and what 16 bits hold. */
 #include "cases.h"
 

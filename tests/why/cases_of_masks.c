@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Masks, what stands for them, windows, lengths, empty rows, and which keys are read. */
 #include "cases.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a learner writes around attention: projections, heads, dropout, and what the generator has drawn. */
 #include "cases.h"
 

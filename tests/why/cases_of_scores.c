@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Scale, softmax, softcap, ALiBi, sinks, lse. */
 #include "cases.h"
 

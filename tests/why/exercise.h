@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The problems on which people's mistakes are made: what each is, as a command line of attn and as plain sizes. */
 #ifndef ATTN_WHY_EXERCISE_H
 #define ATTN_WHY_EXERCISE_H

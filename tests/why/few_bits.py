@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What attn why says of results in bfloat16 and float16, by kernels that round in different places. Needs PyTorch.
 
     python3 tests/why/few_bits.py ATTN [COUNT [SEED]]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """tables.jsonl: gradients, packed sequences and pages with one thing done wrong, by PyTorch in float64, and what `attn why`
 should call it. A line each: `words`, the command line; `input`; `grad`, what is given from above; `stage` and `table`;
 `mistakes`, the names that may be told (none: it is right; null: it is wrong as nothing in the library is).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The numbers of an exercise, by a small generator of its own, of two decimals. */
 #include "attention.h"
 #include "support.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A table of a sheet, in the axes that attn gives it, and how it is written. */
 #ifndef ATTN_WHY_VIEW_H
 #define ATTN_WHY_VIEW_H

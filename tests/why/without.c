@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "without.h"
 
 #include "build/problem_create.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* attn why whose search may not guess some mistakes. */
 #ifndef ATTN_WHY_WITHOUT_H
 #define ATTN_WHY_WITHOUT_H

@@ -14,7 +14,6 @@ enum { SAID_BYTES = 512 }; /* of a prediction, as it is shown */
 enum move { MOVE_ON, MOVE_BACK, MOVE_QUIT };
 
 struct session {
-    const struct lessons *lessons;
     struct show show;
     struct shell shell;
     struct own_file *files;

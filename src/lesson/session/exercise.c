@@ -10,7 +10,6 @@ enum { SENTENCE_BYTES = 512, MOST_COMMANDS = 32, VERDICT_LINES = 2 };
 struct attempt {
     struct session *session;
     const struct lesson_part *exercise;
-    const struct lesson *answer;
     bool met[MOST_COMMANDS]; /* which of the answer's commands the reader has had the numbers of */
 };
 
@@ -31,8 +30,8 @@ static void show_answer(struct attempt *attempt)
     struct session *session = attempt->session;
     struct arena arena = {0};
     shell_copy(&session->shell, "answer");
-    for (size_t i = 0; i < attempt->answer->count; i++) {
-        const struct lesson_part *part = &attempt->answer->parts[i];
+    for (size_t i = 0; i < attempt->exercise->answer->count; i++) {
+        const struct lesson_part *part = &attempt->exercise->answer->parts[i];
         show_part(&session->show, part);
         if (part->kind == LESSON_COMMAND) {
             const char *printed = shell_collect(&session->shell, "answer", part->text, &arena, session->error);
@@ -50,8 +49,8 @@ static enum verdict compare(struct attempt *attempt, const char *printed, struct
     enum verdict first = VERDICT_RIGHT;
     size_t command = 0;
     bool nearer = false;
-    for (size_t i = 0; i < attempt->answer->count && command < MOST_COMMANDS; i++) {
-        const struct lesson_part *part = &attempt->answer->parts[i];
+    for (size_t i = 0; i < attempt->exercise->answer->count && command < MOST_COMMANDS; i++) {
+        const struct lesson_part *part = &attempt->exercise->answer->parts[i];
         if (part->kind != LESSON_COMMAND)
             continue;
         const char *answer = shell_collect(&session->shell, "answer", part->text, arena, session->error);
@@ -100,7 +99,7 @@ static bool try_command(struct attempt *attempt)
     struct arena arena = {0};
     char differs[SENTENCE_BYTES];
     struct text sentence = text_begin(differs, sizeof differs);
-    const bool compared = attempt->answer != NULL && runs_attn(session->line);
+    const bool compared = runs_attn(session->line);
     bool done = false;
     if (compared) {
         shell_copy(&session->shell, "typed");
@@ -128,8 +127,8 @@ static bool answer_prints(const struct attempt *attempt, const char *number)
     char found[VERDICT_NUMBER_BYTES];
     bool prints = false;
     shell_copy(&session->shell, "answer");
-    for (size_t i = 0; attempt->answer != NULL && i < attempt->answer->count && !prints; i++) {
-        const struct lesson_part *part = &attempt->answer->parts[i];
+    for (size_t i = 0; i < attempt->exercise->answer->count && !prints; i++) {
+        const struct lesson_part *part = &attempt->exercise->answer->parts[i];
         const char *printed = part->kind == LESSON_COMMAND
                                   ? shell_collect(&session->shell, "answer", part->text, &arena, session->error)
                                   : NULL;
@@ -180,7 +179,6 @@ static bool try_line(struct attempt *attempt)
 enum move exercise_do(struct session *session, const struct lesson_part *exercise)
 {
     struct attempt attempt = {.session = session, .exercise = exercise};
-    attempt.answer = lessons_answer(session->lessons, exercise->exercise_lesson, exercise->exercise);
     const char *prompt = exercise->expected != NULL ? "Your number, or a command" : "Your command";
     ask_apart(session);
     while (session->reading && ask_reader(session, prompt)) {
@@ -189,10 +187,8 @@ enum move exercise_do(struct session *session, const struct lesson_part *exercis
             return MOVE_ON;
         if (key == KEY_BACK || key == KEY_QUIT)
             return key == KEY_BACK ? MOVE_BACK : MOVE_QUIT;
-        if (key == KEY_HELP && attempt.answer != NULL)
+        if (key == KEY_HELP)
             show_answer(&attempt);
-        else if (key == KEY_HELP)
-            ask_help(session);
         else if (try_line(&attempt))
             return MOVE_ON;
     }

@@ -126,11 +126,11 @@ static enum move run_part(struct session *session, const struct lesson_part *par
 /* The exercise that is asked for behind this part: the text that sets it may be followed by others. NULL for none. */
 static const struct lesson_part *exercise_behind(const struct lesson *lesson, size_t part)
 {
-    if (part + 1 < lesson->count && lesson->parts[part + 1].exercise == 0)
+    if (part + 1 < lesson->count && lesson->parts[part + 1].answer == NULL)
         return NULL;
-    while (part > 0 && lesson->parts[part].exercise == 0)
+    while (part > 0 && lesson->parts[part].answer == NULL)
         part--;
-    return lesson->parts[part].exercise != 0 ? &lesson->parts[part] : NULL;
+    return lesson->parts[part].answer != NULL ? &lesson->parts[part] : NULL;
 }
 
 static bool asks(const struct lesson *lesson, size_t part)
@@ -177,9 +177,9 @@ static enum move do_part(struct session *session, const struct lesson *lesson, s
 
 /* To the text before the question before this one; from the first question to its beginning, and from there to the
  * lesson before. */
-static void go_back(const struct session *session, struct place *place)
+static void go_back(struct place *place)
 {
-    const struct lesson *lesson = &session->lessons->lessons[place->lesson - 1];
+    const struct lesson *lesson = &LESSONS[place->lesson];
     size_t questions = 0, part = place->part;
     while (part > 0 && questions < 2)
         questions += asks(lesson, --part);
@@ -192,11 +192,11 @@ static void go_back(const struct session *session, struct place *place)
 static enum move show_title(struct session *session, size_t number)
 {
     char title[SENTENCE_BYTES];
-    const struct lesson *lesson = &session->lessons->lessons[number - 1];
+    const struct lesson *lesson = &LESSONS[number];
     if (pause_before(session, TITLE_LINES + show_part_lines(&session->show, lesson->parts)) == MOVE_QUIT)
         return MOVE_QUIT;
     output_print(session->show.output, "\n");
-    snprintf(title, sizeof title, "Lesson %zu of %zu: %s", number, session->lessons->count, lesson->title);
+    snprintf(title, sizeof title, "Lesson %zu of %zu: %s", number, LESSON_COUNT, lesson->title);
     show_bold(&session->show, title);
     session->shown += TITLE_LINES;
     return MOVE_ON;
@@ -208,7 +208,7 @@ static void prepare(struct session *session, struct place *place)
     struct error ignored = {0};
     own_files_look(&session->files, session->shell.folder, true, session->arena, &ignored);
     for (; place->prepared + 1 < place->lesson; place->prepared++) {
-        const struct lesson *lesson = &session->lessons->lessons[place->prepared];
+        const struct lesson *lesson = &LESSONS[place->prepared + 1];
         for (size_t i = 0; i < lesson->count; i++)
             if (lesson->parts[i].kind == LESSON_COMMAND &&
                 own_files_lost(session->files, lesson->parts[i].text) == NULL)
@@ -223,16 +223,15 @@ static void prepare(struct session *session, struct place *place)
 static size_t ask_next(struct session *session, size_t lesson)
 {
     char prompt[SENTENCE_BYTES];
-    const size_t count = session->lessons->count;
     if (pause_before(session, CLOSING_LINES) == MOVE_QUIT)
         return 0;
     output_print(session->show.output, "\n");
-    if (lesson == count) {
-        show_print(&session->show, "This was the last of %zu lessons. man attn goes on from here.", count);
+    if (lesson == LESSON_COUNT) {
+        show_print(&session->show, "This was the last of %zu lessons. man attn goes on from here.", LESSON_COUNT);
         return 0;
     }
-    show_print(&session->show, "This was lesson %zu of %zu. The next one: %s.", lesson, count,
-               session->lessons->lessons[lesson].title);
+    show_print(&session->show, "This was lesson %zu of %zu. The next one: %s.", lesson, LESSON_COUNT,
+               LESSONS[lesson + 1].title);
     snprintf(prompt, sizeof prompt, "Enter goes on with lesson %zu, q ends", lesson + 1);
     const enum move move = ask_to_go_on(session, prompt);
     return move == MOVE_ON ? lesson + 1 : move == MOVE_BACK ? lesson : 0;
@@ -242,7 +241,7 @@ static size_t ask_next(struct session *session, size_t lesson)
 static void go_through(struct session *session, struct place place)
 {
     while (place.lesson > 0 && !session->show.output->failed) {
-        const struct lesson *lesson = &session->lessons->lessons[place.lesson - 1];
+        const struct lesson *lesson = &LESSONS[place.lesson];
         if (place.part == 0) {
             prepare(session, &place);
             session->predicted = NULL;
@@ -256,7 +255,7 @@ static void go_through(struct session *session, struct place place)
             return;
         if (move == MOVE_BACK) {
             place.part--;
-            go_back(session, &place);
+            go_back(&place);
         } else {
             place = (struct place){.lesson = session->reading ? ask_next(session, place.lesson) : 0,
                                    .prepared = place.prepared};
@@ -336,23 +335,21 @@ static bool begin(struct session *session, size_t first)
     static const struct lesson_part KEYS = {
         .text = "Enter runs the command that is shown, or goes on. You may also type commands that begin with attn. ? "
                 "says more, q ends."};
-    const struct lesson *introduction = &session->lessons->introduction;
     enum move move = MOVE_ON;
-    for (size_t i = 0; i < introduction->count && first == 0 && move != MOVE_QUIT; i++)
-        if ((move = pause_before_part(session, &introduction->parts[i])) != MOVE_QUIT)
-            show_next(session, &introduction->parts[i]);
+    for (size_t i = 0; i < LESSONS[0].count && first == 0 && move != MOVE_QUIT; i++)
+        if ((move = pause_before_part(session, &LESSONS[0].parts[i])) != MOVE_QUIT)
+            show_next(session, &LESSONS[0].parts[i]);
     if (session->live && move != MOVE_QUIT && (move = pause_before_part(session, &KEYS)) != MOVE_QUIT)
         show_next(session, &KEYS);
     return move != MOVE_QUIT;
 }
 
-enum status session_run(const struct lessons *lessons, size_t first, bool color, struct output *output,
-                        struct arena *arena, struct error *error)
+enum status session_run(size_t first, bool color, struct output *output, struct arena *arena, struct error *error)
 {
     struct session *session = arena_allocate(arena, 1, sizeof *session, error);
     if (session == NULL)
         return error->status;
-    *session = (struct session){.lessons = lessons, .show = {output, color}, .arena = arena, .error = error};
+    *session = (struct session){.show = {output, color}, .arena = arena, .error = error};
     session->live = isatty(STDIN_FILENO) && output_is_terminal(output);
     session->reading = session->live || !isatty(STDIN_FILENO);
     if (shell_open(&session->shell, arena, error) != STATUS_OK)
@@ -365,8 +362,8 @@ enum status session_run(const struct lessons *lessons, size_t first, bool color,
     return output->failed ? error->status : STATUS_OK;
 }
 
-void session_list(const struct lessons *lessons, struct output *output)
+void session_list(struct output *output)
 {
-    for (size_t i = 0; i < lessons->count; i++)
-        output_print(output, "%3zu  %s\n", i + 1, lessons->lessons[i].title);
+    for (size_t i = 1; i <= LESSON_COUNT; i++)
+        output_print(output, "%3zu  %s\n", i, LESSONS[i].title);
 }

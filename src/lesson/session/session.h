@@ -9,10 +9,9 @@
  * first. What is typed comes from standard input; where that ends and is no terminal, or the output is none, the lesson
  * is shown to its end with what its commands print. The commands write to standard output, which the output is. Returns
  * STATUS_SYSTEM where the system refuses. */
-enum status session_run(const struct lessons *lessons, size_t first, bool color, struct output *output,
-                        struct arena *arena, struct error *error);
+enum status session_run(size_t first, bool color, struct output *output, struct arena *arena, struct error *error);
 
 /* "  5  Why the square root", a line each. */
-void session_list(const struct lessons *lessons, struct output *output);
+void session_list(struct output *output);
 
 #endif

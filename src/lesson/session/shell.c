@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,78 +12,63 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { COLLECTED_BYTES = 1 << 20, LARGEST_FILE = 1 << 24, FOLDERS_OPEN = 16, TRIES = 3, NOT_RUN = 127 };
+enum { COLLECTED_BYTES = 1 << 20, LARGEST_FILE = 1 << 24, NOT_RUN = 127 };
 
 static const int ENDING[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 /* For the signal handler alone. */
 static struct shell *volatile opened;
 
-/* --- the keeper -------------------------------------------------------------------------------------------------- */
+/* --- the end ----------------------------------------------------------------------------------------------------- */
 
-static int remove_entry(const char *path, const struct stat *entry, int kind, struct FTW *place)
+/* All of these are safe in a signal handler. */
+static int await(pid_t child)
 {
-    (void)entry;
-    (void)kind;
-    (void)place;
-    remove(path);
-    return 0;
+    int status = NOT_RUN << 8;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return status;
 }
 
-/* What still runs may write into the folder while it is removed. */
+/* To its end: signals wait. */
 static void remove_folder(const char *folder)
 {
-    for (int i = 0; i < TRIES && access(folder, F_OK) == 0; i++)
-        nftw(folder, remove_entry, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    const pid_t child = fork();
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c", "rm -rf \"$0\" 2>/dev/null", folder, (char *)NULL);
+        _exit(NOT_RUN);
+    }
+    await(child);
+    sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* All signals are blocked: what the terminal sends to the group is for the commands. */
-static _Noreturn void keep(int lifeline, const char *folder)
+/* Where this program is in front: else a shell has it. */
+static void restore_terminal(const struct shell *shell)
 {
-    char byte;
-    ssize_t bytes;
-    setpgid(0, 0);
-    do
-        bytes = read(lifeline, &byte, 1);
-    while (bytes > 0 || (bytes < 0 && errno == EINTR));
-    kill(0, SIGTERM);
-    kill(0, SIGCONT);
-    remove_folder(folder);
-    kill(0, SIGKILL);
-    _exit(0);
-}
-
-static bool is_in_front(const struct shell *shell)
-{
-    return shell->terminal >= 0 && tcgetpgrp(shell->terminal) == getpgrp();
-}
-
-/* Safe in a signal handler. The terminal is given back only where a command has it. */
-static void take_terminal(const struct shell *shell)
-{
-    const pid_t front = shell->terminal < 0 ? -1 : tcgetpgrp(shell->terminal);
-    if (front < 0 || (front != shell->keeper && front != getpgrp()))
-        return;
-    tcsetpgrp(shell->terminal, getpgrp());
-    tcsetattr(shell->terminal, TCSADRAIN, &shell->modes);
+    if (shell->has_modes && tcgetpgrp(STDIN_FILENO) == getpgrp())
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &shell->modes);
 }
 
 void shell_close(struct shell *shell)
 {
+    restore_terminal(shell);
+    remove_folder(shell->root);
     opened = NULL;
-    take_terminal(shell);
-    if (shell->terminal >= 0)
-        close(shell->terminal);
-    close(shell->lifeline);
-    while (waitpid(shell->keeper, NULL, 0) < 0 && errno == EINTR)
-        continue;
 }
 
 /* When this returns, the signal comes again and does what it did before. */
 static void leave(int signal_number)
 {
+    const pid_t running = opened != NULL ? opened->running : 0;
+    if (running > 0)
+        kill(running, SIGTERM);
     if (opened != NULL)
         shell_close(opened);
+    if (running > 0)
+        kill(running, SIGKILL);
     raise(signal_number);
 }
 
@@ -97,28 +81,6 @@ static void watch_signals(void)
     for (size_t i = 0; i < sizeof ENDING / sizeof ENDING[0]; i++)
         if (sigaction(ENDING[i], NULL, &present) == 0 && present.sa_handler == SIG_DFL)
             sigaction(ENDING[i], &action, NULL);
-    signal(SIGTTOU, SIG_IGN); /* it gives the terminal to others, and takes it back */
-}
-
-static enum status start_keeper(struct shell *shell, struct error *error)
-{
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return error_system(error, errno, "a pipe");
-    shell->lifeline = ends[1];
-    shell->keeper = fork();
-    if (shell->keeper == 0) {
-        close(ends[1]);
-        keep(ends[0], shell->root);
-    }
-    const int code = errno;
-    close(ends[0]);
-    if (shell->keeper < 0) {
-        close(ends[1]);
-        return error_system(error, code, "a process");
-    }
-    setpgid(shell->keeper, shell->keeper);
-    return STATUS_OK;
 }
 
 /* --- the folder -------------------------------------------------------------------------------------------------- */
@@ -188,25 +150,14 @@ static enum status furnish(struct shell *shell, struct arena *arena, struct erro
     return setenv("PATH", all, 1) == 0 ? STATUS_OK : error_system(error, errno, "PATH");
 }
 
-static void open_terminal(struct shell *shell)
-{
-    shell->terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
-    if (shell->terminal < 0 || (is_in_front(shell) && tcgetattr(shell->terminal, &shell->modes) == 0))
-        return;
-    close(shell->terminal);
-    shell->terminal = -1;
-}
-
 enum status shell_open(struct shell *shell, struct arena *arena, struct error *error)
 {
     sigset_t all, before;
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before); /* no folder without its keeper */
+    sigprocmask(SIG_BLOCK, &all, &before); /* no folder that a signal would leave */
     enum status status = make_root(shell, arena, error);
-    if (status == STATUS_OK && (status = start_keeper(shell, error)) != STATUS_OK)
-        remove_folder(shell->root);
     if (status == STATUS_OK) {
-        open_terminal(shell);
+        shell->has_modes = tcgetattr(STDIN_FILENO, &shell->modes) == 0;
         opened = shell;
         watch_signals();
     }
@@ -223,26 +174,14 @@ struct run {
     const char *folder;
     int output; /* a descriptor; -1: nothing is shown */
     bool reads; /* standard input */
-    bool front; /* the terminal is the command's as long as it runs */
 };
 
-/* In the child; signals are blocked until they no longer come to this program's handler. */
-static _Noreturn void become_shell(const struct shell *shell, const struct run *run, const char *command)
+/* In the child. */
+static _Noreturn void become_shell(const struct run *run, const char *command, const sigset_t *signals)
 {
-    static const int OTHERS[] = {SIGPIPE, SIGTTOU};
-    sigset_t none;
-    setpgid(0, shell->keeper);
-    if (run->front)
-        tcsetpgrp(shell->terminal, shell->keeper);
-    for (size_t i = 0; i < sizeof ENDING / sizeof ENDING[0]; i++) {
-        struct sigaction present;
-        if (sigaction(ENDING[i], NULL, &present) == 0 && present.sa_handler == leave)
-            signal(ENDING[i], SIG_DFL);
-    }
-    for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
-        signal(OTHERS[i], SIG_DFL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    opened = NULL;
+    signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, signals, NULL);
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC), output = run->output < 0 ? nothing : run->output;
     if (run->output > STDERR_FILENO) /* it is kept: what has no end is ended */
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){LARGEST_FILE, LARGEST_FILE});
@@ -253,78 +192,54 @@ static _Noreturn void become_shell(const struct shell *shell, const struct run *
     _exit(NOT_RUN);
 }
 
-/* Waits for its end. Where Ctrl-Z stops it this program stops, too, and both go on together, in front or behind. */
-static int await(const struct shell *shell, pid_t child, bool front)
-{
-    int status = 0;
-    for (;;) {
-        const pid_t ended = waitpid(child, &status, front ? WUNTRACED : 0);
-        if (ended < 0 && errno == EINTR)
-            continue;
-        if (ended < 0)
-            return NOT_RUN;
-        if (!WIFSTOPPED(status))
-            return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-        take_terminal(shell);
-        kill(0, SIGTSTP);
-        if (is_in_front(shell))
-            tcsetpgrp(shell->terminal, shell->keeper);
-        kill(-shell->keeper, SIGCONT);
-    }
-}
-
+/* As system does: Ctrl-C and Ctrl-\ end the command alone, and Ctrl-Z stops both. */
 static int start(struct shell *shell, struct run run, const char *command)
 {
+    const struct sigaction ignored = {.sa_handler = SIG_IGN};
+    struct sigaction interrupted, quit;
     sigset_t all, before;
-    run.front = is_in_front(shell);
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
-    const pid_t child = fork();
-    const int code = errno;
-    if (child == 0)
-        become_shell(shell, &run, command);
+    shell->running = fork();
+    if (shell->running == 0)
+        become_shell(&run, command, &before);
+    if (shell->running < 0)
+        dprintf(STDERR_FILENO, "attn: cannot run a command: %s\n", strerror(errno));
+    sigaction(SIGINT, &ignored, &interrupted);
+    sigaction(SIGQUIT, &ignored, &quit);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    if (child < 0) {
-        dprintf(STDERR_FILENO, "attn: cannot run a command: %s\n", strerror(code));
-        return NOT_RUN;
-    }
-    setpgid(child, shell->keeper);
-    if (run.front)
-        tcsetpgrp(shell->terminal, shell->keeper);
-    const int status = await(shell, child, run.front);
-    if (run.front)
-        take_terminal(shell);
-    return status;
+    const int status = shell->running < 0 ? NOT_RUN << 8 : await(shell->running);
+    shell->running = 0;
+    sigaction(SIGINT, &interrupted, NULL);
+    sigaction(SIGQUIT, &quit, NULL);
+    restore_terminal(shell);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 int shell_run(struct shell *shell, const char *command, bool reads)
 {
-    return start(shell, (struct run){shell->folder, STDOUT_FILENO, reads, false}, command);
+    return start(shell, (struct run){shell->folder, STDOUT_FILENO, reads}, command);
 }
 
 void shell_run_quietly(struct shell *shell, const char *command)
 {
-    start(shell, (struct run){shell->folder, -1, false, false}, command);
+    start(shell, (struct run){shell->folder, -1, false}, command);
 }
 
 void shell_copy(struct shell *shell, const char *name)
 {
     char command[64];
     snprintf(command, sizeof command, "rm -rf %s; cp -R lesson %s", name, name);
-    start(shell, (struct run){shell->root, -1, false, false}, command);
+    start(shell, (struct run){shell->root, -1, false}, command);
 }
 
 /* What was printed into the file. */
 static char *read_back(int file, struct arena *arena, struct error *error)
 {
     char *text = arena_allocate(arena, COLLECTED_BYTES, 1, error);
-    size_t length = 0, kept = 0;
-    ssize_t bytes = 1;
-    while (text != NULL && bytes > 0 && length < COLLECTED_BYTES - 1) {
-        bytes = pread(file, text + length, COLLECTED_BYTES - 1 - length, (off_t)length);
-        length += bytes > 0 ? (size_t)bytes : 0;
-    }
-    for (size_t i = 0; text != NULL && i < length; i++)
+    const ssize_t length = text != NULL ? pread(file, text, COLLECTED_BYTES - 1, 0) : 0;
+    size_t kept = 0;
+    for (ssize_t i = 0; i < length; i++)
         if (text[i] != '\0')
             text[kept++] = text[i];
     if (text != NULL)
@@ -343,7 +258,7 @@ char *shell_collect(struct shell *shell, const char *name, const char *command, 
         error_system(error, errno, "a file for what a command prints");
         return NULL;
     }
-    start(shell, (struct run){folder, file, false, false}, command);
+    start(shell, (struct run){folder, file, false}, command);
     char *text = read_back(file, arena, error);
     close(file);
     return text;

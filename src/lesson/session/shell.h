@@ -1,5 +1,5 @@
-/* Commands, run by /bin/sh in a folder of their own that goes with the program, however that ends: a process beside it,
- * the keeper, waits for its end, ends what the commands have left running, and removes the folder. */
+/* Commands, run by /bin/sh in a folder of their own, which goes with the program: at its end, and where a signal ends
+ * it that a program can catch. */
 #ifndef ATTN_LESSON_SESSION_SHELL_H
 #define ATTN_LESSON_SESSION_SHELL_H
 
@@ -10,11 +10,10 @@
 #include <termios.h>
 
 struct shell {
-    char *root;   /* the folder: bin/attn is this program, */
-    char *folder; /* and in lesson/ the commands run; both are whole paths */
-    pid_t keeper; /* also the process group of all commands */
-    int lifeline; /* the keeper reads its other end: closed, it ends */
-    int terminal; /* that this program is in front of, or -1 */
+    char *root;     /* the folder: bin/attn is this program, */
+    char *folder;   /* and in lesson/ the commands run; both are whole paths */
+    pid_t running;  /* the command, or 0 */
+    bool has_modes; /* standard input is a terminal, with these */
     struct termios modes;
 };
 
@@ -23,8 +22,7 @@ struct shell {
 enum status shell_open(struct shell *shell, struct arena *arena, struct error *error);
 
 /* Runs it in lesson/, with standard input where `reads`, else none, and both its streams on standard output. Returns
- * its exit status as a shell tells it: 128 + N where signal N ended it. Ctrl-C, Ctrl-\ and Ctrl-Z act on the
- * command. */
+ * its exit status as a shell tells it: 128 + N where signal N ended it. Ctrl-C and Ctrl-\ end the command alone. */
 int shell_run(struct shell *shell, const char *command, bool reads);
 
 /* Runs it in lesson/, without input, and shows nothing. */
@@ -38,7 +36,7 @@ void shell_copy(struct shell *shell, const char *name);
 char *shell_collect(struct shell *shell, const char *name, const char *command, struct arena *arena,
                     struct error *error);
 
-/* Ends what still runs, and removes the folder. */
+/* Leaves the terminal as it was, and removes the folder. */
 void shell_close(struct shell *shell);
 
 #endif

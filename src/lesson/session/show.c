@@ -1,7 +1,5 @@
 #include "lesson/session/show.h"
 
-#include "lesson/mdoc.h"
-
 #include <stdarg.h>
 #include <string.h>
 
@@ -13,7 +11,7 @@ enum { SENTENCE_BYTES = 2048, LITERAL_INDENT = 2 };
 struct filling {
     const struct show *show;
     size_t columns, indent, column, lines;
-    char style;  /* MDOC_BOLD and the like */
+    char style;  /* LESSON_BOLD and the like */
     bool counts; /* the lines alone: nothing is shown */
 };
 
@@ -29,22 +27,19 @@ static void put_blanks(const struct filling *filling, size_t count)
         put(filling, " ", 1);
 }
 
-static const char *style_begins(char style)
-{
-    return style == MDOC_BOLD ? TEXT_BOLD : style == MDOC_UNDERLINE ? UNDERLINED : "";
-}
-
 static void change_style(struct filling *filling, char style)
 {
     if (filling->show->color && style != filling->style && !filling->counts)
-        output_print(filling->show->output, "%s%s", filling->style != MDOC_PLAIN ? TEXT_PLAIN : "",
-                     style_begins(style));
+        output_print(filling->show->output, "%s%s", filling->style != LESSON_PLAIN ? TEXT_PLAIN : "",
+                     style == LESSON_BOLD        ? TEXT_BOLD
+                     : style == LESSON_UNDERLINE ? UNDERLINED
+                                                 : "");
     filling->style = style;
 }
 
 static bool is_mark(char byte)
 {
-    return byte == MDOC_BOLD || byte == MDOC_UNDERLINE || byte == MDOC_PLAIN;
+    return byte == LESSON_BOLD || byte == LESSON_UNDERLINE || byte == LESSON_PLAIN;
 }
 
 /* The columns of a word, which ends at a blank. */
@@ -62,7 +57,7 @@ static size_t word_columns(const char *word, const char *end)
 static void break_line(struct filling *filling)
 {
     const char style = filling->style;
-    change_style(filling, MDOC_PLAIN); /* the margin is plain */
+    change_style(filling, LESSON_PLAIN); /* the margin is plain */
     put(filling, "\n", 1);
     put_blanks(filling, filling->indent);
     change_style(filling, style);
@@ -109,7 +104,7 @@ static struct filling begin_filling(const struct show *show, size_t indent)
     return (struct filling){.show = show,
                             .columns = memory_smaller(SHOW_COLUMNS, output_columns(show->output)),
                             .indent = indent,
-                            .style = MDOC_PLAIN};
+                            .style = LESSON_PLAIN};
 }
 
 static void fill_text(struct filling *filling, const char *text, const char *tag)
@@ -126,7 +121,7 @@ static void fill_text(struct filling *filling, const char *text, const char *tag
         filling->column = filling->indent;
     }
     fill_words(filling, text);
-    change_style(filling, MDOC_PLAIN);
+    change_style(filling, LESSON_PLAIN);
     put(filling, "\n", 1);
     filling->lines++;
 }
@@ -150,9 +145,9 @@ void show_print(const struct show *show, const char *format, ...)
 void show_bold(const struct show *show, const char *line)
 {
     struct filling filling = begin_filling(show, 0);
-    change_style(&filling, MDOC_BOLD);
+    change_style(&filling, LESSON_BOLD);
     fill_words(&filling, line);
-    change_style(&filling, MDOC_PLAIN);
+    change_style(&filling, LESSON_PLAIN);
     output_write(show->output, "\n", 1);
 }
 
@@ -170,9 +165,9 @@ void show_lines(const struct show *show, const char *lines, size_t indent)
 void show_command(const struct show *show, const char *command)
 {
     struct filling filling = begin_filling(show, 0);
-    change_style(&filling, MDOC_BOLD);
+    change_style(&filling, LESSON_BOLD);
     output_print(show->output, "$ %s", command);
-    change_style(&filling, MDOC_PLAIN);
+    change_style(&filling, LESSON_PLAIN);
     output_write(show->output, "\n", 1);
 }
 

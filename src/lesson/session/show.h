@@ -13,7 +13,7 @@ struct show {
     bool color;
 };
 
-/* A paragraph with the marks of lesson/mdoc.h, wrapped for the output, each line behind `indent` blanks; a tag stands
+/* A paragraph with the marks of lessons.h, wrapped for the output, each line behind `indent` blanks; a tag stands
  * before the first. */
 void show_text(const struct show *show, const char *text, const char *tag, size_t indent);
 

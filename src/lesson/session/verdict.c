@@ -190,14 +190,9 @@ static bool next_table(const char **text, struct table *table)
     return false;
 }
 
-static bool is_named(const struct table *table, const struct table *other)
+static bool is_same(const char *text, size_t length, const char *other, size_t other_length)
 {
-    return table->name_length == other->name_length && strncmp(table->name, other->name, table->name_length) == 0;
-}
-
-static bool is_labelled(const struct row *row, const struct row *other)
-{
-    return row->label_length == other->label_length && strncmp(row->label, other->label, row->label_length) == 0;
+    return length == other_length && strncmp(text, other, length) == 0;
 }
 
 static size_t same_numbers(const struct row *found, const struct row *answer)
@@ -243,7 +238,8 @@ static bool find_row(const struct table *table, const struct row *answer, struct
     struct row row;
     near->count = 0;
     for (const char *line = table->rows; line < table->end; line = line_end(line) + 1) {
-        if (!read_row(line, line_end(line), &row) || !is_labelled(&row, answer))
+        if (!read_row(line, line_end(line), &row) ||
+            !is_same(row.label, row.label_length, answer->label, answer->label_length))
             continue;
         if (row.count == answer->count && same_numbers(&row, answer) == answer->count)
             return true;
@@ -273,7 +269,7 @@ static bool stands_anywhere(const char *printed, const struct row *answer)
 static bool find_table(const char *printed, const struct table *answer, struct table *found)
 {
     while (next_table(&printed, found))
-        if (is_named(found, answer))
+        if (is_same(found->name, found->name_length, answer->name, answer->name_length))
             return true;
     return false;
 }
@@ -297,18 +293,13 @@ static enum verdict compare_table(const char *printed, const struct table *answe
     return VERDICT_RIGHT;
 }
 
-static bool has_numbers(const char *text)
-{
-    const char *before;
-    struct number number;
-    return next_number(&text, text + strlen(text), &number, &before);
-}
-
 enum verdict verdict_of_output(const char *printed, const char *answer, struct text *sentence)
 {
     struct table table, missing = {0};
+    struct number number;
     size_t right = 0;
-    if (!has_numbers(answer)) {
+    const char *text = answer, *before;
+    if (!next_number(&text, answer + strlen(answer), &number, &before)) {
         const bool same = strcmp(printed, answer) == 0;
         text_add(sentence, "%s", same ? "" : "the answer prints other lines");
         return same ? VERDICT_RIGHT : VERDICT_ELSE;

@@ -1,6 +1,7 @@
 #include "write/explain/write_explain.h"
 
 #include "base/wrap.h"
+#include "model/stages.h"
 #include "stage/stage.h"
 #include "write/head_lines.h"
 #include "write/text/text.h"
@@ -14,7 +15,7 @@
 /* Which matrix of a stage belongs to an item and a head of query. */
 static size_t matrix_of(const struct problem *problem, enum stage stage, size_t item, size_t head)
 {
-    if (stage == STAGE_INPUTS || stage == STAGE_KEY_INPUTS || problem_is_side_by_side(problem, stage))
+    if (!stage_exists(stage) || problem_is_side_by_side(problem, stage))
         return item;
     if (stage_is_of_keys(stage))
         return item * problem->kv_heads + head / (problem->heads / problem->kv_heads);
@@ -25,7 +26,8 @@ static size_t matrix_of(const struct problem *problem, enum stage stage, size_t 
 static const struct result_table *table_of(const struct result *result, enum stage stage)
 {
     const char *name = result->problem->cell_name;
-    for (size_t i = 0; i < result->table_count && stage == STAGE_GRAD_PARAMETERS && name != NULL; i++)
+    for (size_t i = 0; i < result->table_count && STAGES[stage].columns == STAGE_COLUMNS_PARAMETERS && name != NULL;
+         i++)
         if (strcmp(result->tables[i].name, name) == 0)
             return &result->tables[i];
     return result_table_of(result, stage);
@@ -36,9 +38,9 @@ static void load_row(void *context, enum stage stage, struct explain_place place
     struct result *result = context;
     const struct result_table *table = table_of(result, stage);
     const size_t matrix = matrix_of(result->problem, stage, place.item, place.head), rows = result_rows(table);
-    if (STAGES[stage].columns == STAGE_COLUMNS_MASK)
+    if (stage_is_of_mask(stage))
         result_row(result, table, place.item, place.row, numbers);
-    else if (stage == STAGE_GRAD_PARAMETERS)
+    else if (STAGES[stage].columns == STAGE_COLUMNS_PARAMETERS)
         result_row(result, table, 0, place.row, numbers);
     else if (stage_has_columns(stage))
         result_row(result, table, matrix, place.row, numbers);

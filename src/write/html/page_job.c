@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/version.h"
+#include "model/stages.h"
 #include "stage/operand_steps.h"
 #include "stage/stage.h"
 #include "write/json.h"
@@ -298,12 +299,20 @@ static void write_mask(struct json *json, const struct problem *problem)
     json_text(json, "empty_row", EMPTY_ROW_WORDS[mask->empty_row]);
 }
 
-/* What the page rounds by: the facts of one or two dtypes. */
+/* To what masked scores are rounded: infinity is among them. */
+static enum dtype masked_dtype(const struct problem *problem)
+{
+    return dtype_has_infinity(problem->dtype) ? problem->dtype : problem_stage_dtype(problem, STAGE_MASKED);
+}
+
+/* What the page rounds by: the facts of its dtypes. */
 static void write_dtypes(struct json *json, const struct problem *problem)
 {
-    const enum dtype dtypes[] = {problem->dtype, problem->softmax_dtype};
+    const enum dtype dtypes[] = {problem->dtype, problem->softmax_dtype, masked_dtype(problem)};
     json_open(json, "dtypes", '{');
-    for (size_t i = 0; i < 1 + (dtypes[1] != dtypes[0]); i++) {
+    for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++) {
+        if ((i > 0 && dtypes[i] == dtypes[0]) || (i > 1 && dtypes[i] == dtypes[1]))
+            continue;
         json_break(json, 2);
         json_open(json, dtype_name(dtypes[i]), '{');
         json_text(json, "storage", dtype_name(dtype_storage(dtypes[i])));
@@ -369,6 +378,8 @@ void page_write_job(const struct result *result, int precision, struct output *o
     write_sizes(&json, problem);
     json_text(&json, "dtype", dtype_name(problem->dtype));
     json_text(&json, "softmax_dtype", dtype_name(problem->softmax_dtype));
+    if (masked_dtype(problem) != problem->dtype)
+        json_text(&json, "masked_dtype", dtype_name(masked_dtype(problem)));
     write_dtypes(&json, problem);
     json_real(&json, "scale", problem->scale);
     json_truth(&json, "scales_query", problem->scales_query);

@@ -1,6 +1,7 @@
 #include "write/html/page_data.h"
 
 #include "base/base64.h"
+#include "model/stages.h"
 #include "stage/operand_steps.h"
 #include "stage/projections.h"
 #include "stage/stage.h"

@@ -1,5 +1,6 @@
 #include "write/svg/svg_arrows.h"
 
+#include "model/stages.h"
 #include "stage/stage.h"
 #include "write/svg/svg_figure.h"
 
@@ -45,8 +46,8 @@ static bool multiplies(const struct svg_picture *picture, const struct svg_figur
         return false;
     if (matrix->column == 0)
         return svg_stage_of(figure) == matrix->makes;
-    return !stage_exists(stage_before(picture->result->problem, svg_stage_of(figure))) ||
-           stage_before(picture->result->problem, svg_stage_of(figure)) == STAGE_NORMED;
+    const enum stage before = stage_before(picture->result->problem, svg_stage_of(figure));
+    return !stage_exists(before) || stage_is_of_inputs(before);
 }
 
 /* From how far to the right an arrow comes: sources lie at the left, and who passes other lines comes along the right

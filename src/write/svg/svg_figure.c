@@ -1,5 +1,6 @@
 #include "write/svg/svg_figure.h"
 
+#include "model/stages.h"
 #include "write/svg/svg_formula.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@ bool svg_is_matrix(const struct svg_figure *figure)
 enum svg_rank svg_rank_of(const struct svg_figure *figure)
 {
     const enum stage stage = svg_is_matrix(figure) ? figure->makes : svg_stage_of(figure);
-    if (!stage_exists(stage) || stage == STAGE_NORMED)
+    if (!stage_exists(stage) || stage_is_of_inputs(stage))
         return SVG_SOURCES;
     if (stage_is_attended(stage))
         return stage_is_square(stage) ? SVG_SQUARES : SVG_LAST;

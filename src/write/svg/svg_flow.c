@@ -1,3 +1,4 @@
+#include "model/stage_id.h"
 #include "write/svg/svg_arrows.h"
 #include "write/svg/svg_figure.h"
 
@@ -219,7 +220,7 @@ static size_t count_items(const struct svg_picture *picture)
 static int order_of(const struct svg_figure *figure)
 {
     const enum stage stage = svg_is_matrix(figure) ? figure->makes : svg_stage_of(figure);
-    return 2 * (stage == STAGE_NORMED ? STAGE_NAMES : (int)stage) + !svg_is_matrix(figure);
+    return 2 * (stage_is_of_inputs(stage) ? STAGE_NAMES : (int)stage) + !svg_is_matrix(figure);
 }
 
 /* By rank and in it from left to right, in whatever order the stages were asked for. */

@@ -1,6 +1,7 @@
 #include "write/svg/svg_formula.h"
 
 #include "base/text.h"
+#include "model/stages.h"
 #include "stage/stage.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+#include "model/stage_id.h"
 #include "write/svg/svg_formula.h"
 #include "write/svg/svg_picture.h"
 

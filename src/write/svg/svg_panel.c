@@ -1,4 +1,5 @@
 #include "write/svg/svg_panel.h"
+#include "model/stages.h"
 
 #include <math.h>
 #include <string.h>

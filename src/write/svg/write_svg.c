@@ -5,6 +5,7 @@
 #include "write/writing.h"
 
 #include "base/text.h"
+#include "model/stage_id.h"
 #include "write/head_lines.h"
 #include "write/svg/svg_weights.h"
 

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/wrap.h"
+#include "model/stage_id.h"
 #include "write/picture/cell_number.h"
 #include "write/picture/terminal_color.h"
 

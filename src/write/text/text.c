@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/wrap.h"
+#include "model/stage_id.h"
 #include "write/head_lines.h"
 #include "write/table_layout.h"
 #include "write/text/heatmap.h"

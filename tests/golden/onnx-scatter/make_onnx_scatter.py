@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """ONNX's node tests of TensorScatter, as they are in the onnx package: cases.json, a case a line.
 
     python3 tests/golden/onnx-scatter/make_onnx_scatter.py

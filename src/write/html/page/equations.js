@@ -142,7 +142,7 @@ function biasOf(model, item, head, query) {
 function addBias(score, bias) {
     if (bias === -Infinity) return -Infinity;
     const sum = score + bias;
-    return bias < 0 && score > -Infinity && sum < -DTYPE.largest ? -DTYPE.largest : round(sum);
+    return bias < 0 && score > -Infinity && sum < -MASKED_DTYPE.largest ? -MASKED_DTYPE.largest : roundMasked(sum);
 }
 
 /* --- one row through the stages ---------------------------------------------------------------------------------- */
@@ -251,6 +251,19 @@ function makeContext(evaluation, line) {
     return madeRow(model, 'context', line, model.dValue, () => (made.context || computeContext)(evaluation, line));
 }
 
+/* One number of a row: as src/stage/entropy.c has it, of the weights. */
+function makeEntropy(evaluation, { weights }) {
+    let entropy = 0;
+    for (const weight of weights) entropy -= weight === 0 ? 0 : weight * Math.log(weight);
+    return Float64Array.of(round(entropy));
+}
+
+/* Stages that are there where --stages names them: what makes one of a line, and the stage that it is made of. */
+const ROW_STATISTICS = { entropy: { make: makeEntropy, from: 'weights' } };
+
+const makeStatistic = (evaluation, stage, line) =>
+    madeRow(evaluation.model, stage, line, 1, () => (evaluation.made[stage] || ROW_STATISTICS[stage].make)(evaluation, line));
+
 /* --- heads together ---------------------------------------------------------------------------------------------- */
 
 /* The contexts of all heads side by side, (H d_v). */
@@ -291,6 +304,7 @@ function sourcesOf(model, stage, names) {
     if (stage === 'context') return [before, 'value'];
     if (stage === 'output') return ['heads', ...namesOf(model, 'out_proj')];
     if (stage === 'normed') return ['inputs', ...namesOf(model, 'norm')];
+    if (stage in ROW_STATISTICS) return [ROW_STATISTICS[stage].from];
     const id = stage.replace(/^(projected|normed)_/, '');
     if (!(id in PROJECTIONS)) return [before];
     if (model.starts === 'operands') return [];
@@ -311,8 +325,9 @@ function toldOtherwise(tells, stage, names) {
 function stagesOf(model, { tells = {} }) {
     const { settings } = model;
     const there = { capped: settings.softcap > 0, masked: hasMask(model), dropped: settings.dropout > 0, heads: isSplit(model), output: isSplit(model) };
+    const statistics = Object.keys(ROW_STATISTICS).filter((name) => model.job.stages.some(([asked]) => asked === name));
     const names = [...(normOf(model, 'norm') ? ['normed'] : []), ...stagesOnTheWay(model, 'query'), ...stagesOnTheWay(model, 'key'), 'query', 'key',
-        'value', ...SQUARE_STAGES, 'context', 'heads', 'output'].filter((name) => there[name] ?? true);
+        'value', ...SQUARE_STAGES, 'context', 'heads', 'output', ...statistics].filter((name) => there[name] ?? true);
     return names.map((name, i) => ({
         name, formula: toldOtherwise(tells, name, names.slice(0, i)) || formulaOf(model, name, names.slice(0, i)), square: SQUARE_STAGES.includes(name),
         perHead: hasHeads(model) && !['normed', 'heads', 'output'].includes(name),
@@ -364,6 +379,7 @@ function makeTable(evaluation, stage, item, head) {
     }
     if (stage === 'normed') return someRows(evaluation.normedInputs(item), columnsOf(model.tables.get('inputs')), model.rows);
     if (SQUARE_STAGES.includes(stage)) return squareTable(evaluation, stage, item, head);
+    if (stage in ROW_STATISTICS) return tableOfRows(rows, 1, (row) => makeStatistic(evaluation, stage, evaluation.line(item, head, row)));
     if (stage === 'context') return tableOfRows(rows, model.dValue, (row) => evaluation.context(item, head, row));
     if (stage === 'heads') return tableOfRows(rows, model.heads * model.dValue, (row) => evaluation.heads(item, row));
     if (stage === 'output') return tableOfRows(rows, evaluation.output(item, 0).length, (row) => evaluation.output(item, row));

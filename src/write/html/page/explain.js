@@ -425,6 +425,20 @@ function outputSteps(evaluation, item, row, column) {
     }))];
 }
 
+/* --- of a row -------------------------------------------------------------------------------------------------------- */
+
+function entropySteps(evaluation, item, head, row) {
+    const { model } = evaluation, line = evaluation.line(item, head, row), [made] = makeStatistic(evaluation, 'entropy', line), formula = formulaOfStage(evaluation, 'entropy');
+    if (isWrongStage(evaluation, 'entropy')) return [wrongStep('entropy', 'Entropy', formula, made)];
+    const keys = Array.from(line.weights.keys()).filter((key) => line.weights[key] !== 0);
+    if (keys.length === 0) return [step('entropy', 'Entropy', formula, formulaLine(result(made, 'entropy')), noteLine('Every weight is 0, and 0 log(0) is 0.'))];
+    return [step('entropy', 'Entropy', formula, productTable({
+        caption: 'The weights times minus their logarithms', names: ['key', 'weight', '× −log(weight)', 'product'],
+        rows: keys.map((key) => [tokenElement(keyTitle(model, item, key)), line.weights[key], -Math.log(line.weights[key])]),
+        total: 'entropy', made, shownResult: result(made, 'entropy'),
+    }), ...(keys.length < line.weights.length ? [noteLine('A weight of 0 adds 0.')] : []))];
+}
+
 /* --- what is given ----------------------------------------------------------------------------------------------- */
 
 /* Where a number of an input or a parameter comes from. */
@@ -454,6 +468,7 @@ function stepsOf(evaluation, stage, item, head, row, column) {
     }
     if (id in PROJECTIONS) return operandSteps(evaluation, stage, id, item, head, row, column);
     if (stage === 'normed') return normedSteps(evaluation, item, row, column);
+    if (stage === 'entropy') return entropySteps(evaluation, item, head, row);
     if (stage === 'context') return contextSteps(evaluation, item, head, row, column);
     if (stage === 'heads') return headsSteps(evaluation, item, row, column);
     if (stage === 'output') return outputSteps(evaluation, item, row, column);

@@ -14,7 +14,7 @@ const WAY = [
     { done: '× scale', names: ['scaled'] },
     { done: 'softcap', names: ['capped'] },
     { done: 'mask', names: ['masked'] },
-    { done: 'softmax', names: ['weights'] },
+    { done: 'softmax', names: ['weights', 'entropy'] },
     { done: 'dropout', names: ['dropped'] },
     { done: '· value', names: ['context'] },
     { done: 'side by side', names: ['heads'] },

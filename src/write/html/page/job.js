@@ -18,16 +18,17 @@ function decodeNumbers(id) {
     return DTYPE.storage === 'f64' ? new Float64Array(bytes.buffer) : new Float32Array(bytes.buffer);
 }
 
-/* What mistakes of the command line have made, (B, H, S, Tk) and context (B, H, S, d_v); the page computes the rest. */
+/* What mistakes of the command line have made, (B, H, S, Tk), context (B, H, S, d_v), and row statistics (B, H, S); the
+ * page computes the rest. */
 job.made = {};
-for (const stage of job.wrong ? ['scores', 'scaled', 'capped', 'masked', 'weights', 'dropped', 'context'] : [])
+for (const stage of job.wrong ? ['scores', 'scaled', 'capped', 'masked', 'weights', 'dropped', 'context', ...job.stages.map(([name]) => name)] : [])
     if (byId('data-made-' + stage)) job.made[stage] = decodeNumbers('made-' + stage);
 job.isWrong = (stage) => job.wrong !== null && job.wrong.includes(stage);
 
 /* --- rounding ---------------------------------------------------------------------------------------------------- */
 
 /* To `bits` significant binary digits, ties to even, but to no finer unit than the smallest number; above the largest
- * there is Infinity, or NaN where the dtype has none. */
+ * there is Infinity, or the largest where the dtype has none. */
 function roundTo(number, { bits, smallest, largest, infinite }) {
     const magnitude = Math.abs(number);
     if (!(magnitude > 0 && magnitude < Infinity)) return number;
@@ -35,12 +36,13 @@ function roundTo(number, { bits, smallest, largest, infinite }) {
     while (magnitude >= step * 2 ** bits) step *= 2;
     while (step > smallest && magnitude < step * 2 ** (bits - 1)) step /= 2;
     const rounded = (magnitude / step + 2 ** 52 - 2 ** 52) * step;
-    return Math.sign(number) * (rounded <= largest ? rounded : infinite ? Infinity : NaN);
+    return Math.sign(number) * (rounded <= largest ? rounded : infinite ? Infinity : largest);
 }
 
 const NATIVE_ROUNDERS = { f32: Math.fround, f64: (number) => number };
 const rounderOf = (dtype) => NATIVE_ROUNDERS[dtype] || ((number) => roundTo(number, job.dtypes[dtype]));
 const round = rounderOf(job.dtype);
+const roundMasked = rounderOf(job.masked_dtype || job.dtype), MASKED_DTYPE = job.dtypes[job.masked_dtype || job.dtype];
 const roundSoftmax = rounderOf(job.softmax_dtype);
 
 /* The last few results are kept, as many as have room. */

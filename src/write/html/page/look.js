@@ -186,6 +186,7 @@ const ROW_SENTENCES = {
     capped: 'Each row is one query: its scores, held between the two ends of the softcap.',
     masked: 'Each row is one query: a key that it may not see has −∞.',
     weights: 'Each row is one query: how it shares its attention, 1 in all, among the keys.',
+    entropy: 'Each row is one query: how evenly it looks at the keys, 0 where at one alone, log of their number where at all alike.',
     dropped: 'Each row is one query: its weights after dropout.',
     context: 'Each row is one query: the values of all keys, mixed by its weights.',
     heads: 'Each row is one query: the contexts of all heads, one after another.',

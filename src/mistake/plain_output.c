@@ -1,0 +1,71 @@
+/* output of a recipe. */
+#include "mistake/plain.h"
+
+#include "stage/output.h"
+#include "stage/projections.h"
+
+#include <string.h>
+
+/* Which number of an item's contexts, (H, S, d_v), is column c of row i. */
+static size_t source_of(const struct plain *plain, size_t row, size_t column)
+{
+    const size_t heads = plain->problem->heads, d = plain->problem->d_value, rows = plain->row_count;
+    const size_t head = column / d, c = column % d;
+    switch (plain->recipe->merge) {
+    case RECIPE_MERGE_VIEW:
+        return row * heads * d + column;
+    case RECIPE_MERGE_INTERLEAVED:
+        return (column % heads * rows + row) * d + column / heads;
+    case RECIPE_MERGE_REVERSED:
+        return ((heads - 1 - head) * rows + row) * d + c;
+    case RECIPE_MERGE_HEADS:
+        break;
+    }
+    return (head * rows + row) * d + c;
+}
+
+/* out_proj as doubles; trials share it where it is as it is without mistakes. */
+static enum status load_out(struct plain *plain, double **weight, double **bias)
+{
+    const struct projection *out = &plain->problem->parameters.out;
+    struct plain_columns *columns = plain->recipe->out_anew ? NULL : plain->columns;
+    struct arena *arena = columns != NULL ? plain->lasting : plain->arena;
+    *weight = *bias = NULL;
+    if (!plain->problem->plan.has_out)
+        return STATUS_OK;
+    if (columns != NULL && columns->out_weight != NULL) {
+        *weight = columns->out_weight;
+        *bias = columns->out_bias;
+        return STATUS_OK;
+    }
+    if (projection_weight(out, weight, arena, plain->error) || projection_bias(out, bias, arena, plain->error))
+        return plain->error->status;
+    if (columns != NULL) {
+        columns->out_weight = *weight;
+        columns->out_bias = *bias;
+    }
+    return STATUS_OK;
+}
+
+enum status plain_output(struct plain *plain)
+{
+    const struct problem *problem = plain->problem;
+    const size_t width = problem->heads * problem->d_value, rows = plain->row_count;
+    const size_t columns = problem_columns_of_head(problem, STAGE_OUTPUT);
+    double *side_by_side = arena_allocate(plain->arena, width, sizeof *side_by_side, plain->error);
+    double *weight, *bias;
+    if (side_by_side == NULL || load_out(plain, &weight, &bias) != STATUS_OK)
+        return plain->error->status;
+    for (size_t row = 0; row < problem->items * rows; row++) {
+        const double *contexts = plain->stages[STAGE_CONTEXT] + row / rows * rows * width;
+        double *output = plain->stages[STAGE_OUTPUT] + row * columns;
+        for (size_t column = 0; column < width; column++)
+            side_by_side[column] = contexts[source_of(plain, row % rows, column)];
+        output_row(problem, side_by_side, weight, bias, output);
+        if (plain->recipe->out_twice) {
+            memcpy(side_by_side, output, width * sizeof *output);
+            output_row(problem, side_by_side, weight, bias, output);
+        }
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,130 @@
+/* The stages of attention, in the order in which they come: the identifier of each, and the name of its functions
+ * (src/stage/); and what is asked of them. stages.h has the table that answers. */
+#ifndef ATTN_MODEL_STAGE_ID_H
+#define ATTN_MODEL_STAGE_ID_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* clang-format off */
+#define STAGE_IDS(STAGE) \
+    STAGE(NORMED, normed) \
+    STAGE(PROJECTED_QUERY, projected_query) \
+    STAGE(NORMED_QUERY, normed_query) \
+    STAGE(PROJECTED_KEY, projected_key) \
+    STAGE(NORMED_KEY, normed_key) \
+    STAGE(QUERY, query) \
+    STAGE(KEY, key) \
+    STAGE(VALUE, value) \
+    STAGE(SCORES, scores) \
+    STAGE(SCALED, scaled) \
+    STAGE(CAPPED, capped) \
+    STAGE(MASKED, masked) \
+    STAGE(WEIGHTS, weights) \
+    STAGE(DROPPED, dropped) \
+    STAGE(CONTEXT, context) \
+    STAGE(OUTPUT, output) \
+    STAGE(LSE, lse) \
+    STAGE(ENTROPY, entropy) \
+    STAGE(PRESENT_KEY, present_key) \
+    STAGE(PRESENT_VALUE, present_value) \
+    STAGE(GRAD_OUTPUT, grad_output) \
+    STAGE(GRAD_CONTEXT, grad_context) \
+    STAGE(GRAD_VALUE, grad_value) \
+    STAGE(GRAD_DROPPED, grad_dropped) \
+    STAGE(GRAD_WEIGHTS, grad_weights) \
+    STAGE(GRAD_MASKED, grad_masked) \
+    STAGE(GRAD_CAPPED, grad_capped) \
+    STAGE(GRAD_SCALED, grad_scaled) \
+    STAGE(GRAD_SCORES, grad_scores) \
+    STAGE(GRAD_QUERY, grad_query) \
+    STAGE(GRAD_KEY, grad_key) \
+    STAGE(GRAD_SINKS, grad_sinks) \
+    STAGE(GRAD_ALIBI_SLOPES, grad_alibi_slopes) \
+    STAGE(GRAD_ATTN_MASK, grad_attn_mask) \
+    STAGE(GRAD_NORMED_QUERY, grad_normed_query) \
+    STAGE(GRAD_NORMED_KEY, grad_normed_key) \
+    STAGE(GRAD_PROJECTED_QUERY, grad_projected_query) \
+    STAGE(GRAD_PROJECTED_KEY, grad_projected_key) \
+    STAGE(GRAD_INPUTS, grad_inputs) \
+    STAGE(GRAD_KEY_INPUTS, grad_key_inputs) \
+    STAGE(GRAD_PARAMETERS, grad_parameters)
+/* clang-format on */
+
+#define STAGE_ID(id, functions) STAGE_##id,
+enum stage {
+    STAGE_IDS(STAGE_ID) STAGE_COUNT,
+    /* No stages, but names that --stages takes beside them. */
+    STAGE_INPUTS = STAGE_COUNT,
+    STAGE_KEY_INPUTS,
+    STAGE_PARAMETERS,
+    STAGE_NAMES,
+};
+#undef STAGE_ID
+
+/* The gradients of what meets, which the way back to inputs and parameters begins at. */
+#define STAGE_GRAD_OPERANDS (STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_VALUE))
+
+#define STAGE_FROM_KEY_INPUTS (STAGE_BIT(STAGE_INPUTS) | STAGE_BIT(STAGE_KEY_INPUTS))
+
+/* A set of stages is a uint64_t; this is the one that holds that stage alone. */
+#define STAGE_BIT(stage) (UINT64_C(1) << (stage))
+static_assert(STAGE_NAMES < 64, "a set of stages is a uint64_t");
+
+/* The name, also for inputs, key inputs and parameters. */
+const char *stage_name(enum stage stage);
+
+/* The stage of that name or alias among all STAGE_NAMES, or STAGE_NAMES where there is none. */
+enum stage stage_find(const char *name, size_t length);
+
+/* The stage that others call so, or STAGE_NAMES. */
+enum stage stage_meant(const char *name);
+
+/* Whether it is a stage, and none of the other names. */
+bool stage_exists(enum stage stage);
+
+/* The set without its names that are no stages. */
+uint64_t stage_existing(uint64_t names);
+
+/* Every stage that these need, themselves included; the inputs among them where they need them. */
+uint64_t stage_closure(uint64_t stages);
+
+/* Whether the stage is the other one or made from it. */
+bool stage_follows(enum stage stage, enum stage other);
+
+/* Whether it is made of queries and keys that have met; else of the tokens of one side alone. */
+bool stage_is_attended(enum stage stage);
+
+/* Whether its rows are those of key and value, never cut by a choice of queries. */
+bool stage_is_of_keys(enum stage stage);
+
+/* Whether its numbers are shares of a row: from 0 on, not around it. */
+bool stage_is_shares(enum stage stage);
+
+/* The stage whose table it has where the heads lie side by side in sdpa, or itself. */
+enum stage stage_packed(enum stage stage);
+
+/* Whether its axes are those of what the mask is given as: attn_mask, or a list of heads. */
+bool stage_is_of_mask(enum stage stage);
+
+/* Whether it is the inputs once more, before anything is projected: normed. */
+bool stage_is_of_inputs(enum stage stage);
+
+/* Whether it is T x T. */
+bool stage_is_square(enum stage stage);
+
+/* Those of the set that are row statistics. */
+uint64_t stage_statistics(uint64_t stages);
+
+/* Whether it has an axis of columns. */
+bool stage_has_columns(enum stage stage);
+
+/* Whether a picture can show it, inputs and parameters included: it has rows and columns of its own. */
+bool stage_is_drawn(enum stage stage);
+
+/* The stage whose numbers it has: itself, but for one that repeats another. */
+enum stage stage_of_numbers(enum stage stage);
+
+#endif

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+# gcc -fanalyzer, clang-tidy and cppcheck.
+#
+# Not asked for: parameters that could be swapped (their order is that of the equations), functions of Annex K, which the
+# C library does not have, strcpy of a constant into an array that is sized for it, and the length that snprintf
+# returns where a message is to be cut. tests/analyze.h says what a file alone does not. gcc counts a vector's elements as
+# bits of a shift, and does not know that read fills its buffer. What is left is explained at its line. The kernels are
+# analysed once for each instruction set, their common source as a part of each.
+TIDY = -*,bugprone-*,cert-*,clang-analyzer-*,-bugprone-easily-swappable-parameters,-cert-err33-c,$\
+	-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-security.insecureAPI.strcpy
+MODEL = $(if $(filter src/base/error.c,$1),,-include tests/analyze.h)
+# clang follows so many states of a function; with its own 225000 it takes four times as long.
+ANALYZED_STATES = 50000
+ANALYZED_AS = -std=c11 -D_GNU_SOURCE -Isrc $(CJSON_CFLAGS)
+# SINCE: a commit. Then what has changed since, or includes a header that has: tests/changed.sh.
+ANALYZED_SOURCES = $(filter $(if $(SINCE),$(shell sh tests/changed.sh $(SINCE)),%),$(SOURCES) $(ISAS))
+ANALYZED := $(ANALYZED_SOURCES:src/%.c=$(BUILD)/analyze/%.ok)
+analyze: $(ANALYZED)
+	$(if $(ANALYZED),cppcheck --quiet -j $(shell nproc) --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+		--suppress=missingIncludeSystem -D_GNU_SOURCE -Isrc $(if $(SINCE),$(ANALYZED_SOURCES),src))
+
+$(ANALYZED): $(BUILD)/analyze/%.ok: src/%.c tests/analyze.h $(HEADERS) Makefile tests/analyze.mk
+	@mkdir -p $(@D)
+	gcc $(ANALYZED_AS) $(call ISA_FLAGS,$<) $(call MODEL,$<) -Werror -O1 -fanalyzer \
+		$(if $(filter src/read/load.c,$<),-Wno-analyzer-use-of-uninitialized-value) \
+		$(if $(filter $(ISAS),$<),-Wno-psabi -Wno-analyzer-shift-count-overflow) -c -o /dev/null $<
+	clang-tidy --quiet --checks='$(TIDY)' --header-filter='kernel_|functions_' --warnings-as-errors='*' $< -- \
+		-Xclang -analyzer-config -Xclang max-nodes=$(ANALYZED_STATES) $(ANALYZED_AS) $(call ISA_FLAGS,$<) $(call MODEL,$<)
+	@touch $@

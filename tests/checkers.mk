@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+# The tests under the sanitizers and valgrind, by other compilers, and all of them in release-check.
+
+# Everything again under the sanitizers, by clang in a folder of its own, which the fuzzers share, but for the browser,
+# which shows what it showed; of the faults one in twenty, as a process takes longer to start there. ASAN_TESTS: these.
+MAKE_ASAN = $(MAKE) BUILD=build/asan CC='$(CLANG)' CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0' \
+	CFLAGS='$(SANITIZE) -fsanitize=fuzzer-no-link'
+CLANG ?= clang
+check-asan:
+	+$(MAKE_ASAN) tests
+	FAULTS_STRIDE=20 ATTN_SLOW=1 ATTN_BROWSER= sh tests/run.sh build/asan $(ASAN_TESTS)
+
+# Threads, under the sanitizer that watches them: the modules that start them, long jobs and their parts. It knows where
+# memory lies as long as the kernel does not choose the places at random.
+IN_PLACE = $(shell setarch "$$(uname -m)" -R true 2>/dev/null && echo setarch "$$(uname -m)" -R)
+check-tsan:
+	$(MAKE) BUILD=build/tsan CFLAGS='-O1 -g -fsanitize=thread' $(addprefix build/tsan/,attn test_threads test_compare test_fused test_faults)
+	TSAN_OPTIONS=halt_on_error=1 ATTN_SLOW=1 FAULTS_STRIDE=50 $(IN_PLACE) \
+		sh tests/run.sh build/tsan test_threads test_compare test_fused test_faults check_long.sh
+
+# Memory that nobody has written, with clang. tests/msan.c stands between the tests and cJSON, which is not instrumented.
+# Of fstat64 and the like, which large files ask for, the sanitizer does not know that they write. Of the scripts those
+# whose command lines compute what no other test does.
+MSAN_TESTS ?= programs examples check_long.sh check_page.sh check_pipe.sh check_svg.sh
+MSAN_NAMES = cJSON_ParseWithLengthOpts cJSON_Parse cJSON_Duplicate cJSON_CreateObject cJSON_PrintUnformatted
+MSAN_MAKE = $(MAKE) BUILD=build/msan CC='$(CLANG)' CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0 -U_FILE_OFFSET_BITS -U_TIME_BITS' \
+	CFLAGS='-O2 -g -fsanitize=memory -fno-omit-frame-pointer'
+check-msan:
+	+$(MSAN_MAKE) build/msan/msan.o
+	+$(MSAN_MAKE) LDFLAGS='$(MSAN_NAMES:%=-Wl,--wrap=%) build/msan/msan.o $(CJSON_LIBS)' tests
+	FAULTS_STRIDE=200 ATTN_SLOW=1 ATTN_BROWSER= WITHOUT=test_limits sh tests/run.sh build/msan $(MSAN_TESTS)
+
+# What the sanitizers do not see into, cJSON and the C library, on the readers, the binary files and the command line:
+# valgrind computes long double in 64 bits, which test_stages and test_compare need whole (so does attn diff), and would
+# take minutes for the arithmetic of the others.
+VALGRIND = valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect,possible \
+	--errors-for-leak-kinds=definite,indirect,possible
+# The flags are those of the first build, whose objects a compiler cache then gives again.
+VALGRIND_TESTS = npy safetensors archive json_arrays json_syntax mask pool tensor threads exact colormap generator
+VALGRIND_EXAMPLES = tests/cli/binary.test README.md
+check-valgrind:
+	$(MAKE) BUILD=build/valgrind CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0' \
+		$(addprefix build/valgrind/,attn run_examples $(VALGRIND_TESTS:%=test_%))
+	mkdir -p build/valgrind/under
+	printf '#!/bin/sh\nexec %s "%s" "$$@"\n' '$(VALGRIND)' '$(CURDIR)/build/valgrind/attn' >build/valgrind/under/attn
+	chmod +x build/valgrind/under/attn
+	$(MAKE) --no-print-directory --output-sync $(addprefix valgrind-,$(VALGRIND_EXAMPLES) $(VALGRIND_TESTS))
+
+$(VALGRIND_TESTS:%=valgrind-%): valgrind-%:
+	@echo 'valgrind test_$*'; $(VALGRIND) build/valgrind/test_$*
+
+$(VALGRIND_EXAMPLES:%=valgrind-%): valgrind-%:
+	@echo 'valgrind $*'; ATTN_BIN=build/valgrind/under ATTN_SLOW=1 build/valgrind/run_examples $*
+
+check-ports:
+	sh tests/ports.sh gcc clang aarch64 s390x i386
+
+# Before a release: all that .ci/run takes a part of, or leaves out.
+release-check: lint
+	$(MAKE) check
+	$(MAKE) check-whole
+	$(BUILD)/test_why --pairs 1800
+	$(MAKE) analyze
+	sh tests/mutate.sh --check
+	sh tests/ports.sh gcc clang aarch64 i386
+	for checker in asan tsan msan valgrind; do $(MAKE) check-$$checker || exit; done
+	DISTCHECK='check check-whole' $(MAKE) -j1 distcheck check-deb
+	$(MAKE) fuzz

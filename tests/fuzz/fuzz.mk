@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+# libFuzzer's targets, and the same targets in the ordinary build, as build/test_fuzz.
+
+# Each target starts from its seeds and what was found before, and ends at its first finding, which it leaves in
+# build/fuzz. The programs are those of check-asan's folder. As many run at a time as make has jobs.
+fuzz: fuzzers
+	$(MAKE) --no-print-directory $(FUZZERS:%=fuzz-%)
+
+fuzzers:
+	+$(MAKE_ASAN) $(FUZZERS:%=build/asan/fuzz_%)
+
+$(FUZZERS:%=fuzz-%): fuzz-%: | tests/fuzz/seeds/.unpacked tests/golden/binary/.unpacked tests/golden/archive/.unpacked
+	sh tests/fuzz/run.sh $* $(FUZZ_SECONDS)
+
+$(BUILD)/fuzz_%.o: tests/fuzz/fuzz_%.c Makefile | $(BUILD)
+	$(COMPILE) -c -o $@ $<
+
+$(BUILD)/fuzz_%: $(BUILD)/fuzz_%.o $(LIBRARY)
+	$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# The same targets in one program, each under a name of its own.
+REPLAYS := $(FUZZERS:%=$(BUILD)/replay_%.o)
+$(REPLAYS): $(BUILD)/replay_%.o: tests/fuzz/fuzz_%.c Makefile | $(BUILD)
+	$(COMPILE) -DLLVMFuzzerTestOneInput=fuzz_$* -c -o $@ $<
+
+$(BUILD)/test_fuzz: $(REPLAYS)
+
