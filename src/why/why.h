@@ -105,8 +105,8 @@ enum status why_pairs(const struct why *why, const struct why_guesses *singles, 
 enum status why_try(struct why *why, const struct trial_base *base, const struct options *options,
                     const struct why_guesses *guesses, const char *name, struct trial *trials, size_t *tried);
 
-/* In draws.c: whether the tables have numbers enough to tell so many guesses apart; else notes it in why->untold. Where no table
- * stands anywhere yet, `bits` is 0 and nothing is told. */
+/* In draws.c: whether the tables have numbers enough to tell so many guesses apart; else notes it in why->untold. Where
+ * no table stands anywhere yet, `bits` is 0 and nothing is told. */
 bool why_can_tell(struct why *why, enum why_kind kind);
 
 /* In take.c: a copy that lasts; NULL of NULL, or where memory is short. */

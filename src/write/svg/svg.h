@@ -56,8 +56,8 @@ size_t svg_paragraph(struct output *output, double x, double y, double pixels, c
 const char *svg_cell_class(bool diverging, size_t level, char *text);
 const char *svg_ink_class(bool diverging, size_t level);
 
-/* <svg> for a drawing of that size. Behind it come <title id="attn-title"> and <desc id="attn-desc">; then the style and
- * the group of the drawing, "</g>\n</svg>\n" ends. AUTO is light, and dark where the reader prefers that. */
+/* <svg> for a drawing of that size. Behind it come <title id="attn-title"> and <desc id="attn-desc">; then the style
+ * and the group of the drawing, "</g>\n</svg>\n" ends. AUTO is light, and dark where the reader prefers that. */
 void svg_open(struct output *output, double width, double height);
 void svg_open_page(struct output *output, double width, double height, const struct svg_palette *palette,
                    enum theme theme);
