@@ -1,7 +1,6 @@
 #include "base/text.h"
 #include "diff/place.h"
 #include "diff/report.h"
-#include "write/table_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,7 +9,7 @@ enum {
     LABEL_COLUMNS = 12,
     HEAD_COLUMNS = 8, /* of a token above a column, more where its numbers are wider */
     LABEL_BYTES = 4 * LABEL_COLUMNS + 64,
-    CELL_BYTES = TABLE_TEXT_NUMBER_BYTES,
+    CELL_BYTES = 352,  /* of the largest double in fixed decimals */
     MOST_DECIMALS = 9, /* that are added where two numbers would look the same */
     INDENT = 2,
 };
@@ -29,8 +28,11 @@ struct matrix_pair {
 
 static const char *cell_text(const struct matrix_pair *pair, bool of_b, double number, char *text)
 {
-    return table_text_number(of_b ? pair->stage->dtype_b : pair->stage->dtype_a,
-                             (struct table_text_style){pair->decimals, pair->exponent}, number, text);
+    const enum dtype dtype = of_b ? pair->stage->dtype_b : pair->stage->dtype_a;
+    if (dtype_is_boolean(dtype))
+        return strcpy(text, number != 0 ? "true" : "false");
+    const bool whole = dtype_is_whole(dtype);
+    return text_number(text, CELL_BYTES, whole ? 0 : pair->decimals, !whole && pair->exponent, number);
 }
 
 static double number_of(const struct matrix_pair *pair, bool of_b, size_t element)
