@@ -219,3 +219,20 @@ void head_lines_write(const struct problem *problem, size_t columns, bool color,
     add_asked(&line, problem);
     output_print(output, "%s\n", color ? TEXT_PLAIN : "");
 }
+
+enum status head_lines_add(const struct problem *problem, struct text *text, struct arena *arena, struct error *error)
+{
+    struct output *output = output_of_text(arena, error);
+    size_t length;
+    if (output == NULL)
+        return error->status;
+    head_lines_write(problem, WRAP_COLUMNS, false, output);
+    const char *lines = output_close_text(output, &length);
+    if (lines == NULL)
+        return error->status;
+    for (size_t word; *lines != '\0'; lines += word + strspn(lines + word, " \n")) {
+        word = strcspn(lines, " \n");
+        text_add(text, "%s%.*s", text->length > 0 ? " " : "", (int)word, lines);
+    }
+    return STATUS_OK;
+}
