@@ -194,8 +194,9 @@ $(BUILD)/run_examples: $(BUILD)/run_examples.o $(BUILD)/check.o
 $(FOLDERS):
 	@mkdir -p $@
 
-# What make check leaves to make check-whole: another test once more in double, long inputs, and what comes between.
-LEFT = test_fused_f64 test_fused_backward_f64 check_cases.sh check_limits.sh check_long.sh
+# What make check leaves to make check-whole: another test once more in double, long inputs, limits, and what
+# comes between.
+LEFT = test_fused_f64 test_fused_backward_f64 test_limits check_cases.sh check_limits.sh check_long.sh
 check: attn tests
 	WITHOUT='$(LEFT)' sh tests/run.sh $(BUILD)
 
