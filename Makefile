@@ -68,7 +68,8 @@ ROOMS := $(patsubst src/%/README.md,%,$(wildcard src/*/README.md src/*/*/README.
 SOURCES := $(filter-out $(ALL_ISAS),$(wildcard src/*.c $(ROOMS:%=src/%/*.c)))
 HEADERS := $(wildcard $(ROOMS:%=src/%/*.h))
 EXAMPLES := $(patsubst data/%.json,$(BUILD)/cli/example_%.o,$(wildcard data/*.json))
-OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/write/html/page.o $(BUILD)/lesson/lessons.o $(BUILD)/base/decimal_powers.o $(EXAMPLES) $(KERNELS)
+GENERATED := $(EXAMPLES) $(BUILD)/write/html/page.o $(BUILD)/lesson/table.o $(BUILD)/base/powers.o
+OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(GENERATED) $(KERNELS)
 LIBRARY := $(BUILD)/libattn.a
 FOLDERS := $(BUILD) $(ROOMS:%=$(BUILD)/%)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -114,14 +115,8 @@ ARRAY = $(call say,MAKE,$@){ echo '\#include "$1"'; echo 'const unsigned char $2
 $(EXAMPLES:.o=.c): $(BUILD)/cli/example_%.c: data/%.json Makefile | $(FOLDERS)
 	$(call ARRAY,cli/example.h,example_$(subst -,_,$*))
 
-$(EXAMPLES): %.o: %.c
-	$(COMPILE) -c -o $@ $<
-
-$(BUILD)/base/decimal_powers.c: src/base/decimal_powers.awk src/base/decimal_powers.h | $(FOLDERS)
-	awk -f $^ >$@
-
-$(BUILD)/base/decimal_powers.o: $(BUILD)/base/decimal_powers.c
-	$(COMPILE) -c -o $@ $<
+$(BUILD)/base/powers.c: src/base/decimal_powers.awk src/base/decimal_powers.h | $(FOLDERS)
+	$(call say,MAKE,$@)awk -f $^ >$@
 
 # The page of html.c: its style and its scripts, without the lines of their license, put into page.html, and all of it
 # into an array.
@@ -136,13 +131,10 @@ $(BUILD)/write/html/page.html: src/write/html/page/page.html src/write/html/page
 $(BUILD)/write/html/page.c: $(BUILD)/write/html/page.html
 	$(call ARRAY,write/html/page.h,page)
 
-$(BUILD)/write/html/page.o: $(BUILD)/write/html/page.c
-	$(COMPILE) -c -o $@ $<
+$(BUILD)/lesson/table.c: src/lesson/lessons.awk man/attn.1 | $(FOLDERS)
+	$(call say,MAKE,$@)LC_ALL=C awk -f $^ >$@
 
-$(BUILD)/lesson/lessons.c: src/lesson/lessons.awk man/attn.1 | $(FOLDERS)
-	LC_ALL=C awk -f $^ >$@
-
-$(BUILD)/lesson/lessons.o: $(BUILD)/lesson/lessons.c
+$(GENERATED): %.o: %.c
 	$(COMPILE) -c -o $@ $<
 
 $(BUILD)/%.o: tests/%.c Makefile | $(BUILD)
@@ -172,10 +164,12 @@ $(BUILD)/test_stress: $(STRESS)
 $(BUILD)/test_%: $(BUILD)/test_%.o $(BUILD)/check.o $(BUILD)/support.o $(LIBRARY)
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBRARY) $(LIBS)
 
-# The whole program with wrappers before what the system gives it, and each allocation a block of its own.
-FAULT_NAMES = malloc calloc realloc free stat open fstat lseek mmap mkstemp fopen getrlimit stat64 open64 fstat64 \
-	lseek64 mmap64 mkstemp64 fopen64 getrlimit64 munmap read write close access readlink __read_chk __readlink_chk \
-	fchmod fchown linkat rename pthread_create newlocale sysconf sched_getaffinity fallocate fallocate64 pwrite pwrite64
+# The whole program with wrappers before what the system gives it, and each allocation a block of its own. Of getrlimit's
+# two names a sanitizer's library may call the one that the program does not.
+FAULT_NAMES = malloc calloc realloc free stat open fstat lseek mmap mkstemp fopen stat64 open64 fstat64 \
+	lseek64 mmap64 mkstemp64 fopen64 munmap read write close access readlink __read_chk __readlink_chk \
+	fchmod fchown linkat rename pthread_create newlocale sysconf sched_getaffinity fallocate fallocate64 pwrite pwrite64 \
+	$(if $(findstring -U_FILE_OFFSET_BITS,$(CPPFLAGS)),getrlimit,getrlimit64)
 FAULT_OBJECTS := $(BUILD)/faults/main.o $(BUILD)/faults/base/memory.o
 
 $(FAULT_OBJECTS): $(BUILD)/faults/%.o: src/%.c Makefile

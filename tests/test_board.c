@@ -17,7 +17,7 @@ static void write_line(struct worked_line *lines, const char *label, size_t side
         if (side > 0)
             worked_line_relation(lines);
         for (size_t term = 0; term < terms; term++)
-            worked_line_term(lines, number);
+            worked_line_number(lines, '+', number);
     }
     worked_line_end(lines);
 }

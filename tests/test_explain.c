@@ -488,10 +488,10 @@ static void write_line(struct worked_line *lines, const char *a, const char *b, 
 {
     worked_line_begin_sum(lines);
     worked_line_line(lines, 0, "x", 1);
-    worked_line_term(lines, a);
-    worked_line_times(lines, b);
+    worked_line_number(lines, '+', a);
+    worked_line_number(lines, 'x', b);
     worked_line_relation(lines);
-    worked_line_term(lines, c);
+    worked_line_number(lines, '+', c);
     worked_line_end(lines);
     worked_line_end_sum(lines, 0, c);
 }

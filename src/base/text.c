@@ -10,6 +10,14 @@
 #include <string.h>
 #include <wchar.h>
 
+size_t text_blanks(const void *bytes, size_t length)
+{
+    const unsigned char *at = bytes, *end = at + length;
+    while (at < end && (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\n'))
+        at++;
+    return length - (size_t)(end - at);
+}
+
 size_t text_character(const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;

@@ -20,6 +20,9 @@ enum { TEXT_ELIDED = 12 };
 /* A blank that would not be seen, as it is shown: U+2423. */
 #define TEXT_BLANK "\xe2\x90\xa3"
 
+/* How many of the bytes are blanks, from the first on: of a text in a file, where blanks are ASCII. */
+size_t text_blanks(const void *bytes, size_t length);
+
 /* Bytes of the well-formed character at text, which a NUL ends (RFC 3629, section 4); 0 where there is none. */
 size_t text_character(const char *text);
 

@@ -20,6 +20,21 @@ void explain_load(const struct explanation *e, enum stage stage, struct explain_
     (e->back ? e->source.load_back : e->source.load)(e->source.context, stage, place, numbers);
 }
 
+const double *explain_row(struct explanation *e, enum stage stage, struct explain_place place, bool made)
+{
+    const bool back = e->back && !made;
+    for (size_t i = 0; i < EXPLAIN_LOADED; i++) {
+        const struct explain_loaded *row = &e->loaded[i];
+        if (row->there && row->stage == stage && row->back == back && row->place.item == place.item &&
+            row->place.head == place.head && row->place.row == place.row)
+            return row->numbers;
+    }
+    struct explain_loaded *row = &e->loaded[e->loads++ % EXPLAIN_LOADED];
+    *row = (struct explain_loaded){stage, place, back, true, row->numbers};
+    (made ? explain_load_made : explain_load)(e, stage, place, row->numbers);
+    return row->numbers;
+}
+
 enum mask_rule explain_rule(const struct explanation *e, struct explain_place place, size_t key)
 {
     const struct problem *problem = e->problem;
@@ -44,6 +59,12 @@ void explain_list_weighed(struct explanation *e, struct explain_place place)
         return;
     for (size_t key = 0; key < problem->keys; key++)
         e->seen[e->seen_count++] = key;
+}
+
+void explain_list_one(struct explanation *e, size_t key)
+{
+    e->seen[0] = key;
+    e->seen_count = 1;
 }
 
 /* --- what is shown ------------------------------------------------------------------------------------------------ */
@@ -305,15 +326,6 @@ struct explain_range explain_columns(const struct explanation *e, enum stage sta
                     problem_columns(problem, stage));
 }
 
-double explain_sum_left_out(const struct explanation *e, size_t i, const double *numbers)
-{
-    const size_t next = explain_next(e, (struct explain_range){0, e->seen_count, false}, i);
-    double subtotal = 0;
-    for (size_t j = i + 1; j < next; j++)
-        subtotal += numbers[e->seen[j]];
-    return subtotal;
-}
-
 /* --- numbers and labels ------------------------------------------------------------------------------------------- */
 
 const char *explain_number(struct explanation *e, int kind, double value)
@@ -378,14 +390,6 @@ static void write_item_and_head(const struct explanation *e, enum stage stage, s
         output_print(e->lines.output, "head %zu, ", place.head + 1);
 }
 
-static size_t columns_of(const char *words)
-{
-    size_t columns = 0;
-    for (; *words != '\0'; words++)
-        columns += ((unsigned char)*words & 0xc0) != 0x80;
-    return columns;
-}
-
 /* Words that are longer stand beneath the place, so that all headings of a stage look alike. */
 enum { HEADING_WORDS = 48 };
 
@@ -413,7 +417,7 @@ void explain_heading(struct explanation *e, enum stage stage, struct explain_pla
     write_item_and_head(e, stage, place);
     output_print(e->lines.output, "%s %s", of_keys ? "token" : "query", shown);
     if (what[0] != '\0')
-        output_print(e->lines.output, columns_of(what) > HEADING_WORDS ? "\n    (%s)" : ": %s", what);
+        output_print(e->lines.output, text_columns(what) > HEADING_WORDS ? "\n    (%s)" : ": %s", what);
     output_print(e->lines.output, "\n");
 }
 
@@ -439,13 +443,6 @@ void explain_note(struct explanation *e, const char *format, ...)
         output_print(e->lines.output, "    %s\n", text);
 }
 
-void explain_gap(struct explanation *e, struct explain_range range, size_t i, const char *what, const char *subtotal)
-{
-    const size_t next = explain_next(e, range, i);
-    if (next > i + 1 && !range.ends)
-        worked_line_left_out(&e->lines, next - i - 1, what, subtotal);
-}
-
 void explain_note_masked(struct explanation *e, const char *what)
 {
     const size_t masked = e->problem->keys - e->seen_count;
@@ -453,59 +450,7 @@ void explain_note_masked(struct explanation *e, const char *what)
         explain_note(e, "(%zu key%s masked: %s)", masked, masked == 1 ? " is" : "s are", what);
 }
 
-void explain_kept(struct explanation *e, enum stage stage, struct explain_place place, const char *why)
-{
-    const struct explain_range keys = explain_keys(e);
-    explain_load_made(e, stage, place, e->made);
-    explain_heading(e, stage, place, why);
-    for (size_t key = keys.first; key < keys.end; key = explain_next(e, keys, key)) {
-        explain_key_line(e, EXPLAIN_LINES, place.item, key);
-        worked_line_term(&e->lines, explain_number(e, (int)stage, e->made[key]));
-        worked_line_end(&e->lines);
-        explain_gap(e, keys, key, "keys", NULL);
-    }
-}
-
-/* --- a dot product ------------------------------------------------------------------------------------------------ */
-
-/* The terms, as products or multiplied out. */
-static void write_terms(struct explanation *e, const struct explain_dot *dot, bool as_products)
-{
-    const struct explain_range range = {0, dot->count, false};
-    for (size_t i = 0; i < dot->count;) {
-        const size_t next = explain_next(e, range, i);
-        if (as_products) {
-            worked_line_term(&e->lines, explain_number(e, dot->left_kind, dot->left[i]));
-            worked_line_times(&e->lines, explain_number(e, dot->right_kind, dot->right[i]));
-        } else {
-            worked_line_term(&e->lines, explain_number(e, dot->kind, dot->left[i] * dot->right[i]));
-        }
-        double subtotal = 0;
-        for (size_t j = i + 1; j < next; j++)
-            subtotal += dot->left[j] * dot->right[j];
-        if (next > i + 1 && as_products)
-            worked_line_more(&e->lines, next - i - 1, explain_number(e, dot->kind, subtotal));
-        else if (next > i + 1)
-            worked_line_term(&e->lines, explain_number(e, dot->kind, subtotal));
-        i = next;
-    }
-    if (dot->bias != NULL)
-        worked_line_term(&e->lines, explain_number(e, dot->right_kind, *dot->bias));
-}
-
-void explain_dot(struct explanation *e, const struct explain_dot *dot)
-{
-    write_terms(e, dot, true);
-    if (dot->count > 1 || dot->bias != NULL) {
-        worked_line_relation(&e->lines);
-        write_terms(e, dot, false);
-    }
-    worked_line_relation(&e->lines);
-    worked_line_term(&e->lines, explain_number(e, dot->kind, dot->result));
-    if (dot->words != NULL)
-        worked_line_words(&e->lines, dot->words);
-    worked_line_end(&e->lines);
-}
+/* --- a weight ----------------------------------------------------------------------------------------------------- */
 
 void explain_load_weight(const struct projection *projection, size_t column, double *numbers)
 {
@@ -525,52 +470,6 @@ double explain_load_bias(const struct projection *projection, size_t column)
     if (projection->bias.rank > 0)
         tensor_load(&projection->bias, column, 1, &bias);
     return bias;
-}
-
-/* The sum of a projection that --clip has brought within its bounds: it is what the products come to, not the number
- * that became of it. */
-static void tell_clipped(struct explanation *e, struct explain_dot *dot, char *words, size_t size)
-{
-    const struct problem *problem = e->problem;
-    double sum = dot->bias != NULL ? *dot->bias : 0;
-    if (problem->clip == 0)
-        return;
-    for (size_t i = 0; i < dot->count; i++)
-        sum += dot->left[i] * dot->right[i];
-    if (fabs(sum) <= problem->clip)
-        return;
-    snprintf(words, size, ", clipped to %s", explain_number(e, dot->kind, dot->result));
-    dot->result = sum;
-    dot->words = words;
-}
-
-void explain_projected_column(struct explanation *e, enum stage stage, const struct explain_projection *by,
-                              size_t column)
-{
-    const double bias = explain_load_bias(by->projection, by->first + column);
-    char words[EXPLAIN_NUMBER_BYTES + sizeof ", clipped to "];
-    struct explain_dot dot = {.left = e->operand,
-                              .right = e->factor,
-                              .left_kind = by->x_kind,
-                              .right_kind = by->weight_kind,
-                              .kind = (int)stage,
-                              .count = by->d_in,
-                              .bias = by->projection->bias.rank > 0 ? &bias : NULL,
-                              .result = e->made[column]};
-    explain_load_weight(by->projection, by->first + column, e->factor);
-    if (projection_of(stage) != PROJECTION_COUNT)
-        tell_clipped(e, &dot, words, sizeof words);
-    explain_line(e, EXPLAIN_LINES, "column %zu", column + 1);
-    explain_dot(e, &dot);
-}
-
-void explain_projected(struct explanation *e, enum stage stage, const struct explain_projection *by)
-{
-    const struct explain_range columns = explain_columns(e, stage);
-    for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
-        explain_projected_column(e, stage, by, column);
-        explain_gap(e, columns, column, "columns", NULL);
-    }
 }
 
 /* --- how it begins ------------------------------------------------------------------------------------------------ */
@@ -639,8 +538,10 @@ enum status explain_create(struct explanation *e, const struct problem *problem,
     widest = memory_larger(widest, problem->d_key_in);
     widest = memory_larger(widest, first_step_columns(&problem->parameters.latent));
     *e = (struct explanation){.problem = problem, .source = source, .precision = precision, .full = full};
-    double **const rows[] = {&e->operand, &e->factor, &e->made};
-    for (size_t i = 0; i < 3; i++) {
+    double **const rows[] = {
+        &e->operand,           &e->factor,           &e->made, &e->loaded[0].numbers, &e->loaded[1].numbers,
+        &e->loaded[2].numbers, &e->loaded[3].numbers};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         *rows[i] = arena_allocate(arena, widest, sizeof(double), error);
         if (*rows[i] == NULL)
             return error->status;

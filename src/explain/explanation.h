@@ -15,6 +15,8 @@ enum {
     EXPLAIN_KINDS = EXPLAIN_WEIGHTS + PROJECTION_COUNT + 1,
     EXPLAIN_NUMBER_BYTES = 64,
     EXPLAIN_LABEL_COLUMNS = 20,
+    EXPLAIN_KNOWN = 8,
+    EXPLAIN_LOADED = 4, /* rows that are kept, so that a line need not load them again */
 };
 
 /* One row that is explained: query `row` of those that were asked for, or token `row`. */
@@ -36,16 +38,34 @@ struct explain_source {
     const bool *(*kept_back)(void *context, size_t row);
 };
 
+/* One that was loaded. */
+struct explain_loaded {
+    enum stage stage;
+    struct explain_place place;
+    bool back, there;
+    double *numbers; /* (widest) */
+};
+
+/* A stage that was found by a name of the terms. */
+struct explain_known {
+    const char *name;
+    enum stage stage;
+};
+
 struct explanation {
     const struct problem *problem;
     struct explain_source source;
     struct worked_line lines;
     int precision;
-    bool full;                         /* nothing is left out */
-    bool back;                         /* the present stage is a gradient */
-    bool whole[EXPLAIN_KINDS];         /* these numbers have no decimals */
-    bool exponent[EXPLAIN_KINDS];      /* these numbers are shown with exponents: by stage, or by parameter */
-    double *operand, *factor, *made;   /* (widest) a row of what goes in, another, and of what comes out */
+    bool full;                       /* nothing is left out */
+    bool back;                       /* the present stage is a gradient */
+    bool whole[EXPLAIN_KINDS];       /* these numbers have no decimals */
+    bool exponent[EXPLAIN_KINDS];    /* these numbers are shown with exponents: by stage, or by parameter */
+    enum stage before;               /* what the present stage is made from: stage_before */
+    double *operand, *factor, *made; /* (widest) room for rows, of what goes in and of what comes out */
+    struct explain_loaded loaded[EXPLAIN_LOADED];
+    struct explain_known known[EXPLAIN_KNOWN];
+    size_t loads, finds;
     size_t *seen, seen_count;          /* (Tk) the keys that the present query may see; or the terms of a sum */
     size_t *rows, row_count;           /* (Tk or S) the rows of the present stage, item and head that are explained */
     bool *has_part, *normed;           /* (Tk) room for making that list */
@@ -88,6 +108,9 @@ bool explain_by_token(const struct problem *problem, enum stage stage);
 void explain_load_made(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers);
 void explain_load(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers);
 
+/* Either of them, of the place; until the next but EXPLAIN_LOADED is asked for. */
+const double *explain_row(struct explanation *e, enum stage stage, struct explain_place place, bool made);
+
 /* Why the place's query does not see a key. */
 enum mask_rule explain_rule(const struct explanation *e, struct explain_place place, size_t key);
 
@@ -102,8 +125,8 @@ void explain_list_seen(struct explanation *e, struct explain_place place);
  * weight. */
 void explain_list_weighed(struct explanation *e, struct explain_place place);
 
-/* The sum of those numbers (Tk) over the seen keys that are left out behind the i-th. */
-double explain_sum_left_out(const struct explanation *e, size_t i, const double *numbers);
+/* That key alone, into seen, too. */
+void explain_list_one(struct explanation *e, size_t key);
 
 /* Whether lines about a row of a T x T stage are about one key alone: a cell's. */
 bool explain_one_key(const struct explanation *e);
@@ -136,39 +159,6 @@ void explain_note(struct explanation *e, const char *format, ...) __attribute__(
 
 /* A note of the keys that are not in `seen`: "(2 keys are masked: weight 0)". */
 void explain_note_masked(struct explanation *e, const char *what);
-
-/* Behind the i-th line of a range whose middle is left out: how many are, and where they add up, to what; else NULL. */
-void explain_gap(struct explanation *e, struct explain_range range, size_t i, const char *what, const char *subtotal);
-
-/* A stage that does nothing here, `why` not: each number is that of the stage before it. */
-void explain_kept(struct explanation *e, enum stage stage, struct explain_place place, const char *why);
-
-/* result = left . right + bias, and which kinds of numbers they are. */
-struct explain_dot {
-    const double *left, *right; /* (count) */
-    int left_kind, right_kind, kind;
-    size_t count;
-    const double *bias; /* or NULL */
-    double result;
-    const char *words; /* behind it, or NULL */
-};
-
-/* The rest of a line: the products, what they are, their sum. */
-void explain_dot(struct explanation *e, const struct explain_dot *dot);
-
-/* x . W + bias, which makes columns of a stage.
- *   x      (d_in), in `operand`, numbers of `x_kind`
- *   first  the column of W that makes column 0; W's numbers are of `weight_kind` */
-struct explain_projection {
-    const struct projection *projection;
-    size_t first, d_in;
-    int weight_kind, x_kind;
-};
-
-/* The line of a column, whose number is in `made`; or one column after another. */
-void explain_projected_column(struct explanation *e, enum stage stage, const struct explain_projection *by,
-                              size_t column);
-void explain_projected(struct explanation *e, enum stage stage, const struct explain_projection *by);
 
 /* Column `column` of a weight that is used as y = x . W, into numbers (d_in); and its bias, 0 where there is none. */
 void explain_load_weight(const struct projection *projection, size_t column, double *numbers);

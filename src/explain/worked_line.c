@@ -16,9 +16,8 @@ struct worked_line_cell {
 
 enum { INDENT = 4, GAP = 2, GUTTER = 2, CELLS_PER_TERM = 6, CELLS_BESIDE = 48 };
 
-static const char *const FUNCTIONS[] = {
+const char *const WORKED_LINE_FUNCTIONS[WORKED_LINE_FUNCTION_COUNT] = {
     [WORKED_LINE_SUM] = "(", [WORKED_LINE_EXP] = "exp(", [WORKED_LINE_LOG] = "log(", [WORKED_LINE_TANH] = "tanh("};
-_Static_assert(sizeof FUNCTIONS / sizeof FUNCTIONS[0] == WORKED_LINE_FUNCTION_COUNT, "a name for each function");
 
 enum status worked_line_create(struct worked_line *lines, struct output *output, size_t terms, struct arena *arena,
                                struct error *error)
@@ -148,7 +147,7 @@ void worked_line_line(struct worked_line *lines, size_t group, const char *label
 }
 
 /* The sign of the number, then its digits. Between two terms the sign is the operator. */
-void worked_line_term(struct worked_line *lines, const char *number)
+static void write_term(struct worked_line *lines, const char *number)
 {
     const bool negative = number[0] == '-';
     if (lines->starts)
@@ -160,33 +159,28 @@ void worked_line_term(struct worked_line *lines, const char *number)
     lines->starts = false;
 }
 
-static void add_factor(struct worked_line *lines, const char *operator, const char * number)
+void worked_line_number(struct worked_line *lines, char joint, const char *number)
 {
+    const char words[] = {' ', joint, ' ', '\0'};
     char text[WORKED_LINE_CELL_BYTES];
-    snprintf(text, sizeof text, number[0] == '-' ? "(%s)" : "%s", number);
-    add_cell(lines, CELL_WORDS, operator);
-    add_cell(lines, CELL_FACTOR, text);
-}
-
-void worked_line_minus(struct worked_line *lines, const char *number)
-{
-    add_factor(lines, " - ", number);
-    add_term(&lines->last, number, -1);
-}
-
-void worked_line_times(struct worked_line *lines, const char *number)
-{
     struct decimal_exact value;
-    add_factor(lines, " x ", number);
+    if (joint == '+') {
+        write_term(lines, number);
+        return;
+    }
+    snprintf(text, sizeof text, number[0] == '-' ? "(%s)" : "%s", number);
+    add_cell(lines, CELL_WORDS, words);
+    add_cell(lines, CELL_FACTOR, text);
+    if (joint == '-') {
+        add_term(&lines->last, number, -1);
+        return;
+    }
     lines->last.finite = decimal_exact_read(number, &value) && lines->last.finite;
-    multiply_term(&lines->last, &value);
-}
-
-void worked_line_over(struct worked_line *lines, const char *number)
-{
-    add_factor(lines, " / ", number);
-    lines->last.finite = decimal_exact_read(number, &lines->last.divisor) && lines->last.finite;
-    lines->last.divides = true;
+    if (joint == 'x')
+        multiply_term(&lines->last, &value);
+    else
+        lines->last.divisor = value;
+    lines->last.divides = lines->last.divides || joint == '/';
 }
 
 void worked_line_open(struct worked_line *lines, enum worked_line_function function, bool times)
@@ -195,7 +189,7 @@ void worked_line_open(struct worked_line *lines, enum worked_line_function funct
         add_cell(lines, CELL_WORDS, " x ");
     else if (!lines->starts)
         add_cell(lines, CELL_OPERATOR, " + ");
-    add_cell(lines, CELL_WORDS, FUNCTIONS[function]);
+    add_cell(lines, CELL_WORDS, WORKED_LINE_FUNCTIONS[function]);
     lines->outer = lines->last;
     lines->times = times;
     if (!times)
@@ -488,7 +482,7 @@ void worked_line_end_sum(struct worked_line *lines, size_t group_index, const ch
     worked_line_line(lines, group_index, LABEL, strlen(LABEL));
     struct worked_line_group *group = lines->group;
     const size_t last = lines->side = group->sides > 0 ? group->sides - 1 : 0;
-    worked_line_term(lines, number);
+    write_term(lines, number);
     finish_side(&lines->last);
     if (lines->measuring) {
         measure_line(lines);
@@ -504,15 +498,6 @@ void worked_line_end_sum(struct worked_line *lines, size_t group_index, const ch
     if (!broken)
         pen.due = memory_left(group_columns(group), strlen(" = ") + group->sign[last] + group->width[last][CELL_TERM]);
     write_piece(&pen, relation + broken, 0);
-    const struct worked_line_cell *sign = NULL;
-    for (size_t i = 0; i < lines->count; i++) {
-        const struct worked_line_cell *cell = &lines->cells[i];
-        if (cell->kind == CELL_SIGN) {
-            sign = hold_sign(group, cell, &pen);
-            continue;
-        }
-        write_cell(group, cell, sign, &pen);
-        sign = NULL;
-    }
+    write_cell(group, &lines->cells[1], hold_sign(group, &lines->cells[0], &pen), &pen);
     output_print(lines->output, "\n");
 }

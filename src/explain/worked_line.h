@@ -35,6 +35,8 @@ enum worked_line_function {
     WORKED_LINE_FUNCTION_COUNT
 };
 
+extern const char *const WORKED_LINE_FUNCTIONS[WORKED_LINE_FUNCTION_COUNT]; /* "exp(" */
+
 /* What a side comes to: (sum + term) / divisor, or a function that has no exact value, of sum / divisor. */
 struct worked_line_side {
     struct decimal_exact sum, term, divisor;
@@ -86,10 +88,9 @@ void worked_line_print(struct worked_line *lines);
 /* Begins a line of a group. The label takes `width` columns. */
 void worked_line_line(struct worked_line *lines, size_t group, const char *label, size_t width);
 
-void worked_line_term(struct worked_line *lines, const char *number);  /* + number, or - where it is negative */
-void worked_line_minus(struct worked_line *lines, const char *number); /* - number, as it is */
-void worked_line_times(struct worked_line *lines, const char *number);
-void worked_line_over(struct worked_line *lines, const char *number); /* once a side, behind its only term */
+/* The next number. '+' is one more term, written with its sign; '-' a number, as it is, that is taken away; 'x' and '/'
+ * are a factor and, once a side, behind its only term, a divisor. */
+void worked_line_number(struct worked_line *lines, char joint, const char *number);
 
 /* "exp(" or "(", as one more term, or as a factor where `times`; what follows is its argument, up to
  * worked_line_close. */

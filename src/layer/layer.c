@@ -109,13 +109,6 @@ static enum status check_qk_norms(const struct reading *reading, const struct la
                                       query ? "key" : "query");
 }
 
-/* Whether the norm of query and key must be there: of some families only a config tells. */
-static bool must_be_normed(const struct reading *reading, const struct layer *layer)
-{
-    const enum family_normed normed = layer->family->normed;
-    return normed == FAMILY_NORMED_ALL || normed == FAMILY_NORMED_CROSS || reading->config.root != NULL;
-}
-
 /* Whether the norms of query and key are there as the family or its config says; an option may say otherwise. Those of
  * a latent are looked for with its other tensors. */
 static enum status check_normed(const struct reading *reading, const struct layer *layer)
@@ -123,14 +116,17 @@ static enum status check_normed(const struct reading *reading, const struct laye
     const struct layer_fact *fact = layer_facts_find(&layer->facts, "qk_norm");
     if (fact == NULL || fact->source == FACT_OPTION || layer->family->latent)
         return STATUS_OK;
+    const enum family_normed normed = layer->family->normed;
     const bool there = input_file_find(&layer->weights, "query_norm.weight") != NULL,
                none = strcmp(fact->text, "none") == 0;
+    /* Of some families only a config tells whether it must be there. */
+    const bool open = normed != FAMILY_NORMED_ALL && normed != FAMILY_NORMED_CROSS && reading->config.root == NULL;
     if (none && there)
         return error_usage(reading->error,
                            "%s: %s has norms of query and key, but by %s there are none; expected no such tensors, or "
                            "--qk-norm",
                            reading->checkpoint.source, layer->module->path, fact->key);
-    return none || there || !must_be_normed(reading, layer)
+    return none || there || open
                ? STATUS_OK
                : error_usage(reading->error,
                              "%s: %s has no norms of query and key among its tensors, but by %s there are some; "

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "layer/naming.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 struct unpacking {
@@ -44,42 +45,37 @@ static enum status take(const struct unpacking *unpacking, const char *standard,
     return STATUS_OK;
 }
 
-/* "FILE: NAME: 48 x 32, but ..." */
-static enum status contradicts(const struct unpacking *unpacking, const struct taken *taken, const char *expected)
+/* "FILE: NAME: 48 x 32; expected ..."; where the heads are what does not fit, with who says how many: ", by --heads and
+ * n_head_kv". */
+static enum status __attribute__((format(printf, 4, 5)))
+contradicts(const struct unpacking *unpacking, const struct taken *taken, bool of_heads, const char *format, ...)
 {
-    char shape[TENSOR_SHAPE_BYTES];
-    return error_usage(unpacking->error, "%s: %.200s: %s; expected %s", taken->file, taken->name,
-                       tensor_shape_text(&taken->tensor, shape), expected);
-}
-
-/* The same where the heads are what does not fit, with who says how many: ", by --heads and n_head_kv". */
-static enum status heads_contradict(const struct unpacking *unpacking, const struct taken *taken, const char *expected)
-{
-    char told[400];
-    struct text text = text_begin(told, sizeof told);
-    const char *heads = unpacking->plan->heads_said, *kv_heads = unpacking->plan->kv_heads_said;
-    text_add(&text, "%s", expected);
-    if (heads != NULL || kv_heads != NULL)
-        text_add(&text, ", by %s%s%s", heads != NULL ? heads : "", heads != NULL && kv_heads != NULL ? " and " : "",
-                 kv_heads != NULL ? kv_heads : "");
-    return contradicts(unpacking, taken, told);
+    const char *heads = of_heads ? unpacking->plan->heads_said : NULL,
+               *kv_heads = of_heads ? unpacking->plan->kv_heads_said : NULL;
+    char shape[TENSOR_SHAPE_BYTES], expected[160];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(expected, sizeof expected, format, arguments);
+    va_end(arguments);
+    return error_usage(unpacking->error, "%s: %.200s: %s; expected %s%s%s%s%s", taken->file, taken->name,
+                       tensor_shape_text(&taken->tensor, shape), expected,
+                       heads != NULL || kv_heads != NULL ? ", by " : "", heads != NULL ? heads : "",
+                       heads != NULL && kv_heads != NULL ? " and " : "", kv_heads != NULL ? kv_heads : "");
 }
 
 static enum status check_rank(const struct unpacking *unpacking, const struct taken *taken, size_t rank)
 {
     if (taken->tensor.rank == rank)
         return STATUS_OK;
-    return contradicts(unpacking, taken, rank == 2 ? "a matrix" : "a list of numbers");
+    return contradicts(unpacking, taken, false, rank == 2 ? "a matrix" : "a list of numbers");
 }
 
 static enum status check_length(const struct unpacking *unpacking, const struct taken *taken, size_t length,
                                 const char *why)
 {
-    char expected[160];
     if (taken->tensor.rank == 0 || (taken->tensor.rank == 1 && taken->tensor.shape[0] == length))
         return STATUS_OK;
-    snprintf(expected, sizeof expected, "%zu numbers, %s", length, why);
-    return contradicts(unpacking, taken, expected);
+    return contradicts(unpacking, taken, false, "%zu numbers, %s", length, why);
 }
 
 /* Puts rows first .. first + count of a matrix or a list into the input, in place. */
@@ -201,38 +197,32 @@ static void put_all(const struct unpacking *unpacking, const struct weights *wei
 static enum status divide_rows(const struct unpacking *unpacking, const struct taken *weight, size_t heads,
                                const char *of, size_t *columns)
 {
-    char expected[160];
     *columns = weight->tensor.shape[0] / heads;
     if (weight->tensor.shape[0] % heads == 0)
         return STATUS_OK;
-    snprintf(expected, sizeof expected, "rows that divide into %zu heads%s", heads, of);
-    return heads_contradict(unpacking, weight, expected);
+    return contradicts(unpacking, weight, true, "rows that divide into %zu heads%s", heads, of);
 }
 
 /* The heads of keys, where nobody says how many: as many as the rows make of the columns of a query. */
 static enum status count_kv_heads(const struct unpacking *unpacking, const struct taken *key)
 {
-    char expected[160];
     const size_t rows = key->tensor.shape[0], columns = unpacking->columns, heads = unpacking->plan->heads;
     size_t *kv_heads = &unpacking->plan->kv_heads;
     if (*kv_heads == 0)
         *kv_heads = memory_larger(rows / columns, 1);
     if (rows == *kv_heads * columns && heads % *kv_heads == 0)
         return STATUS_OK;
-    snprintf(expected, sizeof expected,
-             "%zu rows: %zu heads of keys with %zu columns each, as %zu heads of queries have", *kv_heads * columns,
-             *kv_heads, columns, heads);
-    return heads_contradict(unpacking, key, expected);
+    return contradicts(unpacking, key, true,
+                       "%zu rows: %zu heads of keys with %zu columns each, as %zu heads of queries have",
+                       *kv_heads * columns, *kv_heads, columns, heads);
 }
 
 static enum status check_width(const struct unpacking *unpacking, const struct taken *weight, size_t width,
                                const char *why)
 {
-    char expected[160];
     if (weight->tensor.shape[1] == width)
         return STATUS_OK;
-    snprintf(expected, sizeof expected, "%zu columns, %s", width, why);
-    return contradicts(unpacking, weight, expected);
+    return contradicts(unpacking, weight, false, "%zu columns, %s", width, why);
 }
 
 static enum status unpack_query(struct unpacking *unpacking)
@@ -272,7 +262,7 @@ static enum status unpack_key_value(struct unpacking *unpacking)
         return unpacking->error->status;
     of_query = unpacking->columns;
     if (*columns != of_query)
-        return contradicts(unpacking, &both.weight, "as many rows for a head of keys as the query has");
+        return contradicts(unpacking, &both.weight, false, "as many rows for a head of keys as the query has");
     put_weights(unpacking, &both, ROLE_KEY, 0, plan->kv_heads * *columns);
     put_weights(unpacking, &both, ROLE_VALUE, plan->kv_heads * *columns, plan->kv_heads * *columns);
     return STATUS_OK;
@@ -281,13 +271,11 @@ static enum status unpack_key_value(struct unpacking *unpacking)
 /* Whether heads of queries divide into those of keys. */
 static enum status check_heads(const struct unpacking *unpacking, const struct taken *weight)
 {
-    char expected[160];
     const struct unpack_plan *plan = unpacking->plan;
     if (plan->heads % plan->kv_heads == 0)
         return STATUS_OK;
-    snprintf(expected, sizeof expected, "a number of heads of keys that divides %zu heads of queries, got %zu",
-             plan->heads, plan->kv_heads);
-    return heads_contradict(unpacking, weight, expected);
+    return contradicts(unpacking, weight, true, "a number of heads of keys that divides %zu heads of queries, got %zu",
+                       plan->heads, plan->kv_heads);
 }
 
 static enum status unpack_packed(struct unpacking *unpacking)
@@ -351,9 +339,9 @@ static enum status unpack_latent(struct unpacking *unpacking)
     const size_t rank = up.weight.tensor.shape[1], rows = down.weight.tensor.shape[0];
     const size_t rotated = rows > rank ? rows - rank : 0, columns = unpacking->columns;
     if (rotated == 0 || rotated > columns)
-        return contradicts(unpacking, &down.weight, "rows for the rank and the rotated columns of a head");
+        return contradicts(unpacking, &down.weight, false, "rows for the rank and the rotated columns of a head");
     if (both <= columns - rotated)
-        return contradicts(unpacking, &up.weight, "rows for the key and the value of each head");
+        return contradicts(unpacking, &up.weight, false, "rows for the key and the value of each head");
     unpacking->value_columns = both - (columns - rotated);
     put_all(unpacking, &down, ROLE_LATENT_A);
     put_all(unpacking, &up, ROLE_LATENT_B);
@@ -376,15 +364,14 @@ static enum status unpack_out(struct unpacking *unpacking)
 /* Of a head, of all heads one after another, or of each head its own. */
 static enum status check_head_norm(const struct unpacking *unpacking, const struct taken *norm, size_t heads)
 {
-    char expected[160];
     const struct tensor *tensor = &norm->tensor;
     const size_t columns = unpacking->columns;
     if (tensor->rank == 0 ||
         (tensor->rank == 1 && (tensor->shape[0] == columns || tensor->shape[0] == heads * columns)) ||
         (tensor->rank == 2 && tensor->shape[0] == heads && tensor->shape[1] == columns))
         return STATUS_OK;
-    snprintf(expected, sizeof expected, "%zu numbers, as a head has columns, or those of %zu heads", columns, heads);
-    return contradicts(unpacking, norm, expected);
+    return contradicts(unpacking, norm, false, "%zu numbers, as a head has columns, or those of %zu heads", columns,
+                       heads);
 }
 
 static enum status unpack_norms(const struct unpacking *unpacking)

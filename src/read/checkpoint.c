@@ -216,22 +216,14 @@ static enum status read_single(const struct loaded *loaded, struct checkpoint *c
     return STATUS_OK;
 }
 
-static bool begins_json(const struct loaded *loaded)
-{
-    static const char BLANKS[] = {' ', '\t', '\r', '\n'};
-    size_t at = 0;
-    while (at < loaded->length && memchr(BLANKS, loaded->bytes[at], sizeof BLANKS) != NULL)
-        at++;
-    return at < loaded->length && loaded->bytes[at] == '{';
-}
-
 static enum status open_file(const char *path, struct checkpoint *checkpoint, struct error *error)
 {
     struct loaded loaded;
     checkpoint->opened = path;
     if (load_bytes(path, checkpoint->arena, &loaded, error) != STATUS_OK)
         return error->status;
-    return !safetensors_begins(loaded.bytes, loaded.length) && begins_json(&loaded)
+    const size_t blanks = text_blanks(loaded.bytes, loaded.length);
+    return !safetensors_begins(loaded.bytes, loaded.length) && blanks < loaded.length && loaded.bytes[blanks] == '{'
                ? read_index(&loaded, checkpoint, error)
                : read_single(&loaded, checkpoint, error);
 }

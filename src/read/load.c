@@ -64,16 +64,13 @@ static binary_reader *find_reader(const unsigned char *bytes, size_t length)
 /* Whether what was read so far begins no format, however it goes on. Then the rest need not be read for the message. */
 static bool cannot_be_input(const struct content *content)
 {
-    static const char BLANKS[] = {' ', '\t', '\r', '\n'};
     const unsigned char *bytes = (const unsigned char *)content->bytes;
-    size_t at = 0;
     if (find_reader(bytes, content->length) != NULL)
         return false;
     if (printed_begins(bytes, content->length))
         return printed_cannot_be_input(bytes, content->length);
-    while (at < content->length && memchr(BLANKS, bytes[at], sizeof BLANKS) != NULL)
-        at++;
-    return at < content->length && bytes[at] != '{';
+    const size_t blanks = text_blanks(bytes, content->length);
+    return blanks < content->length && bytes[blanks] != '{';
 }
 
 /* Twice the room, up to what a file without end may take: half of the memory there is. */
@@ -145,13 +142,6 @@ static enum status make_text(const char *source, struct content *content, struct
     return STATUS_OK;
 }
 
-static bool is_blank(const unsigned char *bytes, size_t length)
-{
-    while (length > 0 && strchr(" \t\r\n", bytes[length - 1]) != NULL && bytes[length - 1] != '\0')
-        length--;
-    return length == 0;
-}
-
 /* A binary file's bytes become the arena's: tensors stay in them. */
 static enum status read_content(const char *source, struct content *content, unsigned kinds, struct arena *arena,
                                 struct input_file *input, struct error *error)
@@ -164,7 +154,7 @@ static enum status read_content(const char *source, struct content *content, uns
         *content = (struct content){0};
         return status == STATUS_OK ? read(source, bytes, length, kinds, arena, input, error) : status;
     }
-    if (is_blank(bytes, length))
+    if (text_blanks(bytes, length) == length)
         return error_usage(error,
                            "%s: the input is empty; expected JSON, a table of numbers, or another format that attn "
                            "reads; attn example prints one",

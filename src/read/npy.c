@@ -29,9 +29,7 @@ bool npy_begins(const unsigned char *bytes, size_t length)
 
 static void skip_blanks(struct reader *reader)
 {
-    static const char BLANKS[] = {' ', '\t', '\r', '\n'};
-    while (reader->at < reader->end && memchr(BLANKS, *reader->at, sizeof BLANKS) != NULL)
-        reader->at++;
+    reader->at += text_blanks(reader->at, (size_t)(reader->end - reader->at));
 }
 
 static bool next_is(const struct reader *reader, char character)

@@ -41,11 +41,9 @@ static size_t skip_mark(const char *text, size_t length)
 /* Past blanks and comments. */
 static size_t skip_comments(const char *bytes, size_t length, size_t at)
 {
-    static const char BLANKS[] = {' ', '\t', '\r', '\n'};
-    for (bool comment = false; at < length; at++) {
-        comment = (comment || bytes[at] == '#') && bytes[at] != '\n';
-        if (!comment && memchr(BLANKS, bytes[at], sizeof BLANKS) == NULL)
-            return at;
+    while ((at += text_blanks(bytes + at, length - at)) < length && bytes[at] == '#') {
+        const char *end = memchr(bytes + at, '\n', length - at);
+        at = end != NULL ? (size_t)(end - bytes) : length;
     }
     return at;
 }
@@ -94,12 +92,9 @@ static const int16_t *last_digits(const struct printed_reader *reader, const str
 static const char *make_token(const struct printed_reader *reader, const struct printed_piece *label)
 {
     char *token = arena_text(reader->arena, label->text, label->length, reader->error), *to = token;
-    for (const char *from = token; token != NULL && label->quoted; from++) {
-        from += from[0] == '"' && from[1] == '"';
-        *to++ = *from;
-        if (*from == '\0')
-            break;
-    }
+    if (token != NULL && label->quoted)
+        for (const char *from = token; (*to++ = *from) != '\0'; from++)
+            from += from[0] == '"' && from[1] == '"';
     return token;
 }
 
@@ -253,11 +248,21 @@ static bool take_value(struct cell *cell, struct printed_table *table)
     return printed_literal(reader, table) && end_statement(cell, table);
 }
 
-/* "NAME = ...". What the command does not read is noted by its name, as of JSON. */
+/* The table of that name, which begins there. What the command does not read is noted by its name, as of JSON. */
+static bool keep(struct cell *cell, const struct printed_table *table, const char *name, unsigned kind, const char *at)
+{
+    struct input_file *input = cell->input;
+    cell->names[cell->name_count++] = (struct named_place){name, at};
+    if ((kind & cell->kinds) != 0)
+        return add_tensor(cell, table, name);
+    input->passed[input->passed_count++] = name;
+    return true;
+}
+
+/* "NAME = ..." */
 static bool take_named(struct cell *cell)
 {
     struct printed_reader *reader = &cell->reader;
-    struct input_file *input = cell->input;
     struct printed_table table;
     const char *at = reader->at;
     const char *name = arena_text(reader->arena, at, printed_name_length(at), reader->error);
@@ -269,15 +274,8 @@ static bool take_named(struct cell *cell)
     if ((kind & (INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_IGNORED)) != 0)
         return printed_fail(reader, at, "'%.*s' is no table of numbers; expected %s", NAME_SHOWN, name,
                             kind & INPUT_FILE_TOKENS ? "a comment behind each row, or JSON" : "it in JSON");
-    cell->names[cell->name_count++] = (struct named_place){name, at};
     reader->at = printed_find_equals(at) + 1;
-    if (!take_value(cell, &table))
-        return false;
-    if ((kind & cell->kinds) == 0) {
-        input->passed[input->passed_count++] = name;
-        return true;
-    }
-    return add_tensor(cell, &table, name);
+    return take_value(cell, &table) && keep(cell, &table, name, kind, at);
 }
 
 static int by_name(const void *a, const void *b)
@@ -356,13 +354,6 @@ static bool take_nameless(struct cell *cell)
            add_tensor(cell, &table, "inputs");
 }
 
-/* Rows begin where their line does: a tab there stands behind an empty cell. */
-static void go_to_line(struct printed_reader *reader)
-{
-    while (reader->at > reader->in.text && reader->at[-1] != '\n' && reader->at[-1] != BYTE_ORDER_MARK[2])
-        reader->at--;
-}
-
 static bool take_statement(struct cell *cell)
 {
     struct printed_reader *reader = &cell->reader;
@@ -374,12 +365,13 @@ static bool take_statement(struct cell *cell)
         return take_named(cell);
     if (cell->name_count > 0)
         return printed_fail_expected(reader, reader->at, "NAME = [[...]]");
-    if (!begins_cell(reader->at))
-        go_to_line(reader);
+    if (!begins_cell(reader->at)) /* rows begin where their line does: a tab there stands behind an empty cell */
+        while (reader->at > reader->in.text && reader->at[-1] != '\n' && reader->at[-1] != BYTE_ORDER_MARK[2])
+            reader->at--;
     return take_nameless(cell);
 }
 
-/* One table of attn's CSV. What the command does not read is noted by its name, as of JSON. */
+/* One table of attn's CSV. */
 static bool take_of_csv(struct cell *cell, const struct printed_csv *csv)
 {
     struct printed_reader *reader = &cell->reader;
@@ -395,11 +387,7 @@ static bool take_of_csv(struct cell *cell, const struct printed_csv *csv)
     if (said.length == 0 || kind == INPUT_FILE_UNKNOWN ||
         (kind & (INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_IGNORED)) != 0)
         return printed_fail_expected(reader, at, "the name of a stage, of inputs or of a parameter");
-    cell->names[cell->name_count++] = (struct named_place){name, at};
-    if ((kind & cell->kinds) != 0)
-        return add_tensor(cell, &table, name);
-    cell->input->passed[cell->input->passed_count++] = name;
-    return true;
+    return keep(cell, &table, name, kind, at);
 }
 
 /* What --format csv wrote. */

@@ -5,25 +5,37 @@
 
 enum { LONGEST_CELL = 24 }; /* bytes of a cell that a message repeats */
 
+/* Whether numbers go 0, 1, 2 ... or 1, 2, 3 ..., without a point, as they come. */
+struct counting {
+    size_t count;
+    double first;
+    bool fails;
+};
+
 /* A table without brackets: a line for each row. */
 struct rows {
     struct printed_reader *reader;
     struct printed_table *table;
-    char separator;         /* ' ' (any number of blanks), ',', ';' or a tab: the same throughout */
-    size_t heads;           /* cells of the head line; 0 where there is none */
-    bool headed_labels;     /* its first cell is empty: what stands beneath are labels */
-    bool counted_heads;     /* and the others count: a row that lacks its first number looks the same */
-    bool from_one;          /* they count from 1 on, as a row may; of pandas they do from 0 on */
-    bool labelled;          /* the first column are labels */
-    bool word_labels;       /* one of them is no number; */
-    bool label_counts;      /* they are 0, 1, 2 ... or 1, 2, 3 ... */
-    double label_first;     /* where they do */
-    bool row_counts;        /* the first row is 0, 1, 2 ... or 1, 2, 3 ..., without a point */
-    bool column_counts;     /* so is the first column */
-    const char *counts_row; /* where the first row begins */
-    bool names_rows;        /* the head line calls the first column "id" or the like */
-    bool whole_first;       /* the first column is whole numbers */
+    char separator;     /* ' ' (any number of blanks), ',', ';' or a tab: the same throughout */
+    size_t heads;       /* cells of the head line; 0 where there is none */
+    bool headed_labels; /* its first cell is empty: what stands beneath are labels */
+    bool counted_heads; /* and the others count: a row that lacks its first number looks the same */
+    bool from_one;      /* they count from 1 on, as a row may; of pandas they do from 0 on */
+    bool labelled;      /* the first column are labels */
+    bool word_labels;   /* one of them is no number; */
+    struct counting label_counting, row_counting, column_counting; /* the labels; the first row; the first column */
+    const char *counts_row;                                        /* where the first row begins */
+    bool names_rows;    /* the head line calls the first column "id" or the like */
+    bool decimal_first; /* the first column is not whole numbers alone */
 };
+
+static void count_on(struct counting *counting, bool is_plain, double value)
+{
+    counting->first = counting->count == 0 ? value : counting->first;
+    counting->fails = counting->fails || !is_plain || (counting->first != 0 && counting->first != 1) ||
+                      value != counting->first + (double)counting->count;
+    counting->count++;
+}
 
 static const char *skip_spaces(const char *at, char separator)
 {
@@ -237,17 +249,14 @@ static bool find_labels(struct rows *rows)
 /* Beneath a first line that counts, labels show that it is a head line and no row. */
 static bool note_label(struct rows *rows, const struct printed_piece *label)
 {
-    struct printed_number number;
-    const size_t row = rows->table->labels;
+    struct printed_number number = {0};
     if (rows->counted_heads && label->length == 0)
         return printed_fail(rows->reader, label->text,
                             "this row has no label: is the first line a row of numbers, too? expected a label in each "
                             "row, or rows without an empty first cell");
     const bool plain = is_number(label, &number);
-    rows->label_first = row == 0 && plain ? number.value : rows->label_first;
     rows->word_labels = rows->word_labels || !plain;
-    rows->label_counts = rows->label_counts && plain && (rows->label_first == 0 || rows->label_first == 1) &&
-                         number.value == rows->label_first + (double)row;
+    count_on(&rows->label_counting, plain, number.value);
     return true;
 }
 
@@ -310,14 +319,11 @@ static void note_count(struct rows *rows, size_t row, size_t column)
 {
     const struct printed_number *number = &rows->reader->last;
     const bool plain = number->kind == PRINTED_FIXED && number->decimals == 0;
-    const double start = rows->reader->numbers[rows->table->first];
-    const bool begins = start == 0 || start == 1;
     if (row == 0)
-        rows->row_counts = rows->row_counts && begins && plain && number->value == start + (double)column;
+        count_on(&rows->row_counting, plain, number->value);
     if (column == 0)
-        rows->whole_first = rows->whole_first && plain;
-    if (column == 0)
-        rows->column_counts = rows->column_counts && begins && plain && number->value == start + (double)row;
+        count_on(&rows->column_counting, plain, number->value);
+    rows->decimal_first = rows->decimal_first || (column == 0 && !plain);
 }
 
 static bool check_width(struct rows *rows, const char *line, size_t columns)
@@ -326,10 +332,11 @@ static bool check_width(struct rows *rows, const char *line, size_t columns)
     const size_t expected = table->shape[1];
     if (columns == expected)
         return true;
-    return printed_fail(
-        rows->reader, line, "row %zu has %zu number%s, expected %zu (as row 1)%s", table->shape[0] + 1, columns,
-        columns == 1 ? "" : "s", expected,
-        rows->row_counts && columns == expected + 1 ? "; is row 1 a head line? give it names, or leave it out" : "");
+    return printed_fail(rows->reader, line, "row %zu has %zu number%s, expected %zu (as row 1)%s", table->shape[0] + 1,
+                        columns, columns == 1 ? "" : "s", expected,
+                        !rows->row_counting.fails && columns == expected + 1
+                            ? "; is row 1 a head line? give it names, or leave it out"
+                            : "");
 }
 
 static bool take_row(struct rows *rows)
@@ -462,19 +469,19 @@ static bool check_doubts(struct rows *rows)
         bool is_there;
         const char *at, *what;
     } DOUBTS[] = {
-        {counts && rows->row_counts, rows->counts_row,
+        {counts && !rows->row_counting.fails, rows->counts_row,
          "the first row is just 0, 1, 2 or 1, 2, 3: is it a head line? expected names of columns, or no such line"},
-        {counts && rows->column_counts, rows->counts_row,
+        {counts && !rows->column_counting.fails, rows->counts_row,
          "the first column is just 0, 1, 2 or 1, 2, 3: are these labels? expected labels that are no numbers, or no "
          "such "
          "column"},
-        {counts && rows->names_rows && rows->whole_first, rows->counts_row,
+        {counts && rows->names_rows && !rows->decimal_first, rows->counts_row,
          "the first column is called like a row's number: are these labels? expected labels that are no numbers, or no "
          "such column"},
         {labels_are_dressed(rows), rows->reader->labels[0].text,
          "the labels are numbers in quotes: are they a column? expected numbers without quotes and with a point, or "
          "labels that are words"},
-        {rows->counted_heads && rows->from_one && !rows->word_labels && !rows->label_counts, rows->counts_row,
+        {rows->counted_heads && rows->from_one && !rows->word_labels && rows->label_counting.fails, rows->counts_row,
          "the first column is numbers beneath an empty cell: does the first line lack one? expected labels that are no "
          "numbers, or names of columns"},
         {may_have_decimal_commas(rows), rows->counts_row,
@@ -533,12 +540,7 @@ static bool take_rows(struct rows *rows)
 
 bool printed_rows(struct printed_reader *reader, struct printed_table *table)
 {
-    struct rows rows = {.reader = reader,
-                        .table = table,
-                        .row_counts = true,
-                        .column_counts = true,
-                        .label_counts = true,
-                        .whole_first = true};
+    struct rows rows = {.reader = reader, .table = table};
     *table = (struct printed_table){.first = reader->count};
     if (!check_line_ends(reader))
         return false;

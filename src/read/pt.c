@@ -294,17 +294,28 @@ static int by_address(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
+/* The dict's tensors, or with `behind` 0 their keys, in the order of their addresses; NULL where memory is short. */
+static const struct pickle_value **sorted(struct reading *reading, const struct pickle_value *dict, size_t behind,
+                                          size_t *count)
+{
+    const struct pickle_items *items = &dict->items;
+    const struct pickle_value **values =
+        arena_allocate(&reading->scratch, items->count, sizeof *values, reading->tensors.error);
+    *count = 0;
+    for (size_t at = next_tensor(dict, 0); values != NULL && at < items->count; at = next_tensor(dict, at + 2))
+        values[(*count)++] = items->items[at + behind];
+    if (values != NULL)
+        qsort(values, *count, sizeof *values, by_address); /* NOLINT(bugprone-sizeof-expression): they are pointers */
+    return values;
+}
+
 /* That no tensor stands anywhere else: those of the dict, each counted once, are all that were made. */
 static enum status check_all(struct reading *reading, const struct pickle_value *dict)
 {
-    const struct pickle_items *items = &dict->items;
-    size_t count = 0, different = 0;
-    const void **tensors = arena_allocate(&reading->scratch, items->count, sizeof *tensors, reading->tensors.error);
+    size_t count, different = 0;
+    const struct pickle_value **tensors = sorted(reading, dict, 1, &count);
     if (tensors == NULL)
         return reading->tensors.error->status;
-    for (size_t at = next_tensor(dict, 0); at < items->count; at = next_tensor(dict, at + 2))
-        tensors[count++] = items->items[at + 1];
-    qsort(tensors, count, sizeof *tensors, by_address);
     for (size_t i = 0; i < count; i++)
         different += i == 0 || tensors[i - 1] != tensors[i];
     if (different == reading->pickle.tensor_count)
@@ -357,15 +368,11 @@ static enum status check_others(const struct reading *reading, const struct pick
 /* That no key stands there twice as one value: its name would be copied as often as a pickle can say so. */
 static enum status check_keys(struct reading *reading, const struct pickle_value *dict)
 {
-    const struct pickle_items *items = &dict->items;
     char text[48];
-    size_t count = 0;
-    const void **keys = arena_allocate(&reading->scratch, items->count, sizeof *keys, reading->tensors.error);
+    size_t count;
+    const struct pickle_value **keys = sorted(reading, dict, 0, &count);
     if (keys == NULL)
         return reading->tensors.error->status;
-    for (size_t at = next_tensor(dict, 0); at < items->count; at = next_tensor(dict, at + 2))
-        keys[count++] = items->items[at];
-    qsort(keys, count, sizeof *keys, by_address);
     for (size_t i = 1; i < count; i++)
         if (keys[i - 1] == keys[i])
             return error_usage(reading->tensors.error, "%s: key %s is given twice; expected it once",

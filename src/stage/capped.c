@@ -65,44 +65,18 @@ static void make_rounded(const struct attention_row *row)
         row->stages[STAGE_CAPPED][j] = rounded(dtype, tanh(rounded(dtype, scaled[j] / ceiling))) * ceiling;
 }
 
-static void write_key(struct explanation *e, const char *softcap, size_t key)
-{
-    const double argument = e->operand[key] / e->problem->softcap;
-    worked_line_term(&e->lines, softcap);
-    worked_line_open(&e->lines, WORKED_LINE_TANH, true);
-    worked_line_term(&e->lines, explain_number(e, STAGE_SCALED, e->operand[key]));
-    worked_line_over(&e->lines, softcap);
-    worked_line_close(&e->lines);
-    worked_line_relation(&e->lines);
-    worked_line_term(&e->lines, softcap);
-    worked_line_open(&e->lines, WORKED_LINE_TANH, true);
-    worked_line_term(&e->lines, explain_number(e, STAGE_CAPPED, argument));
-    worked_line_close(&e->lines);
-    worked_line_relation(&e->lines);
-    worked_line_term(&e->lines, softcap);
-    worked_line_times(&e->lines, explain_number(e, STAGE_CAPPED, tanh(argument)));
-    worked_line_relation(&e->lines);
-    worked_line_term(&e->lines, explain_number(e, STAGE_CAPPED, e->made[key]));
-    worked_line_end(&e->lines);
-}
-
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    const struct explain_range keys = explain_keys(e);
     char softcap[DECIMAL_BYTES];
-    if (!applies(e->problem)) {
-        explain_kept(e, stage, place, "there is no softcap, so as they were");
-        return;
-    }
     decimal_from_double(e->problem->softcap, softcap);
-    explain_load(e, STAGE_SCALED, place, e->operand);
-    explain_load(e, stage, place, e->made);
-    explain_heading(e, stage, place, "");
-    for (size_t key = keys.first; key < keys.end; key = explain_next(e, keys, key)) {
-        explain_key_line(e, EXPLAIN_LINES, place.item, key);
-        write_key(e, softcap, key);
-        explain_gap(e, keys, key, "keys", NULL);
-    }
+    if (applies(e->problem))
+        explain_write(
+            e, stage, place, "",
+            &(struct explain_lines){
+                .terms = "a x tanh(scaled / a) = a x tanh([scaled / a]made) = a x [tanh(scaled / a)]made = made",
+                .given = {explain_text(softcap, e->problem->softcap)}});
+    else
+        explain_kept(e, stage, place, "there is no softcap, so as they were");
 }
 
 const struct stage_functions stage_capped = {

@@ -100,57 +100,26 @@ static void make(const struct attention_row *row)
 
 /* --- explained --------------------------------------------------------------------------------------------------- */
 
-/* One column of the context: what each key that is seen gives, beneath each other. */
-static void write_shares(struct explanation *e, struct explain_place place, size_t column, enum stage weights)
+/* What each key that is seen gives to a column of one head's context; those of packed heads lie side by side. */
+static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
+                              const char *heading)
 {
-    const struct explain_range keys = {0, e->seen_count, false};
-    double subtotal = 0, result = 0;
-    worked_line_begin_sum(&e->lines);
-    for (size_t i = 0; i < keys.end; i = explain_next(e, keys, i)) {
-        const size_t key = e->seen[i];
-        explain_key_line(e, EXPLAIN_LINES, place.item, key);
-        worked_line_term(&e->lines, explain_number(e, (int)weights, e->operand[key]));
-        explain_load(e, STAGE_VALUE, (struct explain_place){place.item, place.head, key}, e->factor);
-        worked_line_times(&e->lines, explain_number(e, STAGE_VALUE, e->factor[column]));
-        worked_line_relation(&e->lines);
-        worked_line_term(&e->lines, explain_number(e, STAGE_CONTEXT, e->operand[key] * e->factor[column]));
-        worked_line_end(&e->lines);
-        subtotal = 0;
-        for (size_t j = i + 1; j < explain_next(e, keys, i); j++) {
-            explain_load(e, STAGE_VALUE, (struct explain_place){place.item, place.head, e->seen[j]}, e->factor);
-            subtotal += e->operand[e->seen[j]] * e->factor[column];
-        }
-        explain_gap(e, keys, i, "terms", explain_number(e, STAGE_CONTEXT, subtotal));
+    const size_t d = e->problem->d_value;
+    const double made = explain_row(e, stage, place, true)[column];
+    if (e->problem->packed)
+        place.head = column / d;
+    explain_list_weighed(e, place);
+    if (e->seen_count == 0) {
+        explain_heading(e, stage, place, heading);
+        explain_note(e, "every key is masked: %s", explain_number(e, (int)stage, made));
+        return;
     }
-    result = e->made[e->problem->packed ? place.head * e->problem->d_value + column : column];
-    worked_line_end_sum(&e->lines, EXPLAIN_LINES, explain_number(e, STAGE_CONTEXT, result));
+    explain_write_sum(e, stage, place, heading,
+                      &(struct explain_lines){
+                          .over = EXPLAIN_SEEN, .terms = "before x value = [before x value]made", .column = column % d},
+                      made);
+    if (column + 1 == explain_columns(e, stage).end)
+        explain_note_masked(e, "no share");
 }
 
-/* The columns of one head's context; those of packed heads lie side by side. */
-static void explain(struct explanation *e, enum stage stage, struct explain_place place)
-{
-    const struct problem *problem = e->problem;
-    const enum stage weights = stage_before(problem, stage);
-    const struct explain_range columns = explain_columns(e, stage);
-    char what[64];
-    for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
-        struct explain_place of_head = place;
-        if (problem->packed)
-            of_head.head = column / problem->d_value;
-        explain_list_weighed(e, of_head);
-        explain_load(e, weights, of_head, e->operand);
-        explain_load(e, stage, place, e->made);
-        snprintf(what, sizeof what, "column %zu", column + 1);
-        explain_heading(e, stage, place, what);
-        if (e->seen_count == 0)
-            explain_note(e, "every key is masked: %s", explain_number(e, (int)stage, e->made[column]));
-        else
-            write_shares(e, of_head, problem->packed ? column % problem->d_value : column, weights);
-        if (column + 1 == columns.end && e->seen_count > 0)
-            explain_note_masked(e, "no share");
-        if (explain_next(e, columns, column) > column + 1)
-            explain_note(e, "… %zu more columns …", explain_next(e, columns, column) - column - 1);
-    }
-}
-
-const struct stage_functions stage_context = {.formula = formula, .make = make, .explain = explain};
+const struct stage_functions stage_context = {.formula = formula, .make = make, .explain_column = explain_column_of};

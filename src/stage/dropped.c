@@ -4,6 +4,7 @@
 
 #include "base/decimal.h"
 #include "model/stage_id.h"
+#include "stage/gradient.h"
 #include "stage/stage.h"
 
 #include <stdio.h>
@@ -12,13 +13,6 @@
 static bool applies(const struct problem *problem)
 {
     return problem->dropout > 0;
-}
-
-static enum status check(const struct problem *problem, const char *place, struct error *error)
-{
-    return problem_right(problem)->dropout > 0
-               ? STATUS_OK
-               : error_usage(error, "%s: there is no 'dropped' without dropout; expected --dropout above 0", place);
 }
 
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
@@ -46,69 +40,59 @@ static void make(const struct attention_row *row)
 
 /* --- explained --------------------------------------------------------------------------------------------------- */
 
-void dropped_share(double dropout, char *text, size_t size)
+/* 1 - dropout with as many decimals as dropout has, into share; and "1 - 0.2 = 0.8". */
+static void say_share(double dropout, char share[DECIMAL_BYTES], char *heading, size_t size)
 {
     char shortest[DECIMAL_BYTES];
     decimal_from_double(dropout, shortest);
     const char *point = strchr(shortest, '.');
     const bool plain = point != NULL && strchr(shortest, 'e') == NULL;
-    snprintf(text, size, plain ? "%.*f" : "%.*g", plain ? (int)strlen(point + 1) : 17, 1 - dropout);
+    snprintf(share, DECIMAL_BYTES, plain ? "%.*f" : "%.*g", plain ? (int)strlen(point + 1) : 17, 1 - dropout);
+    snprintf(heading, size, "1 - %s = %s", shortest, share);
 }
 
-void dropped_say_share(double dropout, char *text, size_t size)
+static bool prepare(struct explanation *e, struct explain_lines *line)
 {
-    char share[DECIMAL_BYTES], shortest[DECIMAL_BYTES];
-    dropped_share(dropout, share, sizeof share);
-    decimal_from_double(dropout, shortest);
-    snprintf(text, size, "1 - %s = %s", shortest, share);
-}
-
-void dropped_write(struct explanation *e, const struct dropped_line *line)
-{
-    if (!line->kept) {
-        worked_line_words(&e->lines, "dropped: 0");
-        worked_line_end(&e->lines);
-        return;
+    const bool *kept = (e->back ? e->source.kept_back : e->source.kept)(e->source.context, line->place.row);
+    if (!kept[line->index]) {
+        line->terms = "";
+        snprintf(line->words, sizeof line->words, "dropped: 0");
     }
-    worked_line_term(&e->lines, explain_number(e, line->from, line->number));
-    worked_line_over(&e->lines, line->share);
-    worked_line_relation(&e->lines);
-    worked_line_term(&e->lines, explain_number(e, line->to, line->made));
-    worked_line_end(&e->lines);
+    return true;
 }
 
-static void write_key(struct explanation *e, struct explain_place place, size_t key, const char *share)
+void dropped_explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    explain_key_line(e, EXPLAIN_LINES, place.item, key);
-    dropped_write(e, &(struct dropped_line){STAGE_WEIGHTS, STAGE_DROPPED, e->operand[key], e->made[key], share,
-                                            e->source.kept(e->source.context, place.row)[key]});
+    char share[DECIMAL_BYTES], heading[WORKED_LINE_LABEL_BYTES];
+    say_share(e->problem->dropout, share, heading, sizeof heading);
+    explain_row(e, e->before, place, false);
+    explain_row(e, stage, place, true);
+    explain_load(e, stage, place, e->made); /* last, so that what dropout keeps is that of this row */
+    (e->back ? gradient_write : explain_write)(
+        e, stage, place, heading,
+        &(struct explain_lines){
+            .over = EXPLAIN_SEEN, .terms = "before / a = made", .given = {explain_text(share, 0)}, .prepare = prepare});
 }
 
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;
     const bool one = problem->has_cell && stage_is_square(problem->cell.stage);
-    char share[DECIMAL_BYTES], what[WORKED_LINE_LABEL_BYTES];
     if (!applies(problem)) {
         explain_kept(e, stage, place, "nothing is dropped, so as they were");
         return;
     }
     explain_list_weighed(e, place);
-    dropped_share(problem->dropout, share, sizeof share);
-    explain_load(e, STAGE_WEIGHTS, place, e->operand);
-    explain_load(e, stage, place, e->made); /* last, so that `kept` is this row's */
-    dropped_say_share(problem->dropout, what, sizeof what);
-    explain_heading(e, stage, place, what);
-    const struct explain_range keys = {0, one ? 0 : e->seen_count, false};
     if (one)
-        write_key(e, place, problem->cell.column, share);
-    for (size_t i = 0; i < keys.end; i = explain_next(e, keys, i)) {
-        write_key(e, place, e->seen[i], share);
-        explain_gap(e, keys, i, "keys", NULL);
-    }
+        explain_list_one(e, problem->cell.column);
+    dropped_explain(e, stage, place);
     if (!one)
         explain_note_masked(e, "weight 0");
 }
 
-const struct stage_functions stage_dropped = {
-    .applies = applies, .check = check, .formula = formula, .make = make, .explain = explain};
+const struct stage_functions stage_dropped = {.applies = applies,
+                                              .lack =
+                                                  "there is no 'dropped' without dropout; expected --dropout above 0",
+                                              .formula = formula,
+                                              .make = make,
+                                              .explain = explain};

@@ -4,6 +4,7 @@
 #include "stage/stage.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {
@@ -33,24 +34,14 @@ static double of_sums(const struct fused_sums *sums)
     return sums->empty ? empty[sums->empty_row] : (sums->of_keys * log(sums->sum) - sums->logs) / sums->sum;
 }
 
-static void write_key(struct explanation *e, enum stage stage, struct explain_place place, size_t key)
+static bool prepare(struct explanation *e, struct explain_lines *line)
 {
-    const double weight = e->operand[key];
-    explain_key_line(e, EXPLAIN_LINES, place.item, key);
-    if (weight != 0) {
-        worked_line_term(&e->lines, explain_number(e, STAGE_WEIGHTS, weight));
-        worked_line_open(&e->lines, WORKED_LINE_LOG, true);
-        worked_line_term(&e->lines, explain_number(e, STAGE_WEIGHTS, weight));
-        worked_line_close(&e->lines);
-        worked_line_relation(&e->lines);
-        worked_line_term(&e->lines, explain_number(e, STAGE_WEIGHTS, weight));
-        worked_line_times(&e->lines, explain_number(e, (int)stage, log(weight)));
-        worked_line_relation(&e->lines);
+    if (explain_row(e, STAGE_WEIGHTS, line->place, false)[line->index] == 0) {
+        line->terms = "a";
+        line->given[0] = explain_value((int)line->stage, 0);
+        snprintf(line->words, sizeof line->words, ", as 0 log(0) = 0");
     }
-    worked_line_term(&e->lines, explain_number(e, (int)stage, e->factor[key]));
-    if (weight == 0)
-        worked_line_words(&e->lines, ", as 0 log(0) = 0");
-    worked_line_end(&e->lines);
+    return true;
 }
 
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
@@ -59,28 +50,25 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
                                         [EMPTY_ROW_NAN] = "every key is masked: all weights are nan",
                                         [EMPTY_ROW_MEAN] = "every key is masked: log(keys)"};
     _Static_assert(sizeof EMPTY / sizeof EMPTY[0] == EMPTY_ROW_COUNT, "a sentence for each empty row");
+    const double made = explain_row(e, stage, place, true)[place.row];
     explain_list_seen(e, place);
-    const struct explain_range keys = {0, e->seen_count, false};
-    explain_load(e, STAGE_WEIGHTS, place, e->operand);
-    explain_load(e, stage, place, e->made);
-    if (keys.end == 0) {
+    if (e->seen_count == 0) {
         explain_heading(e, stage, place, EMPTY[e->problem->mask.empty_row]);
         return;
     }
-    explain_heading(e, stage, place, "weight x log(weight)");
-    worked_line_begin_sum(&e->lines);
-    for (size_t i = 0; i < keys.end; i++)
-        e->factor[e->seen[i]] = term(e->operand[e->seen[i]]);
-    for (size_t i = 0; i < keys.end; i = explain_next(e, keys, i)) {
-        write_key(e, stage, place, e->seen[i]);
-        explain_gap(e, keys, i, "terms", explain_number(e, (int)stage, explain_sum_left_out(e, i, e->factor)));
-    }
-    worked_line_end_sum(&e->lines, EXPLAIN_LINES, explain_number(e, (int)stage, -e->made[place.row]));
+    explain_write_sum(e, stage, place, "weight x log(weight)",
+                      &(struct explain_lines){.over = EXPLAIN_SEEN,
+                                              .terms = "weights x log(weights) = weights x [log(weights)]made = "
+                                                       "[weights x log(weights)]made",
+                                              .prepare = prepare},
+                      -made);
     explain_note_masked(e, "0 log(0) = 0");
-    explain_heading(e, stage, place, "minus that sum");
-    explain_line(e, EXPLAIN_QUOTIENTS, "%s", stage_name(stage));
-    worked_line_term(&e->lines, explain_number(e, (int)stage, e->made[place.row]));
-    worked_line_end(&e->lines);
+    explain_write(e, stage, place, "minus that sum",
+                  &(struct explain_lines){.over = EXPLAIN_RANGE,
+                                          .range = {place.row, place.row + 1, false},
+                                          .label = "entropy",
+                                          .group = EXPLAIN_QUOTIENTS,
+                                          .terms = "made"});
 }
 
 const struct stage_functions stage_entropy = {

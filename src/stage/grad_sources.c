@@ -4,8 +4,7 @@
 #include "stage/gradient.h"
 #include "stage/latent.h"
 #include "stage/operand_steps.h"
-#include "stage/parameter_sums.h"
-#include "stage/turned_back.h"
+#include "stage/turned.h"
 
 #include <stdio.h>
 
@@ -31,22 +30,6 @@ static bool norms_key(const struct problem *problem)
     return operand_is_normed(problem, PROJECTION_KEY) && operand_has_last_step(problem, PROJECTION_KEY);
 }
 
-static enum status refuse(bool applies, const char *name, const char *lack, const char *place, struct error *error)
-{
-    return applies ? STATUS_OK : error_usage(error, "%s: there is no '%s' without %s", place, name, lack);
-}
-
-#define CHECK_OF(name, applies, lack)                                                                      \
-    static enum status check_##name(const struct problem *problem, const char *place, struct error *error) \
-    {                                                                                                      \
-        return refuse(applies(problem), "grad_" #name, lack, place, error);                                \
-    }
-
-CHECK_OF(projected_query, steps_query, "a norm, a rotation or a scale of query; expected grad_query")
-CHECK_OF(projected_key, steps_key, "a norm or a rotation of key; expected grad_key")
-CHECK_OF(normed_query, norms_query, "a norm of query and a rotation behind it")
-CHECK_OF(normed_key, norms_key, "a norm of key and a rotation behind it")
-
 static void formula_steps(const struct problem *problem, enum stage stage, struct text *text)
 {
     const enum projection_id id =
@@ -62,47 +45,36 @@ static void formula_steps(const struct problem *problem, enum stage stage, struc
         text_add(text, ", through the norm%s", last ? "" : " of the projection");
 }
 
-const struct stage_functions stage_grad_projected_query = {.applies = steps_query,
-                                                           .check = check_projected_query,
-                                                           .formula = formula_steps,
-                                                           .explain = turned_back_explain,
-                                                           .explains = turned_back_is_all};
-const struct stage_functions stage_grad_projected_key = {.applies = steps_key,
-                                                         .check = check_projected_key,
-                                                         .formula = formula_steps,
-                                                         .explain = turned_back_explain,
-                                                         .explains = turned_back_is_all};
-const struct stage_functions stage_grad_normed_query = {.applies = norms_query,
-                                                        .check = check_normed_query,
-                                                        .formula = formula_steps,
-                                                        .explain = turned_back_explain,
-                                                        .explains = turned_back_is_all};
-const struct stage_functions stage_grad_normed_key = {.applies = norms_key,
-                                                      .check = check_normed_key,
-                                                      .formula = formula_steps,
-                                                      .explain = turned_back_explain,
-                                                      .explains = turned_back_is_all};
+const struct stage_functions stage_grad_projected_query = {
+    .applies = steps_query,
+    .lack = "there is no 'grad_projected_query' without a norm, a rotation or a scale of query; expected grad_query",
+    .formula = formula_steps,
+    .explain = turned_explain,
+    .explains = turned_back_is_all};
+const struct stage_functions stage_grad_projected_key = {
+    .applies = steps_key,
+    .lack = "there is no 'grad_projected_key' without a norm or a rotation of key; expected grad_key",
+    .formula = formula_steps,
+    .explain = turned_explain,
+    .explains = turned_back_is_all};
+const struct stage_functions stage_grad_normed_query = {
+    .applies = norms_query,
+    .lack = "there is no 'grad_normed_query' without a norm of query and a rotation behind it",
+    .formula = formula_steps,
+    .explain = turned_explain,
+    .explains = turned_back_is_all};
+const struct stage_functions stage_grad_normed_key = {
+    .applies = norms_key,
+    .lack = "there is no 'grad_normed_key' without a norm of key and a rotation behind it",
+    .formula = formula_steps,
+    .explain = turned_explain,
+    .explains = turned_back_is_all};
 
 /* --- inputs and parameters ---------------------------------------------------------------------------------------- */
 
 static bool crosses(const struct problem *problem)
 {
     return problem_projects(problem) && problem->crosses;
-}
-
-static enum status check(const struct problem *problem, const char *place, struct error *error)
-{
-    if (!problem_projects(problem))
-        return error_usage(error,
-                           "%s: sdpa has no parameters and no inputs before query, key and value; expected their "
-                           "gradients",
-                           place);
-    return STATUS_OK;
-}
-
-static enum status check_keys(const struct problem *problem, const char *place, struct error *error)
-{
-    return refuse(crosses(problem), "grad_key_inputs", "key_inputs; expected grad_inputs", place, error);
 }
 
 /* "grad_key . W_key^T", or what a latent does of it. */
@@ -132,11 +104,122 @@ static void formula_inputs(const struct problem *problem, enum stage stage, stru
         text_add(text, ", through the norm");
 }
 
+/* --- the gradient by a number of a projection: a sum over all tokens ---------------------------------------------- */
+
+/* Whether neither a norm nor --clip lies between the inputs and their projections. */
+static bool inputs_are_straight(const struct problem *problem)
+{
+    return !problem->residual && problem->clip == 0;
+}
+
+/* Whether that of the cell is explained. */
+static bool explains_parameters(const struct problem *problem, enum stage stage)
+{
+    (void)stage;
+    const bool of_out = problem->cell_place.id == PROJECTION_COUNT;
+    return problem->has_cell && problem->cell.stage == STAGE_GRAD_PARAMETERS && problem->cell_name != NULL &&
+           (of_out || inputs_are_straight(problem));
+}
+
+/* The gradient that the way back has by what a projection makes: before the steps of query and key. */
+static enum stage stage_above(const struct problem *problem, enum projection_id id)
+{
+    static const enum stage ABOVE[PROJECTION_COUNT][2] = {{STAGE_GRAD_QUERY, STAGE_GRAD_PROJECTED_QUERY},
+                                                          {STAGE_GRAD_KEY, STAGE_GRAD_PROJECTED_KEY},
+                                                          {STAGE_GRAD_VALUE, STAGE_GRAD_VALUE}};
+    return id == PROJECTION_COUNT ? STAGE_GRAD_OUTPUT : ABOVE[id][operand_has_steps(problem, id)];
+}
+
+/* What the projection meets. */
+static enum stage source_of(const struct problem *problem, enum projection_id id)
+{
+    if (id == PROJECTION_COUNT)
+        return STAGE_CONTEXT;
+    return problem->crosses && id != PROJECTION_QUERY ? STAGE_KEY_INPUTS : STAGE_INPUTS;
+}
+
+/* "sum(grad_query x inputs) over the tokens" */
+static void formula_of_number(const struct problem *problem, struct text *text)
+{
+    const struct parameter_place *of = &problem->cell_place;
+    text_add(text, "sum(%s", stage_name(stage_above(problem, of->id)));
+    if (!of->bias)
+        text_add(text, " x %s", stage_name(source_of(problem, of->id)));
+    text_add(text, ") over the tokens");
+}
+
+/* Column `column` of what the projection makes, all heads of a module side by side. */
+static double load_above(struct explanation *e, struct explain_place place, size_t column)
+{
+    const struct problem *problem = e->problem;
+    const struct parameter_place *of = &problem->cell_place;
+    const enum stage stage = stage_above(problem, of->id);
+    const size_t d = problem_columns_of_head(problem, stage), group = problem->heads / problem->kv_heads;
+    const size_t heads = stage_is_of_keys(stage) ? problem->kv_heads : problem->heads;
+    if (of->id == PROJECTION_COUNT) {
+        explain_load(e, stage, place, e->factor);
+        return e->factor[column];
+    }
+    place.head = of->module * (heads / problem->parameters.module_count) + column / d;
+    place.head *= stage_is_of_keys(stage) ? group : 1;
+    explain_load(e, stage, place, e->factor);
+    return e->factor[column % d];
+}
+
+/* Column `column` of what it meets. */
+static double load_source(struct explanation *e, struct explain_place place, size_t column)
+{
+    const struct problem *problem = e->problem;
+    const enum stage stage = source_of(problem, problem->cell_place.id);
+    const struct tensor *inputs = stage == STAGE_INPUTS ? &problem->inputs : &problem->key_inputs;
+    double number;
+    if (stage == STAGE_CONTEXT) {
+        place.head = column / problem->d_value;
+        explain_load(e, stage, place, e->factor);
+        return e->factor[column % problem->d_value];
+    }
+    const size_t rows = inputs->shape[inputs->rank - 2], columns = inputs->shape[inputs->rank - 1];
+    tensor_load(inputs, (place.item * rows + place.row) * columns + column, 1, &number);
+    return number;
+}
+
+static void explain_parameters(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct problem *problem = e->problem;
+    const struct parameter_place *of = &problem->cell_place;
+    const struct cell *cell = &problem->cell;
+    const enum stage above = stage_above(problem, of->id), source = source_of(problem, of->id);
+    const bool turned = of->bias || of->projection->transposed;
+    const size_t made = of->bias || !turned ? cell->column : cell->row, met = turned ? cell->column : cell->row;
+    const struct explain_lines sum = {
+        .over = EXPLAIN_TERMS,
+        .terms = of->bias ? "a" : "a x b = [a x b]made",
+        .given = {explain_numbers((int)above, e->operand), explain_numbers((int)source, e->made)},
+        .of_items = true,
+        .of_keys = stage_is_of_keys(above)};
+    char heading[96];
+    place.row = of->bias ? 0 : cell->row;
+    const double made_sum = explain_row(e, stage, place, true)[cell->column];
+    e->seen_count = problem->items * (sum.of_keys ? problem->keys : problem->row_count);
+    for (size_t term = 0; term < e->seen_count; term++) {
+        e->seen[term] = term;
+        e->operand[term] = load_above(e, explain_term_place(e, &sum, term), made);
+        e->made[term] = of->bias ? 1 : load_source(e, explain_term_place(e, &sum, term), met);
+    }
+    if (of->bias)
+        snprintf(heading, sizeof heading, "column %zu", cell->column + 1);
+    else
+        snprintf(heading, sizeof heading, "row %zu, column %zu", cell->row + 1, cell->column + 1);
+    explain_write_sum(e, stage, sum.place, heading, &sum, made_sum);
+}
+
+/* --- the stages -------------------------------------------------------------------------------------------------- */
+
 static void formula_parameters(const struct problem *problem, enum stage stage, struct text *text)
 {
     (void)stage;
     if (problem->cell_name != NULL)
-        parameter_sums_formula(problem, text);
+        formula_of_number(problem, text);
     else
         text_add(text, "what it meets, times the gradient by what it makes");
 }
@@ -148,14 +231,14 @@ static bool is_straight(const struct problem *problem, enum stage stage)
 {
     (void)stage;
     return !latent_makes(problem, PROJECTION_QUERY) && !latent_makes(problem, PROJECTION_KEY) &&
-           parameter_sums_are_straight(problem);
+           inputs_are_straight(problem);
 }
 
 /* The gradient by what a projection makes, of all heads of the place's token, into e->operand; returns whose it is. */
 static enum stage load_made(struct explanation *e, enum projection_id id, struct explain_place place, size_t *width)
 {
     const struct problem *problem = e->problem;
-    const enum stage stage = parameter_sums_above(problem, id);
+    const enum stage stage = stage_above(problem, id);
     const bool of_keys = stage_is_of_keys(stage);
     const size_t d = problem_columns_of_head(problem, stage), group = problem->heads / problem->kv_heads;
     const size_t heads = of_keys ? problem->kv_heads : problem->heads;
@@ -168,56 +251,51 @@ static enum stage load_made(struct explanation *e, enum projection_id id, struct
 }
 
 /* That of all heads . a row of the projection: what a column of the inputs does by way of it. */
-static void write_way(struct explanation *e, enum stage stage, enum projection_id id, struct explain_place place,
-                      size_t column)
+static bool prepare(struct explanation *e, struct explain_lines *line)
 {
     static const char *const NAMES[PROJECTION_COUNT] = {"query", "key", "value"};
     const struct parameters *parameters = &e->problem->parameters;
-    struct explain_dot dot = {
-        .left = e->operand, .right = e->factor, .right_kind = EXPLAIN_WEIGHTS + (int)id, .kind = (int)stage};
-    dot.left_kind = (int)load_made(e, id, place, &dot.count);
-    const size_t columns = dot.count / parameters->module_count;
+    const enum projection_id id = (enum projection_id)line->index;
+    const enum stage above = load_made(e, id, line->place, &line->count);
+    const size_t columns = line->count / parameters->module_count;
     for (size_t module = 0; module < parameters->module_count; module++)
-        gradient_load_row(&parameters->modules[module].projections[id], column, columns, e->factor + module * columns);
-    for (size_t i = 0; i < dot.count; i++)
-        dot.result += dot.left[i] * dot.right[i];
-    explain_line(e, EXPLAIN_LINES, "by %s", NAMES[id]);
-    explain_dot(e, &dot);
+        gradient_load_row(&parameters->modules[module].projections[id], line->column, columns,
+                          e->factor + module * columns);
+    line->given[0] = explain_numbers((int)above, e->operand);
+    line->given[1] = explain_numbers(EXPLAIN_WEIGHTS + (int)id, e->factor);
+    snprintf(line->label, sizeof line->label, "by %s", NAMES[id]);
+    return true;
 }
 
 /* A column of the inputs works by way of query, key and value; of two inputs each by its own. */
-static void explain_inputs(struct explanation *e, enum stage stage, struct explain_place place)
+static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
+                              const char *heading)
 {
-    const struct explain_range columns = explain_columns(e, stage);
-    const bool of_keys = stage_is_of_keys(stage), crosses_too = e->problem->crosses;
-    const enum projection_id first = of_keys ? PROJECTION_KEY : PROJECTION_QUERY;
-    const enum projection_id last = crosses_too && !of_keys ? PROJECTION_QUERY : PROJECTION_VALUE;
-    char what[64];
-    explain_load_made(e, stage, place, e->made);
-    for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
-        snprintf(what, sizeof what, "column %zu", column + 1);
-        explain_heading(e, stage, place, what);
-        worked_line_begin_sum(&e->lines);
-        for (int id = (int)first; id <= (int)last; id++)
-            write_way(e, stage, (enum projection_id)id, place, column);
-        worked_line_end_sum(&e->lines, EXPLAIN_LINES, explain_number(e, (int)stage, e->made[column]));
-        if (explain_next(e, columns, column) > column + 1)
-            explain_note(e, "… %zu more columns …", explain_next(e, columns, column) - column - 1);
-    }
+    const bool of_keys = stage_is_of_keys(stage), alone = e->problem->crosses && !of_keys;
+    explain_write_sum(e, stage, place, heading,
+                      &(struct explain_lines){.over = EXPLAIN_RANGE,
+                                              .range = {of_keys ? PROJECTION_KEY : PROJECTION_QUERY,
+                                                        alone ? PROJECTION_QUERY + 1 : PROJECTION_COUNT, false},
+                                              .terms = EXPLAIN_DOT("a", "b", "[{a x b}made]made"),
+                                              .column = column,
+                                              .prepare = prepare},
+                      explain_row(e, stage, place, true)[column]);
 }
 
+#define NO_SOURCES "sdpa has no parameters and no inputs before query, key and value; expected their gradients"
 const struct stage_functions stage_grad_inputs = {.applies = problem_projects,
-                                                  .check = check,
+                                                  .lack = NO_SOURCES,
                                                   .formula = formula_inputs,
-                                                  .explain = explain_inputs,
+                                                  .explain_column = explain_column_of,
                                                   .explains = is_straight};
-const struct stage_functions stage_grad_key_inputs = {.applies = crosses,
-                                                      .check = check_keys,
-                                                      .formula = formula_inputs,
-                                                      .explain = explain_inputs,
-                                                      .explains = is_straight};
+const struct stage_functions stage_grad_key_inputs = {
+    .applies = crosses,
+    .lack = "there is no 'grad_key_inputs' without key_inputs; expected grad_inputs",
+    .formula = formula_inputs,
+    .explain_column = explain_column_of,
+    .explains = is_straight};
 const struct stage_functions stage_grad_parameters = {.applies = problem_projects,
-                                                      .check = check,
+                                                      .lack = NO_SOURCES,
                                                       .formula = formula_parameters,
-                                                      .explain = parameter_sums_explain,
-                                                      .explains = parameter_sums_are_explained};
+                                                      .explain = explain_parameters,
+                                                      .explains = explains_parameters};

@@ -159,45 +159,37 @@ static void load_latent(struct explanation *e, enum stage stage, struct explain_
     dtype_round(problem->dtype, e->operand, rank);
 }
 
-/* How a column of a stage is made: by the second step, or, of key, as one of those that all heads share. */
-static struct explain_projection step_of(const struct problem *problem, enum stage stage, size_t head, bool shared)
+/* How a column of a stage is made: by the second step, or, of key, as one of those that all heads share, whose row is
+ * loaded at the first of them. */
+static bool prepare(struct explanation *e, struct explain_lines *line)
 {
+    const struct problem *problem = e->problem;
+    const enum stage stage = line->stage;
     const enum projection_id id = projection_of(stage);
     const struct latent *latent = &problem->parameters.latent;
+    const bool shared = id == PROJECTION_KEY && line->index >= latent->d_nope;
     const struct projection *projection = shared ? &latent->key_value_a : latent_second(latent, id);
-    const size_t width = latent->d_nope + problem->d_value;
-    const size_t first = shared                   ? latent->rank - latent->d_nope
-                         : id == PROJECTION_QUERY ? head * problem->d_head
-                         : id == PROJECTION_KEY   ? head * width
-                                                  : head * width + latent->d_nope;
-    return (struct explain_projection){.projection = projection,
-                                       .first = first,
-                                       .d_in = projection->weight.shape[1],
-                                       .weight_kind = EXPLAIN_WEIGHTS + (int)id,
-                                       .x_kind = (int)(shared ? problem_source(problem, stage) : stage)};
+    const size_t width = latent->d_nope + problem->d_value, head = line->place.head;
+    struct explain_projection *by = line->context;
+    if (shared && by->projection != projection)
+        explain_note(e, "(of %s by W_key_value_a, the same for all heads:)",
+                     stage_name(projection_load_source(e, stage, line->place)));
+    *by = (struct explain_projection){.projection = projection,
+                                      .first = shared                   ? latent->rank - latent->d_nope
+                                               : id == PROJECTION_QUERY ? head * problem->d_head
+                                               : id == PROJECTION_KEY   ? head * width
+                                                                        : head * width + latent->d_nope,
+                                      .d_in = projection->weight.shape[1],
+                                      .weight_kind = EXPLAIN_WEIGHTS + (int)id,
+                                      .x_kind = (int)(shared ? problem_source(problem, stage) : stage)};
+    return explain_prepare_projected(e, line);
 }
 
 void explain_latent(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    const struct problem *problem = e->problem;
-    const struct latent *latent = &problem->parameters.latent;
-    const struct explain_range columns = explain_columns(e, stage);
-    const bool of_key = projection_of(stage) == PROJECTION_KEY;
-    struct explain_place of_query = place;
-    bool shared = false;
-    if (stage_is_of_keys(stage)) /* its head is one of key and value */
-        of_query.head = place.head * (problem->heads / problem->kv_heads);
+    const bool all_shared = projection_of(stage) == PROJECTION_KEY &&
+                            explain_columns(e, stage).first >= e->problem->parameters.latent.d_nope;
     load_latent(e, stage, place);
-    explain_load(e, stage, of_query, e->made);
-    explain_heading(e, stage, place, of_key && columns.first >= latent->d_nope ? "" : "of the latent, normed");
-    for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
-        if (of_key && !shared && column >= latent->d_nope) {
-            shared = true;
-            explain_note(e, "(of %s by W_key_value_a, the same for all heads:)",
-                         stage_name(projection_load_source(e, stage, place)));
-        }
-        const struct explain_projection by = step_of(problem, stage, place.head, shared);
-        explain_projected_column(e, stage, &by, column);
-        explain_gap(e, columns, column, "columns", NULL);
-    }
+    explain_projected(e, stage, place, all_shared ? "" : "of the latent, normed", &(struct explain_projection){0},
+                      prepare);
 }

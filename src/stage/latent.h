@@ -2,7 +2,7 @@
 #ifndef ATTN_STAGE_LATENT_H
 #define ATTN_STAGE_LATENT_H
 
-#include "explain/explanation.h"
+#include "explain/terms.h"
 
 /* The matrices of a projection's two steps, as doubles: y = step . x. */
 struct latent_step {

@@ -33,20 +33,14 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
     }
     explain_heading(e, stage, place, "exp(score - largest)");
     softmax_explain_exponentials(e, place, &softmax);
-    explain_heading(e, stage, place, "largest + log(sum)");
-    explain_load(e, stage, place, e->made);
-    explain_line(e, EXPLAIN_QUOTIENTS, "lse");
-    const int kind = (int)stage_before(e->problem, stage);
-    worked_line_term(&e->lines, explain_number(e, kind, softmax.largest));
-    worked_line_open(&e->lines, WORKED_LINE_LOG, false);
-    worked_line_term(&e->lines, explain_number(e, STAGE_WEIGHTS, softmax.sum));
-    worked_line_close(&e->lines);
-    worked_line_relation(&e->lines);
-    worked_line_term(&e->lines, explain_number(e, kind, softmax.largest));
-    worked_line_term(&e->lines, explain_number(e, (int)stage, log(softmax.sum)));
-    worked_line_relation(&e->lines);
-    worked_line_term(&e->lines, explain_number(e, (int)stage, e->made[place.row]));
-    worked_line_end(&e->lines);
+    explain_write(e, stage, place, "largest + log(sum)",
+                  &(struct explain_lines){.over = EXPLAIN_RANGE,
+                                          .range = {place.row, place.row + 1, false},
+                                          .label = "lse",
+                                          .group = EXPLAIN_QUOTIENTS,
+                                          .terms = "a + log(b) = a + [log(b)]made = made",
+                                          .given = {explain_value((int)e->before, softmax.largest),
+                                                    explain_value(STAGE_WEIGHTS, softmax.sum)}});
 }
 
 const struct stage_functions stage_lse = {.formula = formula, .make = make, .of_sums = of_sums, .explain = explain};

@@ -131,90 +131,62 @@ void masked_rule(const struct explanation *e, struct explain_place place, size_t
     }
 }
 
-/* What attn_mask adds. */
-static void write_entry(struct explanation *e, struct explain_place place, size_t key)
+/* Whether anything is added to a score that is seen. */
+static bool adds(const struct mask *mask)
 {
-    struct mask of_entries = e->problem->mask;
-    double bias;
-    of_entries.alibi_slopes = NULL;
-    of_entries.relative = NULL;
-    if (!adds_numbers(&of_entries))
-        return;
-    mask_bias(&of_entries, place.item, place.head, e->problem->rows[place.row], key, 1, &bias);
-    worked_line_term(&e->lines, explain_number(e, STAGE_MASKED, bias));
+    return adds_numbers(mask) || mask->alibi_slopes != NULL || mask->relative != NULL;
 }
 
-/* What ALiBi takes away: slope x place. */
-static void write_slope(struct explanation *e, struct explain_place place, size_t key)
+/* What is added to the score by attn_mask, a; taken away by ALiBi, b x c; and added by T5's table, d. The context is
+ * room for c. */
+static bool prepare(struct explanation *e, struct explain_lines *line)
 {
     const struct mask *mask = &e->problem->mask;
-    const double at = mask_place(mask, place.item, e->problem->rows[place.row], key);
-    char text[DECIMAL_BYTES];
-    if (mask->alibi_slopes == NULL)
-        return;
-    const double slope = mask->alibi_slopes[place.head] / (mask->places.rounds ? mask->places.root : 1);
-    worked_line_term(&e->lines, explain_number(e, STAGE_MASKED, copysign(slope, -at)));
-    snprintf(text, sizeof text, "%.0f", fabs(at));
-    worked_line_times(&e->lines, text);
-}
-
-/* What is added to the score by attn_mask, taken away by ALiBi, and added by T5's table, of which
- * `bucket` says where. */
-static void write_bias(struct explanation *e, struct explain_place place, size_t key, char *bucket, size_t size)
-{
-    const struct problem *problem = e->problem;
-    const struct mask *mask = &problem->mask;
-    const size_t query = problem->rows[place.row];
-    const long long distance = (long long)key - (long long)query - (long long)mask_offset(mask, place.item, query);
-    write_entry(e, place, key);
-    write_slope(e, place, key);
-    if (mask->relative != NULL) {
-        const size_t row = mask_bucket(mask, distance);
-        worked_line_term(&e->lines, explain_number(e, STAGE_MASKED, mask->relative[row * mask->heads + place.head]));
-        snprintf(bucket, size, ", distance %lld: row %zu of relative_bias", distance, row + 1);
-    }
-}
-
-static void write_key(struct explanation *e, struct explain_place place, size_t key)
-{
-    const struct problem *problem = e->problem;
-    const bool adds =
-        problem->mask.alibi_slopes != NULL || problem->mask.relative != NULL || adds_numbers(&problem->mask);
-    char why[WORKED_LINE_CELL_BYTES] = "";
+    const struct explain_place place = line->place;
+    const size_t query = e->problem->rows[place.row], key = line->index;
     if (explain_rule(e, place, key) != MASK_ALLOWS) {
-        masked_rule(e, place, key, why, sizeof why);
-        worked_line_words(&e->lines, "-inf: ");
-        worked_line_words(&e->lines, why);
-        return;
+        struct text words = text_begin(line->words, sizeof line->words);
+        text_add(&words, "-inf: ");
+        masked_rule(e, place, key, words.bytes + words.length, words.size - words.length);
+        line->terms = "";
+        return true;
     }
-    worked_line_term(&e->lines, explain_number(e, (int)stage_before(problem, STAGE_MASKED), e->operand[key]));
-    if (!adds) {
-        worked_line_words(&e->lines, ", seen");
-        return;
+    if (adds_numbers(mask)) {
+        struct mask entries = *mask;
+        entries.alibi_slopes = NULL;
+        entries.relative = NULL;
+        line->given[0] = explain_value(STAGE_MASKED, 0);
+        mask_bias(&entries, place.item, place.head, query, key, 1, &line->given[0].value);
     }
-    write_bias(e, place, key, why, sizeof why);
-    worked_line_relation(&e->lines);
-    worked_line_term(&e->lines, explain_number(e, STAGE_MASKED, e->made[key]));
-    if (why[0] != '\0')
-        worked_line_words(&e->lines, why);
+    if (mask->alibi_slopes != NULL) {
+        const double at = mask_place(mask, place.item, query, key);
+        const double slope = mask->alibi_slopes[place.head] / (mask->places.rounds ? mask->places.root : 1);
+        snprintf(line->context, DECIMAL_BYTES, "%.0f", fabs(at));
+        line->given[1] = explain_value(STAGE_MASKED, copysign(slope, -at));
+        line->given[2] = explain_text(line->context, 0);
+    }
+    if (mask->relative != NULL) {
+        const long long distance = (long long)key - (long long)query - (long long)mask_offset(mask, place.item, query);
+        const size_t bucket = mask_bucket(mask, distance);
+        line->given[3] = explain_value(STAGE_MASKED, mask->relative[bucket * mask->heads + place.head]);
+        snprintf(line->words, sizeof line->words, ", distance %lld: row %zu of relative_bias", distance, bucket + 1);
+    }
+    if (!adds(mask))
+        snprintf(line->words, sizeof line->words, ", seen");
+    return true;
 }
 
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    const struct explain_range keys = explain_keys(e);
-    if (!applies(e->problem)) {
+    char at[DECIMAL_BYTES];
+    if (applies(e->problem))
+        explain_write(
+            e, stage, place, "",
+            &(struct explain_lines){.terms = adds(&e->problem->mask) ? "before + a + b x c + d = made" : "before",
+                                    .prepare = prepare,
+                                    .context = at});
+    else
         explain_kept(e, stage, place, "there is no mask, so as they were");
-        return;
-    }
-    explain_load(e, stage_before(e->problem, stage), place, e->operand);
-    explain_load(e, stage, place, e->made);
-    explain_heading(e, stage, place, "");
-    for (size_t key = keys.first; key < keys.end; key = explain_next(e, keys, key)) {
-        explain_key_line(e, EXPLAIN_LINES, place.item, key);
-        write_key(e, place, key);
-        worked_line_end(&e->lines);
-        explain_gap(e, keys, key, "keys", NULL);
-    }
 }
 
 const struct stage_functions stage_masked = {.applies = applies, .formula = formula, .make = make, .explain = explain};

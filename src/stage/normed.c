@@ -28,33 +28,6 @@ static bool applies_to_key(const struct problem *problem)
     return operand_is_normed(problem, PROJECTION_KEY) && operand_is_turned(problem, PROJECTION_KEY);
 }
 
-static enum status check(const struct problem *problem, const char *place, struct error *error)
-{
-    return applies(problem_right(problem))
-               ? STATUS_OK
-               : error_usage(error, "%s: there is no 'normed' without --residual and a norm before attention", place);
-}
-
-static enum status check_query(const struct problem *problem, const char *place, struct error *error)
-{
-    return applies_to_query(problem_right(problem))
-               ? STATUS_OK
-               : error_usage(error,
-                             "%s: there is no 'normed_query' without a norm of query and a rotation behind it; "
-                             "expected 'query'",
-                             place);
-}
-
-static enum status check_key(const struct problem *problem, const char *place, struct error *error)
-{
-    return applies_to_key(problem_right(problem))
-               ? STATUS_OK
-               : error_usage(error,
-                             "%s: there is no 'normed_key' without a norm of key and a rotation behind it; "
-                             "expected 'key'",
-                             place);
-}
-
 static enum norm_id norm_of(enum stage stage)
 {
     return stage_is_of_inputs(stage) ? NORM_INPUTS : projection_of(stage) == PROJECTION_QUERY ? NORM_QUERY : NORM_KEY;
@@ -84,22 +57,22 @@ static void formula(const struct problem *problem, enum stage stage, struct text
 
 /* --- in numbers --------------------------------------------------------------------------------------------------- */
 
-/* A column: (x - mean) x factor x weight + bias. */
-static void explain_column(struct explanation *e, enum stage stage, const struct norm *norm, struct norm_terms terms,
-                           int from, size_t column, size_t at)
+/* Which norm, and where its weights begin. */
+struct norming {
+    const struct norm *norm;
+    size_t first;
+};
+
+/* The weight and the bias of a column. */
+static bool prepare(struct explanation *e, struct explain_lines *line)
 {
-    char factor[EXPLAIN_NUMBER_BYTES];
-    explain_line(e, EXPLAIN_LINES, "column %zu", column + 1);
-    worked_line_term(&e->lines, explain_number(e, from, e->operand[column] - terms.mean));
-    snprintf(factor, sizeof factor, "%s", explain_number(e, (int)stage, terms.factor));
-    worked_line_times(&e->lines, factor);
-    if (norm->weight.rank > 0)
-        worked_line_times(&e->lines, explain_number(e, (int)stage, norm_weight(norm, at)));
-    if (norm->bias.rank > 0)
-        worked_line_term(&e->lines, explain_number(e, (int)stage, norm_bias(norm, at)));
-    worked_line_relation(&e->lines);
-    worked_line_term(&e->lines, explain_number(e, (int)stage, e->made[column]));
-    worked_line_end(&e->lines);
+    const struct norming *norming = line->context;
+    const struct norm *norm = norming->norm;
+    const size_t i = norming->first + line->index;
+    (void)e;
+    line->given[4] = explain_value_if(norm->weight.rank > 0, (int)line->stage, norm_weight(norm, i));
+    line->given[5] = explain_value_if(norm->bias.rank > 0, (int)line->stage, norm_bias(norm, i));
+    return true;
 }
 
 /* "1 / sqrt(mean square 0.3542 + 1e-06) ≈ 1.6803" */
@@ -122,14 +95,16 @@ static void normed_explain(struct explanation *e, enum stage stage, enum stage f
 {
     const struct norm *norm = &e->problem->parameters.norms[norm_of(stage)];
     const struct norm_terms terms = norm_terms(norm, all, count);
-    const struct explain_range columns = explain_columns(e, stage);
-    char what[WORKED_LINE_LABEL_BYTES];
-    say_factor(e, stage, from, norm, terms, what, sizeof what);
-    explain_heading(e, stage, place, what);
-    for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
-        explain_column(e, stage, norm, terms, (int)from, column, first + column);
-        explain_gap(e, columns, column, "columns", NULL);
-    }
+    char heading[WORKED_LINE_LABEL_BYTES];
+    say_factor(e, stage, from, norm, terms, heading, sizeof heading);
+    explain_write(e, stage, place, heading,
+                  &(struct explain_lines){
+                      .over = EXPLAIN_COLUMNS,
+                      .terms = "[a - b]a x c x e + f = d",
+                      .given = {explain_numbers((int)from, e->operand), explain_value((int)from, terms.mean),
+                                explain_value((int)stage, terms.factor), explain_numbers((int)stage, e->made)},
+                      .prepare = prepare,
+                      .context = &(struct norming){norm, first}});
 }
 
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
@@ -159,9 +134,18 @@ void normed_explain_heads(struct explanation *e, enum stage stage, struct explai
                    operand_norm_first(problem, id, place.head), place);
 }
 
-const struct stage_functions stage_normed = {
-    .applies = applies, .check = check, .formula = formula, .explain = explain};
+const struct stage_functions stage_normed = {.applies = applies,
+                                             .lack =
+                                                 "there is no 'normed' without --residual and a norm before attention",
+                                             .formula = formula,
+                                             .explain = explain};
 const struct stage_functions stage_normed_query = {
-    .applies = applies_to_query, .check = check_query, .formula = formula, .explain = normed_explain_heads};
+    .applies = applies_to_query,
+    .lack = "there is no 'normed_query' without a norm of query and a rotation behind it; expected 'query'",
+    .formula = formula,
+    .explain = normed_explain_heads};
 const struct stage_functions stage_normed_key = {
-    .applies = applies_to_key, .check = check_key, .formula = formula, .explain = normed_explain_heads};
+    .applies = applies_to_key,
+    .lack = "there is no 'normed_key' without a norm of key and a rotation behind it; expected 'key'",
+    .formula = formula,
+    .explain = normed_explain_heads};

@@ -11,13 +11,6 @@ static bool applies(const struct problem *problem)
     return MECHANISMS[problem->mechanism].splits;
 }
 
-static enum status check(const struct problem *problem, const char *place, struct error *error)
-{
-    return applies(problem) ? STATUS_OK
-                            : error_usage(error, "%s: %s has no 'output', it ends at 'context'; multihead has one",
-                                          place, MECHANISMS[problem->mechanism].name);
-}
-
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     (void)stage;
@@ -38,33 +31,32 @@ void output_row(const struct problem *problem, const double *context, const doub
     dtype_round(problem->dtype, output, weight == NULL ? width : d_out);
 }
 
+static bool prepare(struct explanation *e, struct explain_lines *line)
+{
+    const size_t d = e->problem->d_value;
+    snprintf(line->words, sizeof line->words, ", column %zu of head %zu", line->index % d + 1, line->index / d + 1);
+    return true;
+}
+
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;
-    const size_t d = problem->d_value, width = problem->heads * d;
-    const struct explain_range columns = explain_columns(e, stage);
+    const size_t d = problem->d_value;
     for (size_t head = 0; head < problem->heads; head++)
         explain_load(e, STAGE_CONTEXT, (struct explain_place){place.item, head, place.row}, e->operand + head * d);
-    explain_load(e, stage, place, e->made);
-    explain_heading(e, stage, place, "");
-    if (problem->plan.has_out) {
-        explain_projected(e, stage,
+    if (problem->plan.has_out)
+        explain_projected(e, stage, place, "",
                           &(struct explain_projection){.projection = &problem->parameters.out,
-                                                       .d_in = width,
+                                                       .d_in = problem->heads * d,
                                                        .weight_kind = EXPLAIN_WEIGHTS + PROJECTION_COUNT,
-                                                       .x_kind = STAGE_CONTEXT});
-        return;
-    }
-    for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
-        char from[WORKED_LINE_CELL_BYTES];
-        snprintf(from, sizeof from, ", column %zu of head %zu", column % d + 1, column / d + 1);
-        explain_line(e, EXPLAIN_LINES, "column %zu", column + 1);
-        worked_line_term(&e->lines, explain_number(e, (int)stage, e->made[column]));
-        worked_line_words(&e->lines, from);
-        worked_line_end(&e->lines);
-        explain_gap(e, columns, column, "columns", NULL);
-    }
+                                                       .x_kind = STAGE_CONTEXT},
+                          explain_prepare_projected);
+    else
+        explain_write(e, stage, place, "",
+                      &(struct explain_lines){.over = EXPLAIN_COLUMNS, .terms = "made", .prepare = prepare});
 }
 
-const struct stage_functions stage_output = {
-    .applies = applies, .check = check, .formula = formula, .explain = explain};
+const struct stage_functions stage_output = {.applies = applies,
+                                             .lack = " has no 'output', it ends at 'context'; multihead has one",
+                                             .formula = formula,
+                                             .explain = explain};

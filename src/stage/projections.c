@@ -131,59 +131,33 @@ void projection_explain(struct explanation *e, enum stage stage, struct explain_
     }
     const size_t module = problem->plan.stacked ? place.head : 0;
     const size_t first = problem->plan.stacked ? 0 : place.head * problem_columns(problem, stage);
-    struct explain_place of_query = place;
-    if (stage_is_of_keys(stage)) /* its head is one of key and value */
-        of_query.head = place.head * (problem->heads / problem->kv_heads);
-    const struct explain_projection by = {
-        .projection = &problem->parameters.modules[module].projections[id],
-        .first = first,
-        .d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in,
-        .weight_kind = EXPLAIN_WEIGHTS + (int)id,
-        .x_kind = (int)projection_load_source(e, stage, place),
-    };
-    explain_load(e, stage, of_query, e->made);
-    explain_heading(e, stage, place, "");
-    explain_projected(e, stage, &by);
+    struct explain_projection by = {.projection = &problem->parameters.modules[module].projections[id],
+                                    .first = first,
+                                    .d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in,
+                                    .weight_kind = EXPLAIN_WEIGHTS + (int)id,
+                                    .x_kind = (int)projection_load_source(e, stage, place)};
+    explain_projected(e, stage, place, "", &by, explain_prepare_projected);
 }
 
 /* What stands before the norm and the rotation is a stage of its own where there are such. */
-static bool applies_to(const struct problem *problem, enum projection_id id)
-{
-    return operand_has_steps(problem, id);
-}
-
 static bool applies_to_query(const struct problem *problem)
 {
-    return applies_to(problem, PROJECTION_QUERY);
+    return operand_has_steps(problem, PROJECTION_QUERY);
 }
 
 static bool applies_to_key(const struct problem *problem)
 {
-    return applies_to(problem, PROJECTION_KEY);
-}
-
-static enum status check_query(const struct problem *problem, const char *place, struct error *error)
-{
-    return applies_to_query(problem_right(problem))
-               ? STATUS_OK
-               : error_usage(error,
-                             "%s: there is no 'projected_query' where no norm and no rotation follow; expected "
-                             "'query', or --rope",
-                             place);
-}
-
-static enum status check_key(const struct problem *problem, const char *place, struct error *error)
-{
-    return applies_to_key(problem_right(problem))
-               ? STATUS_OK
-               : error_usage(error,
-                             "%s: there is no 'projected_key' where no norm and no rotation follow; expected "
-                             "'key', or --rope",
-                             place);
+    return operand_has_steps(problem, PROJECTION_KEY);
 }
 
 const struct stage_functions stage_projected_query = {
-    .applies = applies_to_query, .check = check_query, .formula = projection_formula, .explain = projection_explain};
+    .applies = applies_to_query,
+    .lack = "there is no 'projected_query' where no norm and no rotation follow; expected 'query', or --rope",
+    .formula = projection_formula,
+    .explain = projection_explain};
 const struct stage_functions stage_projected_key = {
-    .applies = applies_to_key, .check = check_key, .formula = projection_formula, .explain = projection_explain};
+    .applies = applies_to_key,
+    .lack = "there is no 'projected_key' where no norm and no rotation follow; expected 'key', or --rope",
+    .formula = projection_formula,
+    .explain = projection_explain};
 const struct stage_functions stage_value = {.formula = projection_formula, .explain = projection_explain};

@@ -2,7 +2,7 @@
 #ifndef ATTN_STAGE_PROJECTIONS_H
 #define ATTN_STAGE_PROJECTIONS_H
 
-#include "explain/explanation.h"
+#include "explain/terms.h"
 
 /* y = x . W + bias, one row, not rounded; but x . W is where the problem's family adds the bias to it rounded.
  *   x       (d_in)

@@ -3,6 +3,7 @@
 
 #include "base/decimal.h"
 #include "stage/dot_products.h"
+#include "stage/gradient.h"
 #include "stage/head.h"
 #include "stage/rounded.h"
 
@@ -59,47 +60,22 @@ static void make_rounded(const struct attention_row *row)
     head_products(row, row->rooted_key, row->stages[STAGE_SCALED]);
 }
 
-struct scaled_scale scaled_say(const struct explanation *e, char *words, size_t size)
+void scaled_explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const size_t d = e->problem->d_head;
     const double root = sqrt((double)d);
-    const bool whole = root == floor(root);
-    struct scaled_scale scale = {.divides = is_root(e->problem)};
-    struct text text = text_begin(words, size);
-    snprintf(scale.number, sizeof scale.number, "%.*f", whole ? 0 : e->precision, root);
-    if (scale.divides)
-        text_add(&text, "sqrt(%zu) %s %s", d, whole ? "=" : "≈", scale.number);
+    const bool whole = root == floor(root), divides = is_root(e->problem);
+    char number[DECIMAL_BYTES], heading[EXPLAIN_NUMBER_BYTES] = "";
+    snprintf(number, sizeof number, "%.*f", whole ? 0 : e->precision, root);
+    if (divides)
+        snprintf(heading, sizeof heading, "sqrt(%zu) %s %s", d, whole ? "=" : "≈", number);
     else
-        decimal_from_double(e->problem->scale, scale.number);
-    return scale;
-}
-
-void scaled_write(struct explanation *e, const struct scaled_scale *scale, const struct scaled_line *line)
-{
-    worked_line_term(&e->lines, explain_number(e, line->from, line->number));
-    if (scale->divides)
-        worked_line_over(&e->lines, scale->number);
-    else
-        worked_line_times(&e->lines, scale->number);
-    worked_line_relation(&e->lines);
-    worked_line_term(&e->lines, explain_number(e, line->to, line->made));
-    worked_line_end(&e->lines);
-}
-
-static void explain(struct explanation *e, enum stage stage, struct explain_place place)
-{
-    const struct explain_range keys = explain_keys(e);
-    char what[EXPLAIN_NUMBER_BYTES];
-    const struct scaled_scale scale = scaled_say(e, what, sizeof what);
-    explain_load(e, STAGE_SCORES, place, e->operand);
-    explain_load(e, stage, place, e->made);
-    explain_heading(e, stage, place, what);
-    for (size_t key = keys.first; key < keys.end; key = explain_next(e, keys, key)) {
-        explain_key_line(e, EXPLAIN_LINES, place.item, key);
-        scaled_write(e, &scale, &(struct scaled_line){STAGE_SCORES, STAGE_SCALED, e->operand[key], e->made[key]});
-        explain_gap(e, keys, key, "keys", NULL);
-    }
+        decimal_from_double(e->problem->scale, number);
+    const struct explain_lines lines = {.over = e->back ? EXPLAIN_SEEN : EXPLAIN_KEYS,
+                                        .terms = divides ? "before / a = made" : "before x a = made",
+                                        .given = {explain_text(number, 0)}};
+    (e->back ? gradient_write : explain_write)(e, stage, place, heading, &lines);
 }
 
 const struct stage_functions stage_scaled = {
-    .formula = formula, .make = make, .make_rounded = make_rounded, .explain = explain};
+    .formula = formula, .make = make, .make_rounded = make_rounded, .explain = scaled_explain};

@@ -19,6 +19,11 @@ double softmax_difference(const struct problem *problem, double score, double la
     return difference;
 }
 
+double softmax_of_sink(const struct problem *problem, const struct softmax *softmax)
+{
+    return softmax->sink != NULL ? exp(softmax_difference(problem, *softmax->sink, softmax->largest)) : 0;
+}
+
 double softmax_largest(const struct attention_row *row, const double *masked)
 {
     const double *bias = row->bias;
@@ -43,9 +48,16 @@ struct softmax softmax_exponentials(const struct attention_row *row, const doubl
     }
     for (size_t j = end; j < keys; j++)
         exponentials[j] = 0;
-    if (row->sink != NULL)
-        below.sum += exp(softmax_difference(row->problem, *row->sink, below.largest));
+    below.sum += softmax_of_sink(row->problem, &below);
     return below;
+}
+
+struct softmax softmax_of_scores(const struct problem *problem, size_t head, const double *scores, double *exponentials)
+{
+    const double *sinks = problem->mask.sinks;
+    const struct attention_row row = {
+        .problem = problem, .seen = {0, problem->keys}, .bias = scores, .sink = sinks != NULL ? sinks + head : NULL};
+    return softmax_exponentials(&row, scores, exponentials);
 }
 
 /* --- explained --------------------------------------------------------------------------------------------------- */
@@ -54,59 +66,48 @@ struct softmax softmax_explained(struct explanation *e, struct explain_place pla
 {
     const struct problem *problem = e->problem;
     const double *sinks = problem->mask.sinks;
-    struct softmax softmax = {-INFINITY, 0, sinks != NULL ? sinks + place.head : NULL};
-    explain_load(e, stage_before(problem, STAGE_WEIGHTS), place, e->operand);
+    explain_load(e, e->before, place, e->operand);
     dtype_round(problem->softmax_dtype, e->operand, problem->keys);
     explain_list_seen(e, place);
-    if (softmax.sink != NULL)
-        softmax.largest = *softmax.sink;
-    for (size_t i = 0; i < e->seen_count; i++) {
-        const double score = e->operand[e->seen[i]];
-        softmax.largest = score > softmax.largest || isnan(score) ? score : softmax.largest;
-    }
-    for (size_t i = 0; i < e->seen_count; i++) {
-        const size_t key = e->seen[i];
-        e->factor[key] = exp(softmax_difference(problem, e->operand[key], softmax.largest));
-        softmax.sum += e->factor[key];
-    }
-    if (softmax.sink != NULL)
-        softmax.sum += exp(softmax_difference(problem, *softmax.sink, softmax.largest));
-    return softmax;
+    for (size_t key = 0; key < problem->keys; key++)
+        e->made[key] = -INFINITY;
+    for (size_t i = 0; i < e->seen_count; i++)
+        e->made[e->seen[i]] = 0;
+    return softmax_exponentials(&(struct attention_row){.problem = problem,
+                                                        .seen = {0, problem->keys},
+                                                        .bias = e->made,
+                                                        .sink = sinks != NULL ? sinks + place.head : NULL},
+                                e->operand, e->factor);
 }
 
-static void write_exponential(struct explanation *e, double score, double largest, double exponential)
+static bool prepare(struct explanation *e, struct explain_lines *line)
 {
-    const int kind = (int)stage_before(e->problem, STAGE_WEIGHTS);
-    worked_line_open(&e->lines, WORKED_LINE_EXP, false);
-    worked_line_term(&e->lines, explain_number(e, kind, score));
-    worked_line_minus(&e->lines, explain_number(e, kind, largest));
-    worked_line_close(&e->lines);
-    worked_line_relation(&e->lines);
-    worked_line_open(&e->lines, WORKED_LINE_EXP, false);
-    worked_line_term(&e->lines, explain_number(e, kind, softmax_difference(e->problem, score, largest)));
-    worked_line_close(&e->lines);
-    worked_line_relation(&e->lines);
-    worked_line_term(&e->lines, explain_number(e, STAGE_WEIGHTS, exponential));
-    worked_line_end(&e->lines);
+    const double score = line->given[0].numbers[line->index];
+    line->given[2] = explain_value((int)e->before, softmax_difference(e->problem, score, line->given[1].value));
+    return true;
 }
 
 void softmax_explain_exponentials(struct explanation *e, struct explain_place place, const struct softmax *softmax)
 {
-    const struct explain_range keys = {0, e->seen_count, false};
-    const int kind = (int)stage_before(e->problem, STAGE_WEIGHTS);
-    explain_note(e, "the largest is %s", explain_number(e, kind, softmax->largest));
-    worked_line_begin_sum(&e->lines);
-    for (size_t i = 0; i < keys.end; i = explain_next(e, keys, i)) {
-        const size_t key = e->seen[i];
-        explain_key_line(e, EXPLAIN_LINES, place.item, key);
-        write_exponential(e, e->operand[key], softmax->largest, e->factor[key]);
-        explain_gap(e, keys, i, "terms", explain_number(e, STAGE_WEIGHTS, explain_sum_left_out(e, i, e->factor)));
-    }
+    const double of_sink = softmax_of_sink(e->problem, softmax);
+    struct explain_lines lines = {
+        .over = EXPLAIN_SEEN,
+        .terms = "exp(a - b) = exp(c) = d",
+        .given = {explain_numbers((int)e->before, e->operand),
+                  explain_value((int)e->before, softmax->largest), [3] = explain_numbers(STAGE_WEIGHTS, e->factor)},
+        .sums = true,
+        .label = "the sink",
+        .prepare = prepare};
+    explain_note(e, "the largest is %s", explain_number(e, (int)e->before, softmax->largest));
+    explain_write(e, STAGE_WEIGHTS, place, NULL, &lines);
     if (softmax->sink != NULL) {
-        explain_line(e, EXPLAIN_LINES, "the sink");
-        write_exponential(e, *softmax->sink, softmax->largest,
-                          exp(softmax_difference(e->problem, *softmax->sink, softmax->largest)));
+        lines.over = EXPLAIN_RANGE;
+        lines.range.end = 1;
+        lines.given[0].numbers = softmax->sink;
+        lines.given[3].numbers = &of_sink;
+        lines.sums = false;
+        explain_write(e, STAGE_WEIGHTS, place, NULL, &lines);
     }
-    worked_line_end_sum(&e->lines, EXPLAIN_LINES, explain_number(e, STAGE_WEIGHTS, softmax->sum));
+    explain_sum(e, EXPLAIN_LINES, STAGE_WEIGHTS, softmax->sum);
     explain_note_masked(e, "exp(-inf) = 0");
 }

@@ -22,6 +22,13 @@ double softmax_largest(const struct attention_row *row, const double *masked);
  * in the same place. */
 struct softmax softmax_exponentials(const struct attention_row *row, const double *masked, double *exponentials);
 
+/* The same of all scores (Tk) of a row of a head, minus infinity where they are masked. */
+struct softmax softmax_of_scores(const struct problem *problem, size_t head, const double *scores,
+                                 double *exponentials);
+
+/* The exponential of its sink, 0 where there is none. */
+double softmax_of_sink(const struct problem *problem, const struct softmax *softmax);
+
 /* The same of a row that is explained: the scores as the softmax reads them in operand, the exponentials in factor. */
 struct softmax softmax_explained(struct explanation *e, struct explain_place place);
 

@@ -3,7 +3,8 @@
 #include "model/stages.h"
 #include "stage/backward_mistake.h"
 #include "stage/operand_steps.h"
-#include "stage/wrong.h"
+
+#include <stdio.h>
 
 #define STAGE_FUNCTIONS(id, functions) [STAGE_##id] = &stage_##functions,
 static const struct stage_functions *const FUNCTIONS[STAGE_COUNT] = {STAGE_IDS(STAGE_FUNCTIONS)};
@@ -23,8 +24,11 @@ enum status stage_check(const struct problem *problem, enum stage stage, const c
     if (STAGES[stage].backward && !problem->has_grad)
         return error_usage(error, "%s: '%s' is a gradient; expected --grad ones, or --grad FILE, with it", place,
                            stage_name(stage));
-    return stage_exists(stage) && FUNCTIONS[stage]->check != NULL ? FUNCTIONS[stage]->check(problem, place, error)
-                                                                  : STATUS_OK;
+    const char *lack = stage_exists(stage) ? FUNCTIONS[stage]->lack : NULL;
+    const struct problem *asked = STAGES[stage].backward ? problem : problem_right(problem);
+    if (lack == NULL || FUNCTIONS[stage]->applies(asked))
+        return STATUS_OK;
+    return error_usage(error, "%s: %s%s", place, lack[0] == ' ' ? MECHANISMS[problem->mechanism].name : "", lack);
 }
 
 void stage_formula(const struct problem *problem, enum stage stage, char *formula, size_t size)
@@ -33,6 +37,8 @@ void stage_formula(const struct problem *problem, enum stage stage, char *formul
     const char *told = stage_exists(stage) ? problem->formulas[stage] : NULL;
     if (told != NULL)
         text_add(&text, "%s%s", told[0] == ',' ? stage_name(stage_before(problem, stage)) : "", told);
+    else if (stage_exists(stage) && FUNCTIONS[stage]->formula_words != NULL)
+        text_add(&text, "%s", FUNCTIONS[stage]->formula_words);
     else if (stage_exists(stage))
         FUNCTIONS[stage]->formula(problem, stage, &text);
 }
@@ -95,7 +101,7 @@ void stage_make(const struct attention_row *row, enum stage stage)
 
 bool stage_can_be_explained(enum stage stage)
 {
-    return stage_exists(stage) && FUNCTIONS[stage]->explain != NULL;
+    return stage_exists(stage) && (FUNCTIONS[stage]->explain != NULL || FUNCTIONS[stage]->explain_column != NULL);
 }
 
 bool stage_is_explained(const struct problem *problem, enum stage stage)
@@ -108,11 +114,51 @@ bool stage_is_explained(const struct problem *problem, enum stage stage)
     return operand_has_steps(problem, projection_of(stage)) && STAGES[stage].operand; /* what is given has none */
 }
 
+/* What a number has become, where the stage before has one for it. */
+static bool prepare(struct explanation *e, struct explain_lines *line)
+{
+    const enum stage stage = line->stage;
+    if (stage_has_columns(stage))
+        snprintf(line->label, sizeof line->label, "head %zu", line->index + 1);
+    else
+        snprintf(line->label, sizeof line->label, "%s", stage_name(stage));
+    if (line->over != EXPLAIN_KEYS || !stage_is_square(e->before))
+        return true;
+    const double before = explain_row(e, e->before, line->place, false)[line->index];
+    const double made = explain_row(e, stage, line->place, true)[line->index];
+    line->terms = "before";
+    if (before == made)
+        snprintf(line->words, sizeof line->words, ", as it was");
+    else
+        snprintf(line->words, sizeof line->words, " becomes %s", explain_number(e, (int)stage, made));
+    return true;
+}
+
+/* A stage that --mistake makes otherwise than its file says: what the row of the stage before it has become. No line of
+ * the right arithmetic would give these numbers. */
+static void explain_wrong(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const bool of_heads = stage_is_of_mask(stage);
+    const size_t index = of_heads ? place.head : place.row;
+    explain_write(e, stage, place, "a mistake on purpose",
+                  &(struct explain_lines){.over = stage_is_square(stage)                  ? EXPLAIN_KEYS
+                                                  : of_heads || !stage_has_columns(stage) ? EXPLAIN_RANGE
+                                                                                          : EXPLAIN_COLUMNS,
+                                          .range = {index, index + 1, false},
+                                          .terms = "made",
+                                          .prepare = prepare});
+    if (e->problem->has_cell)
+        explain_note(e, "(the mistake may also use rows that are not shown here)");
+}
+
 void stage_explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
     e->back = STAGES[stage].backward;
+    e->before = stage_before(e->problem, stage);
     if (e->problem->wrong & STAGE_BIT(stage))
         explain_wrong(e, stage, place);
+    else if (FUNCTIONS[stage]->explain_column != NULL)
+        explain_each_column(e, stage, place, FUNCTIONS[stage]->explain_column);
     else
         FUNCTIONS[stage]->explain(e, stage, place);
 }

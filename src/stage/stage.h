@@ -7,7 +7,7 @@
 #ifndef ATTN_STAGE_STAGE_H
 #define ATTN_STAGE_STAGE_H
 
-#include "explain/explanation.h"
+#include "explain/terms.h"
 #include "kernel/fused.h"
 
 /* One query of one head on its way through the stages: what each is made from, and where it goes. */
@@ -32,9 +32,11 @@ struct attention_row {
 struct stage_functions {
     /* Whether it does something here, so that it is shown unless --stages says otherwise; NULL: always. */
     bool (*applies)(const struct problem *problem);
-    /* STATUS_USAGE where it cannot be asked for; `place` begins the message. NULL: it always can. */
-    enum status (*check)(const struct problem *problem, const char *place, struct error *error);
-    /* Adds "query . key^T" to the text. */
+    /* What a message says where it does not, behind the mechanism's name where it begins with a blank; NULL: the stage
+     * can be asked for anyway. */
+    const char *lack;
+    /* "query . key^T", or what adds it to the text. */
+    const char *formula_words;
     void (*formula)(const struct problem *problem, enum stage stage, struct text *text);
     /* Its row, in double, into row->stages[stage] (problem_columns_of_head); NULL: it is not made row by row. */
     void (*make)(const struct attention_row *row);
@@ -47,6 +49,7 @@ struct stage_functions {
     /* The arithmetic of one row, as worked lines; called twice, for its two passes. What is not in a stage, such as the
      * exponentials of a softmax, is made there. NULL: no arithmetic makes it. */
     void (*explain)(struct explanation *e, enum stage stage, struct explain_place place);
+    explain_column *explain_column; /* the same of one column after another, or NULL */
     /* Whether that is so in this problem; NULL: in every one. */
     bool (*explains)(const struct problem *problem, enum stage stage);
 };

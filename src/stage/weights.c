@@ -82,39 +82,27 @@ static void make_rounded(const struct attention_row *row)
 
 /* --- explained --------------------------------------------------------------------------------------------------- */
 
-static void write_key(struct explanation *e, struct explain_place place, size_t key, double sum)
-{
-    explain_key_line(e, EXPLAIN_QUOTIENTS, place.item, key);
-    worked_line_term(&e->lines, explain_number(e, STAGE_WEIGHTS, e->factor[key]));
-    worked_line_over(&e->lines, explain_number(e, STAGE_WEIGHTS, sum));
-    worked_line_relation(&e->lines);
-    worked_line_term(&e->lines, explain_number(e, STAGE_WEIGHTS, e->made[key]));
-    worked_line_end(&e->lines);
-}
-
 /* Each exponential over their sum, or that of a cell alone. */
-static void write_quotients(struct explanation *e, struct explain_place place, const struct softmax *softmax)
+static void write_quotients(struct explanation *e, enum stage stage, struct explain_place place,
+                            const struct softmax *softmax)
 {
     const struct problem *problem = e->problem;
-    const struct explain_range keys = {0, e->seen_count, false};
-    double total =
-        softmax->sink != NULL ? exp(softmax_difference(problem, *softmax->sink, softmax->largest)) / softmax->sum : 0;
-    if (problem->has_cell && stage_is_square(problem->cell.stage)) {
-        if (explain_rule(e, place, problem->cell.column) == MASK_ALLOWS)
-            write_key(e, place, problem->cell.column, softmax->sum);
-        else
-            explain_note(e, "the key is masked: 0 / %s = 0", explain_number(e, STAGE_WEIGHTS, softmax->sum));
+    const bool one = problem->has_cell && stage_is_square(problem->cell.stage);
+    if (one && explain_rule(e, place, problem->cell.column) != MASK_ALLOWS) {
+        explain_note(e, "the key is masked: 0 / %s = 0", explain_number(e, STAGE_WEIGHTS, softmax->sum));
         return;
     }
-    worked_line_begin_sum(&e->lines);
-    for (size_t i = 0; i < keys.end; i = explain_next(e, keys, i)) {
-        write_key(e, place, e->seen[i], softmax->sum);
-        explain_gap(e, keys, i, "terms", explain_number(e, STAGE_WEIGHTS, explain_sum_left_out(e, i, e->made)));
-    }
-    for (size_t i = 0; i < keys.end; i++)
-        total += e->made[e->seen[i]];
-    if (softmax->sink == NULL)
-        worked_line_end_sum(&e->lines, EXPLAIN_QUOTIENTS, explain_number(e, STAGE_WEIGHTS, total));
+    if (one)
+        explain_list_one(e, problem->cell.column);
+    const double sum = explain_write(e, stage, place, NULL,
+                                     &(struct explain_lines){.over = EXPLAIN_SEEN,
+                                                             .group = EXPLAIN_QUOTIENTS,
+                                                             .terms = "a / b = made",
+                                                             .given = {explain_numbers(STAGE_WEIGHTS, e->factor),
+                                                                       explain_value(STAGE_WEIGHTS, softmax->sum)},
+                                                             .sums = true});
+    if (!one && softmax->sink == NULL)
+        explain_sum(e, EXPLAIN_QUOTIENTS, stage, sum);
 }
 
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
@@ -124,7 +112,6 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
                                         [EMPTY_ROW_MEAN] = "every key is masked: all weights are 1 / keys"};
     _Static_assert(sizeof EMPTY / sizeof EMPTY[0] == EMPTY_ROW_COUNT, "a sentence for each empty row");
     const struct softmax softmax = softmax_explained(e, place);
-    explain_load(e, stage, place, e->made);
     if (e->seen_count == 0) {
         explain_heading(e, stage, place, EMPTY[e->problem->mask.empty_row]);
         return;
@@ -132,7 +119,7 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
     explain_heading(e, stage, place, "exp(score - largest)");
     softmax_explain_exponentials(e, place, &softmax);
     explain_heading(e, stage, place, "each over their sum");
-    write_quotients(e, place, &softmax);
+    write_quotients(e, stage, place, &softmax);
 }
 
 const struct stage_functions stage_weights = {

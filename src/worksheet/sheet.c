@@ -1,7 +1,7 @@
 #include "worksheet/sheet.h"
 
 #include "model/stages.h"
-#include "stage/stage.h"
+#include "stage/softmax.h"
 #include "write/explain/write_explain.h"
 #include "write/table_text.h"
 #include "write/writing.h"
@@ -242,58 +242,45 @@ static enum status make_given(const struct making *making, struct sheet *sheet)
 
 /* --- tasks -------------------------------------------------------------------------------------------------------- */
 
-/* The largest of what a row of the softmax sees, its sink among it. */
-static double largest_of(const struct problem *problem, const double *scores, size_t count, size_t head)
-{
-    double largest = problem->mask.sinks != NULL ? problem->mask.sinks[head] : -INFINITY;
-    for (size_t i = 0; i < count; i++)
-        largest = fmax(largest, scores[i]);
-    return largest;
-}
-
 /* What stands before the weights of a matrix: each score less the largest of its row, minus infinity where it is
- * masked. (rows, keys) */
-static double *differences(const struct making *making, size_t matrix)
+ * masked, (rows, keys); and the powers of these, behind them their sum, (rows, keys + 1). */
+static enum status load_powers(const struct making *making, size_t matrix, double **below, double **powers)
 {
     const struct problem *problem = making->result->problem;
     const struct result_table *table = result_table_of(making->result, stage_before(problem, STAGE_WEIGHTS));
-    const size_t rows = result_rows(table), columns = result_columns(table);
-    double *numbers = load(making, table, matrix);
+    const size_t rows = result_rows(table), keys = result_columns(table);
     size_t item, head;
+    *below = load(making, table, matrix);
+    *powers = arena_allocate(making->arena, rows * (keys + 1), sizeof **powers, making->error);
+    if (*below == NULL || *powers == NULL)
+        return making->error->status;
     result_place(table, matrix, &item, &head);
-    for (size_t row = 0; numbers != NULL && row < rows; row++) {
-        double *scores = numbers + row * columns;
-        const double largest = largest_of(problem, scores, columns, head);
-        for (size_t column = 0; column < columns; column++)
-            scores[column] = scores[column] > -INFINITY ? scores[column] - largest : -INFINITY;
+    for (size_t row = 0; row < rows; row++) {
+        double *scores = *below + row * keys, *of_row = *powers + row * (keys + 1);
+        const struct softmax softmax = softmax_of_scores(problem, head, scores, of_row);
+        of_row[keys] = softmax.sum;
+        for (size_t key = 0; key < keys; key++)
+            scores[key] = scores[key] > -INFINITY ? scores[key] - softmax.largest : -INFINITY;
     }
-    return numbers;
+    return STATUS_OK;
 }
 
 /* The powers before the weights, and behind them their sum. */
 static enum status make_powers(const struct making *making, const struct result_table *weights, size_t matrix,
                                struct sheet_table *made)
 {
-    const struct problem *problem = making->result->problem;
     const size_t keys = result_columns(weights), rows = result_rows(weights);
-    const bool sinks = problem->mask.sinks != NULL;
-    double *below = differences(making, matrix);
-    double *numbers = arena_allocate(making->arena, rows * (keys + 1), sizeof *numbers, making->error);
+    const bool sinks = making->result->problem->mask.sinks != NULL;
+    double *below, *powers;
     size_t item, head;
     result_place(weights, matrix, &item, &head);
     made->title = title_of(making, weights, SHEET_POWER "score " SHEET_MINUS " largest" SHEET_POWER_END, matrix);
-    if (below == NULL || numbers == NULL || made->title == NULL || make_cells(making, made, rows, keys + 1) ||
-        label(making, made->row_labels, rows, AXIS_QUERY, item) ||
+    if (load_powers(making, matrix, &below, &powers) || made->title == NULL ||
+        make_cells(making, made, rows, keys + 1) || label(making, made->row_labels, rows, AXIS_QUERY, item) ||
         label(making, made->column_labels, keys, AXIS_TOKEN, item))
         return making->error->status;
     made->column_labels[keys] = sinks ? "sum, with the sink" : "sum";
-    for (size_t row = 0; row < rows; row++) {
-        double sum = 0;
-        for (size_t key = 0; key < keys; key++)
-            sum += numbers[row * (keys + 1) + key] = exp(below[row * keys + key]);
-        numbers[row * (keys + 1) + keys] = sum;
-    }
-    return fill(making, made, numbers, false);
+    return fill(making, made, powers, false);
 }
 
 /* Those of the weights have the powers of e before them, but in somebody's work. */
@@ -384,8 +371,8 @@ static enum status find_exponents(const struct making *making, double *least, do
     *least = 0;
     *step = 1;
     for (size_t matrix = 0; matrix < result_matrices(table); matrix++) {
-        const double *below = differences(making, matrix);
-        if (below == NULL)
+        double *below, *powers;
+        if (load_powers(making, matrix, &below, &powers) != STATUS_OK)
             return making->error->status;
         for (size_t i = 0; i < result_rows(table) * result_columns(table); i++) {
             *least = isfinite(below[i]) ? fmin(*least, below[i]) : *least;
