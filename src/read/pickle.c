@@ -125,8 +125,8 @@ static bool push_new(struct machine *machine, struct pickle_value value)
     return push(machine, kept);
 }
 
-/* Takes the values that the opcode needs from the stack: so many, none of them a mark; or those since the last mark, and
- * the mark. */
+/* Takes the values that the opcode needs from the stack: so many, none of them a mark; or those since the last mark,
+ * and the mark. */
 static bool take_values(struct machine *machine)
 {
     struct pickle_items *stack = &machine->stack;
