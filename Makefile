@@ -68,7 +68,8 @@ ROOMS := $(patsubst src/%/README.md,%,$(wildcard src/*/README.md src/*/*/README.
 SOURCES := $(filter-out $(ALL_ISAS),$(wildcard src/*.c $(ROOMS:%=src/%/*.c)))
 HEADERS := $(wildcard $(ROOMS:%=src/%/*.h))
 EXAMPLES := $(patsubst data/%.json,$(BUILD)/cli/example_%.o,$(wildcard data/*.json))
-OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/write/html/page.o $(BUILD)/lesson/lessons.o $(BUILD)/base/decimal_powers.o $(EXAMPLES) $(KERNELS)
+GENERATED := $(EXAMPLES) $(BUILD)/write/html/page.o $(BUILD)/lesson/table.o $(BUILD)/base/powers.o
+OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(GENERATED) $(KERNELS)
 LIBRARY := $(BUILD)/libattn.a
 FOLDERS := $(BUILD) $(ROOMS:%=$(BUILD)/%)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -114,14 +115,8 @@ ARRAY = $(call say,MAKE,$@){ echo '\#include "$1"'; echo 'const unsigned char $2
 $(EXAMPLES:.o=.c): $(BUILD)/cli/example_%.c: data/%.json Makefile | $(FOLDERS)
 	$(call ARRAY,cli/example.h,example_$(subst -,_,$*))
 
-$(EXAMPLES): %.o: %.c
-	$(COMPILE) -c -o $@ $<
-
-$(BUILD)/base/decimal_powers.c: src/base/decimal_powers.awk src/base/decimal_powers.h | $(FOLDERS)
-	awk -f $^ >$@
-
-$(BUILD)/base/decimal_powers.o: $(BUILD)/base/decimal_powers.c
-	$(COMPILE) -c -o $@ $<
+$(BUILD)/base/powers.c: src/base/decimal_powers.awk src/base/decimal_powers.h | $(FOLDERS)
+	$(call say,MAKE,$@)awk -f $^ >$@
 
 # The page of html.c: its style and its scripts, without the lines of their license, put into page.html, and all of it
 # into an array.
@@ -136,13 +131,10 @@ $(BUILD)/write/html/page.html: src/write/html/page/page.html src/write/html/page
 $(BUILD)/write/html/page.c: $(BUILD)/write/html/page.html
 	$(call ARRAY,write/html/page.h,page)
 
-$(BUILD)/write/html/page.o: $(BUILD)/write/html/page.c
-	$(COMPILE) -c -o $@ $<
+$(BUILD)/lesson/table.c: src/lesson/lessons.awk man/attn.1 | $(FOLDERS)
+	$(call say,MAKE,$@)LC_ALL=C awk -f $^ >$@
 
-$(BUILD)/lesson/lessons.c: src/lesson/lessons.awk man/attn.1 | $(FOLDERS)
-	LC_ALL=C awk -f $^ >$@
-
-$(BUILD)/lesson/lessons.o: $(BUILD)/lesson/lessons.c
+$(GENERATED): %.o: %.c
 	$(COMPILE) -c -o $@ $<
 
 $(BUILD)/%.o: tests/%.c Makefile | $(BUILD)
@@ -202,8 +194,9 @@ $(BUILD)/run_examples: $(BUILD)/run_examples.o $(BUILD)/check.o
 $(FOLDERS):
 	@mkdir -p $@
 
-# What make check leaves to make check-whole: another test once more in double, long inputs, and what comes between.
-LEFT = test_fused_f64 test_fused_backward_f64 check_cases.sh check_limits.sh check_long.sh
+# What make check leaves to make check-whole: another test once more in double, long inputs, limits, and what
+# comes between.
+LEFT = test_fused_f64 test_fused_backward_f64 test_limits check_cases.sh check_limits.sh check_long.sh
 check: attn tests
 	WITHOUT='$(LEFT)' sh tests/run.sh $(BUILD)
 

@@ -4,6 +4,7 @@
 #include "model/mask.h"
 
 #include <math.h>
+#include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -19,6 +20,86 @@ static bool naive_seen(const struct mask *mask, size_t item, size_t i, size_t j)
     if ((mask->left >= 0 && key < p - mask->left) || (mask->right >= 0 && key > p + mask->right))
         return false;
     return j < mask->keys && j < mask->masked_keys && (mask->lengths == NULL || key < mask->lengths[item]);
+}
+
+/* The rules of an option or a tensor, against what each says of a key by itself; and entries for the fused path. */
+static void check_given(uint32_t seed)
+{
+    enum { KEYS = 11 };
+    int64_t ids[ITEMS * KEYS];
+    uint8_t booleans[KEYS * KEYS];
+    struct arena arena = {0};
+    struct error error = {0};
+    struct mask mask = {.queries = KEYS, .keys = KEYS, .masked_keys = KEYS, .left = -1, .right = -1};
+    uint32_t state = seed * 2654435761U + 1;
+    for (size_t i = 0; i < ITEMS * KEYS; i++)
+        ids[i] = (int64_t)((state = state * 1664525U + 1013904223U) >> 28) % 3;
+    mask.causal = seed & 1;
+    mask.given[MASK_PREFIX].number = mask.causal && seed & 2 ? (int64_t)(seed % 7) : 0;
+    mask.given[MASK_CHUNK].number = seed & 4 ? (int64_t)(seed % 5) + 1 : 0;
+    mask.left = seed & 8 ? (int64_t)(seed % 4) : -1;
+    if (seed & 16) {
+        struct mask_given *given = &mask.given[MASK_DOCUMENT];
+        for (size_t i = 0; i < KEYS && seed & 32; i++) /* side by side */
+            ids[i] = (int64_t)i / 4, ids[KEYS + i] = (int64_t)i / 3;
+        given->ids = ids;
+        given->lists = ITEMS;
+        given->count = KEYS;
+        CHECK(mask_list_runs(given, &arena, &error) == STATUS_OK && given->scattered == !(seed & 32),
+              "seed %u: scattered, or not", seed);
+    }
+    for (size_t i = 0; i < sizeof booleans && seed & 64; i++)
+        booleans[i] = (state = state * 1664525U + 1013904223U) >> 30 != 0;
+    if (seed & 64) {
+        mask.attn_mask = (struct tensor){.rank = 2, .shape = {KEYS, KEYS}, .dtype = DTYPE_BOOL, .data = booleans};
+        mask.strides[2] = KEYS, mask.strides[3] = 1;
+    }
+    for (size_t item = 0; item < ITEMS; item++)
+        for (size_t i = 0; i < KEYS; i++) {
+            const struct span span = mask_span(&mask, item, i);
+            const int64_t prefix = mask.given[MASK_PREFIX].number, chunk = mask.given[MASK_CHUNK].number;
+            float bias[KEYS];
+            unsigned says = 0,
+                     said = mask_has_cells(&mask) || seed & 64 ? mask_scan(&mask, NULL, item, 0, i, 0, KEYS) : 0;
+            if (mask_has_cells(&mask) || seed & 64)
+                mask_load(&mask, item, 0, i, 0, KEYS, DTYPE_F32, bias);
+            else
+                memset(bias, 0, sizeof bias);
+            for (size_t j = 0; j < KEYS; j++) {
+                const bool of_document = !(seed & 16) || ids[item * KEYS + i] == ids[item * KEYS + j];
+                const bool entry = !(seed & 64) || booleans[i * KEYS + j];
+                const bool seen = (!mask.causal || j <= i || (int64_t)j < prefix) && of_document && entry &&
+                                  (chunk == 0 || (int64_t)i / chunk == (int64_t)j / chunk) &&
+                                  (mask.left < 0 || (int64_t)j >= (int64_t)i - mask.left);
+                const bool cell = entry && (of_document || !mask_has_cells(&mask));
+                says |= cell ? MASK_SAYS_PLAIN : MASK_SAYS_FORBIDDEN;
+                CHECK(mask_forbids(&mask, item, 0, i, j) == !seen &&
+                          (mask_rule_of(&mask, item, 0, i, j) == MASK_ALLOWS) == seen &&
+                          (j >= span.first && j < span.end && bias[j] == 0) == seen,
+                      "seed %u, query %zu, key %zu: expected %d", seed, i, j, seen);
+                CHECK(bias[j] == (cell ? 0 : -INFINITY), "seed %u, query %zu, key %zu: %g", seed, i, j,
+                      (double)bias[j]);
+            }
+            CHECK(said == 0 || said == says || (said == MASK_SAYS_MORE && says & MASK_SAYS_FORBIDDEN),
+                  "seed %u, query %zu: says %u, expected %u", seed, i, said, says);
+            CHECK(i == 0 || (span.first >= mask_span(&mask, item, i - 1).first &&
+                             span.end >= mask_span(&mask, item, i - 1).end),
+                  "seed %u, query %zu: an end of the span falls", seed, i);
+        }
+    arena_free(&arena);
+}
+
+/* What a row says of itself. */
+static void check_row(enum mask_rule rule)
+{
+    const struct mask_functions *functions = MASKS[rule].functions;
+    CHECK(functions->applies != NULL && (functions->reach != NULL) != (functions->lift != NULL),
+          "rule %d: expected when it applies, and which keys it leaves or takes", rule);
+    CHECK(functions->reach == NULL || (functions->rule != NULL && functions->reason != NULL),
+          "rule %d: expected how it is said", rule);
+    CHECK(functions->lift == NULL || functions->unless != NULL, "rule %d: expected what it takes, in words", rule);
+    CHECK((MASKS[rule].tensor != NULL) == (functions->forbids != NULL), "rule %d: expected a tensor and cells", rule);
+    CHECK((MASKS[rule].tensor != NULL) == (MASKS[rule].counted != NULL), "rule %d: expected what is counted", rule);
 }
 
 static void check_mask_spans(const struct mask *mask)
@@ -356,5 +437,11 @@ int main(void)
     check_attn_mask();
     check_booleans();
     check_scans();
+    check_begin("rules: their rows");
+    for (int rule = 0; rule < MASK_RULE_COUNT; rule++)
+        check_row((enum mask_rule)rule);
+    check_begin("rules of an option or a tensor");
+    for (uint32_t seed = 0; seed < 1024; seed++)
+        check_given(seed);
     return check_end();
 }

@@ -439,6 +439,14 @@ void output_open_text(struct output *output, struct arena *arena, struct error *
     output->length = output->room = 0;
 }
 
+struct output *output_of_text(struct arena *arena, struct error *error)
+{
+    struct output *output = arena_allocate(arena, 1, sizeof *output, error);
+    if (output != NULL)
+        output_open_text(output, arena, error);
+    return output;
+}
+
 char *output_close_text(struct output *output, size_t *length)
 {
     output_flush(output);

@@ -43,8 +43,10 @@ enum status output_replaces(const char *path, const char *file, bool *replaces, 
 /* Writes to a stream that is open; output_close closes it. `name` stands for it in messages. */
 void output_open_stream(struct output *output, int stream, const char *name, struct error *error);
 
-/* Writes to no file, but collects a text in the arena, for output_close_text. */
+/* Writes to no file, but collects a text in the arena, for output_close_text. output_of_text makes one in the arena,
+ * too; NULL where memory is short. */
 void output_open_text(struct output *output, struct arena *arena, struct error *error);
+struct output *output_of_text(struct arena *arena, struct error *error);
 
 bool output_is_terminal(const struct output *output);
 

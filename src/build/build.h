@@ -94,6 +94,10 @@ enum status build_buffers(const struct build *build);
  * known. */
 enum status build_mask(const struct build *build);
 
+/* What rules of an option or a tensor forbid becomes entries of attn_mask, which are T x T: for who knows no such
+ * rule. */
+enum status build_mask_entries(const struct build *build);
+
 /* The images among the tokens, by --token-types; whether the mask is causal is known. STATUS_USAGE where there is not
  * one type for each token. */
 enum status build_images(const struct build *build);

@@ -198,6 +198,113 @@ static enum status take_relative(const struct build *build)
                        (long long)mask->relative_distance, mask->buckets / (mask->both_ways ? 4 : 2));
 }
 
+/* --- rules ------------------------------------------------------------------------------------------------------- */
+
+/* The numbers of a rule's tensor, one for each key, of all items or of each. */
+static enum status take_ids(const struct build *build, enum mask_rule rule)
+{
+    struct problem *problem = build->problem;
+    struct mask_given *given = &problem->mask.given[rule];
+    const char *name = MASKS[rule].tensor, *source = build->inputs->source;
+    const struct file_tensor *found = input_file_find(build->inputs, name);
+    char shape[TENSOR_SHAPE_BYTES];
+    if (found == NULL)
+        return STATUS_OK;
+    const struct tensor *tensor = &found->tensor;
+    given->lists = tensor->rank == 2 ? tensor->shape[0] : 1;
+    given->count = problem->keys;
+    if (tensor->rank > 2 || tensor->shape[tensor->rank - 1] != problem->keys ||
+        (given->lists != 1 && given->lists != problem->items))
+        return error_usage(build->error, "%s: %s is %s, expected %zu, one for each key, or %zu x %zu", source, name,
+                           tensor_shape_text(tensor, shape), problem->keys, problem->items, problem->keys);
+    if (dtype_is_boolean(tensor->dtype))
+        return error_usage(build->error, "%s: %s holds booleans; expected whole numbers", source, name);
+    int64_t *ids = arena_allocate(build->arena, tensor_count(tensor), sizeof *ids, build->error);
+    for (size_t i = 0; i < tensor_count(tensor) && ids != NULL; i++) {
+        double number;
+        tensor_load(tensor, i, 1, &number);
+        if (!(fabs(number) <= 0x1p53 && number == floor(number)))
+            return error_usage(build->error, "%s: %s: number %zu is %g; expected a whole number", source, name, i + 1,
+                               number);
+        ids[i] = (int64_t)number;
+    }
+    if (ids == NULL)
+        return build->error->status;
+    given->ids = ids;
+    struct tensor kept = {.rank = tensor->rank, .dtype = DTYPE_I64, .data = ids};
+    memcpy(kept.shape, tensor->shape, sizeof kept.shape);
+    build_keep(build, name, &kept);
+    return mask_list_runs(given, build->arena, build->error);
+}
+
+/* What rules have of their option or tensor. */
+static enum status take_given(const struct build *build)
+{
+    struct mask *mask = &build->problem->mask;
+    for (int rule = 0; rule < MASK_RULE_COUNT; rule++) {
+        const struct mask_row *row = &MASKS[rule];
+        if (row->tensor != NULL && take_ids(build, (enum mask_rule)rule) != STATUS_OK)
+            return build->error->status;
+        if (row->option == NULL)
+            continue;
+        const enum option_id id = options_find(row->option, strlen(row->option));
+        char place[BUILD_PLACE_BYTES];
+        mask->given[rule].number = (int64_t) * (const uint64_t *)((const char *)build->options + OPTIONS[id].offset);
+        if (mask->given[rule].number > 0 && row->causal && !mask->causal)
+            return error_usage(build->error, "%s is of a causal mask, and this one is not; expected --causal",
+                               build_place(build, id, place, sizeof place));
+    }
+    return STATUS_OK;
+}
+
+/* Whether a rule that has an option or a tensor forbids a key, or the causal rule where one lifts that. */
+static bool is_given_to(const struct mask *mask, enum mask_rule rule)
+{
+    const bool of_position = rule == MASK_CAUSAL || rule == MASK_RIGHT;
+    return rule < MASK_RULE_COUNT && (MASKS[rule].option != NULL || MASKS[rule].tensor != NULL ||
+                                      (of_position && mask_lifting(mask) != MASK_RULE_COUNT));
+}
+
+enum status build_mask_entries(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    struct mask *mask = &problem->mask;
+    const bool numbers = mask->attn_mask.rank > 0 && !dtype_is_boolean(mask->attn_mask.dtype);
+    const size_t heads = mask->strides[1] > 0 ? problem->heads : 1, queries = mask->queries, keys = mask->keys;
+    const size_t shape[] = {problem->items, heads, queries, keys};
+    struct mask rules = *mask, entries = *mask;
+    struct tensor made;
+    rules.attn_mask.rank = 0;
+    rules.alibi_slopes = rules.relative = entries.alibi_slopes = entries.relative = NULL;
+    if (tensor_create(&made, numbers ? mask->attn_mask.dtype : DTYPE_BOOL, MASK_RANK, shape, build->arena,
+                      build->error) != STATUS_OK)
+        return build->error->status;
+    for (size_t i = 0; i < tensor_count(&made); i++) {
+        const size_t key = i % keys, query = i / keys % queries, head = i / keys / queries % heads,
+                     item = i / keys / queries / heads;
+        double entry;
+        mask_bias(&entries, item, head, query, key, 1, &entry);
+        if (is_given_to(mask, mask_rule_of(&rules, item, head, query, key)))
+            entry = -INFINITY;
+        if (numbers)
+            tensor_store(&made, i, 1, &entry);
+        else
+            ((uint8_t *)made.data)[i] = (entry != -INFINITY) != mask->true_drops;
+    }
+    if (mask_lifting(mask) != MASK_RULE_COUNT) {
+        mask->causal = false;
+        mask->right = -1;
+    }
+    memset(mask->given, 0, sizeof mask->given);
+    mask->attn_mask = made;
+    mask->masked_keys = keys;
+    const size_t strides[MASK_RANK] = {heads * queries * keys, heads > 1 ? queries * keys : 0, keys, 1};
+    memcpy(mask->strides, strides, sizeof strides);
+    return STATUS_OK;
+}
+
+/* --- all of it --------------------------------------------------------------------------------------------------- */
+
 enum status build_mask(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -209,11 +316,11 @@ enum status build_mask(const struct build *build)
     mask->right = options->window_right;
     mask->true_drops = options->mask_true == MASK_TRUE_DROP;
     mask->empty_row = options->empty_row;
-    if (build_images(build) || take_attn_mask(build) || take_list(build, "alibi_slopes", &mask->alibi_slopes) ||
-        take_list(build, "sinks", &mask->sinks) || make_slopes(build) || take_relative(build))
+    if (build_images(build) || take_given(build) || take_attn_mask(build) ||
+        take_list(build, "alibi_slopes", &mask->alibi_slopes) || take_list(build, "sinks", &mask->sinks) ||
+        make_slopes(build) || take_relative(build))
         return build->error->status;
     set_places(build);
-    problem->masks = mask->sequences.count > 0 || mask->causal || mask->left >= 0 || mask->right >= 0 ||
-                     mask->lengths != NULL || mask_has_bias(mask);
+    problem->masks = mask_has_rules(mask) || mask_has_bias(mask);
     return STATUS_OK;
 }

@@ -91,6 +91,8 @@ enum status build_page(const struct build *build)
                            problem->family->name);
     if (problem->mask.images != NULL)
         return error_usage(build->error, "a page does not compute --token-types; expected another --format");
+    if (problem->masks && mask_is_given(&problem->mask) && build_mask_entries(build) != STATUS_OK)
+        return build->error->status;
     if (build->options->kernel == PATH_FUSED)
         return error_usage(build->error, "--kernel fused never forms the T x T stages that a page shows; expected "
                                          "--kernel auto or reference");

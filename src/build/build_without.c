@@ -95,6 +95,10 @@ static enum status cut_tensors(const struct cut *cut, struct input_file *input)
         if (is_operand(named->name) && named->tensor.rank >= 2 &&
             cut_axis(cut, &named->tensor, token_axis(&named->tensor)) != STATUS_OK)
             return cut->build->error->status;
+        const size_t last = named->tensor.rank - 1;
+        if (mask_reads(named->name) != MASK_RULE_COUNT && named->tensor.shape[last] == cut->count &&
+            cut_axis(cut, &named->tensor, last) != STATUS_OK)
+            return cut->build->error->status;
         if (strcmp(named->name, "attn_mask") == 0 && cut_mask(cut, &named->tensor) != STATUS_OK)
             return cut->build->error->status;
     }

@@ -164,8 +164,8 @@ static void take_head(struct bound *bound, struct result *truth, const struct re
     }
 }
 
-static enum status make_room(struct bound *bound, size_t *key_count, size_t *value_count, struct arena *arena,
-                             struct error *error)
+static enum status allocate_bound(struct bound *bound, size_t *key_count, size_t *value_count, struct arena *arena,
+                                  struct error *error)
 {
     const struct problem *problem = bound->problem;
     const size_t rows = problem->items * problem->kv_heads * problem->keys;
@@ -194,7 +194,7 @@ enum status case_bound(struct case_made *made, enum dtype dtype, struct arena *a
     const struct result_table *weights = result_table_of(&made->truth, STAGE_WEIGHTS);
     struct bound bound = {.made = made, .problem = problem, .unit = case_unit(dtype), .sums = case_unit(sums)};
     size_t key_count, value_count;
-    if (make_room(&bound, &key_count, &value_count, arena, error) != STATUS_OK)
+    if (allocate_bound(&bound, &key_count, &value_count, arena, error) != STATUS_OK)
         return error->status;
     for (size_t matrix = 0; matrix < result_matrices(weights); matrix++) {
         bound.item = matrix / problem->heads;

@@ -31,7 +31,7 @@ static enum status add_table(struct case_file *files, size_t *count, const char 
                              const struct result_table *table, enum dtype dtype, struct arena *arena,
                              struct error *error)
 {
-    struct output *text = arena_allocate(arena, 1, sizeof *text, error);
+    struct output *text = output_of_text(arena, error);
     struct result alone = *result;
     struct result_table rounded = *table;
     if (text == NULL || name == NULL)
@@ -39,7 +39,6 @@ static enum status add_table(struct case_file *files, size_t *count, const char 
     rounded.dtype = dtype;
     alone.tables = &rounded;
     alone.table_count = 1;
-    output_open_text(text, arena, error);
     const struct writing writing = {.result = &alone, .output = text, .arena = arena, .error = error};
     if (write_npy(&writing) != STATUS_OK)
         return error->status;
@@ -99,10 +98,9 @@ static void write_case(const struct case_made *made, struct output *output)
 static enum status add_case(const struct case_made *made, struct case_file *files, size_t *count, struct arena *arena,
                             struct error *error)
 {
-    struct output *text = arena_allocate(arena, 1, sizeof *text, error);
+    struct output *text = output_of_text(arena, error);
     if (text == NULL)
         return error->status;
-    output_open_text(text, arena, error);
     write_case(made, text);
     return add_file(files, count, "case.json", text, error);
 }
@@ -112,10 +110,9 @@ static enum status add_case(const struct case_made *made, struct case_file *file
 static enum status add_inputs(struct case_made *made, struct case_file *files, size_t *count, struct arena *arena,
                               struct error *error)
 {
-    struct output *text = arena_allocate(arena, 1, sizeof *text, error);
+    struct output *text = output_of_text(arena, error);
     if (text == NULL)
         return error->status;
-    output_open_text(text, arena, error);
     const struct writing writing = {.result = &made->inputs, .output = text, .arena = arena, .error = error};
     if (write_safetensors(&writing) != STATUS_OK)
         return error->status;
@@ -205,11 +202,10 @@ void case_settings(const struct options *options, struct output *output)
 
 enum status case_index(const struct options *options, struct case_file *file, struct arena *arena, struct error *error)
 {
-    struct output *text = arena_allocate(arena, 1, sizeof *text, error);
+    struct output *text = output_of_text(arena, error);
     size_t count = 0;
     if (text == NULL)
         return error->status;
-    output_open_text(text, arena, error);
     output_print(text, CASES_HEAD);
     case_settings(options, text);
     output_print(text, "\n# name B H H_kv Tq Tk d d_v causal scale also purpose\n");

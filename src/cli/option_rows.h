@@ -126,6 +126,12 @@
         .foreign = "slidingwindow windowsize localwindow windowleft windowsizeleft", \
         .setting = true, .asked = "window", .initial = "-1,-1", \
         .help = "a query sees L keys before its position to R behind it; -1 is unbounded") \
+    ROW(PREFIX, prefix, WHOLE(0, INT32_MAX), ABILITY_COMPUTES, .name = "prefix", .argument = "N", \
+        .foreign = "prefixlm prefixlength", .setting = true, .asked = "prefix", .fallback = "0: none", \
+        .help = "the causal mask hides none of the first N keys: a prefix language model") \
+    ROW(ATTENTION_CHUNK, attention_chunk, WHOLE(0, INT32_MAX), ABILITY_COMPUTES, .name = "attention-chunk", .argument = "N", \
+        .foreign = "attentionchunksize blocksize", .setting = true, .asked = "attention chunk", .fallback = "0: one block of all", \
+        .help = "a query sees keys of its own block of N positions alone, as in Llama 4") \
     ROW(SCALE, scale, REAL(-INFINITY, INFINITY, "a finite number"), ABILITY_COMPUTES, .name = "scale", .argument = "S", .setting = true, \
         .foreign = "scalefactor scaling softmaxscale smscale attnscale", \
         .asked = "scale", .parse = option_parse_scale, .fallback = "1 / sqrt(d_head)", \
@@ -235,7 +241,7 @@
         .elsewhere = "a causal mechanism computes token by token", \
         .help = "do it again token by token, with a cache of keys and values: what is read, kept, and the same bits; text, json, svg") \
     ROW(PREFILL, prefill, WHOLE(1, INT32_MAX), ABILITY_WRITES, .name = "prefill", .argument = "N", \
-        .foreign = "prompt promptlength prefix", .elsewhere = "it belongs to --steps", \
+        .foreign = "prompt promptlength", .elsewhere = "it belongs to --steps", \
         .fallback = "as many as --chunk", .help = "--steps: the first step has N tokens, as a prompt that is read at once") \
     ROW(CHUNK, chunk, WHOLE(1, INT32_MAX), ABILITY_WRITES, .name = "chunk", .argument = "N", \
         .foreign = "chunks chunksize stepsize", .elsewhere = "it belongs to --steps", \

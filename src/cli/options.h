@@ -79,6 +79,8 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     NOT(NO_CAUSAL, causal) \
     FIELD(ALIGN, align, enum align) \
     FIELD(WINDOW, window, const char *) \
+    FIELD(PREFIX, prefix, uint64_t) \
+    FIELD(ATTENTION_CHUNK, attention_chunk, uint64_t) \
     FIELD(SCALE, scale, double) \
     FIELD(TEMPERATURE, temperature, double) \
     FIELD(SOFTCAP, softcap, double) \

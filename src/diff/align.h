@@ -5,7 +5,7 @@
 #ifndef ATTN_DIFF_ALIGN_H
 #define ATTN_DIFF_ALIGN_H
 
-#include "diff/diff.h"
+#include "diff/pair.h"
 
 /* Sets diff->alignments by the tokens of both files. STATUS_SYSTEM where memory is short. */
 enum status diff_align_tokens(struct diff *diff, struct arena *arena, struct error *error);

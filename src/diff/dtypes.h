@@ -2,7 +2,7 @@
 #ifndef ATTN_DIFF_DTYPES_H
 #define ATTN_DIFF_DTYPES_H
 
-#include "diff/diff.h"
+#include "diff/pair.h"
 
 /* Sets side->dtype and side->unstated. STATUS_USAGE where the settings have a dtype that attn has not. */
 enum status diff_read_dtype(struct diff_side *side, struct error *error);

@@ -2,7 +2,7 @@
 #ifndef ATTN_DIFF_HEADS_H
 #define ATTN_DIFF_HEADS_H
 
-#include "diff/diff.h"
+#include "diff/pair.h"
 
 /* Gives the tables of both files the same axes, where one of them has its heads elsewhere:
  *

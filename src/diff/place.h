@@ -2,7 +2,7 @@
 #ifndef ATTN_DIFF_PLACE_H
 #define ATTN_DIFF_PLACE_H
 
-#include "diff/diff.h"
+#include "diff/pair.h"
 
 /* What an axis counts: items of a batch, heads, tokens, queries, keys, columns; or what nothing tells. */
 enum diff_axis {

@@ -2,7 +2,7 @@
 #ifndef ATTN_DIFF_REFUSAL_H
 #define ATTN_DIFF_REFUSAL_H
 
-#include "diff/diff.h"
+#include "diff/pair.h"
 
 /* The one tensor of a file that has no other; NULL where there are more. */
 const struct file_tensor *diff_sole_tensor(const struct input_file *input);

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "diff/diff.h"
 
-struct sheet {
+struct report {
     const struct diff *diff;
     int precision; /* digits of an error behind its point */
     int decimals;  /* of a number in a table */
@@ -26,10 +26,10 @@ enum {
 const char *report_number(double number, enum dtype dtype, char *text);
 
 /* The stages under a title, in their order; nothing where there are none. */
-void report_stages(const struct sheet *sheet, const char *title, uint64_t stages);
+void report_stages(const struct report *report, const char *title, uint64_t stages);
 
 /* A line that goes on beneath itself, indented, where it grows too long. */
-void report_line(const struct sheet *sheet, const char *text, bool bold);
+void report_line(const struct report *report, const char *text, bool bold);
 
 /* Adds "inputs, one, column 3: 0.9, was 0.1 (1 of 18 differs)". */
 void report_add_source(struct text *line, const struct diff *diff, const struct diff_stage *source);
@@ -38,16 +38,16 @@ void report_add_source(struct text *line, const struct diff *diff, const struct 
 void report_add_left_out(struct text *line, const struct diff_alignment *alignment);
 
 /* A line for each source that differs, but for the first `told`, and for settings and tokens that do. */
-void report_sources(const struct sheet *sheet, size_t told);
+void report_sources(const struct report *report, size_t told);
 
 /* The first line, and beneath it what differs before any stage, which stage departs first, and what that hints at. */
-void report_cause(const struct sheet *sheet);
+void report_cause(const struct report *report);
 
 /* Small tables side by side, or beneath each other where the line is too short: the first source that differs and the
  * stage that departs. */
-void report_tables(const struct sheet *sheet);
+void report_tables(const struct report *report);
 
 /* The whole as one JSON object. */
-void report_json(const struct sheet *sheet);
+void report_json(const struct report *report);
 
 #endif

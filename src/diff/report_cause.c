@@ -14,14 +14,14 @@ enum {
     LINE_BYTES = 1024,
 };
 
-void report_stages(const struct sheet *sheet, const char *title, uint64_t stages)
+void report_stages(const struct report *report, const char *title, uint64_t stages)
 {
-    struct wrap line = {.output = sheet->output, .columns = WRAP_COLUMNS, .indent = strlen(title)};
+    struct wrap line = {.output = report->output, .columns = WRAP_COLUMNS, .indent = strlen(title)};
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (stages & STAGE_BIT(stage))
             wrap_add(&line, "%s%s", line.column == 0 ? title : "", stage_name((enum stage)stage));
     if (line.column > 0)
-        output_print(sheet->output, "\n");
+        output_print(report->output, "\n");
 }
 
 /* --- the first line ---------------------------------------------------------------------------------------------- */
@@ -84,21 +84,21 @@ static void add_lacking(struct text *line, const struct diff *diff)
         text_add(line, "%zu stages of A", lacking);
 }
 
-static void write_misspelt(const struct sheet *sheet)
+static void write_misspelt(const struct report *report)
 {
-    const struct diff *diff = sheet->diff;
+    const struct diff *diff = report->diff;
     char misspelt[DIFF_TOKEN_BYTES];
     if (diff->misspelt == NULL)
         return;
     text_shown(diff->misspelt, DIFF_TOKEN_COLUMNS, misspelt, sizeof misspelt);
-    output_print(sheet->output, "  is '%s' in %s meant as %s?\n", misspelt, diff->misspelt_in_a ? "A" : "B",
+    output_print(report->output, "  is '%s' in %s meant as %s?\n", misspelt, diff->misspelt_in_a ? "A" : "B",
                  stage_name(diff->meant));
 }
 
 /* What differs before any stage is told first. */
-static void write_verdict(const struct sheet *sheet)
+static void write_verdict(const struct report *report)
 {
-    const struct diff *diff = sheet->diff;
+    const struct diff *diff = report->diff;
     const char *how = is_equal(diff) ? "every number is equal" : "every number is within the tolerance";
     const bool departs = diff->first < diff->count, by_source = departs && diff->source_count > 0;
     char text[LINE_BYTES];
@@ -118,17 +118,17 @@ static void write_verdict(const struct sheet *sheet)
             add_common(&line, diff);
         add_lacking(&line, diff);
     }
-    report_line(sheet, text, true);
+    report_line(report, text, true);
     if (!departs && !diff_agrees(diff))
-        output_print(sheet->output, "  of the %s that both have, %s\n", diff->only_a != 0 ? "stages" : "tokens", how);
-    write_misspelt(sheet);
-    report_sources(sheet, by_source);
+        output_print(report->output, "  of the %s that both have, %s\n", diff->only_a != 0 ? "stages" : "tokens", how);
+    write_misspelt(report);
+    report_sources(report, by_source);
     if (!by_source)
         return;
     line = text_begin(text, sizeof text);
     text_add(&line, "  ");
     add_first(&line, diff);
-    report_line(sheet, text, false);
+    report_line(report, text, false);
 }
 
 /* --- what it hints at -------------------------------------------------------------------------------------------- */
@@ -137,19 +137,19 @@ static void write_verdict(const struct sheet *sheet)
 static const double LOW = -1000;
 
 /* What the numbers of a stage that departs tell by themselves. */
-static void write_evidence(const struct sheet *sheet, const struct diff_stage *stage)
+static void write_evidence(const struct report *report, const struct diff_stage *stage)
 {
     const struct comparison *comparison = &stage->comparison;
     const double factor = diff_factor(comparison);
     char how[UNDONE_BYTES];
     if (comparison->hidden_a + comparison->hidden_b > 0)
-        output_print(sheet->output, "  minus infinity in A alone: %zu, in B alone: %zu\n", comparison->hidden_a,
+        output_print(report->output, "  minus infinity in A alone: %zu, in B alone: %zu\n", comparison->hidden_a,
                      comparison->hidden_b);
     if (factor != 1 && comparison->unmatched == 0)
-        output_print(sheet->output, "  B is %.6g times A throughout: a factor too many or missing\n", factor);
-    const enum undone undone = diff_undone(sheet->diff, stage, how);
+        output_print(report->output, "  B is %.6g times A throughout: a factor too many or missing\n", factor);
+    const enum undone undone = diff_undone(report->diff, stage, how);
     if (undone == UNDONE_ORDER || (undone == UNDONE_HIDDEN && comparison->most_for_hidden < LOW))
-        output_print(sheet->output, "  %s\n", how);
+        output_print(report->output, "  %s\n", how);
 }
 
 static const char ROTATION[] = "look at the rotation: halves or pairs, theta, scaling, which columns, positions from 0";
@@ -213,16 +213,16 @@ static const char *hint_of(const struct diff *diff, enum stage stage)
     return STAGES[stage].operand && !diff_is_projected(diff) ? "look at where it comes from" : STAGES[stage].hint;
 }
 
-static void write_stage_hint(const struct sheet *sheet, enum stage stage, const char *condition)
+static void write_stage_hint(const struct report *report, enum stage stage, const char *condition)
 {
-    const bool fewer = sheet->diff->fewer_keys && stage_follows(stage, STAGE_WEIGHTS);
+    const bool fewer = report->diff->fewer_keys && stage_follows(stage, STAGE_WEIGHTS);
     const char *hint =
-        fewer ? "the keys are not the same: each row of weights is shared out anew" : hint_of(sheet->diff, stage);
+        fewer ? "the keys are not the same: each row of weights is shared out anew" : hint_of(report->diff, stage);
     char line[LINE_BYTES];
     if (hint == NULL)
         return;
     snprintf(line, sizeof line, "  %s%s", fewer ? "" : condition, hint);
-    report_line(sheet, line, false);
+    report_line(report, line, false);
 }
 
 /* What these are made from. */
@@ -247,62 +247,62 @@ static uint64_t always_before(enum stage stage)
 
 /* Those before the one that departs, by the names of their tables: each parameter's gradient has its own. Returns
  * which stages they are. */
-static uint64_t write_agreeing(const struct sheet *sheet, const struct diff_stage *stage)
+static uint64_t write_agreeing(const struct report *report, const struct diff_stage *stage)
 {
     static const char TITLE[] = "  these before it agree: ";
-    struct wrap line = {.output = sheet->output, .columns = WRAP_COLUMNS, .indent = strlen(TITLE)};
+    struct wrap line = {.output = report->output, .columns = WRAP_COLUMNS, .indent = strlen(TITLE)};
     uint64_t agree = 0;
-    for (const struct diff_stage *before = sheet->diff->stages; before != stage; before++)
+    for (const struct diff_stage *before = report->diff->stages; before != stage; before++)
         if (!before->departs) {
             agree |= STAGE_BIT(before->stage);
             if (stage_exists(before->stage))
                 wrap_add(&line, "%s%s", line.column == 0 ? TITLE : "", before->name);
         }
     if (line.column > 0)
-        output_print(sheet->output, "\n");
+        output_print(report->output, "\n");
     return agree;
 }
 
 /* The stages around the one that departs, and what they hint at. */
-static void write_hints(const struct sheet *sheet, const struct diff_stage *stage)
+static void write_hints(const struct report *report, const struct diff_stage *stage)
 {
-    const struct diff *diff = sheet->diff;
+    const struct diff *diff = report->diff;
     char line[LINE_BYTES];
-    const uint64_t agree = write_agreeing(sheet, stage);
-    write_evidence(sheet, stage);
+    const uint64_t agree = write_agreeing(report, stage);
+    write_evidence(report, stage);
     if (!stage_exists(stage->stage))
         return;
     if (is_turned(diff, stage)) {
         snprintf(line, sizeof line, "  the first row agrees, no other one does: %s", ROTATION);
-        report_line(sheet, line, false);
+        report_line(report, line, false);
         return;
     }
     const uint64_t needed = stage_existing(stage_closure(STAGE_BIT(stage->stage))) & ~STAGE_BIT(stage->stage),
                    missing = needed & diff->left & ~all_before(agree & needed);
-    report_stages(sheet, "  not compared before it: ", missing);
+    report_stages(report, "  not compared before it: ", missing);
     size_t hints = 0;
     for (int i = 0; i < STAGE_COUNT; i++)
         hints += (missing & STAGE_BIT(i)) != 0;
     for (int i = 0; i < STAGE_COUNT && hints <= HINTS_TOLD; i++)
         if (missing & STAGE_BIT(i))
-            write_stage_hint(sheet, (enum stage)i, "");
+            write_stage_hint(report, (enum stage)i, "");
     if (missing == 0 && always_before(stage->stage) != 0 && agree == 0)
-        output_print(sheet->output, "  no stage before it was compared\n");
-    write_stage_hint(sheet, stage->stage,
+        output_print(report->output, "  no stage before it was compared\n");
+    write_stage_hint(report, stage->stage,
                      missing == 0 ? ""
                      : hints == 1 ? "where that agrees, "
                                   : "where those agree, ");
 }
 
 /* The stages that depart and change nothing in one that is made from them. */
-static void write_undone(const struct sheet *sheet)
+static void write_undone(const struct report *report)
 {
     static const char *const WHY[UNDONE_COUNT] = {
         [UNDONE_ORDER] = "  the order of scale and mask does not matter to %s\n",
         [UNDONE_SHIFT] = "  a number added to a whole row does not matter to %s\n",
         [UNDONE_HIDDEN] = "  softmax makes 0 of both: that does not matter to %s\n",
     };
-    const struct diff *diff = sheet->diff;
+    const struct diff *diff = report->diff;
     char how[UNDONE_BYTES], line[UNDONE_BYTES + 80];
     enum undone reason = UNDONE_UNKNOWN;
     enum stage by = STAGE_NAMES;
@@ -314,22 +314,22 @@ static void write_undone(const struct sheet *sheet)
         snprintf(line, sizeof line, "  %s: %s%sin %s they agree", stage->name, how, how[0] != '\0' ? "; " : "",
                  stage_name(stage->undone_by));
         if (how[0] != '\0' || i != diff->first) /* the first line has said that much */
-            report_line(sheet, line, false);
+            report_line(report, line, false);
         reason = reason == UNDONE_UNKNOWN ? undone : reason;
         by = stage->undone_by;
     }
     if (WHY[reason] != NULL)
-        output_print(sheet->output, WHY[reason], stage_name(by));
+        output_print(report->output, WHY[reason], stage_name(by));
 }
 
-void report_cause(const struct sheet *sheet)
+void report_cause(const struct report *report)
 {
-    const struct diff *diff = sheet->diff;
-    write_verdict(sheet);
-    write_undone(sheet);
+    const struct diff *diff = report->diff;
+    write_verdict(report);
+    write_undone(report);
     if (diff->cause == diff->count)
         return;
     if (diff->cause != diff->first)
-        output_print(sheet->output, "  the first that is not made up for is %s\n", diff->stages[diff->cause].name);
-    write_hints(sheet, &diff->stages[diff->cause]);
+        output_print(report->output, "  the first that is not made up for is %s\n", diff->stages[diff->cause].name);
+    write_hints(report, &diff->stages[diff->cause]);
 }

@@ -192,10 +192,10 @@ static void write_alignments(struct json *json, const struct diff *diff)
 
 /* --- all of it --------------------------------------------------------------------------------------------------- */
 
-void report_json(const struct sheet *sheet)
+void report_json(const struct report *report)
 {
-    const struct diff *diff = sheet->diff;
-    struct json json = {.output = sheet->output, .lines = true};
+    const struct diff *diff = report->diff;
+    struct json json = {.output = report->output, .lines = true};
     json_open(&json, NULL, '{');
     json_text(&json, "attn", ATTN_VERSION);
     write_text(&json, "a", diff->a.input.source);
@@ -212,7 +212,7 @@ void report_json(const struct sheet *sheet)
     }
     json_close(&json);
     write_alignments(&json, diff);
-    write_text(&json, "why", sheet->why);
+    write_text(&json, "why", report->why);
     json_open(&json, "stages", '{');
     for (size_t i = 0; i < diff->count; i++) {
         json_break(&json, 0);

@@ -22,13 +22,13 @@ const char *report_number(double number, enum dtype dtype, char *text)
     return text;
 }
 
-void report_line(const struct sheet *sheet, const char *text, bool bold)
+void report_line(const struct report *report, const char *text, bool bold)
 {
-    struct wrap line = {.output = sheet->output, .columns = WRAP_COLUMNS, .indent = 4};
-    bold = bold && sheet->color;
-    output_print(sheet->output, "%s", bold ? TEXT_BOLD : "");
+    struct wrap line = {.output = report->output, .columns = WRAP_COLUMNS, .indent = 4};
+    bold = bold && report->color;
+    output_print(report->output, "%s", bold ? TEXT_BOLD : "");
     wrap_words(&line, text);
-    output_print(sheet->output, "%s\n", bold ? TEXT_PLAIN : "");
+    output_print(report->output, "%s\n", bold ? TEXT_PLAIN : "");
 }
 
 /* --- sources ----------------------------------------------------------------------------------------------------- */
@@ -83,18 +83,18 @@ void report_add_source(struct text *line, const struct diff *diff, const struct 
 }
 
 /* All but the first `told`. */
-static void write_sources(const struct sheet *sheet, size_t told)
+static void write_sources(const struct report *report, size_t told)
 {
-    const struct diff *diff = sheet->diff;
+    const struct diff *diff = report->diff;
     char text[LINE_BYTES];
     for (; told < diff->source_count && told < SOURCES_TOLD; told++) {
         struct text line = text_begin(text, sizeof text);
         text_add(&line, "  ");
         report_add_source(&line, diff, &diff->sources[told]);
-        report_line(sheet, text, false);
+        report_line(report, text, false);
     }
     if (told < diff->source_count)
-        output_print(sheet->output, "  others that differ: %zu\n", diff->source_count - told);
+        output_print(report->output, "  others that differ: %zu\n", diff->source_count - told);
 }
 
 /* --- settings and tokens ----------------------------------------------------------------------------------------- */
@@ -113,21 +113,21 @@ static void add_setting(struct wrap *line, const char *name, const char *text_a,
 }
 
 /* Settings that are not the same in both files, where both tell any; one that a file does not tell is absent. */
-static void write_settings(const struct sheet *sheet)
+static void write_settings(const struct report *report)
 {
-    const struct input_file *a = &sheet->diff->a.input, *b = &sheet->diff->b.input;
-    struct wrap line = {.output = sheet->output, .columns = WRAP_COLUMNS, .indent = 12};
+    const struct input_file *a = &report->diff->a.input, *b = &report->diff->b.input;
+    struct wrap line = {.output = report->output, .columns = WRAP_COLUMNS, .indent = 12};
     for (size_t i = 0; i < a->setting_count && b->setting_count > 0; i++)
         add_setting(&line, a->settings[i].name, a->settings[i].text, input_file_setting(b, a->settings[i].name));
     for (size_t i = 0; i < b->setting_count && a->setting_count > 0; i++)
         if (input_file_setting(a, b->settings[i].name) == NULL)
             add_setting(&line, b->settings[i].name, NULL, b->settings[i].text);
     if (line.column > 0)
-        output_print(sheet->output, "\n");
+        output_print(report->output, "\n");
 }
 
 /* Tokens that are others in the same places. */
-static void write_tokens(const struct sheet *sheet, const char *title, const struct diff_alignment *alignment)
+static void write_tokens(const struct report *report, const char *title, const struct diff_alignment *alignment)
 {
     const struct token_labels *a = alignment->a, *b = alignment->b;
     const size_t count = a->lists * a->count;
@@ -144,7 +144,7 @@ static void write_tokens(const struct sheet *sheet, const char *title, const str
         return;
     text_shown(a->texts[first], DIFF_TOKEN_COLUMNS, in_a, sizeof in_a);
     text_shown(b->texts[first], DIFF_TOKEN_COLUMNS, in_b, sizeof in_b);
-    output_print(sheet->output, "  %s, %zu: '%s', was '%s' (%zu of %zu differ%s)\n", title, first + 1, in_b, in_a,
+    output_print(report->output, "  %s, %zu: '%s', was '%s' (%zu of %zu differ%s)\n", title, first + 1, in_b, in_a,
                  differ, count, differ > 1 ? ", this one first" : "s");
 }
 
@@ -169,7 +169,7 @@ void report_add_left_out(struct text *line, const struct diff_alignment *alignme
         text_add(line, " and %zu more", all - kept - TOKENS_TOLD);
 }
 
-static void write_alignment(const struct sheet *sheet, const char *of_what, const struct diff_alignment *alignment)
+static void write_alignment(const struct report *report, const char *of_what, const struct diff_alignment *alignment)
 {
     char text[LINE_BYTES];
     struct text line = text_begin(text, sizeof text);
@@ -178,19 +178,19 @@ static void write_alignment(const struct sheet *sheet, const char *of_what, cons
     text_add(&line, "  compared without ");
     report_add_left_out(&line, alignment);
     text_add(&line, "%s, which %s lacks", of_what, alignment->whole == alignment->a ? "B" : "A");
-    report_line(sheet, text, false);
+    report_line(report, text, false);
 }
 
-void report_sources(const struct sheet *sheet, size_t told)
+void report_sources(const struct report *report, size_t told)
 {
-    const struct diff_alignment *queries = diff_tokens_of(sheet->diff, false),
-                                *keys = diff_tokens_of(sheet->diff, true);
-    write_settings(sheet);
-    write_sources(sheet, told);
-    write_tokens(sheet, "tokens", queries);
-    write_alignment(sheet, "", queries);
+    const struct diff_alignment *queries = diff_tokens_of(report->diff, false),
+                                *keys = diff_tokens_of(report->diff, true);
+    write_settings(report);
+    write_sources(report, told);
+    write_tokens(report, "tokens", queries);
+    write_alignment(report, "", queries);
     if (keys == queries)
         return;
-    write_tokens(sheet, "key_tokens", keys);
-    write_alignment(sheet, " of the keys", keys);
+    write_tokens(report, "key_tokens", keys);
+    write_alignment(report, " of the keys", keys);
 }

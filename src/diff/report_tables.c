@@ -15,8 +15,8 @@ enum {
 };
 
 /* One matrix of A and the same one of B. */
-struct pair_sheet {
-    const struct sheet *sheet;
+struct matrix_pair {
+    const struct report *report;
     const struct diff_stage *stage;
     size_t first, rows, columns; /* its first element */
     int decimals;
@@ -26,7 +26,7 @@ struct pair_sheet {
 
 /* --- one cell ---------------------------------------------------------------------------------------------------- */
 
-static const char *cell_text(const struct pair_sheet *pair, bool of_b, double number, char *text)
+static const char *cell_text(const struct matrix_pair *pair, bool of_b, double number, char *text)
 {
     const enum dtype dtype = of_b ? pair->stage->dtype_b : pair->stage->dtype_a;
     if (dtype_is_boolean(dtype))
@@ -35,7 +35,7 @@ static const char *cell_text(const struct pair_sheet *pair, bool of_b, double nu
     return text_number(text, CELL_BYTES, whole ? 0 : pair->decimals, !whole && pair->exponent, number);
 }
 
-static double number_of(const struct pair_sheet *pair, bool of_b, size_t element)
+static double number_of(const struct matrix_pair *pair, bool of_b, size_t element)
 {
     double a, b;
     diff_numbers(pair->stage, element, 1, &a, &b);
@@ -43,12 +43,12 @@ static double number_of(const struct pair_sheet *pair, bool of_b, size_t element
 }
 
 /* The star before a number of B's that is not A's stands in the blanks between cells. */
-static void write_cell(const struct pair_sheet *pair, bool of_b, size_t element)
+static void write_cell(const struct matrix_pair *pair, bool of_b, size_t element)
 {
-    struct output *output = pair->sheet->output;
+    struct output *output = pair->report->output;
     char text[CELL_BYTES];
     const char *shown = cell_text(pair, of_b, number_of(pair, of_b, element), text);
-    const bool marked = of_b && diff_differs(pair->stage, element, 1), bold = marked && pair->sheet->color;
+    const bool marked = of_b && diff_differs(pair->stage, element, 1), bold = marked && pair->report->color;
     const size_t length = strlen(shown);
     output_print(output, "%*s%s%s%s%s", (int)memory_left(pair->cell_width + 1, length), "", bold ? TEXT_BOLD : "",
                  marked ? "*" : " ", shown, bold ? TEXT_PLAIN : "");
@@ -57,41 +57,41 @@ static void write_cell(const struct pair_sheet *pair, bool of_b, size_t element)
 /* --- labels ------------------------------------------------------------------------------------------------------ */
 
 /* The token of a row (of its first element), or its number; returns the columns that it takes. */
-static size_t row_label(const struct pair_sheet *pair, size_t row, char *label)
+static size_t row_label(const struct matrix_pair *pair, size_t row, char *label)
 {
     struct diff_step steps[TENSOR_RANK];
-    const size_t rank = diff_place(pair->sheet->diff, pair->stage, pair->first + row * pair->columns, steps);
+    const size_t rank = diff_place(pair->report->diff, pair->stage, pair->first + row * pair->columns, steps);
     const struct diff_step *step = rank > 1 ? &steps[rank - 2] : NULL;
     if (step != NULL && step->token != NULL)
         return text_cut(step->token, LABEL_COLUMNS, label, LABEL_BYTES);
     return (size_t)snprintf(label, LABEL_BYTES, "%zu", row + 1);
 }
 
-static const char *column_token(const struct pair_sheet *pair, size_t column)
+static const char *column_token(const struct matrix_pair *pair, size_t column)
 {
     struct diff_step steps[TENSOR_RANK];
-    const size_t rank = diff_place(pair->sheet->diff, pair->stage, pair->first + column, steps);
+    const size_t rank = diff_place(pair->report->diff, pair->stage, pair->first + column, steps);
     return steps[rank - 1].token;
 }
 
-static void write_column_labels(const struct pair_sheet *pair)
+static void write_column_labels(const struct matrix_pair *pair)
 {
     char label[CELL_BYTES];
     for (size_t column = 0; column < pair->columns; column++) {
         const char *token = column_token(pair, column);
         const size_t taken = text_cut(token != NULL ? token : "", pair->cell_width, label, sizeof label);
-        output_print(pair->sheet->output, "%*s%s", (int)memory_left(pair->cell_width + 2, taken), "", label);
+        output_print(pair->report->output, "%*s%s", (int)memory_left(pair->cell_width + 2, taken), "", label);
     }
 }
 
-static void write_row_label(const struct pair_sheet *pair, const char *label, size_t taken)
+static void write_row_label(const struct matrix_pair *pair, const char *label, size_t taken)
 {
-    output_print(pair->sheet->output, "%*s%s%*s", INDENT, "", label, (int)memory_left(pair->label_width, taken), "");
+    output_print(pair->report->output, "%*s%s%*s", INDENT, "", label, (int)memory_left(pair->label_width, taken), "");
 }
 
 /* --- the two of them --------------------------------------------------------------------------------------------- */
 
-static void measure_numbers(struct pair_sheet *pair)
+static void measure_numbers(struct matrix_pair *pair)
 {
     const size_t count = pair->rows * pair->columns;
     double largest = 0;
@@ -103,7 +103,7 @@ static void measure_numbers(struct pair_sheet *pair)
 }
 
 /* More decimals where the two that differ most would look the same. */
-static void choose_decimals(struct pair_sheet *pair)
+static void choose_decimals(struct matrix_pair *pair)
 {
     const struct comparison *comparison = &pair->stage->comparison;
     char in_a[CELL_BYTES], in_b[CELL_BYTES];
@@ -112,7 +112,7 @@ static void choose_decimals(struct pair_sheet *pair)
         pair->decimals++;
 }
 
-static void measure_widths(struct pair_sheet *pair)
+static void measure_widths(struct matrix_pair *pair)
 {
     const size_t count = pair->rows * pair->columns;
     char text[CELL_BYTES], label[LABEL_BYTES];
@@ -130,16 +130,16 @@ static void measure_widths(struct pair_sheet *pair)
         pair->label_width = memory_larger(pair->label_width, row_label(pair, row, label));
 }
 
-static void write_numbers(const struct pair_sheet *pair, bool of_b, size_t row)
+static void write_numbers(const struct matrix_pair *pair, bool of_b, size_t row)
 {
     for (size_t column = 0; column < pair->columns; column++)
         write_cell(pair, of_b, pair->first + row * pair->columns + column);
 }
 
 /* A alone, B alone, or both with a line between them. */
-static void write_matrix(const struct pair_sheet *pair, bool with_a, bool with_b)
+static void write_matrix(const struct matrix_pair *pair, bool with_a, bool with_b)
 {
-    struct output *output = pair->sheet->output;
+    struct output *output = pair->report->output;
     const char *between = with_a && with_b ? "  |" : "";
     char label[LABEL_BYTES];
     if (column_token(pair, 0) != NULL) {
@@ -163,20 +163,20 @@ static void write_matrix(const struct pair_sheet *pair, bool with_a, bool with_b
 }
 
 /* "weights, head 2" */
-static void write_title(const struct pair_sheet *pair, const char *which)
+static void write_title(const struct matrix_pair *pair, const char *which)
 {
     struct diff_step steps[TENSOR_RANK];
-    struct output *output = pair->sheet->output;
-    const size_t rank = diff_place(pair->sheet->diff, pair->stage, pair->first, steps);
+    struct output *output = pair->report->output;
+    const size_t rank = diff_place(pair->report->diff, pair->stage, pair->first, steps);
     output_print(output, "\n%s", pair->stage->name);
     for (size_t axis = 0; axis + 2 < rank; axis++)
         output_print(output, ", %s %zu", steps[axis].name, steps[axis].position);
     output_print(output, "%s\n", which);
 }
 
-static void write_pair(const struct pair_sheet *pair)
+static void write_pair(const struct matrix_pair *pair)
 {
-    const size_t columns = output_columns(pair->sheet->output), one = pair->columns * (pair->cell_width + 2),
+    const size_t columns = output_columns(pair->report->output), one = pair->columns * (pair->cell_width + 2),
                  label = INDENT + pair->label_width;
     if (label + 2 * one + 3 <= columns) {
         write_title(pair, ": A | B, * where it differs");
@@ -187,17 +187,17 @@ static void write_pair(const struct pair_sheet *pair)
         write_title(pair, ": B, * where it differs");
         write_matrix(pair, false, true);
     } else {
-        output_print(pair->sheet->output, "\n%s: too wide to be shown in %zu columns\n", pair->stage->name, columns);
+        output_print(pair->report->output, "\n%s: too wide to be shown in %zu columns\n", pair->stage->name, columns);
     }
 }
 
 /* The matrix of the worst element, if it is small. */
-static void write_table(const struct sheet *sheet, const struct diff_stage *stage)
+static void write_table(const struct report *report, const struct diff_stage *stage)
 {
     if (stage->a == NULL || stage->b == NULL || stage->comparison.worst == stage->comparison.count)
         return;
     const struct tensor *tensor = &stage->a->tensor;
-    struct pair_sheet pair = {.sheet = sheet, .stage = stage, .decimals = sheet->decimals};
+    struct matrix_pair pair = {.report = report, .stage = stage, .decimals = report->decimals};
     pair.columns = tensor->shape[tensor->rank - 1];
     pair.rows = tensor->rank > 1 ? tensor->shape[tensor->rank - 2] : 1;
     if (pair.rows > REPORT_ROWS || pair.columns > REPORT_COLUMNS)
@@ -210,13 +210,13 @@ static void write_table(const struct sheet *sheet, const struct diff_stage *stag
     write_pair(&pair);
 }
 
-void report_tables(const struct sheet *sheet)
+void report_tables(const struct report *report)
 {
-    const struct diff *diff = sheet->diff;
+    const struct diff *diff = report->diff;
     const struct diff_stage *source = diff->source_count > 0 ? &diff->sources[0] : NULL;
     const size_t stage = diff->cause < diff->count ? diff->cause : diff->first;
     if (source != NULL)
-        write_table(sheet, source);
+        write_table(report, source);
     if (stage < diff->count && (source == NULL || strcmp(source->name, diff->stages[stage].name) != 0))
-        write_table(sheet, &diff->stages[stage]);
+        write_table(report, &diff->stages[stage]);
 }

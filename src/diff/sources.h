@@ -2,7 +2,7 @@
 #ifndef ATTN_DIFF_SOURCES_H
 #define ATTN_DIFF_SOURCES_H
 
-#include "diff/diff.h"
+#include "diff/pair.h"
 
 /* Whether the tensor is known by its name as such. */
 bool diff_is_source(const struct input_file *input, const struct file_tensor *named);

@@ -2,7 +2,7 @@
 #ifndef ATTN_DIFF_UNDONE_H
 #define ATTN_DIFF_UNDONE_H
 
-#include "diff/diff.h"
+#include "diff/pair.h"
 
 /* What makes no difference to the stage that agrees. */
 enum undone {

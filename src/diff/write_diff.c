@@ -19,28 +19,28 @@ enum {
 
 /* --- what was compared ------------------------------------------------------------------------------------------- */
 
-static void write_side(const struct sheet *sheet, const char *title, const struct input_file *input)
+static void write_side(const struct report *report, const char *title, const struct input_file *input)
 {
     char path[PATH_BYTES], mechanism[DIFF_TOKEN_BYTES];
     text_shown(input->source, SIZE_MAX, path, sizeof path);
     text_shown(input->mechanism != NULL ? input->mechanism : "", DIFF_TOKEN_COLUMNS, mechanism, sizeof mechanism);
-    output_print(sheet->output, "%s%s%s%s", title, path, mechanism[0] ? ": " : "", mechanism);
+    output_print(report->output, "%s%s%s%s", title, path, mechanism[0] ? ": " : "", mechanism);
     if (input->part != NULL)
-        output_print(sheet->output, ", part %.20s", input->part);
-    output_print(sheet->output, "\n");
+        output_print(report->output, ", part %.20s", input->part);
+    output_print(report->output, "\n");
 }
 
 /* For each dtype that stages were compared in. */
-static void write_tolerances(const struct sheet *sheet)
+static void write_tolerances(const struct report *report)
 {
-    const struct diff *diff = sheet->diff;
+    const struct diff *diff = report->diff;
     for (int dtype = 0; dtype < DTYPE_COUNT; dtype++) {
         size_t stage = 0;
         while (stage < diff->count && (int)diff->stages[stage].tolerance.dtype != dtype)
             stage++;
         if (stage == diff->count)
             continue;
-        output_print(sheet->output, "tolerance    |a - b| <= %.6g + %.6g |a| in %s, nmse <= %g\n",
+        output_print(report->output, "tolerance    |a - b| <= %.6g + %.6g |a| in %s, nmse <= %g\n",
                      diff->stages[stage].tolerance.absolute, diff->stages[stage].tolerance.relative,
                      dtype_name((enum dtype)dtype), COMPARE_LARGEST_NMSE);
     }
@@ -54,32 +54,32 @@ static int number_width(int precision)
     return precision < 1 ? (int)strlen("absolute") : precision + 7;
 }
 
-static const char *error_text(const struct sheet *sheet, double error, char *text)
+static const char *error_text(const struct report *report, double error, char *text)
 {
     if (error == 0 || isinf(error) || isnan(error))
         snprintf(text, REPORT_NUMBER_BYTES, "%s", error == 0 ? "0" : isnan(error) ? "nan" : "inf");
     else
-        snprintf(text, REPORT_NUMBER_BYTES, "%.*e", sheet->precision, error);
+        snprintf(text, REPORT_NUMBER_BYTES, "%.*e", report->precision, error);
     return text;
 }
 
-static const char *ulps_text(const struct sheet *sheet, uint64_t ulps, char *text)
+static const char *ulps_text(const struct report *report, uint64_t ulps, char *text)
 {
     if (ulps >= WIDE_ULPS)
-        return error_text(sheet, (double)ulps, text);
+        return error_text(report, (double)ulps, text);
     snprintf(text, REPORT_NUMBER_BYTES, "%llu", (unsigned long long)ulps);
     return text;
 }
 
-static void write_worst(const struct sheet *sheet, const struct diff_stage *stage)
+static void write_worst(const struct report *report, const struct diff_stage *stage)
 {
     const struct comparison *comparison = &stage->comparison;
-    struct wrap line = {.output = sheet->output, .columns = WRAP_COLUMNS, .indent = 4};
+    struct wrap line = {.output = report->output, .columns = WRAP_COLUMNS, .indent = 4};
     struct diff_step steps[TENSOR_RANK];
     char expected[REPORT_NUMBER_BYTES], got[REPORT_NUMBER_BYTES], token[DIFF_TOKEN_BYTES];
     if (comparison->worst == comparison->count)
         return;
-    const size_t count = diff_place(sheet->diff, stage, comparison->worst, steps);
+    const size_t count = diff_place(report->diff, stage, comparison->worst, steps);
     for (size_t i = 0; i < count; i++) {
         text_shown(steps[i].token != NULL ? steps[i].token : "", DIFF_TOKEN_COLUMNS, token, sizeof token);
         wrap_add(&line, "%s%s %zu%s%s%s", i ? "" : "  worst at ", steps[i].name, steps[i].position,
@@ -87,20 +87,20 @@ static void write_worst(const struct sheet *sheet, const struct diff_stage *stag
     }
     wrap_add(&line, "%s instead of %s", report_number(comparison->worst_b, stage->dtype_b, got),
              report_number(comparison->worst_a, stage->dtype_a, expected));
-    output_print(sheet->output, "\n");
+    output_print(report->output, "\n");
 }
 
 /* Beneath a stage that departs: how many of its numbers, and where it is worst. */
-static void write_departure(const struct sheet *sheet, const struct diff_stage *stage)
+static void write_departure(const struct report *report, const struct diff_stage *stage)
 {
     const struct comparison *comparison = &stage->comparison;
-    output_print(sheet->output, "  departs: %zu of %zu outside the tolerance", comparison->outside, comparison->count);
+    output_print(report->output, "  departs: %zu of %zu outside the tolerance", comparison->outside, comparison->count);
     if (comparison->unmatched > 0)
-        output_print(sheet->output, ", %zu by NaN or infinity", comparison->unmatched);
+        output_print(report->output, ", %zu by NaN or infinity", comparison->unmatched);
     if (comparison->outside == 0)
-        output_print(sheet->output, ", but nmse above %g", COMPARE_LARGEST_NMSE);
-    output_print(sheet->output, "\n");
-    write_worst(sheet, stage);
+        output_print(report->output, ", but nmse above %g", COMPARE_LARGEST_NMSE);
+    output_print(report->output, "\n");
+    write_worst(report, stage);
 }
 
 /* A's shape, and B's where it has other leading axes of size 1. */
@@ -114,59 +114,59 @@ static const char *shape_text(const struct diff_stage *stage, char *text, size_t
     return text;
 }
 
-static void write_stage(const struct sheet *sheet, const struct diff_stage *stage, int name_width)
+static void write_stage(const struct report *report, const struct diff_stage *stage, int name_width)
 {
     const struct comparison *comparison = &stage->comparison;
-    const int width = number_width(sheet->precision);
+    const int width = number_width(report->precision);
     char absolute[REPORT_NUMBER_BYTES], relative[REPORT_NUMBER_BYTES], ulps[REPORT_NUMBER_BYTES],
         nmse[REPORT_NUMBER_BYTES], cosine[REPORT_NUMBER_BYTES], row[256];
     char shape[2 * TENSOR_SHAPE_BYTES + 8];
-    text_number(cosine, sizeof cosine, sheet->precision + 3, false, comparison->cosine);
+    text_number(cosine, sizeof cosine, report->precision + 3, false, comparison->cosine);
     const int length =
         snprintf(row, sizeof row, "%-*s  %*s  %*s  %*s  %*s  %*s", name_width, stage->name, width,
-                 error_text(sheet, comparison->absolute, absolute), width,
-                 error_text(sheet, comparison->relative, relative), width, ulps_text(sheet, comparison->ulps, ulps),
-                 width, error_text(sheet, comparison->nmse, nmse), sheet->precision + 6, cosine);
-    const bool bold = sheet->color && stage->departs;
+                 error_text(report, comparison->absolute, absolute), width,
+                 error_text(report, comparison->relative, relative), width, ulps_text(report, comparison->ulps, ulps),
+                 width, error_text(report, comparison->nmse, nmse), report->precision + 6, cosine);
+    const bool bold = report->color && stage->departs;
     shape_text(stage, shape, sizeof shape);
     const bool fits = (size_t)length + 2 + strlen(shape) <= WRAP_COLUMNS;
-    output_print(sheet->output, "%s%s%s%s%s\n", bold ? TEXT_BOLD : "", row, fits ? "  " : "\n  ", shape,
+    output_print(report->output, "%s%s%s%s%s\n", bold ? TEXT_BOLD : "", row, fits ? "  " : "\n  ", shape,
                  bold ? TEXT_PLAIN : "");
     if (stage->departs)
-        write_departure(sheet, stage);
+        write_departure(report, stage);
 }
 
-static void write_why(const struct sheet *sheet)
+static void write_why(const struct report *report)
 {
-    if (sheet->why == NULL)
+    if (report->why == NULL)
         return;
-    output_print(sheet->output, "\nask why: ");
-    output_print(sheet->output, "%s\n", sheet->why);
+    output_print(report->output, "\nask why: ");
+    output_print(report->output, "%s\n", report->why);
 }
 
-static void report_text(const struct sheet *sheet)
+static void report_text(const struct report *report)
 {
-    const struct diff *diff = sheet->diff;
-    struct output *output = sheet->output;
-    const int precision = sheet->precision, width = number_width(precision);
+    const struct diff *diff = report->diff;
+    struct output *output = report->output;
+    const int precision = report->precision, width = number_width(precision);
     int name_width = (int)strlen("stage");
     for (size_t i = 0; i < diff->count; i++)
         if ((int)strlen(diff->stages[i].name) > name_width)
             name_width = (int)strlen(diff->stages[i].name);
-    report_cause(sheet);
+    report_cause(report);
     output_print(output, "\n");
-    write_side(sheet, "A, expected  ", &diff->a.input);
-    write_side(sheet, "B, checked   ", &diff->b.input);
-    write_tolerances(sheet);
+    write_side(report, "A, expected  ", &diff->a.input);
+    write_side(report, "B, checked   ", &diff->b.input);
+    write_tolerances(report);
     write_printed(diff, output);
-    report_stages(sheet, "only in A    ", diff->only_a);
-    report_stages(sheet, "only in B    ", diff->only_b);
+    report_stages(report, "only in A    ", diff->only_a);
+    report_stages(report, "only in B    ", diff->only_b);
     output_print(output, "\n%-*s  %*s  %*s  %*s  %*s  %*s  shape\n", name_width, "stage", width, "absolute", width,
                  "relative", width, "ulps", width, "nmse", precision + 6, "cosine");
     for (size_t i = 0; i < diff->count; i++)
-        write_stage(sheet, &diff->stages[i], name_width);
-    report_tables(sheet);
-    write_why(sheet);
+        write_stage(report, &diff->stages[i], name_width);
+    report_tables(report);
+    write_why(report);
 }
 
 /* --- the format asked for ---------------------------------------------------------------------------------------- */
@@ -174,7 +174,7 @@ static void report_text(const struct sheet *sheet)
 /* Of the formats that report (model/format.h): each its writer. */
 #define report_no NULL
 #define REPORT(id, name, writer, checker, report, ...) [FORMAT_##id] = report_##report,
-static void (*const REPORTS[FORMAT_COUNT])(const struct sheet *sheet) = {FORMAT_ROWS(REPORT)};
+static void (*const REPORTS[FORMAT_COUNT])(const struct report *report) = {FORMAT_ROWS(REPORT)};
 
 enum status write_diff(const struct options *options, const struct diff *diff, struct output *output,
                        struct error *error)
@@ -182,13 +182,13 @@ enum status write_diff(const struct options *options, const struct diff *diff, s
     const bool said = options->origin[OPTION_PRECISION] != ORIGIN_DEFAULT;
     char bytes[OPTION_LINE_BYTES];
     struct text why = text_begin(bytes, sizeof bytes);
-    const struct sheet sheet = {.diff = diff,
-                                .precision = (int)options->precision,
-                                .decimals = said ? (int)options->precision : CELL_DECIMALS,
-                                .color = options_want_color(options, output),
-                                .why = diff_ask_why(diff, options, &why) ? bytes : NULL,
-                                .output = output};
-    REPORTS[options->format](&sheet);
+    const struct report report = {.diff = diff,
+                                  .precision = (int)options->precision,
+                                  .decimals = said ? (int)options->precision : CELL_DECIMALS,
+                                  .color = options_want_color(options, output),
+                                  .why = diff_ask_why(diff, options, &why) ? bytes : NULL,
+                                  .output = output};
+    REPORTS[options->format](&report);
     if (output_close(output) != STATUS_OK || diff_agrees(diff))
         return error->status;
     return error_quietly(error, STATUS_DIFFERENT);

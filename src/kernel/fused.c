@@ -195,7 +195,7 @@ static size_t make_plan(struct plan *plan, const struct fused_job *job)
                           .key_row = job->d * dtype_size(kernel->dtype),
                           .value_row = job->d_v * dtype_size(kernel->dtype)};
     plan->items = job->heads / plan->heads_per_item;
-    plan->biased = job->mask != NULL && job->mask->attn_mask.rank > 0;
+    plan->biased = job->mask != NULL && (job->mask->attn_mask.rank > 0 || mask_has_cells(job->mask));
     plan->relative = job->mask != NULL && job->mask->relative != NULL;
     plan->grouped = job->keys > GROUP_KEYS;
     for (size_t i = 0; i < job->statistic_count; i++)
@@ -507,7 +507,8 @@ static void close_tile(const struct plan *plan, const struct place *place, struc
 static size_t mask_rows(const struct plan *plan, const struct tile *tile)
 {
     const struct mask *mask = plan->job->mask;
-    const bool of_all = mask->strides[2] == 0 && (plan->heads_per_tile == 1 || mask->strides[1] == 0);
+    const bool of_all =
+        mask->strides[2] == 0 && (plan->heads_per_tile == 1 || mask->strides[1] == 0) && !mask_has_cells(mask);
     return of_all ? 1 : tile->count;
 }
 

@@ -59,7 +59,7 @@ static void plan_units(struct plan *plan)
     const struct fused_backward_job *job = plan->job;
     const struct mask *mask = job->mask;
     const bool capped = job->softcap > 0 && job->softcap < (plan->kernel->number == DTYPE_F32 ? 1e30 : 1e290);
-    plan->biased = mask != NULL && mask->attn_mask.rank > 0;
+    plan->biased = mask != NULL && (mask->attn_mask.rank > 0 || mask_has_cells(mask));
     plan->relative = mask != NULL && mask->relative != NULL;
     plan->adjusted = capped || !(job->scale > 0) || plan->relative || (mask != NULL && mask->alibi_slopes != NULL);
     plan->factor = job->scale * LOG2_E;

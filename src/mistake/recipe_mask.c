@@ -108,7 +108,6 @@ enum status recipe_mask(struct recipe *recipe)
     struct mask *mask = &recipe->problem.mask;
     if (recipe->rule_count > 0 && flatten(recipe) != STATUS_OK)
         return recipe->error->status;
-    recipe->problem.masks = mask->sequences.count > 0 || mask->causal || mask->left >= 0 || mask->right >= 0 ||
-                            mask->lengths != NULL || mask_has_bias(mask);
+    recipe->problem.masks = mask_has_rules(mask) || mask_has_bias(mask);
     return STATUS_OK;
 }

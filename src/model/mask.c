@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 int64_t mask_offset(const struct mask *mask, size_t item, size_t query)
@@ -28,9 +29,81 @@ bool mask_sequences_differ(const struct mask *mask)
                                           (sequences->count + 1) * sizeof sequences->key_starts[0]) != 0;
 }
 
-static size_t smaller(size_t a, size_t b)
+/* --- rules ------------------------------------------------------------------------------------------------------- */
+
+#define DECLARED(id, name, ...) extern const struct mask_functions mask_##name;
+#define MASK_ROW(id, name, ...) [MASK_##id] = {.functions = &mask_##name, __VA_ARGS__},
+
+MASK_ROWS(DECLARED)
+
+const struct mask_row MASKS[MASK_RULE_COUNT] = {MASK_ROWS(MASK_ROW)};
+
+enum mask_rule mask_reads(const char *name)
 {
-    return a < b ? a : b;
+    int rule = 0;
+    while (rule < MASK_RULE_COUNT && (MASKS[rule].tensor == NULL || strcmp(MASKS[rule].tensor, name) != 0))
+        rule++;
+    return (enum mask_rule)rule;
+}
+
+bool mask_applies(const struct mask *mask, enum mask_rule rule)
+{
+    return MASKS[rule].functions->applies(mask);
+}
+
+bool mask_has_rules(const struct mask *mask)
+{
+    for (int rule = 0; rule < MASK_RULE_COUNT; rule++)
+        if (MASKS[rule].functions->reach != NULL && mask_applies(mask, (enum mask_rule)rule))
+            return true;
+    return false;
+}
+
+bool mask_is_given(const struct mask *mask)
+{
+    for (int rule = 0; rule < MASK_RULE_COUNT; rule++)
+        if (mask->given[rule].number != 0 || mask->given[rule].ids != NULL)
+            return true;
+    return false;
+}
+
+enum mask_rule mask_lifting(const struct mask *mask)
+{
+    int rule = 0;
+    while (rule < MASK_RULE_COUNT && (MASKS[rule].functions->lift == NULL || !mask_applies(mask, (enum mask_rule)rule)))
+        rule++;
+    return (enum mask_rule)rule;
+}
+
+bool mask_has_cells(const struct mask *mask)
+{
+    for (int rule = 0; rule < MASK_RULE_COUNT; rule++)
+        if (mask->given[rule].scattered)
+            return true;
+    return false;
+}
+
+/* Whether a rule forbids a key by itself. */
+static bool forbids_cell(const struct mask *mask, const struct mask_query *of, size_t key)
+{
+    for (int rule = 0; rule < MASK_RULE_COUNT; rule++)
+        if (mask->given[rule].scattered && MASKS[rule].functions->forbids(mask, of, key))
+            return true;
+    return false;
+}
+
+struct mask_query mask_query_of(const struct mask *mask, size_t item, size_t query)
+{
+    struct mask_query of = {item, query, (int64_t)query + mask_offset(mask, item, query), {INT64_MAX, INT64_MIN}};
+    for (int rule = 0; rule < MASK_RULE_COUNT; rule++) {
+        const struct mask_functions *functions = MASKS[rule].functions;
+        if (functions->lift == NULL || !functions->applies(mask))
+            continue;
+        const struct mask_reach lifted = functions->lift(mask, &of);
+        of.lifted.first = lifted.first < of.lifted.first ? lifted.first : of.lifted.first;
+        of.lifted.end = lifted.end > of.lifted.end ? lifted.end : of.lifted.end;
+    }
+    return of;
 }
 
 static size_t clamp(int64_t key, struct span keys)
@@ -38,55 +111,82 @@ static size_t clamp(int64_t key, struct span keys)
     return key < (int64_t)keys.first ? keys.first : (uint64_t)key < keys.end ? (size_t)key : keys.end;
 }
 
-/* The keys of the image at a position; none for text, and where there is no key. */
-static struct span image_at(const struct mask *mask, int64_t position)
+/* What rules that bound the keys, or the others, leave of a span. */
+static struct span narrow(const struct mask *mask, const struct mask_query *of, bool bounds, struct span there)
 {
-    const bool there = mask->images != NULL && position >= 0 && (uint64_t)position < mask->keys;
-    return there ? mask->images[position] : (struct span){0, 0};
-}
-
-/* The first key that the window allows, but for the start of the sequence. */
-static int64_t first_of(const struct mask *mask, int64_t position)
-{
-    const struct span image = image_at(mask, position);
-    const int64_t window = position - mask->left;
-    return image.first < image.end && (int64_t)image.first < window ? (int64_t)image.first : window;
-}
-
-/* `end`, but never within the query's own image. */
-static int64_t end_behind_image(const struct mask *mask, int64_t position, int64_t end)
-{
-    const int64_t image = (int64_t)image_at(mask, position).end;
-    return end > image ? end : image;
-}
-
-/* From which key on the mask hides all, but for the length. */
-static int64_t end_of(const struct mask *mask, int64_t position)
-{
-    const int64_t causal = mask->causal ? position + 1 : INT64_MAX;
-    const int64_t window = mask->right >= 0 ? position + mask->right + 1 : INT64_MAX;
-    return end_behind_image(mask, position, window < causal ? window : causal);
+    struct span span = there;
+    for (int rule = 0; rule < MASK_RULE_COUNT; rule++) {
+        const struct mask_functions *functions = MASKS[rule].functions;
+        if (MASKS[rule].bounds != bounds || functions->reach == NULL || !functions->applies(mask))
+            continue;
+        const struct mask_reach reach = functions->reach(mask, of);
+        const size_t first = clamp(reach.first, there), end = clamp(reach.end, there);
+        span.first = first > span.first ? first : span.first;
+        span.end = end < span.end ? end : span.end;
+    }
+    return span;
 }
 
 struct span mask_span(const struct mask *mask, size_t item, size_t query)
 {
-    const int64_t position = (int64_t)query + mask_offset(mask, item, query);
-    const size_t limit = mask->lengths != NULL ? (size_t)mask->lengths[item] : mask->keys;
-    struct span there = mask_sequence(mask, query);
-    there.end = smaller(there.end, smaller(limit, mask->masked_keys));
-    there.first = smaller(there.first, there.end);
-    struct span span = there;
-    if (mask->left >= 0)
-        span.first = clamp(first_of(mask, position), there);
-    span.end = clamp(end_of(mask, position), there);
-    if (span.end < span.first)
-        span.end = span.first;
+    const struct mask_query of = mask_query_of(mask, item, query);
+    struct span there = {0, mask->masked_keys < mask->keys ? mask->masked_keys : mask->keys};
+    there = narrow(mask, &of, true, there);
+    there.first = there.first < there.end ? there.first : there.end;
+    struct span span = narrow(mask, &of, false, there);
+    span.end = span.end > span.first ? span.end : span.first;
     return span;
+}
+
+/* An id and where it is. */
+struct placed {
+    int64_t id;
+    size_t key;
+};
+
+static int compare_ids(const void *a, const void *b)
+{
+    const struct placed *one = a, *other = b;
+    if (one->id != other->id)
+        return one->id < other->id ? -1 : 1;
+    return one->key < other->key ? -1 : one->key > other->key;
+}
+
+/* The runs of one list, whose keys are sorted by their ids; returns how many ids there are. */
+static size_t list_runs(const struct placed *placed, size_t count, struct span *runs, bool *scattered)
+{
+    size_t distinct = 0;
+    for (size_t first = 0, end; first < count; first = end, distinct++) {
+        for (end = first + 1; end < count && placed[end].id == placed[first].id;)
+            end++;
+        const struct span run = {placed[first].key, placed[end - 1].key + 1};
+        *scattered = *scattered || run.end - run.first != end - first;
+        for (size_t i = first; i < end; i++)
+            runs[placed[i].key] = run;
+    }
+    return distinct;
+}
+
+enum status mask_list_runs(struct mask_given *given, struct arena *arena, struct error *error)
+{
+    struct arena scratch = {0};
+    struct placed *placed = arena_allocate(&scratch, given->count, sizeof *placed, error);
+    struct span *runs = arena_allocate(arena, given->lists * given->count, sizeof *runs, error);
+    for (size_t list = 0; list < given->lists && placed != NULL && runs != NULL; list++) {
+        for (size_t key = 0; key < given->count; key++)
+            placed[key] = (struct placed){given->ids[list * given->count + key], key};
+        qsort(placed, given->count, sizeof *placed, compare_ids);
+        const size_t distinct = list_runs(placed, given->count, runs + list * given->count, &given->scattered);
+        given->distinct = distinct > given->distinct ? distinct : given->distinct;
+    }
+    given->runs = runs;
+    arena_free(&scratch);
+    return placed == NULL || runs == NULL ? error->status : STATUS_OK;
 }
 
 bool mask_has_bias(const struct mask *mask)
 {
-    return mask->attn_mask.rank > 0 || mask->alibi_slopes != NULL || mask->relative != NULL;
+    return mask->attn_mask.rank > 0 || mask->alibi_slopes != NULL || mask->relative != NULL || mask_has_cells(mask);
 }
 
 /* Half of the buckets are single distances, the others grow as their logarithm. */
@@ -199,7 +299,8 @@ void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, 
                double *bias)
 {
     const size_t row = row_start(mask, item, head, query), stride = mask->strides[3];
-    const int64_t position = (int64_t)query + mask_offset(mask, item, query);
+    const struct mask_query of = mask_query_of(mask, item, query);
+    const bool cells = mask_has_cells(mask);
     for (size_t i = 0; i < count; i++) {
         bias[i] = 0;
         if (mask->attn_mask.rank > 0)
@@ -208,24 +309,24 @@ void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, 
             bias[i] = add_distance(bias[i],
                                    penalty(mask, mask->alibi_slopes[head], mask_place(mask, item, query, first + i)));
         if (mask->relative != NULL)
-            bias[i] += relative_number(mask, head, (int64_t)(first + i) - position);
+            bias[i] += relative_number(mask, head, (int64_t)(first + i) - of.position);
+        if (cells && forbids_cell(mask, &of, first + i))
+            bias[i] = -INFINITY;
     }
 }
 
 enum mask_rule mask_rule_of(const struct mask *mask, size_t item, size_t head, size_t query, size_t key)
 {
-    const int64_t position = (int64_t)query + mask_offset(mask, item, query), at = (int64_t)key;
-    const struct span sequence = mask_sequence(mask, query);
-    if (key < sequence.first || key >= sequence.end)
-        return MASK_SEQUENCE;
-    if (mask->causal && at >= end_behind_image(mask, position, position + 1))
-        return MASK_CAUSAL;
-    if (mask->left >= 0 && at < first_of(mask, position))
-        return MASK_LEFT;
-    if (mask->right >= 0 && at >= end_of(mask, position))
-        return MASK_RIGHT;
-    if (mask->lengths != NULL && at >= mask->lengths[item])
-        return MASK_LENGTH;
+    const struct mask_query of = mask_query_of(mask, item, query);
+    for (int rule = 0; rule < MASK_RULE_COUNT; rule++) {
+        const struct mask_functions *functions = MASKS[rule].functions;
+        if (functions->reach == NULL || !functions->applies(mask))
+            continue;
+        const struct mask_reach reach = functions->reach(mask, &of);
+        if ((int64_t)key < reach.first || (int64_t)key >= reach.end ||
+            (mask->given[rule].scattered && functions->forbids(mask, &of, key)))
+            return (enum mask_rule)rule;
+    }
     if (key >= mask->masked_keys)
         return MASK_SHORT;
     double bias;
@@ -252,7 +353,7 @@ bool mask_is_empty(const struct mask *mask, size_t item, size_t head, size_t que
     return key == span.end;
 }
 
-/* --- attn_mask alone, a run of keys at a time -------------------------------------------------------------------- */
+/* --- attn_mask and rules of single keys, a run of keys at a time ------------------------------------------------- */
 
 enum { CACHE_LINE = 64 };
 
@@ -273,12 +374,34 @@ static const void *number_at(const struct mask *mask, size_t at)
     return (const char *)mask->attn_mask.data + at * dtype_size(mask->attn_mask.dtype);
 }
 
-unsigned mask_scan(const struct mask *mask, mask_scanner *scan, size_t item, size_t head, size_t query, size_t first,
-                   size_t count)
+/* What rules of single keys say of a run of them. */
+static unsigned scan_cells(const struct mask *mask, size_t item, size_t query, size_t first, size_t count)
+{
+    const struct mask_query of = mask_query_of(mask, item, query);
+    unsigned says = 0;
+    for (size_t i = 0; i < count && says != (MASK_SAYS_PLAIN | MASK_SAYS_FORBIDDEN); i++)
+        says |= forbids_cell(mask, &of, first + i) ? MASK_SAYS_FORBIDDEN : MASK_SAYS_PLAIN;
+    return says;
+}
+
+static unsigned scan_attn_mask(const struct mask *mask, mask_scanner *scan, size_t item, size_t head, size_t query,
+                               size_t first, size_t count)
 {
     const size_t stride = mask->strides[3], numbers = stride == 0 ? 1 : count;
     const void *row = number_at(mask, row_start(mask, item, head, query) + first * stride);
     return dtype_is_boolean(mask->attn_mask.dtype) ? scan_booleans(row, numbers, mask->true_drops) : scan(row, numbers);
+}
+
+unsigned mask_scan(const struct mask *mask, mask_scanner *scan, size_t item, size_t head, size_t query, size_t first,
+                   size_t count)
+{
+    const unsigned cells = mask_has_cells(mask) ? scan_cells(mask, item, query, first, count) : MASK_SAYS_PLAIN;
+    if (mask->attn_mask.rank == 0 || cells == MASK_SAYS_FORBIDDEN)
+        return cells;
+    const unsigned says = scan_attn_mask(mask, scan, item, head, query, first, count);
+    if (cells == MASK_SAYS_PLAIN || says == MASK_SAYS_FORBIDDEN)
+        return says;
+    return MASK_SAYS_MORE; /* some are forbidden by the one, some by the other */
 }
 
 static void load_booleans(const uint8_t *booleans, size_t count, bool true_drops, enum dtype number, char *bias)
@@ -292,8 +415,8 @@ static void load_booleans(const uint8_t *booleans, size_t count, bool true_drops
     }
 }
 
-void mask_load(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
-               enum dtype number, void *bias)
+static void load_attn_mask(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
+                           enum dtype number, void *bias)
 {
     const size_t stride = mask->strides[3], numbers = stride == 0 ? 1 : count, size = dtype_size(number);
     const void *row = number_at(mask, row_start(mask, item, head, query) + first * stride);
@@ -305,8 +428,26 @@ void mask_load(const struct mask *mask, size_t item, size_t head, size_t query, 
         memcpy((char *)bias + i * size, bias, size);
 }
 
+void mask_load(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
+               enum dtype number, void *bias)
+{
+    const size_t size = dtype_size(number);
+    if (mask->attn_mask.rank > 0)
+        load_attn_mask(mask, item, head, query, first, count, number, bias);
+    else
+        memset(bias, 0, count * size);
+    if (!mask_has_cells(mask))
+        return;
+    const struct mask_query of = mask_query_of(mask, item, query);
+    for (size_t i = 0; i < count; i++)
+        if (forbids_cell(mask, &of, first + i))
+            dtype_store(number, &(double){-INFINITY}, 1, (char *)bias + i * size);
+}
+
 void mask_prefetch(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count)
 {
+    if (mask->attn_mask.rank == 0)
+        return;
     const size_t size = dtype_size(mask->attn_mask.dtype);
     const char *row = (const char *)mask->attn_mask.data + (row_start(mask, item, head, query) + first) * size;
     if (mask->strides[3] == 0)

@@ -1,4 +1,4 @@
-/* Which keys a query may see, and what is added to its scores.
+/* Which keys a query may see, and what is added to its scores. What forbids a key is a rule, a row of mask_rows.h.
  *
  *   B items of a batch, H query heads, Tq queries, Tk keys. Query i stands at position p = i + offset among the keys.
  *
@@ -14,6 +14,8 @@
 #define ATTN_MODEL_MASK_H
 
 #include "base/choice.h"
+#include "base/text.h"
+#include "model/mask_rows.h"
 #include "tensor/tensor.h"
 
 #include <stdint.h>
@@ -57,8 +59,29 @@ struct mask_places {
     double root;
 };
 
+/* Why a key is forbidden: a rule, or attn_mask. */
+#define MASK_ID(id, ...) MASK_##id,
+enum mask_rule {
+    MASK_ROWS(MASK_ID) MASK_RULE_COUNT,
+    MASK_SHORT = MASK_RULE_COUNT, /* attn_mask is shorter */
+    MASK_ENTRY,                   /* attn_mask says so */
+    MASK_ALLOWS,
+};
+#undef MASK_ID
+
+/* What a rule has of its option or its tensor. */
+struct mask_given {
+    int64_t number;          /* 0: none */
+    const int64_t *ids;      /* (lists, count) or NULL */
+    size_t lists, count;     /* 1 or B; Tk */
+    const struct span *runs; /* (lists, count) the keys from the first to the last that has the same id */
+    size_t distinct;         /* ids, of the list that has most */
+    bool scattered;          /* between those there are others */
+};
+
 struct mask {
     size_t queries, keys; /* Tq, Tk */
+    struct mask_given given[MASK_RULE_COUNT];
     bool causal;
     int64_t left, right; /* how far before and behind its position a query sees; below 0: unbounded */
     /* (Tk) or NULL: the keys of the image at each position, none for text. Neither the causal rule nor the window
@@ -97,7 +120,7 @@ struct span mask_span(const struct mask *mask, size_t item, size_t query);
 /* Whether the sequences of queries and of keys begin at different places. */
 bool mask_sequences_differ(const struct mask *mask);
 
-/* Whether attn_mask, ALiBi or T5's table say anything beside the span. */
+/* Whether attn_mask, ALiBi, T5's table or a rule of single keys say anything beside the span. */
 bool mask_has_bias(const struct mask *mask);
 
 /* The bucket of T5's table for a key at `distance` behind the query (negative: before it). */
@@ -114,18 +137,74 @@ void mask_add_relative(const struct mask *mask, size_t item, size_t head, size_t
 /* The place of a key that the slopes are multiplied with. */
 double mask_place(const struct mask *mask, size_t item, size_t query, size_t key);
 
-/* Why a key is forbidden; the first rule that says so, in this order. */
-enum mask_rule {
-    MASK_ALLOWS,
-    MASK_SEQUENCE, /* it is of another one */
-    MASK_CAUSAL,   /* it comes after the query */
-    MASK_LEFT,     /* it lies before the window */
-    MASK_RIGHT,
-    MASK_LENGTH, /* the item is shorter */
-    MASK_SHORT,  /* attn_mask is shorter */
-    MASK_ENTRY,  /* attn_mask says so */
+/* Keys first .. end - 1, which may lie before the first key and behind the last one. */
+struct mask_reach {
+    int64_t first, end;
 };
 
+/* A query to its rules. */
+struct mask_query {
+    size_t item, query;
+    int64_t position;         /* among the keys */
+    struct mask_reach lifted; /* what no rule of position takes off either end */
+};
+
+/* What the words of rules are made of. */
+struct mask_words {
+    const char *query; /* "query", or "query's position" */
+    /* " and not of its image": of keys that a rule of position forbids before the query, and after it */
+    const char *unless_before, *unless_after;
+};
+
+/* All but `applies` are asked only where the rule applies; NULL where a rule has none. */
+struct mask_functions {
+    bool (*applies)(const struct mask *mask);
+    /* The keys that it leaves to a query, of which neither end falls from one query to the next; and the keys that it
+     * takes from the rules of position: the first is INT64_MAX where it takes none from before. */
+    struct mask_reach (*reach)(const struct mask *mask, const struct mask_query *query);
+    struct mask_reach (*lift)(const struct mask *mask, const struct mask_query *query);
+    /* Whether it forbids a key within its reach: of a rule with a tensor, where that is scattered. */
+    bool (*forbids)(const struct mask *mask, const struct mask_query *query, size_t key);
+    /* Which keys it forbids, "key > query", or nothing; why this one (from 0), "key 3 > query 2"; and
+     * what it lifts, " and not of its image". */
+    void (*rule)(const struct mask *mask, const struct mask_words *words, struct text *text);
+    void (*reason)(const struct mask *mask, const struct mask_query *query, size_t key, const char *who,
+                   struct text *text);
+    const char *unless;
+    bool after_alone; /* it lifts no key before the query */
+};
+
+struct mask_row {
+    const struct mask_functions *functions;
+    const char *option, *tensor, *counted;
+    bool bounds, causal;
+};
+
+extern const struct mask_row MASKS[MASK_RULE_COUNT];
+
+/* The rule that reads a tensor of that name; MASK_RULE_COUNT: none. */
+enum mask_rule mask_reads(const char *name);
+
+/* Whether a rule applies; and whether some rule does that may forbid a key. */
+bool mask_applies(const struct mask *mask, enum mask_rule rule);
+bool mask_has_rules(const struct mask *mask);
+
+/* Whether some rule has a number or ids. */
+bool mask_is_given(const struct mask *mask);
+
+/* The rule that takes keys after the query from the causal rule; MASK_RULE_COUNT: none. */
+enum mask_rule mask_lifting(const struct mask *mask);
+
+/* Whether some rule forbids keys one by one, within the span. */
+bool mask_has_cells(const struct mask *mask);
+
+/* Makes runs, distinct and scattered of ids, lists and count. STATUS_SYSTEM where memory is short. */
+enum status mask_list_runs(struct mask_given *given, struct arena *arena, struct error *error);
+
+/* A query, as rules are asked about it. */
+struct mask_query mask_query_of(const struct mask *mask, size_t item, size_t query);
+
+/* The first rule that forbids a key. */
 enum mask_rule mask_rule_of(const struct mask *mask, size_t item, size_t head, size_t query, size_t key);
 
 /* Whether a key is forbidden to a query, and whether all are. */
@@ -133,14 +212,14 @@ bool mask_forbids(const struct mask *mask, size_t item, size_t head, size_t quer
 bool mask_is_empty(const struct mask *mask, size_t item, size_t head, size_t query);
 
 /* What is added to the scores of keys first .. first + count of one query: bias (count) written, minus infinity where
- * attn_mask forbids the key. Says nothing of the span. */
+ * attn_mask, or a rule of single keys, forbids the key. Says nothing of the span. */
 void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
                double *bias);
 
-/* attn_mask alone, of keys first .. first + count of one query, for the fused path. There is an attn_mask, its dtype is
- * BOOL or that of the numbers, F32 or F64, and strides[3] is 0 or 1; count is at least 1 and first + count at most
- * masked_keys. Each call reads it anew: where it lies in a file that another program changes, two of them may not
- * agree, and a scan may find nothing at all. */
+/* attn_mask, and rules of single keys, of keys first .. first + count of one query, for the fused path. There is one of
+ * them; the dtype of attn_mask is BOOL or that of the numbers, F32 or F64, and strides[3] is 0 or 1; count is at
+ * least 1 and first + count at most masked_keys. Each call reads it anew: where it lies in a file that another program
+ * changes, two of them may not agree, and a scan may find nothing at all. */
 
 /* What it says of them, in bits. */
 enum {

@@ -116,6 +116,14 @@ static uint64_t hash_mask(uint64_t hash, const struct problem *problem)
         hash = hash_bytes(hash_text(hash, "sequences"), mask->sequences.query_starts, bytes);
         hash = hash_bytes(hash, mask->sequences.key_starts, bytes);
     }
+    for (int rule = 0; rule < MASK_RULE_COUNT; rule++) {
+        const struct mask_given *given = &mask->given[rule];
+        if (given->number != 0)
+            hash = hash_bytes(hash_text(hash, MASKS[rule].option), &given->number, sizeof given->number);
+        if (given->ids != NULL)
+            hash = hash_bytes(hash_text(hash, MASKS[rule].tensor), given->ids,
+                              given->lists * given->count * sizeof *given->ids);
+    }
     if (mask->lengths != NULL)
         hash = hash_bytes(hash_text(hash, "lengths"), mask->lengths, problem->items * sizeof *mask->lengths);
     if (mask->alibi_slopes != NULL)

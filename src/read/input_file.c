@@ -1,6 +1,7 @@
 #include "read/input_file.h"
 
 #include "base/suggest.h"
+#include "model/mask.h"
 #include "model/parameter_rows.h"
 #include "model/stage_id.h"
 #include "read/foreign_name.h"
@@ -16,6 +17,7 @@
 #define WEIGHT(stem) MATRIX(stem ".weight")
 #define BIAS(stem) MATRIX(stem ".bias")
 #define PARAMETER(name, field) MATRIX(name)
+#define MASK_TENSOR(name) {name, INPUT_FILE_MASKING},
 /* clang-format off */
 static const struct {
     const char *name;
@@ -46,6 +48,7 @@ static const struct {
     {"attn_mask", INPUT_FILE_MASKING},
     {"alibi_slopes", INPUT_FILE_MASKING},
     {"sinks", INPUT_FILE_MASKING},
+    MASK_TENSORS(MASK_TENSOR)
     PARAMETER_PROJECTION_ROWS(MATRIX)
     PARAMETER_PROJECTION_ROWS(WEIGHT)
     PARAMETER_PROJECTION_ROWS(BIAS)
@@ -149,7 +152,7 @@ bool input_file_is_whole(const char *name)
     for (size_t i = 0; i < sizeof WHOLE / sizeof WHOLE[0]; i++)
         if (strcmp(name, WHOLE[i]) == 0)
             return true;
-    return false;
+    return mask_reads(name) != MASK_RULE_COUNT;
 }
 
 enum status input_file_nameless(struct input_file *input, unsigned kinds, const char *expected, struct error *error)

@@ -35,26 +35,36 @@ static bool is_moved(const struct mask *mask)
     return mask->lengths != NULL || mask->offset != 0 || mask_sequences_differ(mask);
 }
 
+/* What rules take from those of position, in words: of keys after the query, or before it as well. */
+static void add_lifted(const struct mask *mask, bool before, struct text *text)
+{
+    for (int rule = 0; rule < MASK_RULE_COUNT; rule++) {
+        const struct mask_functions *functions = MASKS[rule].functions;
+        if (functions->unless != NULL && functions->applies(mask) && (!before || !functions->after_alone))
+            text_add(text, "%s", functions->unless);
+    }
+}
+
 /* What forbids a key; where the position of a query among the keys is not its own number, that is said. */
 static void add_rules(const struct mask *mask, struct text *text)
 {
-    const char *query = is_moved(mask) ? "query's position" : "query";
-    const char *image = mask->images != NULL ? " and not of its image" : "";
+    char before[100], after[100];
+    struct text lifted[] = {text_begin(before, sizeof before), text_begin(after, sizeof after)};
+    add_lifted(mask, true, &lifted[0]);
+    add_lifted(mask, false, &lifted[1]);
+    const struct mask_words words = {is_moved(mask) ? "query's position" : "query", before, after};
     size_t rules = 0;
     if (mask->attn_mask.rank > 0 && dtype_is_boolean(mask->attn_mask.dtype))
         text_add(text, "%sattn_mask is %s", before_rule(&rules), mask->true_drops ? "true" : "false");
-    if (mask->causal || mask->right == 0)
-        text_add(text, "%skey > %s%s", before_rule(&rules), query, image);
-    else if (mask->right > 0)
-        text_add(text, "%skey > %s + %lld%s", before_rule(&rules), query, (long long)mask->right, image);
-    if (mask->left > 0)
-        text_add(text, "%skey < %s - %lld%s", before_rule(&rules), query, (long long)mask->left, image);
-    else if (mask->left == 0)
-        text_add(text, "%skey < %s%s", before_rule(&rules), query, image);
-    if (mask->lengths != NULL)
-        text_add(text, "%skey > length", before_rule(&rules));
-    if (mask->sequences.count > 0)
-        text_add(text, "%skey is of another sequence", before_rule(&rules));
+    for (int i = 1; i <= MASK_RULE_COUNT; i++) { /* the first one last */
+        const struct mask_functions *functions = MASKS[i % MASK_RULE_COUNT].functions;
+        char said[160];
+        struct text rule = text_begin(said, sizeof said);
+        if (functions->rule != NULL && functions->applies(mask))
+            functions->rule(mask, &words, &rule);
+        if (said[0] != '\0')
+            text_add(text, "%s%s", before_rule(&rules), said);
+    }
 }
 
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
@@ -97,38 +107,23 @@ void masked_rule(const struct explanation *e, struct explain_place place, size_t
     const struct problem *problem = e->problem;
     const struct mask *mask = &problem->mask;
     const size_t query = problem->rows[place.row];
-    const long long position = (long long)query + (long long)mask_offset(mask, place.item, query) + 1;
+    const struct mask_query of = mask_query_of(mask, place.item, query);
     const char *who = is_moved(mask) ? "the query's place" : "query";
-    const size_t at = key + 1;
     if (problem->mask_made) {
         snprintf(text, size, "the mask with the mistake hides it");
         return;
     }
-    switch (mask_rule_of(mask, place.item, place.head, query, key)) {
-    case MASK_SEQUENCE:
-        snprintf(text, size, "the key is of another sequence");
-        break;
-    case MASK_CAUSAL:
-        snprintf(text, size, "key %zu > %s %lld", at, who, position);
-        break;
-    case MASK_LEFT:
-        snprintf(text, size, "key %zu < %s %lld - %lld, outside the window", at, who, position, (long long)mask->left);
-        break;
-    case MASK_RIGHT:
-        snprintf(text, size, "key %zu > %s %lld + %lld, outside the window", at, who, position, (long long)mask->right);
-        break;
-    case MASK_LENGTH: /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there are lengths, or it is another */
-        snprintf(text, size, "key %zu > length %lld", at, (long long)mask->lengths[place.item]);
-        break;
-    case MASK_SHORT:
-        snprintf(text, size, "attn_mask ends at key %zu", mask->masked_keys);
-        break;
-    default:
-        snprintf(text, size, "attn_mask is %s here",
+    const enum mask_rule rule = mask_rule_of(mask, place.item, place.head, query, key);
+    struct text reason = text_begin(text, size);
+    if (rule < MASK_RULE_COUNT)
+        MASKS[rule].functions->reason(mask, &of, key, who, &reason);
+    else if (rule == MASK_SHORT)
+        text_add(&reason, "attn_mask ends at key %zu", mask->masked_keys);
+    else
+        text_add(&reason, "attn_mask is %s here",
                  !dtype_is_boolean(mask->attn_mask.dtype) ? "-inf"
                  : mask->true_drops                       ? "true"
                                                           : "false");
-    }
 }
 
 /* Whether anything is added to a score that is seen. */

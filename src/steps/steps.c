@@ -59,6 +59,11 @@ enum status steps_check(const struct options *options, const struct problem *pro
     if (problem->mask.images != NULL)
         return error_usage(error, "--steps: a token of an image sees those after it, which a step does not have yet; "
                                   "expected no --token-types");
+    const enum mask_rule lifting = mask_lifting(&problem->mask);
+    if (lifting != MASK_RULE_COUNT)
+        return error_usage(error,
+                           "--steps: a token sees some after it, which a step does not have yet; expected no --%s",
+                           MASKS[lifting].option);
     if (problem->whole_count != problem->queries)
         return error_usage(error, "--steps goes through all tokens; expected no query in the settings");
     if (problem->dropout > 0)

@@ -1,7 +1,6 @@
 /* steps -> one SVG: a row a step, a column a key; which keys are new, which come from the cache, which lie outside the
  * window. Items whose lengths differ have a grid each. */
 #include "base/text.h"
-#include "base/wrap.h"
 #include "model/stage_id.h"
 #include "steps/writers.h"
 #include "write/head_lines.h"
@@ -12,7 +11,8 @@
 
 enum { CACHED = 14, NEW = 38, CAPTION_BYTES = 2048, LINE_BYTES = 128, MOST_SLANTED = 40 };
 
-static const double MARGIN = 22, WIDTH = 656, LABELS = 64, TITLE = 26, LEGEND = 34, ABOVE = 52;
+static const char MASKED[] = "class=\"edge\" style=\"fill:url(#attn-masked)\"";
+static const double WIDTH = 656, LABELS = 64, TITLE = 26, LEGEND = 34, ABOVE = 52;
 
 struct drawing {
     const struct steps *steps;
@@ -66,13 +66,10 @@ static void lay_out(struct drawing *drawing)
 /* Keys first .. end - 1 of a row; nothing where there are none. */
 static void draw_run(const struct drawing *drawing, const char *attributes, size_t first, size_t end, double y)
 {
-    char numbers[4][SVG_NUMBER_BYTES];
     const double gap = drawing->row >= 8 ? 1 : 0;
     if (first < end)
-        output_print(drawing->output, "<rect %s x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"/>\n", attributes,
-                     svg_number(LABELS + drawing->cell * (double)first, numbers[0]), svg_number(y, numbers[1]),
-                     svg_number(drawing->cell * (double)(end - first), numbers[2]),
-                     svg_number(drawing->row - gap, numbers[3]));
+        svg_rect(drawing->output, attributes, LABELS + drawing->cell * (double)first, y,
+                 drawing->cell * (double)(end - first), drawing->row - gap);
 }
 
 static void draw_step(const struct drawing *drawing, size_t item, size_t i, double y)
@@ -83,7 +80,7 @@ static void draw_step(const struct drawing *drawing, size_t item, size_t i, doub
     const size_t start = (size_t)mask_offset(&problem->mask, item, 0) + step->first;
     const size_t needed = steps_needed(problem, item, step->first);
     char class[24], name[8];
-    draw_run(drawing, "class=\"edge\" style=\"fill:url(#attn-masked)\"", 0, needed, y);
+    draw_run(drawing, MASKED, 0, needed, y);
     snprintf(class, sizeof class, "class=\"%s\"", svg_cell_class(false, CACHED, name));
     draw_run(drawing, class, needed, memory_smaller(start, memory_larger(seen.end, needed)), y);
     snprintf(class, sizeof class, "class=\"%s\"", svg_cell_class(false, NEW, name));
@@ -110,7 +107,7 @@ static void draw_columns(const struct drawing *drawing, double y)
     const struct problem *problem = drawing->steps->problem;
     const char **names = problem_key_labels(problem, 0);
     const size_t step = drawing->named ? 1 : tick(drawing->cell, 30);
-    char label[SVG_LABEL_BYTES], numbers[3][SVG_NUMBER_BYTES];
+    char label[SVG_LABEL_BYTES];
     for (size_t key = 0; key < problem->keys; key++) {
         const double x = LABELS + drawing->cell * ((double)key + 0.5);
         snprintf(label, sizeof label, "%zu", key + 1);
@@ -120,9 +117,8 @@ static void draw_columns(const struct drawing *drawing, double y)
             svg_text(drawing->output, x + (drawing->named ? 3 : 0), y - 6, drawing->named ? -45 : 0,
                      drawing->named ? "ink small" : "ink small middle", label);
         if (drawing->cell >= 6 && key > 0)
-            output_print(drawing->output, "<rect class=\"page\" x=\"%s\" y=\"%s\" width=\"1\" height=\"%s\"/>\n",
-                         svg_number(x - drawing->cell / 2 - 0.5, numbers[0]), svg_number(y, numbers[1]),
-                         svg_number(drawing->row * (double)drawing->steps->count, numbers[2]));
+            svg_rect(drawing->output, "class=\"page\"", x - drawing->cell / 2 - 0.5, y, 1,
+                     drawing->row * (double)drawing->steps->count);
     }
 }
 
@@ -144,13 +140,11 @@ static void draw_grid(const struct drawing *drawing, size_t item, double y)
 static void draw_legend(const struct drawing *drawing, double y)
 {
     static const char *const WORDS[] = {"made in this step", "from the cache", "outside the window, forgotten"};
-    char class[2][8], attributes[64], numbers[2][SVG_NUMBER_BYTES];
+    char class[8], attributes[64];
     double x = LABELS;
     for (size_t i = 0; i < (drawing->steps->problem->mask.left < 0 ? 2 : 3); i++) {
-        snprintf(attributes, sizeof attributes, "class=\"%s\"", svg_cell_class(false, i == 0 ? NEW : CACHED, class[0]));
-        output_print(drawing->output, "<rect %s x=\"%s\" y=\"%s\" width=\"18\" height=\"10\"/>\n",
-                     i == 2 ? "class=\"edge\" style=\"fill:url(#attn-masked)\"" : attributes, svg_number(x, numbers[0]),
-                     svg_number(y, numbers[1]));
+        snprintf(attributes, sizeof attributes, "class=\"%s\"", svg_cell_class(false, i == 0 ? NEW : CACHED, class));
+        svg_rect(drawing->output, i == 2 ? MASKED : attributes, x, y, 18, 10);
         svg_text(drawing->output, x + 25, y + 9, 0, "muted", WORDS[i]);
         x += 25 + svg_width(WORDS[i], 12) + 22;
     }
@@ -162,20 +156,9 @@ static void draw_legend(const struct drawing *drawing, double y)
 static enum status write_words(struct drawing *drawing, struct arena *arena, struct error *error)
 {
     const struct steps *steps = drawing->steps;
-    struct output *collected = arena_allocate(arena, 1, sizeof *collected, error);
-    size_t length;
-    if (collected == NULL)
-        return error->status;
-    output_open_text(collected, arena, error);
-    head_lines_write(steps->problem, WRAP_COLUMNS, false, collected);
-    const char *lines = output_close_text(collected, &length);
-    if (lines == NULL)
-        return error->status;
     struct text words = text_begin(drawing->words, sizeof drawing->words);
-    for (size_t word; *lines != '\0'; lines += word + strspn(lines + word, " \n")) {
-        word = strcspn(lines, " \n");
-        text_add(&words, "%s%.*s", words.length > 0 ? " " : "", (int)word, lines);
-    }
+    if (head_lines_add(steps->problem, &words, arena, error) != STATUS_OK)
+        return error->status;
     text_add(&words,
              ". A row is a step, a column a key. In all %zu numbers are read from the cache, %.0f bytes, and "
              "%zu are kept, %.0f bytes. %zu of %zu rows of %s have the same bits as in the whole pass.",
@@ -188,23 +171,14 @@ static void open_document(const struct drawing *drawing, double height, enum the
 {
     struct output *output = drawing->output;
     struct svg_palette palette = {0};
-    char numbers[2][SVG_NUMBER_BYTES];
     palette.used[0][CACHED] = palette.used[0][NEW] = true;
-    svg_number(ceil(WIDTH + 2 * MARGIN), numbers[0]);
-    svg_number(ceil(height + 2 * MARGIN), numbers[1]);
-    output_print(output,
-                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%s\" height=\"%s\" viewBox=\"0 0 %s %s\" "
-                 "role=\"img\" aria-labelledby=\"attn-title attn-desc\">\n<title id=\"attn-title\">",
-                 numbers[0], numbers[1], numbers[0], numbers[1]);
+    svg_open(output, WIDTH, height);
+    output_print(output, "<title id=\"attn-title\">");
     svg_words(output, "%zu steps of %.*s", drawing->steps->count, (int)strcspn(drawing->words, ","), drawing->words);
     output_print(output, "</title>\n<desc id=\"attn-desc\">");
     svg_words(output, "%s", drawing->words);
     output_print(output, "</desc>\n");
-    svg_style(output, &palette, theme);
-    output_print(output,
-                 "<rect class=\"page\" width=\"%s\" height=\"%s\"/>\n"
-                 "<g class=\"attn\" transform=\"translate(%g %g)\">\n",
-                 numbers[0], numbers[1], MARGIN, MARGIN);
+    svg_open_page(output, WIDTH, height, &palette, theme);
 }
 
 enum status steps_svg(const struct steps *steps, const struct options *options, struct output *output,

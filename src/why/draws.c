@@ -297,7 +297,9 @@ static enum status widen(struct why *why, uint64_t seed, struct spread *spread)
     return why->error->status;
 }
 
-double why_bits_of_draws(struct why *why)
+/* Bits that the last table tells of seeds: how far its numbers are apart when others are drawn. 0 where memory is
+ * short. */
+static double bits_of_draws(struct why *why)
 {
     enum { SEEDS = 12 };
     const struct trial_base base = {.problem = why->problem, .mine = &why->mine};
@@ -321,6 +323,21 @@ double why_bits_of_draws(struct why *why)
         if (isfinite(spread.highest[i] - spread.lowest[i]))
             bits += fmax(0, log2((spread.highest[i] - spread.lowest[i]) / (2 * tolerance)));
     return bits / (double)spread.count * (double)table->count - log2((double)mine_indices(table));
+}
+
+bool why_can_tell(struct why *why, enum why_kind kind)
+{
+    const bool draws = kind == WHY_NEAR_SETTINGS || kind == WHY_SETTINGS || kind == WHY_WITH_MISTAKES;
+    double bits = why->bits;
+    if (draws && why->mine.count > 0) {
+        if (isnan(why->bits_of_draws))
+            why->bits_of_draws = bits_of_draws(why);
+        bits = fmin(bits, why->bits_of_draws);
+    }
+    if (bits >= why_bits_needed(kind))
+        return true;
+    why->untold |= 1U << kind;
+    return false;
 }
 
 /* --- which variations -------------------------------------------------------------------------------------------- */

@@ -32,63 +32,6 @@ static void run_guess(void *context, size_t task, unsigned thread)
         arena_free(arena);
 }
 
-/* A copy that lasts; NULL of NULL, or where memory is short. */
-static double *keep(struct why *why, const double *numbers, size_t count)
-{
-    double *copy = numbers == NULL ? NULL : arena_allocate(why->arena, count, sizeof *copy, why->error);
-    if (copy != NULL)
-        memcpy(copy, numbers, count * sizeof *copy);
-    return copy;
-}
-
-enum status why_add(struct why *why, const struct trial_base *base, const struct options *options,
-                    const struct trial_guess *guess, const struct trial *trial)
-{
-    if (why->explanations == NULL)
-        why->explanations = arena_allocate(why->arena, WHY_MOST, sizeof why->explanations[0], why->error);
-    if (why->explanations == NULL || why->count == WHY_MOST)
-        return why->error->status;
-    struct why_explanation *added = &why->explanations[why->count];
-    *added = (struct why_explanation){*guess, options, base->problem, base->mine, *trial, why->count, 0};
-    added->trial.shown = keep(why, trial->shown, trial_numbers(base));
-    if (why->error->status != STATUS_OK)
-        return why->error->status;
-    for (size_t i = 0; i < why->count && added->same_as == why->count; i++)
-        if (trial_alike(why->explanations[i].problem, why->explanations[i].mine, base) &&
-            trial_same(base, why->explanations[i].trial.shown, added->trial.shown))
-            added->same_as = why->explanations[i].same_as;
-    why->count++;
-    return STATUS_OK;
-}
-
-/* Notes a mistake that fits about as well as what is right. */
-static void note_as_well(struct why *why, const struct trial_base *base, const struct options *options,
-                         const struct trial_guess *guess, const struct trial *trial)
-{
-    enum { MOST = 4 };
-    static const double MUCH = 1.25;
-    for (size_t i = 0; i < why->as_well_count; i++)
-        if (why->as_well[i].guess.choices[0].id == guess->choices[0].id)
-            return;
-    if (why->as_well == NULL)
-        why->as_well = arena_allocate(why->arena, MOST, sizeof why->as_well[0], why->error);
-    if (why->as_well != NULL && why->as_well_count < MOST && trial->rms <= MUCH * why->right.rms)
-        why->as_well[why->as_well_count++] =
-            (struct why_explanation){*guess, options, base->problem, base->mine, *trial, 0, 0};
-}
-
-enum status why_take(struct why *why, const struct trial_base *base, const struct options *options,
-                     const struct trial_guess *guess, const struct trial *trial)
-{
-    if (trial->end != TRIAL_AGREES)
-        return why->error->status;
-    if (fit_beats(trial, &why->right))
-        return why_add(why, base, options, guess, trial);
-    if (why->right.end == TRIAL_AGREES && 2 * trial->apart >= why->right.rms)
-        note_as_well(why, base, options, guess, trial);
-    return why->error->status;
-}
-
 /* Bytes read in another order come to nothing but NaN on many inputs, and so explain nothing of it. */
 static bool tells_little(const struct trial_base *base, const struct trial_guess *guess)
 {
@@ -236,8 +179,8 @@ static enum status try_right(struct why *why, struct trial_base *base)
     const struct trial_guess none = {.count = 0};
     if (trial_run(base, &none, true, &why->right, &scratch, why->error) == STATUS_OK) {
         for (size_t i = 0; i < base->mine->count && why->right.has_counts; i++)
-            base->noise[i] = keep(why, why->right.noise[i], base->mine->tables[i].count);
-        base->exact = keep(why, why->right.exact, why->right.of);
+            base->noise[i] = why_keep(why, why->right.noise[i], base->mine->tables[i].count);
+        base->exact = why_keep(why, why->right.exact, why->right.of);
     }
     why->right.shown = NULL;
     arena_free(&scratch);
@@ -266,58 +209,6 @@ static bool has_roles(const struct why *why)
     return false;
 }
 
-/* --- how much a table can tell ----------------------------------------------------------------------------------- */
-
-/* How many tables of such numbers could be told apart, and the places where it may stand. */
-double why_bits(const struct trial_base *base, uint64_t stages)
-{
-    enum { MOST = 20, OF_A_BLANK = 12 };
-    double bits = 0;
-    for (size_t i = 0; i < base->mine->count; i++) {
-        const struct mine_table *table = &base->mine->tables[i];
-        if (!(stages & STAGE_BIT(table->stage)))
-            continue;
-        bits -= log2((double)mine_indices(table));
-        const char *blank = tensor_blank(&table->named->tensor);
-        if (blank != NULL) { /* which some pair comes to nearly always, and some mistake to nothing but 0 */
-            bits += strcmp(blank, "0") == 0 ? 0 : OF_A_BLANK;
-            continue;
-        }
-        for (size_t k = 0; k < table->count; k++) { /* a number beyond all that is right tells, too */
-            const double size = isfinite(table->numbers[k]) ? fabs(table->numbers[k]) : 0;
-            const double off = table->tolerance[k] + (base->noise[i] != NULL ? base->noise[i][k] : 0);
-            bits += fmin(MOST, fmax(0, log2(fmax(base->largest, size) / off)));
-        }
-    }
-    return bits;
-}
-
-static const double NEEDED[] = {[WHY_SINGLES] = 7 + 4,
-                                [WHY_PAIRS] = 11 + 6,
-                                [WHY_NEAR_SETTINGS] = 8 + 4,
-                                [WHY_SETTINGS] = 16 + 8,
-                                [WHY_WITH_MISTAKES] = 22 + 8};
-
-double why_bits_needed(size_t mistakes)
-{
-    return NEEDED[mistakes > 1 ? WHY_PAIRS : WHY_SINGLES];
-}
-
-bool why_can_tell(struct why *why, enum why_kind kind)
-{
-    const bool draws = kind == WHY_NEAR_SETTINGS || kind == WHY_SETTINGS || kind == WHY_WITH_MISTAKES;
-    double bits = why->bits;
-    if (draws && why->mine.count > 0) {
-        if (isnan(why->bits_of_draws))
-            why->bits_of_draws = why_bits_of_draws(why);
-        bits = fmin(bits, why->bits_of_draws);
-    }
-    if (bits >= NEEDED[kind])
-        return true;
-    why->untold |= 1U << kind;
-    return false;
-}
-
 /* --- one stage for another --------------------------------------------------------------------------------------- */
 
 /* Whether the table, placed so in `mine`, is right, and that cannot be by chance: one of few numbers could be. */
@@ -333,7 +224,7 @@ static enum status try_placed(struct why *why, struct mine *mine)
     arena_free(&scratch);
     if (why->error->status != STATUS_OK || trial.end != TRIAL_AGREES ||
         trial_start(base, why->problem, mine, why->arena, why->error) != STATUS_OK ||
-        why_bits(base, UINT64_MAX) < NEEDED[WHY_PAIRS] || try_right(why, base) != STATUS_OK ||
+        why_bits(base, UINT64_MAX) < why_bits_needed(WHY_PAIRS) || try_right(why, base) != STATUS_OK ||
         (why->right.end == TRIAL_AGREES && add_right(why, base) != STATUS_OK))
         return why->error->status;
     if (why->count > 0 || why->constant)
@@ -377,7 +268,7 @@ static enum status try_gradients(struct why *why)
             continue;
         before = mine;
         if (trial_start(base, why->problem, mine, why->arena, why->error) ||
-            (why_bits(base, UINT64_MAX) >= NEEDED[WHY_PAIRS] && try_singles(why, base) != STATUS_OK))
+            (why_bits(base, UINT64_MAX) >= why_bits_needed(WHY_PAIRS) && try_singles(why, base) != STATUS_OK))
             return why->error->status;
         most = memory_larger(most, why->budget.singles);
     }
@@ -465,7 +356,7 @@ static enum status search(struct why *why, const struct trial_base *base)
 static enum status take_right(struct why *why, struct trial_base *base)
 {
     if (dtype_is_coarse(base->mine->dtype) && why->right.outside > 0 &&
-        why_bits(base, UINT64_MAX) >= NEEDED[WHY_SINGLES] && try_singles(why, base) != STATUS_OK)
+        why_bits(base, UINT64_MAX) >= why_bits_needed(WHY_SINGLES) && try_singles(why, base) != STATUS_OK)
         return why->error->status;
     if (why->count == 0)
         return add_right(why, base);

@@ -531,8 +531,9 @@ static bool can_be_apart(const struct why *why, const struct trial_base *base)
         const struct why_step *step = &why->steps[i];
         if (!step->departs)
             continue;
+        const enum why_kind kind = step->guesses[0].count > 1 ? WHY_PAIRS : WHY_SINGLES;
         if (!STAGES[step->stage].backward || step->guess_count == 0 ||
-            why_bits(base, STAGE_BIT(step->stage)) < why_bits_needed(step->guesses[0].count))
+            why_bits(base, STAGE_BIT(step->stage)) < why_bits_needed(kind))
             return false;
         departing++;
     }

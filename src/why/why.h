@@ -105,27 +105,26 @@ enum status why_pairs(const struct why *why, const struct why_guesses *singles, 
 enum status why_try(struct why *why, const struct trial_base *base, const struct options *options,
                     const struct why_guesses *guesses, const char *name, struct trial *trials, size_t *tried);
 
-/* Whether the tables have numbers enough to tell so many guesses apart; else notes it in why->untold. Where no table
- * stands anywhere yet, `bits` is 0 and nothing is told. */
+/* In draws.c: whether the tables have numbers enough to tell so many guesses apart; else notes it in why->untold. Where
+ * no table stands anywhere yet, `bits` is 0 and nothing is told. */
 bool why_can_tell(struct why *why, enum why_kind kind);
+
+/* In take.c: a copy that lasts; NULL of NULL, or where memory is short. */
+double *why_keep(struct why *why, const double *numbers, size_t count);
 
 /* Adds an explanation. */
 enum status why_add(struct why *why, const struct trial_base *base, const struct options *options,
                     const struct trial_guess *guess, const struct trial *trial);
 
-/* In search.c: bits that the tables of these stages tell. A right answer among N guesses needs log2(N) of them, and
- * some more, so that no wrong one fits by chance; and what so many mistakes need. */
+/* Bits that the tables of these stages tell. A right answer among N guesses needs log2(N) of them, and some more, so
+ * that no wrong one fits by chance; and what guesses of a kind need. */
 double why_bits(const struct trial_base *base, uint64_t stages);
-double why_bits_needed(size_t mistakes);
+double why_bits_needed(enum why_kind kind);
 
 /* Takes a whole trial that agrees: as an explanation where it is to be believed rather than what is right, else notes
  * that it fits as well. */
 enum status why_take(struct why *why, const struct trial_base *base, const struct options *options,
                      const struct trial_guess *guess, const struct trial *trial);
-
-/* In draws.c: bits that the last table tells of seeds: how far its numbers are apart when others are drawn. 0 where
- * memory is short. */
-double why_bits_of_draws(struct why *why);
 
 /* In draws.c: settings that draw otherwise, in four steps: the near ones, init, sizes and the like; skips and seeds;
  * near ones, skips and seeds with a mistake each; skips and seeds of other sizes. */

@@ -342,8 +342,8 @@ static void draw_any(struct numbers *numbers, const struct numbers_plan *plan, s
             draw_table(numbers, plan, (enum numbers_table)table, head, generator);
 }
 
-static enum status make_room(struct numbers *numbers, const struct numbers_plan *plan, struct arena *arena,
-                             struct error *error)
+static enum status allocate_numbers(struct numbers *numbers, const struct numbers_plan *plan, struct arena *arena,
+                                    struct error *error)
 {
     *numbers = (struct numbers){
         .inputs = arena_allocate(arena, input_count(plan), sizeof(float), error),
@@ -367,7 +367,7 @@ enum status numbers_draw(struct numbers *numbers, const struct numbers_plan *pla
                          struct arena *arena, struct error *error)
 {
     const size_t width = plan->heads * plan->d_value;
-    if (make_room(numbers, plan, arena, error) != STATUS_OK)
+    if (allocate_numbers(numbers, plan, arena, error) != STATUS_OK)
         return error->status;
     const size_t scores = memory_larger(plan->items * plan->heads * plan->tokens * plan->tokens, MANY_SCORES);
     const size_t tries = memory_larger((size_t)TRIES * MANY_SCORES / scores, 4);

@@ -41,7 +41,7 @@ static bool is_whole(double number)
 }
 
 /* Room for a table of that shape, its cells and labels NULL. */
-static enum status make_room(const struct making *making, struct sheet_table *table, size_t rows, size_t columns)
+static enum status make_cells(const struct making *making, struct sheet_table *table, size_t rows, size_t columns)
 {
     struct arena *arena = making->arena;
     table->corner = "";
@@ -120,7 +120,7 @@ static enum status make_matrix(const struct making *making, const struct result_
     double *numbers = load(making, table, matrix);
     result_place(table, matrix, &item, &head);
     made->title = title_of(making, table, table->name, matrix);
-    if (numbers == NULL || made->title == NULL || make_room(making, made, result_rows(table), result_columns(table)) ||
+    if (numbers == NULL || made->title == NULL || make_cells(making, made, result_rows(table), result_columns(table)) ||
         label(making, made->row_labels, made->rows, result_row_axis(table), item) ||
         label(making, made->column_labels, made->columns, result_column_axis(table), item))
         return making->error->status;
@@ -149,7 +149,7 @@ static enum status make_transposed(const struct making *making, const struct res
     char title[TABLE_TEXT_LABEL_BYTES];
     snprintf(title, sizeof title, "%s" SHEET_TRANSPOSED, table->name);
     made->title = keep(making, title);
-    if (stored == NULL || numbers == NULL || made->title == NULL || make_room(making, made, rows, columns) ||
+    if (stored == NULL || numbers == NULL || made->title == NULL || make_cells(making, made, rows, columns) ||
         label(making, made->row_labels, rows, AXIS_COLUMN, 0) ||
         label(making, made->column_labels, columns, AXIS_COLUMN, 0))
         return making->error->status;
@@ -276,7 +276,7 @@ static enum status make_powers(const struct making *making, const struct result_
     result_place(weights, matrix, &item, &head);
     made->title = title_of(making, weights, SHEET_POWER "score " SHEET_MINUS " largest" SHEET_POWER_END, matrix);
     if (load_powers(making, matrix, &below, &powers) || made->title == NULL ||
-        make_room(making, made, rows, keys + 1) || label(making, made->row_labels, rows, AXIS_QUERY, item) ||
+        make_cells(making, made, rows, keys + 1) || label(making, made->row_labels, rows, AXIS_QUERY, item) ||
         label(making, made->column_labels, keys, AXIS_TOKEN, item))
         return making->error->status;
     made->column_labels[keys] = sinks ? "sum, with the sink" : "sum";
@@ -394,7 +394,7 @@ static enum status make_powers_of_e(const struct making *making, struct sheet *s
     const double count = fmax(round(-least / step) + 2, POWERS_LEAST);
     if (!(count <= POWERS_MOST))
         return STATUS_OK;
-    if (make_room(making, made, 1, (size_t)count) != STATUS_OK)
+    if (make_cells(making, made, 1, (size_t)count) != STATUS_OK)
         return making->error->status;
     made->title = "powers of e";
     made->corner = "x";
@@ -492,14 +492,13 @@ static enum status make_words(const struct making *making, struct sheet *sheet)
 /* The arithmetic of all that is blank, as --explain has it. */
 static enum status make_worked(const struct making *making, struct sheet *sheet)
 {
-    struct output *output = arena_allocate(making->arena, 1, sizeof *output, making->error);
+    struct output *output = output_of_text(making->arena, making->error);
     size_t length;
     sheet->worked = "";
     if (output == NULL)
         return making->error->status;
     if (sheet->filled)
         return STATUS_OK;
-    output_open_text(output, making->arena, making->error);
     const struct writing writing = {.result = making->result,
                                     .output = output,
                                     .arena = making->arena,

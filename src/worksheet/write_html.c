@@ -1,5 +1,6 @@
 /* sheet -> HTML to print: one file without a script, a sheet a page. */
 #include "worksheet/writers.h"
+#include "write/table_markup.h"
 
 static const struct sign SIGNS[] = {{" . ", " · "},  {"^T", "<sup>T</sup>"}, {"-inf", "−∞"},
                                     {" x ", " × "},  {" - ", " − "},         {" >= ", " ≥ "},

@@ -1,6 +1,7 @@
 /* sheet -> LaTeX: a whole document without packages, a sheet a page on A4 and on letter paper. */
 #include "base/text.h"
 #include "worksheet/writers.h"
+#include "write/table_markup.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* sheet -> Markdown (GitHub's tables); a division between the pages, behind which a printer turns the page. */
 #include "worksheet/writers.h"
+#include "write/table_markup.h"
 
 static void begin_table(const struct page *page, const struct sheet_table *table, enum look look)
 {

@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "worksheet/writers.h"
+#include "write/table_markup.h"
 
 #include <string.h>
 

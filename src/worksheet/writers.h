@@ -3,7 +3,8 @@
 #define ATTN_WORKSHEET_WRITERS_H
 
 #include "worksheet/sheet.h"
-#include "write/table_markup.h"
+
+struct table_markup_escapes;
 
 /* What a sheet is written to; `bold` headings where a terminal shows them. */
 struct page {

@@ -27,7 +27,7 @@ struct layout {
 };
 
 /* One file on its way. */
-struct sheet {
+struct csv {
     struct result *result;
     struct output *output;
     int decimals;
@@ -70,18 +70,18 @@ static void write_text_field(const char *text, const char *behind, struct output
     output_print(output, "%s%s", behind, quoted ? "\"" : "");
 }
 
-static void write_number(const struct sheet *sheet, enum dtype dtype, double number)
+static void write_number(const struct csv *csv, enum dtype dtype, double number)
 {
     char text[TABLE_TEXT_NUMBER_BYTES];
     if (isnan(number))
-        output_write(sheet->output, "NaN", 3);
+        output_write(csv->output, "NaN", 3);
     else if (isinf(number))
-        output_print(sheet->output, "%s", number > 0 ? "Infinity" : "");
-    else if (sheet->decimals == SHORTEST)
-        output_write(sheet->output, text, dtype_decimal(dtype, number, text));
+        output_print(csv->output, "%s", number > 0 ? "Infinity" : "");
+    else if (csv->decimals == SHORTEST)
+        output_write(csv->output, text, dtype_decimal(dtype, number, text));
     else
-        output_print(sheet->output, "%s",
-                     table_text_number(dtype, (struct table_text_style){sheet->decimals, false}, number, text));
+        output_print(csv->output, "%s",
+                     table_text_number(dtype, (struct table_text_style){csv->decimals, false}, number, text));
 }
 
 static void write_commas(size_t count, struct output *output)
@@ -150,26 +150,26 @@ static bool is_taken(const struct layout *layout, const char *text)
 
 /* Puts the position behind a token; then behind the token that is called just so, and so on. Two names with positions
  * are never the same: they end differently. */
-static void add_position(struct sheet *sheet, const struct name *names, const struct name *name)
+static void add_position(struct csv *csv, const struct name *names, const struct name *name)
 {
-    while (name != NULL && !sheet->positioned[name->key]) {
-        sheet->positioned[name->key] = true;
-        name = bsearch(name, names, sheet->layout.keys, sizeof *names, compare_positioned);
+    while (name != NULL && !csv->positioned[name->key]) {
+        csv->positioned[name->key] = true;
+        name = bsearch(name, names, csv->layout.keys, sizeof *names, compare_positioned);
     }
 }
 
 /* A column for each key, called by its token if no other column is called so, else by token and position. */
-static enum status name_keys(struct sheet *sheet, struct arena *arena, struct error *error)
+static enum status name_keys(struct csv *csv, struct arena *arena, struct error *error)
 {
-    const size_t keys = sheet->layout.keys;
+    const size_t keys = csv->layout.keys;
     struct name *names = arena_allocate(arena, keys, sizeof *names, error);
-    sheet->tokens = arena_allocate(arena, keys, sizeof *sheet->tokens, error);
-    sheet->positioned = arena_allocate(arena, keys, sizeof *sheet->positioned, error);
-    if (names == NULL || sheet->tokens == NULL || sheet->positioned == NULL)
+    csv->tokens = arena_allocate(arena, keys, sizeof *csv->tokens, error);
+    csv->positioned = arena_allocate(arena, keys, sizeof *csv->positioned, error);
+    if (names == NULL || csv->tokens == NULL || csv->positioned == NULL)
         return error->status;
     for (size_t key = 0; key < keys; key++) {
         size_t position;
-        const char *token = sheet->tokens[key] = result_label(sheet->result, AXIS_TOKEN, 0, key, &position);
+        const char *token = csv->tokens[key] = result_label(csv->result, AXIS_TOKEN, 0, key, &position);
         const size_t size = SHOWN_BYTES * strlen(token) + SHOWN_BYTES + 1;
         char *text = arena_allocate(arena, size, 1, error);
         if (text == NULL)
@@ -177,99 +177,99 @@ static enum status name_keys(struct sheet *sheet, struct arena *arena, struct er
         strcpy(text, looks_like_formula(token, "") ? "'" : "");
         text_shown(token, SIZE_MAX, text + strlen(text), size - 1);
         names[key] = (struct name){text, key};
-        sheet->positioned[key] = false;
+        csv->positioned[key] = false;
     }
     qsort(names, keys, sizeof *names, compare_names);
     for (size_t i = 0; i < keys; i++)
         if ((i > 0 && compare_names(&names[i], &names[i - 1]) == 0) ||
-            (i + 1 < keys && compare_names(&names[i], &names[i + 1]) == 0) || is_taken(&sheet->layout, names[i].text))
-            add_position(sheet, names, &names[i]);
+            (i + 1 < keys && compare_names(&names[i], &names[i + 1]) == 0) || is_taken(&csv->layout, names[i].text))
+            add_position(csv, names, &names[i]);
     return STATUS_OK;
 }
 
-static void write_header(const struct sheet *sheet)
+static void write_header(const struct csv *csv)
 {
-    const struct layout *layout = &sheet->layout;
-    output_print(sheet->output, "stage%s%s,row%s", layout->items ? ",item" : "", layout->heads ? ",head" : "",
+    const struct layout *layout = &csv->layout;
+    output_print(csv->output, "stage%s%s,row%s", layout->items ? ",item" : "", layout->heads ? ",head" : "",
                  layout->tokens ? ",token" : "");
     for (size_t column = 1; column <= layout->features; column++)
-        output_print(sheet->output, ",%zu", column);
+        output_print(csv->output, ",%zu", column);
     for (size_t key = 0; key < layout->keys; key++) {
         char position[POSITION_BYTES];
         snprintf(position, sizeof position, ".%zu", key + 1);
-        output_write(sheet->output, ",", 1);
-        if (sheet->tokens != NULL)
-            write_text_field(sheet->tokens[key], sheet->positioned[key] ? position : "", sheet->output);
+        output_write(csv->output, ",", 1);
+        if (csv->tokens != NULL)
+            write_text_field(csv->tokens[key], csv->positioned[key] ? position : "", csv->output);
         else
-            output_print(sheet->output, "key %zu", key + 1);
+            output_print(csv->output, "key %zu", key + 1);
     }
-    output_write(sheet->output, "\n", 1);
+    output_write(csv->output, "\n", 1);
 }
 
 /* --- the rows ---------------------------------------------------------------------------------------------------- */
 
 /* Where a row of numbers belongs: item, head and index along that axis. */
-struct place {
+struct row_place {
     size_t item, head;
     bool of_item, of_head;
     enum axis axis;
     size_t index;
 };
 
-static struct place find_place(const struct result_table *table, size_t matrix, size_t row)
+static struct row_place find_place(const struct result_table *table, size_t matrix, size_t row)
 {
-    struct place place = {.axis = result_row_axis(table), .index = row};
+    struct row_place place = {.axis = result_row_axis(table), .index = row};
     result_place(table, matrix, &place.item, &place.head);
     place.of_item = result_is_of(table, AXIS_ITEM) || result_is_of(table, AXIS_PAGE);
     place.of_head = result_is_of(table, AXIS_HEAD);
     if (result_is_of_tokens(table))
-        place = (struct place){.axis = table->axes[table->rank - 3],
-                               .index = place.head,
-                               .item = place.item,
-                               .of_item = place.of_item,
-                               .head = row,
-                               .of_head = true};
+        place = (struct row_place){.axis = table->axes[table->rank - 3],
+                                   .index = place.head,
+                                   .item = place.item,
+                                   .of_item = place.of_item,
+                                   .head = row,
+                                   .of_head = true};
     return place;
 }
 
-static void write_index(const struct sheet *sheet, bool column, bool here, size_t index)
+static void write_index(const struct csv *csv, bool column, bool here, size_t index)
 {
     if (column && here)
-        output_print(sheet->output, ",%zu", index + 1);
+        output_print(csv->output, ",%zu", index + 1);
     else if (column)
-        output_write(sheet->output, ",", 1);
+        output_write(csv->output, ",", 1);
 }
 
 /* "weights,1,2,3,starts": what stands before the numbers. */
-static void write_place(const struct sheet *sheet, const struct result_table *table, struct place place)
+static void write_place(const struct csv *csv, const struct result_table *table, struct row_place place)
 {
     size_t position;
-    const char *token = result_label(sheet->result, place.axis, place.item, place.index, &position);
-    write_text_field(table->name, "", sheet->output);
-    write_index(sheet, sheet->layout.items, place.of_item, place.item);
-    write_index(sheet, sheet->layout.heads, place.of_head, place.head);
-    output_print(sheet->output, ",%zu%s", position, sheet->layout.tokens ? "," : "");
+    const char *token = result_label(csv->result, place.axis, place.item, place.index, &position);
+    write_text_field(table->name, "", csv->output);
+    write_index(csv, csv->layout.items, place.of_item, place.item);
+    write_index(csv, csv->layout.heads, place.of_head, place.head);
+    output_print(csv->output, ",%zu%s", position, csv->layout.tokens ? "," : "");
     if (token != NULL)
-        write_text_field(token, "", sheet->output);
+        write_text_field(token, "", csv->output);
 }
 
-static void write_line(const struct sheet *sheet, const struct result_table *table, struct place place,
+static void write_line(const struct csv *csv, const struct result_table *table, struct row_place place,
                        const double *numbers, size_t count)
 {
     const bool of_keys = result_column_axis(table) == AXIS_TOKEN;
-    write_place(sheet, table, place);
+    write_place(csv, table, place);
     if (of_keys)
-        write_commas(sheet->layout.features, sheet->output);
+        write_commas(csv->layout.features, csv->output);
     for (size_t column = 0; column < count; column++) {
-        output_write(sheet->output, ",", 1);
-        write_number(sheet, table->dtype, numbers[column]);
+        output_write(csv->output, ",", 1);
+        write_number(csv, table->dtype, numbers[column]);
     }
-    write_commas(of_keys ? 0 : sheet->layout.features - count + sheet->layout.keys, sheet->output);
-    output_write(sheet->output, "\n", 1);
+    write_commas(of_keys ? 0 : csv->layout.features - count + csv->layout.keys, csv->output);
+    output_write(csv->output, "\n", 1);
 }
 
 /* A row of numbers over the queries, of the item or head that the row is of, becomes a column. */
-static void write_turned(const struct sheet *sheet, const struct result_table *table, struct place place,
+static void write_turned(const struct csv *csv, const struct result_table *table, struct row_place place,
                          const double *numbers)
 {
     if (table->rank > 1 && place.axis == AXIS_ITEM) {
@@ -281,38 +281,38 @@ static void write_turned(const struct sheet *sheet, const struct result_table *t
     }
     place.axis = AXIS_QUERY;
     for (place.index = 0; place.index < result_columns(table); place.index++)
-        write_line(sheet, table, place, numbers + place.index, 1);
+        write_line(csv, table, place, numbers + place.index, 1);
 }
 
-static void write_table(const struct sheet *sheet, const struct result_table *table)
+static void write_table(const struct csv *csv, const struct result_table *table)
 {
-    double *numbers = sheet->result->numbers;
+    double *numbers = csv->result->numbers;
     for (size_t matrix = 0; matrix < result_matrices(table); matrix++)
-        for (size_t row = 0; row < result_rows(table) && !sheet->output->failed; row++) {
-            result_row(sheet->result, table, matrix, row, numbers);
+        for (size_t row = 0; row < result_rows(table) && !csv->output->failed; row++) {
+            result_row(csv->result, table, matrix, row, numbers);
             if (is_turned(table))
-                write_turned(sheet, table, find_place(table, matrix, row), numbers);
+                write_turned(csv, table, find_place(table, matrix, row), numbers);
             else
-                write_line(sheet, table, find_place(table, matrix, row), numbers, result_columns(table));
+                write_line(csv, table, find_place(table, matrix, row), numbers, result_columns(table));
         }
 }
 
 enum status write_csv(const struct writing *writing)
 {
     struct result *result = writing->result;
-    struct sheet sheet = {.result = result,
-                          .output = writing->output,
-                          .decimals = writing->precision_said ? writing->precision : SHORTEST};
-    sheet.layout.tokens = problem_tokens(result->problem)->texts != NULL || result->problem->labels.texts != NULL;
+    struct csv csv = {.result = result,
+                      .output = writing->output,
+                      .decimals = writing->precision_said ? writing->precision : SHORTEST};
+    csv.layout.tokens = problem_tokens(result->problem)->texts != NULL || result->problem->labels.texts != NULL;
     for (size_t i = 0; i < result->table_count; i++)
         if (result_is_shown(result, &result->tables[i]))
-            lay_out(&sheet.layout, &result->tables[i]);
-    if (sheet.layout.keys > 0 && result->problem->labels.texts != NULL && result->problem->labels.lists == 1 &&
-        name_keys(&sheet, writing->arena, writing->error) != STATUS_OK)
+            lay_out(&csv.layout, &result->tables[i]);
+    if (csv.layout.keys > 0 && result->problem->labels.texts != NULL && result->problem->labels.lists == 1 &&
+        name_keys(&csv, writing->arena, writing->error) != STATUS_OK)
         return writing->error->status;
-    write_header(&sheet);
+    write_header(&csv);
     for (size_t i = 0; i < result->table_count; i++)
         if (result_is_shown(result, &result->tables[i]))
-            write_table(&sheet, &result->tables[i]);
+            write_table(&csv, &result->tables[i]);
     return STATUS_OK;
 }

@@ -73,6 +73,10 @@ static void add_sizes(struct wrap *line, const struct problem *problem, const ch
         wrap_add(line, "%zu key%s", problem->keys, plural(problem->keys));
     if (problem->mask.sequences.count > 0)
         wrap_add(line, "%zu sequence%s", problem->mask.sequences.count, plural(problem->mask.sequences.count));
+    for (int rule = 0; rule < MASK_RULE_COUNT; rule++)
+        if (MASKS[rule].counted != NULL && mask_applies(&problem->mask, (enum mask_rule)rule))
+            wrap_add(line, "%zu %s%s", problem->mask.given[rule].distinct, MASKS[rule].counted,
+                     plural(problem->mask.given[rule].distinct));
     if (!problem->parameters_only && !given)
         wrap_add(line, "d_in %zu", problem->d_in);
     if (!problem->parameters_only && !given && problem->d_key_in != problem->d_in)
@@ -214,4 +218,21 @@ void head_lines_write(const struct problem *problem, size_t columns, bool color,
     add_draws(&line, problem);
     add_asked(&line, problem);
     output_print(output, "%s\n", color ? TEXT_PLAIN : "");
+}
+
+enum status head_lines_add(const struct problem *problem, struct text *text, struct arena *arena, struct error *error)
+{
+    struct output *output = output_of_text(arena, error);
+    size_t length;
+    if (output == NULL)
+        return error->status;
+    head_lines_write(problem, WRAP_COLUMNS, false, output);
+    const char *lines = output_close_text(output, &length);
+    if (lines == NULL)
+        return error->status;
+    for (size_t word; *lines != '\0'; lines += word + strspn(lines + word, " \n")) {
+        word = strcspn(lines, " \n");
+        text_add(text, "%s%.*s", text->length > 0 ? " " : "", (int)word, lines);
+    }
+    return STATUS_OK;
 }

@@ -3,9 +3,13 @@
 #define ATTN_WRITE_HEAD_LINES_H
 
 #include "base/output.h"
+#include "base/text.h"
 #include "problem/problem.h"
 
 /* Broken into lines of at most so many columns, WRAP_COLUMNS or fewer; bold where `bold`. */
 void head_lines_write(const struct problem *problem, size_t columns, bool bold, struct output *output);
+
+/* Added to a text as one line. STATUS_SYSTEM where memory is short. */
+enum status head_lines_add(const struct problem *problem, struct text *text, struct arena *arena, struct error *error);
 
 #endif

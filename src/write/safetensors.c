@@ -17,11 +17,10 @@ enum { ALIGNMENT = 8 };
 static enum status add_json(struct json *header, const char *name, write_json_value *write,
                             const struct problem *problem, struct arena *arena, struct error *error)
 {
-    struct output *value = arena_allocate(arena, 1, sizeof *value, error);
+    struct output *value = output_of_text(arena, error);
     size_t length;
     if (value == NULL)
         return error->status;
-    output_open_text(value, arena, error);
     write(&(struct json){.output = value}, NULL, problem);
     const char *text = output_close_text(value, &length);
     if (text == NULL)
@@ -93,12 +92,11 @@ static enum status add_table(struct json *header, const struct result_table *tab
 /* The header's text, in the arena; NULL on failure. */
 static const char *make_header(const struct result *result, size_t *length, struct arena *arena, struct error *error)
 {
-    struct output *text = arena_allocate(arena, 1, sizeof *text, error);
+    struct output *text = output_of_text(arena, error);
     struct json header = {.output = text, .compact = true};
     size_t end = 0;
     if (text == NULL)
         return NULL;
-    output_open_text(text, arena, error);
     json_open(&header, NULL, '{');
     if (add_metadata(&header, result, arena, error) != STATUS_OK)
         return NULL;

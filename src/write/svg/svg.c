@@ -2,13 +2,14 @@
 
 #include "base/text.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { LINE_BYTES = 1024 };
 
-static const double LINE_HEIGHT = 15;
+static const double LINE_HEIGHT = 15, MARGIN = 22;
 
 /* What is no cell: one row for light pages, one for dark ones. Muted ink has a contrast of 5 : 1 on the page. */
 static const char *const SHEETS[] = {
@@ -132,6 +133,14 @@ void svg_runs(struct output *output, const char *text)
     }
 }
 
+void svg_rect(struct output *output, const char *attributes, double x, double y, double width, double height)
+{
+    char numbers[4][SVG_NUMBER_BYTES];
+    output_print(output, "<rect %s x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"/>\n", attributes,
+                 svg_number(x, numbers[0]), svg_number(y, numbers[1]), svg_number(width, numbers[2]),
+                 svg_number(height, numbers[3]));
+}
+
 void svg_text(struct output *output, double x, double y, double turn, const char *classes, const char *text)
 {
     char across[SVG_NUMBER_BYTES], down[SVG_NUMBER_BYTES];
@@ -205,7 +214,7 @@ static void write_side(struct output *output, const struct svg_palette *palette,
     output_print(output, "\n");
 }
 
-void svg_style(struct output *output, const struct svg_palette *palette, enum theme theme)
+static void write_style(struct output *output, const struct svg_palette *palette, enum theme theme)
 {
     output_print(output, "<style>\n%s\n", FONTS);
     write_side(output, palette, theme == THEME_DARK ? GROUND_DARK : GROUND_LIGHT);
@@ -217,4 +226,26 @@ void svg_style(struct output *output, const struct svg_palette *palette, enum th
     output_print(output, "</style>\n"
                          "<defs><pattern id=\"attn-masked\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\">"
                          "<path class=\"hatch\" d=\"M-1 1L1 -1M0 5L5 0M4 6L6 4\"/></pattern></defs>\n");
+}
+
+void svg_open(struct output *output, double width, double height)
+{
+    char across[SVG_NUMBER_BYTES], down[SVG_NUMBER_BYTES];
+    svg_number(ceil(width + 2 * MARGIN), across);
+    svg_number(ceil(height + 2 * MARGIN), down);
+    output_print(output,
+                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%s\" height=\"%s\" viewBox=\"0 0 %s %s\" "
+                 "role=\"img\" aria-labelledby=\"attn-title attn-desc\">\n",
+                 across, down, across, down);
+}
+
+void svg_open_page(struct output *output, double width, double height, const struct svg_palette *palette,
+                   enum theme theme)
+{
+    char across[SVG_NUMBER_BYTES], down[SVG_NUMBER_BYTES];
+    write_style(output, palette, theme);
+    output_print(
+        output,
+        "<rect class=\"page\" width=\"%s\" height=\"%s\"/>\n<g class=\"attn\" transform=\"translate(%g %g)\">\n",
+        svg_number(ceil(width + 2 * MARGIN), across), svg_number(ceil(height + 2 * MARGIN), down), MARGIN, MARGIN);
 }

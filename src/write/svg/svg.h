@@ -40,6 +40,9 @@ void svg_label(const char *token, double pixels, double size, char *text);
 /* Words with marks, each run that needs it in a <tspan>. */
 void svg_runs(struct output *output, const char *text);
 
+/* A rectangle with these attributes. */
+void svg_rect(struct output *output, const char *attributes, double x, double y, double width, double height);
+
 /* <text> at x, y (its base line), of these classes. `turn` in degrees turns it about that point; 0: not. */
 void svg_text(struct output *output, double x, double y, double turn, const char *classes, const char *text);
 
@@ -53,7 +56,10 @@ size_t svg_paragraph(struct output *output, double x, double y, double pixels, c
 const char *svg_cell_class(bool diverging, size_t level, char *text);
 const char *svg_ink_class(bool diverging, size_t level);
 
-/* <style> and the pattern of masked cells. AUTO is light, and dark where the reader prefers that. */
-void svg_style(struct output *output, const struct svg_palette *palette, enum theme theme);
+/* <svg> for a drawing of that size. Behind it come <title id="attn-title"> and <desc id="attn-desc">; then the style
+ * and the group of the drawing, "</g>\n</svg>\n" ends. AUTO is light, and dark where the reader prefers that. */
+void svg_open(struct output *output, double width, double height);
+void svg_open_page(struct output *output, double width, double height, const struct svg_palette *palette,
+                   enum theme theme);
 
 #endif

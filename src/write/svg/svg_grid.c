@@ -105,9 +105,7 @@ static const double MARK_WIDTH = 18, MARK_GAP = 22, LEGEND_GAP = 7;
 /* A sample of cells that are not on the bar, and what it means. */
 static void draw_mark(struct output *output, const char *attributes, const char *words, double x, double y)
 {
-    char numbers[2][SVG_NUMBER_BYTES];
-    output_print(output, "<rect %s x=\"%s\" y=\"%s\" width=\"18\" height=\"10\"/>\n", attributes,
-                 svg_number(x, numbers[0]), svg_number(y, numbers[1]));
+    svg_rect(output, attributes, x, y, MARK_WIDTH, BAR_HEIGHT);
     svg_text(output, x + MARK_WIDTH + LEGEND_GAP, y + BAR_HEIGHT - 1, 0, "muted", words);
 }
 
@@ -166,15 +164,14 @@ static void draw_legend(const struct svg_figure *figure, struct output *output)
 {
     const struct svg_panel *panel = &figure->panel;
     const double y = figure->y + figure->height - LEGEND + 14, step = BAR_WIDTH / COLORMAP_LEVELS;
-    char text[CELL_NUMBER_BYTES], name[8], numbers[3][SVG_NUMBER_BYTES];
+    char text[CELL_NUMBER_BYTES], name[8], class[24];
     const double x = bar_left(panel, text);
     svg_text(output, x - LEGEND_GAP, y + BAR_HEIGHT - 1, 0, "ink end", text);
     output_print(output, "<g shape-rendering=\"crispEdges\">\n");
-    for (size_t level = 0; level < COLORMAP_LEVELS; level++)
-        output_print(output, "<rect class=\"%s\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"10\"/>\n",
-                     svg_cell_class(panel->scale.diverging, level, name),
-                     svg_number(x + step * (double)level, numbers[0]), svg_number(y, numbers[1]),
-                     svg_number(step, numbers[2]));
+    for (size_t level = 0; level < COLORMAP_LEVELS; level++) {
+        snprintf(class, sizeof class, "class=\"%s\"", svg_cell_class(panel->scale.diverging, level, name));
+        svg_rect(output, class, x + step * (double)level, y, step, BAR_HEIGHT);
+    }
     output_print(output, "</g>\n");
     svg_panel_number(panel, panel->scale.high, text);
     const double after = x + BAR_WIDTH + LEGEND_GAP;

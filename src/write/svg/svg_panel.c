@@ -213,16 +213,13 @@ static bool draw_step(const struct pen *pen, size_t level, const char *opening)
 static void draw_cells(const struct pen *pen)
 {
     const struct svg_panel *panel = pen->panel;
-    char numbers[6][SVG_NUMBER_BYTES], opening[64], name[8];
-    svg_number(pen->x, numbers[0]);
-    svg_number(pen->y, numbers[1]);
+    char numbers[4][SVG_NUMBER_BYTES], opening[64], name[8];
     if (panel->sample.any_masked || panel->sample.any_nan)
-        output_print(pen->output, "<rect fill=\"url(#attn-masked)\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"/>\n",
-                     numbers[0], numbers[1], svg_number(svg_panel_width(panel), numbers[2]),
-                     svg_number(svg_panel_height(panel), numbers[3]));
+        svg_rect(pen->output, "fill=\"url(#attn-masked)\"", pen->x, pen->y, svg_panel_width(panel),
+                 svg_panel_height(panel));
     output_print(pen->output, "<g shape-rendering=\"crispEdges\" transform=\"translate(%s %s) scale(%s %s)\">\n",
-                 numbers[0], numbers[1], svg_number(panel->cell_width, numbers[4]),
-                 svg_number(panel->cell_height, numbers[5]));
+                 svg_number(pen->x, numbers[0]), svg_number(pen->y, numbers[1]),
+                 svg_number(panel->cell_width, numbers[2]), svg_number(panel->cell_height, numbers[3]));
     for (size_t level = 0; level < COLORMAP_LEVELS; level++) {
         snprintf(opening, sizeof opening, "<path class=\"%s\" d=\"",
                  svg_cell_class(panel->scale.diverging, level, name));

@@ -107,7 +107,7 @@ static enum status make_table(struct svg_picture *picture, const struct matrix *
 }
 
 /* A row of a table is read into room for the widest; the shown matrices may be wider. */
-static enum status make_room(struct svg_picture *picture)
+static enum status widen_row(struct svg_picture *picture)
 {
     struct result *result = picture->result;
     if (result->widest >= COLUMNS.most)
@@ -147,7 +147,7 @@ enum status svg_weights_add(struct svg_picture *picture)
                                            "without them, or another --format than svg");
     if (!problem_projects(problem) || parameters->latent.rank > 0 || (problem->stages_asked && !asked))
         return STATUS_OK;
-    if (make_room(picture) != STATUS_OK)
+    if (widen_row(picture) != STATUS_OK)
         return picture->error->status;
     for (int i = 0; i < PROJECTION_COUNT; i++) {
         const enum projection_id id = (enum projection_id)i;

@@ -5,7 +5,6 @@
 #include "write/writing.h"
 
 #include "base/text.h"
-#include "base/wrap.h"
 #include "model/stage_id.h"
 #include "write/head_lines.h"
 #include "write/svg/svg_weights.h"
@@ -13,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double MARGIN = 22, CAPTION = 30, CAPTION_LINE = 15;
+static const double CAPTION = 30, CAPTION_LINE = 15;
 
 enum { CAPTION_BYTES = 1024, WHOLE_CAPTION_BYTES = 2 * CAPTION_BYTES, DESCRIBED_ROWS = 16, DESCRIBED_MATRICES = 4 };
 
@@ -59,27 +58,6 @@ static enum status choose_figures(struct svg_picture *picture, bool *flow)
 }
 
 /* --- words ------------------------------------------------------------------------------------------------------- */
-
-/* The settings as text writes them, into text (CAPTION_BYTES), in one line. */
-static enum status settings_text(const struct svg_picture *picture, char *text)
-{
-    struct output *output = arena_allocate(picture->arena, 1, sizeof *output, picture->error);
-    size_t length;
-    if (output == NULL)
-        return picture->error->status;
-    output_open_text(output, picture->arena, picture->error);
-    head_lines_write(picture->result->problem, WRAP_COLUMNS, false, output);
-    const char *lines = output_close_text(output, &length);
-    if (lines == NULL)
-        return picture->error->status;
-    struct text words = text_begin(text, CAPTION_BYTES);
-    for (; *lines != '\0' && !words.cut; lines += strspn(lines, " \n")) {
-        const size_t word = strcspn(lines, " \n");
-        text_add(&words, "%s%.*s", words.length > 0 ? " " : "", (int)word, lines);
-        lines += word;
-    }
-    return STATUS_OK;
-}
 
 /* The settings, the axes, and what was reduced, into text (WHOLE_CAPTION_BYTES). */
 static void caption_text(const struct svg_picture *picture, bool flow, const char *settings, char *text)
@@ -193,29 +171,20 @@ static double caption_height(const struct svg_picture *picture, const char *capt
 
 static void write_document(const struct svg_picture *picture, bool flow, const char *settings)
 {
-    struct output *output = picture->output;
-    char caption[WHOLE_CAPTION_BYTES], width[SVG_NUMBER_BYTES], height[SVG_NUMBER_BYTES];
+    char caption[WHOLE_CAPTION_BYTES];
     caption_text(picture, flow, settings, caption);
-    svg_number(ceil(picture->width + 2 * MARGIN), width);
-    svg_number(ceil(picture->height + 2 * MARGIN + caption_height(picture, caption)), height);
-    output_print(output,
-                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%s\" height=\"%s\" viewBox=\"0 0 %s %s\" "
-                 "role=\"img\" aria-labelledby=\"attn-title attn-desc\">\n",
-                 width, height, width, height);
+    const double height = picture->height + caption_height(picture, caption);
+    svg_open(picture->output, picture->width, height);
     write_title(picture, flow, settings);
     write_description(picture, flow, caption);
-    svg_style(output, &picture->palette, picture->theme);
-    output_print(
-        output,
-        "<rect class=\"page\" width=\"%s\" height=\"%s\"/>\n<g class=\"attn\" transform=\"translate(%g %g)\">\n", width,
-        height, MARGIN, MARGIN);
+    svg_open_page(picture->output, picture->width, height, &picture->palette, picture->theme);
     if (flow)
         svg_flow_draw(picture);
     else
         svg_grid_draw(picture);
     if (picture->caption)
-        svg_paragraph(output, 0, picture->height + CAPTION, picture->width, "small muted", 11, caption);
-    output_print(output, "</g>\n</svg>\n");
+        svg_paragraph(picture->output, 0, picture->height + CAPTION, picture->width, "small muted", 11, caption);
+    output_print(picture->output, "</g>\n</svg>\n");
 }
 
 /* The picture with its figures chosen. */
@@ -247,9 +216,10 @@ enum status write_svg(const struct writing *writing)
 {
     struct svg_picture picture;
     char settings[CAPTION_BYTES];
+    struct text words = text_begin(settings, sizeof settings);
     bool flow = false;
     if (begin_picture(writing, &picture, &flow) || (flow ? svg_flow_layout(&picture) : svg_grid_layout(&picture)) ||
-        settings_text(&picture, settings))
+        head_lines_add(writing->result->problem, &words, writing->arena, writing->error))
         return writing->error->status;
     write_document(&picture, flow, settings);
     return STATUS_OK;

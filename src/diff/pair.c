@@ -1,0 +1,104 @@
+#include "diff/pair.h"
+
+#include "base/threads.h"
+
+#include <string.h>
+
+/* How many of the leading axes have size 1, of those above the last one. */
+static size_t leading_ones(const struct tensor *tensor)
+{
+    size_t axis = 0;
+    while (axis + 1 < tensor->rank && tensor->shape[axis] == 1)
+        axis++;
+    return axis;
+}
+
+bool diff_same_shape(const struct tensor *a, const struct tensor *b)
+{
+    const size_t from_a = leading_ones(a), from_b = leading_ones(b);
+    return a->rank - from_a == b->rank - from_b &&
+           memcmp(a->shape + from_a, b->shape + from_b, (a->rank - from_a) * sizeof a->shape[0]) == 0;
+}
+
+static struct compare_tolerance tolerance_of(const struct options *options, enum dtype dtype)
+{
+    return (struct compare_tolerance){
+        .dtype = dtype,
+        .absolute = options->origin[OPTION_ATOL] != ORIGIN_DEFAULT ? options->atol : dtype_absolute_tolerance(dtype),
+        .relative = options->origin[OPTION_RTOL] != ORIGIN_DEFAULT ? options->rtol : dtype_relative_tolerance(dtype),
+        .given = options->origin[OPTION_ATOL] != ORIGIN_DEFAULT || options->origin[OPTION_RTOL] != ORIGIN_DEFAULT,
+    };
+}
+
+/* Lengths are whole numbers, whatever the dtype of the others. */
+static enum dtype dtype_of(const struct diff_side *side, const struct file_tensor *named)
+{
+    if (named == NULL || (side->input.is_text && input_file_is_whole(named->name)))
+        return DTYPE_F64;
+    return side->input.is_text && !dtype_is_boolean(named->tensor.dtype) ? named->stated : named->tensor.dtype;
+}
+
+struct diff_stage diff_pair(const struct diff *diff, const struct options *options, const char *name, enum stage stage,
+                            const struct file_tensor *a, const struct file_tensor *b)
+{
+    const enum dtype dtype_a = dtype_of(&diff->a, a), dtype_b = dtype_of(&diff->b, b);
+    const bool unstated = diff->a.unstated || diff->b.unstated; /* such numbers may be those of float32 */
+    return (struct diff_stage){
+        .name = name,
+        .stage = stage,
+        .a = a,
+        .b = b,
+        .dtype_a = dtype_a,
+        .dtype_b = dtype_b,
+        .tolerance =
+            tolerance_of(options, compare_coarser(compare_coarser(dtype_a, dtype_b), unstated ? DTYPE_F32 : DTYPE_F64)),
+        .undone_by = STAGE_NAMES,
+    };
+}
+
+/* Numbers first .. first + count, as a tensor of their own. */
+static struct tensor view(const struct tensor *tensor, size_t first, size_t count)
+{
+    return (struct tensor){.rank = 1,
+                           .shape = {count},
+                           .dtype = tensor->dtype,
+                           .data = (char *)tensor->data + first * dtype_size(tensor->dtype)};
+}
+
+static struct compare_side side_of(const struct file_tensor *named, const struct tensor *numbers, enum dtype dtype,
+                                   size_t first)
+{
+    return (struct compare_side){numbers, dtype, named->last_digit != NULL ? named->last_digit + first : NULL};
+}
+
+void diff_compare(struct diff_stage *stage)
+{
+    const struct compare_side a = side_of(stage->a, &stage->a->tensor, stage->dtype_a, 0),
+                              b = side_of(stage->b, &stage->b->tensor, stage->dtype_b, 0);
+    compare_tensors(a, b, stage->tolerance, threads_available(), &stage->comparison);
+    stage->departs = compare_departs(&stage->comparison);
+}
+
+bool diff_differs(const struct diff_stage *stage, size_t first, size_t count)
+{
+    const bool is_source = stage->stage == STAGE_INPUTS || stage->stage == STAGE_PARAMETERS;
+    const struct tensor in_a = view(&stage->a->tensor, first, count), in_b = view(&stage->b->tensor, first, count);
+    const struct compare_side a = side_of(stage->a, &in_a, stage->dtype_a, first),
+                              b = side_of(stage->b, &in_b, stage->dtype_b, first);
+    struct comparison comparison;
+    compare_counts(a, b, stage->tolerance, &comparison);
+    return (is_source || stage->comparison.outside == 0 ? comparison.unequal : comparison.outside) > 0;
+}
+
+static void load(const struct tensor *tensor, enum dtype dtype, size_t first, size_t count, double *numbers)
+{
+    tensor_load(tensor, first, count, numbers);
+    if (tensor->dtype == DTYPE_F64)
+        dtype_round(dtype, numbers, count);
+}
+
+void diff_numbers(const struct diff_stage *stage, size_t first, size_t count, double *a, double *b)
+{
+    load(&stage->a->tensor, stage->dtype_a, first, count, a);
+    load(&stage->b->tensor, stage->dtype_b, first, count, b);
+}

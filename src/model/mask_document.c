@@ -1,0 +1,54 @@
+/* document_ids: a query sees keys of its own document, wherever they are. */
+#include "model/mask.h"
+
+static const struct mask_given *given(const struct mask *mask)
+{
+    return &mask->given[MASK_DOCUMENT];
+}
+
+static bool applies(const struct mask *mask)
+{
+    return given(mask)->ids != NULL;
+}
+
+/* Where the ids of an item begin. */
+static size_t list(const struct mask *mask, size_t item)
+{
+    return item % given(mask)->lists * given(mask)->count;
+}
+
+/* All keys where documents are scattered: the ends of a reach never fall. A query whose position is none of a key
+ * has no document. */
+static struct mask_reach reach(const struct mask *mask, const struct mask_query *query)
+{
+    const int64_t count = (int64_t)given(mask)->count;
+    if (given(mask)->scattered)
+        return (struct mask_reach){0, count};
+    if (query->position < 0 || query->position >= count)
+        return (struct mask_reach){query->position < 0 ? 0 : count, query->position < 0 ? 0 : count};
+    const struct span run = given(mask)->runs[list(mask, query->item) + (size_t)query->position];
+    return (struct mask_reach){(int64_t)run.first, (int64_t)run.end};
+}
+
+static bool forbids(const struct mask *mask, const struct mask_query *query, size_t key)
+{
+    const int64_t *ids = given(mask)->ids + list(mask, query->item);
+    return query->position < 0 || (uint64_t)query->position >= given(mask)->count || ids[key] != ids[query->position];
+}
+
+static void rule(const struct mask *mask, const struct mask_words *words, struct text *text)
+{
+    (void)mask, (void)words;
+    text_add(text, "key is of another document");
+}
+
+static void reason(const struct mask *mask, const struct mask_query *query, size_t key, const char *who,
+                   struct text *text)
+{
+    const int64_t *ids = given(mask)->ids + list(mask, query->item);
+    (void)who;
+    text_add(text, "key %zu is of document %lld", key + 1, (long long)ids[key]);
+}
+
+const struct mask_functions mask_document = {
+    .applies = applies, .reach = reach, .forbids = forbids, .rule = rule, .reason = reason};
