@@ -53,7 +53,7 @@ static const char *leak(struct recipe *recipe, double before, double behind)
     return NULL;
 }
 
-CHANGE(SEQUENCES_BEFORE_SEEN, leak(recipe, (double)problem->keys, 0))
+CHANGE(SEQUENCES_BEFORE_SEEN, leak(recipe, (double)problem->size.keys, 0))
 CHANGE(SEQUENCES_LEAK_BEFORE, leak(recipe, form, 0))
 CHANGE(SEQUENCES_LEAK_BEHIND, leak(recipe, 0, form))
 

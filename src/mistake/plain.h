@@ -73,7 +73,7 @@ enum status plain_output(struct plain *plain);
 /* Row `row` of those of item and head; where it begins in a stage. */
 static inline size_t plain_row(const struct plain *plain, size_t item, size_t head, size_t row)
 {
-    return (item * plain->problem->heads + head) * plain->row_count + row;
+    return (item * plain->problem->size.heads + head) * plain->row_count + row;
 }
 
 #endif

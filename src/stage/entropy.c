@@ -21,7 +21,7 @@ static void make(const struct attention_row *row)
 {
     const double *weights = row->stages[STAGE_WEIGHTS];
     double sum = 0;
-    for (size_t j = 0; j < row->problem->keys; j++)
+    for (size_t j = 0; j < row->problem->size.keys; j++)
         sum -= term(weights[j]);
     row->stages[STAGE_ENTROPY][0] = sum;
 }
