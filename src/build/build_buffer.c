@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 
 #define APPLIED "; a mask to apply is \"attn_mask\""

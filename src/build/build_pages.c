@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Key and value in pages, as vLLM, FlashInfer and FlashAttention keep them: block_table says which pages an item
  * has. */
 #include "build/build.h"

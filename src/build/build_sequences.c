@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sequences that lie one behind the other, as FlashAttention's varlen interface has them: cu_seqlens_q and cu_seqlens_k
  * say where each begins. */
 #include "build/build.h"

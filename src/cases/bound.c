@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How far a kernel may be off, from the dtype and the size of the sums that it makes.
  *
  * u is half a unit of the dtype's last place: what one rounding to it may do. c is the same of the numbers in which a

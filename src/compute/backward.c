@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/backward.h"
 
 #include "base/threads.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/backward_fused.h"
 
 #include "compute/kernel_path.h"

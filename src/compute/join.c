@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/join.h"
 
 #include "base/shell_word.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/kernel_path.h"
 
 #include "kernel/fused.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/plain_path.h"
 
 #include "mistake/plain.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/reference.h"
 
 #include "model/stage_id.h"

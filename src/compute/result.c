@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/result.h"
 
 #include "compute/plain_path.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/row_stream.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/setup.h"
 
 #include "base/threads.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slot draw: the job is made with them, in build_draws of build/; nothing is left to change. */
 #include "mistake/recipe.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slot grad: what a backward pass does wrong. The forward pass is right. */
 #include "mistake/recipe.h"
 #include "stage/backward_mistake.h"

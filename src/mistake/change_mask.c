@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slots mask, fill, window, lengths, attn_mask, empty, keys, alibi and relative. */
 #include "base/decimal.h"
 #include "mistake/recipe.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slots norm and qk_norm: that of the layer's inputs, and those of query and key. */
 #include "mistake/recipe.h"
 #include "stage/operand_steps.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slots roles, weights, matrix, bias, clip, split, merge, out, groups, bits and dtype. */
 #include "kernel/kernel.h"
 #include "mistake/recipe.h"

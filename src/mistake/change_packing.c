@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slot packing: query, key and value lie in one packed weight, whose rows are read in another order. */
 #include "mistake/recipe.h"
 

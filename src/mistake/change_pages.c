@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slot pages: which pages of the caches an item reads, and how far. */
 #include "mistake/recipe.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slot rope. Rows that are turned by another position have it in a copy of the positions; other angles are
  * other frequencies, in a copy of these. */
 #include "mistake/recipe.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slots scale and softcap. */
 #include "mistake/recipe.h"
 

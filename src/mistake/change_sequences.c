@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slot sequences: what FlashAttention's varlen interface is told wrongly. */
 #include "mistake/recipe.h"
 

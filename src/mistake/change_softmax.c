@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slots softmax, sinks, lse, dropout and tiles. */
 #include "mistake/recipe.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "mistake/plain.h"
 
 #include "model/stages.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A recipe -> whole stages, in double, each rounded once to the working dtype as it is stored. For small jobs: T x T
  * is held. Without mistakes the numbers are those of the reference, bit for bit. */
 #ifndef ATTN_MISTAKE_PLAIN_H

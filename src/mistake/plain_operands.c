@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* query, key and value of a recipe. */
 #include "mistake/plain.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* output of a recipe. */
 #include "mistake/plain.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* weights and dropped of a recipe, where they are not made as they should be. */
 #include "mistake/plain.h"
 

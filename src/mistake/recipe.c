@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "mistake/recipe.h"
 
 #include "stage/operand_steps.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The mask of a recipe whose rules struct mask does not have: all that it says, as numbers. */
 #include "mistake/recipe.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "problem/problem.h"
 #include "model/stages.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One validated attention problem, as the room `build` makes it of options and input files, and what can be asked of
  * it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A part of struct problem (problem.h): what an input gives: inputs of projections, or query, key and value
  * themselves. */
 #ifndef ATTN_PROBLEM_PROBLEM_GIVEN_H

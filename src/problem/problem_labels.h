@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A part of struct problem (problem.h): the labels of tokens. */
 #ifndef ATTN_PROBLEM_PROBLEM_LABELS_H
 #define ATTN_PROBLEM_PROBLEM_LABELS_H

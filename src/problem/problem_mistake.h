@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A part of struct problem (problem.h): what is done wrong on purpose, and what has a loss. */
 #ifndef ATTN_PROBLEM_PROBLEM_MISTAKE_H
 #define ATTN_PROBLEM_PROBLEM_MISTAKE_H

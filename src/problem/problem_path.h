@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A part of struct problem (problem.h): what computes a job. */
 #ifndef ATTN_PROBLEM_PROBLEM_PATH_H
 #define ATTN_PROBLEM_PROBLEM_PATH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A part of struct problem (problem.h): what a result says of its job, and what a person reads before the work
  * starts. */
 #ifndef ATTN_PROBLEM_PROBLEM_RECORD_H

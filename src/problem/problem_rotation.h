@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A part of struct problem (problem.h): where tokens are, and how query and key are rotated by that. */
 #ifndef ATTN_PROBLEM_PROBLEM_ROTATION_H
 #define ATTN_PROBLEM_PROBLEM_ROTATION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A part of struct problem (problem.h): to what numbers are rounded, and when. */
 #ifndef ATTN_PROBLEM_PROBLEM_ROUNDING_H
 #define ATTN_PROBLEM_PROBLEM_ROUNDING_H

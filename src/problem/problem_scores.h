@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A part of struct problem (problem.h): what scores become before the mask: scaled and capped; and dropout after it. */
 #ifndef ATTN_PROBLEM_PROBLEM_SCORES_H
 #define ATTN_PROBLEM_PROBLEM_SCORES_H

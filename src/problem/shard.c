@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "problem/shard.h"
 
 #include "base/hash.h"

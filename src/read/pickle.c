@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/pickle.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/printed.h"
 
 #include "model/mechanism.h"

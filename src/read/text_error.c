@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/text_error.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* capped = softcap x tanh(scaled / softcap): Gemma Team 2024, "Gemma 2", section 2. */
 #include "base/decimal.h"
 #include "stage/rounded.h"

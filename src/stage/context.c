@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* context = dropped . value: Vaswani et al. 2017, eq. 1. */
 #include "model/stage_id.h"
 #include "stage/dot_products.h"

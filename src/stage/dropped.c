@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dropped = weights / (1 - p) where kept, else 0: Srivastava et al. 2014, "Dropout", section 10 (inverted), as
  * torch.nn.functional.dropout has it. */
 #include "stage/dropped.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* entropy = - sum of weight x log(weight) of a row, in nats: Shannon 1948, "A Mathematical Theory of Communication".
  * 0 log 0 is 0. With a sink the weights do not sum to 1, and the sink's share is none of them. */
 #include "model/stage_id.h"

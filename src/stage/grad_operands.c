@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The gradients at both ends of the rows: what is given, and what they come to by query. */
 #include "stage/dot_products.h"
 #include "stage/gradient.h"

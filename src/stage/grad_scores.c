@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The gradients by the scores, from the softmax back: weights x (grad_weights - delta), where delta is the sum of
  * weights x grad_weights over the row (a sink's value is 0, so it adds nothing); through the softcap, whose slope is
  * 1 - tanh^2, and the scale. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The gradients by what query, key and value are made of, which compute/backward_operands.c makes: back through scale,
  * rotation and norm to the projections, and through these to the inputs and the parameters. */
 #include "model/stage_id.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The gradients that are sums over queries: by key and value, sinks and attn_mask. compute/backward.c makes them. */
 #include "stage/softmax.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The gradients by what the context is made of, back to the weights: grad_dropped = grad_context . value^T, and through
  * dropout. A key that is forbidden, and every key of an empty row, has the gradient 0: no weight of it can move. */
 #include "base/decimal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stage/head.h"
 
 #include "stage/dot_products.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stage/latent.h"
 
 #include "model/stage_id.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stage/norm.h"
 
 #include <math.h>

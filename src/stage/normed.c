@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* normed: the layer's own norm, where the inputs are the residual stream; and the norms of query and key, of a head
  * or of all heads of a token: Henry et al. 2020, "Query-Key Normalization for Transformers", as models have it since.
  * The kinds are in model/norm.h. */

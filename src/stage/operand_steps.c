@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stage/operand_steps.h"
 
 #include "stage/norm.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stage/output.h"
 
 #include "stage/projections.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stage/projections.h"
 
 #include "model/stage_id.h"

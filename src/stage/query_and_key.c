@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* query and key as they meet in the scores: the projection, or what norm, rotation and scale make of it. The rotation's
  * equation and source are in model/rope.h. */
 #include "base/decimal.h"

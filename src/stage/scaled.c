@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* scaled = scores x scale: Vaswani et al. 2017, section 3.2.1. */
 #include "stage/scaled.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* scores = query . key^T: Vaswani et al. 2017, "Attention Is All You Need", eq. 1. Grouped heads share a key: Ainslie
  * et al. 2023, "GQA", section 2.2. */
 #include "stage/dot_products.h"

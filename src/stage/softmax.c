@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stage/softmax.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stage/stage.h"
 
 #include "model/stages.h"

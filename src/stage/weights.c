@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* weights = softmax(masked): Vaswani et al. 2017, eq. 1. */
 #include "model/stage_id.h"
 #include "stage/rounded.h"

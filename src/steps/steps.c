@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "steps/steps.h"
 
 #include "compute/result.h"

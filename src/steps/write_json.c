@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* steps -> JSON for pipes: one object, a step a line. Queries and keys count from 1. */
 #include "base/version.h"
 #include "model/stage_id.h"

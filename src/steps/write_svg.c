@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* steps -> one SVG: a row a step, a column a key; which keys are new, which come from the cache, which lie outside the
  * window. Items whose lengths differ have a grid each. */
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* steps -> a table for a terminal, a line a step, and in words what it comes to. */
 #include "base/text.h"
 #include "base/wrap.h"

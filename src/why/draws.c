@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Other settings that draw: seeds, skips, how and in which order parameters are drawn, how many columns they have. */
 #include "why/why.h"
 

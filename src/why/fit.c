@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "why/fit.h"
 
 #include "why/noise.h"

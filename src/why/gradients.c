@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "why/gradients.h"
 
 #include "compute/result.h"

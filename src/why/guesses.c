@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is guessed, in which order. */
 #include "why/why.h"
 

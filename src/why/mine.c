@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "why/mine.h"
 
 #include "base/decimal.h"

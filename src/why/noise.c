@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "why/noise.h"
 
 #include <math.h>

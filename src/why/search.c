@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "why/why.h"
 
 #include "base/threads.h"

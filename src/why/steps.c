@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From stage to stage: each of somebody's stages is computed again from their own ones before it, so that a step that
  * is wrong shows itself, whatever went wrong before. */
 #include "model/stages.h"

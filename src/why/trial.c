@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "why/trial.h"
 
 #include "model/stages.h"

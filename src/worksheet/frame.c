@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The way of working, a function for each stage that has one: which numbers are multiplied, as blanks to fill in. */
 #include "base/decimal.h"
 #include "model/stages.h"

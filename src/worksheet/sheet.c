@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "worksheet/sheet.h"
 
 #include "model/stages.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "worksheet/worksheet.h"
 
 #include "build/problem_create.h"

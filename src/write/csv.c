@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* result -> CSV (RFC 4180, lines that end in a newline alone): one rectangular table for spreadsheets and scripts.
  *
  * The first line names the columns: stage; item and head where a table has them; row, the position; token, where the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/head_lines.h"
 
 #include "base/text.h"

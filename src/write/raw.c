@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/raw.h"
 #include "model/stage_id.h"
 

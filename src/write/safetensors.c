@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* result -> .safetensors: every table under its name, in the order asked for.
  *
  * model/safetensors_form.h says what the format is. __metadata__ has "attn" (the version), "mechanism", "settings" and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lesson/session/session.h"
 
 #include "lesson/session/exercise.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/explain/write_explain.h"
 
 #include "base/wrap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/format/format.h"
 
 #include "write/explain/write_explain.h"

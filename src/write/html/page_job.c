@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/html/page_data.h"
 
 #include "base/text.h"

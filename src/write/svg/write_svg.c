@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* result -> one self-contained SVG: small inputs as a flow from table to table, T x T tables alone as heatmaps.
  *
  * A flow shows at most 12 rows and columns, 4 heads and 4 items. Where nobody asked for stages and the result is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/text/heatmap.h"
 
 #include "base/text.h"
