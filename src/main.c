@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/version.h"
 #include "build/job_files.h"
 #include "build/problem_create.h"
@@ -173,7 +174,7 @@ static void warn(const struct problem *problem)
 {
     if (problem->layer != NULL)
         warn_of(problem->layer->warnings.texts, problem->layer->warnings.count);
-    warn_of(problem->warnings, problem->warning_count);
+    warn_of(problem->record.warnings, problem->record.warning_count);
 }
 
 static enum status run_steps(const struct call *call, const struct problem *problem, struct progress *progress)
@@ -204,7 +205,7 @@ static enum status run_mechanism(const struct call *call)
     warn(&problem);
     if (open_result(call) != STATUS_OK)
         return call->error->status;
-    if (problem.explains_config) {
+    if (problem.chosen.explains_config) {
         write_config(problem.layer, options->format, call->output);
         return output_close(call->output);
     }
@@ -217,7 +218,7 @@ static enum status run_mechanism(const struct call *call)
         output_abandon(call->output);
         return output_close(call->output);
     }
-    if (problem.explains || output_is_terminal(call->output)) /* an explanation asks for rows as it likes */
+    if (problem.chosen.explains || output_is_terminal(call->output)) /* an explanation asks for rows as it likes */
         progress_stop(&progress);
     enum status status = write_result(options, &result, call->output, call->arena, call->error);
     progress_end(&progress);

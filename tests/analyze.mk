@@ -14,9 +14,10 @@ ANALYZED_STATES = 50000
 ANALYZED_AS = -std=c11 -D_GNU_SOURCE -Isrc $(CJSON_CFLAGS)
 # SINCE: a commit. Then what has changed since, or includes a header that has: tests/changed.sh.
 ANALYZED_SOURCES = $(filter $(if $(SINCE),$(shell sh tests/changed.sh $(SINCE)),%),$(SOURCES) $(ISAS))
+CPPCHECKS = warning,performance,portability
 ANALYZED := $(ANALYZED_SOURCES:src/%.c=$(BUILD)/analyze/%.ok)
 analyze: $(ANALYZED)
-	$(if $(ANALYZED),cppcheck --quiet -j $(shell nproc) --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+	$(if $(ANALYZED),cppcheck --quiet -j $(shell nproc) --std=c11 --enable=$(CPPCHECKS) --inline-suppr --error-exitcode=1 \
 		--suppress=missingIncludeSystem -D_GNU_SOURCE -Isrc $(if $(SINCE),$(ANALYZED_SOURCES),src))
 
 $(ANALYZED): $(BUILD)/analyze/%.ok: src/%.c tests/analyze.h $(HEADERS) Makefile tests/analyze.mk

@@ -90,7 +90,7 @@ static bool check_case(const char *path, const char *mechanism, const char *stag
               made.error.message) &&
         CHECK(load_file(answer, INPUT_FILE_OF_RESULT, &made.arena, &expected, &made.error) == STATUS_OK, "%s",
               made.error.message)) {
-        half = made.problem.dtype == DTYPE_F16 || made.problem.dtype == DTYPE_BF16;
+        half = made.problem.rounding.dtype == DTYPE_F16 || made.problem.rounding.dtype == DTYPE_BF16;
         CHECK(expected.tensor_count > 0 && expected.tensor_count == made.result.table_count,
               "expected %zu tables, got %zu", expected.tensor_count, made.result.table_count);
         for (size_t i = 0; i < expected.tensor_count; i++) {

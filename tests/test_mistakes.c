@@ -267,8 +267,8 @@ static void test_reference(const struct job *job)
                 stages |= STAGE_BIT(problem_made_as(&made.problem, made.result.tables[i].stage));
         CHECK(recipe_create(&recipe, &made.problem, NULL, 0, &refused, &reason, &made.arena, &made.error) ==
                       STATUS_OK &&
-                  plain_run(&plain, &recipe, made.problem.rows, made.problem.row_count, stage_closure(stages), NULL,
-                            NULL, &made.arena, &made.error) == STATUS_OK,
+                  plain_run(&plain, &recipe, made.problem.chosen.rows, made.problem.chosen.row_count,
+                            stage_closure(stages), NULL, NULL, &made.arena, &made.error) == STATUS_OK,
               "expected a run, got: %s", made.error.message);
         for (size_t i = 0; i < made.result.table_count; i++)
             if (stage_exists(made.result.tables[i].stage) && !STAGES[made.result.tables[i].stage].backward)

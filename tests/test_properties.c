@@ -65,7 +65,7 @@ static void check_weights(void)
         if (make(&made, CASES[m], random_input(2, 5 + m, 1))) {
             const struct result_table *table = support_table(&made, "weights");
             const size_t count = load(&made, "weights", first);
-            CHECK(count == 2 * made.problem.heads * TOKENS * TOKENS, "got %zu weights", count);
+            CHECK(count == 2 * made.problem.size.heads * TOKENS * TOKENS, "got %zu weights", count);
             for (size_t row = 0; row < count / TOKENS; row++) {
                 const struct result_mask mask = result_mask_of(&made.result, table, row / TOKENS, row % TOKENS);
                 double sum = 0;
@@ -96,7 +96,7 @@ static void check_future(void)
         arena_free(&made.arena);
         if (make(&made, causal[m], random_input(0, 9, 3)))
             CHECK(load(&made, "context", second) == count, "expected %zu numbers", count);
-        const size_t d = made.problem.d_head;
+        const size_t d = made.problem.size.d_head;
         for (size_t i = 0; i < count; i++) {
             const bool last = i / d % TOKENS == TOKENS - 1;
             CHECK((first[i] == second[i]) == !last, "[%zu]: %.9g and %.9g", i, first[i], second[i]);
@@ -110,7 +110,7 @@ static void one_head_input(const struct made *made, size_t head)
 {
     static const char *const NAMES[] = {"W_query", "W_key", "W_value"};
     const struct problem *problem = &made->problem;
-    const size_t d = problem->d_head;
+    const size_t d = problem->size.d_head;
     random_input(0, 21, 1);
     size_t length = strlen(text) - 1;
     for (size_t p = 0; p < 3; p++) {

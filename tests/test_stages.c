@@ -617,7 +617,8 @@ static void check_path(const char *line, bool fused)
     check_begin("%s: by the %s path", line, fused ? "fused" : "reference");
     CHECK(support_make(&made, line, "{\"inputs\": [[1, 2, 3, 4], [4, 3, 2, 1]]}") == STATUS_OK, "%s",
           made.error.message);
-    CHECK(made.problem.fused == fused, "expected the other path for %.0f multiply-adds", problem_work(&made.problem));
+    CHECK(made.problem.path.fused == fused, "expected the other path for %.0f multiply-adds",
+          problem_work(&made.problem));
     arena_free(&made.arena);
 }
 
@@ -628,9 +629,9 @@ static void check_seed(const char *seed, enum setting_kind kind)
     check_begin("seed %s is recorded as a %s", seed, kind == SETTING_NUMBER ? "number" : "string");
     snprintf(line, sizeof line, "self -s %s", seed);
     CHECK(support_make(&made, line, "{\"inputs\": [[1]]}") == STATUS_OK, "%s", made.error.message);
-    CHECK_TEXT("seed", made.problem.settings[0].name);
-    CHECK_TEXT(seed, made.problem.settings[0].text);
-    CHECK(made.problem.settings[0].kind == kind, "expected the other kind");
+    CHECK_TEXT("seed", made.problem.record.settings[0].name);
+    CHECK_TEXT(seed, made.problem.record.settings[0].text);
+    CHECK(made.problem.record.settings[0].kind == kind, "expected the other kind");
     arena_free(&made.arena);
 }
 
@@ -643,7 +644,7 @@ static void check_labels(void)
                        "{\"tokens\": [[\"a\", \"b\"], [\"c\", \"d\"]], \"query\": [[[[1]]], [[[1]]]],"
                        "\"key\": [[[[1], [2]]], [[[1], [2]]]], \"value\": [[[[1], [2]]], [[[1], [2]]]]}") == STATUS_OK,
           "%s", made.error.message);
-    for (size_t item = 0; item < made.problem.items; item++)
+    for (size_t item = 0; item < made.problem.size.items; item++)
         CHECK_TEXT(item == 0 ? "a" : "c", problem_key_labels(&made.problem, item)[0]);
     arena_free(&made.arena);
 }

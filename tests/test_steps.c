@@ -114,17 +114,17 @@ static size_t count_seen(const struct problem *problem, size_t item, size_t firs
 /* What a step reads, and what the next queries need of it, key by key. */
 static void check_counts(const struct problem *problem, const struct step *step, const char *line)
 {
-    const size_t numbers = problem->kv_heads * (problem->d_head + problem->d_value);
+    const size_t numbers = problem->size.kv_heads * (problem->size.d_head + problem->size.d_value);
     size_t read = 0, kept = 0;
-    for (size_t item = 0; item < problem->items; item++) {
+    for (size_t item = 0; item < problem->size.items; item++) {
         const size_t start = (size_t)mask_offset(&problem->mask, item, 0) + step->first,
                      end = start + step->end - step->first;
         read += numbers * count_seen(problem, item, step->first, step->end, start);
-        kept += numbers * count_seen(problem, item, step->end, problem->queries, end);
+        kept += numbers * count_seen(problem, item, step->end, problem->size.queries, end);
     }
     CHECK(step->read == read, "%s: queries %zu to %zu: expected %zu numbers read, got %zu", line, step->first + 1,
           step->end, read, step->read);
-    CHECK(step->end == problem->queries || step->kept == kept,
+    CHECK(step->end == problem->size.queries || step->kept == kept,
           "%s: queries %zu to %zu: expected %zu numbers kept, got %zu", line, step->first + 1, step->end, kept,
           step->kept);
 }
@@ -136,12 +136,13 @@ static void check_cut(const struct made *made, const struct steps *steps, const 
     const size_t prefill = made->options.prefill > 0 ? (size_t)made->options.prefill : chunk;
     size_t first = 0;
     for (size_t i = 0; i < steps->count; i++) {
-        const size_t left = made->problem.queries - first, most = i == 0 ? prefill : chunk;
+        const size_t left = made->problem.size.queries - first, most = i == 0 ? prefill : chunk;
         CHECK(steps->steps[i].first == first && steps->steps[i].end == first + memory_smaller(left, most),
               "%s: step %zu is %zu to %zu", line, i + 1, steps->steps[i].first, steps->steps[i].end);
         first = steps->steps[i].end;
     }
-    CHECK(first == made->problem.queries, "%s: expected %zu queries, got %zu", line, made->problem.queries, first);
+    CHECK(first == made->problem.size.queries, "%s: expected %zu queries, got %zu", line, made->problem.size.queries,
+          first);
 }
 
 /* Returns whether the job was one, and not refused by the path or the rounding that was asked for. */

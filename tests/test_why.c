@@ -364,10 +364,17 @@ static void check_hidden(enum exercise_id id)
     ask_release(&answer);
 }
 
-/* Each precision, or one of them in turn; low precision is told by digits that a print does not have. */
+/* Eight bits are no sign by themselves, as too many numbers have as few: attn why goes by the dtype of the file, which
+ * these tables do not say. tests/cli/float8.test has files that do. */
+static bool is_of_eight_bits(const struct mistaken *row)
+{
+    return strncmp(row->name, "dtype-f8", 8) == 0;
+}
+
+/* Each precision, or one of them in turn; low precision shows in digits that a print does not have. */
 static void check_row(const struct mistaken *row, enum exercise_id id, bool all, size_t turn)
 {
-    for (size_t i = 0; i < PRECISIONS; i++)
+    for (size_t i = 0; i < PRECISIONS && !is_of_eight_bits(row); i++)
         if (is_dtype(row) ? DECIMALS[i] == FULL : all || i == turn % PRECISIONS)
             check_one(row->name, id, &row->way, DECIMALS[i]);
 }

@@ -73,10 +73,10 @@ static bool make(const char *words, int seed)
                tried.line, tried.error.message))
         return false;
     struct problem *problem = &tried.worksheet.first;
-    problem->explained_count = 0;
+    problem->chosen.explained_count = 0;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (tried.worksheet.blank & STAGE_BIT(stage))
-            problem->explained[problem->explained_count++] = (enum stage)stage;
+            problem->chosen.explained[problem->chosen.explained_count++] = (enum stage)stage;
     const struct sheet_plan plan = {
         tried.worksheet.shown, tried.worksheet.blank, tried.worksheet.given, 2, tried.worksheet.easy, "a sheet", "", 0};
     return CHECK(result_create(&tried.result, problem, &tried.progress, false, &tried.arena, &tried.error) ==
@@ -164,17 +164,19 @@ static void check_by_hand(void)
 {
     static double masked[ROOM], weights[ROOM], value[ROOM], context[ROOM], by_hand[ROOM];
     struct problem *problem = &tried.worksheet.first;
-    const size_t keys = problem->keys, group = problem->heads / problem->kv_heads, d = problem->d_value;
+    const size_t keys = problem->size.keys, group = problem->size.heads / problem->size.kv_heads,
+                 d = problem->size.d_value;
     const enum stage before = problem->masks ? STAGE_MASKED : STAGE_SCALED;
     const size_t rows = load_stage(before, masked) / keys;
     load_stage(STAGE_WEIGHTS, weights);
     load_stage(STAGE_VALUE, value);
     load_stage(STAGE_CONTEXT, context);
     for (size_t row = 0; row < rows; row++) {
-        const size_t matrix = row / problem->queries, item = matrix / problem->heads, head = matrix % problem->heads;
-        const double *values = value + (item * problem->kv_heads + head / group) * keys * d;
+        const size_t matrix = row / problem->size.queries, item = matrix / problem->size.heads,
+                     head = matrix % problem->size.heads;
+        const double *values = value + (item * problem->size.kv_heads + head / group) * keys * d;
         check_row(masked + row * keys, weights + row * keys, keys, by_hand);
-        for (size_t column = 0; column < d && !problem->packed; column++) {
+        for (size_t column = 0; column < d && !problem->size.heads_packed; column++) {
             double sum = 0;
             for (size_t j = 0; j < keys; j++)
                 sum += by_hand[j] * values[j * d + column];
@@ -260,7 +262,7 @@ static void check_answers(const char *words)
     write_line(words, line, sizeof line);
     if (CHECK(support_make(&made, line, input) == STATUS_OK, "%s: %s", line, made.error.message))
         for (size_t i = 0; i < tried.sheet.task_count; i++)
-            if (!(tried.worksheet.first.packed && tried.sheet.tasks[i].stage == STAGE_CONTEXT))
+            if (!(tried.worksheet.first.size.heads_packed && tried.sheet.tasks[i].stage == STAGE_CONTEXT))
                 check_task(&made, &tried.sheet.tasks[i]);
     arena_free(&made.arena);
 }

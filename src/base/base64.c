@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/base64.h"
 
 enum { GROUP = 3, CHUNK = 3 * 256 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bytes as text of 64 letters (RFC 4648, section 4), written as they come. */
 #ifndef ATTN_BASE_BASE64_H
 #define ATTN_BASE_BASE64_H

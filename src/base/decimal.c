@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The shortest decimal, found directly: Raffaello Giulietti's Schubfach algorithm ("The Schubfach way to render
  * doubles"), with powers of ten of 128 bits (decimal_powers.h).
  *

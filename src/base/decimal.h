@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The shortest decimal that reads back to the same number.
  *
  * Of the decimals that round to the number (nearest, ties to even), the one with the fewest significant digits; of

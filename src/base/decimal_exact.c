@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/decimal_exact.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decimals as they stand on a page, added and multiplied to the last digit.
  *
  * A number is read from its printed text, fixed or with an exponent, and kept as a fixed-point integer with digits from

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Writes the table of decimal_powers.h: the first 128 bits of each power of ten, and one unit more. digit[0 .. count) is a
 # number in base 2^16, the lowest digit first. The powers below 1 begin with a power of two that is divided by ten again
 # and again, without the remainder: to round down twice is to round down once.

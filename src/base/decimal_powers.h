@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The powers of ten that decimal.c and decimal_read.c scale by. (high 2^64 + low) 2^exponent lies above 10^n, by at
  * most one unit of low. The top bit of high is set. tests/test_decimal.c computes all of them again. */
 #ifndef ATTN_BASE_DECIMAL_POWERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The nearest double of a decimal: its digits as an integer, times a power of ten of 128 bits (decimal_powers.h).
  *
  * The product is exact but for the power, which lies too high by at most one unit. So 128 bits of the product are known

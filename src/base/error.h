@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What went wrong, in words for a person and as the exit status.
  *
  * A function that can fail returns an enum status and fills a struct error; the caller passes both on unchanged.

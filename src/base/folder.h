@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A folder of files that appears whole or not at all.
  *
  * It is made beside its target, as .attn.XXXXXX, and gets that name at the end. Until then signals that end a program

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* 64 bits of some bytes, to tell whether two of them are the same; no secret is kept by it. */
 #ifndef ATTN_BASE_HASH_H
 #define ATTN_BASE_HASH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* JSON, written piece by piece: commas, nesting, escapes.
  *
  * A member of an object has a key, an element of a list the key NULL. Two of them have ", " between them. */

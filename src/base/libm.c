@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/libm.h"
 
 #include "base/hash.h"

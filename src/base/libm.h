@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The functions of the C library that numbers go through, as they compute here.
  *
  * A C library has several variants of a function, and chooses by the processor: glibc's exp, log and tanh have other

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the help says of a command, before its options. */
 #ifndef ATTN_BASE_MANUAL_H
 #define ATTN_BASE_MANUAL_H

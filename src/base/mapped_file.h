@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Regular files mapped for reading. Where one of them is cut short while the program reads it, there is nothing to go
  * on with: the program ends with STATUS_SYSTEM and a message that names the file. */
 #ifndef ATTN_BASE_MAPPED_FILE_H

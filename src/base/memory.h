@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Memory that lives as long as the problem: an arena, freed at once.
  *
  * Every size is given as count x size and checked for overflow. An allocation that fails is an error with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where a result goes: standard output, or a file that appears whole or not at all.
  *
  * A file is written in the folder of its target and put in its place at the end. It keeps owner, group and permissions

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A bar on standard error for work that takes longer than a second: the share done, the rate, the time left.
  *
  *     attn: context [##########----------]  50 %  32768 of 65536 rows  23405 rows/s  1 s left

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One row of "settings": what changes the numbers of a result, as a file says it and as a result records it. */
 #ifndef ATTN_BASE_SETTING_H
 #define ATTN_BASE_SETTING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A word of a command line, as it is typed in a shell. */
 #ifndef ATTN_BASE_SHELL_WORD_H
 #define ATTN_BASE_SHELL_WORD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The signals that end a program, without those that say it is broken: what is unfinished is removed before they do. */
 #ifndef ATTN_BASE_SIGNALS_H
 #define ATTN_BASE_SIGNALS_H

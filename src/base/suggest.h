@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The valid word that a misspelt one most likely meant. */
 #ifndef ATTN_BASE_SUGGEST_H
 #define ATTN_BASE_SUGGEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text from outside, made fit for a person's eyes: UTF-8 decoded by hand, what is hidden shown, widths counted. */
 #ifndef ATTN_BASE_TEXT_H
 #define ATTN_BASE_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/threads.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* POSIX threads over a list of tasks. */
 #ifndef ATTN_BASE_THREADS_H
 #define ATTN_BASE_THREADS_H

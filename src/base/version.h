@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #ifndef ATTN_BASE_VERSION_H
 #define ATTN_BASE_VERSION_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A line of items with commas between them, which goes on beneath itself where it grows too long. */
 #ifndef ATTN_BASE_WRAP_H
 #define ATTN_BASE_WRAP_H

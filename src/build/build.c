@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 
 #include "base/text.h"
@@ -25,13 +26,13 @@ enum status build_take_dtype(const struct build *build, const struct file_tensor
 {
     const enum dtype dtype = build->inputs->is_text ? tensor->stated : tensor->tensor.dtype;
     if (build->options->origin[OPTION_DTYPE] == ORIGIN_DEFAULT && dtype_is_working(dtype))
-        build->problem->dtype = dtype;
+        build->problem->rounding.dtype = dtype;
     return build_check_dtype(build);
 }
 
 enum status build_check_dtype(const struct build *build)
 {
-    const enum dtype dtype = build->problem->dtype;
+    const enum dtype dtype = build->problem->rounding.dtype;
     if (!options_format(build->options)->one_table || dtype_npy(dtype) != NULL)
         return STATUS_OK;
     return error_usage(build->error, "a .npy has no %s; expected .safetensors, or another --dtype", dtype_title(dtype));
@@ -40,6 +41,6 @@ enum status build_check_dtype(const struct build *build)
 void build_keep(const struct build *build, const char *name, const struct tensor *tensor)
 {
     struct problem *problem = build->problem;
-    if (problem->beside_count < INPUT_TENSORS)
-        problem->beside[problem->beside_count++] = (struct input_tensor){name, *tensor};
+    if (problem->given.other_count < INPUT_TENSORS)
+        problem->given.others[problem->given.other_count++] = (struct input_tensor){name, *tensor};
 }

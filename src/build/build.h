@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How problem_create.c and its build_*.c make a problem: what they share, and nothing that others see.
  *
  * B items of a batch, H heads of query and H_kv of key and value, Tq queries, Tk keys, d and d_v columns of a head. */

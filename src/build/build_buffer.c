@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 
 #define APPLIED "; a mask to apply is \"attn_mask\""
@@ -26,7 +27,7 @@ static enum status check_numbers(const struct build *build, const char *source, 
 static enum status check_shape(const struct build *build, const char *source, const struct file_tensor *buffer)
 {
     const struct tensor *tensor = &buffer->tensor;
-    const size_t keys = memory_larger(build->problem->queries, build->problem->keys);
+    const size_t keys = memory_larger(build->problem->size.queries, build->problem->size.keys);
     char shape[TENSOR_SHAPE_BYTES];
     tensor_shape_text(tensor, shape);
     if (tensor->rank != 2 || tensor->shape[0] != tensor->shape[1])

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 
 #include "base/suggest.h"
@@ -24,12 +25,13 @@ struct index {
 /* As it is stored. */
 static size_t list_axes_of_parameter(struct problem *problem, struct index axes[MOST_AXES])
 {
-    const struct parameter_place *place = &problem->cell_place;
+    const struct parameter_place *place = &problem->chosen.cell_place;
     const struct tensor *tensor = place->bias ? &place->projection->bias : &place->projection->weight;
     size_t count = 0;
     if (!place->bias)
-        axes[count++] = (struct index){"ROW", TOKENS_NONE, tensor->shape[0], NULL, &problem->cell.row};
-    axes[count++] = (struct index){"COLUMN", TOKENS_NONE, tensor->shape[tensor->rank - 1], NULL, &problem->cell.column};
+        axes[count++] = (struct index){"ROW", TOKENS_NONE, tensor->shape[0], NULL, &problem->chosen.cell.row};
+    axes[count++] =
+        (struct index){"COLUMN", TOKENS_NONE, tensor->shape[tensor->rank - 1], NULL, &problem->chosen.cell.column};
     return count;
 }
 
@@ -37,7 +39,7 @@ static size_t list_axes_of_parameter(struct problem *problem, struct index axes[
 static size_t list_axes_of_mask(struct problem *problem, struct index axes[MOST_AXES])
 {
     const struct tensor *mask = &problem->mask.attn_mask;
-    struct cell *cell = &problem->cell;
+    struct cell *cell = &problem->chosen.cell;
     const struct index all[MOST_AXES] = {{"ITEM", TOKENS_NONE, 0, NULL, &cell->item},
                                          {"HEAD", TOKENS_NONE, 0, NULL, &cell->head},
                                          {"QUERY", TOKENS_NONE, 0, NULL, &cell->row},
@@ -53,28 +55,28 @@ static size_t list_axes_of_mask(struct problem *problem, struct index axes[MOST_
  * item, which is known when they are asked for. */
 static size_t list_axes(struct problem *problem, enum stage stage, struct index axes[MOST_AXES])
 {
-    struct cell *cell = &problem->cell;
+    struct cell *cell = &problem->chosen.cell;
     const bool of_keys = stage_is_of_keys(stage);
     size_t count = 0;
-    if (problem->cell_name != NULL)
+    if (problem->chosen.cell_name != NULL)
         return list_axes_of_parameter(problem, axes);
     if (STAGES[stage].columns == STAGE_COLUMNS_MASK)
         return list_axes_of_mask(problem, axes);
     if (STAGES[stage].columns == STAGE_COLUMNS_HEADS) {
-        axes[count++] = (struct index){"HEAD", TOKENS_NONE, problem->heads, NULL, &cell->column};
+        axes[count++] = (struct index){"HEAD", TOKENS_NONE, problem->size.heads, NULL, &cell->column};
         return count;
     }
-    if (problem->has_batch)
-        axes[count++] = (struct index){"ITEM", TOKENS_NONE, problem->items, NULL, &cell->item};
-    if (problem->has_heads && !problem_is_side_by_side(problem, stage))
-        axes[count++] =
-            (struct index){"HEAD", TOKENS_NONE, of_keys ? problem->kv_heads : problem->heads, NULL, &cell->head};
-    axes[count++] = of_keys ? (struct index){"TOKEN", TOKENS_OF_KEYS, problem->keys, NULL, &cell->row}
-                            : (struct index){"QUERY", TOKENS_OF_QUERIES, problem->queries, NULL, &cell->row};
+    if (problem->size.has_batch)
+        axes[count++] = (struct index){"ITEM", TOKENS_NONE, problem->size.items, NULL, &cell->item};
+    if (problem->size.has_heads && !problem_is_side_by_side(problem, stage))
+        axes[count++] = (struct index){"HEAD", TOKENS_NONE, of_keys ? problem->size.kv_heads : problem->size.heads,
+                                       NULL, &cell->head};
+    axes[count++] = of_keys ? (struct index){"TOKEN", TOKENS_OF_KEYS, problem->size.keys, NULL, &cell->row}
+                            : (struct index){"QUERY", TOKENS_OF_QUERIES, problem->size.queries, NULL, &cell->row};
     if (stage_has_columns(stage))
         axes[count++] =
             stage_is_square(stage)
-                ? (struct index){"KEY", TOKENS_OF_KEYS, problem->keys, NULL, &cell->column}
+                ? (struct index){"KEY", TOKENS_OF_KEYS, problem->size.keys, NULL, &cell->column}
                 : (struct index){"COLUMN", TOKENS_NONE, problem_columns(problem, stage), NULL, &cell->column};
     return count;
 }
@@ -111,7 +113,7 @@ static enum status unknown_stage(const struct build *build, const char *text)
                            "--explain '%s' is no cell; expected STAGE:ROW,COLUMN such as weights:2,3, or for a whole "
                            "stage --stages weights --explain",
                            word);
-    if (build->problem->has_grad && strncmp(word, "grad_", 5) == 0)
+    if (build->problem->loss.is_given && strncmp(word, "grad_", 5) == 0)
         return refuse_gradient(build, word, "no gradient that is explained");
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (stage_can_be_explained((enum stage)stage))
@@ -132,9 +134,10 @@ static bool names_parameter(const struct build *build, const char *text, size_t 
         !problem_projects(problem))
         return false;
     snprintf(name, sizeof name, "%.*s", (int)length, text);
-    if (parameters_find(&problem->parameters, problem->plan.stacked, name + sizeof PREFIX - 1, &problem->cell_place))
-        problem->cell_name = arena_text(build->arena, name, length, build->error);
-    return problem->cell_name != NULL;
+    if (parameters_find(&problem->parameters, problem->plan.stacked, name + sizeof PREFIX - 1,
+                        &problem->chosen.cell_place))
+        problem->chosen.cell_name = arena_text(build->arena, name, length, build->error);
+    return problem->chosen.cell_name != NULL;
 }
 
 static enum status check_gradient(const struct build *build, enum stage stage)
@@ -143,11 +146,11 @@ static enum status check_gradient(const struct build *build, enum stage stage)
         return build->error->status;
     if (stage_is_explained(build->problem, stage))
         return STATUS_OK;
-    if (STAGES[stage].columns == STAGE_COLUMNS_PARAMETERS && build->problem->cell_name == NULL)
+    if (STAGES[stage].columns == STAGE_COLUMNS_PARAMETERS && build->problem->chosen.cell_name == NULL)
         return refuse_gradient(build, stage_name(stage), "several tables");
-    return refuse_gradient(build, build->problem->cell_name != NULL ? build->problem->cell_name : stage_name(stage),
-                           stage == problem_grad_stage(build->problem) ? "given, not computed"
-                                                                       : "shown, not explained");
+    return refuse_gradient(
+        build, build->problem->chosen.cell_name != NULL ? build->problem->chosen.cell_name : stage_name(stage),
+        stage == problem_grad_stage(build->problem) ? "given, not computed" : "shown, not explained");
 }
 
 /* Stages that no arithmetic makes have nothing to explain. */
@@ -156,17 +159,17 @@ static enum status find_stage(const struct build *build, const char *text)
     struct problem *problem = build->problem;
     const size_t length = strcspn(text, ":");
     enum stage stage = text[length] == ':' ? stage_find(text, length) : STAGE_NAMES;
-    if (problem->has_grad && names_parameter(build, text, length))
+    if (problem->loss.is_given && names_parameter(build, text, length))
         stage = STAGE_GRAD_PARAMETERS;
     if (stage == STAGE_NAMES)
         return unknown_stage(build, text);
-    problem->cell = (struct cell){stage, SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
+    problem->chosen.cell = (struct cell){stage, SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
     if (STAGES[stage].backward)
         return check_gradient(build, stage);
     if (!stage_is_explained(problem, stage))
         return error_usage(build->error, "--explain: '%s' is given, not computed; expected a stage such as weights",
                            stage_name(stage));
-    if (problem->has_grad)
+    if (problem->loss.is_given)
         return error_usage(build->error,
                            "--grad has no place with --explain %.80s, which is made of no gradient; "
                            "expected one, such as grad_scaled:2,3",
@@ -177,7 +180,8 @@ static enum status find_stage(const struct build *build, const char *text)
 static enum status wrong_count(const struct build *build, size_t got, const struct index *axes, size_t count)
 {
     const struct problem *problem = build->problem;
-    const char *name = problem->cell_name != NULL ? problem->cell_name : stage_name(problem->cell.stage);
+    const char *name =
+        problem->chosen.cell_name != NULL ? problem->chosen.cell_name : stage_name(problem->chosen.cell.stage);
     char expected[EXPECTED_BYTES];
     struct text text = text_begin(expected, sizeof expected);
     text_add(&text, "%s", name);
@@ -217,14 +221,14 @@ static enum status read_indices(const struct build *build, const char *text)
 {
     struct problem *problem = build->problem;
     struct index axes[MOST_AXES];
-    const size_t count = list_axes(problem, problem->cell.stage, axes);
+    const size_t count = list_axes(problem, problem->chosen.cell.stage, axes);
     size_t words = 1;
     for (const char *c = text; *c != '\0'; c++)
         words += *c == ',';
     if (words != count)
         return wrong_count(build, words, axes, count);
     for (size_t axis = 0; axis < count; axis++) {
-        const size_t length = strcspn(text, ","), item = problem->has_batch ? problem->cell.item : 0;
+        const size_t length = strcspn(text, ","), item = problem->size.has_batch ? problem->chosen.cell.item : 0;
         char *word = arena_text(build->arena, text, length, build->error);
         if (axes[axis].tokens == TOKENS_OF_QUERIES)
             axes[axis].labels = problem_query_labels(problem, item);
@@ -246,9 +250,9 @@ enum status build_cell(const struct build *build)
                            options->cell);
     if (find_stage(build, options->cell) || read_indices(build, options->cell + strcspn(options->cell, ":") + 1))
         return build->error->status;
-    if (STAGES[problem->cell.stage].backward) /* the way back is by all rows */
+    if (STAGES[problem->chosen.cell.stage].backward) /* the way back is by all rows */
         return STATUS_OK;
-    problem->rows[0] = stage_is_of_keys(problem->cell.stage) ? 0 : problem->cell.row;
-    problem->row_count = problem->whole_count = 1;
+    problem->chosen.rows[0] = stage_is_of_keys(problem->chosen.cell.stage) ? 0 : problem->chosen.cell.row;
+    problem->chosen.row_count = problem->chosen.whole_count = 1;
     return STATUS_OK;
 }

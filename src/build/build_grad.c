@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 #include "model/stage_id.h"
 
@@ -8,7 +9,7 @@ static const char *obstacle(const struct build *build)
 {
     const struct problem *problem = build->problem;
     const struct options *options = build->options;
-    if (options->parts > 0 || problem->row_count != problem->queries)
+    if (options->parts > 0 || problem->chosen.row_count != problem->size.queries)
         return "a choice of queries: the loss is of all of them; expected no --query and no --part";
     if (options_format(options)->computes)
         return "a page: it has no gradients; expected another --format";
@@ -20,11 +21,11 @@ static size_t shape_last(const struct problem *problem, size_t shape[TENSOR_RANK
 {
     const enum stage last = problem_last_stage(problem);
     size_t rank = 0;
-    if (problem->has_batch)
-        shape[rank++] = problem->items;
-    if (problem->has_heads && !problem_is_side_by_side(problem, last))
-        shape[rank++] = problem->heads;
-    shape[rank++] = problem->queries;
+    if (problem->size.has_batch)
+        shape[rank++] = problem->size.items;
+    if (problem->size.has_heads && !problem_is_side_by_side(problem, last))
+        shape[rank++] = problem->size.heads;
+    shape[rank++] = problem->size.queries;
     shape[rank++] = problem_columns(problem, last);
     return rank;
 }
@@ -63,7 +64,7 @@ enum status build_grad(const struct build *build)
     struct tensor last = {0};
     if (build->options->grad == NULL)
         return STATUS_OK;
-    problem->has_grad = true;
+    problem->loss.is_given = true;
     const char *why = obstacle(build);
     if (why != NULL)
         return error_usage(build->error, "--grad has no place with %s", why);
@@ -75,14 +76,14 @@ enum status build_grad(const struct build *build)
     last.rank = shape_last(problem, last.shape);
     const char *said = build->grad->nameless ? name : given->name;
     if (!tensor_same_shape(&given->tensor, &last) &&
-        !(problem->packed && has_heads_apart(&given->tensor, &last, problem->heads)))
+        !(problem->size.heads_packed && has_heads_apart(&given->tensor, &last, problem->size.heads)))
         return error_usage(build->error, "%s: %s is %s; expected %s, as %s is", build->grad->source, said,
                            tensor_shape_text(&given->tensor, got), tensor_shape_text(&last, wanted),
                            stage_name(problem_last_stage(problem)));
-    if (tensor_convert(&given->tensor, DTYPE_F64, build->grad->source, said, NULL, &problem->grad, build->arena,
-                       build->error) != STATUS_OK)
+    if (tensor_convert(&given->tensor, DTYPE_F64, build->grad->source, said, NULL, &problem->loss.gradient,
+                       build->arena, build->error) != STATUS_OK)
         return build->error->status;
-    problem->grad.rank = last.rank;
-    memcpy(problem->grad.shape, last.shape, last.rank * sizeof last.shape[0]);
+    problem->loss.gradient.rank = last.rank;
+    memcpy(problem->loss.gradient.shape, last.shape, last.rank * sizeof last.shape[0]);
     return STATUS_OK;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 
 #include <stdlib.h>
@@ -60,14 +61,15 @@ enum status build_images(const struct build *build)
     struct mask *mask = &problem->mask;
     if (build->options->token_types == NULL)
         return STATUS_OK;
-    if (problem->queries != problem->keys || mask->lengths != NULL || mask->offset != 0 || mask->sequences.count > 0)
+    if (problem->size.queries != problem->size.keys || mask->lengths != NULL || mask->offset != 0 ||
+        mask->sequences.count > 0)
         return error_usage(build->error, "--token-types needs one list of tokens as queries and keys; expected no "
                                          "lengths, past or sequences");
-    size_t *types = arena_allocate(build->arena, problem->keys, sizeof *types, build->error);
-    struct span *images = arena_allocate(build->arena, problem->keys, sizeof *images, build->error);
-    if (types == NULL || images == NULL || parse(build, types, problem->keys) != STATUS_OK)
+    size_t *types = arena_allocate(build->arena, problem->size.keys, sizeof *types, build->error);
+    struct span *images = arena_allocate(build->arena, problem->size.keys, sizeof *images, build->error);
+    if (types == NULL || images == NULL || parse(build, types, problem->size.keys) != STATUS_OK)
         return build->error->status;
-    find_images(types, problem->keys, images);
+    find_images(types, problem->size.keys, images);
     mask->images = mask->causal ? images : NULL;
     return STATUS_OK;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 
 #include "base/suggest.h"
@@ -13,8 +14,8 @@ static enum status unknown_token(const struct build *build, const char *place, c
         return error_usage(build->error, "%s: no token is '%.80s'; leave it out for all tokens", place, word);
     if (labels == NULL)
         return error_usage(build->error, "%s '%.80s': %s; expected positions 1..%zu", place, word,
-                           build->problem->labels.texts == NULL ? "the input has no tokens"
-                                                                : "the tokens are not those of the queries",
+                           build->problem->labels.keys.texts == NULL ? "the input has no tokens"
+                                                                     : "the tokens are not those of the queries",
                            count);
     suggest_hint(hint, sizeof hint, "", word, labels, count);
     return error_usage(build->error, "%s: no token is '%.80s'%s", place, word,

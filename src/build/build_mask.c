@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 
 #include <math.h>
@@ -18,16 +19,16 @@ static enum status take_list(const struct build *build, const char *name, const 
     const char *source = file->source;
     char shape[TENSOR_SHAPE_BYTES];
     struct tensor numbers;
-    if (found->tensor.rank != 1 || found->tensor.shape[0] != problem->heads)
+    if (found->tensor.rank != 1 || found->tensor.shape[0] != problem->size.heads)
         return error_usage(build->error, "%s: %s is %s, expected %zu, one for each head", source, name,
-                           tensor_shape_text(&found->tensor, shape), problem->heads);
+                           tensor_shape_text(&found->tensor, shape), problem->size.heads);
     if (dtype_is_boolean(found->tensor.dtype))
         return error_usage(build->error, "%s: %s is boolean; expected numbers", source, name);
-    double *values = arena_allocate(build->arena, problem->heads, sizeof *values, build->error);
-    if (values == NULL ||
-        tensor_convert(&found->tensor, problem->dtype, source, name, NULL, &numbers, build->arena, build->error))
+    double *values = arena_allocate(build->arena, problem->size.heads, sizeof *values, build->error);
+    if (values == NULL || tensor_convert(&found->tensor, problem->rounding.dtype, source, name, NULL, &numbers,
+                                         build->arena, build->error))
         return build->error->status;
-    tensor_load(&numbers, 0, problem->heads, values);
+    tensor_load(&numbers, 0, problem->size.heads, values);
     *list = values;
     build_keep(build, name, &numbers);
     return STATUS_OK;
@@ -44,7 +45,8 @@ static enum status broadcast(const struct build *build, const struct tensor *ten
 {
     const struct problem *problem = build->problem;
     struct mask *mask = &build->problem->mask;
-    const size_t wanted[MASK_RANK] = {problem->items, problem->heads, problem->queries, problem->keys};
+    const size_t wanted[MASK_RANK] = {problem->size.items, problem->size.heads, problem->size.queries,
+                                      problem->size.keys};
     const struct tensor whole = {.rank = MASK_RANK, .shape = {wanted[0], wanted[1], wanted[2], wanted[3]}};
     char shape[TENSOR_SHAPE_BYTES], expected[TENSOR_SHAPE_BYTES];
     size_t stride = 1;
@@ -119,7 +121,7 @@ static enum status take_attn_mask(const struct build *build)
         return build->error->status;
     mask->attn_mask = found->tensor;
     if (!dtype_is_boolean(found->tensor.dtype) &&
-        tensor_convert(&found->tensor, build->problem->dtype, source, "attn_mask", &finite, &mask->attn_mask,
+        tensor_convert(&found->tensor, build->problem->rounding.dtype, source, "attn_mask", &finite, &mask->attn_mask,
                        build->arena, build->error))
         return build->error->status;
     build_keep(build, "attn_mask", &mask->attn_mask);
@@ -131,7 +133,7 @@ static enum status take_attn_mask(const struct build *build)
 static enum status make_slopes(const struct build *build)
 {
     const struct problem *problem = build->problem;
-    const size_t heads = problem->heads;
+    const size_t heads = problem->size.heads;
     size_t power = 1, at = 0;
     char place[BUILD_PLACE_BYTES];
     if (build->options->alibi == ALIBI_OFF)
@@ -167,9 +169,9 @@ static void set_places(const struct build *build)
     build->problem->mask.places = (struct mask_places){
         .from = scaled ? MASK_FROM_FIRST : rounding->places,
         .rounds = scaled || rounding->places_rounded,
-        .product = scaled ? DTYPE_BF16 : problem->dtype,
-        .quotient = problem->dtype,
-        .root = scaled ? sqrt((double)problem->d_head) : 1,
+        .product = scaled ? DTYPE_BF16 : problem->rounding.dtype,
+        .quotient = problem->rounding.dtype,
+        .root = scaled ? sqrt((double)problem->size.d_head) : 1,
     };
 }
 
@@ -212,11 +214,12 @@ static enum status take_ids(const struct build *build, enum mask_rule rule)
         return STATUS_OK;
     const struct tensor *tensor = &found->tensor;
     given->lists = tensor->rank == 2 ? tensor->shape[0] : 1;
-    given->count = problem->keys;
-    if (tensor->rank > 2 || tensor->shape[tensor->rank - 1] != problem->keys ||
-        (given->lists != 1 && given->lists != problem->items))
+    given->count = problem->size.keys;
+    if (tensor->rank > 2 || tensor->shape[tensor->rank - 1] != problem->size.keys ||
+        (given->lists != 1 && given->lists != problem->size.items))
         return error_usage(build->error, "%s: %s is %s, expected %zu, one for each key, or %zu x %zu", source, name,
-                           tensor_shape_text(tensor, shape), problem->keys, problem->items, problem->keys);
+                           tensor_shape_text(tensor, shape), problem->size.keys, problem->size.items,
+                           problem->size.keys);
     if (dtype_is_boolean(tensor->dtype))
         return error_usage(build->error, "%s: %s holds booleans; expected whole numbers", source, name);
     int64_t *ids = arena_allocate(build->arena, tensor_count(tensor), sizeof *ids, build->error);
@@ -270,8 +273,8 @@ enum status build_mask_entries(const struct build *build)
     struct problem *problem = build->problem;
     struct mask *mask = &problem->mask;
     const bool numbers = mask->attn_mask.rank > 0 && !dtype_is_boolean(mask->attn_mask.dtype);
-    const size_t heads = mask->strides[1] > 0 ? problem->heads : 1, queries = mask->queries, keys = mask->keys;
-    const size_t shape[] = {problem->items, heads, queries, keys};
+    const size_t heads = mask->strides[1] > 0 ? problem->size.heads : 1, queries = mask->queries, keys = mask->keys;
+    const size_t shape[] = {problem->size.items, heads, queries, keys};
     struct mask rules = *mask, entries = *mask;
     struct tensor made;
     rules.attn_mask.rank = 0;
@@ -310,8 +313,8 @@ enum status build_mask(const struct build *build)
     struct problem *problem = build->problem;
     const struct options *options = build->options;
     struct mask *mask = &problem->mask;
-    mask->queries = problem->queries;
-    mask->keys = mask->masked_keys = problem->keys;
+    mask->queries = problem->size.queries;
+    mask->keys = mask->masked_keys = problem->size.keys;
     mask->left = options->window_left;
     mask->right = options->window_right;
     mask->true_drops = options->mask_true == MASK_TRUE_DROP;

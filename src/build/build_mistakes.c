@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 
 #include "mistake/recipe.h"
@@ -107,7 +108,7 @@ static bool is_made_already(const struct build *build, enum mistake id)
         return false;
     if (MISTAKES[id].slot == MISTAKE_SLOT_DRAW)
         return problem->parameters.given && build->weights == NULL;
-    return mistake_dtype(id) == problem->dtype;
+    return mistake_dtype(id) == problem->rounding.dtype;
 }
 
 /* Those that change the problem now; returns how many. */
@@ -133,8 +134,8 @@ enum status build_mistakes(const struct build *build)
     size_t refused;
     if (options->mistake_count == 0)
         return STATUS_OK;
-    memcpy(problem->mistakes, options->mistakes, sizeof problem->mistakes);
-    problem->mistake_count = options->mistake_count;
+    memcpy(problem->mistake.choices, options->mistakes, sizeof problem->mistake.choices);
+    problem->mistake.count = options->mistake_count;
     struct problem *right = arena_allocate(build->arena, 1, sizeof *right, build->error);
     struct recipe *recipe = arena_allocate(build->arena, 1, sizeof *recipe, build->error);
     if (right == NULL || recipe == NULL ||
@@ -144,7 +145,7 @@ enum status build_mistakes(const struct build *build)
         return error_usage(build->error, "%s: %s cannot be made here: %s",
                            build_place(build, OPTION_MISTAKE, place, sizeof place), MISTAKES[changes[refused].id].name,
                            reason);
-    if (problem->has_grad && recipe->not_differentiable != NULL)
+    if (problem->loss.is_given && recipe->not_differentiable != NULL)
         return error_usage(
             build->error,
             "%s: %s cannot be made here: it makes a stage otherwise than its formula, which has no gradients; "
@@ -152,9 +153,9 @@ enum status build_mistakes(const struct build *build)
             build_place(build, OPTION_MISTAKE, place, sizeof place), recipe->not_differentiable);
     *right = *problem;
     *problem = recipe->problem;
-    problem->right = right;
+    problem->mistake.right = right;
     if (recipe->plain)
-        problem->recipe = recipe;
+        problem->mistake.recipe = recipe;
     return STATUS_OK;
 }
 
@@ -169,17 +170,17 @@ enum status build_mistaken_gradients(const struct build *build)
                     {MISTAKE_SLOT_PACKING, STAGE_GRAD_PARAMETERS, "weights"}};
     const struct problem *problem = build->problem;
     char place[BUILD_PLACE_BYTES];
-    for (size_t i = 0; i < problem->mistake_count; i++)
+    for (size_t i = 0; i < problem->mistake.count; i++)
         for (size_t k = 0; k < sizeof REPLACED / sizeof REPLACED[0]; k++)
-            for (size_t shown = 0; shown < problem->stage_count; shown++)
-                if (MISTAKES[problem->mistakes[i].id].slot == REPLACED[k].slot &&
-                    problem->stages[shown] == REPLACED[k].stage)
+            for (size_t shown = 0; shown < problem->chosen.stage_count; shown++)
+                if (MISTAKES[problem->mistake.choices[i].id].slot == REPLACED[k].slot &&
+                    problem->chosen.stages[shown] == REPLACED[k].stage)
                     return error_usage(build->error,
                                        "%s: %s cannot be made here: it reads other %s than those that are given, by "
                                        "which %s would be; expected "
                                        "--stages without it",
                                        build_place(build, OPTION_MISTAKE, place, sizeof place),
-                                       MISTAKES[problem->mistakes[i].id].name, REPLACED[k].what,
+                                       MISTAKES[problem->mistake.choices[i].id].name, REPLACED[k].what,
                                        stage_name(REPLACED[k].stage));
     return STATUS_OK;
 }

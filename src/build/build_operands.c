@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 
 #include "kernel/kernel.h"
@@ -244,7 +245,7 @@ static enum status find_past(const struct build *build, const struct operand *op
 static enum status take_tensor(const struct build *build, const char *name, const struct tensor *tensor, bool *finite,
                                struct tensor *taken)
 {
-    const enum dtype dtype = build->problem->dtype;
+    const enum dtype dtype = build->problem->rounding.dtype;
     tensor_conversion *take = kernel_takes(dtype) ? tensor_round : tensor_convert;
     return take(tensor, dtype, build->inputs->source, name, finite, taken, build->arena, build->error);
 }
@@ -259,8 +260,8 @@ static enum status take_operand(const struct build *build, const struct operand 
     if (take_tensor(build, operand->name, operand->tensor, &finite, &present) ||
         (past != NULL && take_tensor(build, past_name, past, &finite, &before)))
         return build->error->status;
-    if (!finite && problem->not_finite == NULL)
-        problem->not_finite = operand->name;
+    if (!finite && problem->given.not_finite == NULL)
+        problem->given.not_finite = operand->name;
     build_keep(build, operand->name, &present);
     if (past != NULL)
         build_keep(build, past_name, &before);
@@ -294,23 +295,23 @@ static enum status take_lengths(const struct build *build)
         return STATUS_OK;
     if (dtype_is_boolean(found->tensor.dtype))
         return error_usage(build->error, "%s: kv_lengths holds booleans; expected whole numbers", source);
-    if (found->tensor.rank != 1 || found->tensor.shape[0] != problem->items)
+    if (found->tensor.rank != 1 || found->tensor.shape[0] != problem->size.items)
         return error_usage(build->error, "%s: kv_lengths is %s, expected %zu, one for each item", source,
-                           tensor_shape_text(&found->tensor, shape), problem->items);
-    int64_t *lengths = arena_allocate(build->arena, problem->items, sizeof *lengths, build->error);
+                           tensor_shape_text(&found->tensor, shape), problem->size.items);
+    int64_t *lengths = arena_allocate(build->arena, problem->size.items, sizeof *lengths, build->error);
     if (lengths == NULL)
         return build->error->status;
-    for (size_t item = 0; item < problem->items; item++) {
+    for (size_t item = 0; item < problem->size.items; item++) {
         double length;
         tensor_load(&found->tensor, item, 1, &length);
-        if (!(length >= 0 && length <= (double)problem->keys && length == floor(length)))
+        if (!(length >= 0 && length <= (double)problem->size.keys && length == floor(length)))
             return error_usage(build->error,
                                "%s: kv_lengths: the length of item %zu is %g; expected a whole number, 0..%zu", source,
-                               item + 1, length, problem->keys);
+                               item + 1, length, problem->size.keys);
         lengths[item] = (int64_t)length;
     }
     problem->mask.lengths = lengths;
-    build_keep(build, "kv_lengths", &(struct tensor){.rank = 1, .shape = {problem->items}, DTYPE_I64, lengths});
+    build_keep(build, "kv_lengths", &(struct tensor){.rank = 1, .shape = {problem->size.items}, DTYPE_I64, lengths});
     return STATUS_OK;
 }
 
@@ -318,10 +319,10 @@ static enum status take_lengths(const struct build *build)
 static void set_offset(const struct build *build)
 {
     struct problem *problem = build->problem;
-    if (problem->has_past)
-        problem->mask.offset = (int64_t)problem->past;
+    if (problem->rotation.has_past)
+        problem->mask.offset = (int64_t)problem->rotation.past;
     else if (build->options->align == ALIGN_BOTTOM_RIGHT)
-        problem->mask.offset = (int64_t)problem->keys - (int64_t)problem->queries;
+        problem->mask.offset = (int64_t)problem->size.keys - (int64_t)problem->size.queries;
 }
 
 static enum status take_all(const struct build *build, const struct operand *operands)
@@ -344,13 +345,13 @@ static enum status take_all(const struct build *build, const struct operand *ope
                            "%s: past_key and kv_lengths are both given; expected one of them: lengths "
                            "say how much of a whole cache counts",
                            build->inputs->source);
-    if (take_operand(build, &operands[0], NULL, NULL, &problem->given[0]) ||
-        take_operand(build, &operands[1], past_key, "past_key", &problem->given[1]) ||
-        take_operand(build, &operands[2], past_value, "past_value", &problem->given[2]))
+    if (take_operand(build, &operands[0], NULL, NULL, &problem->given.operands[0]) ||
+        take_operand(build, &operands[1], past_key, "past_key", &problem->given.operands[1]) ||
+        take_operand(build, &operands[2], past_value, "past_value", &problem->given.operands[2]))
         return build->error->status;
-    problem->keys = problem->given[1].shape[2];
-    problem->has_past = has_past;
-    problem->past = past_key != NULL ? past_key->shape[2] : 0;
+    problem->size.keys = problem->given.operands[1].shape[2];
+    problem->rotation.has_past = has_past;
+    problem->rotation.past = past_key != NULL ? past_key->shape[2] : 0;
     set_offset(build);
     if (operands[1].pages == NULL || !operands[1].pages->in_sequence)
         if (take_lengths(build) != STATUS_OK)
@@ -403,15 +404,15 @@ enum status build_operands(const struct build *build)
     if (check_shapes(build, operands) != STATUS_OK)
         return build->error->status;
     const size_t *query = operands[0].shape, rank = operands[0].tensor->rank;
-    problem->packed = operands[0].packed;
-    problem->has_batch = (rank == 4 || (problem->packed && rank == 3)) && !build_has_sequences(build);
-    problem->has_heads = rank > 2 || problem->packed;
-    problem->items = query[0];
-    problem->heads = query[1];
-    problem->kv_heads = operands[1].shape[1];
-    problem->queries = query[2];
-    problem->d_head = query[3];
-    problem->d_value = operands[2].shape[3];
+    problem->size.heads_packed = operands[0].packed;
+    problem->size.has_batch = (rank == 4 || (problem->size.heads_packed && rank == 3)) && !build_has_sequences(build);
+    problem->size.has_heads = rank > 2 || problem->size.heads_packed;
+    problem->size.items = query[0];
+    problem->size.heads = query[1];
+    problem->size.kv_heads = operands[1].shape[1];
+    problem->size.queries = query[2];
+    problem->size.d_head = query[3];
+    problem->size.d_value = operands[2].shape[3];
     return build_take_dtype(build, input_file_find(build->inputs, "query")) ? build->error->status
                                                                             : take_all(build, operands);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 
 #include "model/stages.h"
@@ -8,7 +9,8 @@ static void add_operands_before(struct problem *problem)
 {
     for (int i = 0; i < PROJECTION_COUNT; i++)
         if (operand_has_last_step(problem, (enum projection_id)i))
-            problem->stages[problem->stage_count++] = operand_before_last_step(problem, (enum projection_id)i);
+            problem->chosen.stages[problem->chosen.stage_count++] =
+                operand_before_last_step(problem, (enum projection_id)i);
 }
 
 /* A page draws T x T stages and computes them from query, key and value, which it needs beside those asked for, as it
@@ -17,8 +19,8 @@ enum status build_page_stages(const struct build *build)
 {
     struct problem *problem = build->problem;
     bool draws = false;
-    for (size_t i = 0; i < problem->stage_count; i++) {
-        const enum stage stage = problem->stages[i];
+    for (size_t i = 0; i < problem->chosen.stage_count; i++) {
+        const enum stage stage = problem->chosen.stages[i];
         if (!STAGES[stage].on_page)
             return error_usage(build->error,
                                "--stages: a page does not show '%s'; expected T x T stages, such as scores,weights, "
@@ -30,24 +32,24 @@ enum status build_page_stages(const struct build *build)
         return error_usage(build->error, "--stages: a page draws T x T stages; expected one, such as weights");
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (STAGES[stage].operand && !problem_shows_stage(problem, (enum stage)stage))
-            problem->stages[problem->stage_count++] = (enum stage)stage;
+            problem->chosen.stages[problem->chosen.stage_count++] = (enum stage)stage;
     add_operands_before(problem);
-    if (problem->dropout > 0 && !problem_shows_stage(problem, STAGE_DROPPED))
-        problem->stages[problem->stage_count++] = STAGE_DROPPED;
+    if (problem->drop.share > 0 && !problem_shows_stage(problem, STAGE_DROPPED))
+        problem->chosen.stages[problem->chosen.stage_count++] = STAGE_DROPPED;
     return STATUS_OK;
 }
 
 /* What else a page has of them: as many numbers again, and a cosine and a sine for each pair. */
 static double numbers_before(const struct problem *problem)
 {
-    const double pairs = (double)problem->rope.columns, d = (double)problem->d_head;
-    const double queries = (double)problem->row_count, keys = (double)problem->keys;
+    const double pairs = (double)problem->rotation.rope.columns, d = (double)problem->size.d_head;
+    const double queries = (double)problem->chosen.row_count, keys = (double)problem->size.keys;
     double numbers = 0;
     if (operand_has_last_step(problem, PROJECTION_QUERY))
-        numbers += queries * ((double)problem->heads * d + pairs);
+        numbers += queries * ((double)problem->size.heads * d + pairs);
     if (operand_has_last_step(problem, PROJECTION_KEY))
-        numbers += keys * ((double)problem->kv_heads * d + pairs);
-    return numbers * (double)problem->items;
+        numbers += keys * ((double)problem->size.kv_heads * d + pairs);
+    return numbers * (double)problem->size.items;
 }
 
 /* What a browser computes and draws at once: cells of one head, and numbers of all. */
@@ -58,13 +60,13 @@ static double made_numbers(const struct problem *problem)
 {
     double numbers = 0;
     uint64_t stages = 0;
-    for (size_t i = 0; i < problem->stage_count; i++)
-        stages |= STAGE_BIT(problem->stages[i]);
+    for (size_t i = 0; i < problem->chosen.stage_count; i++)
+        stages |= STAGE_BIT(problem->chosen.stages[i]);
     stages = stage_closure(stages);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (stages & STAGE_BIT(stage) && STAGES[stage].on_page && !STAGES[stage].operand)
-            numbers += (double)problem->row_count * (double)problem_columns_of_head(problem, (enum stage)stage);
-    return numbers * (double)problem->items * (double)problem->heads;
+            numbers += (double)problem->chosen.row_count * (double)problem_columns_of_head(problem, (enum stage)stage);
+    return numbers * (double)problem->size.items * (double)problem->size.heads;
 }
 
 /* Whether the model's own code rounds otherwise than once a stage what a page computes. */
@@ -81,14 +83,14 @@ enum status build_page(const struct build *build)
     const struct tensor *attn_mask = &problem->mask.attn_mask;
     if (!options_format(build->options)->computes)
         return STATUS_OK;
-    if (problem->rounding == ROUNDING_OPERATIONS)
+    if (problem->rounding.when == ROUNDING_OPERATIONS)
         return error_usage(build->error, "--rounding operations is not what a page computes; expected --rounding "
                                          "stages, or another --format");
     if (rounds_between(problem))
         return error_usage(build->error,
                            "--rounding transformers: what %s rounds between the scores and the context is not what a "
                            "page computes; expected --rounding stages, or another --format",
-                           problem->family->name);
+                           problem->rounding.family->name);
     if (problem->mask.images != NULL)
         return error_usage(build->error, "a page does not compute --token-types; expected another --format");
     if (problem->masks && mask_is_given(&problem->mask) && build_mask_entries(build) != STATUS_OK)
@@ -96,13 +98,15 @@ enum status build_page(const struct build *build)
     if (build->options->kernel == PATH_FUSED)
         return error_usage(build->error, "--kernel fused never forms the T x T stages that a page shows; expected "
                                          "--kernel auto or reference");
-    const double rows = (double)problem->row_count, keys = (double)problem->keys, items = (double)problem->items;
-    const double numbers = items * (rows * (double)(problem->heads * problem->d_head) +
-                                    keys * (double)(problem->kv_heads * (problem->d_head + problem->d_value))) +
-                           (problem_projects(problem) ? items * (double)problem->queries * (double)problem->d_in : 0) +
-                           numbers_before(problem) + (attn_mask->rank > 0 ? (double)tensor_count(attn_mask) : 0) +
-                           (problem->dropout > 0 ? items * (double)problem->heads * rows * keys / 32 : 0) +
-                           (problem->recipe != NULL ? made_numbers(problem) : 0);
+    const double rows = (double)problem->chosen.row_count, keys = (double)problem->size.keys,
+                 items = (double)problem->size.items;
+    const double numbers =
+        items * (rows * (double)(problem->size.heads * problem->size.d_head) +
+                 keys * (double)(problem->size.kv_heads * (problem->size.d_head + problem->size.d_value))) +
+        (problem_projects(problem) ? items * (double)problem->size.queries * (double)problem->size.d_in : 0) +
+        numbers_before(problem) + (attn_mask->rank > 0 ? (double)tensor_count(attn_mask) : 0) +
+        (problem->drop.share > 0 ? items * (double)problem->size.heads * rows * keys / 32 : 0) +
+        (problem->mistake.recipe != NULL ? made_numbers(problem) : 0);
     if (numbers > PAGE_NUMBERS)
         return error_usage(
             build->error,
@@ -114,6 +118,6 @@ enum status build_page(const struct build *build)
         return error_usage(build->error,
                            "%zu x %zu are more cells than the %d that a page draws; expected fewer queries, as in "
                            "--query 1-%zu",
-                           problem->row_count, problem->keys, PAGE_CELLS, PAGE_CELLS / problem->keys);
+                           problem->chosen.row_count, problem->size.keys, PAGE_CELLS, PAGE_CELLS / problem->size.keys);
     return STATUS_OK;
 }

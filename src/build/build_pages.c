@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Key and value in pages, as vLLM, FlashInfer and FlashAttention keep them: block_table says which pages an item
  * has. */
 #include "build/build.h"
@@ -190,7 +191,7 @@ static enum status keep_as_given(const struct build *build, const struct tensor 
         tensor_load(table, i, 1, &page);
         pages[i] = page >= 0 && page < (double)kept->count && page == floor(page) ? (int64_t)page : -1;
     }
-    build->problem->pages = kept;
+    build->problem->given.pages = kept;
     return STATUS_OK;
 }
 
@@ -283,7 +284,7 @@ enum status build_pages(const struct build *build, size_t items, struct build_pa
     if (keep_as_given(build, table, pages) != STATUS_OK)
         return build->error->status;
     if (whole)
-        take_whole(build->problem->pages, items, pages, &numbering);
+        take_whole(build->problem->given.pages, items, pages, &numbering);
     build_keep(
         build, "block_table",
         &(struct tensor){.rank = 2, .shape = {items, pages->per_item}, .dtype = DTYPE_I64, .data = pages->table});

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 #include "build/job_files.h"
 
@@ -18,12 +19,12 @@ static enum status check_width(const struct build *build)
         return STATUS_OK;
     for (size_t i = 0; i < 2 && query == NULL; i++)
         query = input_file_find(build->weights, FIRST[i]);
-    if (query == NULL || query->tensor.shape[1] == build->problem->d_in)
+    if (query == NULL || query->tensor.shape[1] == build->problem->size.d_in)
         return STATUS_OK;
     return error_usage(build->error,
                        "%s: hidden states of %zu columns, but %s of %s reads %zu; expected those of this model",
-                       build->problem->source, build->problem->d_in, build->layer->module->path, build->weights->source,
-                       query->tensor.shape[1]);
+                       build->problem->given.source, build->problem->size.d_in, build->layer->module->path,
+                       build->weights->source, query->tensor.shape[1]);
 }
 
 static enum status take_parameters(const struct build *build, const struct input_file *input)
@@ -34,7 +35,8 @@ static enum status take_parameters(const struct build *build, const struct input
     char place[BUILD_PLACE_BYTES];
     if (check_width(build) != STATUS_OK)
         return build->error->status;
-    if (parameters_take(&problem->parameters, plan, input, problem->source, build->arena, build->error) != STATUS_OK)
+    if (parameters_take(&problem->parameters, plan, input, problem->given.source, build->arena, build->error) !=
+        STATUS_OK)
         return build->error->status;
     if (contradicts(build, OPTION_D_OUT, options->d_out != plan->d_out))
         return error_usage(build->error,
@@ -52,7 +54,7 @@ static enum status take_parameters(const struct build *build, const struct input
 static enum status check_division(const struct build *build)
 {
     const struct problem *problem = build->problem;
-    const size_t d_out = problem->plan.d_out, heads = problem->heads;
+    const size_t d_out = problem->plan.d_out, heads = problem->size.heads;
     const enum origin origin = build->options->origin[OPTION_D_OUT];
     char advice[96], what[BUILD_PLACE_BYTES + 64], place[BUILD_PLACE_BYTES];
     if (problem->plan.stacked || d_out % heads == 0)
@@ -79,14 +81,14 @@ static enum status check_groups(const struct build *build)
     const struct problem *problem = build->problem;
     char place[BUILD_PLACE_BYTES], kv_place[BUILD_PLACE_BYTES];
     build_place(build, OPTION_KV_HEADS, kv_place, sizeof kv_place);
-    if (build->options->stacked && problem->kv_heads != problem->heads)
+    if (build->options->stacked && problem->size.kv_heads != problem->size.heads)
         return error_usage(build->error, "%s %zu does not go with --stacked, whose heads have a key and value each",
-                           kv_place, problem->kv_heads);
-    if (problem->heads % problem->kv_heads == 0)
+                           kv_place, problem->size.kv_heads);
+    if (problem->size.heads % problem->size.kv_heads == 0)
         return STATUS_OK;
     return error_usage(build->error, "%s %zu is not divisible by %s %zu: each head of key serves equally many of query",
-                       build_place(build, OPTION_HEADS, place, sizeof place), problem->heads, kv_place,
-                       problem->kv_heads);
+                       build_place(build, OPTION_HEADS, place, sizeof place), problem->size.heads, kv_place,
+                       problem->size.kv_heads);
 }
 
 /* What is said of norms: their kinds, NORM_KIND_COUNT where the parameters tell, and eps, below 0 where the kind
@@ -112,27 +114,27 @@ static enum status plan_parameters(const struct build *build)
     if (multihead && options->heads == 0)
         return error_usage(build->error,
                            "multihead needs the number of heads: --heads N, or \"heads\" in the settings");
-    problem->has_heads = multihead;
-    problem->heads = multihead ? (size_t)options->heads : 1;
-    problem->kv_heads = multihead && options->kv_heads > 0 ? (size_t)options->kv_heads : problem->heads;
+    problem->size.has_heads = multihead;
+    problem->size.heads = multihead ? (size_t)options->heads : 1;
+    problem->size.kv_heads = multihead && options->kv_heads > 0 ? (size_t)options->kv_heads : problem->size.heads;
     if (check_groups(build) != STATUS_OK)
         return build->error->status;
-    const size_t d_out = options->d_out != 0 ? (size_t)options->d_out : problem->d_in;
+    const size_t d_out = options->d_out != 0 ? (size_t)options->d_out : problem->size.d_in;
     problem->plan = (struct parameters_plan){
-        .d_in = problem->d_in,
+        .d_in = problem->size.d_in,
         .d_out = d_out,
-        .d_value = d_out / (problem->heads / problem->kv_heads),
+        .d_value = d_out / (problem->size.heads / problem->size.kv_heads),
         .d_output = d_out,
-        .d_key_in = problem->d_key_in,
+        .d_key_in = problem->size.d_key_in,
         .keys_source = build->keys != NULL ? build->keys->source : NULL,
-        .groups = problem->heads / problem->kv_heads,
-        .kv_heads = problem->kv_heads,
-        .module_count = options->stacked ? problem->heads : 1,
+        .groups = problem->size.heads / problem->size.kv_heads,
+        .kv_heads = problem->size.kv_heads,
+        .module_count = options->stacked ? problem->size.heads : 1,
         .stacked = options->stacked,
         .has_out = multihead && !options->stacked,
         .qkv_bias = options->qkv_bias,
         .init = options->init,
-        .dtype = problem->dtype,
+        .dtype = problem->rounding.dtype,
         .order = build_draw_order(build),
         .as_matrix = problem->parameters_only && options->origin[OPTION_AS] != ORIGIN_DEFAULT
                          ? options->as == ORIENTATION_MATRIX
@@ -148,7 +150,7 @@ static enum status draw_past(const struct build *build)
     struct problem *problem = build->problem;
     struct arena scratch = {0};
     struct parameters drawn;
-    enum status status = parameters_draw(&drawn, &problem->plan, &problem->generator, &scratch, build->error);
+    enum status status = parameters_draw(&drawn, &problem->plan, &problem->drop.generator, &scratch, build->error);
     arena_free(&scratch);
     return status;
 }
@@ -178,10 +180,12 @@ enum status build_parameters(const struct build *build)
                            build_place(build, OPTION_QKV_BIAS, place, sizeof place));
     if (check_division(build) != STATUS_OK)
         return build->error->status;
-    problem->d_head = problem->plan.stacked ? problem->plan.d_out : problem->plan.d_out / problem->heads;
-    problem->d_value = problem->plan.stacked ? problem->d_head : problem->plan.d_value / problem->kv_heads;
+    problem->size.d_head = problem->plan.stacked ? problem->plan.d_out : problem->plan.d_out / problem->size.heads;
+    problem->size.d_value =
+        problem->plan.stacked ? problem->size.d_head : problem->plan.d_value / problem->size.kv_heads;
     if (!given)
-        return parameters_draw(&problem->parameters, &problem->plan, &problem->generator, build->arena, build->error);
+        return parameters_draw(&problem->parameters, &problem->plan, &problem->drop.generator, build->arena,
+                               build->error);
     if (options->dropout > 0 && options->origin[OPTION_DROPOUT_SEED] == ORIGIN_DEFAULT)
         return draw_past(build);
     return STATUS_OK;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 
 #include "base/threads.h"
@@ -13,34 +14,34 @@ static const double FUSED_WORK = 0x1p24;
 /* Why the fused path cannot do what is asked, into text; NULL where it can. */
 static const char *obstacle(const struct problem *problem, char *text, size_t size)
 {
-    const enum dtype number = problem->kernel->number;
-    if (problem->explains)
+    const enum dtype number = problem->path.kernel->number;
+    if (problem->chosen.explains)
         return "--explain shows rows of T x T, which it never forms";
-    if (problem->dropout > 0)
+    if (problem->drop.share > 0)
         return "dropout draws for each of T x T weights, which it never forms";
-    if (problem->rounding != ROUNDING_STAGES)
+    if (problem->rounding.when != ROUNDING_STAGES)
         return "it rounds its result once; expected --rounding stages";
     if (problem->mask.alibi_slopes != NULL && problem->mask.places.rounds)
         return "slopes that are scaled are rounded on the way, by the reference alone";
-    if (problem->softmax_dtype != problem->dtype && problem->softmax_dtype != number) {
+    if (problem->rounding.softmax_dtype != problem->rounding.dtype && problem->rounding.softmax_dtype != number) {
         snprintf(text, size, "its softmax is in %s; expected --softmax-dtype %s", dtype_title(number),
                  dtype_name(number));
         return text;
     }
-    if (!fused_takes_scale(number, problem->scale)) {
+    if (!fused_takes_scale(number, problem->scaling.factor)) {
         snprintf(text, size,
                  "its logits are to the base 2, and a scale of %g x log2(e) overflows %s; expected one up to %.3g",
-                 problem->scale, dtype_title(number), dtype_largest(number) / 1.448);
+                 problem->scaling.factor, dtype_title(number), dtype_largest(number) / 1.448);
         return text;
     }
-    if (problem->not_finite != NULL) {
+    if (problem->given.not_finite != NULL) {
         snprintf(text, size,
                  "%s holds NaN or infinity, which the reference alone keeps out of rows that may not see it",
-                 problem->not_finite);
+                 problem->given.not_finite);
         return text;
     }
-    for (size_t i = 0; i < problem->stage_count; i++) {
-        const enum stage stage = problem->stages[i];
+    for (size_t i = 0; i < problem->chosen.stage_count; i++) {
+        const enum stage stage = problem->chosen.stages[i];
         const bool square = stage_is_square(stage) && !STAGES[stage].backward;
         if (!square && (stage_has_columns(stage) || stage_statistic(stage).number != NULL))
             continue;
@@ -58,13 +59,13 @@ static const char *obstacle_backward(const struct problem *problem, char *text, 
     if (problem->mask.sequences.count > 0 && problem->mask.empty_row == EMPTY_ROW_NAN)
         return "with --empty-row nan the gradients of a sequence are its own, and there NaN is in those of all keys; "
                "expected --kernel reference";
-    for (size_t i = 0; i < problem->stage_count; i++) {
-        const enum stage stage = problem->stages[i];
+    for (size_t i = 0; i < problem->chosen.stage_count; i++) {
+        const enum stage stage = problem->chosen.stages[i];
         if (!stage_exists(stage) || !STAGES[stage].backward)
             continue;
-        if (problem->kernel->differentiate == NULL) {
+        if (problem->path.kernel->differentiate == NULL) {
             snprintf(text, size, "it has gradients in float32 and float64, and query, key and value are %s",
-                     dtype_title(problem->kernel->dtype));
+                     dtype_title(problem->path.kernel->dtype));
             return text;
         }
         if (stage_is_square(stage) || STAGES[stage].sums_square ||
@@ -84,11 +85,12 @@ static const char *obstacle_backward(const struct problem *problem, char *text, 
 static void check_query(const struct build *build)
 {
     struct problem *problem = build->problem;
-    const struct tensor *query = &problem->given[PROJECTION_QUERY];
-    const bool read_whole = problem->row_count == problem->queries && !options_format(build->options)->elides &&
-                            !operand_has_steps(problem, PROJECTION_QUERY);
-    if (problem->not_finite == NULL && query->rank > 0 && !read_whole && !tensor_finite(query, problem->threads))
-        problem->not_finite = "query";
+    const struct tensor *query = &problem->given.operands[PROJECTION_QUERY];
+    const bool read_whole = problem->chosen.row_count == problem->size.queries &&
+                            !options_format(build->options)->elides && !operand_has_steps(problem, PROJECTION_QUERY);
+    if (problem->given.not_finite == NULL && query->rank > 0 && !read_whole &&
+        !tensor_finite(query, problem->path.threads))
+        problem->given.not_finite = "query";
 }
 
 /* The kernels: of query, key and value as they are held, and of projections. */
@@ -96,10 +98,10 @@ static enum status choose_kernels(const struct build *build)
 {
     struct problem *problem = build->problem;
     const char *isa = getenv("ATTN_ISA");
-    const enum dtype storage = dtype_storage(problem->dtype);
-    const enum dtype operands = problem_projects(problem) ? storage : problem->given[1].dtype;
-    problem->kernel = kernel_choose(isa, operands, build->options->kernel == PATH_FAST16, build->error);
-    problem->projector = kernel_choose(isa, storage, false, build->error);
+    const enum dtype storage = dtype_storage(problem->rounding.dtype);
+    const enum dtype operands = problem_projects(problem) ? storage : problem->given.operands[1].dtype;
+    problem->path.kernel = kernel_choose(isa, operands, build->options->kernel == PATH_FAST16, build->error);
+    problem->path.projector = kernel_choose(isa, storage, false, build->error);
     return build->error->status;
 }
 
@@ -110,7 +112,7 @@ enum status build_path(const struct build *build)
     const bool large = problem_work(problem) >= FUSED_WORK, forced = path == PATH_FUSED || path == PATH_FAST16;
     if (choose_kernels(build) != STATUS_OK)
         return build->error->status;
-    problem->threads = build->options->threads > 0 ? (unsigned)build->options->threads : threads_available();
+    problem->path.threads = build->options->threads > 0 ? (unsigned)build->options->threads : threads_available();
     if (forced || (path == PATH_AUTO && large))
         check_query(build);
     const char *name = path == PATH_FAST16 ? "fast16" : "fused";
@@ -118,24 +120,25 @@ enum status build_path(const struct build *build)
     const char *why = obstacle(problem, text, sizeof text);
     if (forced && why != NULL)
         return error_usage(build->error, "--kernel %s: %s", name, why);
-    if (forced && (problem->recipe != NULL || problem->backward_mistake != NULL))
+    if (forced && (problem->mistake.recipe != NULL || problem->mistake.backward != NULL))
         return error_usage(build->error, "--kernel %s: it makes no mistakes; expected --kernel auto", name);
     if (path == PATH_FAST16 && problem_projects(problem))
         return error_usage(build->error,
                            "--kernel fast16 is for sdpa: what is projected is held in %s; expected --kernel fused",
-                           dtype_title(problem->projector->number));
-    if (path == PATH_FAST16 && dtype_size(problem->dtype) != 2)
+                           dtype_title(problem->path.projector->number));
+    if (path == PATH_FAST16 && dtype_size(problem->rounding.dtype) != 2)
         return error_usage(build->error,
                            "--kernel fast16 is for numbers of 16 bits, and these are %s; expected --dtype bf16 or f16",
-                           dtype_title(problem->dtype));
-    problem->forced = forced ? name : NULL;
-    problem->fused = forced || (path == PATH_AUTO && large && why == NULL);
-    problem->fused = problem->fused && problem->recipe == NULL;
-    why = problem->has_grad ? obstacle_backward(problem, text, sizeof text) : NULL;
+                           dtype_title(problem->rounding.dtype));
+    problem->path.forced = forced ? name : NULL;
+    problem->path.fused = forced || (path == PATH_AUTO && large && why == NULL);
+    problem->path.fused = problem->path.fused && problem->mistake.recipe == NULL;
+    why = problem->loss.is_given ? obstacle_backward(problem, text, sizeof text) : NULL;
     if (forced && why != NULL)
         return error_usage(build->error, "--kernel %s: %s", name, why);
-    problem->fused_backward = problem->fused && problem->has_grad && problem->backward_mistake == NULL && why == NULL;
-    problem->kernel_projections =
-        problem->fused || (path == PATH_AUTO && large && !problem_rounding(problem)->product_first);
+    problem->path.fused_backward =
+        problem->path.fused && problem->loss.is_given && problem->mistake.backward == NULL && why == NULL;
+    problem->path.kernel_projections =
+        problem->path.fused || (path == PATH_AUTO && large && !problem_rounding(problem)->product_first);
     return STATUS_OK;
 }

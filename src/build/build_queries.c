@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 
 #include "cli/option_line.h"
@@ -12,7 +13,7 @@ static enum status note_line(const struct build *build)
         return build->error->status;
     struct text line = text_begin(bytes, OPTION_LINE_BYTES);
     options_part_line(build->options, &line);
-    build->problem->part_line = line.cut ? NULL : bytes;
+    build->problem->chosen.part_line = line.cut ? NULL : bytes;
     return STATUS_OK;
 }
 
@@ -22,9 +23,9 @@ static enum status select_part(const struct build *build)
     const size_t part = build->options->part, parts = build->options->parts;
     if (parts == 0)
         return STATUS_OK;
-    if (parts > problem->row_count)
+    if (parts > problem->chosen.row_count)
         return error_usage(build->error, "--part %s: there are only %zu queries; expected at most as many parts",
-                           build->options->part_text, problem->row_count);
+                           build->options->part_text, problem->chosen.row_count);
     if (!options_format(build->options)->holds_part)
         return error_usage(build->error, "--part writes .safetensors, which says what it is part of; expected --out "
                                          "PART.safetensors");
@@ -38,18 +39,19 @@ enum status build_queries(const struct build *build)
     char place[BUILD_PLACE_BYTES];
     const struct token_labels *labels = problem_tokens(problem);
     const struct build_tokens tokens = {problem_query_labels(problem, 0), labels->lists, labels->count,
-                                        problem->queries};
-    bool *chosen = arena_allocate(build->arena, problem->queries, sizeof *chosen, build->error);
-    problem->rows = arena_allocate(build->arena, problem->queries, sizeof *problem->rows, build->error);
-    if (chosen == NULL || problem->rows == NULL)
+                                        problem->size.queries};
+    bool *chosen = arena_allocate(build->arena, problem->size.queries, sizeof *chosen, build->error);
+    problem->chosen.rows =
+        arena_allocate(build->arena, problem->size.queries, sizeof *problem->chosen.rows, build->error);
+    if (chosen == NULL || problem->chosen.rows == NULL)
         return build->error->status;
-    memset(chosen, true, problem->queries);
+    memset(chosen, true, problem->size.queries);
     build_place(build, OPTION_QUERY, place, sizeof place);
     if (build->options->query != NULL && build_list(build, place, build->options->query, &tokens, chosen) != STATUS_OK)
         return build->error->status;
-    for (size_t token = 0; token < problem->queries; token++)
+    for (size_t token = 0; token < problem->size.queries; token++)
         if (chosen[token])
-            problem->rows[problem->row_count++] = token;
-    problem->whole_count = problem->row_count;
+            problem->chosen.rows[problem->chosen.row_count++] = token;
+    problem->chosen.whole_count = problem->chosen.row_count;
     return select_part(build);
 }

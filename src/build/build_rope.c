@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 
 #include <stdlib.h>
@@ -49,14 +50,14 @@ static enum status parse_positions(const struct build *build, size_t *positions,
 /* Keys stand at 0, 1, ..., new ones behind the past; queries where the mask puts them among these. */
 static void count_positions(const struct problem *problem, size_t *queries, size_t *keys)
 {
-    const size_t fresh = problem->keys - problem->past;
-    for (size_t item = 0; item < problem->items; item++) {
-        for (size_t i = 0; i < problem->queries; i++) {
-            const int64_t offset = problem->crosses ? 0 : mask_offset(&problem->mask, item, i);
-            queries[item * problem->queries + i] = (int64_t)i + offset > 0 ? (size_t)((int64_t)i + offset) : 0;
+    const size_t fresh = problem->size.keys - problem->rotation.past;
+    for (size_t item = 0; item < problem->size.items; item++) {
+        for (size_t i = 0; i < problem->size.queries; i++) {
+            const int64_t offset = problem->given.is_cross ? 0 : mask_offset(&problem->mask, item, i);
+            queries[item * problem->size.queries + i] = (int64_t)i + offset > 0 ? (size_t)((int64_t)i + offset) : 0;
         }
         for (size_t i = 0; i < fresh; i++)
-            keys[item * fresh + i] = problem->past + i;
+            keys[item * fresh + i] = problem->rotation.past + i;
     }
 }
 
@@ -77,19 +78,19 @@ static void restart_positions(const struct mask *mask, size_t *queries, size_t *
 static enum status list_positions(const struct build *build, size_t *queries, size_t *keys)
 {
     const struct problem *problem = build->problem;
-    const size_t fresh = problem->keys - problem->past;
+    const size_t fresh = problem->size.keys - problem->rotation.past;
     size_t *listed = arena_allocate(build->arena, fresh, sizeof *listed, build->error);
     if (listed == NULL || parse_positions(build, listed, fresh) != STATUS_OK)
         return build->error->status;
-    for (size_t i = 0; i < problem->items * problem->queries; i++) {
-        const size_t at = queries[i] - problem->past;
-        if (queries[i] < problem->past || at >= fresh ||
-            queries[i] < mask_sequence(&problem->mask, i % problem->queries).first)
+    for (size_t i = 0; i < problem->size.items * problem->size.queries; i++) {
+        const size_t at = queries[i] - problem->rotation.past;
+        if (queries[i] < problem->rotation.past || at >= fresh ||
+            queries[i] < mask_sequence(&problem->mask, i % problem->size.queries).first)
             return error_usage(build->error, "--positions: query %zu stands at none of the %zu new keys",
-                               i % problem->queries + 1, fresh);
+                               i % problem->size.queries + 1, fresh);
         queries[i] = listed[at];
     }
-    for (size_t i = 0; i < problem->items * fresh; i++)
+    for (size_t i = 0; i < problem->size.items * fresh; i++)
         keys[i] = listed[i % fresh];
     return STATUS_OK;
 }
@@ -126,12 +127,13 @@ enum status build_rope(const struct build *build)
                                            .theta = options->rope_theta,
                                            .columns = options->rope_columns,
                                            .last = options->rope_last,
-                                           .in_double = problem->dtype == DTYPE_F64 &&
+                                           .in_double = problem->rounding.dtype == DTYPE_F64 &&
                                                         options->rounding != ROUNDING_TRANSFORMERS,
                                            .scaling = options->rope_scaling};
     if (settings.kind == ROPE_NONE)
         return check_alone(build);
-    const size_t queries = problem->items * problem->queries, keys = problem->items * (problem->keys - problem->past);
+    const size_t queries = problem->size.items * problem->size.queries,
+                 keys = problem->size.items * (problem->size.keys - problem->rotation.past);
     size_t *of_queries = arena_allocate(build->arena, queries, sizeof *of_queries, build->error);
     size_t *of_keys = arena_allocate(build->arena, keys, sizeof *of_keys, build->error);
     if (of_queries == NULL || of_keys == NULL)
@@ -141,9 +143,10 @@ enum status build_rope(const struct build *build)
         restart_positions(&problem->mask, of_queries, of_keys);
     else if (list_positions(build, of_queries, of_keys) != STATUS_OK)
         return build->error->status;
-    problem->positions = of_queries;
-    problem->key_positions = of_keys;
-    problem->rope_settings = settings;
-    problem->rope_highest = memory_larger(highest_of(of_queries, queries), highest_of(of_keys, keys));
-    return rope_create(&problem->rope, &settings, problem->d_head, problem->rope_highest, build->arena, build->error);
+    problem->rotation.positions = of_queries;
+    problem->rotation.key_positions = of_keys;
+    problem->rotation.settings = settings;
+    problem->rotation.highest = memory_larger(highest_of(of_queries, queries), highest_of(of_keys, keys));
+    return rope_create(&problem->rotation.rope, &settings, problem->size.d_head, problem->rotation.highest,
+                       build->arena, build->error);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sequences that lie one behind the other, as FlashAttention's varlen interface has them: cu_seqlens_q and cu_seqlens_k
  * say where each begins. */
 #include "build/build.h"
@@ -99,17 +100,17 @@ static enum status take_keys(const struct build *build, const struct build_pages
     const struct problem *problem = build->problem;
     size_t of_keys = count;
     int64_t *own = NULL;
-    if (take_starts(build, "cu_seqlens_k", problem->keys, pages != NULL ? "the pages" : "key", &of_keys, &own))
+    if (take_starts(build, "cu_seqlens_k", problem->size.keys, pages != NULL ? "the pages" : "key", &of_keys, &own))
         return build->error->status;
     if (queries == NULL)
         return error_usage(build->error, "%s: cu_seqlens_k without cu_seqlens_q; expected both, or the latter alone",
                            build->inputs->source);
     *keys = pages != NULL ? pages->starts : own != NULL ? own : queries;
-    if (*keys == queries && problem->keys != problem->queries)
+    if (*keys == queries && problem->size.keys != problem->size.queries)
         return error_usage(build->error,
                            "%s: query has %zu tokens, key has %zu; expected as many, or cu_seqlens_k beside "
                            "cu_seqlens_q",
-                           build->inputs->source, problem->queries, problem->keys);
+                           build->inputs->source, problem->size.queries, problem->size.keys);
     if (of_keys != count)
         return error_usage(build->error, "%s: cu_seqlens_q is of %zu sequence%s, cu_seqlens_k of %zu; expected as many",
                            build->inputs->source, count, count == 1 ? "" : "s", of_keys);
@@ -125,10 +126,10 @@ enum status build_sequences(const struct build *build, const struct build_pages 
     size_t count = 0;
     if (!build_has_sequences(build))
         return STATUS_OK;
-    if (check_alone(build) || take_starts(build, "cu_seqlens_q", problem->queries, "query", &count, &queries) ||
+    if (check_alone(build) || take_starts(build, "cu_seqlens_q", problem->size.queries, "query", &count, &queries) ||
         take_keys(build, pages, count, queries, &keys))
         return build->error->status;
-    size_t *of_query = arena_allocate(build->arena, problem->queries, sizeof *of_query, build->error);
+    size_t *of_query = arena_allocate(build->arena, problem->size.queries, sizeof *of_query, build->error);
     if (of_query == NULL)
         return build->error->status;
     for (size_t i = 0; i < count; i++)
@@ -164,11 +165,12 @@ enum status build_sequence_labels(const struct build *build)
 {
     struct problem *problem = build->problem;
     const struct mask_sequences *sequences = &problem->mask.sequences;
-    if (sequences->count == 0 || problem->labels.texts != NULL || problem->query_labels.texts != NULL)
+    if (sequences->count == 0 || problem->labels.keys.texts != NULL || problem->labels.queries.texts != NULL)
         return STATUS_OK;
-    problem->apart = mask_sequences_differ(&problem->mask);
-    if (make_labels(build, sequences->key_starts, sequences->count, &problem->labels) != STATUS_OK)
+    problem->labels.queries_differ = mask_sequences_differ(&problem->mask);
+    if (make_labels(build, sequences->key_starts, sequences->count, &problem->labels.keys) != STATUS_OK)
         return build->error->status;
-    return problem->apart ? make_labels(build, sequences->query_starts, sequences->count, &problem->query_labels)
-                          : STATUS_OK;
+    return problem->labels.queries_differ
+               ? make_labels(build, sequences->query_starts, sequences->count, &problem->labels.queries)
+               : STATUS_OK;
 }

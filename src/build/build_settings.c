@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 
 #include "cli/option_text.h"
@@ -7,8 +8,8 @@
 /* Each option has one place among the settings. */
 static bool is_recorded(const struct problem *problem, const char *name)
 {
-    for (size_t i = 0; i < problem->setting_count; i++)
-        if (strcmp(problem->settings[i].name, name) == 0)
+    for (size_t i = 0; i < problem->record.setting_count; i++)
+        if (strcmp(problem->record.settings[i].name, name) == 0)
             return true;
     return false;
 }
@@ -25,7 +26,7 @@ static enum status add_setting(const struct build *build, enum option_id id, enu
     struct setting setting = {arena_text(build->arena, name, strlen(name), build->error), kind,
                               arena_text(build->arena, text, strlen(text), build->error), OPTIONS[id].asked,
                               drawing && !build_changes_draws(build, id)};
-    problem->settings[problem->setting_count++] = setting;
+    problem->record.settings[problem->record.setting_count++] = setting;
     return setting.name == NULL || setting.text == NULL ? build->error->status : STATUS_OK;
 }
 
@@ -67,7 +68,8 @@ static enum status record_asked(const struct build *build)
     for (int id = 0; id < OPTION_COUNT; id++)
         if (is_asked(build, (enum option_id)id) && add_option(build, (enum option_id)id) != STATUS_OK)
             return build->error->status;
-    const bool listed = build->options->query != NULL && !build->problem->has_cell; /* a cell names its own query */
+    const bool listed =
+        build->options->query != NULL && !build->problem->chosen.has_cell; /* a cell names its own query */
     return listed ? add_option(build, OPTION_QUERY) : STATUS_OK;
 }
 
@@ -99,8 +101,9 @@ enum status build_settings(const struct build *build)
     const struct problem *right = problem_right(problem);
     const struct parameters_plan *plan = &problem->plan;
     const bool projects = problem_projects(problem), computes = projects && !problem->parameters_only;
-    const bool drops = !projects && (problem->dropout > 0 || right->dropout > 0), packed = !projects && problem->packed;
-    const bool split = projects && problem->has_heads, seeded = build_said(build, OPTION_DROPOUT_SEED);
+    const bool drops = !projects && (problem->drop.share > 0 || right->drop.share > 0),
+               packed = !projects && problem->size.heads_packed;
+    const bool split = projects && problem->size.has_heads, seeded = build_said(build, OPTION_DROPOUT_SEED);
     const struct record records[] = {
         {OPTION_SEED, projects || drops, AS_HELD, 0},
         {OPTION_SKIP, projects || drops, AS_HELD, 0},
@@ -109,20 +112,21 @@ enum status build_settings(const struct build *build)
         {OPTION_D_OUT, projects, AS_WHOLE, plan->d_out},
         {OPTION_DROPOUT, drops, AS_HELD, 0},
         {OPTION_DROPOUT_SEED, drops && seeded, AS_HELD, 0},
-        {OPTION_HEADS, split || packed, AS_WHOLE, problem->heads},
-        {OPTION_KV_HEADS, (split && build_said(build, OPTION_KV_HEADS)) || packed, AS_WHOLE, problem->kv_heads},
+        {OPTION_HEADS, split || packed, AS_WHOLE, problem->size.heads},
+        {OPTION_KV_HEADS, (split && build_said(build, OPTION_KV_HEADS)) || packed, AS_WHOLE, problem->size.kv_heads},
         {OPTION_STACKED, split, AS_TRUTH, plan->stacked},
         {OPTION_QKV_BIAS, projects, AS_TRUTH, plan->qkv_bias},
         {OPTION_CAUSAL, !projects, AS_TRUTH, right->mask.causal},
-        {OPTION_DTYPE, true, AS_DTYPE, problem->dtype},
+        {OPTION_DTYPE, true, AS_DTYPE, problem->rounding.dtype},
         {OPTION_DROPOUT, computes, AS_HELD, 0},
         {OPTION_DROPOUT_SEED, computes && seeded, AS_HELD, 0},
-        {OPTION_CAUSAL, computes && problem->has_heads, AS_TRUTH, right->mask.causal},
+        {OPTION_CAUSAL, computes && problem->size.has_heads, AS_TRUTH, right->mask.causal},
         {OPTION_CONTEXT_LENGTH, computes && build->options->context_length != 0, AS_HELD, 0},
     };
-    problem->settings = arena_allocate(build->arena, OPTION_COUNT, sizeof problem->settings[0], build->error);
+    problem->record.settings =
+        arena_allocate(build->arena, OPTION_COUNT, sizeof problem->record.settings[0], build->error);
     for (size_t i = 0; i < sizeof records / sizeof records[0]; i++)
-        if (problem->settings == NULL || record(build, &records[i]) != STATUS_OK)
+        if (problem->record.settings == NULL || record(build, &records[i]) != STATUS_OK)
             return build->error->status;
     return problem->parameters_only ? STATUS_OK : record_asked(build);
 }

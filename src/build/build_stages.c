@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 #include "model/stages.h"
 
@@ -25,7 +26,7 @@ enum status build_check_stage(const struct build *build, const char *place, enum
     const struct problem *problem = build->problem;
     if (!problem_projects(problem) && stage == STAGE_PARAMETERS)
         return error_usage(build->error, "%s: sdpa has no 'parameters'; what it is given are inputs", place);
-    if (stage == STAGE_KEY_INPUTS && !problem->crosses)
+    if (stage == STAGE_KEY_INPUTS && !problem->given.is_cross)
         return error_usage(build->error, "%s: there are no key_inputs; expected --key-inputs FILE, or other stages",
                            place);
     if (!problem_projects(problem) && stage == STAGE_INPUTS && check_given(build, place) != STATUS_OK)
@@ -40,26 +41,26 @@ static void list_stages(struct problem *problem, const struct options *options)
 {
     const bool page = options_format(options)->computes, picture = options_are_of_picture(options) || page;
     if (options->steps) {
-        problem->stages[problem->stage_count++] = problem_last_stage(problem);
+        problem->chosen.stages[problem->chosen.stage_count++] = problem_last_stage(problem);
         return;
     }
     if (!problem_projects(problem) && !picture) {
-        problem->stages[problem->stage_count++] = STAGE_CONTEXT;
+        problem->chosen.stages[problem->chosen.stage_count++] = STAGE_CONTEXT;
         for (int stage = 0; stage < STAGE_COUNT; stage++)
             if (STAGES[stage].backward && !stage_is_square((enum stage)stage) &&
                 stage_applies(problem, (enum stage)stage))
-                problem->stages[problem->stage_count++] = (enum stage)stage;
+                problem->chosen.stages[problem->chosen.stage_count++] = (enum stage)stage;
         return;
     }
     if (stage_applies(problem, STAGE_INPUTS) && !options->heatmap && !page)
-        problem->stages[problem->stage_count++] = STAGE_INPUTS;
+        problem->chosen.stages[problem->chosen.stage_count++] = STAGE_INPUTS;
     const bool elsewhere = MECHANISMS[problem->mechanism].opens; /* in a checkpoint, which is large */
     if (stage_applies(problem, STAGE_PARAMETERS) && !picture && !elsewhere)
-        problem->stages[problem->stage_count++] = STAGE_PARAMETERS;
+        problem->chosen.stages[problem->chosen.stage_count++] = STAGE_PARAMETERS;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (stage_applies(problem, (enum stage)stage) && (!page || STAGES[stage].on_page) &&
             (!options->heatmap || stage_is_square((enum stage)stage)))
-            problem->stages[problem->stage_count++] = (enum stage)stage;
+            problem->chosen.stages[problem->chosen.stage_count++] = (enum stage)stage;
 }
 
 /* --- what is explained -------------------------------------------------------------------------------------------- */
@@ -67,13 +68,14 @@ static void list_stages(struct problem *problem, const struct options *options)
 /* What is there from the start is only repeated where it is asked for. */
 static void explain_stage(struct problem *problem, enum stage stage)
 {
-    const bool asked = problem->stages_asked && problem_shows_stage(problem, stage);
-    const bool names = problem->has_cell && stage == problem->cell.stage;
+    const bool asked = problem->chosen.stages_asked && problem_shows_stage(problem, stage);
+    const bool names = problem->chosen.has_cell && stage == problem->chosen.cell.stage;
     const bool given = stage == problem_grad_stage(problem);
-    const bool there = stage_applies(problem, stage) &&
-                       (stage_is_explained(problem, stage) || (STAGES[stage].backward && !given && !problem->has_cell));
-    if (problem->stages_asked ? asked : names || there)
-        problem->explained[problem->explained_count++] = stage;
+    const bool there =
+        stage_applies(problem, stage) &&
+        (stage_is_explained(problem, stage) || (STAGES[stage].backward && !given && !problem->chosen.has_cell));
+    if (problem->chosen.stages_asked ? asked : names || there)
+        problem->chosen.explained[problem->chosen.explained_count++] = stage;
 }
 
 /* The stages of the way back, or of the way forward, which a gradient's cell leaves to cells of their own. */
@@ -93,13 +95,13 @@ static uint64_t sources_of_cell(const struct problem *problem)
     static const uint64_t BEFORE_STEPS = STAGE_BIT(STAGE_GRAD_PROJECTED_QUERY) | STAGE_BIT(STAGE_GRAD_PROJECTED_KEY);
     static const uint64_t OF_KEYS =
         STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_VALUE) | STAGE_BIT(STAGE_GRAD_PROJECTED_KEY);
-    const enum stage stage = problem->cell.stage;
-    if (problem->cell_name != NULL || STAGES[stage].columns == STAGE_COLUMNS_MASK)
+    const enum stage stage = problem->chosen.cell.stage;
+    if (problem->chosen.cell_name != NULL || STAGES[stage].columns == STAGE_COLUMNS_MASK)
         return STAGE_BIT(stage);
     if (!STAGES[stage].backward || !STAGES[stage].joins_heads)
         return stage_closure(STAGE_BIT(stage)) & of_way(STAGES[stage].backward);
     const uint64_t from = STAGES[stage].from | BEFORE_STEPS;
-    return STAGE_BIT(stage) | (from & ~(problem->crosses ? stage_is_of_keys(stage) ? ~OF_KEYS : OF_KEYS : 0));
+    return STAGE_BIT(stage) | (from & ~(problem->given.is_cross ? stage_is_of_keys(stage) ? ~OF_KEYS : OF_KEYS : 0));
 }
 
 /* From the cell back: the stage itself and those that it is made from, the projections last, in their own order. */
@@ -113,7 +115,7 @@ static enum status follow_cell(const struct build *build)
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (made_from & STAGE_BIT(stage) && !stage_is_attended((enum stage)stage))
             explain_stage(problem, (enum stage)stage);
-    if (problem->explained_count == 0)
+    if (problem->chosen.explained_count == 0)
         return error_usage(build->error, "--explain %.80s is made from none of --stages %.80s", build->options->cell,
                            build->options->stages_text);
     return STATUS_OK;
@@ -123,25 +125,25 @@ static enum status choose_explained(const struct build *build)
 {
     struct problem *problem = build->problem;
     uint64_t made = 0;
-    if (problem->has_cell) {
+    if (problem->chosen.has_cell) {
         if (follow_cell(build) != STATUS_OK)
             return build->error->status;
-    } else if (problem->stages_asked) {
-        for (size_t i = 0; i < problem->stage_count; i++)
-            problem->explained[problem->explained_count++] = problem->stages[i];
+    } else if (problem->chosen.stages_asked) {
+        for (size_t i = 0; i < problem->chosen.stage_count; i++)
+            problem->chosen.explained[problem->chosen.explained_count++] = problem->chosen.stages[i];
     } else {
         for (int stage = 0; stage < STAGE_COUNT; stage++)
             explain_stage(problem, (enum stage)stage);
     }
-    for (size_t i = 0; i < problem->explained_count; i++)
-        made |= STAGE_BIT(problem->explained[i]);
+    for (size_t i = 0; i < problem->chosen.explained_count; i++)
+        made |= STAGE_BIT(problem->chosen.explained[i]);
     made = stage_closure(made);
-    memcpy(problem->stages, problem->explained, sizeof problem->stages);
-    problem->stage_count = problem->explained_count;
+    memcpy(problem->chosen.stages, problem->chosen.explained, sizeof problem->chosen.stages);
+    problem->chosen.stage_count = problem->chosen.explained_count;
     for (int stage = 0; stage < STAGE_NAMES; stage++) /* whose numbers are read */
         if (stage_applies(problem, (enum stage)stage) && !problem_shows_stage(problem, (enum stage)stage) &&
             (!STAGES[stage].backward || (made & STAGE_BIT(stage)) != 0))
-            problem->stages[problem->stage_count++] = (enum stage)stage;
+            problem->chosen.stages[problem->chosen.stage_count++] = (enum stage)stage;
     return STATUS_OK;
 }
 
@@ -149,15 +151,15 @@ enum status build_stages(const struct build *build)
 {
     struct problem *problem = build->problem;
     const struct options *options = build->options;
-    problem->stages_asked = options->stage_count > 0;
+    problem->chosen.stages_asked = options->stage_count > 0;
     for (size_t i = 0; i < options->stage_count; i++) {
         if (build_check_stage(build, "--stages", options->stages[i]) != STATUS_OK)
             return build->error->status;
-        problem->stages[problem->stage_count++] = options->stages[i];
+        problem->chosen.stages[problem->chosen.stage_count++] = options->stages[i];
     }
-    if (!problem->stages_asked)
+    if (!problem->chosen.stages_asked)
         list_stages(problem, options);
     if (options_format(options)->computes && build_page_stages(build) != STATUS_OK)
         return build->error->status;
-    return problem->explains ? choose_explained(build) : STATUS_OK;
+    return problem->chosen.explains ? choose_explained(build) : STATUS_OK;
 }

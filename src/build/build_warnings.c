@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@ static enum status warn(const struct build *build, enum option_id id, const char
     char text[WARNING_BYTES];
     const int length = snprintf(text, sizeof text, "--%s does nothing: %s", OPTIONS[id].name, why);
     const char *kept = arena_text(build->arena, text, (size_t)length, build->error);
-    problem->warnings[problem->warning_count++] = kept;
+    problem->record.warnings[problem->record.warning_count++] = kept;
     return kept == NULL ? build->error->status : STATUS_OK;
 }
 
@@ -26,10 +27,10 @@ static bool rng_changes_draws(const struct build *build)
     const struct problem *problem = build->problem;
     const bool linear = build->options->init == INIT_LINEAR || problem->plan.has_out;
     if (build->options->rng == TORCH_RANDOM_MKL)
-        return problem->dropout > 0;
+        return problem->drop.share > 0;
     if (build->options->rng == TORCH_RANDOM_SCALAR)
         return draws_parameters(problem) && linear;
-    return problem->dropout > 0 || draws_parameters(problem);
+    return problem->drop.share > 0 || draws_parameters(problem);
 }
 
 /* Dropout counts the parameters as drawn before it unless it has a seed of its own. */
@@ -38,14 +39,14 @@ bool build_changes_draws(const struct build *build, enum option_id id)
     const struct problem *problem = build->problem;
     if (id == OPTION_RNG)
         return rng_changes_draws(build);
-    return draws_parameters(problem) || (problem->dropout > 0 && !build_said(build, OPTION_DROPOUT_SEED));
+    return draws_parameters(problem) || (problem->drop.share > 0 && !build_said(build, OPTION_DROPOUT_SEED));
 }
 
 /* Why nothing depends on it. */
 static const char *why_no_draws(const struct build *build, enum option_id id, char *text)
 {
     const struct problem *problem = build->problem;
-    const bool dropout = problem->dropout > 0, draws = dropout || draws_parameters(problem);
+    const bool dropout = problem->drop.share > 0, draws = dropout || draws_parameters(problem);
     if (id == OPTION_RNG && build->options->rng == TORCH_RANDOM_SCALAR && draws)
         snprintf(text, WARNING_BYTES,
                  "torch-scalar differs from torch in nn.Linear alone, and nothing is drawn for one");
@@ -95,31 +96,33 @@ static enum status warn_of_numbers(const struct build *build)
     const struct mask *mask = &problem_right(problem)->mask;
     const struct tensor *attn_mask = &mask->attn_mask;
     const bool lengths = mask->lengths != NULL, booleans = attn_mask->rank > 0 && attn_mask->dtype == DTYPE_BOOL;
-    const bool placed = problem->has_past || lengths, packed = mask->sequences.count > 0;
+    const bool placed = problem->rotation.has_past || lengths, packed = mask->sequences.count > 0;
     const bool normed = problem->parameters.norms[NORM_QUERY].kind != NORM_NONE ||
                         problem->parameters.norms[NORM_KEY].kind != NORM_NONE || problem->parameters.latent.rank > 0;
-    const bool rotates_in_float32 = problem->dtype == DTYPE_F64 && problem->rope.kind != ROPE_NONE;
+    const bool rotates_in_float32 = problem->rounding.dtype == DTYPE_F64 && problem->rotation.rope.kind != ROPE_NONE;
     const struct idle idle[] = {
         {OPTION_RANDOM_SEED, options->random == NULL, "there is no --random"},
-        {OPTION_DROPOUT_SEED, !(problem->dropout > 0), "there is no dropout"},
-        {OPTION_CHUNK, options->prefill > 0 && options->prefill == problem->queries, "--prefill takes all tokens"},
+        {OPTION_DROPOUT_SEED, !(problem->drop.share > 0), "there is no dropout"},
+        {OPTION_CHUNK, options->prefill > 0 && options->prefill == problem->size.queries, "--prefill takes all tokens"},
         {OPTION_MASK_TRUE, !booleans, attn_mask->rank == 0 ? "there is no attn_mask" : "attn_mask holds numbers"},
         {OPTION_ALIGN, placed,
-         problem->has_past ? "past_key says where the queries stand" : "kv_lengths says where the queries stand"},
+         problem->rotation.has_past ? "past_key says where the queries stand"
+                                    : "kv_lengths says where the queries stand"},
         {OPTION_ALIGN, !placed && packed && options->align == ALIGN_BOTTOM_RIGHT,
          "the last query of a sequence meets its last key unless it is told otherwise"},
-        {OPTION_ALIGN, !placed && !packed && options->align == ALIGN_BOTTOM_RIGHT && problem->queries == problem->keys,
+        {OPTION_ALIGN,
+         !placed && !packed && options->align == ALIGN_BOTTOM_RIGHT && problem->size.queries == problem->size.keys,
          "there are as many queries as keys"},
         {OPTION_TOKEN_TYPES, mask->images == NULL, "the mask is not causal, so all tokens see each other"},
-        {OPTION_RESIDUAL, problem->residual && problem->parameters.norms[NORM_INPUTS].kind == NORM_NONE,
+        {OPTION_RESIDUAL, problem->given.residual && problem->parameters.norms[NORM_INPUTS].kind == NORM_NONE,
          "there is no norm before this attention, which takes the residual stream as it is"},
         {OPTION_FAMILY, problem->layer == NULL && options->rounding != ROUNDING_TRANSFORMERS,
          "without a checkpoint it says how --rounding transformers rounds, and no more"},
         {OPTION_ROUNDING,
-         options->rounding == ROUNDING_TRANSFORMERS && problem->rounding == ROUNDING_STAGES && !rotates_in_float32,
+         options->rounding == ROUNDING_TRANSFORMERS && problem->rounding.when == ROUNDING_STAGES && !rotates_in_float32,
          "models round to their dtype alone, and here that is float32 or float64; expected --dtype bf16"},
-        {OPTION_NORM, !problem->residual, "without --residual there is no norm of the inputs"},
-        {OPTION_NORM_EPS, !problem->residual && !normed, "nothing is normed"},
+        {OPTION_NORM, !problem->given.residual, "without --residual there is no norm of the inputs"},
+        {OPTION_NORM_EPS, !problem->given.residual && !normed, "nothing is normed"},
         {OPTION_QK_NORM_EPS, !normed, "query and key are not normed"},
         {OPTION_RELATIVE_DISTANCE, problem->parameters.relative_bias.rank == 0, "there is no relative_bias.weight"},
         {OPTION_EMPTY_ROW, options->empty_row != EMPTY_ROW_ZERO && !problem->masks, "nothing is masked"},
@@ -156,8 +159,9 @@ static enum status warn_of_images(const struct build *build)
                                 "in %.40s the tokens of an image see each other, and here all tokens count as text; "
                                 "--token-types marks those of an image",
                                 problem->layer->images_of);
-    problem->warnings[problem->warning_count++] = arena_text(build->arena, text, (size_t)length, build->error);
-    return problem->warnings[problem->warning_count - 1] == NULL ? build->error->status : STATUS_OK;
+    problem->record.warnings[problem->record.warning_count++] =
+        arena_text(build->arena, text, (size_t)length, build->error);
+    return problem->record.warnings[problem->record.warning_count - 1] == NULL ? build->error->status : STATUS_OK;
 }
 
 enum status build_warnings(const struct build *build)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/job_files.h"
 
 #include "base/text.h"

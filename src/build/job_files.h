@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which files a job reads or, with --random, draws, and what counts of each. */
 #ifndef ATTN_BUILD_JOB_FILES_H
 #define ATTN_BUILD_JOB_FILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/problem_create.h"
 
 #include "build/build.h"
@@ -50,7 +51,7 @@ static enum status apply_settings(const struct build *build)
 /* Who rounds as a model does must know which. */
 static enum status check_family(const struct build *build)
 {
-    const struct family_row *family = build->problem->family;
+    const struct family_row *family = build->problem->rounding.family;
     const char *asked = build->options->family;
     if (asked != NULL && family == NULL)
         return error_usage(build->error, "--family '%s' is no model_type that is known; attn help families lists them",
@@ -100,9 +101,9 @@ static enum status apply_facts(const struct build *build)
             return build->error->status;
     if (check_late_settings(build) || take_facts(build))
         return build->error->status;
-    build->problem->family = layer != NULL ? layer->family : NULL;
-    if (build->problem->family == NULL && build->options->family != NULL)
-        build->problem->family = family_find(build->options->family);
+    build->problem->rounding.family = layer != NULL ? layer->family : NULL;
+    if (build->problem->rounding.family == NULL && build->options->family != NULL)
+        build->problem->rounding.family = family_find(build->options->family);
     return check_family(build);
 }
 
@@ -148,8 +149,8 @@ static enum status take_inputs(const struct build *build)
     const struct options *options = build->options;
     char shape[TENSOR_SHAPE_BYTES];
     if (build->inputs == NULL) {
-        problem->source = "--d-in";
-        problem->d_in = problem->d_key_in = (size_t)options->d_in;
+        problem->given.source = "--d-in";
+        problem->size.d_in = problem->size.d_key_in = (size_t)options->d_in;
         return STATUS_OK;
     }
     const struct file_tensor *found = input_file_find(build->inputs, "inputs");
@@ -162,14 +163,14 @@ static enum status take_inputs(const struct build *build)
                            build->inputs->source, inputs->rank == 1 ? "a list of " : "",
                            tensor_shape_text(inputs, shape), inputs->rank == 1 ? "; one token alone is [[...]]" : "");
     const size_t *axes = inputs->shape + inputs->rank - 2;
-    problem->has_batch = inputs->rank == 3;
-    problem->items = problem->has_batch ? inputs->shape[0] : 1;
-    problem->queries = problem->keys = axes[0];
-    problem->d_in = problem->d_key_in = axes[1];
+    problem->size.has_batch = inputs->rank == 3;
+    problem->size.items = problem->size.has_batch ? inputs->shape[0] : 1;
+    problem->size.queries = problem->size.keys = axes[0];
+    problem->size.d_in = problem->size.d_key_in = axes[1];
     if (build_take_dtype(build, found) != STATUS_OK)
         return build->error->status;
-    return tensor_convert(inputs, problem->dtype, build->inputs->source, "inputs", NULL, &problem->inputs, build->arena,
-                          build->error);
+    return tensor_convert(inputs, problem->rounding.dtype, build->inputs->source, "inputs", NULL,
+                          &problem->given.inputs, build->arena, build->error);
 }
 
 /* Labels of the rows of `rows`, as many as `count`. */
@@ -179,13 +180,13 @@ static enum status check_labels(const struct build *build, const char *source, c
     const struct problem *problem = build->problem;
     if (labels->texts == NULL)
         return STATUS_OK;
-    if (labels->nested && !problem->has_batch)
+    if (labels->nested && !problem->size.has_batch)
         return error_usage(build->error, "%s: %s is a list of lists, but inputs is no batch; expected a plain list",
                            source, name);
-    if (labels->nested && labels->lists != problem->items)
+    if (labels->nested && labels->lists != problem->size.items)
         return error_usage(build->error,
                            "%s: %s has %zu lists, expected %zu (as the items of inputs) or one plain list", source,
-                           name, labels->lists, problem->items);
+                           name, labels->lists, problem->size.items);
     if (labels->count != count)
         return error_usage(build->error, "%s: %s has %zu name%s, expected %zu (as the rows of %s)", source, name,
                            labels->count, labels->count == 1 ? "" : "s", count, rows);
@@ -198,13 +199,13 @@ static enum status take_both(const struct build *build)
     struct problem *problem = build->problem;
     const struct input_file *inputs = build->inputs, *keys = build->keys;
     const bool given = !problem_projects(problem);
-    problem->apart = true;
-    problem->query_labels = inputs->tokens;
-    problem->labels = keys != NULL ? keys->tokens : inputs->key_tokens;
-    return check_labels(build, inputs->source, "tokens", &inputs->tokens, problem->queries,
+    problem->labels.queries_differ = true;
+    problem->labels.queries = inputs->tokens;
+    problem->labels.keys = keys != NULL ? keys->tokens : inputs->key_tokens;
+    return check_labels(build, inputs->source, "tokens", &inputs->tokens, problem->size.queries,
                         given ? "query" : "inputs") ||
                    check_labels(build, keys != NULL ? keys->source : inputs->source,
-                                keys != NULL ? "tokens" : "key_tokens", &problem->labels, problem->keys,
+                                keys != NULL ? "tokens" : "key_tokens", &problem->labels.keys, problem->size.keys,
                                 given          ? "key, with the past"
                                 : keys != NULL ? "inputs"
                                                : "key_inputs")
@@ -219,13 +220,13 @@ static enum status take_tokens(const struct build *build)
     const bool key_tokens = inputs != NULL && inputs->key_tokens.texts != NULL;
     if (inputs == NULL)
         return STATUS_OK;
-    if (key_tokens && problem_projects(problem) && !problem->crosses)
+    if (key_tokens && problem_projects(problem) && !problem->given.is_cross)
         return error_usage(build->error, "%s: key_tokens without key_inputs; expected both, or tokens alone",
                            inputs->source);
-    if (problem->crosses || key_tokens)
+    if (problem->given.is_cross || key_tokens)
         return take_both(build);
-    problem->labels = inputs->tokens;
-    return check_labels(build, inputs->source, "tokens", &inputs->tokens, problem->keys,
+    problem->labels.keys = inputs->tokens;
+    return check_labels(build, inputs->source, "tokens", &inputs->tokens, problem->size.keys,
                         problem_projects(problem) ? "inputs" : "key, with the past");
 }
 
@@ -233,12 +234,12 @@ static enum status take_tokens(const struct build *build)
 static size_t first_query(const struct problem *problem)
 {
     const struct mask *mask = &problem->mask;
-    if (problem->apart || mask_sequences_differ(mask))
+    if (problem->labels.queries_differ || mask_sequences_differ(mask))
         return SIZE_MAX;
-    if (problem->queries == problem->keys)
+    if (problem->size.queries == problem->size.keys)
         return 0;
-    const bool last =
-        mask->lengths == NULL && mask->offset > 0 && (uint64_t)mask->offset + problem->queries == problem->keys;
+    const bool last = mask->lengths == NULL && mask->offset > 0 &&
+                      (uint64_t)mask->offset + problem->size.queries == problem->size.keys;
     return last ? (size_t)mask->offset : SIZE_MAX;
 }
 
@@ -246,11 +247,11 @@ static enum status check_length(const struct build *build)
 {
     const struct options *options = build->options;
     char place[BUILD_PLACE_BYTES];
-    const size_t tokens = memory_larger(build->problem->queries, build->problem->keys);
+    const size_t tokens = memory_larger(build->problem->size.queries, build->problem->size.keys);
     if (options->context_length == 0 || tokens <= options->context_length)
         return STATUS_OK;
     return error_usage(build->error, "%s: %s has %zu tokens, more than %s %llu", build->inputs->source,
-                       tokens > build->problem->queries ? "key_inputs" : "inputs", tokens,
+                       tokens > build->problem->size.queries ? "key_inputs" : "inputs", tokens,
                        build_place(build, OPTION_CONTEXT_LENGTH, place, sizeof place),
                        (unsigned long long)options->context_length);
 }
@@ -259,7 +260,7 @@ static bool is_causal(const struct build *build)
 {
     const enum causality causality = MECHANISMS[build->problem->mechanism].causality;
     if (causality == CAUSALITY_NEVER || causality == CAUSALITY_ALWAYS || !build_said(build, OPTION_CAUSAL))
-        return causality == CAUSALITY_ALWAYS || (causality == CAUSALITY_UNLESS_SAID && !build->problem->crosses);
+        return causality == CAUSALITY_ALWAYS || (causality == CAUSALITY_UNLESS_SAID && !build->problem->given.is_cross);
     return build->options->causal;
 }
 
@@ -279,7 +280,7 @@ static enum status check_key_inputs(const struct build *build, const char *sourc
                                     const struct tensor *keys)
 {
     const struct problem *problem = build->problem;
-    const struct tensor *inputs = &problem->inputs;
+    const struct tensor *inputs = &problem->given.inputs;
     char shape[TENSOR_SHAPE_BYTES], other[TENSOR_SHAPE_BYTES];
     const size_t last = inputs->rank - 1;
     const bool may_differ =
@@ -288,7 +289,7 @@ static enum status check_key_inputs(const struct build *build, const char *sourc
         (inputs->rank == 2 || keys->shape[0] == inputs->shape[0]))
         return STATUS_OK;
     return error_usage(build->error, "%s: %s is %s, but inputs of %s is %s; expected the same %scolumns", source, name,
-                       tensor_shape_text(keys, shape), problem->source, tensor_shape_text(inputs, other),
+                       tensor_shape_text(keys, shape), problem->given.source, tensor_shape_text(inputs, other),
                        inputs->rank > 2 ? "items and " : "axes and ");
 }
 
@@ -299,7 +300,7 @@ static enum status take_key_inputs(const struct build *build)
     const struct input_file *file = build->keys != NULL ? build->keys : build->inputs;
     const char *name = build->keys != NULL ? "inputs" : "key_inputs";
     const struct file_tensor *found = file != NULL ? input_file_find(file, name) : NULL;
-    problem->key_inputs = problem->inputs;
+    problem->given.key_inputs = problem->given.inputs;
     if (found == NULL && build->layer != NULL && build->layer->module->cross)
         return error_usage(build->error,
                            "%s is cross-attention, whose keys and values come from another model's "
@@ -317,20 +318,20 @@ static enum status take_key_inputs(const struct build *build)
                            file->source);
     if ((build->keys != NULL && check_keys_file(build) != STATUS_OK) ||
         check_key_inputs(build, file->source, name, &found->tensor) ||
-        tensor_convert(&found->tensor, problem->dtype, file->source, name, NULL, &problem->key_inputs, build->arena,
-                       build->error))
+        tensor_convert(&found->tensor, problem->rounding.dtype, file->source, name, NULL, &problem->given.key_inputs,
+                       build->arena, build->error))
         return build->error->status;
     if (build->layer != NULL && !build->layer->module->cross)
         return error_usage(build->error,
                            "%s: %s is no cross-attention: its keys are its own tokens; expected no "
                            "key inputs, or another --module",
                            file->source, build->layer->module->path);
-    problem->crosses = true;
-    problem->keys = found->tensor.shape[found->tensor.rank - 2];
-    problem->d_key_in = found->tensor.shape[found->tensor.rank - 1];
+    problem->given.is_cross = true;
+    problem->size.keys = found->tensor.shape[found->tensor.rank - 2];
+    problem->size.d_key_in = found->tensor.shape[found->tensor.rank - 1];
     problem->mask.causal = is_causal(build);
     if (build->options->align == ALIGN_BOTTOM_RIGHT)
-        problem->mask.offset = (int64_t)problem->keys - (int64_t)problem->queries;
+        problem->mask.offset = (int64_t)problem->size.keys - (int64_t)problem->size.queries;
     return STATUS_OK;
 }
 
@@ -339,16 +340,16 @@ static void start_problem(const struct build *build)
 {
     struct problem *problem = build->problem;
     const struct options *options = build->options;
-    problem->dtype = options->dtype;
-    problem->rounding = options->rounding;
-    problem->softcap = options->softcap;
-    problem->residual = options->residual;
-    problem->clip = options->clip;
-    problem->dropout = options->dropout;
-    problem->source = build->inputs != NULL ? build->inputs->source : "--d-in";
+    problem->rounding.dtype = options->dtype;
+    problem->rounding.when = options->rounding;
+    problem->scaling.softcap = options->softcap;
+    problem->given.residual = options->residual;
+    problem->given.clip = options->clip;
+    problem->drop.share = options->dropout;
+    problem->given.source = build->inputs != NULL ? build->inputs->source : "--d-in";
     problem->mask.causal = is_causal(build);
-    torch_random_seed(&problem->generator, options->rng, options->seed);
-    torch_random_skip(&problem->generator, options->skip);
+    torch_random_seed(&problem->drop.generator, options->rng, options->seed);
+    torch_random_skip(&problem->drop.generator, options->skip);
 }
 
 static enum status set_scale(const struct build *build)
@@ -356,14 +357,14 @@ static enum status set_scale(const struct build *build)
     struct problem *problem = build->problem;
     const struct options *options = build->options;
     char place[BUILD_PLACE_BYTES];
-    const double scale = build_said(build, OPTION_SCALE) ? options->scale : 1 / sqrt((double)problem->d_head);
-    problem->temperature = options->temperature;
-    problem->scale = scale / options->temperature;
-    problem->scales_query = options->scale_on == SCALE_ON_QUERY;
-    problem->query_scale = problem->scales_query ? problem->scale : 1;
-    if (problem->scales_query)
-        problem->scale = 1;
-    if (isfinite(problem->scale * problem->query_scale))
+    const double scale = build_said(build, OPTION_SCALE) ? options->scale : 1 / sqrt((double)problem->size.d_head);
+    problem->scaling.temperature = options->temperature;
+    problem->scaling.factor = scale / options->temperature;
+    problem->scaling.on_query = options->scale_on == SCALE_ON_QUERY;
+    problem->scaling.query_factor = problem->scaling.on_query ? problem->scaling.factor : 1;
+    if (problem->scaling.on_query)
+        problem->scaling.factor = 1;
+    if (isfinite(problem->scaling.factor * problem->scaling.query_factor))
         return STATUS_OK;
     return error_usage(build->error, "%s %g: the scale %g divided by it is no finite number; expected a larger one",
                        build_place(build, OPTION_TEMPERATURE, place, sizeof place), options->temperature, scale);
@@ -376,35 +377,36 @@ static enum status finish_problem(const struct build *build)
     const struct options *options = build->options;
     if (set_scale(build) != STATUS_OK)
         return build->error->status;
-    if (problem->rounding == ROUNDING_TRANSFORMERS && dtype_storage(problem->dtype) == problem->dtype)
-        problem->rounding = ROUNDING_STAGES; /* nothing is rounded between them */
-    if (problem->rounding == ROUNDING_OPERATIONS && problem->scale < 0)
+    if (problem->rounding.when == ROUNDING_TRANSFORMERS &&
+        dtype_storage(problem->rounding.dtype) == problem->rounding.dtype)
+        problem->rounding.when = ROUNDING_STAGES; /* nothing is rounded between them */
+    if (problem->rounding.when == ROUNDING_OPERATIONS && problem->scaling.factor < 0)
         return error_usage(build->error, "--rounding operations shares the root of the scale out to query and key; "
                                          "expected --scale from 0 on");
-    if (options_format(options)->one_table && problem->beside_count > 0 && options->stages[0] == STAGE_INPUTS)
+    if (options_format(options)->one_table && problem->given.other_count > 0 && options->stages[0] == STAGE_INPUTS)
         return error_usage(build->error, "a .npy holds one table, but the input also has %s; expected .safetensors",
-                           problem->beside[problem->beside_count - 1].name);
-    if (options_format(options)->one_table && problem->crosses && options->stages[0] == STAGE_INPUTS)
+                           problem->given.others[problem->given.other_count - 1].name);
+    if (options_format(options)->one_table && problem->given.is_cross && options->stages[0] == STAGE_INPUTS)
         return error_usage(build->error,
                            "a .npy holds one table, but there are also key_inputs; expected .safetensors");
-    problem->softmax_dtype =
+    problem->rounding.softmax_dtype =
         build_said(build, OPTION_SOFTMAX_DTYPE) ? options->softmax_dtype : problem_stage_dtype(problem, STAGE_MASKED);
-    problem->dropout_seeded = build_said(build, OPTION_DROPOUT_SEED);
-    if (problem->dropout_seeded)
-        torch_random_seed(&problem->generator, options->rng, options->dropout_seed);
-    problem->first_query = first_query(problem);
-    problem->explains_config = options->cell != NULL && strcmp(options->cell, "config") == 0;
-    problem->explains = build_said(build, OPTION_EXPLAIN) && !problem->explains_config;
-    problem->has_cell = problem->explains && options->cell != NULL;
-    if (problem->explains_config && problem->layer == NULL)
+    problem->drop.seeded = build_said(build, OPTION_DROPOUT_SEED);
+    if (problem->drop.seeded)
+        torch_random_seed(&problem->drop.generator, options->rng, options->dropout_seed);
+    problem->labels.first_query = first_query(problem);
+    problem->chosen.explains_config = options->cell != NULL && strcmp(options->cell, "config") == 0;
+    problem->chosen.explains = build_said(build, OPTION_EXPLAIN) && !problem->chosen.explains_config;
+    problem->chosen.has_cell = problem->chosen.explains && options->cell != NULL;
+    if (problem->chosen.explains_config && problem->layer == NULL)
         return error_usage(build->error, "--explain config tells what a checkpoint's config says; expected attn layer "
                                          "with --weights MODEL");
     if (!problem->parameters_only && (take_tokens(build) || build_sequence_labels(build) || build_queries(build)))
         return build->error->status;
-    if (problem->explains && problem->rounding == ROUNDING_OPERATIONS)
+    if (problem->chosen.explains && problem->rounding.when == ROUNDING_OPERATIONS)
         return error_usage(build->error, "--explain shows stages that are computed exactly and rounded once; expected "
                                          "--rounding stages");
-    if (build_grad(build) || (problem->has_cell && build_cell(build) != STATUS_OK))
+    if (build_grad(build) || (problem->chosen.has_cell && build_cell(build) != STATUS_OK))
         return build->error->status;
     if (build_mistakes(build) || build_check_dtype(build) || build_stages(build) || build_mistaken_gradients(build) ||
         (!problem->parameters_only && (build_page(build) || build_path(build))))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Options and input files -> one validated attention problem. Every shape is checked here: those of parameters in
  * problem/parameters.c, all others in build_*.c. What comes after relies on it. */
 #ifndef ATTN_BUILD_PROBLEM_CREATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cases/cases.h"
 
 #include <stdlib.h>

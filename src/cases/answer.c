@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cases/answer.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a kernel wrote beside a case: context.npy, grad_query.npy, or one file with all of them by name. */
 #ifndef ATTN_CASES_ANSWER_H
 #define ATTN_CASES_ANSWER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How far a kernel may be off, from the dtype and the size of the sums that it makes.
  *
  * u is half a unit of the dtype's last place: what one rounding to it may do. c is the same of the numbers in which a
@@ -47,9 +48,9 @@ static const double *numbers_of(const struct tensor *tensor, size_t row)
 static const double *operand(const struct bound *bound, size_t which, size_t row)
 {
     const struct problem *problem = bound->problem;
-    const size_t before = which == QUERY ? (bound->item * problem->heads + bound->head) * problem->queries
-                                         : bound->kv_head * problem->keys;
-    return numbers_of(&problem->given[which], before + row);
+    const size_t before = which == QUERY ? (bound->item * problem->size.heads + bound->head) * problem->size.queries
+                                         : bound->kv_head * problem->size.keys;
+    return numbers_of(&problem->given.operands[which], before + row);
 }
 
 static double dot_of_sizes(const double *a, const double *b, size_t count)
@@ -66,20 +67,20 @@ static double off_of_weights(const struct bound *bound, size_t row)
     const struct problem *problem = bound->problem;
     const double *query = operand(bound, QUERY, row);
     double largest = problem->mask.sinks != NULL ? fabs(problem->mask.sinks[bound->head]) : 0;
-    for (size_t key = 0; key < problem->keys; key++)
+    for (size_t key = 0; key < problem->size.keys; key++)
         if (bound->weights[key] > 0)
-            largest =
-                fmax(largest, fabs(problem->scale) * dot_of_sizes(query, operand(bound, KEY, key), problem->d_head) +
-                                  fabs(bound->bias[key]));
-    return bound->sums * (2 * ((double)problem->d_head + 4) * largest + 2 * (double)problem->keys + 8);
+            largest = fmax(largest, fabs(problem->scaling.factor) *
+                                            dot_of_sizes(query, operand(bound, KEY, key), problem->size.d_head) +
+                                        fabs(bound->bias[key]));
+    return bound->sums * (2 * ((double)problem->size.d_head + 4) * largest + 2 * (double)problem->size.keys + 8);
 }
 
 static void take_context(struct bound *bound, double off)
 {
     const struct problem *problem = bound->problem;
-    for (size_t column = 0; column < problem->d_value; column++) {
+    for (size_t column = 0; column < problem->size.d_value; column++) {
         double sum = 0;
-        for (size_t key = 0; key < problem->keys; key++)
+        for (size_t key = 0; key < problem->size.keys; key++)
             if (bound->weights[key] > 0)
                 sum += bound->weights[key] * fabs(operand(bound, VALUE, key)[column]);
         bound->context = fmax(bound->context, (bound->unit + off) * sum);
@@ -91,12 +92,12 @@ static double make_grads(struct bound *bound, const double *gradient)
 {
     const struct problem *problem = bound->problem;
     double delta = 0;
-    for (size_t key = 0; key < problem->keys; key++)
+    for (size_t key = 0; key < problem->size.keys; key++)
         if (bound->weights[key] > 0) {
-            bound->grads[key] = dot_of_sizes(gradient, operand(bound, VALUE, key), problem->d_value);
+            bound->grads[key] = dot_of_sizes(gradient, operand(bound, VALUE, key), problem->size.d_value);
             delta += bound->weights[key] * bound->grads[key];
         }
-    for (size_t key = 0; key < problem->keys; key++)
+    for (size_t key = 0; key < problem->size.keys; key++)
         bound->grads[key] = bound->weights[key] > 0 ? bound->weights[key] * (bound->grads[key] + delta) : 0;
     return delta;
 }
@@ -105,7 +106,7 @@ static double make_grads(struct bound *bound, const double *gradient)
 static double weight_of_sink(const struct bound *bound)
 {
     double sum = 0;
-    for (size_t key = 0; key < bound->problem->keys; key++)
+    for (size_t key = 0; key < bound->problem->size.keys; key++)
         sum += bound->weights[key];
     return fmax(0, 1 - sum);
 }
@@ -128,18 +129,19 @@ static void take_gradients(struct bound *bound, size_t row, double off)
 {
     const struct problem *problem = bound->problem;
     const struct tensor *given = &bound->made->files.files[3].tensors[0].tensor;
-    const size_t matrix = bound->item * problem->heads + bound->head;
+    const size_t matrix = bound->item * problem->size.heads + bound->head;
     const bool packed = case_is_packed(bound->made->row); /* T x H x d_v */
     const double *gradient =
-        numbers_of(given, packed ? row * problem->heads + bound->head : matrix * problem->queries + row);
-    const size_t d = problem->d_head, d_value = problem->d_value;
-    const double factor = 4 * bound->unit + 2 * off +
-                          bound->sums * ((double)d_value + (double)problem->queries + (double)problem->keys + 8);
+        numbers_of(given, packed ? row * problem->size.heads + bound->head : matrix * problem->size.queries + row);
+    const size_t d = problem->size.d_head, d_value = problem->size.d_value;
+    const double factor =
+        4 * bound->unit + 2 * off +
+        bound->sums * ((double)d_value + (double)problem->size.queries + (double)problem->size.keys + 8);
     bound->sum_sinks[bound->head] += factor * weight_of_sink(bound) * make_grads(bound, gradient);
     memset(bound->sum_query, 0, d * sizeof *bound->sum_query);
-    for (size_t key = 0; key < problem->keys; key++) {
-        const size_t at = bound->kv_head * problem->keys + key;
-        const double scaled = factor * fabs(problem->scale) * bound->grads[key];
+    for (size_t key = 0; key < problem->size.keys; key++) {
+        const size_t at = bound->kv_head * problem->size.keys + key;
+        const double scaled = factor * fabs(problem->scaling.factor) * bound->grads[key];
         if (bound->weights[key] <= 0)
             continue;
         add(bound->sum_query, operand(bound, KEY, key), scaled, d);
@@ -152,11 +154,11 @@ static void take_gradients(struct bound *bound, size_t row, double off)
 static void take_head(struct bound *bound, struct result *truth, const struct result_table *weights, size_t matrix)
 {
     const struct problem *problem = bound->problem;
-    for (size_t row = 0; row < problem->queries; row++) {
+    for (size_t row = 0; row < problem->size.queries; row++) {
         result_row(truth, weights, matrix, row, bound->weights);
-        memset(bound->bias, 0, problem->keys * sizeof *bound->bias);
+        memset(bound->bias, 0, problem->size.keys * sizeof *bound->bias);
         if (mask_has_bias(&problem->mask))
-            mask_bias(&problem->mask, bound->item, bound->head, row, 0, problem->keys, bound->bias);
+            mask_bias(&problem->mask, bound->item, bound->head, row, 0, problem->size.keys, bound->bias);
         const double off = off_of_weights(bound, row);
         take_context(bound, off);
         if (bound->made->row->gradients)
@@ -168,22 +170,22 @@ static enum status allocate_bound(struct bound *bound, size_t *key_count, size_t
                                   struct error *error)
 {
     const struct problem *problem = bound->problem;
-    const size_t rows = problem->items * problem->kv_heads * problem->keys;
-    *key_count = bound->made->row->gradients ? rows * problem->d_head : 0;
-    *value_count = bound->made->row->gradients ? rows * problem->d_value : 0;
-    bound->weights = arena_allocate(arena, problem->keys, sizeof *bound->weights, error);
-    bound->bias = arena_allocate(arena, problem->keys, sizeof *bound->bias, error);
-    bound->grads = arena_allocate(arena, problem->keys, sizeof *bound->grads, error);
-    bound->sum_query = arena_allocate(arena, problem->d_head, sizeof *bound->sum_query, error);
+    const size_t rows = problem->size.items * problem->size.kv_heads * problem->size.keys;
+    *key_count = bound->made->row->gradients ? rows * problem->size.d_head : 0;
+    *value_count = bound->made->row->gradients ? rows * problem->size.d_value : 0;
+    bound->weights = arena_allocate(arena, problem->size.keys, sizeof *bound->weights, error);
+    bound->bias = arena_allocate(arena, problem->size.keys, sizeof *bound->bias, error);
+    bound->grads = arena_allocate(arena, problem->size.keys, sizeof *bound->grads, error);
+    bound->sum_query = arena_allocate(arena, problem->size.d_head, sizeof *bound->sum_query, error);
     bound->sum_key = arena_allocate(arena, *key_count, sizeof *bound->sum_key, error);
     bound->sum_value = arena_allocate(arena, *value_count, sizeof *bound->sum_value, error);
-    bound->sum_sinks = arena_allocate(arena, problem->heads, sizeof *bound->sum_sinks, error);
+    bound->sum_sinks = arena_allocate(arena, problem->size.heads, sizeof *bound->sum_sinks, error);
     if (bound->weights == NULL || bound->bias == NULL || bound->grads == NULL || bound->sum_query == NULL ||
         bound->sum_key == NULL || bound->sum_value == NULL || bound->sum_sinks == NULL)
         return error->status;
     memset(bound->sum_key, 0, *key_count * sizeof *bound->sum_key);
     memset(bound->sum_value, 0, *value_count * sizeof *bound->sum_value);
-    memset(bound->sum_sinks, 0, problem->heads * sizeof *bound->sum_sinks);
+    memset(bound->sum_sinks, 0, problem->size.heads * sizeof *bound->sum_sinks);
     return STATUS_OK;
 }
 
@@ -197,9 +199,10 @@ enum status case_bound(struct case_made *made, enum dtype dtype, struct arena *a
     if (allocate_bound(&bound, &key_count, &value_count, arena, error) != STATUS_OK)
         return error->status;
     for (size_t matrix = 0; matrix < result_matrices(weights); matrix++) {
-        bound.item = matrix / problem->heads;
-        bound.head = matrix % problem->heads;
-        bound.kv_head = bound.item * problem->kv_heads + bound.head / (problem->heads / problem->kv_heads);
+        bound.item = matrix / problem->size.heads;
+        bound.head = matrix % problem->size.heads;
+        bound.kv_head =
+            bound.item * problem->size.kv_heads + bound.head / (problem->size.heads / problem->size.kv_heads);
         take_head(&bound, &made->truth, weights, matrix);
     }
     bound.largest[KEY] = largest_of(bound.sum_key, key_count);
@@ -209,10 +212,10 @@ enum status case_bound(struct case_made *made, enum dtype dtype, struct arena *a
         const double absolute = stage == STAGE_GRAD_QUERY   ? bound.largest[QUERY]
                                 : stage == STAGE_GRAD_KEY   ? bound.largest[KEY]
                                 : stage == STAGE_GRAD_VALUE ? bound.largest[VALUE]
-                                : stage == STAGE_GRAD_SINKS ? largest_of(bound.sum_sinks, problem->heads)
+                                : stage == STAGE_GRAD_SINKS ? largest_of(bound.sum_sinks, problem->size.heads)
                                                             : bound.context;
-        made->results[i].absolute =
-            absolute + dtype_smallest(dtype) + 2 * (double)(problem->queries + problem->keys) * dtype_smallest(sums);
+        made->results[i].absolute = absolute + dtype_smallest(dtype) +
+                                    2 * (double)(problem->size.queries + problem->size.keys) * dtype_smallest(sums);
     }
     return STATUS_OK;
 }

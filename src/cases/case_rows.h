@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a row of rows.c says of a case: what it is for, the options of attn sdpa, sizes, how its numbers are made. */
 #ifndef ATTN_CASES_CASE_ROWS_H
 #define ATTN_CASES_CASE_ROWS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* attn cases: test vectors for a kernel, and what a kernel wrote beside them.
  *
  * A case is a row of case_rows.h: how its inputs are drawn, and the options of attn sdpa that say what is asked. What

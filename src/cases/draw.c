@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cases/draw.h"
 
 #include <math.h>

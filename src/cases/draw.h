@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How the numbers of a case are made, and how they lie: the functions that rows name. */
 #ifndef ATTN_CASES_DRAW_H
 #define ATTN_CASES_DRAW_H

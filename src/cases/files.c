@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cases/cases.h"
 
 #include "write/json.h"
@@ -75,7 +76,7 @@ static void write_case(const struct case_made *made, struct output *output)
     json_line(&json, 0);
     write_sizes(&json, &made->sizes);
     json_line(&json, 0);
-    json_real(&json, "scale", made->given.scale);
+    json_real(&json, "scale", made->given.scaling.factor);
     json_line(&json, 0);
     json_open(&json, "inputs", '{');
     for (size_t i = 0; i < made->inputs.table_count; i++)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "build/problem_create.h"
 #include "cases/cases.h"
 

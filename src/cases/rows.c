@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cases/draw.h"
 
 /* clang-format off */

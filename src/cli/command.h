@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The commands, a row each: those of the mechanisms, which are rows of model, and then the others.
  *
  * What a command takes is said by abilities: an option names those that it is for, and is taken by every command that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/completion.h"
 
 static const char BASH[] =

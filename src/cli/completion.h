@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What completes a command line in bash, zsh and fish: short scripts that ask attn itself, and attn's answer. */
 #ifndef ATTN_CLI_COMPLETION_H
 #define ATTN_CLI_COMPLETION_H

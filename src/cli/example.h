@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The built-in inputs: files of data/, which the Makefile makes part of the program. */
 #ifndef ATTN_CLI_EXAMPLE_H
 #define ATTN_CLI_EXAMPLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/format_check.h"
 
 #include "base/text.h"

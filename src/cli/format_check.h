@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the options say of the format: which it is, and whether it can hold what is asked for. */
 #ifndef ATTN_CLI_FORMAT_CHECK_H
 #define ATTN_CLI_FORMAT_CHECK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The help, made from the tables of commands and options. Its lines have at most 79 columns, and no more than the
  * terminal has, or COLUMNS says. */
 #ifndef ATTN_CLI_HELP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The lines of the help: what its pages share. */
 #ifndef ATTN_CLI_HELP_LINES_H
 #define ATTN_CLI_HELP_LINES_H

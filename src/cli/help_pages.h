@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The pages of the help that are about no command. */
 #ifndef ATTN_CLI_HELP_PAGES_H
 #define ATTN_CLI_HELP_PAGES_H

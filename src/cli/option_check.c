@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/option_check.h"
 
 #include "base/output.h"

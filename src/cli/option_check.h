@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What options say of each other, once all are read. */
 #ifndef ATTN_CLI_OPTION_CHECK_H
 #define ATTN_CLI_OPTION_CHECK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/option_line.h"
 
 #include "base/shell_word.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The command line that computes what was asked for: one that a person can type again. */
 #ifndef ATTN_CLI_OPTION_LINE_H
 #define ATTN_CLI_OPTION_LINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/help_lines.h"
 #include "cli/option_check.h"
 #include "cli/option_value.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The options of OPTION_FIELDS (options.h), a row each, for option_table.c alone: all that the parser, the errors, the
  * help, the completion and a file's settings know of one.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/option_rows.h"
 #include "cli/option_text.h"
 #include "cli/option_value.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/option_text.h"
 
 #include "base/decimal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What an option holds, as it would be typed: for the settings of a result, and for command lines. */
 #ifndef ATTN_CLI_OPTION_TEXT_H
 #define ATTN_CLI_OPTION_TEXT_H

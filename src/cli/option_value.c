@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/option_value.h"
 
 #include "base/decimal.h"

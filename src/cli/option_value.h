@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One option's value, from the command line, from a file's settings, or its default: what cli shares of it. */
 #ifndef ATTN_CLI_OPTION_VALUE_H
 #define ATTN_CLI_OPTION_VALUE_H

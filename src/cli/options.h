@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the user asked for. option_rows.h says of each option all but its field, command.h which command takes it. */
 #ifndef ATTN_CLI_OPTIONS_H
 #define ATTN_CLI_OPTIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/ahead.h"
 
 /* Where in the file the next bytes go. */

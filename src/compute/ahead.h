@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A long context on its way into a file: each thread writes the rows that it has made to their place, while others are
  * computed. They are held nowhere. */
 #ifndef ATTN_COMPUTE_AHEAD_H

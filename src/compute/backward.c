@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/backward.h"
 
 #include "base/threads.h"
@@ -26,9 +27,10 @@ static const uint64_t SUMMED = STAGE_BIT(STAGE_GRAD_VALUE) | STAGE_BIT(STAGE_GRA
 
 static double operand_numbers(const struct problem *problem, enum projection_id id)
 {
-    const size_t heads = operand_heads(problem, id), rows = id == PROJECTION_QUERY ? problem->queries : problem->keys;
-    return (double)problem->items * (double)heads * (double)rows *
-           (double)(id == PROJECTION_VALUE ? problem->d_value : problem->d_head);
+    const size_t heads = operand_heads(problem, id),
+                 rows = id == PROJECTION_QUERY ? problem->size.queries : problem->size.keys;
+    return (double)problem->size.items * (double)heads * (double)rows *
+           (double)(id == PROJECTION_VALUE ? problem->size.d_value : problem->size.d_head);
 }
 
 /* What is given is laid out as all heads side by side, or each as a matrix. */
@@ -40,10 +42,10 @@ static bool is_side_by_side(const struct problem *problem)
 /* Bytes beside query, key and value in double, which setup.c counts. */
 static double count_beside(const struct problem *problem, uint64_t stages)
 {
-    const double rows = (double)problem->items * (double)problem->queries;
-    const double contexts = rows * (double)problem->heads * (double)problem->d_value;
-    const double block = fmin((double)problem->queries * (double)problem->keys, ROW_STREAM_WRITTEN);
-    double numbers = contexts + 3 * fmax(block, (double)problem->keys);
+    const double rows = (double)problem->size.items * (double)problem->size.queries;
+    const double contexts = rows * (double)problem->size.heads * (double)problem->size.d_value;
+    const double block = fmin((double)problem->size.queries * (double)problem->size.keys, ROW_STREAM_WRITTEN);
+    double numbers = contexts + 3 * fmax(block, (double)problem->size.keys);
     for (int id = 0; id < PROJECTION_COUNT; id++) /* their gradients, and those that are given, widened */
         numbers += (1 + (!problem_projects(problem) && operand_has_steps(problem, (enum projection_id)id))) *
                    operand_numbers(problem, (enum projection_id)id);
@@ -68,16 +70,16 @@ double backward_bytes(const struct problem *problem, uint64_t stages)
 /* What is given to sdpa and goes through steps is copied as it lies: then it has to be in double. */
 static enum status widen(struct problem *problem, struct arena *arena, struct error *error)
 {
-    problem->dtype = problem->softmax_dtype = DTYPE_F64;
-    problem->rounding = ROUNDING_STAGES;
-    problem->fused = problem->kernel_projections = problem->explains = false;
-    problem->forced = NULL;
-    problem->stage_count = 0;
+    problem->rounding.dtype = problem->rounding.softmax_dtype = DTYPE_F64;
+    problem->rounding.when = ROUNDING_STAGES;
+    problem->path.fused = problem->path.kernel_projections = problem->chosen.explains = false;
+    problem->path.forced = NULL;
+    problem->chosen.stage_count = 0;
     for (int id = 0; id < PROJECTION_COUNT; id++) {
-        struct tensor *given = &problem->given[id];
+        struct tensor *given = &problem->given.operands[id];
         bool finite = true;
         if (given->rank > 0 && operand_has_steps(problem, (enum projection_id)id) &&
-            tensor_convert(given, DTYPE_F64, problem->source, "", &finite, given, arena, error) != STATUS_OK)
+            tensor_convert(given, DTYPE_F64, problem->given.source, "", &finite, given, arena, error) != STATUS_OK)
             return error->status;
     }
     return STATUS_OK;
@@ -97,9 +99,9 @@ static enum status hold(struct backward *backward, enum stage stage, size_t rank
 
 static void load_given(const struct problem *problem, size_t first, size_t count, double *numbers)
 {
-    if (problem->grad.rank > 0)
-        tensor_load(&problem->grad, first, count, numbers);
-    for (size_t i = 0; i < count && problem->grad.rank == 0; i++)
+    if (problem->loss.gradient.rank > 0)
+        tensor_load(&problem->loss.gradient, first, count, numbers);
+    for (size_t i = 0; i < count && problem->loss.gradient.rank == 0; i++)
         numbers[i] = 1;
 }
 
@@ -126,7 +128,8 @@ static void cut_row(void *context, size_t row, unsigned thread)
 {
     const struct cutting *cutting = context;
     const struct problem *problem = &cutting->backward->problem;
-    const size_t d = problem->d_value, heads = problem->heads, queries = problem->queries, columns = cutting->columns;
+    const size_t d = problem->size.d_value, heads = problem->size.heads, queries = problem->size.queries,
+                 columns = cutting->columns;
     const struct tensor *held = cutting->backward->attention.held;
     double *output = cutting->rooms + thread * cutting->room, *contexts = output + columns;
     load_given(problem, row * columns, columns, output);
@@ -141,7 +144,8 @@ static void cut_row(void *context, size_t row, unsigned thread)
 static enum status cut_heads(struct backward *backward, size_t columns, struct error *error)
 {
     const struct problem *problem = &backward->problem;
-    const size_t rows = problem->items * problem->queries, width = problem->heads * problem->d_value;
+    const size_t rows = problem->size.items * problem->size.queries,
+                 width = problem->size.heads * problem->size.d_value;
     const unsigned threads = setup_threads(problem, (double)rows * (double)columns * (double)width);
     struct cutting cutting = {.backward = backward, .columns = columns, .room = columns + width};
     struct arena scratch = {0};
@@ -158,14 +162,16 @@ static enum status make_contexts(struct backward *backward, struct arena *arena,
     const struct problem *problem = &backward->problem;
     const size_t columns = problem_columns_of_head(problem, STAGE_GRAD_OUTPUT);
     if (hold(backward, STAGE_GRAD_CONTEXT, 4,
-             (const size_t[]){problem->items, problem->heads, problem->queries, problem->d_value}, arena, error))
+             (const size_t[]){problem->size.items, problem->size.heads, problem->size.queries, problem->size.d_value},
+             arena, error))
         return error->status;
     if (!is_side_by_side(problem)) {
         const struct tensor *contexts = &backward->attention.held[STAGE_GRAD_CONTEXT];
         load_given(problem, 0, tensor_count(contexts), contexts->data);
         return STATUS_OK;
     }
-    if (hold(backward, STAGE_GRAD_OUTPUT, 3, (const size_t[]){problem->items, problem->queries, columns}, arena, error))
+    if (hold(backward, STAGE_GRAD_OUTPUT, 3, (const size_t[]){problem->size.items, problem->size.queries, columns},
+             arena, error))
         return error->status;
     return cut_heads(backward, columns, error);
 }
@@ -188,7 +194,7 @@ static double sink_share(const struct problem *problem, const struct attention_s
 {
     const double *weights = scratch->rows[STAGE_WEIGHTS], *above = scratch->rows[STAGE_GRAD_WEIGHTS];
     double delta = 0;
-    for (size_t j = 0; j < problem->keys; j++)
+    for (size_t j = 0; j < problem->size.keys; j++)
         if (above[j] != 0)
             delta += weights[j] * above[j];
     return delta != 0 ? -exp(sink - scratch->rows[STAGE_LSE][0]) * delta : 0;
@@ -198,7 +204,7 @@ static double slope_share(const struct block *block, size_t row, const double *m
 {
     const struct problem *problem = &block->backward->problem;
     double sum = 0;
-    for (size_t j = 0; j < problem->keys; j++)
+    for (size_t j = 0; j < problem->size.keys; j++)
         if (masked[j] != 0)
             sum -= masked[j] * mask_place(&problem->mask, block->item, row, j);
     return sum / problem->mask.places.root;
@@ -208,9 +214,9 @@ static void take(void *context, size_t i, const struct attention_scratch *scratc
 {
     const struct block *block = context;
     const struct problem *problem = &block->backward->problem;
-    const struct backward_mistake *mistake = problem->backward_mistake;
-    const size_t keys = problem->keys, d = problem->d_head, d_value = problem->d_value;
-    const size_t row = (block->item * problem->heads + block->head) * problem->queries + block->first + i;
+    const struct backward_mistake *mistake = problem->mistake.backward;
+    const size_t keys = problem->size.keys, d = problem->size.d_head, d_value = problem->size.d_value;
+    const size_t row = (block->item * problem->size.heads + block->head) * problem->size.queries + block->first + i;
     memcpy(block->dropped + i * keys, scratch->rows[STAGE_DROPPED], keys * sizeof(double));
     memcpy(block->scores + i * keys, scratch->rows[STAGE_GRAD_SCORES], keys * sizeof(double));
     memcpy(block->masked + i * keys, scratch->rows[STAGE_GRAD_MASKED], keys * sizeof(double));
@@ -233,7 +239,7 @@ static void take(void *context, size_t i, const struct attention_scratch *scratc
 /* sum (d) += factors of a key x the rows of the block, one after another. */
 static void add_rows(const struct block *block, const double *factors, const double *rows, size_t d, double *sum)
 {
-    const size_t keys = block->backward->problem.keys;
+    const size_t keys = block->backward->problem.size.keys;
     for (size_t i = 0; i < block->count; i++) {
         const double factor = factors[i * keys];
         for (size_t c = 0; c < d && factor != 0; c++)
@@ -247,13 +253,15 @@ static void add_keys(void *context, size_t task, unsigned thread)
     const struct block *block = context;
     const struct problem *problem = &block->backward->problem;
     const struct tensor *held = block->backward->attention.held;
-    const size_t matrix = (block->item * problem->heads + block->head) / (problem->heads / problem->kv_heads);
-    const size_t end = memory_smaller((task + 1) * KEYS_AT_ONCE, problem->keys);
+    const size_t matrix =
+        (block->item * problem->size.heads + block->head) / (problem->size.heads / problem->size.kv_heads);
+    const size_t end = memory_smaller((task + 1) * KEYS_AT_ONCE, problem->size.keys);
     double *key = held[STAGE_GRAD_KEY].data, *value = held[STAGE_GRAD_VALUE].data;
     for (size_t j = task * KEYS_AT_ONCE; j < end; j++) {
-        const size_t row = matrix * problem->keys + j;
-        add_rows(block, block->scores + j, block->queries, problem->d_head, key + row * problem->d_head);
-        add_rows(block, block->dropped + j, block->contexts, problem->d_value, value + row * problem->d_value);
+        const size_t row = matrix * problem->size.keys + j;
+        add_rows(block, block->scores + j, block->queries, problem->size.d_head, key + row * problem->size.d_head);
+        add_rows(block, block->dropped + j, block->contexts, problem->size.d_value,
+                 value + row * problem->size.d_value);
     }
 }
 
@@ -267,8 +275,8 @@ static void add_attn_mask(const struct block *block)
     for (size_t i = 0; i < block->count && held->rank > 0; i++) {
         const size_t at =
             block->item * mask->strides[0] + block->head * mask->strides[1] + (block->first + i) * mask->strides[2];
-        for (size_t j = 0; j < memory_smaller(problem->keys, mask->masked_keys); j++)
-            sums[at + j * mask->strides[3]] += block->masked[i * problem->keys + j];
+        for (size_t j = 0; j < memory_smaller(problem->size.keys, mask->masked_keys); j++)
+            sums[at + j * mask->strides[3]] += block->masked[i * problem->size.keys + j];
     }
 }
 
@@ -280,9 +288,9 @@ static void add_relative(const struct block *block)
     double *sums = block->backward->relative_bias.data;
     for (size_t i = 0; i < block->count && block->backward->relative_bias.rank > 0; i++) {
         const int64_t position = (int64_t)(block->first + i) + mask_offset(mask, block->item, block->first + i);
-        for (size_t j = 0; j < problem->keys; j++)
+        for (size_t j = 0; j < problem->size.keys; j++)
             sums[mask_bucket(mask, (int64_t)j - position) * mask->heads + block->head] +=
-                block->masked[i * problem->keys + j];
+                block->masked[i * problem->size.keys + j];
     }
 }
 
@@ -291,7 +299,8 @@ static void add_block(struct block *block)
     const struct attention *attention = &block->backward->attention;
     double *sinks = attention->held[STAGE_GRAD_SINKS].data;
     double *slopes = attention->held[STAGE_GRAD_ALIBI_SLOPES].data;
-    threads_run(attention->threads, (block->backward->problem.keys + KEYS_AT_ONCE - 1) / KEYS_AT_ONCE, add_keys, block);
+    threads_run(attention->threads, (block->backward->problem.size.keys + KEYS_AT_ONCE - 1) / KEYS_AT_ONCE, add_keys,
+                block);
     for (size_t i = 0; i < block->count && sinks != NULL; i++)
         sinks[block->head] += block->sinks[i];
     for (size_t i = 0; i < block->count && slopes != NULL; i++)
@@ -306,7 +315,8 @@ static enum status create_block(struct block *block, struct arena *scratch, stru
     const size_t most = row_stream_most(&block->backward->rows);
     double **const all[] = {&block->dropped,  &block->scores, &block->masked, &block->queries,
                             &block->contexts, &block->sinks,  &block->slopes};
-    const size_t columns[] = {problem->keys, problem->keys, problem->keys, problem->d_head, problem->d_value, 1, 1};
+    const size_t columns[] = {
+        problem->size.keys, problem->size.keys, problem->size.keys, problem->size.d_head, problem->size.d_value, 1, 1};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         *all[i] = arena_allocate(scratch, most, columns[i] * sizeof(double), error);
         if (*all[i] == NULL)
@@ -320,11 +330,11 @@ static void make_sums(struct block *block, uint64_t stages, struct progress *pro
 {
     struct row_stream *rows = &block->backward->rows;
     const struct problem *problem = &block->backward->problem;
-    const size_t queries = problem->queries, all = problem->items * problem->heads * queries;
+    const size_t queries = problem->size.queries, all = problem->size.items * problem->size.heads * queries;
     progress_begin(progress, stage_name(STAGE_GRAD_KEY), (double)all);
     for (size_t row = 0; row < all; row += block->count) {
-        block->item = row / queries / problem->heads;
-        block->head = row / queries % problem->heads;
+        block->item = row / queries / problem->size.heads;
+        block->head = row / queries % problem->size.heads;
         block->first = row % queries;
         block->count = memory_smaller(queries - block->first, row_stream_most(rows));
         row_stream_run(rows, stages, block->item, block->head, block->first, block->count, take, block);
@@ -340,7 +350,7 @@ static void make_sums(struct block *block, uint64_t stages, struct progress *pro
 static void load_token(const struct backward *backward, size_t row, double *room)
 {
     const struct problem *problem = &backward->problem;
-    const size_t d = problem->d_value, heads = problem->heads, queries = problem->queries;
+    const size_t d = problem->size.d_value, heads = problem->size.heads, queries = problem->size.queries;
     const size_t columns = problem->plan.d_output;
     for (size_t head = 0; head < heads; head++)
         tensor_load(&backward->contexts, ((row / queries * heads + head) * queries + row % queries) * d, d,
@@ -351,7 +361,8 @@ static void load_token(const struct backward *backward, size_t row, double *room
 static enum status make_out_proj(struct backward *backward, struct error *error)
 {
     const struct problem *problem = &backward->problem;
-    const size_t width = problem->heads * problem->d_value, rows = problem->items * problem->queries;
+    const size_t width = problem->size.heads * problem->size.d_value,
+                 rows = problem->size.items * problem->size.queries;
     struct backward_product product = {&backward->operands.parameters.out, 0, width};
     struct backward_sums sums = {.products = &product, .product_count = 1};
     struct arena scratch = {0};
@@ -387,7 +398,7 @@ static enum status hold_beyond(struct backward *backward, struct arena *arena, s
 {
     const struct problem *problem = &backward->problem;
     const struct tensor *table = &problem->parameters.relative_bias;
-    const size_t shape[] = {problem->items, problem->heads, problem->queries, problem->d_value};
+    const size_t shape[] = {problem->size.items, problem->size.heads, problem->size.queries, problem->size.d_value};
     if (problem->plan.has_out && tensor_create(&backward->contexts, DTYPE_F64, 4, shape, arena, error) != STATUS_OK)
         return error->status;
     if (table->rank > 0 &&
@@ -402,18 +413,18 @@ static enum status hold_sums(struct backward *backward, struct arena *arena, str
 {
     const struct problem *problem = &backward->problem;
     const struct tensor *mask = &problem->mask.attn_mask;
-    const size_t of_queries[] = {problem->items, problem->heads, problem->queries, problem->d_head};
-    const size_t of_keys[] = {problem->items, problem->kv_heads, problem->keys, problem->d_head};
-    const size_t of_values[] = {problem->items, problem->kv_heads, problem->keys, problem->d_value};
+    const size_t of_queries[] = {problem->size.items, problem->size.heads, problem->size.queries, problem->size.d_head};
+    const size_t of_keys[] = {problem->size.items, problem->size.kv_heads, problem->size.keys, problem->size.d_head};
+    const size_t of_values[] = {problem->size.items, problem->size.kv_heads, problem->size.keys, problem->size.d_value};
     if (hold(backward, STAGE_GRAD_QUERY, 4, of_queries, arena, error) ||
         hold(backward, STAGE_GRAD_KEY, 4, of_keys, arena, error) ||
         hold(backward, STAGE_GRAD_VALUE, 4, of_values, arena, error))
         return error->status;
     if (stage_applies(problem, STAGE_GRAD_SINKS) &&
-        hold(backward, STAGE_GRAD_SINKS, 1, (const size_t[]){problem->heads}, arena, error))
+        hold(backward, STAGE_GRAD_SINKS, 1, (const size_t[]){problem->size.heads}, arena, error))
         return error->status;
     if (stage_applies(problem, STAGE_GRAD_ALIBI_SLOPES) &&
-        hold(backward, STAGE_GRAD_ALIBI_SLOPES, 1, (const size_t[]){problem->heads}, arena, error))
+        hold(backward, STAGE_GRAD_ALIBI_SLOPES, 1, (const size_t[]){problem->size.heads}, arena, error))
         return error->status;
     if (stage_applies(problem, STAGE_GRAD_ATTN_MASK))
         return hold(backward, STAGE_GRAD_ATTN_MASK, mask->rank, mask->shape, arena, error);
@@ -452,8 +463,8 @@ enum status backward_create(struct backward *backward, const struct problem *pro
     *backward = (struct backward){.problem = *problem};
     backward->attention = (struct attention){.problem = &backward->problem,
                                              .progress = progress,
-                                             .positions = problem->rows,
-                                             .slots = problem->queries,
+                                             .positions = problem->chosen.rows,
+                                             .slots = problem->size.queries,
                                              .beside = count_beside(problem, stages),
                                              .ahead = &backward->ahead};
     if (setup_room(backward->attention.beside, error) || widen(&backward->problem, arena, error) ||
@@ -463,7 +474,7 @@ enum status backward_create(struct backward *backward, const struct problem *pro
         return error->status;
     if (stages & (SUMMED | BEYOND) && hold_sums(backward, arena, error) != STATUS_OK)
         return error->status;
-    if (problem->fused_backward && stages & (SUMMED | BEYOND) &&
+    if (problem->path.fused_backward && stages & (SUMMED | BEYOND) &&
         backward_fused(&backward->attention, &backward->contexts, problem, &made, error) != STATUS_OK)
         return error->status;
     if (!made && go_by_rows(backward, stages, arena, error) != STATUS_OK)
@@ -475,8 +486,9 @@ static size_t matrix_of(const struct problem *problem, enum stage stage, size_t 
 {
     if (STAGES[stage].joins_heads)
         return item;
-    return stage_is_of_keys(stage) ? item * problem->kv_heads + head / (problem->heads / problem->kv_heads)
-                                   : item * problem->heads + head;
+    return stage_is_of_keys(stage)
+               ? item * problem->size.kv_heads + head / (problem->size.heads / problem->size.kv_heads)
+               : item * problem->size.heads + head;
 }
 
 void backward_row(struct backward *backward, enum stage stage, size_t item, size_t head, size_t row, double *numbers)
@@ -484,7 +496,7 @@ void backward_row(struct backward *backward, enum stage stage, size_t item, size
     const struct problem *problem = &backward->problem;
     const struct tensor *held = &backward->attention.held[stage];
     const size_t columns = problem_columns_of_head(problem, stage);
-    const size_t rows = stage_is_of_keys(stage) ? problem->keys : problem->queries;
+    const size_t rows = stage_is_of_keys(stage) ? problem->size.keys : problem->size.queries;
     if (stage_is_square(stage) || held->rank == 0)
         row_stream_get(&backward->rows, stage, item, head, row, numbers);
     else

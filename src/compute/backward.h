@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --grad: the way back, from the gradient by the last stage to those by all before it.
  *
  * What the fused path takes is backward_fused.h's. All else is computed in double from the numbers that are given, the

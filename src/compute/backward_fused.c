@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/backward_fused.h"
 
 #include "compute/kernel_path.h"
@@ -10,11 +11,11 @@ static const uint64_t FORWARD =
 /* The job whose stages are those alone that the way back begins with. */
 static void ask_forward(struct problem *forward)
 {
-    forward->has_grad = forward->packed = false;
-    forward->stage_count = 0;
+    forward->loss.is_given = forward->size.heads_packed = false;
+    forward->chosen.stage_count = 0;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (FORWARD & STAGE_BIT(stage))
-            forward->stages[forward->stage_count++] = (enum stage)stage;
+            forward->chosen.stages[forward->chosen.stage_count++] = (enum stage)stage;
 }
 
 /* A copy in the kernel's numbers. */
@@ -54,7 +55,7 @@ static const char *find_overflow(const struct tensor held[STAGE_COUNT], const st
         {STAGE_GRAD_VALUE, gradients->value, problem->mask.empty_row == EMPTY_ROW_NAN},
     };
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
-        if (!made[i].may_be_nan && !problem->kernel->finite(made[i].numbers, tensor_count(&held[made[i].stage])))
+        if (!made[i].may_be_nan && !problem->path.kernel->finite(made[i].numbers, tensor_count(&held[made[i].stage])))
             return stage_name(made[i].stage);
     return NULL;
 }
@@ -66,25 +67,25 @@ static enum status run(const struct tensor held[STAGE_COUNT], const struct atten
     const struct problem *problem = attention->problem;
     const struct tensor *query = &held[STAGE_GRAD_QUERY], *key = &held[STAGE_GRAD_KEY],
                         *value = &held[STAGE_GRAD_VALUE], *sinks = &held[STAGE_GRAD_SINKS];
-    const enum dtype number = problem->kernel->number;
+    const enum dtype number = problem->path.kernel->number;
     struct kernel_gradients gradients = {make_room(query, number, scratch, error),
                                          make_room(key, number, scratch, error),
                                          make_room(value, number, scratch, error), NULL};
     if (sinks->rank > 0)
-        gradients.sinks = arena_allocate(scratch, problem->items * problem->heads, sizeof(double), error);
+        gradients.sinks = arena_allocate(scratch, problem->size.items * problem->size.heads, sizeof(double), error);
     if (error->status != STATUS_OK || kernel_path_gradients(attention, grad_context, &gradients, error) != STATUS_OK)
         return error->status;
     const char *overflow = find_overflow(held, problem, &gradients);
     *made = overflow == NULL;
-    if (!*made && problem->forced != NULL)
-        return error_usage(error, "--kernel %s: %s overflowed in %s; expected --kernel auto", problem->forced, overflow,
-                           dtype_title(number));
+    if (!*made && problem->path.forced != NULL)
+        return error_usage(error, "--kernel %s: %s overflowed in %s; expected --kernel auto", problem->path.forced,
+                           overflow, dtype_title(number));
     if (!*made)
         return STATUS_OK;
     dtype_load(number, gradients.query, tensor_count(query), query->data);
     dtype_load(number, gradients.key, tensor_count(key), key->data);
     dtype_load(number, gradients.value, tensor_count(value), value->data);
-    add_sinks(sinks, gradients.sinks, problem->items);
+    add_sinks(sinks, gradients.sinks, problem->size.items);
     return STATUS_OK;
 }
 
@@ -93,15 +94,15 @@ static enum status go(const struct tensor held[STAGE_COUNT], const struct tensor
 {
     const struct problem *problem = attention->problem;
     struct tensor grad;
-    if (narrow(&held[STAGE_GRAD_CONTEXT], problem->kernel->number, &grad, scratch, error) != STATUS_OK)
+    if (narrow(&held[STAGE_GRAD_CONTEXT], problem->path.kernel->number, &grad, scratch, error) != STATUS_OK)
         return error->status;
-    *made = tensor_finite(&grad, problem->threads);
-    if (!*made && problem->forced != NULL)
+    *made = tensor_finite(&grad, problem->path.threads);
+    if (!*made && problem->path.forced != NULL)
         return error_usage(error,
                            "--kernel %s: grad_context holds NaN or infinity, or overflows %s; expected --kernel auto",
-                           problem->forced, dtype_title(problem->kernel->number));
-    attention->exact_lse =
-        arena_allocate(scratch, problem->items * problem->heads, problem->queries * sizeof(double), error);
+                           problem->path.forced, dtype_title(problem->path.kernel->number));
+    attention->exact_lse = arena_allocate(scratch, problem->size.items * problem->size.heads,
+                                          problem->size.queries * sizeof(double), error);
     if (attention->exact_lse == NULL)
         return error->status;
     if (!*made || setup_attention(attention, FORWARD, scratch, error) != STATUS_OK)
@@ -116,11 +117,11 @@ static enum status go(const struct tensor held[STAGE_COUNT], const struct tensor
 static double count_bytes(const struct attention *back, const struct problem *problem)
 {
     static const enum stage COPIED[] = {STAGE_GRAD_CONTEXT, STAGE_GRAD_QUERY, STAGE_GRAD_KEY, STAGE_GRAD_VALUE};
-    const double rows = (double)(problem->items * problem->heads) * (double)problem->queries;
+    const double rows = (double)(problem->size.items * problem->size.heads) * (double)problem->size.queries;
     double numbers = 0;
     for (size_t i = 0; i < sizeof COPIED / sizeof COPIED[0]; i++)
         numbers += (double)tensor_count(&back->held[COPIED[i]]);
-    return numbers * (double)dtype_size(problem->kernel->number) + rows * sizeof(double);
+    return numbers * (double)dtype_size(problem->path.kernel->number) + rows * sizeof(double);
 }
 
 enum status backward_fused(const struct attention *back, const struct tensor *contexts, const struct problem *problem,
@@ -131,8 +132,8 @@ enum status backward_fused(const struct attention *back, const struct tensor *co
     struct ahead ahead = {0};
     struct attention attention = {.problem = &forward,
                                   .progress = back->progress,
-                                  .positions = problem->rows,
-                                  .slots = problem->queries,
+                                  .positions = problem->chosen.rows,
+                                  .slots = problem->size.queries,
                                   .beside = back->beside + count_bytes(back, problem),
                                   .ahead = &ahead};
     ask_forward(&forward);

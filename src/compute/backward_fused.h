@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --grad by the fused path: the gradients of query, key and value from kernel/fused_backward.h, in the numbers of its
  * kernel; what lies before them goes on from there in double. In memory that grows with T d. */
 #ifndef ATTN_COMPUTE_BACKWARD_FUSED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/backward_operands.h"
 
 #include "base/threads.h"
@@ -80,8 +81,8 @@ static enum status make_room(struct backward_operands *gradients, const struct p
     }
     if (!problem_projects(problem))
         return STATUS_OK;
-    if (make_like(&gradients->inputs, &problem->inputs, arena, error) ||
-        (problem->crosses && make_like(&gradients->key_inputs, &problem->key_inputs, arena, error)))
+    if (make_like(&gradients->inputs, &problem->given.inputs, arena, error) ||
+        (problem->given.is_cross && make_like(&gradients->key_inputs, &problem->given.key_inputs, arena, error)))
         return error->status;
     return make_parameters(&gradients->parameters, &problem->parameters, arena, error);
 }
@@ -121,7 +122,7 @@ static const struct norm *norm_of(const struct parameters *parameters, enum proj
 
 static bool norms_source(const struct way_back *way)
 {
-    return way->problem->residual && (way->id == PROJECTION_QUERY || !way->problem->crosses);
+    return way->problem->given.residual && (way->id == PROJECTION_QUERY || !way->problem->given.is_cross);
 }
 
 /* A pair (a, b) was turned to (a cos - b sin, b cos + a sin).
@@ -170,13 +171,13 @@ static void norm_heads_back(const struct way_back *way, double *room)
 static void steps_back(const struct way_back *way, size_t item, size_t row, double *room)
 {
     const struct problem *problem = way->problem;
-    const struct rope *rope = &problem->rope;
+    const struct rope *rope = &problem->rotation.rope;
     const size_t position = operand_position(problem, way->id, item, row);
     double *above = room + way->at.above, *cosines = room + way->at.turns, *sines = cosines + rope->columns / 2;
     for (size_t i = 0; i < way->heads * way->d && operand_is_scaled(problem, way->id); i++)
-        above[i] *= problem->query_scale;
+        above[i] *= problem->scaling.query_factor;
     if (operand_is_turned(problem, way->id) && position != SIZE_MAX) {
-        const struct backward_mistake *mistake = problem->backward_mistake;
+        const struct backward_mistake *mistake = problem->mistake.backward;
         rope_turns(rope, position, ROPE_ROUNDING_ONCE, DTYPE_F64, cosines, sines);
         const bool turns =
             mistake == NULL || mistake->rotate_back == NULL || mistake->rotate_back(sines, rope->columns / 2);
@@ -189,8 +190,8 @@ static void steps_back(const struct way_back *way, size_t item, size_t row, doub
 /* Numbers that --clip has cut off move nothing. */
 static void clip_back(const struct way_back *way, double *room)
 {
-    for (size_t i = 0; i < way->heads * way->d && way->problem->clip > 0; i++)
-        if (fabs(room[way->at.projected + i]) > way->problem->clip)
+    for (size_t i = 0; i < way->heads * way->d && way->problem->given.clip > 0; i++)
+        if (fabs(room[way->at.projected + i]) > way->problem->given.clip)
             room[way->at.above + i] = 0;
 }
 
@@ -215,7 +216,7 @@ static void modules_back(const struct way_back *way, double *room)
 static void project_back(const struct way_back *way, size_t at, double *room)
 {
     const struct backward_operands *gradients = way->gradients;
-    const bool crosses = way->problem->crosses && way->id != PROJECTION_QUERY;
+    const bool crosses = way->problem->given.is_cross && way->id != PROJECTION_QUERY;
     double *sums = crosses ? gradients->key_inputs.data : gradients->inputs.data, *below = room + way->at.below;
     modules_back(way, room);
     if (norms_source(way))
@@ -236,7 +237,7 @@ static void token_back(void *context, size_t task, unsigned thread)
     operand_load_heads(way->made, item, row, room + way->at.above);
     steps_back(way, item, row, room);
     if (reaches) {
-        project(way, way->id == PROJECTION_QUERY ? &problem->inputs : &problem->key_inputs, at, room);
+        project(way, way->id == PROJECTION_QUERY ? &problem->given.inputs : &problem->given.key_inputs, at, room);
         if (operand_is_normed(problem, way->id))
             norm_heads_back(way, room);
     }
@@ -345,7 +346,7 @@ static enum status make_way(struct way_back *way, size_t tokens, struct arena *s
 {
     const struct problem *problem = way->problem;
     const size_t width = way->heads * way->d;
-    way->d_in = way->id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in;
+    way->d_in = way->id == PROJECTION_QUERY ? problem->size.d_in : problem->size.d_key_in;
     way->at = list_places(problem, way->id, width, way->d, way->d_in);
     if (backward_sums_create(&way->sums, way->at.count, tokens, scratch, error) != STATUS_OK)
         return STATUS_SYSTEM; /* said so, for an analyser that does not see that the error says it */
@@ -373,13 +374,16 @@ static enum status go_back(struct way_back *way, struct error *error)
 
 double backward_operands_bytes(const struct problem *problem)
 {
-    double numbers = count_of(&problem->inputs) + (problem->crosses ? count_of(&problem->key_inputs) : 0), widest = 0;
+    double numbers =
+               count_of(&problem->given.inputs) + (problem->given.is_cross ? count_of(&problem->given.key_inputs) : 0),
+           widest = 0;
     for (int i = 0; i < PROJECTION_COUNT; i++) {
         const enum projection_id id = (enum projection_id)i;
         const bool of_query = id == PROJECTION_QUERY;
-        const size_t tokens = problem->items * (of_query ? problem->queries : problem->keys);
-        const size_t d = id == PROJECTION_VALUE ? problem->d_value : problem->d_head;
-        const size_t width = operand_heads(problem, id) * d, d_in = of_query ? problem->d_in : problem->d_key_in;
+        const size_t tokens = problem->size.items * (of_query ? problem->size.queries : problem->size.keys);
+        const size_t d = id == PROJECTION_VALUE ? problem->size.d_value : problem->size.d_head;
+        const size_t width = operand_heads(problem, id) * d,
+                     d_in = of_query ? problem->size.d_in : problem->size.d_key_in;
         const bool norms = operand_is_normed(problem, id) && operand_has_last_step(problem, id);
         numbers += (operand_has_steps(problem, id) + norms) * (double)tokens * (double)width;
         widest =

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --grad, from query, key and value back to what they are made of: the scale, the rotation and the norm of query and
  * key, the projections, the norm of the inputs. All in double, the tokens on all threads; every sum
  * goes over them in their order.

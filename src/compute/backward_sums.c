@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/backward_sums.h"
 
 #include "base/threads.h"

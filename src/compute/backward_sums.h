@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Gradients by parameters: sums over tokens, of which some at a time have their rows side by side. Each number of a
  * gradient adds its tokens one after another, so its bits are the same for any number of threads. */
 #ifndef ATTN_COMPUTE_BACKWARD_SUMS_H

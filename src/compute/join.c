@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/join.h"
 
 #include "base/shell_word.h"
@@ -206,7 +207,7 @@ static enum status add_table(const struct joining *joining, const struct file_te
     }
     if (!is_cut(table->stage))
         return STATUS_OK;
-    const enum dtype dtype = result->problem->dtype; /* some stages of some models stay in float32 */
+    const enum dtype dtype = result->problem->rounding.dtype; /* some stages of some models stay in float32 */
     if ((table->rank < 2 && stage_has_columns(table->stage)) ||
         (table->dtype != dtype && table->dtype != dtype_storage(dtype)))
         return foreign(joining);
@@ -229,9 +230,9 @@ static enum status take_settings(const struct joining *joining, struct problem *
             return error_usage(joining->error, "%s: settings: %s does not take '%s'; expected what --part wrote",
                                first->source, MECHANISMS[problem->mechanism].name, setting->name);
     }
-    problem->settings = first->settings;
-    problem->setting_count = first->setting_count;
-    problem->dtype = options.dtype;
+    problem->record.settings = first->settings;
+    problem->record.setting_count = first->setting_count;
+    problem->rounding.dtype = options.dtype;
     return STATUS_OK;
 }
 
@@ -242,12 +243,12 @@ static enum status describe(const struct joining *joining, struct problem *probl
                apart = crosses || first->key_tokens.texts != NULL;
     *problem = (struct problem){
         .mechanism = mechanism_find(first->mechanism),
-        .crosses = crosses,
-        .apart = apart,
-        .labels = apart ? first->key_tokens : first->tokens,
-        .query_labels = apart ? first->tokens : (struct token_labels){0},
-        .keys = apart ? first->key_tokens.count : first->tokens.count,
-        .stages_asked = true,
+        .given.is_cross = crosses,
+        .labels.queries_differ = apart,
+        .labels.keys = apart ? first->key_tokens : first->tokens,
+        .labels.queries = apart ? first->tokens : (struct token_labels){0},
+        .size.keys = apart ? first->key_tokens.count : first->tokens.count,
+        .chosen.stages_asked = true,
     };
     return problem->mechanism == MECHANISM_COUNT ? foreign(joining) : take_settings(joining, problem);
 }

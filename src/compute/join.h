@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parts of a job -> the result of the whole.
  *
  * A part is a .safetensors file that `--part K/N` wrote: it says which part it is, and of which job. Rows of queries

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/kernel_path.h"
 
 #include "kernel/fused.h"
@@ -23,18 +24,19 @@ static struct work_progress report_to(struct progress *progress, const char *nam
 static const void *query_inputs(const struct attention *attention, struct arena *scratch, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const size_t d_in = problem->d_in, slots = attention->slots;
+    const size_t d_in = problem->size.d_in, slots = attention->slots;
     const struct tensor *source = &attention->sources[0];
-    if (slots == problem->queries)
+    if (slots == problem->size.queries)
         return source->data;
     struct tensor gathered;
-    const size_t shape[] = {problem->items, slots, d_in}, row = d_in * dtype_size(source->dtype);
+    const size_t shape[] = {problem->size.items, slots, d_in}, row = d_in * dtype_size(source->dtype);
     if (tensor_create(&gathered, source->dtype, 3, shape, scratch, error) != STATUS_OK)
         return NULL;
     char *to = gathered.data;
-    for (size_t item = 0; item < problem->items; item++)
+    for (size_t item = 0; item < problem->size.items; item++)
         for (size_t slot = 0; slot < slots; slot++, to += row)
-            memcpy(to, (const char *)source->data + (item * problem->queries + attention->positions[slot]) * row, row);
+            memcpy(to, (const char *)source->data + (item * problem->size.queries + attention->positions[slot]) * row,
+                   row);
     return gathered.data;
 }
 
@@ -43,7 +45,7 @@ static const void *query_inputs(const struct attention *attention, struct arena 
 static const void *take_bias(const struct problem *problem, const struct tensor *bias, struct arena *scratch,
                              struct error *error)
 {
-    const enum dtype number = problem->projector->number;
+    const enum dtype number = problem->path.projector->number;
     if (bias->rank == 0 || bias->dtype == number)
         return bias->rank == 0 ? NULL : bias->data;
     void *numbers = arena_allocate(scratch, tensor_count(bias), dtype_size(number), error);
@@ -69,18 +71,18 @@ enum status kernel_path_projection(const struct attention *attention, size_t mod
         .weight_dtype = projection->weight.dtype,
         .bias = take_bias(problem, &projection->bias, &scratch, error),
         .y = (char *)projected->data + module * heads * count * d * dtype_size(projected->dtype),
-        .items = problem->items,
+        .items = problem->size.items,
         .rows = count,
-        .d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in,
+        .d_in = id == PROJECTION_QUERY ? problem->size.d_in : problem->size.d_key_in,
         .d_out = heads * d,
         .transposed = projection->transposed,
         .d_head = d,
         .row_stride = d,
         .head_stride = count * d,
         .item_stride = all_heads * count * d,
-        .threads = problem->threads,
-        .kernel = problem->projector,
-        .progress = report_to(attention->progress, stage_name(projection_stage(id)), problem->items * count),
+        .threads = problem->path.threads,
+        .kernel = problem->path.projector,
+        .progress = report_to(attention->progress, stage_name(projection_stage(id)), problem->size.items * count),
     };
     enum status status = error->status == STATUS_OK ? project_compute(&work, error) : error->status;
     progress_end(attention->progress);
@@ -101,17 +103,17 @@ static enum status project_output(const struct attention *attention, const void 
         .weight_dtype = out->weight.dtype,
         .bias = take_bias(problem, &out->bias, &scratch, error),
         .y = attention->held[STAGE_OUTPUT].data,
-        .items = problem->items,
+        .items = problem->size.items,
         .rows = attention->slots,
-        .d_in = problem->heads * problem->d_value,
+        .d_in = problem->size.heads * problem->size.d_value,
         .d_out = d_out,
         .transposed = out->transposed,
         .d_head = d_out,
         .row_stride = d_out,
         .item_stride = attention->slots * d_out,
-        .threads = problem->threads,
-        .kernel = problem->projector,
-        .progress = report_to(attention->progress, stage_name(STAGE_OUTPUT), problem->items * attention->slots),
+        .threads = problem->path.threads,
+        .kernel = problem->path.projector,
+        .progress = report_to(attention->progress, stage_name(STAGE_OUTPUT), problem->size.items * attention->slots),
     };
     enum status status = error->status == STATUS_OK ? project_compute(&work, error) : error->status;
     progress_end(attention->progress);
@@ -124,10 +126,11 @@ static void join_heads(const struct attention *attention, char *joined)
 {
     const struct problem *problem = attention->problem;
     const struct tensor *context = &attention->held[STAGE_CONTEXT];
-    const size_t heads = problem->heads, slots = attention->slots, d = problem->d_value * dtype_size(context->dtype);
+    const size_t heads = problem->size.heads, slots = attention->slots,
+                 d = problem->size.d_value * dtype_size(context->dtype);
     const size_t width = heads * d;
     const char *from = context->data;
-    for (size_t item = 0; item < problem->items; item++)
+    for (size_t item = 0; item < problem->size.items; item++)
         for (size_t head = 0; head < heads; head++)
             for (size_t slot = 0; slot < slots; slot++, from += d)
                 memcpy(joined + (item * slots + slot) * width + head * d, from, d);
@@ -158,7 +161,7 @@ static enum status attend(struct attention *attention, void *context, size_t sid
                           struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const size_t matrices = problem->items * problem->heads;
+    const size_t matrices = problem->size.items * problem->size.heads;
     struct fused_statistic statistics[STAGE_COUNT];
     const struct fused_job job = {
         .query = attention->held[STAGE_QUERY].data,
@@ -168,19 +171,19 @@ static enum status attend(struct attention *attention, void *context, size_t sid
         .statistics = statistics,
         .statistic_count = list_statistics(attention, statistics),
         .heads = matrices,
-        .group = problem->heads / problem->kv_heads,
-        .heads_per_item = problem->heads,
+        .group = problem->size.heads / problem->size.kv_heads,
+        .heads_per_item = problem->size.heads,
         .side_by_side = side_by_side,
         .queries = attention->slots,
-        .keys = problem->keys,
-        .d = problem->d_head,
-        .d_v = problem->d_value,
+        .keys = problem->size.keys,
+        .d = problem->size.d_head,
+        .d_v = problem->size.d_value,
         .positions = attention->positions,
         .mask = problem->masks || problem->mask.sinks != NULL ? &problem->mask : NULL,
-        .scale = problem->scale,
-        .softcap = problem->softcap,
-        .threads = problem->threads,
-        .kernel = problem->kernel,
+        .scale = problem->scaling.factor,
+        .softcap = problem->scaling.softcap,
+        .threads = problem->path.threads,
+        .kernel = problem->path.kernel,
         .taker = {context == NULL ? ahead_write : NULL, attention->ahead},
         .found = problem->masks || !problem_projects(problem) ? found : NULL,
         .progress = report_to(attention->progress, stage_name(STAGE_CONTEXT), matrices * attention->slots),
@@ -193,7 +196,7 @@ static enum status attend(struct attention *attention, void *context, size_t sid
 enum status kernel_path_context(struct attention *attention, struct fused_found *found, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const size_t shape[] = {problem->items, attention->slots, problem->heads * problem->d_value};
+    const size_t shape[] = {problem->size.items, attention->slots, problem->size.heads * problem->size.d_value};
     const bool split = attention->held[STAGE_CONTEXT].rank > 0 || attention->ahead->begun;
     bool output = attention->held[STAGE_OUTPUT].rank > 0;
     *found = (struct fused_found){false, false, false};
@@ -201,11 +204,11 @@ enum status kernel_path_context(struct attention *attention, struct fused_found 
     struct tensor joined = attention->held[STAGE_OUTPUT];
     enum status status = STATUS_OK;
     if (!output ? !split : problem->plan.has_out)
-        status = tensor_create(&joined, problem->kernel->number, 3, shape, &scratch, error);
+        status = tensor_create(&joined, problem->path.kernel->number, 3, shape, &scratch, error);
     if (status == STATUS_OK)
         status = split ? attend(attention, attention->held[STAGE_CONTEXT].data, 0, found, error)
-                       : attend(attention, joined.data, problem->heads, found, error);
-    found->query = found->query && attention->held[STAGE_QUERY].data == problem->given[PROJECTION_QUERY].data;
+                       : attend(attention, joined.data, problem->size.heads, found, error);
+    found->query = found->query && attention->held[STAGE_QUERY].data == problem->given.operands[PROJECTION_QUERY].data;
     if (found->key || found->value || found->query)
         output = false;
     if (split)
@@ -224,7 +227,7 @@ enum status kernel_path_gradients(const struct attention *attention, const void 
                                   const struct kernel_gradients *gradients, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const size_t matrices = problem->items * problem->heads;
+    const size_t matrices = problem->size.items * problem->size.heads;
     const struct fused_backward_job job = {
         .query = attention->held[STAGE_QUERY].data,
         .key = attention->held[STAGE_KEY].data,
@@ -237,18 +240,18 @@ enum status kernel_path_gradients(const struct attention *attention, const void 
         .grad_value = gradients->value,
         .grad_sinks = gradients->sinks,
         .heads = matrices,
-        .group = matrices / (problem->items * problem->kv_heads),
-        .heads_per_item = problem->heads,
-        .queries = problem->queries,
-        .keys = problem->keys,
-        .d = problem->d_head,
-        .d_v = problem->d_value,
+        .group = matrices / (problem->size.items * problem->size.kv_heads),
+        .heads_per_item = problem->size.heads,
+        .queries = problem->size.queries,
+        .keys = problem->size.keys,
+        .d = problem->size.d_head,
+        .d_v = problem->size.d_value,
         .mask = problem->masks || problem->mask.sinks != NULL ? &problem->mask : NULL,
-        .scale = problem->scale,
-        .softcap = problem->softcap,
-        .threads = problem->threads,
-        .kernel = problem->kernel,
-        .progress = report_to(attention->progress, stage_name(STAGE_GRAD_QUERY), matrices * problem->queries),
+        .scale = problem->scaling.factor,
+        .softcap = problem->scaling.softcap,
+        .threads = problem->path.threads,
+        .kernel = problem->path.kernel,
+        .progress = report_to(attention->progress, stage_name(STAGE_GRAD_QUERY), matrices * problem->size.queries),
     };
     enum status status = fused_backward(&job, error);
     progress_end(attention->progress);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Hands the problem's tensors to the kernels, which compute fast what setup.c and reference.c compute in
  * double.
  *

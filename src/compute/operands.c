@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/operands.h"
 
 #include "base/threads.h"
@@ -24,9 +25,9 @@ static void norm_task(void *context, size_t row, unsigned thread)
 {
     const struct norming *norming = context;
     const struct problem *problem = norming->problem;
-    const size_t d_in = problem->d_in;
+    const size_t d_in = problem->size.d_in;
     double *x = norming->scratch + thread * d_in;
-    tensor_load(&problem->inputs, row * d_in, d_in, x);
+    tensor_load(&problem->given.inputs, row * d_in, d_in, x);
     norm_input_row(problem, x);
     tensor_store(norming->normed, row * d_in, d_in, x);
 }
@@ -34,12 +35,12 @@ static void norm_task(void *context, size_t row, unsigned thread)
 static enum status norm_inputs(const struct problem *problem, struct tensor *normed, struct arena *arena,
                                struct error *error)
 {
-    const size_t shape[] = {problem->items, problem->queries, problem->d_in}, rows = shape[0] * shape[1];
-    const unsigned threads = setup_threads(problem, (double)rows * (double)problem->d_in * 8);
+    const size_t shape[] = {problem->size.items, problem->size.queries, problem->size.d_in}, rows = shape[0] * shape[1];
+    const unsigned threads = setup_threads(problem, (double)rows * (double)problem->size.d_in * 8);
     struct norming norming = {.problem = problem, .normed = normed};
     struct arena scratch = {0};
-    if (tensor_create(normed, dtype_storage(problem->dtype), 3, shape, arena, error) == STATUS_OK)
-        norming.scratch = arena_allocate(&scratch, threads, problem->d_in * sizeof(double), error);
+    if (tensor_create(normed, dtype_storage(problem->rounding.dtype), 3, shape, arena, error) == STATUS_OK)
+        norming.scratch = arena_allocate(&scratch, threads, problem->size.d_in * sizeof(double), error);
     if (norming.scratch != NULL)
         threads_run(threads, rows, norm_task, &norming);
     arena_free(&scratch);
@@ -55,24 +56,26 @@ static void gather_rows(const struct attention *attention, const struct tensor *
     for (size_t matrix = 0; matrix < matrices; matrix++)
         for (size_t slot = 0; slot < attention->slots; slot++, to += row)
             memcpy(to,
-                   (const char *)all->data + (matrix * attention->problem->queries + attention->positions[slot]) * row,
+                   (const char *)all->data +
+                       (matrix * attention->problem->size.queries + attention->positions[slot]) * row,
                    row);
 }
 
 static enum status make_sources(struct attention *attention, struct arena *arena, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    attention->sources[0] = problem->inputs;
-    attention->sources[1] = problem->key_inputs;
+    attention->sources[0] = problem->given.inputs;
+    attention->sources[1] = problem->given.key_inputs;
     if (!stage_applies(problem, STAGE_NORMED))
         return STATUS_OK;
     if (norm_inputs(problem, &attention->sources[0], arena, error) != STATUS_OK)
         return error->status;
-    if (!problem->crosses)
+    if (!problem->given.is_cross)
         attention->sources[1] = attention->sources[0];
     attention->made |= STAGE_BIT(STAGE_NORMED);
     if (attention->held[STAGE_NORMED].rank > 0)
-        gather_rows(attention, &attention->sources[0], problem->items, problem->d_in, &attention->held[STAGE_NORMED]);
+        gather_rows(attention, &attention->sources[0], problem->size.items, problem->size.d_in,
+                    &attention->held[STAGE_NORMED]);
     return STATUS_OK;
 }
 
@@ -86,7 +89,8 @@ static void split_heads(const struct problem *problem, double *columns, size_t i
 {
     const size_t all = projected->shape[1], count = projected->shape[2], d = projected->shape[3];
     operand_clip(problem, columns, heads * d);
-    dtype_round(problem->noise > 0 ? DTYPE_F32 : problem->dtype, columns, heads * d); /* noise of its own for each */
+    dtype_round(problem->loss.noise > 0 ? DTYPE_F32 : problem->rounding.dtype, columns,
+                heads * d); /* noise of its own for each */
     for (size_t i = 0; i < heads; i++)
         tensor_store(projected, ((item * all + head + i) * count + row) * d, d, columns + i * d);
 }
@@ -146,7 +150,7 @@ static enum status project_heads(struct projecting projecting, size_t module, si
                                  struct error *error)
 {
     const struct problem *problem = projecting.attention->problem;
-    const size_t rows = problem->items * projecting.projected->shape[2], d = projecting.projected->shape[3];
+    const size_t rows = problem->size.items * projecting.projected->shape[2], d = projecting.projected->shape[3];
     struct arena scratch = {0};
     projecting.head = module * projecting.heads + first;
     projecting.heads = count;
@@ -173,7 +177,7 @@ static enum status project_module(const struct attention *attention, size_t modu
                                           .source = &attention->sources[id != PROJECTION_QUERY],
                                           .projected = projected,
                                           .heads = projected->shape[1] / problem->plan.module_count,
-                                          .d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in};
+                                          .d_in = id == PROJECTION_QUERY ? problem->size.d_in : problem->size.d_key_in};
     const size_t fit = PIECE_NUMBERS / (projecting.d_in * projected->shape[3]);
     const size_t most = latent_makes(problem, id) ? projecting.heads : fit > 0 ? fit : 1;
     for (size_t first = 0; first < projecting.heads; first += most)
@@ -187,7 +191,7 @@ static void clip_all(const struct problem *problem, const struct tensor *project
 {
     enum { RUN = 256 };
     double numbers[RUN];
-    const size_t count = problem->clip > 0 ? tensor_count(projected) : 0;
+    const size_t count = problem->given.clip > 0 ? tensor_count(projected) : 0;
     for (size_t first = 0, run; first < count; first += run) {
         run = memory_smaller(RUN, count - first);
         tensor_load(projected, first, run, numbers);
@@ -202,13 +206,13 @@ static enum status make_projection(struct attention *attention, enum projection_
     const struct problem *problem = attention->problem;
     const struct tensor *projected = &attention->held[projection_stage(id)];
     for (size_t module = 0; module < problem->plan.module_count; module++) {
-        enum status status = problem->kernel_projections && !latent_makes(problem, id)
+        enum status status = problem->path.kernel_projections && !latent_makes(problem, id)
                                  ? kernel_path_projection(attention, module, id, projected, error)
                                  : project_module(attention, module, id, projected, error);
         if (status != STATUS_OK)
             return status;
     }
-    if (problem->kernel_projections)
+    if (problem->path.kernel_projections)
         clip_all(problem, projected);
     attention->made |= STAGE_BIT(projection_stage(id));
     return STATUS_OK;
@@ -222,7 +226,7 @@ static void take_given(struct attention *attention, uint64_t stages)
     const struct problem *problem = attention->problem;
     for (int i = 0; i < PROJECTION_COUNT; i++) {
         const enum projection_id id = (enum projection_id)i;
-        const struct tensor *given = &problem->given[id];
+        const struct tensor *given = &problem->given.operands[id];
         struct tensor *held = &attention->held[projection_stage(id)];
         attention->made |= STAGE_BIT(projection_stage(id));
         if (held->rank == 0)
@@ -230,7 +234,7 @@ static void take_given(struct attention *attention, uint64_t stages)
         else if ((stages & STAGE_BIT(projection_stage(id))) == 0)
             continue;
         else if (id == PROJECTION_QUERY)
-            gather_rows(attention, given, problem->items * problem->heads, problem->d_head, held);
+            gather_rows(attention, given, problem->size.items * problem->size.heads, problem->size.d_head, held);
         else
             memcpy(held->data, given->data, tensor_count(given) * dtype_size(given->dtype));
     }
@@ -252,11 +256,11 @@ static void finish_task(void *context, size_t task, unsigned thread)
     const struct attention *attention = finishing->attention;
     const struct problem *problem = attention->problem;
     const size_t rows = finishing->made->shape[2], item = task / rows, row = task % rows;
-    const size_t width = finishing->made->shape[1] * problem->d_head;
-    double *projected = finishing->scratch + thread * (3 * width + problem->d_head), *normed = projected + width,
+    const size_t width = finishing->made->shape[1] * problem->size.d_head;
+    double *projected = finishing->scratch + thread * (3 * width + problem->size.d_head), *normed = projected + width,
            *made = normed + width;
     operand_load_heads(finishing->made, item, row, projected);
-    dtype_round(problem->dtype, projected, width); /* the kernels do not */
+    dtype_round(problem->rounding.dtype, projected, width); /* the kernels do not */
     operand_steps(problem, finishing->id,
                   operand_position(problem, finishing->id, item,
                                    finishing->id == PROJECTION_QUERY ? attention->positions[row] : row),
@@ -277,11 +281,11 @@ static enum status finish(struct attention *attention, enum projection_id id, st
         .projected = &attention->held[of_query ? STAGE_PROJECTED_QUERY : STAGE_PROJECTED_KEY],
         .normed = &attention->held[of_query ? STAGE_NORMED_QUERY : STAGE_NORMED_KEY],
     };
-    const size_t tasks = problem->items * finishing.made->shape[2];
-    const size_t width = finishing.made->shape[1] * problem->d_head;
+    const size_t tasks = problem->size.items * finishing.made->shape[2];
+    const size_t width = finishing.made->shape[1] * problem->size.d_head;
     const unsigned threads = setup_threads(problem, (double)tasks * (double)width * 8);
     struct arena scratch = {0};
-    finishing.scratch = arena_allocate(&scratch, threads, (3 * width + problem->d_head) * sizeof(double), error);
+    finishing.scratch = arena_allocate(&scratch, threads, (3 * width + problem->size.d_head) * sizeof(double), error);
     if (finishing.scratch != NULL)
         threads_run(threads, tasks, finish_task, &finishing);
     arena_free(&scratch);

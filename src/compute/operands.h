@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* query, key and value, held whole: projected in double or on the kernels, or as they were given; and what lies
  * before them: the layer's norm, then the norm and the rotation of query and key. */
 #ifndef ATTN_COMPUTE_OPERANDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/plain_path.h"
 
 #include "mistake/plain.h"
@@ -8,9 +9,9 @@
 /* The queries to compute: those asked for, or where queries meet all of them. */
 static const size_t *choose_rows(const struct problem *problem, size_t *count, struct arena *arena, struct error *error)
 {
-    *count = problem->recipe->across ? problem->queries : problem->row_count;
-    if (!problem->recipe->across)
-        return problem->rows;
+    *count = problem->mistake.recipe->across ? problem->size.queries : problem->chosen.row_count;
+    if (!problem->mistake.recipe->across)
+        return problem->chosen.rows;
     size_t *rows = arena_allocate(arena, *count, sizeof *rows, error);
     for (size_t i = 0; i < *count && rows != NULL; i++)
         rows[i] = i;
@@ -21,10 +22,10 @@ static const size_t *choose_rows(const struct problem *problem, size_t *count, s
 static void *pick_rows(const struct problem *problem, void *from, size_t made, size_t matrices, size_t bytes,
                        struct arena *arena, struct error *error)
 {
-    const size_t rows = problem->row_count;
+    const size_t rows = problem->chosen.row_count;
     char *to = made == rows ? NULL : arena_allocate(arena, matrices * rows, bytes, error);
     for (size_t i = 0; i < matrices * rows && to != NULL; i++)
-        memcpy(to + i * bytes, (const char *)from + (i / rows * made + problem->rows[i % rows]) * bytes, bytes);
+        memcpy(to + i * bytes, (const char *)from + (i / rows * made + problem->chosen.rows[i % rows]) * bytes, bytes);
     return made == rows ? from : to;
 }
 
@@ -32,7 +33,7 @@ static void *pick_rows(const struct problem *problem, void *from, size_t made, s
 static enum status hold_rows(struct attention *attention, enum stage stage, struct tensor made, size_t axis,
                              struct arena *arena, struct error *error)
 {
-    const size_t rows = attention->problem->row_count;
+    const size_t rows = attention->problem->chosen.row_count;
     size_t matrices = 1, bytes = dtype_size(made.dtype);
     if (made.rank == 0)
         return STATUS_OK;
@@ -48,9 +49,9 @@ static enum status hold_stage(struct attention *attention, const struct plain *p
                               struct arena *arena, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    struct tensor made = {.dtype = DTYPE_F64, .rank = 1, .shape = {problem->items}, .data = plain->stages[stage]};
+    struct tensor made = {.dtype = DTYPE_F64, .rank = 1, .shape = {problem->size.items}, .data = plain->stages[stage]};
     if (!STAGES[stage].joins_heads)
-        made.shape[made.rank++] = problem->heads;
+        made.shape[made.rank++] = problem->size.heads;
     made.shape[made.rank++] = plain->row_count;
     if (stage_has_columns(stage))
         made.shape[made.rank++] = problem_columns_of_head(problem, stage);
@@ -77,8 +78,8 @@ static enum status hold(struct attention *attention, const struct plain *plain, 
             attention->held[stage] = attention->held[stage_of_numbers((enum stage)stage)];
     attention->made = stage_existing(UINT64_MAX); /* as many as a run was asked for; plain_run makes them all */
     if (plain->kept != NULL)
-        attention->kept = pick_rows(problem, plain->kept, plain->row_count, problem->items * problem->heads,
-                                    problem->keys * sizeof *plain->kept, arena, error);
+        attention->kept = pick_rows(problem, plain->kept, plain->row_count, problem->size.items * problem->size.heads,
+                                    problem->size.keys * sizeof *plain->kept, arena, error);
     return error->status;
 }
 
@@ -87,8 +88,11 @@ enum status plain_path(struct attention *attention, const struct problem *proble
 {
     struct plain *plain = arena_allocate(arena, 1, sizeof *plain, error);
     size_t count;
-    *attention = (struct attention){
-        .problem = problem, .positions = problem->rows, .slots = problem->row_count, .threads = 1, .output_threads = 1};
+    *attention = (struct attention){.problem = problem,
+                                    .positions = problem->chosen.rows,
+                                    .slots = problem->chosen.row_count,
+                                    .threads = 1,
+                                    .output_threads = 1};
     if (plain == NULL)
         return error->status;
     *plain = (struct plain){.wants_normed = stage_applies(problem, STAGE_NORMED)};
@@ -101,7 +105,7 @@ enum status plain_path(struct attention *attention, const struct problem *proble
                             "not enough memory: with this --mistake all stages are held whole, %.1f GB, and %.1f GB "
                             "are there; expected fewer tokens, heads or items",
                             needed / 1e9, there / 1e9);
-    if (plain_run(plain, problem->recipe, rows, count, stages, NULL, NULL, arena, error) != STATUS_OK)
+    if (plain_run(plain, problem->mistake.recipe, rows, count, stages, NULL, NULL, arena, error) != STATUS_OK)
         return error->status;
     return hold(attention, plain, arena, error);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A job with mistakes that no problem can say: its stages are made whole, by mistake/plain.h. */
 #ifndef ATTN_COMPUTE_PLAIN_PATH_H
 #define ATTN_COMPUTE_PLAIN_PATH_H

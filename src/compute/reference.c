@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/reference.h"
 
 #include "model/stage_id.h"
@@ -29,7 +30,7 @@ static bool load_bias(const struct attention *attention, double *bias, size_t it
 /* What a mistake of the backward pass takes, beside what is right. */
 static uint64_t with_mistake(const struct problem *problem, uint64_t stages)
 {
-    const struct backward_mistake *mistake = problem->backward_mistake;
+    const struct backward_mistake *mistake = problem->mistake.backward;
     return mistake != NULL && stage_closure(stages) & mistake->makes ? stages | mistake->from : stages;
 }
 
@@ -49,19 +50,20 @@ void reference_begin(const struct attention *attention, size_t item, size_t head
 {
     const struct problem *problem = attention->problem;
     const uint64_t made = made_for(problem, stages);
-    const size_t kv_head = (item * problem->heads + head) / (problem->heads / problem->kv_heads);
+    const size_t kv_head = (item * problem->size.heads + head) / (problem->size.heads / problem->size.kv_heads);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (made & STAGE_BIT(stage))
             head_load(attention->head, (enum stage)stage, &attention->held[STAGE_KEY], &attention->held[STAGE_VALUE],
-                      kv_head * problem->keys);
+                      kv_head * problem->size.keys);
 }
 
 void reference_row(const struct attention *attention, struct attention_scratch *scratch, size_t item, size_t head,
                    size_t slot, uint64_t stages, const bool *kept)
 {
     const struct problem *problem = attention->problem;
-    const size_t d = problem->d_head, matrix = item * problem->heads + head, query = attention->positions[slot];
-    const struct span seen = mask_span(&problem->mask, item, query), all = {0, problem->keys};
+    const size_t d = problem->size.d_head, matrix = item * problem->size.heads + head,
+                 query = attention->positions[slot];
+    const struct span seen = mask_span(&problem->mask, item, query), all = {0, problem->size.keys};
     const uint64_t made = made_for(problem, stages);
     const bool empty = load_bias(attention, scratch->bias, item, head, query, seen);
     const struct attention_row row = {.problem = problem,
@@ -80,8 +82,8 @@ void reference_row(const struct attention *attention, struct attention_scratch *
                                       .cast = scratch->cast};
     tensor_load(&attention->held[STAGE_QUERY], (matrix * attention->slots + slot) * d, d, scratch->rows[STAGE_QUERY]);
     if (attention->held[STAGE_GRAD_CONTEXT].rank > 0)
-        tensor_load(&attention->held[STAGE_GRAD_CONTEXT], (matrix * attention->slots + slot) * problem->d_value,
-                    problem->d_value, scratch->rows[STAGE_GRAD_CONTEXT]);
+        tensor_load(&attention->held[STAGE_GRAD_CONTEXT], (matrix * attention->slots + slot) * problem->size.d_value,
+                    problem->size.d_value, scratch->rows[STAGE_GRAD_CONTEXT]);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (made & STAGE_BIT(stage))
             stage_make(&row, (enum stage)stage);

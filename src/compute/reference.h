@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The reference: one row through the stages, whose equations are in src/stage/.
  *
  * Each stage is computed in double from the stages before it as they are stored, and rounded once to the working

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/result.h"
 
 #include "compute/plain_path.h"
@@ -28,7 +29,8 @@ static void axes_of_given(const struct problem *problem, const struct input_tens
     const bool operand = stage_exists(stage) && STAGES[stage].operand;
     const bool cache = strcmp(given->name, "key_cache") == 0 || strcmp(given->name, "value_cache") == 0;
     memcpy(axes, MASK_AXES + TENSOR_RANK - rank, rank * sizeof axes[0]);
-    if (!cache && !(operand && ((rank == 3 && problem->mask.sequences.count > 0) || (rank == 4 && problem->packed))))
+    if (!cache &&
+        !(operand && ((rank == 3 && problem->mask.sequences.count > 0) || (rank == 4 && problem->size.heads_packed))))
         return;
     axes[rank - 2] = AXIS_HEAD;
     axes[rank - 3] = cache ? AXIS_COLUMN : stage_is_of_keys(stage) ? AXIS_TOKEN : AXIS_INPUT;
@@ -45,7 +47,8 @@ static void add_beside(struct result *result, const struct input_tensor *given)
     *table = (struct result_table){.name = given->name,
                                    .stage = STAGE_INPUTS,
                                    .tensor = tensor,
-                                   .dtype = dtype_is_working(tensor->dtype) ? result->problem->dtype : tensor->dtype};
+                                   .dtype = dtype_is_working(tensor->dtype) ? result->problem->rounding.dtype
+                                                                            : tensor->dtype};
     axes_of_given(result->problem, given, axes);
     for (size_t axis = 0; axis < tensor->rank; axis++)
         add_axis(table, axes[axis], tensor->shape[axis]);
@@ -56,10 +59,10 @@ static void add_rows(struct result *result, enum stage stage, const struct tenso
 {
     const struct problem *problem = result->problem;
     struct result_table *table = &result->tables[result->table_count++];
-    *table =
-        (struct result_table){.name = stage_name(stage), .stage = stage, .tensor = tensor, .dtype = problem->dtype};
-    if (problem->has_batch)
-        add_axis(table, AXIS_ITEM, problem->items);
+    *table = (struct result_table){
+        .name = stage_name(stage), .stage = stage, .tensor = tensor, .dtype = problem->rounding.dtype};
+    if (problem->size.has_batch)
+        add_axis(table, AXIS_ITEM, problem->size.items);
     add_axis(table, axis, tensor->shape[tensor->rank - 2]);
     add_axis(table, AXIS_COLUMN, tensor->shape[tensor->rank - 1]);
 }
@@ -67,12 +70,12 @@ static void add_rows(struct result *result, enum stage stage, const struct tenso
 static void add_inputs(struct result *result)
 {
     const struct problem *problem = result->problem;
-    if (problem->inputs.rank > 0)
-        add_rows(result, STAGE_INPUTS, &problem->inputs, AXIS_INPUT);
-    if (problem->crosses && !problem_shows_stage(problem, STAGE_KEY_INPUTS))
-        add_rows(result, STAGE_KEY_INPUTS, &problem->key_inputs, AXIS_TOKEN);
-    for (size_t i = 0; i < problem->beside_count; i++)
-        add_beside(result, &problem->beside[i]);
+    if (problem->given.inputs.rank > 0)
+        add_rows(result, STAGE_INPUTS, &problem->given.inputs, AXIS_INPUT);
+    if (problem->given.is_cross && !problem_shows_stage(problem, STAGE_KEY_INPUTS))
+        add_rows(result, STAGE_KEY_INPUTS, &problem->given.key_inputs, AXIS_TOKEN);
+    for (size_t i = 0; i < problem->given.other_count; i++)
+        add_beside(result, &problem->given.others[i]);
 }
 
 /* A parameter, or its gradient. */
@@ -83,7 +86,7 @@ static enum status add_tensor(struct result *result, enum stage stage, const cha
     if (tensor->rank == 0)
         return STATUS_OK;
     struct result_table *table = &result->tables[result->table_count++];
-    *table = (struct result_table){.stage = stage, .tensor = tensor, .dtype = result->problem->dtype};
+    *table = (struct result_table){.stage = stage, .tensor = tensor, .dtype = result->problem->rounding.dtype};
     snprintf(text, sizeof text, "%s%s", STAGES[stage].backward ? "grad_" : "", name);
     table->name = arena_text(arena, text, strlen(text), error);
     for (size_t axis = 0; axis < tensor->rank; axis++)
@@ -110,11 +113,11 @@ static void add_gradient_of_mask(struct result *result, enum stage stage)
     const struct tensor *mask = &problem->mask.attn_mask;
     const bool of_heads = STAGES[stage].columns == STAGE_COLUMNS_HEADS;
     struct result_table *table = &result->tables[result->table_count++];
-    *table = (struct result_table){.name = stage_name(stage), .stage = stage, .dtype = problem->dtype};
+    *table = (struct result_table){.name = stage_name(stage), .stage = stage, .dtype = problem->rounding.dtype};
     stage_formula(problem, stage, table->formula, sizeof table->formula);
     for (size_t axis = 0; axis < (of_heads ? 1 : mask->rank); axis++)
         add_axis(table, of_heads ? AXIS_COLUMN : MASK_AXES[TENSOR_RANK - mask->rank + axis],
-                 of_heads ? problem->heads : mask->shape[axis]);
+                 of_heads ? problem->size.heads : mask->shape[axis]);
 }
 
 static void add_stage(struct result *result, enum stage stage)
@@ -127,14 +130,14 @@ static void add_stage(struct result *result, enum stage stage)
         (struct result_table){.name = stage_name(stage), .stage = stage, .dtype = problem_stage_dtype(problem, stage)};
     table->hides =
         problem->masks && stage_is_square(stage) && stage_follows(stage, STAGE_MASKED) &&
-        (problem->wrong & STAGE_BIT(STAGE_MASKED)) == 0 &&
-        !(STAGES[stage].backward && problem->backward_mistake != NULL && problem->backward_mistake->shows_masked);
+        (problem->mistake.wrong & STAGE_BIT(STAGE_MASKED)) == 0 &&
+        !(STAGES[stage].backward && problem->mistake.backward != NULL && problem->mistake.backward->shows_masked);
     stage_formula(problem, stage, table->formula, sizeof table->formula);
-    if (problem->has_batch || whole)
-        add_axis(table, AXIS_ITEM, problem->items);
-    if ((problem->has_heads && !side_by_side) || whole)
-        add_axis(table, AXIS_HEAD, of_keys ? problem->kv_heads : problem->heads);
-    add_axis(table, of_keys ? AXIS_TOKEN : AXIS_QUERY, of_keys ? problem->keys : problem->row_count);
+    if (problem->size.has_batch || whole)
+        add_axis(table, AXIS_ITEM, problem->size.items);
+    if ((problem->size.has_heads && !side_by_side) || whole)
+        add_axis(table, AXIS_HEAD, of_keys ? problem->size.kv_heads : problem->size.heads);
+    add_axis(table, of_keys ? AXIS_TOKEN : AXIS_QUERY, of_keys ? problem->size.keys : problem->chosen.row_count);
     if (stage_has_columns(stage))
         add_axis(table, stage_is_square(stage) ? AXIS_TOKEN : AXIS_COLUMN, problem_columns(problem, stage));
 }
@@ -143,7 +146,8 @@ static void add_gradient_of_rows(struct result *result, enum stage stage)
 {
     const struct problem *problem = result->problem;
     const bool of_keys = stage_is_of_keys(stage);
-    add_rows(result, stage, of_keys ? &problem->key_inputs : &problem->inputs, of_keys ? AXIS_TOKEN : AXIS_INPUT);
+    add_rows(result, stage, of_keys ? &problem->given.key_inputs : &problem->given.inputs,
+             of_keys ? AXIS_TOKEN : AXIS_INPUT);
     struct result_table *table = &result->tables[result->table_count - 1];
     stage_formula(problem, stage, table->formula, sizeof table->formula);
 }
@@ -182,8 +186,8 @@ static enum status add_tables(struct result *result, struct arena *arena, struct
     result->tables = arena_allocate(arena, most, sizeof result->tables[0], error);
     if (result->tables == NULL)
         return error->status;
-    for (size_t i = 0; i < problem->stage_count && error->status == STATUS_OK; i++) {
-        const enum stage stage = problem->stages[i];
+    for (size_t i = 0; i < problem->chosen.stage_count && error->status == STATUS_OK; i++) {
+        const enum stage stage = problem->chosen.stages[i];
         const bool back = STAGES[stage].backward, exists = stage_exists(stage);
         switch (STAGES[stage].columns) {
         case STAGE_COLUMNS_D_IN:
@@ -198,7 +202,7 @@ static enum status add_tables(struct result *result, struct arena *arena, struct
             if (back)
                 add_gradient_of_rows(result, stage);
             else
-                add_rows(result, stage, &problem->key_inputs, AXIS_TOKEN);
+                add_rows(result, stage, &problem->given.key_inputs, AXIS_TOKEN);
             break;
         case STAGE_COLUMNS_MASK:
         case STAGE_COLUMNS_HEADS:
@@ -220,15 +224,15 @@ static enum status choose_rows(struct result *result, const size_t **positions, 
 {
     const struct problem *problem = result->problem;
     const size_t half = RESULT_ELIDED / 2;
-    *positions = problem->rows;
-    *slots = problem->row_count;
-    if (!result->elided || problem->row_count <= RESULT_ELIDED)
+    *positions = problem->chosen.rows;
+    *slots = problem->chosen.row_count;
+    if (!result->elided || problem->chosen.row_count <= RESULT_ELIDED)
         return STATUS_OK;
     size_t *ends = arena_allocate(arena, RESULT_ELIDED, sizeof *ends, error);
     if (ends == NULL)
         return error->status;
-    memcpy(ends, problem->rows, half * sizeof *ends);
-    memcpy(ends + half, problem->rows + problem->row_count - half, half * sizeof *ends);
+    memcpy(ends, problem->chosen.rows, half * sizeof *ends);
+    memcpy(ends + half, problem->chosen.rows + problem->chosen.row_count - half, half * sizeof *ends);
     *positions = ends;
     *slots = RESULT_ELIDED;
     return STATUS_OK;
@@ -236,7 +240,7 @@ static enum status choose_rows(struct result *result, const size_t **positions, 
 
 const char *result_layout(const struct result *result)
 {
-    return result->given ? INPUT_FILE_GIVEN : result->problem->crosses ? INPUT_FILE_CROSS : NULL;
+    return result->given ? INPUT_FILE_GIVEN : result->problem->given.is_cross ? INPUT_FILE_CROSS : NULL;
 }
 
 enum status result_make_room(struct result *result, struct arena *arena, struct error *error)
@@ -263,12 +267,12 @@ static void compare_with_given(struct result *result)
     if (result->given ||
         !(query || problem_shows_stage(problem, STAGE_KEY) || problem_shows_stage(problem, STAGE_VALUE)))
         return;
-    if (query && problem->whole_count < problem->queries)
+    if (query && problem->chosen.whole_count < problem->size.queries)
         add_lacking(result, "rows of query");
     if (problem->parameters.relative_bias.rank > 0)
         add_lacking(result, "the relative bias");
-    for (size_t i = 0; i < problem->beside_count && !beside; i++) {
-        const char *name = problem->beside[i].name;
+    for (size_t i = 0; i < problem->given.other_count && !beside; i++) {
+        const char *name = problem->given.others[i].name;
         if (!STAGES[stage_find(name, strlen(name))].operand)
             add_lacking(result, name);
     }
@@ -286,9 +290,9 @@ enum status result_list(struct result *result, const struct problem *problem, st
 static uint64_t stages_shown(const struct problem *problem, bool backward)
 {
     uint64_t stages = 0;
-    for (size_t i = 0; i < problem->stage_count; i++)
-        if (stage_exists(problem->stages[i]) && STAGES[problem->stages[i]].backward == backward)
-            stages |= STAGE_BIT(problem_made_as(problem, problem->stages[i]));
+    for (size_t i = 0; i < problem->chosen.stage_count; i++)
+        if (stage_exists(problem->chosen.stages[i]) && STAGES[problem->chosen.stages[i]].backward == backward)
+            stages |= STAGE_BIT(problem_made_as(problem, problem->chosen.stages[i]));
     return stages;
 }
 
@@ -326,7 +330,7 @@ enum status result_compute(struct result *result, struct arena *arena, struct er
     const enum stage unmade = stage_unmade(stage_closure(stages | stages_shown(problem, true)));
     if (unmade != STAGE_NAMES)
         return nobody_makes(unmade, error);
-    if (stages != 0 && problem->recipe != NULL) {
+    if (stages != 0 && problem->mistake.recipe != NULL) {
         if (plain_path(&result->attention, problem, stage_closure(stages), arena, error) != STATUS_OK)
             return error->status;
         result->rows = (struct row_stream){.problem = problem, .attention = &result->attention};
@@ -404,7 +408,7 @@ enum axis result_column_axis(const struct result_table *table)
 
 bool result_is_shown(const struct result *result, const struct result_table *table)
 {
-    return stage_exists(table->stage) || result->problem->stages_asked || result->problem->parameters_only;
+    return stage_exists(table->stage) || result->problem->chosen.stages_asked || result->problem->parameters_only;
 }
 
 size_t result_shown_count(size_t count, bool full)
@@ -493,7 +497,7 @@ void result_row(struct result *result, const struct result_table *table, size_t 
         held_row(result, table, matrix, row, numbers);
         if (table->stage == STAGE_DROPPED && result->attention.kept != NULL) /* for row_stream_kept */
             result->rows.kept =
-                result->attention.kept + matrix * result->attention.slots * result->attention.problem->keys;
+                result->attention.kept + matrix * result->attention.slots * result->attention.problem->size.keys;
         if (dtype_is_working(table->dtype))
             dtype_round(table->dtype, numbers, columns);
         return;
@@ -559,7 +563,7 @@ struct result_mask result_mask_of(const struct result *result, const struct resu
     if (!table->hides)
         return of_row;
     result_place(table, matrix, &of_row.item, &of_row.head);
-    of_row.query = problem->rows[row];
+    of_row.query = problem->chosen.rows[row];
     const bool numbers = !STAGES[table->stage].infinite && problem->mask.empty_row != EMPTY_ROW_ZERO;
     if (!numbers || !mask_is_empty(&problem->mask, of_row.item, of_row.head, of_row.query))
         of_row.rules = &problem->mask;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a writer sees: settings as rows, tokens, and tables with name, formula, axes and rows on demand.
  *
  * A table is the inputs, one parameter, or a stage. A writer asks for rows and never knows how they come: stages of

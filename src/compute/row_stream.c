@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/row_stream.h"
 
 #include "base/text.h"
@@ -26,13 +27,13 @@ static enum status create_track(struct row_stream *rows, size_t most, struct are
     const struct problem *problem = rows->problem;
     struct dropout_track *track = arena_allocate(arena, 1, sizeof *track, error);
     size_t matrices, all, kept;
-    if (!memory_multiply(problem->items, problem->heads, &matrices) ||
-        !memory_multiply(matrices, problem->queries, &all) || !memory_multiply(most, problem->keys, &kept))
+    if (!memory_multiply(problem->size.items, problem->size.heads, &matrices) ||
+        !memory_multiply(matrices, problem->size.queries, &all) || !memory_multiply(most, problem->size.keys, &kept))
         return error_system(error, 0, "not enough memory: too many rows of weights");
     rows->kept = arena_allocate(arena, kept, sizeof *rows->kept, error);
     if (track == NULL || rows->kept == NULL)
         return error->status;
-    *track = (struct dropout_track){.generator = problem->generator,
+    *track = (struct dropout_track){.generator = problem->drop.generator,
                                     .rows_per_call = problem->plan.stacked ? all / problem->plan.module_count : all};
     track->checkpoints = arena_allocate(arena, all / DROPOUT_BLOCK + 1, sizeof *track->checkpoints, error);
     if (track->checkpoints == NULL)
@@ -48,7 +49,7 @@ static void draw_next_row(const struct problem *problem, struct dropout_track *t
         track->checkpoints[track->checkpoint_count++] = track->generator;
     if (track->next % track->rows_per_call == 0)
         torch_random_dropout_begin(&track->generator);
-    torch_random_dropout(&track->generator, problem->dropout, kept, problem->keys);
+    torch_random_dropout(&track->generator, problem->drop.share, kept, problem->size.keys);
     track->next++;
 }
 
@@ -57,8 +58,8 @@ static void draw_row(struct row_stream *rows, size_t item, size_t head, size_t q
 {
     const struct problem *problem = rows->problem;
     struct dropout_track *track = rows->track;
-    const size_t matrix = problem->plan.stacked ? head * problem->items + item : item * problem->heads + head;
-    const size_t row = matrix * problem->queries + query;
+    const size_t matrix = problem->plan.stacked ? head * problem->size.items + item : item * problem->size.heads + head;
+    const size_t row = matrix * problem->size.queries + query;
     size_t checkpoint = row / DROPOUT_BLOCK;
     if (checkpoint >= track->checkpoint_count)
         checkpoint = track->checkpoint_count - 1;
@@ -74,13 +75,13 @@ static void draw_row(struct row_stream *rows, size_t item, size_t head, size_t q
 
 size_t row_stream_slot(const struct row_stream *rows, size_t row)
 {
-    const size_t left_out = rows->problem->row_count - rows->attention->slots;
+    const size_t left_out = rows->problem->chosen.row_count - rows->attention->slots;
     return left_out > 0 && row >= TEXT_ELIDED / 2 ? row - left_out : row;
 }
 
 size_t row_stream_of_slot(const struct row_stream *rows, size_t slot)
 {
-    const size_t left_out = rows->problem->row_count - rows->attention->slots;
+    const size_t left_out = rows->problem->chosen.row_count - rows->attention->slots;
     return left_out > 0 && slot >= TEXT_ELIDED / 2 ? slot + left_out : slot;
 }
 
@@ -108,7 +109,7 @@ static void run_task(void *context, size_t task, unsigned thread)
         return;
     }
     reference_row(rows->attention, scratch, run->item, run->head, run->first + task, run->stages,
-                  run->drops ? rows->kept + task * rows->problem->keys : NULL);
+                  run->drops ? rows->kept + task * rows->problem->size.keys : NULL);
     run->take(run, task, scratch);
 }
 
@@ -120,7 +121,7 @@ static void run_rows(struct run *run, size_t count)
     reference_begin(rows->attention, run->item, run->head, run->stages);
     for (size_t i = 0; i < count && run->drops; i++)
         draw_row(rows, run->item, run->head, rows->attention->positions[run->first + i],
-                 rows->kept + i * rows->problem->keys);
+                 rows->kept + i * rows->problem->size.keys);
     threads_run(rows->attention->threads, count + (run->beside.work != NULL), run_task, run);
 }
 
@@ -135,7 +136,7 @@ static void take_row(const struct run *run, size_t i, const struct attention_scr
 /* The row's numbers, until the next call. */
 static const double *block_row(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row)
 {
-    const size_t matrix = item * rows->problem->heads + head, slot = row_stream_slot(rows, row);
+    const size_t matrix = item * rows->problem->size.heads + head, slot = row_stream_slot(rows, row);
     const bool there =
         rows->stage == stage && rows->matrix == matrix && slot >= rows->first && slot - rows->first < rows->count;
     if (!there) {
@@ -219,7 +220,7 @@ void row_stream_run(struct row_stream *rows, uint64_t stages, size_t item, size_
 /* The i-th column that an elided row shows. */
 static size_t shown_column(const struct row_stream *rows, size_t i)
 {
-    return i < TEXT_ELIDED / 2 ? i : rows->problem->keys - TEXT_ELIDED + i;
+    return i < TEXT_ELIDED / 2 ? i : rows->problem->size.keys - TEXT_ELIDED + i;
 }
 
 /* Of a T x T stage the columns at both ends are kept, of another all. */
@@ -236,7 +237,7 @@ static double *shown_numbers(const struct row_stream *rows, size_t matrix, size_
 static void take_shown(const struct run *run, size_t i, const struct attention_scratch *scratch)
 {
     const struct row_stream *rows = run->rows;
-    double *numbers = shown_numbers(rows, run->item * rows->problem->heads + run->head, i);
+    double *numbers = shown_numbers(rows, run->item * rows->problem->size.heads + run->head, i);
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
         const bool square = stage_is_square((enum stage)stage);
         if ((rows->stages & STAGE_BIT(stage)) == 0)
@@ -249,7 +250,7 @@ static void take_shown(const struct run *run, size_t i, const struct attention_s
 /* What is shown of a row of each stage that is made by row, one behind the other. */
 static const double *shown_row(struct row_stream *rows, size_t item, size_t head, size_t row)
 {
-    const size_t matrix = item * rows->problem->heads + head;
+    const size_t matrix = item * rows->problem->size.heads + head;
     if (!rows->made[matrix])
         run_rows(&(struct run){.rows = rows, .item = item, .head = head, .stages = rows->stages, .take = take_shown},
                  rows->attention->slots);
@@ -262,7 +263,7 @@ static const double *shown_row(struct row_stream *rows, size_t item, size_t head
 static void take_context(const struct run *run, size_t i, const struct attention_scratch *scratch)
 {
     const struct row_stream *rows = run->rows;
-    const size_t d = rows->problem->d_value, matrix = run->item * rows->problem->heads + run->head;
+    const size_t d = rows->problem->size.d_value, matrix = run->item * rows->problem->size.heads + run->head;
     tensor_store(&rows->contexts, (matrix * rows->attention->slots + run->first + i) * d, d,
                  scratch->rows[STAGE_CONTEXT]);
 }
@@ -271,7 +272,7 @@ static void take_context(const struct run *run, size_t i, const struct attention
 static void make_contexts(struct row_stream *rows)
 {
     const struct problem *problem = rows->problem;
-    const size_t slots = rows->attention->slots, all = problem->items * problem->heads * slots;
+    const size_t slots = rows->attention->slots, all = problem->size.items * problem->size.heads * slots;
     struct progress *progress = rows->attention->progress;
     rows->contexts_made = true;
     progress_begin(progress, stage_name(STAGE_CONTEXT), (double)all);
@@ -279,8 +280,8 @@ static void make_contexts(struct row_stream *rows)
         const size_t matrix = row / slots, first = row % slots;
         count = memory_smaller(slots - first, rows->most);
         run_rows(&(struct run){.rows = rows,
-                               .item = matrix / problem->heads,
-                               .head = matrix % problem->heads,
+                               .item = matrix / problem->size.heads,
+                               .head = matrix % problem->size.heads,
                                .first = first,
                                .stages = STAGE_BIT(STAGE_CONTEXT),
                                .take = take_context},
@@ -292,7 +293,7 @@ static void make_contexts(struct row_stream *rows)
 
 static void get_context(struct row_stream *rows, size_t item, size_t head, size_t row, double *numbers)
 {
-    const size_t d = rows->problem->d_value, matrix = item * rows->problem->heads + head;
+    const size_t d = rows->problem->size.d_value, matrix = item * rows->problem->size.heads + head;
     if (!rows->contexts_made)
         make_contexts(rows);
     tensor_load(&rows->contexts, (matrix * rows->attention->slots + row) * d, d, numbers);
@@ -318,7 +319,7 @@ void row_stream_get(struct row_stream *rows, enum stage stage, size_t item, size
 
 static size_t output_columns_of(const struct problem *problem)
 {
-    return problem->plan.has_out ? problem->plan.d_output : problem->heads * problem->d_value;
+    return problem->plan.has_out ? problem->plan.d_output : problem->size.heads * problem->size.d_value;
 }
 
 static void output_task(void *context, size_t i, unsigned thread)
@@ -326,7 +327,7 @@ static void output_task(void *context, size_t i, unsigned thread)
     (void)thread;
     const struct row_stream *rows = context;
     const struct problem *problem = rows->problem;
-    reference_output(rows->attention, rows->side_by_side + i * problem->heads * problem->d_value,
+    reference_output(rows->attention, rows->side_by_side + i * problem->size.heads * problem->size.d_value,
                      rows->outputs + i * output_columns_of(problem));
 }
 
@@ -334,16 +335,16 @@ static void output_task(void *context, size_t i, unsigned thread)
 static void fill_outputs(struct row_stream *rows, size_t item, size_t first)
 {
     const struct problem *problem = rows->problem;
-    const size_t d = problem->d_value, left = problem->row_count - first;
+    const size_t d = problem->size.d_value, left = problem->chosen.row_count - first;
     rows->outputs_item = item;
     rows->outputs_first = first;
     rows->outputs_count = left < rows->block ? left : rows->block;
     if (rows->shown != NULL) /* those that follow may be left out */
         rows->outputs_count = 1;
-    for (size_t head = 0; head < problem->heads; head++)
+    for (size_t head = 0; head < problem->size.heads; head++)
         for (size_t i = 0; i < rows->outputs_count; i++)
             row_stream_get(rows, STAGE_CONTEXT, item, head, first + i,
-                           rows->side_by_side + (i * problem->heads + head) * d);
+                           rows->side_by_side + (i * problem->size.heads + head) * d);
     threads_run(rows->attention->output_threads, rows->outputs_count, output_task, rows);
 }
 
@@ -359,7 +360,7 @@ void row_stream_output(struct row_stream *rows, size_t item, size_t row, double 
 
 const bool *row_stream_kept(const struct row_stream *rows, size_t row)
 {
-    return rows->kept + (row_stream_slot(rows, row) - rows->first) * rows->problem->keys;
+    return rows->kept + (row_stream_slot(rows, row) - rows->first) * rows->problem->size.keys;
 }
 
 /* --- room -------------------------------------------------------------------------------------------------------- */
@@ -370,40 +371,41 @@ enum { BLOCK_NUMBERS = 1 << 21, MOST_BLOCK = 64 };
 static size_t choose_block(const struct row_stream *rows, bool elided)
 {
     const struct problem *problem = rows->problem;
-    const double work = (double)problem->keys * (double)(problem->d_head + problem->d_value);
+    const double work = (double)problem->size.keys * (double)(problem->size.d_head + problem->size.d_value);
     const size_t threads = rows->attention->threads;
-    size_t block = problem->dropout > 0 ? DROPOUT_BLOCK : 1;
+    size_t block = problem->drop.share > 0 ? DROPOUT_BLOCK : 1;
     if (threads > 1)
         for (block = threads; block < MOST_BLOCK && (double)block * work < BLOCK_WORK;)
             block *= 2;
     else if (rows->attention->output_threads > 1)
         block = MOST_BLOCK;
-    while (block > threads && block > BLOCK_NUMBERS / problem->keys)
+    while (block > threads && block > BLOCK_NUMBERS / problem->size.keys)
         block /= 2;
-    return elided && problem->row_count > TEXT_ELIDED ? 1 : block;
+    return elided && problem->chosen.row_count > TEXT_ELIDED ? 1 : block;
 }
 
 /* As bytes rows are taken as they are made: as many as fill a large write. */
 static size_t choose_most(const struct row_stream *rows)
 {
-    const size_t rows_written = memory_larger(ROW_STREAM_WRITTEN / rows->problem->keys, 1);
+    const size_t rows_written = memory_larger(ROW_STREAM_WRITTEN / rows->problem->size.keys, 1);
     return memory_smaller(rows->attention->slots, memory_larger(rows_written, rows->attention->threads));
 }
 
 static bool makes_output(const struct problem *problem)
 {
     bool makes = false;
-    for (size_t i = 0; i < problem->stage_count; i++)
-        makes = makes || problem_made_as(problem, problem->stages[i]) == STAGE_OUTPUT;
+    for (size_t i = 0; i < problem->chosen.stage_count; i++)
+        makes = makes || problem_made_as(problem, problem->chosen.stages[i]) == STAGE_OUTPUT;
     return makes;
 }
 
 static enum status create_contexts(struct row_stream *rows, struct arena *arena, struct error *error)
 {
     const struct problem *problem = rows->problem;
-    return tensor_create(&rows->contexts, dtype_storage(problem->dtype), 4,
-                         (const size_t[]){problem->items, problem->heads, rows->attention->slots, problem->d_value},
-                         arena, error);
+    return tensor_create(
+        &rows->contexts, dtype_storage(problem->rounding.dtype), 4,
+        (const size_t[]){problem->size.items, problem->size.heads, rows->attention->slots, problem->size.d_value},
+        arena, error);
 }
 
 /* The stages whose rows will be asked for and what these are made from, and where each begins among what is shown.
@@ -412,9 +414,9 @@ static void lay_out_shown(struct row_stream *rows)
 {
     const struct problem *problem = rows->problem;
     uint64_t shown = 0;
-    for (size_t i = 0; i < problem->stage_count; i++)
-        if (stage_has_columns(problem->stages[i]) && !STAGES[problem->stages[i]].backward)
-            shown |= stage_existing(STAGE_BIT(problem->stages[i]));
+    for (size_t i = 0; i < problem->chosen.stage_count; i++)
+        if (stage_has_columns(problem->chosen.stages[i]) && !STAGES[problem->chosen.stages[i]].backward)
+            shown |= stage_existing(STAGE_BIT(problem->chosen.stages[i]));
     shown = stage_closure(shown);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (shown & STAGE_BIT(stage) && stage_is_made_by_row((enum stage)stage)) {
@@ -427,7 +429,7 @@ static void lay_out_shown(struct row_stream *rows)
 static enum status create_shown(struct row_stream *rows, struct arena *arena, struct error *error)
 {
     const struct problem *problem = rows->problem;
-    const size_t matrices = problem->items * problem->heads;
+    const size_t matrices = problem->size.items * problem->size.heads;
     size_t count, numbers;
     lay_out_shown(rows);
     if (rows->shown_width == 0)
@@ -450,10 +452,11 @@ enum status row_stream_create(struct row_stream *rows, const struct problem *pro
     rows->block = choose_block(rows, elided);
     rows->most = choose_most(rows);
     const size_t most = memory_larger(memory_larger(rows->block, rows->most), TEXT_ELIDED);
-    const size_t columns = attention->fused ? 1 : memory_larger(problem->keys, problem->d_value);
+    const size_t columns = attention->fused ? 1 : memory_larger(problem->size.keys, problem->size.d_value);
     size_t numbers, width, outputs;
     if (!memory_multiply(rows->block, columns, &numbers) ||
-        !memory_multiply(problem->heads, problem->d_value, &width) || !memory_multiply(width, rows->block, &width) ||
+        !memory_multiply(problem->size.heads, problem->size.d_value, &width) ||
+        !memory_multiply(width, rows->block, &width) ||
         !memory_multiply(output_columns_of(problem), rows->block, &outputs))
         return error_system(error, 0, "not enough memory: too many numbers in a row");
     rows->numbers = arena_allocate(arena, numbers, sizeof *rows->numbers, error);
@@ -461,9 +464,10 @@ enum status row_stream_create(struct row_stream *rows, const struct problem *pro
     rows->outputs = arena_allocate(arena, outputs, sizeof *rows->outputs, error);
     if (rows->numbers == NULL || rows->side_by_side == NULL || rows->outputs == NULL)
         return error->status;
-    if (problem->dropout > 0 && create_track(rows, most, arena, error) != STATUS_OK)
+    if (problem->drop.share > 0 && create_track(rows, most, arena, error) != STATUS_OK)
         return error->status;
-    if (!elided && !problem->explains && !attention->fused && makes_output(problem))
+    if (!elided && !problem->chosen.explains && !attention->fused && makes_output(problem))
         return create_contexts(rows, arena, error);
-    return elided && !attention->fused && problem->keys > TEXT_ELIDED ? create_shown(rows, arena, error) : STATUS_OK;
+    return elided && !attention->fused && problem->size.keys > TEXT_ELIDED ? create_shown(rows, arena, error)
+                                                                           : STATUS_OK;
 }

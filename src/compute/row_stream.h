@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rows of stages that nobody holds, computed as they are asked for.
  *
  * Rows of T x T stages, and of context where the reference makes it, are computed in blocks, by all threads. Dropout's

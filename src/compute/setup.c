@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "compute/setup.h"
 
 #include "base/threads.h"
@@ -14,16 +15,16 @@ static const double THREADS_WORK = 0x1p24;
 
 unsigned setup_threads(const struct problem *problem, double multiply_adds)
 {
-    return multiply_adds >= THREADS_WORK ? problem->threads : 1;
+    return multiply_adds >= THREADS_WORK ? problem->path.threads : 1;
 }
 
 static enum status make_scratch(struct attention_scratch *scratch, const struct problem *problem, bool rows,
                                 struct arena *arena, struct error *error)
 {
-    const size_t keys = rows ? problem->keys : 1;
+    const size_t keys = rows ? problem->size.keys : 1;
     double **const all[] = {&scratch->query, &scratch->bias, &scratch->cast, &scratch->rows[STAGE_QUERY],
                             &scratch->rows[STAGE_GRAD_CONTEXT]};
-    const size_t sizes[] = {2 * problem->d_head, keys, keys, problem->d_head, problem->d_value};
+    const size_t sizes[] = {2 * problem->size.d_head, keys, keys, problem->size.d_head, problem->size.d_value};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         *all[i] = arena_allocate(arena, sizes[i], sizeof(double), error);
         if (*all[i] == NULL)
@@ -31,7 +32,7 @@ static enum status make_scratch(struct attention_scratch *scratch, const struct 
     }
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
         const size_t columns = problem_columns_of_head(problem, (enum stage)stage);
-        if (!stage_is_made_by_row((enum stage)stage) || (STAGES[stage].backward && !problem->has_grad))
+        if (!stage_is_made_by_row((enum stage)stage) || (STAGES[stage].backward && !problem->loss.is_given))
             continue;
         scratch->rows[stage] =
             arena_allocate(arena, memory_smaller(columns, rows ? columns : 1), sizeof(double), error);
@@ -45,9 +46,9 @@ static enum status make_scratches(struct attention *attention, uint64_t stages, 
                                   struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const double rows = (double)problem->items * (double)problem->heads * (double)attention->slots;
-    const double work = rows * (double)problem->keys * (double)(problem->d_head + problem->d_value);
-    bool asked = !problem->fused;
+    const double rows = (double)problem->size.items * (double)problem->size.heads * (double)attention->slots;
+    const double work = rows * (double)problem->size.keys * (double)(problem->size.d_head + problem->size.d_value);
+    bool asked = !problem->path.fused;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         asked = asked || (stages & STAGE_BIT(stage) && stage_is_made_by_row((enum stage)stage));
     attention->threads = asked ? setup_threads(problem, work) : 1;
@@ -66,13 +67,14 @@ static bool is_made_whole(const struct attention *attention, enum stage stage)
     if (STAGES[stage].backward) /* backward.c holds them */
         return false;
     if (STAGES[stage].operand)
-        return problem_projects(problem) || (!stage_is_of_keys(stage) && attention->slots != problem->queries) ||
+        return problem_projects(problem) || (!stage_is_of_keys(stage) && attention->slots != problem->size.queries) ||
                operand_has_steps(problem, projection_of(stage));
     if (!stage_is_attended(stage) && !STAGES[stage].repeats)
         return stage_applies(problem, stage);
     if (!stage_has_columns(stage))
         return true;
-    if (stage == STAGE_CONTEXT && (attention->ahead->begun || problem->packed || !problem_shows_stage(problem, stage)))
+    if (stage == STAGE_CONTEXT &&
+        (attention->ahead->begun || problem->size.heads_packed || !problem_shows_stage(problem, stage)))
         return false;
     return attention->fused && !STAGES[stage].repeats && !stage_is_square(stage);
 }
@@ -87,17 +89,17 @@ struct held {
 static enum dtype dtype_held(const struct problem *problem, enum stage stage)
 {
     const bool given = STAGES[stage].operand && !problem_projects(problem);
-    return given ? problem->given[PROJECTION_QUERY].dtype : dtype_storage(problem->dtype);
+    return given ? problem->given.operands[PROJECTION_QUERY].dtype : dtype_storage(problem->rounding.dtype);
 }
 
 static struct held shape_held(const struct attention *attention, enum stage stage)
 {
     const struct problem *problem = attention->problem;
     struct held held = {.stage = stage, .dtype = dtype_held(problem, stage)};
-    held.shape[held.rank++] = problem->items;
+    held.shape[held.rank++] = problem->size.items;
     if (!STAGES[stage].joins_heads)
-        held.shape[held.rank++] = stage_is_of_keys(stage) ? problem->kv_heads : problem->heads;
-    held.shape[held.rank++] = stage_is_of_keys(stage) ? problem->keys : attention->slots;
+        held.shape[held.rank++] = stage_is_of_keys(stage) ? problem->size.kv_heads : problem->size.heads;
+    held.shape[held.rank++] = stage_is_of_keys(stage) ? problem->size.keys : attention->slots;
     if (stage_has_columns(stage))
         held.shape[held.rank++] = problem_columns_of_head(problem, stage);
     return held;
@@ -118,15 +120,17 @@ static double count_bytes(const struct attention *attention, uint64_t stages, co
 {
     const struct problem *problem = attention->problem;
     const size_t d_out = memory_larger(problem->plan.d_out, problem->plan.has_out ? problem->plan.d_output : 0);
-    const size_t widest = problem->plan.has_out ? memory_larger(problem->d_in, problem->plan.d_out) : problem->d_in;
-    double bytes = (double)(problem->kernel_projections ? dtype_size(problem->projector->number) : sizeof(double)) *
-                       (double)d_out * (double)widest +
-                   attention->beside;
+    const size_t widest =
+        problem->plan.has_out ? memory_larger(problem->size.d_in, problem->plan.d_out) : problem->size.d_in;
+    double bytes =
+        (double)(problem->path.kernel_projections ? dtype_size(problem->path.projector->number) : sizeof(double)) *
+            (double)d_out * (double)widest +
+        attention->beside;
     if (!attention->fused)
         bytes += sizeof(double) * head_numbers(problem, stages);
     if (!attention->fused && stages & STAGE_BIT(STAGE_OUTPUT))
-        bytes += (double)dtype_size(dtype_storage(problem->dtype)) *
-                 (double)(problem->items * problem->heads * attention->slots) * (double)problem->d_value;
+        bytes += (double)dtype_size(dtype_storage(problem->rounding.dtype)) *
+                 (double)(problem->size.items * problem->size.heads * attention->slots) * (double)problem->size.d_value;
     for (size_t i = 0; i < count; i++) {
         double numbers = (double)dtype_size(held[i].dtype);
         for (size_t axis = 0; axis < held[i].rank; axis++)
@@ -185,15 +189,15 @@ static enum status make_fused(struct attention *attention, uint64_t stages, stru
         return STATUS_OK;
     if (kernel_path_context(attention, &found, error) != STATUS_OK || (!found.key && !found.value && !found.query))
         return error->status;
-    if (problem->forced != NULL)
-        return error_usage(error,
-                           "--kernel %s: %s %s%s, which the reference alone keeps out of rows that may not see it%s",
-                           problem->forced,
-                           found.query ? "query"
-                           : found.key ? "key"
-                                       : "value",
-                           made ? "overflowed in " : "holds NaN or infinity",
-                           made ? dtype_title(problem->kernel->number) : "", made ? "; expected --kernel auto" : "");
+    if (problem->path.forced != NULL)
+        return error_usage(
+            error, "--kernel %s: %s %s%s, which the reference alone keeps out of rows that may not see it%s",
+            problem->path.forced,
+            found.query ? "query"
+            : found.key ? "key"
+                        : "value",
+            made ? "overflowed in " : "holds NaN or infinity", made ? dtype_title(problem->path.kernel->number) : "",
+            made ? "; expected --kernel auto" : "");
     attention->fused = attention->ahead->begun = false;
     attention->held[STAGE_CONTEXT].rank = attention->held[STAGE_OUTPUT].rank = 0;
     return STATUS_OK;
@@ -202,11 +206,11 @@ static enum status make_fused(struct attention *attention, uint64_t stages, stru
 static void round_projections(const struct attention *attention)
 {
     const struct problem *problem = attention->problem;
-    const bool rounds = problem->kernel_projections && problem_projects(problem) && !attention->fused &&
-                        problem->dtype != dtype_storage(problem->dtype);
+    const bool rounds = problem->path.kernel_projections && problem_projects(problem) && !attention->fused &&
+                        problem->rounding.dtype != dtype_storage(problem->rounding.dtype);
     for (int stage = 0; stage < STAGE_COUNT && rounds; stage++)
         if (STAGES[stage].operand && attention->held[stage].rank > 0)
-            round_tensor(problem->dtype, &attention->held[stage]);
+            round_tensor(problem->rounding.dtype, &attention->held[stage]);
 }
 
 struct statistics_run {
@@ -221,7 +225,7 @@ static void make_row_statistics(void *context, size_t task, unsigned thread)
     const struct statistics_run *run = context;
     const struct attention *attention = run->attention;
     struct attention_scratch *scratch = &attention->scratch[thread];
-    const size_t row = run->first + task, matrix = row / attention->slots, heads = attention->problem->heads;
+    const size_t row = run->first + task, matrix = row / attention->slots, heads = attention->problem->size.heads;
     reference_row(attention, scratch, matrix / heads, matrix % heads, row % attention->slots, run->stages, NULL);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (run->stages & STAGE_BIT(stage))
@@ -235,13 +239,14 @@ static void make_statistics(struct attention *attention, uint64_t stages)
     int named = 0;
     while ((stages & STAGE_BIT(named)) == 0)
         named++;
-    const size_t rows = problem->items * problem->heads * attention->slots, most = (size_t)attention->threads * 16;
+    const size_t rows = problem->size.items * problem->size.heads * attention->slots,
+                 most = (size_t)attention->threads * 16;
     progress_begin(attention->progress, stage_name((enum stage)named), (double)rows);
     for (size_t first = 0, count; first < rows; first += count) {
         const size_t matrix = first / attention->slots;
         struct statistics_run run = {attention, stages, first};
         count = memory_smaller((matrix + 1) * attention->slots - first, most); /* of one head */
-        reference_begin(attention, matrix / problem->heads, matrix % problem->heads, stages);
+        reference_begin(attention, matrix / problem->size.heads, matrix % problem->size.heads, stages);
         threads_run(attention->threads, count, make_row_statistics, &run);
         progress_update(attention->progress, (double)(first + count));
     }
@@ -252,11 +257,11 @@ static void make_statistics(struct attention *attention, uint64_t stages)
 enum status setup_attention(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    attention->fused = problem->fused;
+    attention->fused = problem->path.fused;
     attention->output_threads = 1;
     attention->ahead->begun = attention->fused && attention->ahead->output != NULL &&
                               stages & STAGE_BIT(STAGE_CONTEXT) && (stages & STAGE_BIT(STAGE_OUTPUT)) == 0;
-    if (problem->fused && stage_statistics(stages) != 0) /* which come with a context */
+    if (problem->path.fused && stage_statistics(stages) != 0) /* which come with a context */
         stages |= STAGE_BIT(STAGE_VALUE);
     if (stages & (STAGE_BIT(STAGE_PROJECTED_QUERY) | STAGE_BIT(STAGE_NORMED_QUERY))) /* kept as query is made */
         stages |= STAGE_BIT(STAGE_QUERY);
@@ -281,9 +286,9 @@ enum status setup_attention(struct attention *attention, uint64_t stages, struct
         make_statistics(attention, stage_statistics(stages));
     if ((stages & STAGE_BIT(STAGE_OUTPUT)) == 0 || !problem->plan.has_out)
         return STATUS_OK;
-    attention->output_threads =
-        setup_threads(problem, (double)problem->items * (double)attention->slots *
-                                   (double)(problem->heads * problem->d_value) * (double)problem->plan.d_output);
+    attention->output_threads = setup_threads(problem, (double)problem->size.items * (double)attention->slots *
+                                                           (double)(problem->size.heads * problem->size.d_value) *
+                                                           (double)problem->plan.d_output);
     if (projection_weight(&problem->parameters.out, &attention->out_weight, arena, error) != STATUS_OK)
         return error->status;
     return projection_bias(&problem->parameters.out, &attention->out_bias, arena, error);

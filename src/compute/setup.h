@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What reference.c needs before its first row: memory; query, key and value, projected in double or on the kernels,
  * or as they were given; row statistics; and what the fused path makes as a whole.
  *

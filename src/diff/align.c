@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "diff/align.h"
 #include "model/stage_id.h"
 

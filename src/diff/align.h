@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rows and columns of results that were computed of other tokens: they meet by label.
  *
  * Where the tokens of one file, each of them once, are some of the other one's in their order, a table of the latter is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "diff/ask_why.h"
 
 #include "base/shell_word.h"

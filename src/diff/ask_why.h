@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where diff ends, attn why goes on: the command line that asks which mistake makes B of what A is computed from. */
 #ifndef ATTN_DIFF_ASK_WHY_H
 #define ATTN_DIFF_ASK_WHY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "diff/diff.h"
 
 #include "diff/align.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* attn diff: two files -> how far each stage of the second is from that of the first, and what differs before it.
  *
  * A is what is expected, B what is checked: B must have every stage that A has, and may have more. Stages meet by name;

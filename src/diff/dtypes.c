@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "diff/dtypes.h"
 
 #include "base/decimal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The dtype that the decimals of a text stand for: its settings tell it, or the other file does. */
 #ifndef ATTN_DIFF_DTYPES_H
 #define ATTN_DIFF_DTYPES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "diff/heads.h"
 #include "model/stage_id.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables of packed heads, which kernels and attn lay out in other ways: the same numbers in other axes. */
 #ifndef ATTN_DIFF_HEADS_H
 #define ATTN_DIFF_HEADS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "diff/pair.h"
 
 #include "base/threads.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a comparison of two files holds, and one pair of tensors in it: a stage, or a source. */
 #ifndef ATTN_DIFF_PAIR_H
 #define ATTN_DIFF_PAIR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "diff/place.h"
 
 #include "diff/align.h"

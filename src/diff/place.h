@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where an element of a table is, in words: which item, head, query, key or column, and its token. */
 #ifndef ATTN_DIFF_PLACE_H
 #define ATTN_DIFF_PLACE_H

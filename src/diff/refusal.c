@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "diff/refusal.h"
 
 #include "base/suggest.h"

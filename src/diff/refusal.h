@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Two files that cannot be compared: what each of them holds, and what may be meant. */
 #ifndef ATTN_DIFF_REFUSAL_H
 #define ATTN_DIFF_REFUSAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The report of diff, in its parts: for people in text, for pipes in JSON. */
 #ifndef ATTN_DIFF_REPORT_H
 #define ATTN_DIFF_REPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/wrap.h"
 #include "diff/align.h"
 #include "diff/place.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/text.h"
 #include "diff/place.h"
 #include "diff/report.h"

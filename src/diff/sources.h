@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What stages are made from, where two results hold it: inputs, parameters, masks, a past. */
 #ifndef ATTN_DIFF_SOURCES_H
 #define ATTN_DIFF_SOURCES_H

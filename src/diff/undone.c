@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "diff/undone.h"
 
 #include "base/threads.h"

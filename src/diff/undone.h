@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A stage that departs while one made from it agrees: what that is, where the numbers tell it. */
 #ifndef ATTN_DIFF_UNDONE_H
 #define ATTN_DIFF_UNDONE_H

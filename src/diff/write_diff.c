@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "diff/write_diff.h"
 
 #include "base/text.h"

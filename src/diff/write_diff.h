@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* diff -> text for people, or JSON for pipes.
  *
  * Text says in its first line whether the files agree, and if not, which stage departs first, or that B lacks one. JSON

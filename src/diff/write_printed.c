@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "diff/write_printed.h"
 
 #include "base/text.h"

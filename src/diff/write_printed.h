@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a printed table takes away from a comparison: the digits that it does not show. */
 #ifndef ATTN_DIFF_WRITE_PRINTED_H
 #define ATTN_DIFF_WRITE_PRINTED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "explain/explanation.h"
 #include "model/stages.h"
 
@@ -38,15 +39,15 @@ const double *explain_row(struct explanation *e, enum stage stage, struct explai
 enum mask_rule explain_rule(const struct explanation *e, struct explain_place place, size_t key)
 {
     const struct problem *problem = e->problem;
-    if (!problem->masks || problem->wrong & STAGE_BIT(STAGE_MASKED)) /* all have numbers, which take part */
+    if (!problem->masks || problem->mistake.wrong & STAGE_BIT(STAGE_MASKED)) /* all have numbers, which take part */
         return MASK_ALLOWS;
-    return mask_rule_of(&problem->mask, place.item, place.head, problem->rows[place.row], key);
+    return mask_rule_of(&problem->mask, place.item, place.head, problem->chosen.rows[place.row], key);
 }
 
 void explain_list_seen(struct explanation *e, struct explain_place place)
 {
     e->seen_count = 0;
-    for (size_t key = 0; key < e->problem->keys; key++)
+    for (size_t key = 0; key < e->problem->size.keys; key++)
         if (explain_rule(e, place, key) == MASK_ALLOWS)
             e->seen[e->seen_count++] = key;
 }
@@ -57,7 +58,7 @@ void explain_list_weighed(struct explanation *e, struct explain_place place)
     explain_list_seen(e, place);
     if (e->seen_count > 0 || problem->mask.empty_row == EMPTY_ROW_ZERO)
         return;
-    for (size_t key = 0; key < problem->keys; key++)
+    for (size_t key = 0; key < problem->size.keys; key++)
         e->seen[e->seen_count++] = key;
 }
 
@@ -92,13 +93,14 @@ static bool is_mixed(const struct explanation *e)
 {
     static const uint64_t MIXES = STAGE_BIT(STAGE_SCORES) | STAGE_BIT(STAGE_CONTEXT) | STAGE_BIT(STAGE_OUTPUT);
     const struct problem *problem = e->problem;
-    return problem->has_cell && (problem->wrong & MIXES & stage_closure(STAGE_BIT(problem->cell.stage))) != 0;
+    return problem->chosen.has_cell &&
+           (problem->mistake.wrong & MIXES & stage_closure(STAGE_BIT(problem->chosen.cell.stage))) != 0;
 }
 
 /* A cell of a gradient: what it is made of are rows of other queries, too. */
 static bool is_of_gradient(const struct problem *problem)
 {
-    return problem->has_cell && STAGES[problem->cell.stage].backward;
+    return problem->chosen.has_cell && STAGES[problem->chosen.cell.stage].backward;
 }
 
 /* Of all items, heads and queries. */
@@ -118,16 +120,17 @@ struct explain_range explain_items(const struct explanation *e, enum stage stage
     const struct problem *problem = e->problem;
     if (is_of_heads(stage))
         return range_of(false, 0, 1);
-    return range_of(problem->has_cell && problem->cell.item != SIZE_MAX, problem->cell.item, problem->items);
+    return range_of(problem->chosen.has_cell && problem->chosen.cell.item != SIZE_MAX, problem->chosen.cell.item,
+                    problem->size.items);
 }
 
 /* Of a cell of key or value they are the heads of query that share it. */
 static struct explain_range heads_of_gradient(const struct problem *problem, enum stage stage)
 {
-    const struct cell *cell = &problem->cell;
-    const size_t group = problem->heads / problem->kv_heads;
+    const struct cell *cell = &problem->chosen.cell;
+    const size_t group = problem->size.heads / problem->size.kv_heads;
     if (STAGES[cell->stage].joins_heads)
-        return range_of(false, 0, stage_is_of_keys(stage) ? problem->kv_heads : problem->heads);
+        return range_of(false, 0, stage_is_of_keys(stage) ? problem->size.kv_heads : problem->size.heads);
     const size_t head = is_of_heads(cell->stage) ? cell->column : cell->head == SIZE_MAX ? 0 : cell->head;
     if (stage_is_of_keys(cell->stage) && !stage_is_of_keys(stage))
         return (struct explain_range){head * group, (head + 1) * group, false};
@@ -137,20 +140,21 @@ static struct explain_range heads_of_gradient(const struct problem *problem, enu
 struct explain_range explain_heads(const struct explanation *e, enum stage stage)
 {
     const struct problem *problem = e->problem;
-    const struct cell *cell = &problem->cell;
+    const struct cell *cell = &problem->chosen.cell;
     const bool of_keys = stage_is_of_keys(stage);
     if (problem_is_side_by_side(problem, stage) || is_whole(stage))
         return range_of(false, 0, 1);
     if (is_of_gradient(problem))
         return heads_of_gradient(problem, stage);
-    if (!problem->has_cell || (cell->stage == STAGE_OUTPUT && problem->plan.has_out) ||
-        (is_mixed(e) && (STAGES[stage].operand || problem->wrong & STAGE_BIT(STAGE_OUTPUT)) && stage != cell->stage))
-        return range_of(false, 0, of_keys ? problem->kv_heads : problem->heads);
+    if (!problem->chosen.has_cell || (cell->stage == STAGE_OUTPUT && problem->plan.has_out) ||
+        (is_mixed(e) && (STAGES[stage].operand || problem->mistake.wrong & STAGE_BIT(STAGE_OUTPUT)) &&
+         stage != cell->stage))
+        return range_of(false, 0, of_keys ? problem->size.kv_heads : problem->size.heads);
     size_t head = cell->head == SIZE_MAX ? 0 : cell->head;
     if (problem_is_side_by_side(problem, cell->stage))
-        head = cell->column / problem->d_value;
+        head = cell->column / problem->size.d_value;
     if (of_keys && !stage_is_of_keys(cell->stage))
-        head /= problem->heads / problem->kv_heads;
+        head /= problem->size.heads / problem->size.kv_heads;
     return range_of(true, head, 0);
 }
 
@@ -158,26 +162,27 @@ struct explain_range explain_heads(const struct explanation *e, enum stage stage
 static struct explain_range range_of_rows(const struct explanation *e, enum stage stage)
 {
     const struct problem *problem = e->problem;
-    const struct cell *cell = &problem->cell;
+    const struct cell *cell = &problem->chosen.cell;
     if (is_of_heads(stage))
         return range_of(false, 0, 1);
     if (is_of_gradient(problem) && !is_of_heads(cell->stage) &&
         (STAGES[cell->stage].joins_heads || stage_is_of_keys(stage) == stage_is_of_keys(cell->stage)))
         return range_of(true, cell->row, 0);
     if (!stage_is_of_keys(stage))
-        return range_of(false, 0, problem->row_count);
-    if (!problem->has_cell)
-        return range_of(false, 0, problem->keys);
+        return range_of(false, 0, problem->chosen.row_count);
+    if (!problem->chosen.has_cell)
+        return range_of(false, 0, problem->size.keys);
     const bool of_one_key = stage_is_square(cell->stage) && !is_mixed(e);
-    return range_of(of_one_key || stage_is_of_keys(cell->stage), of_one_key ? cell->column : cell->row, problem->keys);
+    return range_of(of_one_key || stage_is_of_keys(cell->stage), of_one_key ? cell->column : cell->row,
+                    problem->size.keys);
 }
 
 /* Whether a token has a part in the cell only where its row sees it. */
 static bool asks_mask(const struct explanation *e, enum stage stage)
 {
     const struct problem *problem = e->problem;
-    return problem->has_cell && stage_is_of_keys(stage) && !is_mixed(e) && !is_of_gradient(problem) &&
-           (stage_closure(STAGE_BIT(problem->cell.stage)) & STAGE_BIT(STAGE_MASKED)) != 0;
+    return problem->chosen.has_cell && stage_is_of_keys(stage) && !is_mixed(e) && !is_of_gradient(problem) &&
+           (stage_closure(STAGE_BIT(problem->chosen.cell.stage)) & STAGE_BIT(STAGE_MASKED)) != 0;
 }
 
 /* What the explained heads of query that share this one of key and value see of its tokens; of values, what they
@@ -186,8 +191,8 @@ static void list_tokens(struct explanation *e, enum stage stage, struct explain_
 {
     const struct problem *problem = e->problem;
     const struct explain_range range = range_of_rows(e, stage), heads = explain_heads(e, STAGE_WEIGHTS);
-    const size_t group = problem->heads / problem->kv_heads;
-    memset(e->has_part, 0, problem->keys * sizeof *e->has_part);
+    const size_t group = problem->size.heads / problem->size.kv_heads;
+    memset(e->has_part, 0, problem->size.keys * sizeof *e->has_part);
     for (size_t head = heads.first; head < heads.end; head++) {
         if (head / group != place.head)
             continue;
@@ -206,14 +211,14 @@ static void list_tokens(struct explanation *e, enum stage stage, struct explain_
 
 bool explain_by_token(const struct problem *problem, enum stage stage)
 {
-    return stage_is_of_keys(stage) || (stage == STAGE_NORMED && !problem->crosses);
+    return stage_is_of_keys(stage) || (stage == STAGE_NORMED && !problem->given.is_cross);
 }
 
 /* Marks the tokens whose rows of a stage of keys the cell is made from. */
 static void mark_normed(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct explain_range heads = explain_heads(e, stage);
-    if ((stage_closure(STAGE_BIT(e->problem->cell.stage)) & STAGE_BIT(stage)) == 0)
+    if ((stage_closure(STAGE_BIT(e->problem->chosen.cell.stage)) & STAGE_BIT(stage)) == 0)
         return;
     for (place.head = heads.first; place.head < heads.end; place.head++) {
         explain_list_rows(e, stage, place);
@@ -226,15 +231,15 @@ static void mark_normed(struct explanation *e, enum stage stage, struct explain_
 static void list_normed(struct explanation *e, struct explain_place place)
 {
     const struct problem *problem = e->problem;
-    const bool of_keys = problem->has_cell && stage_is_of_keys(problem->cell.stage);
-    memset(e->normed, 0, problem->keys * sizeof *e->normed);
-    for (size_t row = 0; row < problem->row_count && !of_keys; row++)
-        e->normed[problem->rows[row]] = true;
-    for (int stage = 0; problem->has_cell && stage < STAGE_COUNT; stage++)
+    const bool of_keys = problem->chosen.has_cell && stage_is_of_keys(problem->chosen.cell.stage);
+    memset(e->normed, 0, problem->size.keys * sizeof *e->normed);
+    for (size_t row = 0; row < problem->chosen.row_count && !of_keys; row++)
+        e->normed[problem->chosen.rows[row]] = true;
+    for (int stage = 0; problem->chosen.has_cell && stage < STAGE_COUNT; stage++)
         if (stage_is_of_keys((enum stage)stage))
             mark_normed(e, (enum stage)stage, place);
     e->row_count = 0;
-    for (size_t token = 0; token < problem->keys; token++)
+    for (size_t token = 0; token < problem->size.keys; token++)
         if (e->normed[token])
             e->rows[e->row_count++] = token;
 }
@@ -243,9 +248,9 @@ static void list_normed(struct explanation *e, struct explain_place place)
 static bool adds_to_cell(const struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;
-    const enum stage of = problem->cell.stage;
+    const enum stage of = problem->chosen.cell.stage;
     return !is_of_gradient(problem) || !stage_is_of_keys(of) || stage_is_of_keys(stage) ||
-           explain_adds(e, of, place, problem->cell.row);
+           explain_adds(e, of, place, problem->chosen.cell.row);
 }
 
 bool explain_adds(const struct explanation *e, enum stage stage, struct explain_place place, size_t key)
@@ -253,7 +258,7 @@ bool explain_adds(const struct explanation *e, enum stage stage, struct explain_
     const struct mask *mask = &e->problem->mask;
     return explain_rule(e, place, key) == MASK_ALLOWS ||
            (stage == STAGE_GRAD_VALUE && mask->empty_row != EMPTY_ROW_ZERO &&
-            mask_is_empty(mask, place.item, place.head, e->problem->rows[place.row]));
+            mask_is_empty(mask, place.item, place.head, e->problem->chosen.rows[place.row]));
 }
 
 void explain_list_rows(struct explanation *e, enum stage stage, struct explain_place place)
@@ -276,43 +281,44 @@ void explain_list_rows(struct explanation *e, enum stage stage, struct explain_p
 bool explain_one_key(const struct explanation *e)
 {
     const struct problem *problem = e->problem;
-    return problem->has_cell &&
-           (stage_is_square(problem->cell.stage) || (is_of_gradient(problem) && stage_is_of_keys(problem->cell.stage)));
+    return problem->chosen.has_cell && (stage_is_square(problem->chosen.cell.stage) ||
+                                        (is_of_gradient(problem) && stage_is_of_keys(problem->chosen.cell.stage)));
 }
 
 struct explain_range explain_keys(const struct explanation *e)
 {
-    const struct cell *cell = &e->problem->cell;
-    return range_of(explain_one_key(e), stage_is_of_keys(cell->stage) ? cell->row : cell->column, e->problem->keys);
+    const struct cell *cell = &e->problem->chosen.cell;
+    return range_of(explain_one_key(e), stage_is_of_keys(cell->stage) ? cell->row : cell->column,
+                    e->problem->size.keys);
 }
 
 /* Whether the cell is one of query or key, and the stage lies on the way to it. */
 static bool leads_to_cell(const struct problem *problem, enum stage stage)
 {
-    return problem->has_cell && projection_of(stage) != PROJECTION_COUNT && stage != problem->cell.stage &&
-           projection_of(stage) == projection_of(problem->cell.stage);
+    return problem->chosen.has_cell && projection_of(stage) != PROJECTION_COUNT &&
+           stage != problem->chosen.cell.stage && projection_of(stage) == projection_of(problem->chosen.cell.stage);
 }
 
 /* The columns of such a stage that make the cell: a norm asks for all of them, a rotation for a pair. */
 static struct explain_range columns_of_way(const struct problem *problem, enum stage stage)
 {
-    const struct cell *cell = &problem->cell;
+    const struct cell *cell = &problem->chosen.cell;
     const enum norm_id norm = projection_of(stage) == PROJECTION_QUERY ? NORM_QUERY : NORM_KEY;
     const bool first = (STAGES[stage].from & STAGE_BIT(STAGE_INPUTS)) != 0;
     size_t which;
     if (first && problem->parameters.norms[norm].kind != NORM_NONE)
-        return range_of(false, 0, problem->d_head);
-    const size_t pair = rope_pair_of(&problem->rope, cell->column, &which);
+        return range_of(false, 0, problem->size.d_head);
+    const size_t pair = rope_pair_of(&problem->rotation.rope, cell->column, &which);
     if (pair == SIZE_MAX)
         return range_of(true, cell->column, 0);
-    const struct rope_pair of = rope_pair(&problem->rope, pair);
+    const struct rope_pair of = rope_pair(&problem->rotation.rope, pair);
     return (struct explain_range){of.from[0], of.from[1] + 1, true};
 }
 
 struct explain_range explain_columns(const struct explanation *e, enum stage stage)
 {
     const struct problem *problem = e->problem;
-    const struct cell *cell = &problem->cell;
+    const struct cell *cell = &problem->chosen.cell;
     const bool side_by_side =
         cell->stage == STAGE_OUTPUT && !problem->plan.has_out; /* a column of it is one of a head */
     const bool of_context = stage == STAGE_CONTEXT && side_by_side;
@@ -321,8 +327,8 @@ struct explain_range explain_columns(const struct explanation *e, enum stage sta
     if (leads_to_cell(problem, stage))
         return columns_of_way(problem, stage);
     if (of_context || of_value)
-        column %= problem->d_value;
-    return range_of(problem->has_cell && (stage == cell->stage || of_context || of_value), column,
+        column %= problem->size.d_value;
+    return range_of(problem->chosen.has_cell && (stage == cell->stage || of_context || of_value), column,
                     problem_columns(problem, stage));
 }
 
@@ -384,9 +390,9 @@ static void write_item_and_head(const struct explanation *e, enum stage stage, s
 {
     const struct problem *problem = e->problem;
     output_print(e->lines.output, "  ");
-    if (problem->has_batch)
+    if (problem->size.has_batch)
         output_print(e->lines.output, "item %zu, ", place.item + 1);
-    if (problem->has_heads && !problem_is_side_by_side(problem, stage))
+    if (problem->size.has_heads && !problem_is_side_by_side(problem, stage))
         output_print(e->lines.output, "head %zu, ", place.head + 1);
 }
 
@@ -445,7 +451,7 @@ void explain_note(struct explanation *e, const char *format, ...)
 
 void explain_note_masked(struct explanation *e, const char *what)
 {
-    const size_t masked = e->problem->keys - e->seen_count;
+    const size_t masked = e->problem->size.keys - e->seen_count;
     if (masked > 0)
         explain_note(e, "(%zu key%s masked: %s)", masked, masked == 1 ? " is" : "s are", what);
 }
@@ -522,10 +528,10 @@ static size_t first_step_columns(const struct latent *latent)
  * attn_mask. */
 static size_t terms_of_sums(const struct problem *problem)
 {
-    const size_t group = problem->heads / problem->kv_heads;
-    const size_t matrices =
-        problem->mask.attn_mask.rank > 0 ? problem->items * problem->heads : memory_larger(group, problem->items);
-    return problem->has_grad ? matrices * memory_larger(problem->queries, problem->keys) : 0;
+    const size_t group = problem->size.heads / problem->size.kv_heads;
+    const size_t matrices = problem->mask.attn_mask.rank > 0 ? problem->size.items * problem->size.heads
+                                                             : memory_larger(group, problem->size.items);
+    return problem->loss.is_given ? matrices * memory_larger(problem->size.queries, problem->size.keys) : 0;
 }
 
 enum status explain_create(struct explanation *e, const struct problem *problem, struct explain_source source,
@@ -533,9 +539,9 @@ enum status explain_create(struct explanation *e, const struct problem *problem,
                            struct error *error)
 {
     const size_t terms = terms_of_sums(problem);
-    widest = memory_larger(memory_larger(widest, terms), problem->heads * problem->d_value);
-    widest = memory_larger(memory_larger(widest, problem->d_in), problem->heads * problem->d_head);
-    widest = memory_larger(widest, problem->d_key_in);
+    widest = memory_larger(memory_larger(widest, terms), problem->size.heads * problem->size.d_value);
+    widest = memory_larger(memory_larger(widest, problem->size.d_in), problem->size.heads * problem->size.d_head);
+    widest = memory_larger(widest, problem->size.d_key_in);
     widest = memory_larger(widest, first_step_columns(&problem->parameters.latent));
     *e = (struct explanation){.problem = problem, .source = source, .precision = precision, .full = full};
     double **const rows[] = {
@@ -546,10 +552,11 @@ enum status explain_create(struct explanation *e, const struct problem *problem,
         if (*rows[i] == NULL)
             return error->status;
     }
-    e->seen = arena_allocate(arena, memory_larger(problem->keys, terms), sizeof *e->seen, error);
-    e->rows = arena_allocate(arena, memory_larger(problem->keys, problem->row_count), sizeof *e->rows, error);
-    e->has_part = arena_allocate(arena, problem->keys, sizeof *e->has_part, error);
-    e->normed = arena_allocate(arena, problem->keys, sizeof *e->normed, error);
+    e->seen = arena_allocate(arena, memory_larger(problem->size.keys, terms), sizeof *e->seen, error);
+    e->rows =
+        arena_allocate(arena, memory_larger(problem->size.keys, problem->chosen.row_count), sizeof *e->rows, error);
+    e->has_part = arena_allocate(arena, problem->size.keys, sizeof *e->has_part, error);
+    e->normed = arena_allocate(arena, problem->size.keys, sizeof *e->normed, error);
     if (e->seen == NULL || e->rows == NULL || e->has_part == NULL || e->normed == NULL ||
         worked_line_create(&e->lines, output, full ? widest + 1 : EXPLAIN_MOST + 2, arena, error) != STATUS_OK)
         return error->status;

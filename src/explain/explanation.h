@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the arithmetic of every stage is written with: how rows are read, which of them are explained, and how lines and
  * notes about them are begun. It knows the problem; the rows come from whoever has them. Dimensions as in
  * problem.h. */

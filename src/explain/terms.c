@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "explain/terms.h"
 
 #include "model/stages.h"
@@ -91,7 +92,7 @@ static double load_number(const struct walk *walk, enum stage stage)
     const bool of_key = line->over <= EXPLAIN_SEEN && stage_is_of_keys(stage);
     struct explain_place place = of_term || of_key ? line->at : line->place;
     if (line->over == EXPLAIN_COLUMNS && stage_is_of_keys(line->stage)) /* its head is one of key and value */
-        place.head *= walk->e->problem->heads / walk->e->problem->kv_heads;
+        place.head *= walk->e->problem->size.heads / walk->e->problem->size.kv_heads;
     const size_t index = walk->braced ? walk->entry : of_term || of_key ? line->column : line->index;
     return explain_row(walk->e, stage, place, stage == line->stage)[index];
 }
@@ -249,8 +250,9 @@ static void begin_line(struct explanation *e, const struct explain_lines *line)
     else if (line->over == EXPLAIN_COLUMNS)
         explain_line(e, line->group, "column %zu", line->index + 1);
     else if (line->over == EXPLAIN_TERMS)
-        explain_row_line(e, line->group, line->at,
-                         (struct explain_row){line->of_keys, line->of_items && e->problem->has_batch, line->of_heads});
+        explain_row_line(
+            e, line->group, line->at,
+            (struct explain_row){line->of_keys, line->of_items && e->problem->size.has_batch, line->of_heads});
     else
         explain_key_line(e, line->group, line->place.item, line->index);
 }
@@ -364,11 +366,11 @@ void explain_each_column(struct explanation *e, enum stage stage, struct explain
 
 struct explain_place explain_term_place(const struct explanation *e, const struct explain_lines *lines, size_t term)
 {
-    const size_t rows = lines->of_keys ? e->problem->keys : e->problem->row_count;
+    const size_t rows = lines->of_keys ? e->problem->size.keys : e->problem->chosen.row_count;
     struct explain_place place = lines->place;
     if (lines->of_items && lines->of_heads) {
-        place.item = term / rows / e->problem->heads;
-        place.head = term / rows % e->problem->heads;
+        place.item = term / rows / e->problem->size.heads;
+        place.head = term / rows % e->problem->size.heads;
     } else {
         *(lines->of_items ? &place.item : &place.head) += term / rows;
     }
@@ -385,7 +387,7 @@ static void say_clipped(struct explanation *e, struct explain_lines *line)
     double sum = line->given[2].value;
     for (size_t i = 0; i < line->count; i++)
         sum += e->operand[i] * e->factor[i];
-    if (fabs(sum) <= e->problem->clip)
+    if (fabs(sum) <= e->problem->given.clip)
         return;
     const double made = load_number(&(struct walk){.e = e, .line = line}, line->stage);
     snprintf(line->words, sizeof line->words, ", clipped to %s", explain_number(e, (int)line->stage, made));
@@ -403,7 +405,7 @@ bool explain_prepare_projected(struct explanation *e, struct explain_lines *line
     line->given[2] =
         explain_value_if(by->projection->bias.rank > 0, by->weight_kind, explain_load_bias(by->projection, column));
     explain_load_weight(by->projection, column, e->factor);
-    if (e->problem->clip > 0 && projection_of(line->stage) != PROJECTION_COUNT)
+    if (e->problem->given.clip > 0 && projection_of(line->stage) != PROJECTION_COUNT)
         say_clipped(e, line);
     return true;
 }

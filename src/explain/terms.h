@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Worked lines as data: a stage says in which terms its numbers stand; one walker loads and writes them, works out what
  * they come to, and adds up what is left out. Terms are text:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "explain/worked_line.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Worked lines: arithmetic written out, with a label, such as "Your  0.43 x 0.14 + 0.15 x 0.18 ≈ 0.06 + 0.03 = 0.09".
  *
  * A line is one or more sides with "=" or "≈" between them; which of the two is chosen here, on the digits that are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* 2^x and tanh of floats; what kernel_pieces.h includes. */
 
 static const double LOG2_E = 0x1.715476p+0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* 2^x and tanh of doubles; what kernel_pieces.h includes. The polynomials are by Lawson's reweighting, as in
  * functions_f32.h. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fused path: the context on the kernels, in memory that grows with T d, not T x T.
  *
  *   H query heads (the items of a batch are just more heads), Tq queries, Tk keys, d columns of query and key, d_v of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kernel/fused_backward.h"
 
 #include "base/threads.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fused path backwards: the gradients of query, key and value, in memory that grows with T d, not T x T.
  *
  *   H query heads (the items of a batch are just more heads), Tq queries, Tk keys, d columns of query and key, d_v of

@@ -1,4 +1,5 @@
 /* machine: x86_64; flags: -mfma -mavx512f -mavx512vl -mavx512bw -mavx512dq -mamx-tile -mamx-bf16 */
+/* SPDX-License-Identifier: MIT */
 
 /* AMX: tiles of 16 rows of 64 bytes, and one instruction that multiplies two of them, of pairs of bfloat16, and adds
  * the product to a third, of floats. Keys are A as they lie, value is A transposed; query and weights are B, in the

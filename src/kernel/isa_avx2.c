@@ -1,4 +1,5 @@
 /* machine: x86_64; flags: -mavx2 -mfma */
+/* SPDX-License-Identifier: MIT */
 
 #include <immintrin.h>
 

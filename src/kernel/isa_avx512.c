@@ -1,4 +1,5 @@
 /* machine: x86_64; flags: -mfma -mavx512f -mavx512vl -mavx512bw -mavx512dq */
+/* SPDX-License-Identifier: MIT */
 
 #include <immintrin.h>
 

@@ -1,4 +1,5 @@
 /* machine: x86_64; flags: -mfma -mavx512f -mavx512vl -mavx512bw -mavx512dq -mavx512bf16 */
+/* SPDX-License-Identifier: MIT */
 
 /* AVX-512 with VDPBF16PS: one instruction multiplies 16 pairs of bfloat16 and adds them to 16 floats. As in
  * kernel_body.h, a tile of sums stays in registers, and scalars of A are broadcast; here these are pairs too:

@@ -1,4 +1,5 @@
 /* machine: any; flags: */
+/* SPDX-License-Identifier: MIT */
 
 /* What every processor of the kind can do: SSE2, with 16 registers, or NEON, with 32. */
 #define ISA baseline

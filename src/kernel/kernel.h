@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The kernels that the fused attention and the projections stand on: a row for each instruction set and dtype.
  *
  * kernel_body.h is one source, compiled for each instruction set in float and again in double; what works on other

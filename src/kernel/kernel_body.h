@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The vector kernels: one source, compiled once for each instruction set in float, and again in double (with DOUBLES;
  * the Makefile does both). A set is a file isa_NAME.c and a row in kernel_choose.c. The first line of the file is for
  * the Makefile: the machine, as the compiler's -dumpmachine begins, or "any", and the flags. The rest says ISA, its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Kernels whose unit multiplies pairs of bfloat16: a sum of floats grows by a0 b0 + a1 b1. What isa_amx.c and
  * isa_avx512bf16.c share: packed queries and weights, and the softmax between them. W is 32.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The pieces of kernels, of whatever numbers lie in the lanes: vectors, 2^x and tanh, tiles of sums, transposition, and
  * what is done to scores and contexts that are packed, (rows, W). Every function is static; each kernel is made of them
  * in a file of its own. Before this is included, that says:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kernel/processor.h"
 
 #ifdef __x86_64__

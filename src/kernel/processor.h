@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the C library and the compiler do not say of every processor with __builtin_cpu_supports. */
 #ifndef ATTN_KERNEL_PROCESSOR_H
 #define ATTN_KERNEL_PROCESSOR_H

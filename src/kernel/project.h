@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The dense projection on the vector kernels: query, key, value and output of a large job.
  *
  *   B items of a batch, T rows of each, d_in columns of x, d_out of y.

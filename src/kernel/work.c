@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kernel/work.h"
 
 #include "kernel/kernel.h"

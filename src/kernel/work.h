@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The work of the float32 paths, fused.c and project.c: the scratch that it takes, the threads that it is worth, and
  * how far it is. */
 #ifndef ATTN_KERNEL_WORK_H

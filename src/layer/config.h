@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* config.json -> facts: what a checkpoint's config, and the row of its family, say of one attention module. */
 #ifndef ATTN_LAYER_CONFIG_H
 #define ATTN_LAYER_CONFIG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The keys of a config, each held to its type, and facts made of them: what the files of config.h share.
  *
  * The first thing that is wrong goes into reading->error, and all that comes after it changes nothing: no function here

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which keys of a config are known, and what is said of the others. */
 #include "base/text.h"
 #include "layer/config_keys.h"

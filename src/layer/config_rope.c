@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "layer/config_keys.h"
 
 #include "base/decimal.h"

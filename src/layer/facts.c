@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "layer/facts.h"
 
 #include <string.h>

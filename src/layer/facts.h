@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is known of a module before its numbers are: settings, as options and results have them, and who says each. */
 #ifndef ATTN_LAYER_FACTS_H
 #define ATTN_LAYER_FACTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "layer/layer.h"
 
 #include "cli/option_text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One attention module of a checkpoint, ready to be computed: its tensors under attn's names, and its settings. */
 #ifndef ATTN_LAYER_LAYER_H
 #define ATTN_LAYER_LAYER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "layer/listing.h"
 
 #include "base/hash.h"

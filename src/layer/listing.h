@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is in a checkpoint: its attention modules, a row for each run of layers that are alike. */
 #ifndef ATTN_LAYER_LISTING_H
 #define ATTN_LAYER_LISTING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "layer/module.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "layer/naming.h"
 
 #include "layer/naming_rows.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One way of naming an attention module's tensors; naming_rows.h has them. Of its room alone. */
 #ifndef ATTN_LAYER_NAMING_H
 #define ATTN_LAYER_NAMING_H

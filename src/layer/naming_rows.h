@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How models name the tensors of an attention module, a row each. All names are what stands behind the module's path
  * and before ".weight" or ".bias"; where a list has several, with a blank between two, the first that is there
  * counts.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which tower of a checkpoint a module stands in; a model of one tower has one part alone. */
 #ifndef ATTN_LAYER_PART_H
 #define ATTN_LAYER_PART_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "layer/reading.h"
 
 #include "base/folder.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A checkpoint with its config, open for reading: what layer.c and listing.c share. */
 #ifndef ATTN_LAYER_READING_H
 #define ATTN_LAYER_READING_H

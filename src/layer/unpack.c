@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "layer/unpack.h"
 
 #include "base/text.h"

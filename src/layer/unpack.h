@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The tensors of a module -> a file as attn has it, under its standard names:
  *
  *   W_query.weight (H d, d_in), W_key.weight (Hkv d, d_key_in), W_value.weight (Hkv d_v, d_key_in), with .bias or not;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "layer/warnings.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a person is told of a checkpoint before its numbers are computed. */
 #ifndef ATTN_LAYER_WARNINGS_H
 #define ATTN_LAYER_WARNINGS_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Writes the lessons of lessons.h in C: the sections LESSONS and ANSWERS of the manual's source. It knows the part of mdoc(7)
 # that they are written in. It refuses a line that does not keep the rules of the lessons: "man/attn.1:120: ..."
 #

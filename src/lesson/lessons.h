@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The lessons of attn(1): the sections LESSONS and ANSWERS of its source, as parts that are shown, asked or run.
  * lessons.awk makes the table of them when attn is built. */
 #ifndef ATTN_LESSON_LESSONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slot draw: the job is made with them, in build_draws of build/; nothing is left to change. */
 #include "mistake/recipe.h"
 
@@ -9,7 +10,7 @@ static const char *is_drawn(const struct problem *problem)
 /* Dropout goes on where the parameters end, whether they were drawn or not. */
 static const char *draws_on(const struct problem *problem)
 {
-    return problem->dropout > 0 && !problem->dropout_seeded ? NULL : is_drawn(problem);
+    return problem->drop.share > 0 && !problem->drop.seeded ? NULL : is_drawn(problem);
 }
 
 CHANGE(DRAW_RAND, is_drawn(problem))
@@ -22,7 +23,7 @@ CHANGE(DRAW_STACKED, is_drawn(problem))
 CHANGE(DRAW_SEED, draws_on(problem))
 CHANGE(DRAW_SKIP, draws_on(problem))
 /* MKL's generator draws for dropout alone. */
-CHANGE(DRAW_MKL, problem->dropout > 0 ? NULL : "there is no dropout")
+CHANGE(DRAW_MKL, problem->drop.share > 0 ? NULL : "there is no dropout")
 /* job_files_read has opened that layer. */
 CHANGE(DRAW_LAYER, problem->layer == NULL                          ? "there is no checkpoint"
                    : problem->layer->module->layer != (size_t)form ? "it is another layer that was read"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slot grad: what a backward pass does wrong. The forward pass is right. */
 #include "mistake/recipe.h"
 #include "stage/backward_mistake.h"
@@ -10,7 +11,7 @@
 /* What it makes of a stage. */
 static void tell(struct recipe *recipe, enum stage stage, const char *formula)
 {
-    recipe->problem.wrong |= STAGE_BIT(stage);
+    recipe->problem.mistake.wrong |= STAGE_BIT(stage);
     recipe_tells(recipe, stage, formula);
 }
 
@@ -19,7 +20,7 @@ static struct backward_mistake *begin(struct recipe *recipe)
     struct backward_mistake *mistake = arena_allocate(recipe->arena, 1, sizeof *mistake, recipe->error);
     if (mistake != NULL)
         *mistake = (struct backward_mistake){.form = (size_t)recipe->form};
-    recipe->problem.backward_mistake = mistake;
+    recipe->problem.mistake.backward = mistake;
     return mistake;
 }
 
@@ -34,7 +35,7 @@ static const char *change(struct recipe *recipe, uint64_t makes, backward_make *
 
 static size_t form_of(const struct problem *problem)
 {
-    return problem->backward_mistake->form;
+    return problem->mistake.backward->form;
 }
 
 /* --- the softmax ------------------------------------------------------------------------------------------------- */
@@ -44,9 +45,9 @@ static void tell_softmax(struct recipe *recipe, const char *formula)
 {
     const struct problem *problem = &recipe->problem;
     tell(recipe,
-         problem->masks         ? STAGE_GRAD_MASKED
-         : problem->softcap > 0 ? STAGE_GRAD_CAPPED
-                                : STAGE_GRAD_SCALED,
+         problem->masks                 ? STAGE_GRAD_MASKED
+         : problem->scaling.softcap > 0 ? STAGE_GRAD_CAPPED
+                                        : STAGE_GRAD_SCALED,
          formula);
 }
 
@@ -54,7 +55,7 @@ static void tell_softmax(struct recipe *recipe, const char *formula)
 static void make_softmax(const struct attention_row *row, double factor, double delta)
 {
     const double *weights = row->stages[STAGE_WEIGHTS], *above = row->stages[STAGE_GRAD_WEIGHTS];
-    for (size_t j = 0; j < row->problem->keys; j++)
+    for (size_t j = 0; j < row->problem->size.keys; j++)
         row->stages[STAGE_GRAD_MASKED][j] =
             row->empty || row->bias[j] == -INFINITY ? 0 : factor * weights[j] * (above[j] - delta);
     gradient_add_noise(row);
@@ -93,7 +94,7 @@ static void make_without_delta(const struct attention_row *row, enum stage stage
 
 CHANGE_BY(GRAD_DELTA_MISSING)
 {
-    recipe->problem.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
+    recipe->problem.mistake.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
     tell_softmax(recipe, "weights x grad_weights, delta not subtracted");
     return change(recipe, STAGE_BIT(STAGE_GRAD_MASKED), make_without_delta, add_no_sink);
 }
@@ -101,13 +102,13 @@ CHANGE_BY(GRAD_DELTA_MISSING)
 static void make_diagonal(const struct attention_row *row, enum stage stage)
 {
     const double *weights = row->stages[STAGE_WEIGHTS], *above = row->stages[STAGE_GRAD_WEIGHTS];
-    for (size_t j = 0; j < row->problem->keys; j++)
+    for (size_t j = 0; j < row->problem->size.keys; j++)
         row->stages[stage][j] = row->empty || row->bias[j] == -INFINITY ? 0 : weights[j] * (1 - weights[j]) * above[j];
 }
 
 CHANGE_BY(GRAD_SOFTMAX_DIAGONAL)
 {
-    recipe->problem.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
+    recipe->problem.mistake.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
     tell_softmax(recipe, "weights x (1 - weights) x grad_weights");
     return change(recipe, STAGE_BIT(STAGE_GRAD_MASKED), make_diagonal, add_no_sink);
 }
@@ -117,7 +118,7 @@ CHANGE_BY(GRAD_SOFTMAX_DIAGONAL)
 static double excess_of(const struct problem *problem, const double *weights)
 {
     double largest = 0, sum = 0;
-    for (size_t j = 0; j < problem->keys; j++) {
+    for (size_t j = 0; j < problem->size.keys; j++) {
         largest = fmax(largest, weights[j]);
         sum += weights[j];
     }
@@ -138,22 +139,22 @@ static void make_of_maximum(const struct attention_row *row, enum stage stage)
 {
     (void)stage;
     const double excess = excess_of(row->problem, row->stages[STAGE_WEIGHTS]);
-    const double delta = delta_of(row->stages, row->problem->keys, row->bias, false, false);
+    const double delta = delta_of(row->stages, row->problem->size.keys, row->bias, false, false);
     make_softmax(row, excess, delta * excess_of_delta(row->problem, excess));
 }
 
 static void add_of_maximum(const struct backward_addition *addition)
 {
     const double excess = excess_of(addition->problem, addition->rows[STAGE_WEIGHTS]);
-    const double delta = delta_of(addition->rows, addition->problem->keys, NULL, false, true);
-    for (size_t j = 0; j < addition->problem->keys; j++)
+    const double delta = delta_of(addition->rows, addition->problem->size.keys, NULL, false, true);
+    for (size_t j = 0; j < addition->problem->size.keys; j++)
         addition->dropped[j] *= excess;
     set_sink(addition, excess, delta * excess_of_delta(addition->problem, excess));
 }
 
 CHANGE_BY(GRAD_MAXIMUM_FOR_LSE)
 {
-    recipe->problem.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
+    recipe->problem.mistake.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
     tell(recipe, STAGE_GRAD_VALUE, "exp(scores - maximum)^T . grad_context");
     tell_softmax(recipe, "exp(scores - maximum) x (grad_weights - delta)");
     return change(recipe, STAGE_BIT(STAGE_GRAD_MASKED), make_of_maximum, add_of_maximum);
@@ -166,25 +167,26 @@ static const char NO_SCALE[] = "the query has the scale, and the scores have non
 /* The stage does nothing: it has the numbers of the one before it. */
 static void make_kept(const struct attention_row *row, enum stage stage)
 {
-    memcpy(row->stages[stage], row->stages[stage - 1], row->problem->keys * sizeof(double));
+    memcpy(row->stages[stage], row->stages[stage - 1], row->problem->size.keys * sizeof(double));
 }
 
 static void make_scaled_twice(const struct attention_row *row, enum stage stage)
 {
-    for (size_t j = 0; j < row->problem->keys; j++)
-        row->stages[stage][j] = row->stages[STAGE_GRAD_SCALED][j] * (row->problem->scale * row->problem->scale);
+    for (size_t j = 0; j < row->problem->size.keys; j++)
+        row->stages[stage][j] =
+            row->stages[STAGE_GRAD_SCALED][j] * (row->problem->scaling.factor * row->problem->scaling.factor);
 }
 
 static void add_of_scaled_query(const struct backward_addition *addition)
 {
-    for (size_t j = 0; j < addition->problem->keys; j++)
-        addition->scores[j] *= addition->problem->scale;
+    for (size_t j = 0; j < addition->problem->size.keys; j++)
+        addition->scores[j] *= addition->problem->scaling.factor;
 }
 
 static const char *change_scale(struct recipe *recipe, backward_make *make, const char *formula)
 {
     tell(recipe, STAGE_GRAD_SCORES, formula);
-    return recipe->problem.scales_query ? NO_SCALE : change(recipe, STAGE_BIT(STAGE_GRAD_SCORES), make, NULL);
+    return recipe->problem.scaling.on_query ? NO_SCALE : change(recipe, STAGE_BIT(STAGE_GRAD_SCORES), make, NULL);
 }
 
 CHANGE(GRAD_SCALE_MISSING, change_scale(recipe, make_kept, "grad_scaled, not scaled"))
@@ -193,14 +195,14 @@ CHANGE(GRAD_SCALE_TWICE, change_scale(recipe, make_scaled_twice, "grad_scaled x 
 CHANGE_BY(GRAD_KEY_FROM_SCALED_QUERY)
 {
     tell(recipe, STAGE_GRAD_KEY, "grad_scores^T . (query x scale)");
-    return recipe->problem.scales_query ? NO_SCALE : change(recipe, 0, NULL, add_of_scaled_query);
+    return recipe->problem.scaling.on_query ? NO_SCALE : change(recipe, 0, NULL, add_of_scaled_query);
 }
 
 CHANGE_BY(GRAD_SOFTCAP_MISSING)
 {
     tell(recipe, STAGE_GRAD_SCALED, "grad_capped, the slope of the softcap left out");
-    return recipe->problem.softcap == 0 ? "there is no softcap"
-                                        : change(recipe, STAGE_BIT(STAGE_GRAD_SCALED), make_kept, NULL);
+    return recipe->problem.scaling.softcap == 0 ? "there is no softcap"
+                                                : change(recipe, STAGE_BIT(STAGE_GRAD_SCALED), make_kept, NULL);
 }
 
 /* The forms; where delta is kept it is that of the forward pass. */
@@ -211,23 +213,23 @@ static void make_undropped(const struct attention_row *row, enum stage stage)
     if (stage == STAGE_GRAD_WEIGHTS)
         make_kept(row, stage);
     else
-        make_softmax(row, 1, delta_of(row->stages, row->problem->keys, row->bias, true, false));
+        make_softmax(row, 1, delta_of(row->stages, row->problem->size.keys, row->bias, true, false));
 }
 
 static void add_undropped(const struct backward_addition *addition)
 {
     const size_t form = form_of(addition->problem);
     if (form != FOR_WEIGHTS && form != FOR_WEIGHTS_DELTA_KEPT)
-        memcpy(addition->dropped, addition->rows[STAGE_WEIGHTS], addition->problem->keys * sizeof(double));
+        memcpy(addition->dropped, addition->rows[STAGE_WEIGHTS], addition->problem->size.keys * sizeof(double));
     if (form >= EVERYWHERE_DELTA_KEPT)
-        set_sink(addition, 1, delta_of(addition->rows, addition->problem->keys, NULL, true, true));
+        set_sink(addition, 1, delta_of(addition->rows, addition->problem->size.keys, NULL, true, true));
 }
 
 CHANGE_BY(GRAD_DROPOUT_MISSING)
 {
     const size_t form = (size_t)recipe->form;
     uint64_t makes = 0;
-    if (recipe->problem.dropout == 0)
+    if (recipe->problem.drop.share == 0)
         return "there is no dropout";
     if (form >= EVERYWHERE_DELTA_KEPT) {
         makes |= STAGE_BIT(STAGE_GRAD_MASKED);
@@ -248,8 +250,8 @@ CHANGE_BY(GRAD_DROPOUT_MISSING)
 static void recompute(const struct attention_row *row)
 {
     double *weights = row->stages[STAGE_WEIGHTS], *dropped = row->stages[STAGE_DROPPED];
-    const double factor = 1 / (1 - row->problem->dropout);
-    for (size_t j = 0; j < row->problem->keys && !row->empty; j++)
+    const double factor = 1 / (1 - row->problem->drop.share);
+    for (size_t j = 0; j < row->problem->size.keys && !row->empty; j++)
         if (row->bias[j] == -INFINITY) {
             weights[j] = exp(row->stages[STAGE_CAPPED][j] - row->stages[STAGE_LSE][0]);
             dropped[j] = row->kept == NULL ? weights[j] : row->kept[j] ? weights[j] * factor : 0;
@@ -265,11 +267,11 @@ static const double *delta_bias(const struct problem *problem, const double *bia
 static void make_unmasked(const struct attention_row *row, enum stage stage)
 {
     struct attention_row all = *row;
-    memset(row->cast, 0, row->problem->keys * sizeof(double));
+    memset(row->cast, 0, row->problem->size.keys * sizeof(double));
     all.bias = row->cast;
     if (stage == STAGE_GRAD_MASKED) {
         make_softmax(&all, 1,
-                     delta_of(row->stages, row->problem->keys, delta_bias(row->problem, row->bias), false, false));
+                     delta_of(row->stages, row->problem->size.keys, delta_bias(row->problem, row->bias), false, false));
         return;
     }
     recompute(row);
@@ -279,7 +281,8 @@ static void make_unmasked(const struct attention_row *row, enum stage stage)
 static void add_unmasked(const struct backward_addition *addition)
 {
     const struct problem *problem = addition->problem;
-    set_sink(addition, 1, delta_of(addition->rows, problem->keys, delta_bias(problem, addition->bias), false, true));
+    set_sink(addition, 1,
+             delta_of(addition->rows, problem->size.keys, delta_bias(problem, addition->bias), false, true));
 }
 
 CHANGE_BY(GRAD_MASK_MISSING)
@@ -290,11 +293,12 @@ CHANGE_BY(GRAD_MASK_MISSING)
     if (mask->alibi_slopes != NULL || mask->relative != NULL ||
         (mask->attn_mask.rank > 0 && mask->attn_mask.dtype != DTYPE_BOOL))
         return "the mask adds numbers to the scores";
-    recipe->problem.wrong |= STAGE_BIT(STAGE_GRAD_SCALED) | STAGE_BIT(STAGE_GRAD_SCORES) | STAGE_BIT(STAGE_GRAD_QUERY) |
-                             STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_SINKS) | STAGE_BIT(STAGE_GRAD_WEIGHTS) |
-                             STAGE_BIT(STAGE_GRAD_CAPPED); /* hidden keys have a share of them */
+    recipe->problem.mistake.wrong |= STAGE_BIT(STAGE_GRAD_SCALED) | STAGE_BIT(STAGE_GRAD_SCORES) |
+                                     STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) |
+                                     STAGE_BIT(STAGE_GRAD_SINKS) | STAGE_BIT(STAGE_GRAD_WEIGHTS) |
+                                     STAGE_BIT(STAGE_GRAD_CAPPED); /* hidden keys have a share of them */
     tell(recipe, STAGE_GRAD_VALUE, "weights^T . grad_context, of hidden keys too");
-    tell(recipe, recipe->problem.dropout > 0 ? STAGE_GRAD_DROPPED : STAGE_GRAD_WEIGHTS,
+    tell(recipe, recipe->problem.drop.share > 0 ? STAGE_GRAD_DROPPED : STAGE_GRAD_WEIGHTS,
          "grad_context . value^T, of hidden keys too");
     tell(recipe, STAGE_GRAD_MASKED, "exp(capped - lse) x (grad_weights - delta), of hidden keys too");
     struct backward_mistake *mistake = begin(recipe);
@@ -321,9 +325,10 @@ static const char *change_sums(struct recipe *recipe, backward_add *add, const c
 /* Of a group, the last head counts, or the first, or all by their mean. */
 static void add_of_group(const struct backward_addition *addition)
 {
-    const size_t group = addition->problem->heads / addition->problem->kv_heads, form = form_of(addition->problem);
+    const size_t group = addition->problem->size.heads / addition->problem->size.kv_heads,
+                 form = form_of(addition->problem);
     const double factor = form == 2 ? 1 / (double)group : addition->head % group == (form == 0 ? group - 1 : 0);
-    for (size_t j = 0; j < addition->problem->keys; j++) {
+    for (size_t j = 0; j < addition->problem->size.keys; j++) {
         addition->dropped[j] *= factor;
         addition->scores[j] *= factor;
     }
@@ -338,7 +343,7 @@ CHANGE_BY(GRAD_GROUPS_NOT_SUMMED)
                                         "weights^T . grad_context of the first head of a group",
                                         "the mean of weights^T . grad_context over the heads of a group"};
     const size_t form = (size_t)recipe->form;
-    return recipe->problem.heads == recipe->problem.kv_heads
+    return recipe->problem.size.heads == recipe->problem.size.kv_heads
                ? "every head of query has a key and value of its own"
                : change_sums(recipe, add_of_group, VALUE[form], KEY[form]);
 }
@@ -347,25 +352,27 @@ CHANGE_BY(GRAD_GROUPS_NOT_SUMMED)
 static void add_row(const struct backward_addition *addition, double *factors, enum stage from, size_t d, double *sums)
 {
     const struct problem *problem = addition->problem;
-    const size_t matrix = addition->item * problem->heads + addition->head, group = problem->heads / problem->kv_heads;
-    double *sum = sums + (matrix / group * problem->keys + addition->query) * d;
-    for (size_t j = 0; j < problem->keys; j++)
+    const size_t matrix = addition->item * problem->size.heads + addition->head,
+                 group = problem->size.heads / problem->size.kv_heads;
+    double *sum = sums + (matrix / group * problem->size.keys + addition->query) * d;
+    for (size_t j = 0; j < problem->size.keys; j++)
         for (size_t c = 0; c < d && factors[j] != 0; c++) {
             double number;
-            tensor_load(&addition->held[from], (matrix * problem->queries + j) * d + c, 1, &number);
+            tensor_load(&addition->held[from], (matrix * problem->size.queries + j) * d + c, 1, &number);
             sum[c] += factors[j] * number;
         }
-    memset(factors, 0, problem->keys * sizeof *factors); /* what is right adds nothing */
+    memset(factors, 0, problem->size.keys * sizeof *factors); /* what is right adds nothing */
 }
 
 static void add_untransposed(const struct backward_addition *addition)
 {
     const struct tensor *held = addition->held;
-    add_row(addition, addition->scores, STAGE_QUERY, addition->problem->d_head, held[STAGE_GRAD_KEY].data);
-    add_row(addition, addition->dropped, STAGE_GRAD_CONTEXT, addition->problem->d_value, held[STAGE_GRAD_VALUE].data);
+    add_row(addition, addition->scores, STAGE_QUERY, addition->problem->size.d_head, held[STAGE_GRAD_KEY].data);
+    add_row(addition, addition->dropped, STAGE_GRAD_CONTEXT, addition->problem->size.d_value,
+            held[STAGE_GRAD_VALUE].data);
 }
 
-CHANGE(GRAD_TRANSPOSE_MISSING, problem->queries != problem->keys
+CHANGE(GRAD_TRANSPOSE_MISSING, problem->size.queries != problem->size.keys
                                    ? "there are not as many queries as keys: such a product has no meaning"
                                    : change_sums(recipe, add_untransposed, "weights . grad_context, not transposed",
                                                  "grad_scores . query, not transposed"))
@@ -382,8 +389,8 @@ static void make_of_last_tile(const struct attention_row *row, enum stage stage)
     double *stages[STAGE_COUNT];
     struct attention_row tile = *row;
     memcpy(stages, row->stages, sizeof stages);
-    memcpy(row->cast, row->stages[STAGE_GRAD_SCORES], row->problem->keys * sizeof(double));
-    memset(row->cast, 0, last_tile(row->problem, row->problem->keys) * sizeof(double));
+    memcpy(row->cast, row->stages[STAGE_GRAD_SCORES], row->problem->size.keys * sizeof(double));
+    memset(row->cast, 0, last_tile(row->problem, row->problem->size.keys) * sizeof(double));
     stages[STAGE_GRAD_SCORES] = row->cast;
     tile.stages = stages;
     (void)stage;
@@ -398,9 +405,9 @@ CHANGE_BY(GRAD_QUERY_LAST_TILE)
 
 static void add_of_last_tile(const struct backward_addition *addition)
 {
-    const bool counts = addition->query >= last_tile(addition->problem, addition->problem->queries);
-    memset(addition->dropped, 0, counts ? 0 : addition->problem->keys * sizeof(double));
-    memset(addition->scores, 0, counts ? 0 : addition->problem->keys * sizeof(double));
+    const bool counts = addition->query >= last_tile(addition->problem, addition->problem->size.queries);
+    memset(addition->dropped, 0, counts ? 0 : addition->problem->size.keys * sizeof(double));
+    memset(addition->scores, 0, counts ? 0 : addition->problem->size.keys * sizeof(double));
 }
 
 CHANGE(GRAD_KEY_LAST_TILE,
@@ -424,7 +431,7 @@ static enum stage before_rotation(const struct problem *problem, enum projection
 
 static const char *change_rope(struct recipe *recipe, backward_rotate *rotate_back, const char *formula)
 {
-    if (recipe->problem.rope.kind == ROPE_NONE)
+    if (recipe->problem.rotation.rope.kind == ROPE_NONE)
         return "no query and no key is turned";
     struct backward_mistake *mistake = begin(recipe);
     if (mistake != NULL)

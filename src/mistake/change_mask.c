@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slots mask, fill, window, lengths, attn_mask, empty, keys, alibi and relative. */
 #include "base/decimal.h"
 #include "mistake/recipe.h"
@@ -122,7 +123,7 @@ CHANGE_BY(FILL_SMALL)
 CHANGE_BY(FILL_AFTER_SOFTMAX)
 {
     recipe->fills_weights = true;
-    if ((recipe->problem.wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
+    if ((recipe->problem.mistake.wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
         recipe_makes(recipe, STAGE_WEIGHTS, "softmax of all keys, then 0 where masked");
     return fill(recipe, ", not yet masked");
 }
@@ -156,11 +157,11 @@ static const char NO_LENGTHS[] = "there are no lengths";
 static const char *change_lengths(struct recipe *recipe, int64_t by)
 {
     struct mask *mask = &recipe->problem.mask;
-    const int64_t most = (int64_t)mask->keys + (recipe->problem.pages != NULL ? by : 0);
+    const int64_t most = (int64_t)mask->keys + (recipe->problem.given.pages != NULL ? by : 0);
     if (mask->lengths == NULL)
         return NO_LENGTHS;
-    int64_t *lengths = arena_allocate(recipe->arena, recipe->problem.items, sizeof *lengths, recipe->error);
-    for (size_t item = 0; item < recipe->problem.items && lengths != NULL; item++) {
+    int64_t *lengths = arena_allocate(recipe->arena, recipe->problem.size.items, sizeof *lengths, recipe->error);
+    for (size_t item = 0; item < recipe->problem.size.items && lengths != NULL; item++) {
         const int64_t length = mask->lengths[item] + by;
         lengths[item] = length < 0 ? 0 : length > most ? most : length;
     }
@@ -183,8 +184,8 @@ CHANGE_BY(LENGTHS_PLUS_1_PLACE_KEPT)
     const struct mask *mask = &recipe->problem.mask;
     if (mask->lengths == NULL)
         return NO_LENGTHS;
-    int64_t *longer = arena_allocate(recipe->arena, recipe->problem.items, sizeof *longer, recipe->error);
-    for (size_t item = 0; item < recipe->problem.items && longer != NULL; item++)
+    int64_t *longer = arena_allocate(recipe->arena, recipe->problem.size.items, sizeof *longer, recipe->error);
+    for (size_t item = 0; item < recipe->problem.size.items && longer != NULL; item++)
         longer[item] = mask->lengths[item] + 1;
     const char *reason = recipe_read_pages(recipe, longer);
     return reason != NULL ? reason
@@ -202,7 +203,7 @@ CHANGE_BY(LENGTHS_MISSING)
     struct mask *mask = &recipe->problem.mask;
     if (mask->lengths == NULL)
         return NO_LENGTHS;
-    if (recipe->problem.pages != NULL)
+    if (recipe->problem.given.pages != NULL)
         return "pages have no keys behind the lengths, but those of pages-tail-counted";
     if (form == 0)
         return add_rule(recipe, (struct recipe_rule){.place = end_nowhere}, ", masked but for the lengths");
@@ -220,13 +221,13 @@ static void end_without_past(struct recipe_mask *mask)
 CHANGE_BY(PAST_NOT_COUNTED)
 {
     struct mask *mask = &recipe->problem.mask;
-    if (recipe->problem.past == 0)
+    if (recipe->problem.rotation.past == 0)
         return "there is no past";
     if (recipe->form == 1)
         return add_rule(recipe, (struct recipe_rule){.place = end_without_past},
                         ", masked, and -inf where key > keys - past");
-    int64_t *lengths = arena_allocate(recipe->arena, recipe->problem.items, sizeof *lengths, recipe->error);
-    for (size_t item = 0; item < recipe->problem.items && lengths != NULL; item++)
+    int64_t *lengths = arena_allocate(recipe->arena, recipe->problem.size.items, sizeof *lengths, recipe->error);
+    for (size_t item = 0; item < recipe->problem.size.items && lengths != NULL; item++)
         lengths[item] = (int64_t)(mask->keys - recipe->past);
     mask->lengths = lengths;
     return NULL;
@@ -297,7 +298,7 @@ CHANGE(ATTN_MASK_TRANSPOSED,
 CHANGE(ATTN_MASK_ALONG_QUERIES,
        read_along(recipe, is_as_long(mask) && mask->strides[2] == 0, "attn_mask is not the same for all queries", 2, 3))
 CHANGE(ATTN_MASK_ITEMS_FOR_HEADS,
-       read_along(recipe, mask->strides[0] > 0 && mask->strides[1] == 0 && problem->items == problem->heads,
+       read_along(recipe, mask->strides[0] > 0 && mask->strides[1] == 0 && problem->size.items == problem->size.heads,
                   "attn_mask is not one for each of as many items as heads", 0, 1))
 
 CHANGE_BY(ATTN_MASK_ADDED)
@@ -353,7 +354,7 @@ static bool is_beyond_queries(const struct recipe_mask *mask, size_t query, size
     return key >= mask->mask.queries;
 }
 
-CHANGE(KEYS_AS_QUERIES, problem->keys <= problem->queries
+CHANGE(KEYS_AS_QUERIES, problem->size.keys <= problem->size.queries
                             ? "there are no more keys than queries"
                             : add_rule(recipe, (struct recipe_rule){.forbids = is_beyond_queries},
                                        ", masked, and -inf for more keys than queries"))
@@ -362,7 +363,7 @@ CHANGE_BY(KEYS_PADDING_COUNTED)
 {
     const double form = recipe->form;
     const struct problem *problem = &recipe->problem;
-    const double keys = (double)problem->keys;
+    const double keys = (double)problem->size.keys;
     recipe->padding = ceil(keys / form) * form - keys;
     if (problem->mask.causal || problem->mask.right >= 0 || problem->mask.lengths != NULL)
         return "the mask hides what is behind the last key";
@@ -370,14 +371,14 @@ CHANGE_BY(KEYS_PADDING_COUNTED)
         return OF_ONE_SEQUENCE;
     if (recipe->padding == 0)
         return "the keys are a multiple of it";
-    if ((problem->wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
+    if ((problem->mistake.wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
         recipe_makes(recipe, STAGE_WEIGHTS, "softmax, keys of zeros counted in the sum");
     return NULL;
 }
 
 CHANGE_BY(VALUES_SHIFTED)
 {
-    if (recipe->problem.keys == 1)
+    if (recipe->problem.size.keys == 1)
         return "there is one key";
     recipe->shift = fmod(recipe->form, 2) == 0 ? 1 : -1;
     recipe->shift_wraps = recipe->form >= 2;
@@ -393,8 +394,8 @@ static double *copy_slopes(struct recipe *recipe, double factor)
     struct mask *mask = &recipe->problem.mask;
     if (mask->alibi_slopes == NULL)
         return NULL;
-    double *slopes = arena_allocate(recipe->arena, recipe->problem.heads, sizeof *slopes, recipe->error);
-    for (size_t head = 0; head < recipe->problem.heads && slopes != NULL; head++)
+    double *slopes = arena_allocate(recipe->arena, recipe->problem.size.heads, sizeof *slopes, recipe->error);
+    for (size_t head = 0; head < recipe->problem.size.heads && slopes != NULL; head++)
         slopes[head] = mask->alibi_slopes[head] * factor;
     mask->alibi_slopes = slopes;
     return slopes;
@@ -415,7 +416,7 @@ CHANGE(ALIBI_HALVED, change_slopes(recipe, 0.5))
 CHANGE_BY(ALIBI_REVERSED)
 {
     const double *slopes = recipe->problem.mask.alibi_slopes;
-    const size_t heads = recipe->problem.heads;
+    const size_t heads = recipe->problem.size.heads;
     double *reversed = copy_slopes(recipe, 1);
     for (size_t head = 0; head < heads && reversed != NULL; head++)
         reversed[head] = slopes[heads - 1 - head];
@@ -427,7 +428,7 @@ CHANGE_BY(ALIBI_REVERSED)
 CHANGE_BY(ALIBI_ONE_HEAD_OFF)
 {
     const double *slopes = recipe->problem.mask.alibi_slopes;
-    const size_t last = recipe->problem.heads - 1;
+    const size_t last = recipe->problem.size.heads - 1;
     if (slopes == NULL)
         return NO_ALIBI;
     if (last == 0)
@@ -443,12 +444,12 @@ CHANGE_BY(ALIBI_ONE_HEAD_OFF)
     return NULL;
 }
 
-CHANGE(ALIBI_SCALED, change_slopes(recipe, problem->scale))
+CHANGE(ALIBI_SCALED, change_slopes(recipe, problem->scaling.factor))
 
 /* 2^(-8 i / H) of all heads, where H is no power of two. */
 CHANGE_BY(ALIBI_ONE_SERIES)
 {
-    const size_t heads = recipe->problem.heads;
+    const size_t heads = recipe->problem.size.heads;
     if (recipe->problem.mask.alibi_slopes == NULL)
         return NO_ALIBI;
     if ((heads & (heads - 1)) == 0)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slots norm and qk_norm: that of the layer's inputs, and those of query and key. */
 #include "mistake/recipe.h"
 #include "stage/operand_steps.h"
@@ -62,7 +63,7 @@ static const char *change(struct norm *norm, enum norm_change change, double for
 static const char *change_inputs(struct recipe *recipe, enum norm_change kind)
 {
     struct norm *norm = &recipe->problem.parameters.norms[NORM_INPUTS];
-    if (!recipe->problem.residual || !is_made(norm))
+    if (!recipe->problem.given.residual || !is_made(norm))
         return "no norm of inputs comes first";
     recipe->projects_anew = OF_ALL;
     return change(norm, kind, recipe->form);
@@ -72,7 +73,7 @@ static const char *change_inputs(struct recipe *recipe, enum norm_change kind)
 static void tell_left_out(struct recipe *recipe, enum stage stage)
 {
     recipe_tells(recipe, stage, ", not normed");
-    recipe->problem.wrong |= STAGE_BIT(stage);
+    recipe->problem.mistake.wrong |= STAGE_BIT(stage);
 }
 
 CHANGE_BY(NORM_MISSING)
@@ -87,9 +88,9 @@ CHANGE_BY(NORM_TWICE)
     struct problem *problem = &recipe->problem;
     if (!is_made(&problem->parameters.norms[NORM_INPUTS]))
         return "no norm of inputs is known";
-    if (problem->residual)
+    if (problem->given.residual)
         return "--residual asks for it";
-    problem->residual = true;
+    problem->given.residual = true;
     recipe->projects_anew = OF_ALL;
     return NULL;
 }
@@ -133,10 +134,10 @@ static const char *change_both(struct recipe *recipe, enum norm_change kind)
 CHANGE_BY(QK_NORM_MISSING)
 {
     const struct problem *problem = &recipe->problem;
-    const bool turned = problem->rope.kind != ROPE_NONE;
+    const bool turned = problem->rotation.rope.kind != ROPE_NONE;
     const char *reason = change_both(recipe, LEAVE_OUT);
     if (is_made(&problem->parameters.norms[NORM_QUERY]))
-        tell_left_out(recipe, turned || problem->scales_query ? STAGE_NORMED_QUERY : STAGE_QUERY);
+        tell_left_out(recipe, turned || problem->scaling.on_query ? STAGE_NORMED_QUERY : STAGE_QUERY);
     if (is_made(&problem->parameters.norms[NORM_KEY]))
         tell_left_out(recipe, turned ? STAGE_NORMED_KEY : STAGE_KEY);
     return reason;
@@ -152,7 +153,7 @@ CHANGE_BY(QK_NORM_AFTER_ROPE)
     const struct problem *problem = &recipe->problem;
     if (!are_normed(problem))
         return NO_NORM;
-    if (problem->rope.kind == ROPE_NONE)
+    if (problem->rotation.rope.kind == ROPE_NONE)
         return "nothing is turned by its position";
     recipe->norms_last = true;
     recipe->steps_anew |= OF_QUERY | OF_KEY;
@@ -166,10 +167,11 @@ CHANGE_BY(QK_NORM_AFTER_ROPE)
 /* Weights of a head, or of each, as (H d). */
 static void spread(struct recipe *recipe, struct tensor *weight, size_t heads)
 {
-    const size_t d = recipe->problem.d_head, all = heads * d, count = tensor_count(weight);
+    const size_t d = recipe->problem.size.d_head, all = heads * d, count = tensor_count(weight);
     struct tensor wide;
     double number;
-    if (tensor_create(&wide, dtype_storage(recipe->problem.dtype), 1, &all, recipe->arena, recipe->error) != STATUS_OK)
+    if (tensor_create(&wide, dtype_storage(recipe->problem.rounding.dtype), 1, &all, recipe->arena, recipe->error) !=
+        STATUS_OK)
         return;
     for (size_t i = 0; i < all; i++) {
         tensor_load(weight, i % count, 1, &number);
@@ -183,7 +185,7 @@ static void fold(const struct recipe *recipe, struct tensor *weight, size_t head
 {
     weight->rank = 2;
     weight->shape[0] = heads;
-    weight->shape[1] = recipe->problem.d_head;
+    weight->shape[1] = recipe->problem.size.d_head;
 }
 
 CHANGE_BY(QK_NORM_ALL_HEADS)
@@ -191,7 +193,7 @@ CHANGE_BY(QK_NORM_ALL_HEADS)
     struct problem *problem = &recipe->problem;
     if (!are_normed(problem))
         return NO_NORM;
-    if (problem->heads == 1)
+    if (problem->size.heads == 1)
         return "there is one head";
     for (int id = NORM_QUERY; id <= NORM_KEY; id++) {
         struct norm *norm = &problem->parameters.norms[id];

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slots roles, weights, matrix, bias, clip, split, merge, out, groups, bits and dtype. */
 #include "kernel/kernel.h"
 #include "mistake/recipe.h"
@@ -17,8 +18,9 @@ static const char *exchange(struct recipe *recipe, enum recipe_role query, enum 
                             const char *scores, const char *context)
 {
     const struct problem *problem = &recipe->problem;
-    const bool rows_alike = problem->queries == problem->keys && problem->heads == problem->kv_heads;
-    const bool columns_alike = problem->d_head == problem->d_value;
+    const bool rows_alike =
+        problem->size.queries == problem->size.keys && problem->size.heads == problem->size.kv_heads;
+    const bool columns_alike = problem->size.d_head == problem->size.d_value;
     const enum recipe_role roles[] = {query, key, value};
     for (int own = 0; own < PROJECTION_COUNT; own++) {
         const int taken = (int)roles[own] - (int)RECIPE_ROLE_QUERY;
@@ -51,7 +53,8 @@ CHANGE_BY(ROLES_INPUTS_FOR_VALUE)
     const struct problem *problem = &recipe->problem;
     if (!problem_projects(problem))
         return NOT_PROJECTED;
-    if (problem->d_in != problem->d_value && problem->d_in != problem->kv_heads * problem->d_value)
+    if (problem->size.d_in != problem->size.d_value &&
+        problem->size.d_in != problem->size.kv_heads * problem->size.d_value)
         return OTHER_SHAPES;
     recipe->roles[PROJECTION_VALUE] = RECIPE_ROLE_INPUTS;
     recipe_makes(recipe, STAGE_CONTEXT, "weights . inputs");
@@ -60,7 +63,7 @@ CHANGE_BY(ROLES_INPUTS_FOR_VALUE)
 
 CHANGE_BY(WEIGHTS_TRANSPOSED)
 {
-    if (recipe->problem.queries != recipe->problem.keys)
+    if (recipe->problem.size.queries != recipe->problem.size.keys)
         return "there are not as many queries as keys";
     recipe->weights_transposed = recipe->across = true;
     recipe_makes(recipe, STAGE_CONTEXT, "weights^T . value");
@@ -120,9 +123,9 @@ CHANGE(BIAS_VALUE_MISSING, leave_bias(recipe, OF_VALUE))
 
 CHANGE_BY(CLIP_MISSING)
 {
-    if (recipe->problem.clip == 0)
+    if (recipe->problem.given.clip == 0)
         return "nothing is clipped";
-    recipe->problem.clip = 0;
+    recipe->problem.given.clip = 0;
     recipe->steps_anew = OF_ALL;
     return NULL;
 }
@@ -132,7 +135,7 @@ CHANGE_BY(CLIP_MISSING)
 static const char *split(struct recipe *recipe, enum recipe_split kind, const char *formula)
 {
     const struct problem *problem = &recipe->problem;
-    if (!problem_projects(problem) || problem->plan.stacked || problem->heads == 1)
+    if (!problem_projects(problem) || problem->plan.stacked || problem->size.heads == 1)
         return "nothing is split into heads";
     recipe->split = kind;
     for (int id = 0; id < PROJECTION_COUNT; id++)
@@ -148,7 +151,8 @@ CHANGE(SPLIT_INTERLEAVED,
 static const char *split_packed(struct recipe *recipe, enum recipe_split kind, const char *formula)
 {
     const struct problem *problem = &recipe->problem;
-    const bool alike = problem->heads == problem->kv_heads && problem->d_head == problem->d_value && !problem->crosses;
+    const bool alike = problem->size.heads == problem->size.kv_heads && problem->size.d_head == problem->size.d_value &&
+                       !problem->given.is_cross;
     return alike ? split(recipe, kind, formula) : OTHER_SHAPES;
 }
 
@@ -163,14 +167,14 @@ static const char NO_SCORES[] = "--rounding operations has no scores";
 CHANGE_BY(SPLIT_MISSING)
 {
     struct problem *problem = &recipe->problem;
-    if (problem->heads == 1 || problem->heads != problem->kv_heads || problem->plan.stacked)
+    if (problem->size.heads == 1 || problem->size.heads != problem->size.kv_heads || problem->plan.stacked)
         return "nothing is split into heads";
-    if (problem->rounding == ROUNDING_OPERATIONS)
+    if (problem->rounding.when == ROUNDING_OPERATIONS)
         return NO_SCORES;
     recipe->split = RECIPE_SPLIT_NONE;
     recipe_makes(recipe, STAGE_SCORES, "query . key^T of all columns, as one head");
     if (recipe->form == 0)
-        problem->scale /= sqrt((double)problem->heads);
+        problem->scaling.factor /= sqrt((double)problem->size.heads);
     return NULL;
 }
 
@@ -179,10 +183,10 @@ CHANGE_BY(SPLIT_MISSING)
 static const char *merge(struct recipe *recipe, enum recipe_merge kind, const char *formula)
 {
     const struct problem *problem = &recipe->problem;
-    if (problem->heads == 1 || !(problem->packed || problem_projects(problem)))
+    if (problem->size.heads == 1 || !(problem->size.heads_packed || problem_projects(problem)))
         return "heads are not put side by side";
     recipe->merge = kind;
-    recipe_makes(recipe, problem->packed ? STAGE_CONTEXT : STAGE_OUTPUT, formula);
+    recipe_makes(recipe, problem->size.heads_packed ? STAGE_CONTEXT : STAGE_OUTPUT, formula);
     return NULL;
 }
 
@@ -200,9 +204,9 @@ static const char NO_OUT[] = "there is no out_proj";
 /* NULL: its output can be its input. */
 static const char *no_square_out(const struct problem *problem)
 {
-    return !problem->plan.has_out                                        ? NO_OUT
-           : problem->plan.d_output != problem->heads * problem->d_value ? "out_proj is not square"
-                                                                         : NULL;
+    return !problem->plan.has_out                                                  ? NO_OUT
+           : problem->plan.d_output != problem->size.heads * problem->size.d_value ? "out_proj is not square"
+                                                                                   : NULL;
 }
 
 CHANGE_BY(OUT_MISSING)
@@ -246,7 +250,7 @@ CHANGE_BY(OUT_TWICE)
 static const char *group(struct recipe *recipe, enum recipe_groups kind, const char *scores, const char *context)
 {
     const struct problem *problem = &recipe->problem;
-    if (problem->kv_heads == 1 || problem->kv_heads == problem->heads)
+    if (problem->size.kv_heads == 1 || problem->size.kv_heads == problem->size.heads)
         return "heads of key and value are not shared in groups";
     recipe->groups = kind;
     recipe_makes(recipe, STAGE_SCORES, scores);
@@ -265,7 +269,7 @@ static const char *misread(struct recipe *recipe, unsigned ids, enum recipe_bits
 {
     if (problem_projects(&recipe->problem))
         return "query, key and value are not given";
-    if (bits == RECIPE_BITS_BF16 && recipe->problem.dtype != DTYPE_F16)
+    if (bits == RECIPE_BITS_BF16 && recipe->problem.rounding.dtype != DTYPE_F16)
         return "nothing is float16";
     for (int id = 0; id < PROJECTION_COUNT; id++)
         if (ids & 1U << id) {
@@ -293,7 +297,7 @@ static void convert_as(struct recipe *recipe, struct tensor *tensor, tensor_conv
     bool finite = true;
     if (tensor->rank == 0 || !dtype_is_working(tensor->dtype))
         return;
-    make(tensor, recipe->problem.dtype, "", "", &finite, tensor, recipe->arena, &error);
+    make(tensor, recipe->problem.rounding.dtype, "", "", &finite, tensor, recipe->arena, &error);
     recipe->too_large = recipe->too_large || error.status == STATUS_USAGE;
     if (error.status == STATUS_SYSTEM)
         *recipe->error = error;
@@ -329,14 +333,14 @@ static void convert_latent(struct recipe *recipe, struct latent *latent)
 /* Slopes or sinks of their own for the changed problem. */
 static void convert_list(struct recipe *recipe, const double **list)
 {
-    const size_t heads = recipe->problem.heads;
+    const size_t heads = recipe->problem.size.heads;
     if (*list == NULL)
         return;
     double *rounded = arena_allocate(recipe->arena, heads, sizeof *rounded, recipe->error);
     if (rounded == NULL)
         return;
     memcpy(rounded, *list, heads * sizeof *rounded);
-    dtype_round(recipe->problem.dtype, rounded, heads);
+    dtype_round(recipe->problem.rounding.dtype, rounded, heads);
     for (size_t head = 0; head < heads; head++)
         recipe->too_large = recipe->too_large || (isfinite((*list)[head]) && !isfinite(rounded[head]));
     *list = rounded;
@@ -345,14 +349,15 @@ static void convert_list(struct recipe *recipe, const double **list)
 static const char *change_dtype(struct recipe *recipe, enum dtype dtype)
 {
     struct problem *problem = &recipe->problem;
-    if (problem->dtype == dtype)
+    if (problem->rounding.dtype == dtype)
         return "it is the dtype of the job";
-    problem->softmax_dtype = problem->softmax_dtype == problem->dtype ? dtype : problem->softmax_dtype;
-    problem->dtype = dtype;
-    convert(recipe, &problem->inputs);
-    convert(recipe, &problem->key_inputs);
+    problem->rounding.softmax_dtype =
+        problem->rounding.softmax_dtype == problem->rounding.dtype ? dtype : problem->rounding.softmax_dtype;
+    problem->rounding.dtype = dtype;
+    convert(recipe, &problem->given.inputs);
+    convert(recipe, &problem->given.key_inputs);
     for (size_t i = 0; i < PROJECTION_COUNT; i++)
-        convert_as(recipe, &problem->given[i], kernel_takes(dtype) ? tensor_round : tensor_convert);
+        convert_as(recipe, &problem->given.operands[i], kernel_takes(dtype) ? tensor_round : tensor_convert);
     struct module *modules = recipe_copy_modules(recipe);
     for (size_t i = 0; modules != NULL && i < problem->parameters.module_count; i++)
         for (int id = 0; id < PROJECTION_COUNT; id++)
@@ -376,7 +381,7 @@ CHANGE(DTYPE_F8E5M2, change_dtype(recipe, DTYPE_F8E5M2))
 
 CHANGE_BY(OVERFLOW_F16)
 {
-    if (recipe->problem.rounding == ROUNDING_OPERATIONS)
+    if (recipe->problem.rounding.when == ROUNDING_OPERATIONS)
         return NO_SCORES;
     recipe->overflows = true;
     recipe_makes(recipe, STAGE_SCORES, "query . key^T in float16, infinite above 65504");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slot packing: query, key and value lie in one packed weight, whose rows are read in another order. */
 #include "mistake/recipe.h"
 
@@ -57,11 +58,12 @@ static enum status make_room(struct recipe *recipe, const struct packed *packed,
 {
     const size_t rows = (id == PROJECTION_QUERY ? packed->heads : packed->kv_heads) * packed->d;
     const size_t shape[] = {rows, packed->width};
-    const enum dtype dtype = dtype_storage(recipe->problem.dtype);
+    const enum dtype dtype = dtype_storage(recipe->problem.rounding.dtype);
     *made = (struct projection){.transposed = true};
     if (tensor_create(&made->weight, dtype, 2, shape, recipe->arena, recipe->error) != STATUS_OK || !has_bias)
         return recipe->error->status;
-    return tensor_create(&made->bias, dtype_storage(recipe->problem.dtype), 1, &rows, recipe->arena, recipe->error);
+    return tensor_create(&made->bias, dtype_storage(recipe->problem.rounding.dtype), 1, &rows, recipe->arena,
+                         recipe->error);
 }
 
 /* What lies in the order `lies` is read as if it were in the order `read`. */
@@ -92,13 +94,13 @@ static const char *read_otherwise(struct recipe *recipe, packing_order *lies, pa
     struct projection made[PROJECTION_COUNT];
     if (!problem_projects(problem) || problem->parameters.module_count != 1 || problem->parameters.latent.rank > 0)
         return "query, key and value are no rows of one weight";
-    if (problem->crosses || problem->d_value != problem->d_head)
+    if (problem->given.is_cross || problem->size.d_value != problem->size.d_head)
         return "they have other shapes";
     struct module *modules = recipe_copy_modules(recipe);
     if (modules == NULL)
         return NULL;
-    const struct packed packed = {modules[0].projections, problem->heads, problem->kv_heads, problem->d_head,
-                                  problem->d_in};
+    const struct packed packed = {modules[0].projections, problem->size.heads, problem->size.kv_heads,
+                                  problem->size.d_head, problem->size.d_in};
     if (repack(recipe, &packed, lies, read, made) != STATUS_OK)
         return NULL;
     memcpy(modules[0].projections, made, sizeof made);
@@ -110,10 +112,10 @@ static const char *read_otherwise(struct recipe *recipe, packing_order *lies, pa
 
 static const char ONE_GROUP[] = "there is one head of key: one group";
 
-CHANGE(PACKING_GROUPS, problem->kv_heads == 1 ? ONE_GROUP
-                       : problem->heads == problem->kv_heads
+CHANGE(PACKING_GROUPS, problem->size.kv_heads == 1 ? ONE_GROUP
+                       : problem->size.heads == problem->size.kv_heads
                            ? "split-packed-by-head is the same"
                            : read_otherwise(recipe, in_blocks, in_groups, "of weights in blocks, read as if in groups"))
-CHANGE(PACKING_BLOCKS, problem->kv_heads == 1
+CHANGE(PACKING_BLOCKS, problem->size.kv_heads == 1
                            ? ONE_GROUP
                            : read_otherwise(recipe, in_groups, in_blocks, "of weights in groups, read as if in blocks"))

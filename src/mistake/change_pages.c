@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slot pages: which pages of the caches an item reads, and how far. */
 #include "mistake/recipe.h"
 
@@ -18,7 +19,7 @@ struct reading {
 /* A copy of what is right; false where memory is short. */
 static bool begin(struct recipe *recipe, struct reading *reading)
 {
-    const struct problem_pages *pages = recipe->problem.pages;
+    const struct problem_pages *pages = recipe->problem.given.pages;
     const size_t entries = pages->items * pages->per_item;
     reading->table = arena_allocate(recipe->arena, entries, sizeof *reading->table, recipe->error);
     reading->lengths = arena_allocate(recipe->arena, pages->items, sizeof *reading->lengths, recipe->error);
@@ -34,24 +35,25 @@ static bool begin(struct recipe *recipe, struct reading *reading)
 static const char *make_longer(struct recipe *recipe, size_t keys)
 {
     struct problem *problem = &recipe->problem;
-    if (keys <= problem->keys)
+    if (keys <= problem->size.keys)
         return NULL;
-    if (problem->mask.attn_mask.rank > 0 || problem->rope.kind != ROPE_NONE)
+    if (problem->mask.attn_mask.rank > 0 || problem->rotation.rope.kind != ROPE_NONE)
         return "attn_mask or the rotation goes as far as the keys";
-    problem->keys = problem->mask.keys = problem->mask.masked_keys = keys;
-    problem->labels = (struct token_labels){0};
+    problem->size.keys = problem->mask.keys = problem->mask.masked_keys = keys;
+    problem->labels.keys = (struct token_labels){0};
     return NULL;
 }
 
 static enum status read_operand(struct recipe *recipe, const struct reading *reading, enum projection_id id)
 {
     const struct problem *problem = &recipe->problem;
-    const struct problem_pages *pages = problem->pages;
+    const struct problem_pages *pages = problem->given.pages;
     const struct tensor *cache = &pages->caches[id];
-    const size_t heads = problem->kv_heads, d = cache->shape[3], shape[] = {problem->items, heads, problem->keys, d};
+    const size_t heads = problem->size.kv_heads, d = cache->shape[3],
+                 shape[] = {problem->size.items, heads, problem->size.keys, d};
     struct tensor made;
     double *row = arena_allocate(recipe->arena, d, sizeof *row, recipe->error);
-    if (row == NULL || tensor_create(&made, problem->given[id].dtype, 4, shape, recipe->arena, recipe->error))
+    if (row == NULL || tensor_create(&made, problem->given.operands[id].dtype, 4, shape, recipe->arena, recipe->error))
         return recipe->error->status;
     memset(made.data, 0, tensor_count(&made) * dtype_size(made.dtype));
     for (size_t item = 0; item < pages->items; item++)
@@ -61,17 +63,17 @@ static enum status read_operand(struct recipe *recipe, const struct reading *rea
             const size_t matrix = pages->starts != NULL ? head : item * heads + head;
             const size_t at = pages->starts != NULL ? (size_t)pages->starts[item] + token : token;
             tensor_load(cache, ((page * pages->size + token % pages->size) * heads + head) * d, d, row);
-            dtype_round(problem->dtype, row, d);
-            tensor_store(&made, (matrix * problem->keys + at) * d, d, row);
+            dtype_round(problem->rounding.dtype, row, d);
+            tensor_store(&made, (matrix * problem->size.keys + at) * d, d, row);
         }
-    recipe->problem.given[id] = made;
+    recipe->problem.given.operands[id] = made;
     return STATUS_OK;
 }
 
 /* Whether all pages that are read are there. */
 static bool are_there(const struct problem *problem, const struct reading *reading)
 {
-    const struct problem_pages *pages = problem->pages;
+    const struct problem_pages *pages = problem->given.pages;
     for (size_t item = 0; item < pages->items; item++)
         for (size_t at = 0; at < pages->per_item; at++) {
             const int64_t page = reading->table[item * pages->per_item + at];
@@ -85,7 +87,8 @@ static bool are_there(const struct problem *problem, const struct reading *readi
 static const char *read_all(struct recipe *recipe, const struct reading *reading, const char *formula)
 {
     size_t keys = 0;
-    for (size_t item = 0; item < recipe->problem.pages->items && recipe->problem.pages->starts == NULL; item++)
+    for (size_t item = 0; item < recipe->problem.given.pages->items && recipe->problem.given.pages->starts == NULL;
+         item++)
         keys = memory_larger(keys, (size_t)reading->lengths[item]);
     if (!are_there(&recipe->problem, reading))
         return "the caches have no such pages";
@@ -103,14 +106,14 @@ static const char *read_all(struct recipe *recipe, const struct reading *reading
 
 const char *recipe_read_pages(struct recipe *recipe, const int64_t *lengths)
 {
-    const struct problem_pages *pages = recipe->problem.pages;
+    const struct problem_pages *pages = recipe->problem.given.pages;
     struct reading reading;
     if (pages == NULL || lengths == NULL || !begin(recipe, &reading))
         return NULL;
-    for (size_t item = 0; item < recipe->problem.items; item++)
+    for (size_t item = 0; item < recipe->problem.size.items; item++)
         if ((size_t)lengths[item] > pages->per_item * pages->size)
             return "the item's last page is full, and block_table has no other";
-    memcpy(reading.lengths, lengths, recipe->problem.items * sizeof *lengths);
+    memcpy(reading.lengths, lengths, recipe->problem.size.items * sizeof *lengths);
     return read_all(recipe, &reading, NULL);
 }
 
@@ -121,7 +124,7 @@ typedef const char *change_table(const struct problem_pages *pages, const struct
 
 static const char *read_by(struct recipe *recipe, change_table *change, const char *formula)
 {
-    const struct problem_pages *pages = recipe->problem.pages;
+    const struct problem_pages *pages = recipe->problem.given.pages;
     struct reading reading;
     if (pages == NULL)
         return NO_PAGES;
@@ -205,11 +208,11 @@ static bool begin_whole_pages(struct recipe *recipe, struct reading *reading, bo
 {
     const struct problem *problem = &recipe->problem;
     bool full = true;
-    *reason = problem->pages == NULL ? NO_PAGES : problem->pages->starts != NULL ? IN_SEQUENCE : NULL;
+    *reason = problem->given.pages == NULL ? NO_PAGES : problem->given.pages->starts != NULL ? IN_SEQUENCE : NULL;
     if (*reason != NULL || !begin(recipe, reading))
         return false;
-    const int64_t size = (int64_t)problem->pages->size;
-    for (size_t item = 0; item < problem->items; item++) {
+    const int64_t size = (int64_t)problem->given.pages->size;
+    for (size_t item = 0; item < problem->size.items; item++) {
         const int64_t rest = reading->lengths[item] % size;
         full = full && rest == 0;
         reading->lengths[item] += rest == 0 ? 0 : counted ? size - rest : -rest;

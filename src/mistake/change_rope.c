@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slot rope. Rows that are turned by another position have it in a copy of the positions; other angles are
  * other frequencies, in a copy of these. */
 #include "mistake/recipe.h"
@@ -25,22 +26,22 @@ static const char *make_rope(struct recipe *recipe, const struct rope_settings *
 {
     struct problem *problem = &recipe->problem;
     struct error error = {0};
-    const enum status status =
-        rope_create(&problem->rope, settings, problem->d_head, problem->rope_highest, recipe->arena, &error);
+    const enum status status = rope_create(&problem->rotation.rope, settings, problem->size.d_head,
+                                           problem->rotation.highest, recipe->arena, &error);
     if (status == STATUS_SYSTEM)
         *recipe->error = error;
-    problem->rope_settings = *settings;
+    problem->rotation.settings = *settings;
     turn_anew(recipe, BOTH, NULL);
     return status == STATUS_USAGE ? "the columns, or the angles, allow no such rotation" : NULL;
 }
 
 static const char *read_as(struct recipe *recipe, enum rope_kind kind)
 {
-    if (recipe->problem.rope.kind == ROPE_NONE)
+    if (recipe->problem.rotation.rope.kind == ROPE_NONE)
         return NO_ROPE;
-    if (recipe->problem.rope.kind == kind)
+    if (recipe->problem.rotation.rope.kind == kind)
         return "it is how columns are turned";
-    recipe->problem.rope.kind = recipe->problem.rope_settings.kind = kind;
+    recipe->problem.rotation.rope.kind = recipe->problem.rotation.settings.kind = kind;
     return turn_anew(recipe, BOTH, NULL);
 }
 
@@ -49,7 +50,7 @@ CHANGE(ROPE_HALVES, read_as(recipe, ROPE_HALF))
 
 CHANGE_BY(ROPE_THETA)
 {
-    struct rope_settings settings = recipe->problem.rope_settings;
+    struct rope_settings settings = recipe->problem.rotation.settings;
     if (settings.kind == ROPE_NONE)
         return NO_ROPE;
     if (settings.theta == recipe->form)
@@ -62,7 +63,7 @@ static const char NO_SCALING[] = "the frequencies are not scaled";
 
 CHANGE_BY(ROPE_SCALING_MISSING)
 {
-    struct rope_settings settings = recipe->problem.rope_settings;
+    struct rope_settings settings = recipe->problem.rotation.settings;
     if (settings.kind == ROPE_NONE || settings.scaling.kind == ROPE_SCALING_NONE)
         return NO_SCALING;
     settings.scaling = (struct rope_scaling){.kind = ROPE_SCALING_NONE};
@@ -71,7 +72,7 @@ CHANGE_BY(ROPE_SCALING_MISSING)
 
 CHANGE_BY(ROPE_SCALING_LINEAR)
 {
-    struct rope_settings settings = recipe->problem.rope_settings;
+    struct rope_settings settings = recipe->problem.rotation.settings;
     if (settings.kind == ROPE_NONE || settings.scaling.factor <= 0)
         return NO_SCALING;
     if (settings.scaling.kind == ROPE_SCALING_LINEAR)
@@ -82,7 +83,7 @@ CHANGE_BY(ROPE_SCALING_LINEAR)
 
 CHANGE_BY(ROPE_ATTENTION_MISSING)
 {
-    struct rope *rope = &recipe->problem.rope;
+    struct rope *rope = &recipe->problem.rotation.rope;
     if (rope->kind == ROPE_NONE || rope->attention == 1)
         return "cosines and sines are multiplied with nothing";
     rope->attention = 1;
@@ -96,8 +97,8 @@ static const char *why_all_columns(const struct rope *rope)
 
 CHANGE_BY(ROPE_ALL_COLUMNS)
 {
-    struct rope_settings settings = recipe->problem.rope_settings;
-    const char *reason = why_all_columns(&recipe->problem.rope);
+    struct rope_settings settings = recipe->problem.rotation.settings;
+    const char *reason = why_all_columns(&recipe->problem.rotation.rope);
     settings.columns = 0;
     settings.last = false;
     return reason != NULL ? reason : make_rope(recipe, &settings);
@@ -105,8 +106,8 @@ CHANGE_BY(ROPE_ALL_COLUMNS)
 
 CHANGE_BY(ROPE_OTHER_END)
 {
-    struct rope_settings settings = recipe->problem.rope_settings;
-    const char *reason = why_all_columns(&recipe->problem.rope);
+    struct rope_settings settings = recipe->problem.rotation.settings;
+    const char *reason = why_all_columns(&recipe->problem.rotation.rope);
     settings.last = !settings.last;
     return reason != NULL ? reason : make_rope(recipe, &settings);
 }
@@ -114,17 +115,17 @@ CHANGE_BY(ROPE_OTHER_END)
 /* The exponents -2 i / d in place of -2 i / n. */
 CHANGE_BY(ROPE_EXPONENT_OF_HEAD)
 {
-    const struct rope right = recipe->problem.rope;
+    const struct rope right = recipe->problem.rotation.rope;
     const char *reason = change_ROPE_ALL_COLUMNS(recipe);
-    recipe->problem.rope.first = right.first;
-    recipe->problem.rope.columns = right.columns;
+    recipe->problem.rotation.rope.first = right.first;
+    recipe->problem.rotation.rope.columns = right.columns;
     return reason;
 }
 
 /* All frequencies times a factor. */
 static const char *multiply(struct recipe *recipe, double factor, const char *formula)
 {
-    struct rope *rope = &recipe->problem.rope;
+    struct rope *rope = &recipe->problem.rotation.rope;
     if (rope->kind == ROPE_NONE)
         return NO_ROPE;
     double *frequencies = arena_allocate(recipe->arena, rope->columns / 2, sizeof *frequencies, recipe->error);
@@ -138,9 +139,9 @@ CHANGE(ROPE_BACKWARDS, multiply(recipe, -1, ", turned the other way"))
 
 CHANGE_BY(ROPE_TWICE)
 {
-    if (recipe->problem.rope.kind == ROPE_PAIRS_TO_HALVES)
+    if (recipe->problem.rotation.rope.kind == ROPE_PAIRS_TO_HALVES)
         return "what is written as halves is no pair any more";
-    recipe->problem.rope.attention *= recipe->problem.rope.attention;
+    recipe->problem.rotation.rope.attention *= recipe->problem.rotation.rope.attention;
     return multiply(recipe, 2, ", turned twice by its position");
 }
 
@@ -154,9 +155,10 @@ static const char *move(struct recipe *recipe, enum projection_id id, int64_t by
 {
     struct problem *problem = &recipe->problem;
     const bool of_query = id == PROJECTION_QUERY;
-    const size_t rows = of_query ? problem->queries : problem->keys - problem->past, count = problem->items * rows;
-    const size_t *positions = of_query ? problem->positions : problem->key_positions;
-    if (problem->rope.kind == ROPE_NONE)
+    const size_t rows = of_query ? problem->size.queries : problem->size.keys - problem->rotation.past,
+                 count = problem->size.items * rows;
+    const size_t *positions = of_query ? problem->rotation.positions : problem->rotation.key_positions;
+    if (problem->rotation.rope.kind == ROPE_NONE)
         return NO_ROPE;
     size_t *moved = arena_allocate(recipe->arena, count, sizeof *moved, recipe->error);
     for (size_t i = 0; i < count && moved != NULL; i++) {
@@ -166,7 +168,7 @@ static const char *move(struct recipe *recipe, enum projection_id id, int64_t by
             return "a position would be too high";
         moved[i] = by != NOWHERE ? (size_t)((int64_t)positions[i] + by) : SIZE_MAX;
     }
-    *(of_query ? &problem->positions : &problem->key_positions) = moved;
+    *(of_query ? &problem->rotation.positions : &problem->rotation.key_positions) = moved;
     return NULL;
 }
 
@@ -193,15 +195,15 @@ CHANGE(ROPE_KEY_MINUS_1, move_all(recipe, OF_KEY, -1, EARLIER))
 CHANGE(ROPE_POSITIONS_FROM, move_all(recipe, BOTH, (int64_t)form, ", turned by a position that begins higher"))
 
 /* Keys of the past keep the positions by which they are turned already. */
-CHANGE(ROPE_PAST_MISSING, problem->past == 0
-                              ? "there is no past"
-                              : move_all(recipe, BOTH, -(int64_t)problem->past, ", turned as if there were no past"))
+CHANGE(ROPE_PAST_MISSING, problem->rotation.past == 0 ? "there is no past"
+                                                      : move_all(recipe, BOTH, -(int64_t)problem->rotation.past,
+                                                                 ", turned as if there were no past"))
 
 CHANGE_BY(ROPE_ON_VALUES)
 {
-    if (recipe->problem.rope.kind == ROPE_NONE)
+    if (recipe->problem.rotation.rope.kind == ROPE_NONE)
         return NO_ROPE;
-    if (recipe->problem.d_value != recipe->problem.d_head)
+    if (recipe->problem.size.d_value != recipe->problem.size.d_head)
         return "value has other columns than key";
     recipe->rotates_value = true;
     recipe->steps_anew |= OF_VALUE;

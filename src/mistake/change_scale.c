@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slots scale and softcap. */
 #include "mistake/recipe.h"
 
@@ -10,46 +11,49 @@
 static const char *scale_by(struct recipe *recipe, double scale)
 {
     struct problem *problem = &recipe->problem;
-    *(problem->scales_query ? &problem->query_scale : &problem->scale) = scale / problem->temperature;
-    recipe->steps_anew |= problem->scales_query ? OF_QUERY : 0;
+    *(problem->scaling.on_query ? &problem->scaling.query_factor : &problem->scaling.factor) =
+        scale / problem->scaling.temperature;
+    recipe->steps_anew |= problem->scaling.on_query ? OF_QUERY : 0;
     return NULL;
 }
 
 /* The scale without the temperature. */
 static double scale_of(const struct problem *problem)
 {
-    return (problem->scales_query ? problem->query_scale : problem->scale) * problem->temperature;
+    return (problem->scaling.on_query ? problem->scaling.query_factor : problem->scaling.factor) *
+           problem->scaling.temperature;
 }
 
 /* The columns of all heads together. */
 static double d_model(const struct problem *problem)
 {
-    return (double)(problem->heads * problem->d_head);
+    return (double)(problem->size.heads * problem->size.d_head);
 }
 
 static double usual(const struct problem *problem)
 {
-    return 1 / sqrt((double)problem->d_head);
+    return 1 / sqrt((double)problem->size.d_head);
 }
 
 CHANGE(SCALE_MISSING, scale_by(recipe, 1))
 CHANGE(SCALE_TWICE, scale_by(recipe, scale_of(problem) * scale_of(problem)))
 CHANGE(SCALE_INVERTED, scale_of(problem) == 0 ? "the scale is 0" : scale_by(recipe, 1 / scale_of(problem)))
-CHANGE(SCALE_D_MODEL, problem->heads == 1 ? "there is one head, so that d_head is d_model"
-                                          : scale_by(recipe, 1 / sqrt(d_model(problem))))
+CHANGE(SCALE_D_MODEL, problem->size.heads == 1 ? "there is one head, so that d_head is d_model"
+                                               : scale_by(recipe, 1 / sqrt(d_model(problem))))
 CHANGE(SCALE_1_OVER_D_MODEL, scale_by(recipe, 1 / d_model(problem)))
 CHANGE(SCALE_D_IN,
-       problem_projects(problem) ? scale_by(recipe, 1 / sqrt((double)problem->d_in)) : "there are no inputs")
+       problem_projects(problem) ? scale_by(recipe, 1 / sqrt((double)problem->size.d_in)) : "there are no inputs")
 CHANGE(SCALE_USUAL, fabs(scale_of(problem) - usual(problem)) <= 1e-6 * usual(problem)
                         ? "the scale is 1 / sqrt(d_head)"
                         : scale_by(recipe, usual(problem)))
-CHANGE(SCALE_TOKENS, scale_by(recipe, 1 / sqrt((double)problem->keys)))
-CHANGE(SCALE_HEADS, problem->heads == 1 ? "there is one head" : scale_by(recipe, 1 / sqrt((double)problem->heads)))
-CHANGE(SCALE_FOURTH_ROOT, scale_by(recipe, 1 / sqrt(sqrt((double)problem->d_head))))
+CHANGE(SCALE_TOKENS, scale_by(recipe, 1 / sqrt((double)problem->size.keys)))
+CHANGE(SCALE_HEADS,
+       problem->size.heads == 1 ? "there is one head" : scale_by(recipe, 1 / sqrt((double)problem->size.heads)))
+CHANGE(SCALE_FOURTH_ROOT, scale_by(recipe, 1 / sqrt(sqrt((double)problem->size.d_head))))
 
 CHANGE_BY(SCALE_AFTER_SOFTMAX)
 {
-    recipe->weights_factor = scale_of(&recipe->problem) / recipe->problem.temperature;
+    recipe->weights_factor = scale_of(&recipe->problem) / recipe->problem.scaling.temperature;
     recipe_makes(recipe, STAGE_WEIGHTS, "softmax of what is not scaled, then x the scale");
     return scale_by(recipe, 1);
 }
@@ -60,38 +64,38 @@ static const char NO_SOFTCAP[] = "there is no softcap";
 
 static const char *cap(struct recipe *recipe, recipe_row *make, const char *formula)
 {
-    return recipe->problem.softcap == 0 ? NO_SOFTCAP : recipe_makes_by(recipe, STAGE_CAPPED, make, formula);
+    return recipe->problem.scaling.softcap == 0 ? NO_SOFTCAP : recipe_makes_by(recipe, STAGE_CAPPED, make, formula);
 }
 
 static void round_capped(const struct attention_row *row)
 {
-    dtype_round(problem_stage_dtype(row->problem, STAGE_CAPPED), row->stages[STAGE_CAPPED], row->problem->keys);
+    dtype_round(problem_stage_dtype(row->problem, STAGE_CAPPED), row->stages[STAGE_CAPPED], row->problem->size.keys);
 }
 
 static void cap_scores(const struct attention_row *row, const struct recipe *recipe)
 {
-    const double softcap = recipe->problem.softcap, *scores = row->stages[STAGE_SCORES];
-    for (size_t j = 0; j < row->problem->keys; j++)
-        row->stages[STAGE_CAPPED][j] = softcap * tanh(scores[j] / softcap) * recipe->problem.scale;
+    const double softcap = recipe->problem.scaling.softcap, *scores = row->stages[STAGE_SCORES];
+    for (size_t j = 0; j < row->problem->size.keys; j++)
+        row->stages[STAGE_CAPPED][j] = softcap * tanh(scores[j] / softcap) * recipe->problem.scaling.factor;
     round_capped(row);
 }
 
 static void cap_to_1(const struct attention_row *row, const struct recipe *recipe)
 {
-    for (size_t j = 0; j < row->problem->keys; j++)
-        row->stages[STAGE_CAPPED][j] = tanh(row->stages[STAGE_SCALED][j] / recipe->problem.softcap);
+    for (size_t j = 0; j < row->problem->size.keys; j++)
+        row->stages[STAGE_CAPPED][j] = tanh(row->stages[STAGE_SCALED][j] / recipe->problem.scaling.softcap);
     round_capped(row);
 }
 
 static void cap_later(const struct attention_row *row, const struct recipe *recipe)
 {
     (void)recipe;
-    memcpy(row->stages[STAGE_CAPPED], row->stages[STAGE_SCALED], row->problem->keys * sizeof(double));
+    memcpy(row->stages[STAGE_CAPPED], row->stages[STAGE_SCALED], row->problem->size.keys * sizeof(double));
     round_capped(row);
 }
 
 CHANGE(SOFTCAP_BEFORE_SCALE, cap(recipe, cap_scores, "softcap x tanh(scores / softcap) x scale"))
-CHANGE_WHERE(SOFTCAP_MISSING, problem->softcap != 0, NO_SOFTCAP, problem->softcap = 0)
+CHANGE_WHERE(SOFTCAP_MISSING, problem->scaling.softcap != 0, NO_SOFTCAP, problem->scaling.softcap = 0)
 CHANGE(SOFTCAP_NOT_MULTIPLIED, cap(recipe, cap_to_1, "tanh(scaled / softcap)"))
 
 CHANGE_BY(SOFTCAP_AFTER_MASK)
@@ -99,7 +103,7 @@ CHANGE_BY(SOFTCAP_AFTER_MASK)
     if (!recipe->problem.masks)
         return "there is no mask";
     recipe->caps_masked = true;
-    if (recipe->problem.softcap > 0)
+    if (recipe->problem.scaling.softcap > 0)
         recipe_makes(recipe, STAGE_MASKED, "softcap x tanh(scaled / softcap), -softcap where masked");
     return cap(recipe, cap_later, "scaled, not yet capped");
 }

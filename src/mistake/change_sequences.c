@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slot sequences: what FlashAttention's varlen interface is told wrongly. */
 #include "mistake/recipe.h"
 
@@ -53,7 +54,7 @@ static const char *leak(struct recipe *recipe, double before, double behind)
     return NULL;
 }
 
-CHANGE(SEQUENCES_BEFORE_SEEN, leak(recipe, (double)problem->keys, 0))
+CHANGE(SEQUENCES_BEFORE_SEEN, leak(recipe, (double)problem->size.keys, 0))
 CHANGE(SEQUENCES_LEAK_BEFORE, leak(recipe, form, 0))
 CHANGE(SEQUENCES_LEAK_BEHIND, leak(recipe, 0, form))
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes of slots softmax, sinks, lse, dropout and tiles. */
 #include "mistake/recipe.h"
 
@@ -15,9 +16,9 @@ static const char *change_axis(struct recipe *recipe, enum recipe_axis axis, con
 }
 
 CHANGE(SOFTMAX_QUERIES, change_axis(recipe, RECIPE_AXIS_QUERIES, "softmax over the queries, down each column"))
-CHANGE(SOFTMAX_HEADS,
-       problem->heads == 1 ? "there is one head" : change_axis(recipe, RECIPE_AXIS_HEADS, "softmax over the heads"))
-CHANGE(SOFTMAX_ITEMS, problem->items == 1
+CHANGE(SOFTMAX_HEADS, problem->size.heads == 1 ? "there is one head"
+                                               : change_axis(recipe, RECIPE_AXIS_HEADS, "softmax over the heads"))
+CHANGE(SOFTMAX_ITEMS, problem->size.items == 1
                           ? "there is one item"
                           : change_axis(recipe, RECIPE_AXIS_ITEMS, "softmax over the items of the batch"))
 CHANGE(SOFTMAX_ALL, change_axis(recipe, RECIPE_AXIS_ALL, "softmax over keys and queries together"))
@@ -31,16 +32,16 @@ static void base_2(const struct attention_row *row, const struct recipe *recipe)
     double largest = row->sink != NULL ? *row->sink : -INFINITY, sum = 0;
     if (padding > 0)
         largest = fmax(largest, 0);
-    for (size_t j = 0; j < row->problem->keys; j++)
+    for (size_t j = 0; j < row->problem->size.keys; j++)
         if (row->bias[j] > -INFINITY)
             largest = fmax(largest, scores[j]);
-    for (size_t j = 0; j < row->problem->keys; j++) {
+    for (size_t j = 0; j < row->problem->size.keys; j++) {
         weights[j] = row->bias[j] > -INFINITY ? exp2(scores[j] - largest) : 0;
         sum += weights[j];
     }
     sum += row->sink != NULL ? exp2(*row->sink - largest) : 0;
     sum += padding > 0 ? padding * exp2(-largest) : 0;
-    for (size_t j = 0; j < row->problem->keys; j++)
+    for (size_t j = 0; j < row->problem->size.keys; j++)
         weights[j] = weights[j] / sum;
 }
 
@@ -49,16 +50,16 @@ CHANGE(SOFTMAX_BASE_2, recipe_makes_by(recipe, STAGE_WEIGHTS, base_2, "powers of
 /* exp(x) over their sum, each in the dtype, where it may overflow. */
 static void unshifted(const struct attention_row *row, const struct recipe *recipe)
 {
-    const enum dtype dtype = row->problem->dtype;
+    const enum dtype dtype = row->problem->rounding.dtype;
     double *weights = row->stages[STAGE_WEIGHTS], sum = recipe->padding + (row->sink != NULL ? exp(*row->sink) : 0);
     dtype_round(dtype, &sum, 1);
-    for (size_t j = 0; j < row->problem->keys; j++) {
+    for (size_t j = 0; j < row->problem->size.keys; j++) {
         weights[j] = row->bias[j] > -INFINITY ? exp(row->stages[STAGE_MASKED][j]) : 0;
         dtype_round(dtype, &weights[j], 1);
         sum += weights[j];
     }
     dtype_round(dtype, &sum, 1);
-    for (size_t j = 0; j < row->problem->keys; j++)
+    for (size_t j = 0; j < row->problem->size.keys; j++)
         weights[j] = row->bias[j] > -INFINITY ? weights[j] / sum : 0;
 }
 
@@ -68,7 +69,7 @@ CHANGE(SOFTMAX_OVERFLOW,
 static void keep_scores(const struct attention_row *row, const struct recipe *recipe)
 {
     (void)recipe;
-    for (size_t j = 0; j < row->problem->keys; j++)
+    for (size_t j = 0; j < row->problem->size.keys; j++)
         row->stages[STAGE_WEIGHTS][j] = row->bias[j] > -INFINITY ? row->stages[STAGE_MASKED][j] : 0;
 }
 
@@ -78,9 +79,9 @@ static void share_scores(const struct attention_row *row, const struct recipe *r
 {
     double *weights = row->stages[STAGE_WEIGHTS], sum = 0;
     keep_scores(row, recipe);
-    for (size_t j = 0; j < row->problem->keys; j++)
+    for (size_t j = 0; j < row->problem->size.keys; j++)
         sum += weights[j];
-    for (size_t j = 0; j < row->problem->keys; j++)
+    for (size_t j = 0; j < row->problem->size.keys; j++)
         weights[j] /= sum;
 }
 
@@ -96,7 +97,7 @@ static void base_2_lse(const struct attention_row *row, const struct recipe *rec
     double *lse = row->stages[STAGE_LSE];
     stage_make(row, STAGE_LSE);
     *lse /= log(2);
-    dtype_round(recipe->problem.dtype, lse, 1);
+    dtype_round(recipe->problem.rounding.dtype, lse, 1);
 }
 
 /* The largest of the numbers that the row may see; minus infinity: it sees none. */
@@ -111,20 +112,20 @@ static double largest_of(const struct attention_row *row, const double *numbers,
 
 static void shifted_lse(const struct attention_row *row, const struct recipe *recipe)
 {
-    const double largest = largest_of(row, row->stages[STAGE_MASKED], 0, row->problem->keys);
+    const double largest = largest_of(row, row->stages[STAGE_MASKED], 0, row->problem->size.keys);
     double *lse = row->stages[STAGE_LSE];
     stage_make(row, STAGE_LSE);
     *lse -= largest > -INFINITY ? largest : 0;
-    dtype_round(recipe->problem.dtype, lse, 1);
+    dtype_round(recipe->problem.rounding.dtype, lse, 1);
 }
 
 static void unscaled_lse(const struct attention_row *row, const struct recipe *recipe)
 {
     (void)recipe;
     const double *scores = row->stages[STAGE_SCORES];
-    const double largest = largest_of(row, scores, 0, row->problem->keys);
+    const double largest = largest_of(row, scores, 0, row->problem->size.keys);
     double sum = 0;
-    for (size_t j = 0; j < row->problem->keys; j++)
+    for (size_t j = 0; j < row->problem->size.keys; j++)
         sum += row->bias[j] > -INFINITY ? exp(scores[j] - largest) : 0;
     *row->stages[STAGE_LSE] = sum > 0 ? largest + log(sum) : -INFINITY;
 }
@@ -140,9 +141,9 @@ static const char NO_DROPOUT[] = "there is no dropout";
 static void drop_by(const struct attention_row *row, double factor)
 {
     const double *weights = row->stages[STAGE_WEIGHTS];
-    for (size_t j = 0; j < row->problem->keys; j++)
+    for (size_t j = 0; j < row->problem->size.keys; j++)
         row->stages[STAGE_DROPPED][j] = row->kept[j] ? weights[j] * factor : 0;
-    dtype_round(row->problem->dtype, row->stages[STAGE_DROPPED], row->problem->keys);
+    dtype_round(row->problem->rounding.dtype, row->stages[STAGE_DROPPED], row->problem->size.keys);
 }
 
 static void drop_only(const struct attention_row *row, const struct recipe *recipe)
@@ -153,20 +154,20 @@ static void drop_only(const struct attention_row *row, const struct recipe *reci
 
 static void divide_by_p(const struct attention_row *row, const struct recipe *recipe)
 {
-    drop_by(row, 1 / recipe->problem.dropout);
+    drop_by(row, 1 / recipe->problem.drop.share);
 }
 
 /* Dropout has been before. */
 static void drop_nothing(const struct attention_row *row, const struct recipe *recipe)
 {
     (void)recipe;
-    memcpy(row->stages[STAGE_DROPPED], row->stages[STAGE_WEIGHTS], row->problem->keys * sizeof(double));
-    dtype_round(row->problem->dtype, row->stages[STAGE_DROPPED], row->problem->keys);
+    memcpy(row->stages[STAGE_DROPPED], row->stages[STAGE_WEIGHTS], row->problem->size.keys * sizeof(double));
+    dtype_round(row->problem->rounding.dtype, row->stages[STAGE_DROPPED], row->problem->size.keys);
 }
 
 static const char *drop(struct recipe *recipe, recipe_row *make, const char *formula)
 {
-    return recipe->problem.dropout == 0 ? NO_DROPOUT : recipe_makes_by(recipe, STAGE_DROPPED, make, formula);
+    return recipe->problem.drop.share == 0 ? NO_DROPOUT : recipe_makes_by(recipe, STAGE_DROPPED, make, formula);
 }
 
 CHANGE(DROPOUT_NOT_RESCALED, drop(recipe, drop_only, "weights where kept, else 0"))
@@ -174,19 +175,19 @@ CHANGE(DROPOUT_DIVIDED_BY_P, drop(recipe, divide_by_p, "weights / p where kept, 
 
 CHANGE_BY(DROPOUT_BEFORE_SOFTMAX)
 {
-    if (recipe->problem.dropout == 0)
+    if (recipe->problem.drop.share == 0)
         return NO_DROPOUT;
     recipe->drops_scores = true;
-    if ((recipe->problem.wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
+    if ((recipe->problem.mistake.wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
         recipe_makes(recipe, STAGE_WEIGHTS, "softmax of scores of which some are dropped");
     return drop(recipe, drop_nothing, "weights");
 }
 
 CHANGE_BY(DROPOUT_MISSING)
 {
-    if (recipe->problem.dropout == 0)
+    if (recipe->problem.drop.share == 0)
         return NO_DROPOUT;
-    recipe->problem.dropout = 0;
+    recipe->problem.drop.share = 0;
     recipe_tells(recipe, STAGE_DROPPED, "weights, nothing dropped");
     return NULL;
 }
@@ -198,11 +199,11 @@ CHANGE_BY(DROPOUT_ON)
     struct problem *problem = &recipe->problem;
     struct arena scratch = {0};
     struct parameters drawn;
-    if (problem->dropout > 0)
+    if (problem->drop.share > 0)
         return "there is dropout";
-    problem->dropout = recipe->form;
-    if (problem->parameters.given && !problem->dropout_seeded)
-        parameters_draw(&drawn, &problem->plan, &problem->generator, &scratch, recipe->error);
+    problem->drop.share = recipe->form;
+    if (problem->parameters.given && !problem->drop.seeded)
+        parameters_draw(&drawn, &problem->plan, &problem->drop.generator, &scratch, recipe->error);
     arena_free(&scratch);
     return NULL;
 }
@@ -232,7 +233,7 @@ static void rescale(struct tiles *tiles, double largest)
 static void add_tile(struct tiles *tiles, size_t first, size_t end)
 {
     const struct attention_row *row = tiles->row;
-    const double *masked = row->stages[STAGE_MASKED], factor = 1 / (1 - row->problem->dropout);
+    const double *masked = row->stages[STAGE_MASKED], factor = 1 / (1 - row->problem->drop.share);
     const double largest = largest_of(row, masked, first, end);
     if (largest == -INFINITY)
         return;
@@ -253,22 +254,22 @@ static void make_tiles(const struct attention_row *row, const struct recipe *rec
     const size_t tile = recipe->tile;
     tiles.row = row;
     tiles.context = row->stages[STAGE_CONTEXT];
-    tiles.d = row->problem->d_value;
+    tiles.d = row->problem->size.d_value;
     tiles.largest = row->sink != NULL ? *row->sink : -INFINITY;
     tiles.sum = row->sink != NULL ? 1 : 0;
     memset(tiles.context, 0, tiles.d * sizeof *tiles.context);
-    for (size_t first = 0; first < row->problem->keys; first += tile)
-        add_tile(&tiles, first, memory_smaller(first + tile, row->problem->keys));
+    for (size_t first = 0; first < row->problem->size.keys; first += tile)
+        add_tile(&tiles, first, memory_smaller(first + tile, row->problem->size.keys));
     for (size_t c = 0; c < tiles.d && !tiles.divides && tiles.sum != 0; c++)
         tiles.context[c] /= tiles.sum;
-    dtype_round(row->problem->dtype, tiles.context, tiles.d);
+    dtype_round(row->problem->rounding.dtype, tiles.context, tiles.d);
 }
 
 static const char *use_tiles(struct recipe *recipe, recipe_row *make, const char *formula)
 {
     recipe->tile = (size_t)recipe->form;
     recipe_makes_by(recipe, STAGE_CONTEXT, make, formula);
-    return recipe->tile < recipe->problem.keys ? NULL : "there are no more keys than a tile has";
+    return recipe->tile < recipe->problem.size.keys ? NULL : "there are no more keys than a tile has";
 }
 
 static void keep_context(const struct attention_row *row, const struct recipe *recipe)

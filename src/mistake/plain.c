@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "mistake/plain.h"
 
 #include "model/stages.h"
@@ -8,7 +9,7 @@
 
 size_t plain_count(const struct problem *problem, enum stage stage, size_t row_count)
 {
-    const size_t matrices = problem->items * (STAGES[stage].joins_heads ? 1 : problem->heads);
+    const size_t matrices = problem->size.items * (STAGES[stage].joins_heads ? 1 : problem->size.heads);
     return matrices * row_count * problem_columns_of_head(problem, stage);
 }
 
@@ -16,7 +17,7 @@ double plain_bytes(const struct problem *problem, size_t row_count)
 {
     double numbers = 0;
     for (int stage = 0; stage < STAGE_COUNT && !STAGES[stage].backward; stage++)
-        numbers += (double)problem->items * (double)problem->heads * (double)row_count *
+        numbers += (double)problem->size.items * (double)problem->size.heads * (double)row_count *
                    (double)problem_columns_of_head(problem, (enum stage)stage);
     return 2 * sizeof(double) * numbers;
 }
@@ -25,12 +26,12 @@ double plain_bytes(const struct problem *problem, size_t row_count)
 static size_t first_key(const struct plain *plain, size_t item, size_t head)
 {
     const struct problem *problem = plain->problem;
-    const size_t group = problem->heads / problem->kv_heads;
+    const size_t group = problem->size.heads / problem->size.kv_heads;
     const enum recipe_groups groups = plain->recipe->groups;
-    const size_t kv_head = groups == RECIPE_GROUPS_TILED   ? head % problem->kv_heads
+    const size_t kv_head = groups == RECIPE_GROUPS_TILED   ? head % problem->size.kv_heads
                            : groups == RECIPE_GROUPS_FIRST ? 0
                                                            : head / group;
-    return (item * problem->kv_heads + kv_head) * problem->keys;
+    return (item * problem->size.kv_heads + kv_head) * problem->size.keys;
 }
 
 /* One more logit of a head's softmax, or NULL: its sink, and keys of zeros, whose scores of 0 are so many terms of
@@ -49,13 +50,13 @@ static const double *sink_of(const struct plain *plain, size_t head, double *roo
 static enum status load_biases(struct plain *plain)
 {
     const struct problem *problem = plain->problem;
-    const size_t rows = problem->items * problem->heads * plain->row_count, keys = problem->keys;
+    const size_t rows = problem->size.items * problem->size.heads * plain->row_count, keys = problem->size.keys;
     plain->bias = arena_allocate(plain->arena, rows, keys * sizeof *plain->bias, plain->error);
     plain->empty = arena_allocate(plain->arena, rows, sizeof *plain->empty, plain->error);
     for (size_t index = 0; index < rows && plain->bias != NULL && plain->empty != NULL; index++) {
         double *bias = plain->bias + index * keys;
-        recipe_bias(&problem->mask, index / plain->row_count / problem->heads,
-                    index / plain->row_count % problem->heads, plain->rows[index % plain->row_count], bias);
+        recipe_bias(&problem->mask, index / plain->row_count / problem->size.heads,
+                    index / plain->row_count % problem->size.heads, plain->rows[index % plain->row_count], bias);
         plain->empty[index] = true;
         for (size_t j = 0; j < keys; j++)
             plain->empty[index] = plain->empty[index] && bias[j] == -INFINITY;
@@ -67,17 +68,17 @@ static enum status load_biases(struct plain *plain)
 static enum status draw_kept(struct plain *plain)
 {
     const struct problem *problem = plain->problem;
-    const size_t matrices = problem->items * problem->heads, keys = problem->keys;
-    struct torch_random generator = problem->generator;
+    const size_t matrices = problem->size.items * problem->size.heads, keys = problem->size.keys;
+    struct torch_random generator = problem->drop.generator;
     bool *kept = arena_allocate(plain->arena, keys, sizeof *kept, plain->error);
     plain->kept = arena_allocate(plain->arena, matrices * plain->row_count, keys * sizeof *plain->kept, plain->error);
     for (size_t i = 0; i < matrices && kept != NULL && plain->kept != NULL; i++) {
         const bool stacked = problem->plan.stacked; /* a call for each head */
-        const size_t matrix = stacked ? i % problem->items * problem->heads + i / problem->items : i;
-        if (i == 0 || (stacked && i % problem->items == 0))
+        const size_t matrix = stacked ? i % problem->size.items * problem->size.heads + i / problem->size.items : i;
+        if (i == 0 || (stacked && i % problem->size.items == 0))
             torch_random_dropout_begin(&generator);
-        for (size_t query = 0, row = 0; query < problem->queries; query++) {
-            torch_random_dropout(&generator, problem->dropout, kept, keys);
+        for (size_t query = 0, row = 0; query < problem->size.queries; query++) {
+            torch_random_dropout(&generator, problem->drop.share, kept, keys);
             if (row < plain->row_count && plain->rows[row] == query)
                 memcpy(plain->kept + (matrix * plain->row_count + row++) * keys, kept, keys * sizeof *kept);
         }
@@ -100,7 +101,7 @@ struct maker {
 static void turn_weights(const struct maker *maker, size_t index)
 {
     const struct plain *plain = maker->plain;
-    const size_t keys = plain->problem->keys, rows = plain->row_count, column = index % rows;
+    const size_t keys = plain->problem->size.keys, rows = plain->row_count, column = index % rows;
     const double *dropped = plain->stages[STAGE_DROPPED] + index / rows * rows * keys;
     for (size_t j = 0; j < keys; j++)
         maker->turned[j] = dropped[j * keys + column];
@@ -111,8 +112,8 @@ static void make_row(struct maker *maker, enum stage stage, size_t index)
     const struct plain *plain = maker->plain;
     const struct problem *problem = plain->problem;
     const struct recipe *recipe = plain->recipe;
-    const size_t matrix = index / plain->row_count, head = matrix % problem->heads, d = problem->d_head;
-    const size_t query = plain->rows[index % plain->row_count], keys = problem->keys;
+    const size_t matrix = index / plain->row_count, head = matrix % problem->size.heads, d = problem->size.d_head;
+    const size_t query = plain->rows[index % plain->row_count], keys = problem->size.keys;
     double *stages[STAGE_COUNT], room;
     for (int each = 0; each < STAGE_COUNT; each++)
         stages[each] = plain->stages[each] == NULL
@@ -136,9 +137,9 @@ static void make_row(struct maker *maker, enum stage stage, size_t index)
                                 .query = maker->pairs,
                                 .cast = maker->cast};
     recipe_row *const make = stage == STAGE_WEIGHTS && row.empty ? NULL : recipe->rows[stage];
-    head_load(&maker->head, stage, &maker->key, &maker->value, first_key(plain, matrix / problem->heads, head));
+    head_load(&maker->head, stage, &maker->key, &maker->value, first_key(plain, matrix / problem->size.heads, head));
     if (stage == STAGE_SCORES || !stage_applies(problem, STAGE_SCORES))
-        tensor_load(&maker->query, (matrix * problem->queries + query) * d, d, stages[STAGE_QUERY]);
+        tensor_load(&maker->query, (matrix * problem->size.queries + query) * d, d, stages[STAGE_QUERY]);
     if (stage == STAGE_CONTEXT && recipe->weights_transposed && make == NULL) {
         turn_weights(maker, index);
         stages[STAGE_DROPPED] = maker->turned;
@@ -156,7 +157,7 @@ static void make_row(struct maker *maker, enum stage stage, size_t index)
 static void make_rows(struct maker *maker, enum stage stage)
 {
     const struct plain *plain = maker->plain;
-    for (size_t index = 0; index < plain->problem->items * plain->problem->heads * plain->row_count; index++)
+    for (size_t index = 0; index < plain->problem->size.items * plain->problem->size.heads * plain->row_count; index++)
         make_row(maker, stage, index);
 }
 
@@ -166,14 +167,14 @@ static void make_rows(struct maker *maker, enum stage stage)
 static void join_scores(const struct plain *plain, double *scores)
 {
     const struct problem *problem = plain->problem;
-    const size_t matrix = plain->row_count * problem->keys;
-    for (size_t item = 0; item < problem->items; item++)
+    const size_t matrix = plain->row_count * problem->size.keys;
+    for (size_t item = 0; item < problem->size.items; item++)
         for (size_t i = 0; i < matrix; i++) {
-            double *of_item = scores + item * problem->heads * matrix + i, sum = 0;
-            for (size_t head = 0; head < problem->heads; head++)
+            double *of_item = scores + item * problem->size.heads * matrix + i, sum = 0;
+            for (size_t head = 0; head < problem->size.heads; head++)
                 sum += of_item[head * matrix];
             dtype_round(problem_stage_dtype(problem, STAGE_SCORES), &sum, 1);
-            for (size_t head = 0; head < problem->heads; head++)
+            for (size_t head = 0; head < problem->size.heads; head++)
                 of_item[head * matrix] = sum;
         }
 }
@@ -190,8 +191,8 @@ static void make_scores(const struct plain *plain, double *scores)
 static void make_masked(const struct plain *plain, double *masked)
 {
     const struct recipe *recipe = plain->recipe;
-    const double softcap = plain->problem->softcap, *capped = plain->stages[STAGE_CAPPED];
-    const size_t count = plain_count(plain->problem, STAGE_MASKED, plain->row_count), keys = plain->problem->keys;
+    const double softcap = plain->problem->scaling.softcap, *capped = plain->stages[STAGE_CAPPED];
+    const size_t count = plain_count(plain->problem, STAGE_MASKED, plain->row_count), keys = plain->problem->size.keys;
     for (size_t i = 0; i < count; i++) {
         if (recipe->fills_weights && plain->bias[i] == -INFINITY)
             masked[i] = capped[i];
@@ -214,7 +215,7 @@ static void make_masked(const struct plain *plain, double *masked)
 static void follow_masked(struct plain *plain)
 {
     const double *masked = plain->own[STAGE_MASKED];
-    const size_t keys = plain->problem->keys, count = plain_count(plain->problem, STAGE_MASKED, plain->row_count);
+    const size_t keys = plain->problem->size.keys, count = plain_count(plain->problem, STAGE_MASKED, plain->row_count);
     for (size_t i = 0; i < count; i++) {
         plain->empty[i / keys] = (i % keys == 0 || plain->empty[i / keys]) && masked[i] <= PLAIN_MASKED;
         plain->bias[i] = masked[i] <= PLAIN_MASKED ? -INFINITY : 0;
@@ -224,7 +225,7 @@ static void follow_masked(struct plain *plain)
 /* Somebody's own weights: each that is not 0 meets its value. */
 static void follow_weights(struct plain *plain, enum stage stage)
 {
-    const size_t keys = plain->problem->keys, count = plain_count(plain->problem, stage, plain->row_count);
+    const size_t keys = plain->problem->size.keys, count = plain_count(plain->problem, stage, plain->row_count);
     for (size_t i = 0; i < count; i++) {
         plain->empty[i / keys] = false;
         plain->bias[i] = plain->own[stage][i] == 0 ? -INFINITY : 0;
@@ -235,7 +236,7 @@ static enum status make_stage(struct maker *maker, enum stage stage)
 {
     struct plain *plain = maker->plain;
     const struct recipe *recipe = plain->recipe;
-    const bool wrong = (plain->problem->wrong & STAGE_BIT(stage)) != 0;
+    const bool wrong = (plain->problem->mistake.wrong & STAGE_BIT(stage)) != 0;
     double *numbers = plain->stages[stage];
     if (plain->own[stage] != NULL) {
         memcpy(numbers, plain->own[stage], plain_count(plain->problem, stage, plain->row_count) * sizeof *numbers);
@@ -269,9 +270,9 @@ static enum status make_room(struct maker *maker, uint64_t stages)
 {
     struct plain *plain = maker->plain;
     const struct problem *problem = plain->problem;
-    const size_t keys = problem->keys;
-    maker->query_row = arena_allocate(plain->arena, problem->d_head, sizeof(double), plain->error);
-    maker->pairs = arena_allocate(plain->arena, problem->d_head, 2 * sizeof(double), plain->error);
+    const size_t keys = problem->size.keys;
+    maker->query_row = arena_allocate(plain->arena, problem->size.d_head, sizeof(double), plain->error);
+    maker->pairs = arena_allocate(plain->arena, problem->size.d_head, 2 * sizeof(double), plain->error);
     maker->cast = arena_allocate(plain->arena, keys, sizeof(double), plain->error);
     maker->turned = arena_allocate(plain->arena, keys, 2 * sizeof(double), plain->error);
     if (head_create(&maker->head, problem, stages, plain->arena, plain->error) != STATUS_OK)
@@ -303,7 +304,7 @@ enum status plain_run(struct plain *plain, const struct recipe *recipe, const si
     plain->arena = arena;
     plain->error = error;
     if (make_room(&maker, stages) || load_biases(plain) || plain_operands(plain) ||
-        (recipe->problem.dropout > 0 && draw_kept(plain)))
+        (recipe->problem.drop.share > 0 && draw_kept(plain)))
         return error->status;
     maker.query = plain->operands[PROJECTION_QUERY];
     maker.key = plain->operands[PROJECTION_KEY];

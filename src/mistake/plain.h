@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A recipe -> whole stages, in double, each rounded once to the working dtype as it is stored. For small jobs: T x T
  * is held. Without mistakes the numbers are those of the reference, bit for bit. */
 #ifndef ATTN_MISTAKE_PLAIN_H
@@ -73,7 +74,7 @@ enum status plain_output(struct plain *plain);
 /* Row `row` of those of item and head; where it begins in a stage. */
 static inline size_t plain_row(const struct plain *plain, size_t item, size_t head, size_t row)
 {
-    return (item * plain->problem->heads + head) * plain->row_count + row;
+    return (item * plain->problem->size.heads + head) * plain->row_count + row;
 }
 
 #endif

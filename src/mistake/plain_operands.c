@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* query, key and value of a recipe. */
 #include "mistake/plain.h"
 
@@ -12,12 +13,12 @@
 
 static size_t tokens_of(const struct problem *problem, enum projection_id id)
 {
-    return id == PROJECTION_QUERY ? problem->queries : problem->keys;
+    return id == PROJECTION_QUERY ? problem->size.queries : problem->size.keys;
 }
 
 static size_t columns_of(const struct problem *problem, enum projection_id id)
 {
-    return id == PROJECTION_VALUE ? problem->d_value : problem->d_head;
+    return id == PROJECTION_VALUE ? problem->size.d_value : problem->size.d_head;
 }
 
 /* --- x . W + bias ------------------------------------------------------------------------------------------------ */
@@ -27,10 +28,10 @@ static void load_source(const struct plain *plain, enum projection_id id, size_t
 {
     const struct problem *problem = plain->problem;
     const bool of_keys = id != PROJECTION_QUERY;
-    const struct tensor *inputs = of_keys ? &problem->key_inputs : &problem->inputs;
-    const size_t d_in = of_keys ? problem->d_key_in : problem->d_in;
+    const struct tensor *inputs = of_keys ? &problem->given.key_inputs : &problem->given.inputs;
+    const size_t d_in = of_keys ? problem->size.d_key_in : problem->size.d_in;
     tensor_load(inputs, row * d_in, d_in, x);
-    if (!stage_applies(problem, STAGE_NORMED) || (of_keys && problem->crosses))
+    if (!stage_applies(problem, STAGE_NORMED) || (of_keys && problem->given.is_cross))
         return;
     if (plain->own[STAGE_NORMED] != NULL) {
         memcpy(x, plain->own[STAGE_NORMED] + row * d_in, d_in * sizeof *x);
@@ -42,10 +43,10 @@ static void load_source(const struct plain *plain, enum projection_id id, size_t
 void plain_make_normed(const struct plain *plain, double *normed)
 {
     const struct problem *problem = plain->problem;
-    for (size_t i = 0; i < problem->items * plain->row_count; i++)
+    for (size_t i = 0; i < problem->size.items * plain->row_count; i++)
         load_source(plain, PROJECTION_QUERY,
-                    i / plain->row_count * problem->queries + plain->rows[i % plain->row_count],
-                    normed + i * problem->d_in);
+                    i / plain->row_count * problem->size.queries + plain->rows[i % plain->row_count],
+                    normed + i * problem->size.d_in);
 }
 
 /* The projection of one module, or of all by way of the latent, into its columns of made (B, T, columns). */
@@ -55,7 +56,7 @@ static enum status project_module(const struct plain *plain, enum projection_id 
     const struct problem *problem = plain->problem;
     const size_t columns = operand_heads(problem, id) * columns_of(problem, id), own = columns / modules;
     const struct projection *projection = &problem->parameters.modules[module].projections[id];
-    const size_t d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in;
+    const size_t d_in = id == PROJECTION_QUERY ? problem->size.d_in : problem->size.d_key_in;
     const bool latent = latent_makes(problem, id);
     struct arena scratch = {0};
     struct latent_step step;
@@ -65,7 +66,7 @@ static enum status project_module(const struct plain *plain, enum projection_id 
         x != NULL && (latent ? latent_load(problem, id, &step, &scratch, plain->error) == STATUS_OK
                              : projection_weight(projection, &weight, &scratch, plain->error) == STATUS_OK &&
                                    projection_bias(projection, &bias, &scratch, plain->error) == STATUS_OK);
-    for (size_t row = 0; row < problem->items * tokens_of(problem, id) && loaded; row++) {
+    for (size_t row = 0; row < problem->size.items * tokens_of(problem, id) && loaded; row++) {
         double *y = made + row * columns + module * own;
         load_source(plain, id, row, x);
         if (latent)
@@ -86,7 +87,8 @@ static const double *project(const struct plain *plain, enum projection_id id)
         columns != NULL && (plain->recipe->projects_anew & 1U << id) == 0 && plain->own[STAGE_NORMED] == NULL;
     if (shared && columns->made[id] != NULL)
         return columns->made[id];
-    const size_t count = problem->items * tokens_of(problem, id) * operand_heads(problem, id) * columns_of(problem, id);
+    const size_t count =
+        problem->size.items * tokens_of(problem, id) * operand_heads(problem, id) * columns_of(problem, id);
     double *made = arena_allocate(shared ? plain->lasting : plain->arena, count, sizeof *made, plain->error);
     const size_t modules = latent_makes(problem, id) ? 1 : problem->plan.module_count;
     for (size_t module = 0; module < modules && made != NULL; module++)
@@ -103,7 +105,7 @@ static const double *project(const struct plain *plain, enum projection_id id)
 static size_t packed_column(const struct problem *problem, enum recipe_split split, enum projection_id *id, size_t head,
                             size_t column)
 {
-    const size_t d = problem->d_head, width = problem->heads * d;
+    const size_t d = problem->size.d_head, width = problem->size.heads * d;
     const size_t at = split == RECIPE_SPLIT_BY_HEAD ? (head * PROJECTION_COUNT + *id) * d + column
                                                     : (head * d + column) * PROJECTION_COUNT + *id;
     *id = (enum projection_id)(at / width);
@@ -147,7 +149,7 @@ static void split_heads(const struct plain *plain, const double *const made[PROJ
                 row[column] = made[from][at];
             }
             operand_clip(problem, row, d);
-            dtype_round(problem->dtype, row, d);
+            dtype_round(problem->rounding.dtype, row, d);
             tensor_store(operand, (matrix * tokens + token) * d, d, row);
         }
 }
@@ -181,13 +183,13 @@ static double misread(enum dtype dtype, enum recipe_bits bits, double number)
 static enum status copy(const struct plain *plain, enum recipe_bits bits, struct tensor *operand)
 {
     struct tensor made;
-    if (tensor_create(&made, dtype_storage(plain->problem->dtype), operand->rank, operand->shape, plain->arena,
+    if (tensor_create(&made, dtype_storage(plain->problem->rounding.dtype), operand->rank, operand->shape, plain->arena,
                       plain->error) != STATUS_OK)
         return plain->error->status;
     for (size_t i = 0; i < tensor_count(operand); i++) {
         double number;
         tensor_load(operand, i, 1, &number);
-        number = bits == RECIPE_BITS_KEPT ? number : misread(plain->problem->dtype, bits, number);
+        number = bits == RECIPE_BITS_KEPT ? number : misread(plain->problem->rounding.dtype, bits, number);
         tensor_store(&made, i, 1, &number);
     }
     *operand = made;
@@ -200,9 +202,9 @@ static enum status make_room(const struct plain *plain, enum projection_id id, s
                              struct tensor *operand)
 {
     const struct problem *problem = plain->problem;
-    const size_t shape[] = {problem->items, operand_heads(problem, id), tokens_of(problem, id),
+    const size_t shape[] = {problem->size.items, operand_heads(problem, id), tokens_of(problem, id),
                             columns_of(problem, id)};
-    return tensor_create(operand, dtype_storage(problem->dtype), 4, shape, arena, plain->error);
+    return tensor_create(operand, dtype_storage(problem->rounding.dtype), 4, shape, arena, plain->error);
 }
 
 /* Whether it is as it is without mistakes, so that trials can share it. */
@@ -219,14 +221,14 @@ static void make_steps(const struct plain *plain, enum projection_id id, size_t 
                        double *normed, double *made, double *turns)
 {
     struct problem turning = *plain->problem, norming = *plain->problem;
-    const size_t count = operand_heads(plain->problem, id) * plain->problem->d_head;
+    const size_t count = operand_heads(plain->problem, id) * plain->problem->size.d_head;
     if (!plain->recipe->norms_last) {
         operand_steps(plain->problem, id, position, projected, normed, made, turns);
         return;
     }
     turning.parameters.norms[NORM_QUERY].kind = turning.parameters.norms[NORM_KEY].kind = NORM_NONE;
-    turning.scales_query = false;
-    norming.rope.kind = ROPE_NONE;
+    turning.scaling.on_query = false;
+    norming.rotation.rope.kind = ROPE_NONE;
     operand_steps(&turning, id, position, projected, normed, made, turns);
     memcpy(normed, made, count * sizeof *normed);
     operand_steps(&norming, id, position, normed, turns, made, turns);
@@ -237,13 +239,13 @@ static void make_steps(const struct plain *plain, enum projection_id id, size_t 
 static enum status finish(struct plain *plain, enum projection_id id, const struct tensor *operand)
 {
     const struct problem *problem = plain->problem;
-    const size_t width = operand->shape[1] * problem->d_head, rows = operand->shape[2];
+    const size_t width = operand->shape[1] * problem->size.d_head, rows = operand->shape[2];
     struct tensor *projected = &plain->projected[id], *normed = &plain->normed[id];
     double *room = arena_allocate(plain->arena, 4 * width, sizeof *room, plain->error);
     struct arena *arena = is_shared(plain, id) ? plain->lasting : plain->arena;
     if (room == NULL || make_room(plain, id, arena, projected) || make_room(plain, id, arena, normed))
         return plain->error->status;
-    for (size_t task = 0; task < problem->items * rows; task++) {
+    for (size_t task = 0; task < problem->size.items * rows; task++) {
         const size_t item = task / rows, row = task % rows;
         operand_load_heads(operand, item, row, room);
         make_steps(plain, id, operand_position(problem, id, item, row), room, room + width, room + 2 * width,
@@ -279,7 +281,7 @@ static enum status take_given(struct plain *plain, enum projection_id id)
 {
     const enum recipe_bits bits = plain->recipe->bits[id];
     const bool has_steps = operand_has_steps(plain->problem, id);
-    plain->operands[id] = plain->problem->given[id];
+    plain->operands[id] = plain->problem->given.operands[id];
     if ((bits != RECIPE_BITS_KEPT || has_steps) && copy(plain, bits, &plain->operands[id]) != STATUS_OK)
         return plain->error->status;
     return has_steps ? finish(plain, id, &plain->operands[id]) : STATUS_OK;
@@ -290,7 +292,7 @@ static enum status rotate_value(struct plain *plain)
 {
     const struct problem *problem = plain->problem;
     const struct tensor given = plain->operands[PROJECTION_VALUE];
-    const size_t d = problem->d_value, rows = problem->keys;
+    const size_t d = problem->size.d_value, rows = problem->size.keys;
     double *x = arena_allocate(plain->arena, 2 * d, sizeof *x, plain->error);
     if (x == NULL || copy(plain, RECIPE_BITS_KEPT, &plain->operands[PROJECTION_VALUE]) != STATUS_OK)
         return plain->error->status;
@@ -299,8 +301,8 @@ static enum status rotate_value(struct plain *plain)
         tensor_load(&given, i * d, d, x);
         if (position == SIZE_MAX)
             continue;
-        rope_row(&problem->rope, position, ROPE_ROUNDING_ONCE, problem->dtype, x, x + d);
-        dtype_round(problem->dtype, x + d, d);
+        rope_row(&problem->rotation.rope, position, ROPE_ROUNDING_ONCE, problem->rounding.dtype, x, x + d);
+        dtype_round(problem->rounding.dtype, x + d, d);
         tensor_store(&plain->operands[PROJECTION_VALUE], i * d, d, x + d);
     }
     return STATUS_OK;
@@ -387,15 +389,17 @@ enum status plain_operands(struct plain *plain)
 static enum status cut_inputs(struct plain *plain, struct tensor *cut)
 {
     const struct problem *problem = plain->problem;
-    const size_t d = problem->d_value, keys = problem->keys, shape[] = {problem->items, problem->kv_heads, keys, d};
-    const size_t step = problem->d_key_in == d ? 0 : d;
+    const size_t d = problem->size.d_value, keys = problem->size.keys,
+                 shape[] = {problem->size.items, problem->size.kv_heads, keys, d};
+    const size_t step = problem->size.d_key_in == d ? 0 : d;
     double *row = arena_allocate(plain->arena, d, sizeof *row, plain->error);
     if (row == NULL ||
-        tensor_create(cut, dtype_storage(problem->dtype), 4, shape, plain->arena, plain->error) != STATUS_OK)
+        tensor_create(cut, dtype_storage(problem->rounding.dtype), 4, shape, plain->arena, plain->error) != STATUS_OK)
         return plain->error->status;
-    for (size_t i = 0; i < problem->items * problem->kv_heads * keys; i++) {
-        const size_t token = i % keys, head = i / keys % problem->kv_heads, item = i / keys / problem->kv_heads;
-        tensor_load(&problem->key_inputs, (item * keys + token) * problem->d_key_in + head * step, d, row);
+    for (size_t i = 0; i < problem->size.items * problem->size.kv_heads * keys; i++) {
+        const size_t token = i % keys, head = i / keys % problem->size.kv_heads,
+                     item = i / keys / problem->size.kv_heads;
+        tensor_load(&problem->given.key_inputs, (item * keys + token) * problem->size.d_key_in + head * step, d, row);
         tensor_store(cut, i * d, d, row);
     }
     return STATUS_OK;

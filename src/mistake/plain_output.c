@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* output of a recipe. */
 #include "mistake/plain.h"
 
@@ -9,7 +10,7 @@
 /* Which number of an item's contexts, (H, S, d_v), is column c of row i. */
 static size_t source_of(const struct plain *plain, size_t row, size_t column)
 {
-    const size_t heads = plain->problem->heads, d = plain->problem->d_value, rows = plain->row_count;
+    const size_t heads = plain->problem->size.heads, d = plain->problem->size.d_value, rows = plain->row_count;
     const size_t head = column / d, c = column % d;
     switch (plain->recipe->merge) {
     case RECIPE_MERGE_VIEW:
@@ -50,13 +51,13 @@ static enum status load_out(struct plain *plain, double **weight, double **bias)
 enum status plain_output(struct plain *plain)
 {
     const struct problem *problem = plain->problem;
-    const size_t width = problem->heads * problem->d_value, rows = plain->row_count;
+    const size_t width = problem->size.heads * problem->size.d_value, rows = plain->row_count;
     const size_t columns = problem_columns_of_head(problem, STAGE_OUTPUT);
     double *side_by_side = arena_allocate(plain->arena, width, sizeof *side_by_side, plain->error);
     double *weight, *bias;
     if (side_by_side == NULL || load_out(plain, &weight, &bias) != STATUS_OK)
         return plain->error->status;
-    for (size_t row = 0; row < problem->items * rows; row++) {
+    for (size_t row = 0; row < problem->size.items * rows; row++) {
         const double *contexts = plain->stages[STAGE_CONTEXT] + row / rows * rows * width;
         double *output = plain->stages[STAGE_OUTPUT] + row * columns;
         for (size_t column = 0; column < width; column++)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* weights and dropped of a recipe, where they are not made as they should be. */
 #include "mistake/plain.h"
 
@@ -14,7 +15,8 @@ struct softmax_axis {
 static struct softmax_axis axis_of(const struct plain *plain)
 {
     const struct problem *problem = plain->problem;
-    const size_t items = problem->items, heads = problem->heads, rows = plain->row_count, keys = problem->keys;
+    const size_t items = problem->size.items, heads = problem->size.heads, rows = plain->row_count,
+                 keys = problem->size.keys;
     switch (plain->recipe->axis) {
     case RECIPE_AXIS_QUERIES:
         return (struct softmax_axis){items * heads, rows, keys};
@@ -45,10 +47,10 @@ enum status plain_softmax(struct plain *plain, const double *scores)
     double *stages[STAGE_COUNT] = {[STAGE_MASKED] = room, [STAGE_WEIGHTS] = made};
     const struct attention_row row = {
         .problem = &problem, .stages = stages, .met = {0, count}, .seen = {0, count}, .bias = bias, .cast = cast};
-    memset(plain->empty, 0, problem.items * problem.heads * plain->row_count * sizeof *plain->empty);
-    problem.keys = count;
-    problem.dtype = problem.softmax_dtype = DTYPE_F64;
-    problem.rounding = ROUNDING_STAGES;
+    memset(plain->empty, 0, problem.size.items * problem.size.heads * plain->row_count * sizeof *plain->empty);
+    problem.size.keys = count;
+    problem.rounding.dtype = problem.rounding.softmax_dtype = DTYPE_F64;
+    problem.rounding.when = ROUNDING_STAGES;
     for (size_t i = 0; i < axis.outer * inner; i++) {
         const size_t first = i / inner * count * inner + i % inner;
         for (size_t j = 0; j < count; j++) {
@@ -72,7 +74,7 @@ enum status plain_drop_scores(struct plain *plain, double **scores)
     const double *masked = plain->stages[STAGE_MASKED];
     double *made = arena_allocate(plain->arena, count, sizeof *made, plain->error);
     for (size_t i = 0; i < count && made != NULL; i++)
-        made[i] = plain->kept[i] ? masked[i] / (1 - problem->dropout) : plain->bias[i] > -INFINITY ? 0 : masked[i];
+        made[i] = plain->kept[i] ? masked[i] / (1 - problem->drop.share) : plain->bias[i] > -INFINITY ? 0 : masked[i];
     *scores = made;
     return plain->error->status;
 }
@@ -81,11 +83,12 @@ enum status plain_drop_scores(struct plain *plain, double **scores)
 static void forget_forbidden(const struct plain *plain, double *weights)
 {
     const struct problem *problem = plain->problem;
-    for (size_t index = 0; index < problem->items * problem->heads * plain->row_count; index++)
-        for (size_t key = 0; key < problem->keys; key++)
-            if (mask_forbids(&problem->mask, index / plain->row_count / problem->heads,
-                             index / plain->row_count % problem->heads, plain->rows[index % plain->row_count], key))
-                weights[index * problem->keys + key] = 0;
+    for (size_t index = 0; index < problem->size.items * problem->size.heads * plain->row_count; index++)
+        for (size_t key = 0; key < problem->size.keys; key++)
+            if (mask_forbids(&problem->mask, index / plain->row_count / problem->size.heads,
+                             index / plain->row_count % problem->size.heads, plain->rows[index % plain->row_count],
+                             key))
+                weights[index * problem->size.keys + key] = 0;
 }
 
 void plain_finish_weights(const struct plain *plain)
@@ -96,5 +99,5 @@ void plain_finish_weights(const struct plain *plain)
         weights[i] *= plain->recipe->weights_factor;
     if (plain->recipe->fills_weights)
         forget_forbidden(plain, weights);
-    dtype_round(plain->problem->dtype, weights, count);
+    dtype_round(plain->problem->rounding.dtype, weights, count);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "mistake/recipe.h"
 
 #include "stage/operand_steps.h"
@@ -13,7 +14,7 @@ static mistake_change *const CHANGES[MISTAKE_COUNT] = {MISTAKE_IDS(ENTRY)};
 void recipe_makes(struct recipe *recipe, enum stage stage, const char *formula)
 {
     recipe_tells(recipe, stage, formula);
-    recipe->problem.wrong |= STAGE_BIT(stage);
+    recipe->problem.mistake.wrong |= STAGE_BIT(stage);
     recipe->plain = true;
     recipe->not_differentiable = recipe->making;
 }
@@ -27,7 +28,7 @@ const char *recipe_makes_by(struct recipe *recipe, enum stage stage, recipe_row 
 
 void recipe_tells(struct recipe *recipe, enum stage stage, const char *formula)
 {
-    recipe->problem.formulas[stage] = formula;
+    recipe->problem.mistake.formulas[stage] = formula;
 }
 
 enum stage recipe_projected(const struct recipe *recipe, enum projection_id id)
@@ -65,8 +66,9 @@ static enum status make(struct recipe *recipe, const struct mistake_choice *choi
             *refused = i;
             recipe->making = MISTAKES[choices[i].id].name;
             recipe->form = choices[i].form;
-            *reason = slot == MISTAKE_SLOT_GRAD && !recipe->problem.has_grad ? "there is no way back without --grad"
-                                                                             : CHANGES[choices[i].id](recipe);
+            *reason = slot == MISTAKE_SLOT_GRAD && !recipe->problem.loss.is_given
+                          ? "there is no way back without --grad"
+                          : CHANGES[choices[i].id](recipe);
         }
     }
     return recipe->error->status;
@@ -77,7 +79,7 @@ enum status recipe_create(struct recipe *recipe, const struct problem *problem, 
 {
     *recipe =
         (struct recipe){.problem = *problem, .fill = -INFINITY, .weights_factor = 1, .arena = arena, .error = error};
-    recipe->past = problem->has_past ? (size_t)problem->mask.offset : 0;
+    recipe->past = problem->rotation.has_past ? (size_t)problem->mask.offset : 0;
     *reason = NULL;
     if (make(recipe, choices, count, true, refused, reason) || make(recipe, choices, count, false, refused, reason))
         return error->status;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A problem with mistakes in it. What can be said by a problem is changed in a copy of it; the rest is said here, and
  * plain.h computes it.
  *

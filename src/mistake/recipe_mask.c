@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The mask of a recipe whose rules struct mask does not have: all that it says, as numbers. */
 #include "mistake/recipe.h"
 
@@ -13,7 +14,7 @@ static struct recipe_mask place(const struct recipe *recipe, size_t item)
     placed.mask.offset = mask_offset(mask, item, 0);
     placed.mask.lengths = NULL;
     placed.past = recipe->past;
-    placed.page = recipe->problem.pages != NULL ? recipe->problem.pages->size : 0;
+    placed.page = recipe->problem.given.pages != NULL ? recipe->problem.given.pages->size : 0;
     for (const struct recipe_rule *rule = recipe->rules; rule < recipe->rules + recipe->rule_count; rule++) {
         placed.mask.offset += rule->queries_by;
         const int64_t limit = (int64_t)placed.limit + rule->end_by;
@@ -76,12 +77,12 @@ static enum status flatten(struct recipe *recipe)
     const struct mask *mask = &problem->mask;
     const bool by_head =
         mask->alibi_slopes != NULL || mask->relative != NULL || (mask->attn_mask.rank > 0 && mask->strides[1] > 0);
-    const size_t heads = by_head ? problem->heads : 1, queries = mask->queries, keys = mask->keys;
-    const size_t shape[] = {problem->items, heads, queries, keys};
+    const size_t heads = by_head ? problem->size.heads : 1, queries = mask->queries, keys = mask->keys;
+    const size_t shape[] = {problem->size.items, heads, queries, keys};
     struct tensor flat;
     if (tensor_create(&flat, DTYPE_F64, MASK_RANK, shape, recipe->arena, recipe->error) != STATUS_OK)
         return recipe->error->status;
-    for (size_t item = 0; item < problem->items; item++) {
+    for (size_t item = 0; item < problem->size.items; item++) {
         const struct recipe_mask placed = place(recipe, item);
         for (size_t i = 0; i < heads * queries; i++)
             fill_row(recipe, &placed, i / queries, i % queries,
@@ -98,7 +99,7 @@ static enum status flatten(struct recipe *recipe)
                                          .masked_keys = keys,
                                          .sinks = mask->sinks,
                                          .empty_row = mask->empty_row};
-    recipe->problem.mask_made = true;
+    recipe->problem.mistake.mask_made = true;
     recipe->plain = true;
     return STATUS_OK;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/family.h"
 
 #include "base/text.h"

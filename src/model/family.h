@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Families of models: what neither the tensors of a checkpoint nor its config.json tell of attention. */
 #ifndef ATTN_MODEL_FAMILY_H
 #define ATTN_MODEL_FAMILY_H

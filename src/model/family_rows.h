@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The families of models, a row each, sorted by their names: what their code in transformers does that neither the
  * tensors of a checkpoint nor its config tell.
  *

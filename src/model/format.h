@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The formats that a result is written in, and what each can hold. */
 #ifndef ATTN_MODEL_FORMAT_H
 #define ATTN_MODEL_FORMAT_H

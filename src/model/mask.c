@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/mask.h"
 
 #include <float.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which keys a query may see, and what is added to its scores. What forbids a key is a rule, a row of mask_rows.h.
  *
  *   B items of a batch, H query heads, Tq queries, Tk keys. Query i stands at position p = i + offset among the keys.

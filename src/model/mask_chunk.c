@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Blocks of N positions: a query sees keys of its own block alone, as Llama 4 has it in its local layers. */
 #include "model/mask.h"
 

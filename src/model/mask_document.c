@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* document_ids: a query sees keys of its own document, wherever they are. */
 #include "model/mask.h"
 

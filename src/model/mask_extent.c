@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rules that say which keys there are for a query: its sequence, and the length of its item. */
 #include "model/mask.h"
 

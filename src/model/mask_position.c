@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rules of position, causal and window, and the images whose tokens they leave to each other. */
 #include "model/mask.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The first N keys, which the causal rule hides from no query: a prefix language model, Raffel et al. 2020, section
  * 3.2.1. What a window takes off before the query stays off. */
 #include "model/mask.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rules of a mask, a row each. mask.h makes the enum of them, mask.c the table; what a rule computes and says is in
  * mask_NAME.c, a struct mask_functions mask_NAME.
  *

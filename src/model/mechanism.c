@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/mechanism.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The mechanisms: each is a command, and what a result says made it. */
 #ifndef ATTN_MODEL_MECHANISM_H
 #define ATTN_MODEL_MECHANISM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/mistake.h"
 
 #include "base/decimal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The mistakes that people make: names, sentences and fixes. What each changes is in src/mistake/. */
 #ifndef ATTN_MODEL_MISTAKE_H
 #define ATTN_MODEL_MISTAKE_H

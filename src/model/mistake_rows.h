@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The mistakes that people make in attention code, a row each: what it is called, what is done wrong, and how it is put
  * right. Those of a slot are other ways to get one thing wrong, so that only one of them can be made at a time.
  *

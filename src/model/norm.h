@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Norms of a row: what a layer does to its inputs before attention, and some to each head's query and key.
  *
  *     layer         (x - mean) / sqrt(variance + eps) x weight + bias   Ba et al. 2016, "Layer Normalization"

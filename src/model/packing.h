@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How the query, key and value of a module lie in its weights. */
 #ifndef ATTN_MODEL_PACKING_H
 #define ATTN_MODEL_PACKING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parameters of an attention module by their names in attn's files, in the order of results.
  *
  *     ROW(stem)         of query, key or value: STEM (d_in, d_out) or STEM.weight (d_out, d_in), and STEM.bias; where

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/rope.h"
 
 #include <math.h>

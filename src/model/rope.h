@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rotary position embedding: Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding", eq. 34.
  *
  *   d columns of a row of query or key, of which n are turned in n / 2 pairs (a, b), each by its own angle:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The text of a scaling, "llama3:factor=8,low=1,high=4,old=8192". */
 #include "base/decimal.h"
 #include "base/suggest.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* When numbers are rounded to the working dtype. */
 #ifndef ATTN_MODEL_ROUNDING_H
 #define ATTN_MODEL_ROUNDING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The form of .safetensors, for its reader and its writer.
  *
  * The format (the README of huggingface/safetensors, "Format"): 8 bytes, little-endian: the length N of the header; N

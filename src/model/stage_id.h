@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The stages of attention, in the order in which they come: the identifier of each, and the name of its functions
  * (src/stage/); and what is asked of them. stages.h has the table that answers. */
 #ifndef ATTN_MODEL_STAGE_ID_H

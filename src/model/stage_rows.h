@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rows of the stages of STAGE_IDS (stage_id.h), for stages.c alone: the fields of struct stage_row. */
 #ifndef ATTN_MODEL_STAGE_ROWS_H
 #define ATTN_MODEL_STAGE_ROWS_H

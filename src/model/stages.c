@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/stages.h"
 
 #include "base/suggest.h"

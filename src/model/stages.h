@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is known of a stage: the rows are in stage_rows.h. What a row says holds for every problem;
  * when a stage applies, its formula and its arithmetic are in src/stage/, a file for each.
  *

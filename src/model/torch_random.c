@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/torch_random.h"
 
 #include "model/torch_random_jump.h"

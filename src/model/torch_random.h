@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* PyTorch's random generator on the CPU, draw for draw: mt19937 and what torch.rand, torch.randn and dropout make of
  * its outputs. Each fact below was checked against PyTorch 2.15; the tests hold its streams.
  *

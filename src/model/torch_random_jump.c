@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/torch_random_jump.h"
 
 #include <string.h>

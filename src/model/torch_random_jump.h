@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How mt19937 goes far ahead at once.
  *
  * Its next state word is a sum, in the field of two elements, of bits of earlier ones, so any word of the sequence w is

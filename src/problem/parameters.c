@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "problem/parameters.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The weight matrices of an attention module: taken from a file, or drawn as PyTorch draws them.
  *
  * A module is one set of three projections. Self, causal and split heads have one module, whose projections make the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a module's parameters may have beside projections: norms, a latent, T5's relative bias. */
 #include "problem/taking.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parameters from a file: the projections, and all in order. */
 #include "problem/taking.h"
 

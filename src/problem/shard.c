@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "problem/shard.h"
 
 #include "base/hash.h"
@@ -11,8 +12,8 @@
 static double row_work(const struct problem *problem, size_t row)
 {
     size_t keys = 1; /* an empty row costs something too */
-    for (size_t item = 0; item < problem->items; item++) {
-        const struct span span = mask_span(&problem->mask, item, problem->rows[row]);
+    for (size_t item = 0; item < problem->size.items; item++) {
+        const struct span span = mask_span(&problem->mask, item, problem->chosen.rows[row]);
         keys += span.end - span.first;
     }
     return (double)keys;
@@ -22,7 +23,7 @@ static double row_work(const struct problem *problem, size_t row)
  * row. */
 static size_t part_end(const struct problem *problem, size_t k, size_t n)
 {
-    const size_t count = problem->row_count;
+    const size_t count = problem->chosen.row_count;
     double total = 0, work = 0;
     size_t end = 0, row = 0;
     for (size_t i = 0; i < count; i++)
@@ -38,10 +39,10 @@ static size_t part_end(const struct problem *problem, size_t k, size_t n)
 void shard_select(struct problem *problem, size_t part, size_t parts)
 {
     const size_t first = part_end(problem, part - 1, parts), end = part_end(problem, part, parts);
-    problem->part = part;
-    problem->parts = parts;
-    problem->rows += first;
-    problem->row_count = end - first;
+    problem->chosen.part = part;
+    problem->chosen.parts = parts;
+    problem->chosen.rows += first;
+    problem->chosen.row_count = end - first;
 }
 
 static uint64_t hash_shape(uint64_t hash, const struct tensor *tensor)
@@ -125,17 +126,18 @@ static uint64_t hash_mask(uint64_t hash, const struct problem *problem)
                               given->lists * given->count * sizeof *given->ids);
     }
     if (mask->lengths != NULL)
-        hash = hash_bytes(hash_text(hash, "lengths"), mask->lengths, problem->items * sizeof *mask->lengths);
+        hash = hash_bytes(hash_text(hash, "lengths"), mask->lengths, problem->size.items * sizeof *mask->lengths);
     if (mask->alibi_slopes != NULL)
-        hash = hash_bytes(hash_text(hash, "slopes"), mask->alibi_slopes, problem->heads * sizeof *mask->alibi_slopes);
+        hash =
+            hash_bytes(hash_text(hash, "slopes"), mask->alibi_slopes, problem->size.heads * sizeof *mask->alibi_slopes);
     if (mask->sinks != NULL)
-        hash = hash_bytes(hash_text(hash, "sinks"), mask->sinks, problem->heads * sizeof *mask->sinks);
+        hash = hash_bytes(hash_text(hash, "sinks"), mask->sinks, problem->size.heads * sizeof *mask->sinks);
     return hash;
 }
 
 static uint64_t hash_labels(uint64_t hash, const struct problem *problem)
 {
-    const struct token_labels *labels[] = {&problem->labels, &problem->query_labels};
+    const struct token_labels *labels[] = {&problem->labels.keys, &problem->labels.queries};
     for (size_t i = 0; i < 2; i++)
         for (size_t token = 0; labels[i]->texts != NULL && token < labels[i]->lists * labels[i]->count; token++)
             hash = hash_text(hash, labels[i]->texts[token]);
@@ -151,24 +153,24 @@ static uint64_t hash_kernel(uint64_t hash, const struct kernel *kernel)
 
 uint64_t shard_job(const struct problem *problem)
 {
-    const uint64_t whole = problem->whole_count;
+    const uint64_t whole = problem->chosen.whole_count;
     uint64_t hash = hash_text(HASH_START, ATTN_VERSION);
     hash = hash_labels(hash_text(hash, MECHANISMS[problem->mechanism].name), problem);
-    for (size_t i = 0; i < problem->setting_count; i++)
-        hash = hash_text(hash_text(hash, problem->settings[i].name), problem->settings[i].text);
-    for (size_t i = 0; i < problem->stage_count; i++)
-        hash = hash_text(hash, stage_name(problem->stages[i]));
-    hash = hash_text(hash, problem->fused ? "fused" : problem->kernel_projections ? "mixed" : "reference");
-    if (problem->fused)
-        hash = hash_kernel(hash, problem->kernel);
-    if (problem->kernel_projections)
-        hash = hash_kernel(hash, problem->projector);
+    for (size_t i = 0; i < problem->record.setting_count; i++)
+        hash = hash_text(hash_text(hash, problem->record.settings[i].name), problem->record.settings[i].text);
+    for (size_t i = 0; i < problem->chosen.stage_count; i++)
+        hash = hash_text(hash, stage_name(problem->chosen.stages[i]));
+    hash = hash_text(hash, problem->path.fused ? "fused" : problem->path.kernel_projections ? "mixed" : "reference");
+    if (problem->path.fused)
+        hash = hash_kernel(hash, problem->path.kernel);
+    if (problem->path.kernel_projections)
+        hash = hash_kernel(hash, problem->path.projector);
     hash = hash_bytes(hash, &whole, sizeof whole); /* which ones, query and labels say */
-    hash = hash_tensor(hash_mask(hash, problem), &problem->inputs);
-    if (problem->crosses)
-        hash = hash_tensor(hash, &problem->key_inputs);
+    hash = hash_tensor(hash_mask(hash, problem), &problem->given.inputs);
+    if (problem->given.is_cross)
+        hash = hash_tensor(hash, &problem->given.key_inputs);
     for (size_t i = 0; i < 3; i++)
-        hash = hash_tensor(hash, &problem->given[i]);
+        hash = hash_tensor(hash, &problem->given.operands[i]);
     return hash_parameters(hash, &problem->parameters);
 }
 
@@ -176,17 +178,17 @@ uint64_t shard_library(const struct problem *problem, bool fused)
 {
     uint64_t asked = 0;
     unsigned functions = 0;
-    const unsigned rotation = problem->rope.in_double ? LIBM_POW | LIBM_COS | LIBM_SIN | LIBM_LOG : 0;
-    if (problem->recipe != NULL) /* whatever the mistakes take */
+    const unsigned rotation = problem->rotation.rope.in_double ? LIBM_POW | LIBM_COS | LIBM_SIN | LIBM_LOG : 0;
+    if (problem->mistake.recipe != NULL) /* whatever the mistakes take */
         return libm_fingerprint(LIBM_EXP | LIBM_EXP2 | LIBM_LOG | LIBM_TANH | rotation);
-    for (size_t i = 0; i < problem->stage_count; i++)
-        if (stage_exists(problem->stages[i]))
-            asked |= STAGE_BIT(problem->stages[i]);
+    for (size_t i = 0; i < problem->chosen.stage_count; i++)
+        if (stage_exists(problem->chosen.stages[i]))
+            asked |= STAGE_BIT(problem->chosen.stages[i]);
     const uint64_t stages = stage_closure(asked);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (stages & STAGE_BIT(stage))
             functions |= STAGES[stage].libm;
-    if (problem->softcap <= 0)
+    if (problem->scaling.softcap <= 0)
         functions &= ~(unsigned)LIBM_TANH;
     if (fused) /* but for a sink's, exp and tanh are its own */
         functions = (functions & LIBM_LOG) | (functions & LIBM_EXP && problem->mask.sinks != NULL ? LIBM_EXP2 : 0);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parts of a job: which queries belong to the K-th of N, and what a part is part of. */
 #ifndef ATTN_PROBLEM_SHARD_H
 #define ATTN_PROBLEM_SHARD_H

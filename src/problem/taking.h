@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How parameters_take.c and its parameters_blocks.c take a module's parameters from a file: what they share. */
 #ifndef ATTN_PROBLEM_TAKING_H
 #define ATTN_PROBLEM_TAKING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/archive.h"
 
 #include "read/npz.h"

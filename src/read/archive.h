@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A zip archive -> struct input_file: .pt or .npz, told by what is in it. */
 #ifndef ATTN_READ_ARCHIVE_H
 #define ATTN_READ_ARCHIVE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/checkpoint.h"
 
 #include "base/folder.h"

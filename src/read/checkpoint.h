@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A checkpoint: the tensors of a whole model by their names, in one file or in shards.
  *
  * Read is a folder that holds one (the first that is there: model.safetensors.index.json, model.safetensors,

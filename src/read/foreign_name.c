@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/foreign_name.h"
 
 #include "base/suggest.h"

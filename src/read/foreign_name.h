@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names that other programs have for what attn reads: PyTorch's modules, Keras, JAX, transformers. They are not taken,
  * since a name alone does not say which way round a matrix is stored; the error says the name that attn wants. */
 #ifndef ATTN_READ_FOREIGN_NAME_H

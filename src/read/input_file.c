@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/input_file.h"
 
 #include "base/suggest.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a file holds, whatever its format: named tensors, tokens, settings.
  *
  * It and all that it points to belong to the arena that it was read into. */

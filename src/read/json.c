@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/json.h"
 
 #include "base/decimal.h"

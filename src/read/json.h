@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* JSON -> struct input_file. The grammar is checked by json_syntax, the tree is cJSON's; what it means is decided
  * here. */
 #ifndef ATTN_READ_JSON_H

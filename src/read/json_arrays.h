@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Arrays of numbers, read while the grammar of their text is checked, so that no tree is made of them.
  *
  * A member of the object at the top whose value is a regular array of finite numbers, at most TENSOR_RANK deep, is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/json_syntax.h"
 
 #include "base/text.h"

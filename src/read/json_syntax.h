@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The grammar of JSON, strictly: one pass over the bytes that finds what is wrong and where.
  *
  * RFC 8259 in UTF-8, one value, nested at most JSON_DEPTH deep. cJSON, which builds the tree afterwards, lets pass

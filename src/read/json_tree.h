@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What json.c shares with safetensors.c, whose header is JSON too: cJSON trees, and tokens and
  * settings, which are JSON in both formats. */
 #ifndef ATTN_READ_JSON_TREE_H

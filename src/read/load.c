@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/load.h"
 
 #include "base/mapped_file.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files -> struct input_file: JSON, printed tables, .npy, .npz, .pt or .safetensors, told apart by their first bytes.
  *
  * A regular file is mapped, read-only and private, so that what is not needed of it is not read; a pipe is read whole,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/named_tensors.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A binary file's tensors -> struct input_file: which of them count, what their names may be, and what they must be to
  * be computed with. The rules that .safetensors, .npz and .pt share; where the bytes lie each format knows itself. */
 #ifndef ATTN_READ_NAMED_TENSORS_H

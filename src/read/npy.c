@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/npy.h"
 
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* .npy, NumPy's file of one array -> struct input_file.
  *
  * The format (numpy.lib.format, "NEP 1"): "\x93NUMPY", two bytes of version, the length of the header (2 bytes in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/npz.h"
 
 #include "read/npy.h"

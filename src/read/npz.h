@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* .npz, NumPy's archive of arrays -> struct input_file.
  *
  * numpy.savez writes a zip archive with an entry NAME.npy for each array. One that was given no name is called arr_0,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/other_file.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files that attn does not read, but knows by their first bytes. */
 #ifndef ATTN_READ_OTHER_FILE_H
 #define ATTN_READ_OTHER_FILE_H

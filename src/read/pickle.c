@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/pickle.h"
 
 #include <string.h>
@@ -81,7 +82,7 @@ static bool wrong(const struct machine *machine, const char *what)
 }
 
 /* Room for so many values, those that there are moved into it. */
-static bool make_room(const struct machine *machine, struct pickle_items *items, size_t room)
+static bool enlarge(const struct machine *machine, struct pickle_items *items, size_t room)
 {
     const size_t size = sizeof(struct pickle_value *);
     const struct pickle_value **larger = arena_allocate(machine->arena, room, size, machine->error);
@@ -95,7 +96,7 @@ static bool make_room(const struct machine *machine, struct pickle_items *items,
 static bool append(const struct machine *machine, struct pickle_items *items, const struct pickle_value *value)
 {
     const bool full = (items->count & (items->count - 1)) == 0;
-    if (full && !make_room(machine, items, items->count > 0 ? 2 * items->count : 1))
+    if (full && !enlarge(machine, items, items->count > 0 ? 2 * items->count : 1))
         return false;
     items->items[items->count++] = value;
     return true;
@@ -106,7 +107,7 @@ static bool push(struct machine *machine, const struct pickle_value *value)
     struct pickle_items *stack = &machine->stack;
     if (stack->count == machine->room) {
         const size_t room = machine->room > 0 ? 2 * machine->room : FIRST_ROOM;
-        if (!make_room(machine, stack, room))
+        if (!enlarge(machine, stack, room))
             return false;
         machine->room = room;
     }
@@ -125,8 +126,8 @@ static bool push_new(struct machine *machine, struct pickle_value value)
     return push(machine, kept);
 }
 
-/* Takes the values that the opcode needs from the stack: so many, none of them a mark; or those since the last mark, and
- * the mark. */
+/* Takes the values that the opcode needs from the stack: so many, none of them a mark; or those since the last mark,
+ * and the mark. */
 static bool take_values(struct machine *machine)
 {
     struct pickle_items *stack = &machine->stack;
@@ -205,7 +206,7 @@ static bool run_dict(struct machine *machine)
 static bool run_tuple(struct machine *machine)
 {
     struct pickle_value tuple = {.kind = PICKLE_TUPLE, .items = machine->values};
-    return make_room(machine, &tuple.items, tuple.items.count) && push_new(machine, tuple);
+    return enlarge(machine, &tuple.items, tuple.items.count) && push_new(machine, tuple);
 }
 
 /* Puts the values into the container below them. */

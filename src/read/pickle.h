@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The part of Python's pickle that torch.save writes -> values. NOTHING IN A FILE IS EVER RUN: a pickle is a program
  * for a small machine, and this machine can only put values into containers.
  *

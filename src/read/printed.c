@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/printed.h"
 
 #include "model/mechanism.h"
@@ -436,7 +437,7 @@ static size_t count(const struct printed_reader *reader, char mark)
 }
 
 /* Room for what a text of that length may hold: of a CSV also a number in an empty field, and a name in each line. */
-static bool make_room(struct cell *cell, size_t length)
+static bool allocate_room(struct cell *cell, size_t length)
 {
     struct printed_reader *reader = &cell->reader;
     struct input_file *input = cell->input;
@@ -481,7 +482,7 @@ static bool read_text(struct cell *cell, const char *source, const char *text, s
     }
     cell->reader.in = (struct text_source){source, text, text + length};
     cell->reader.at = text + mark;
-    if (!make_room(cell, length) || !take_all(cell) || !part_tokens(cell))
+    if (!allocate_room(cell, length) || !take_all(cell) || !part_tokens(cell))
         return false;
     input_file_sort(cell->input);
     return true;

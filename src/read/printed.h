@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables as people paste them -> struct input_file: what PyTorch and NumPy print, a cell of a notebook, JSON arrays,
  * rows of numbers. Nothing is run: what is no literal is an error.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/printed_table.h"
 
 /* What stands between two elements; the first gap decides. */

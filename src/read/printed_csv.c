@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/printed_csv.h"
 
 #include "model/stages.h"

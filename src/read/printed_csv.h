@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The CSV that attn writes (--format csv) -> its tables: each line is a row of one, behind its name and place. */
 #ifndef ATTN_READ_PRINTED_CSV_H
 #define ATTN_READ_PRINTED_CSV_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A number as people and programs print it: 3, +1.5, 1., .5, 1.5e-07, nan, -inf, True, np.inf.
  *
  * Read to the nearest double, ties to even. No underscores, hexadecimal digits or complex numbers, and no leading

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/printed_table.h"
 
 #include <string.h>

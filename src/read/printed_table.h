@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the readers of printed tables share: the text, what its pieces are, and the numbers, digits and labels as they
  * come. What returns false has filled the error, at its place in the text. */
 #ifndef ATTN_READ_PRINTED_TABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/pt.h"
 
 #include "read/named_tensors.h"

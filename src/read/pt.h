@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* .pt, PyTorch's file of a state_dict -> struct input_file.
  *
  * torch.save has written it so since PyTorch 1.6 (torch/serialization.py, caffe2/serialize/inline_container.h): a zip

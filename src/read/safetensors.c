@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/safetensors.h"
 
 #include "base/suggest.h"

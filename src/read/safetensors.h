@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* .safetensors, named tensors (model/safetensors_form.h) -> struct input_file. */
 #ifndef ATTN_READ_SAFETENSORS_H
 #define ATTN_READ_SAFETENSORS_H

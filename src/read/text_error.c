@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/text_error.h"
 
 #include "base/text.h"
@@ -15,7 +16,7 @@ enum {
 _Static_assert(2 * INDENT + 4 * EXCERPT + 2 * EXCERPT + 3 <= sizeof(((struct error *)0)->detail),
                "the longest excerpt fits into the detail of an error");
 
-struct place {
+struct text_place {
     const char *at, *line, *line_end;
     size_t number, column;
 };
@@ -28,9 +29,9 @@ static size_t count_characters(const char *from, const char *to)
     return count;
 }
 
-static struct place locate(const struct text_source *source, const char *at)
+static struct text_place locate(const struct text_source *source, const char *at)
 {
-    struct place place = {.at = at, .line = source->text, .number = 1};
+    struct text_place place = {.at = at, .line = source->text, .number = 1};
     const char *newline;
     while ((newline = memchr(place.line, '\n', (size_t)(at - place.line)))) {
         place.line = newline + 1;
@@ -89,7 +90,7 @@ static size_t shown_width(const char *line, size_t first, size_t last)
 }
 
 /* The line with a caret beneath the place, which may be one past the line's last character. */
-static void show_excerpt(const struct place *place, char *detail)
+static void show_excerpt(const struct text_place *place, char *detail)
 {
     size_t before = place->column - 1;
     size_t length = before + count_characters(place->at, place->line_end);
@@ -117,7 +118,7 @@ enum status text_error_at(const struct text_source *source, const char *at, stru
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    const struct place place = locate(source, at);
+    const struct text_place place = locate(source, at);
     show_excerpt(&place, error->detail);
     return error_usage(error, "%s:%zu:%zu: %s", source->source, place.number, place.column, what);
 }

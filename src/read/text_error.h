@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is wrong in a text, with its place and the line that it stands in. */
 #ifndef ATTN_READ_TEXT_ERROR_H
 #define ATTN_READ_TEXT_ERROR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "read/zip.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A zip archive of stored entries, as numpy.savez and torch.save write them (PKWARE's APPNOTE.TXT, 4.3 to 4.5).
  *
  * Its directory, at the end of the file, says what it holds. Read are one file, 64-bit sizes, and data descriptors,

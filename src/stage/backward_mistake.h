@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where the backward pass asks for mistakes: each of slot grad is one of these, in src/mistake/change_grad.c. The
  * gradients themselves are right. */
 #ifndef ATTN_STAGE_BACKWARD_MISTAKE_H

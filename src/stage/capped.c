@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* capped = softcap x tanh(scaled / softcap): Gemma Team 2024, "Gemma 2", section 2. */
 #include "base/decimal.h"
 #include "stage/rounded.h"
@@ -8,14 +9,14 @@
 
 static bool applies(const struct problem *problem)
 {
-    return problem->softcap > 0;
+    return problem->scaling.softcap > 0;
 }
 
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     (void)stage;
     char softcap[DECIMAL_BYTES];
-    decimal_from_double(problem->softcap, softcap);
+    decimal_from_double(problem->scaling.softcap, softcap);
     if (applies(problem))
         text_add(text, "%s x tanh(scaled / %s)", softcap, softcap);
     else
@@ -25,8 +26,8 @@ static void formula(const struct problem *problem, enum stage stage, struct text
 /* The quotient and its tanh are rounded, as the product is. */
 static void make_each(const struct attention_row *row)
 {
-    const enum dtype dtype = row->problem->dtype;
-    const double *scaled = row->stages[STAGE_SCALED], softcap = row->problem->softcap;
+    const enum dtype dtype = row->problem->rounding.dtype;
+    const double *scaled = row->stages[STAGE_SCALED], softcap = row->problem->scaling.softcap;
     for (size_t j = row->met.first; j < row->met.end; j++)
         row->stages[STAGE_CAPPED][j] = softcap * rounded(dtype, tanh(rounded(dtype, scaled[j] / softcap)));
 }
@@ -40,7 +41,7 @@ static void keep(const struct attention_row *row)
 
 static void make(const struct attention_row *row)
 {
-    const double *scaled = row->stages[STAGE_SCALED], softcap = row->problem->softcap;
+    const double *scaled = row->stages[STAGE_SCALED], softcap = row->problem->scaling.softcap;
     if (!applies(row->problem)) {
         keep(row);
         return;
@@ -55,8 +56,8 @@ static void make(const struct attention_row *row)
 
 static void make_rounded(const struct attention_row *row)
 {
-    const enum dtype dtype = row->problem->dtype;
-    const double *scaled = row->stages[STAGE_SCALED], ceiling = rounded(dtype, row->problem->softcap);
+    const enum dtype dtype = row->problem->rounding.dtype;
+    const double *scaled = row->stages[STAGE_SCALED], ceiling = rounded(dtype, row->problem->scaling.softcap);
     if (!applies(row->problem)) {
         keep(row);
         return;
@@ -68,13 +69,13 @@ static void make_rounded(const struct attention_row *row)
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
     char softcap[DECIMAL_BYTES];
-    decimal_from_double(e->problem->softcap, softcap);
+    decimal_from_double(e->problem->scaling.softcap, softcap);
     if (applies(e->problem))
         explain_write(
             e, stage, place, "",
             &(struct explain_lines){
                 .terms = "a x tanh(scaled / a) = a x tanh([scaled / a]made) = a x [tanh(scaled / a)]made = made",
-                .given = {explain_text(softcap, e->problem->softcap)}});
+                .given = {explain_text(softcap, e->problem->scaling.softcap)}});
     else
         explain_kept(e, stage, place, "there is no softcap, so as they were");
 }

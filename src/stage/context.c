@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* context = dropped . value: Vaswani et al. 2017, eq. 1. */
 #include "model/stage_id.h"
 #include "stage/dot_products.h"
@@ -64,17 +65,17 @@ static void make_with_sum_last(const struct attention_row *row)
     const struct problem *problem = row->problem;
     double *context = row->stages[STAGE_CONTEXT];
     const struct softmax softmax = softmax_exponentials(row, row->stages[STAGE_MASKED], row->cast);
-    dtype_round(problem->dtype, row->cast, problem->keys);
-    weigh(&(struct weighed){row->cast, row->bias, row->seen, row->value, problem->d_value}, context);
-    for (size_t c = 0; c < problem->d_value; c++)
+    dtype_round(problem->rounding.dtype, row->cast, problem->size.keys);
+    weigh(&(struct weighed){row->cast, row->bias, row->seen, row->value, problem->size.d_value}, context);
+    for (size_t c = 0; c < problem->size.d_value; c++)
         context[c] /= softmax.sum;
 }
 
 /* Where ALiBi is there, and nothing but the family changes the weights. */
 static bool has_sum_last(const struct problem *problem)
 {
-    return problem_rounding(problem)->sum_last && problem->mask.alibi_slopes != NULL && problem->dropout == 0 &&
-           problem->recipe == NULL;
+    return problem_rounding(problem)->sum_last && problem->mask.alibi_slopes != NULL && problem->drop.share == 0 &&
+           problem->mistake.recipe == NULL;
 }
 
 /* A row that may see no key is 0, NaN or the mean of all values, as --empty-row says. */
@@ -88,13 +89,13 @@ static void make(const struct attention_row *row)
         return;
     }
     if (!row->empty || empty_row == EMPTY_ROW_MEAN) {
-        const struct span keys = row->empty ? (struct span){0, problem->keys} : row->seen;
+        const struct span keys = row->empty ? (struct span){0, problem->size.keys} : row->seen;
         weigh(&(struct weighed){row->stages[STAGE_DROPPED], row->empty ? NULL : row->bias, keys, row->value,
-                                problem->d_value},
+                                problem->size.d_value},
               context);
         return;
     }
-    for (size_t c = 0; c < problem->d_value; c++)
+    for (size_t c = 0; c < problem->size.d_value; c++)
         context[c] = empty_row == EMPTY_ROW_NAN ? (double)NAN : 0;
 }
 
@@ -104,9 +105,9 @@ static void make(const struct attention_row *row)
 static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
                               const char *heading)
 {
-    const size_t d = e->problem->d_value;
+    const size_t d = e->problem->size.d_value;
     const double made = explain_row(e, stage, place, true)[column];
-    if (e->problem->packed)
+    if (e->problem->size.heads_packed)
         place.head = column / d;
     explain_list_weighed(e, place);
     if (e->seen_count == 0) {

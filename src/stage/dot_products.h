@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What scores are made of, and nothing else in the inner loop. Keys lie side by side and go through it two at a time;
  * each has its own sums, whatever lies beside it. */
 #ifndef ATTN_STAGE_DOT_PRODUCTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dropped = weights / (1 - p) where kept, else 0: Srivastava et al. 2014, "Dropout", section 10 (inverted), as
  * torch.nn.functional.dropout has it. */
 #include "stage/dropped.h"
@@ -12,14 +13,14 @@
 
 static bool applies(const struct problem *problem)
 {
-    return problem->dropout > 0;
+    return problem->drop.share > 0;
 }
 
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     (void)stage;
     char dropout[DECIMAL_BYTES];
-    decimal_from_double(problem->dropout, dropout);
+    decimal_from_double(problem->drop.share, dropout);
     text_add(text, "weights / (1 - %s) where kept, else 0", dropout);
 }
 
@@ -28,13 +29,13 @@ static void make(const struct attention_row *row)
 {
     const struct problem *problem = row->problem;
     const double *weights = row->stages[STAGE_WEIGHTS];
-    double *dropped = row->stages[STAGE_DROPPED], factor = 1 / (1 - problem->dropout);
+    double *dropped = row->stages[STAGE_DROPPED], factor = 1 / (1 - problem->drop.share);
     if (row->kept == NULL) {
-        memcpy(dropped, weights, problem->keys * sizeof *dropped);
+        memcpy(dropped, weights, problem->size.keys * sizeof *dropped);
         return;
     }
-    dtype_round(dtype_storage(problem->dtype), &factor, 1);
-    for (size_t j = 0; j < problem->keys; j++)
+    dtype_round(dtype_storage(problem->rounding.dtype), &factor, 1);
+    for (size_t j = 0; j < problem->size.keys; j++)
         dropped[j] = weights[j] * (row->kept[j] ? factor : 0);
 }
 
@@ -64,7 +65,7 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
 void dropped_explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
     char share[DECIMAL_BYTES], heading[WORKED_LINE_LABEL_BYTES];
-    say_share(e->problem->dropout, share, heading, sizeof heading);
+    say_share(e->problem->drop.share, share, heading, sizeof heading);
     explain_row(e, e->before, place, false);
     explain_row(e, stage, place, true);
     explain_load(e, stage, place, e->made); /* last, so that what dropout keeps is that of this row */
@@ -77,14 +78,14 @@ void dropped_explain(struct explanation *e, enum stage stage, struct explain_pla
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;
-    const bool one = problem->has_cell && stage_is_square(problem->cell.stage);
+    const bool one = problem->chosen.has_cell && stage_is_square(problem->chosen.cell.stage);
     if (!applies(problem)) {
         explain_kept(e, stage, place, "nothing is dropped, so as they were");
         return;
     }
     explain_list_weighed(e, place);
     if (one)
-        explain_list_one(e, problem->cell.column);
+        explain_list_one(e, problem->chosen.cell.column);
     dropped_explain(e, stage, place);
     if (!one)
         explain_note_masked(e, "weight 0");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What dropout does to a weight it does to its gradient. */
 #ifndef ATTN_STAGE_DROPPED_H
 #define ATTN_STAGE_DROPPED_H

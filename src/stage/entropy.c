@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* entropy = - sum of weight x log(weight) of a row, in nats: Shannon 1948, "A Mathematical Theory of Communication".
  * 0 log 0 is 0. With a sink the weights do not sum to 1, and the sink's share is none of them. */
 #include "model/stage_id.h"
@@ -22,7 +23,7 @@ static void make(const struct attention_row *row)
 {
     const double *weights = row->stages[STAGE_WEIGHTS];
     double sum = row->empty && row->problem->mask.empty_row == EMPTY_ROW_NAN ? (double)NAN : 0;
-    for (size_t j = 0; j < row->problem->keys; j++)
+    for (size_t j = 0; j < row->problem->size.keys; j++)
         sum -= term(weights[j]);
     row->stages[STAGE_ENTROPY][0] = sum;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The gradients at both ends of the rows: what is given, and what they come to by query. */
 #include "stage/dot_products.h"
 #include "stage/gradient.h"
@@ -13,7 +14,7 @@ static bool splits(const struct problem *problem)
 static void formula_output(const struct problem *problem, enum stage stage, struct text *text)
 {
     (void)stage;
-    text_add(text, "%s", problem->grad.rank > 0 ? "as given" : "ones");
+    text_add(text, "%s", problem->loss.gradient.rank > 0 ? "as given" : "ones");
 }
 
 static void formula_context(const struct problem *problem, enum stage stage, struct text *text)
@@ -29,11 +30,11 @@ static void formula_context(const struct problem *problem, enum stage stage, str
 /* The keys lie in panels, one beside the other. */
 static void make_query(const struct attention_row *row)
 {
-    const size_t d = row->problem->d_head;
+    const size_t d = row->problem->size.d_head;
     const double *scores = row->stages[STAGE_GRAD_SCORES];
     double *made = row->stages[STAGE_GRAD_QUERY];
     memset(made, 0, d * sizeof *made);
-    for (size_t j = 0; j < row->problem->keys; j++) {
+    for (size_t j = 0; j < row->problem->size.keys; j++) {
         const double *key = row->key + j / DOT_KEYS * DOT_KEYS * d + j % DOT_KEYS;
         for (size_t k = 0; k < d && scores[j] != 0; k++)
             made[k] += scores[j] * key[k * DOT_KEYS];
@@ -46,7 +47,7 @@ static void make_query(const struct attention_row *row)
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {
     const struct problem *problem = e->problem;
-    const size_t row = line->place.head * problem->d_value + line->index;
+    const size_t row = line->place.head * problem->size.d_value + line->index;
     if (problem->plan.has_out)
         gradient_load_row(&problem->parameters.out, row, problem->plan.d_output, e->factor);
     else

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The gradients by the scores, from the softmax back: weights x (grad_weights - delta), where delta is the sum of
  * weights x grad_weights over the row (a sink's value is 0, so it adds nothing); through the softcap, whose slope is
  * 1 - tanh^2, and the scale. */
@@ -16,7 +17,7 @@ static bool masks(const struct problem *problem)
 
 static bool caps(const struct problem *problem)
 {
-    return problem->softcap > 0;
+    return problem->scaling.softcap > 0;
 }
 
 /* Whichever is the first of them that is there comes from the softmax. */
@@ -24,7 +25,7 @@ static void formula(const struct problem *problem, enum stage stage, struct text
 {
     const enum stage before = stage_before(problem, stage);
     char softcap[DECIMAL_BYTES];
-    decimal_from_double(problem->softcap, softcap);
+    decimal_from_double(problem->scaling.softcap, softcap);
     if (before == STAGE_GRAD_WEIGHTS)
         text_add(text, "weights x (grad_weights - delta), delta = sum(weights x grad_weights)");
     else if (stage == STAGE_GRAD_SCALED && caps(problem))
@@ -37,9 +38,9 @@ static void formula_scores(const struct problem *problem, enum stage stage, stru
 {
     (void)stage;
     char scale[DECIMAL_BYTES];
-    decimal_from_double(problem->scale, scale);
-    if (problem->scale == 1 / sqrt((double)problem->d_head))
-        text_add(text, "grad_scaled / sqrt(%zu)", problem->d_head);
+    decimal_from_double(problem->scaling.factor, scale);
+    if (problem->scaling.factor == 1 / sqrt((double)problem->size.d_head))
+        text_add(text, "grad_scaled / sqrt(%zu)", problem->size.d_head);
     else
         text_add(text, "grad_scaled x %s", scale);
 }
@@ -47,9 +48,9 @@ static void formula_scores(const struct problem *problem, enum stage stage, stru
 /* The size of grad_weights of one key by its terms. */
 static double size_of(const struct attention_row *row, size_t key)
 {
-    const double *above = row->stages[STAGE_GRAD_CONTEXT], *value = row->value + key * row->problem->d_value;
+    const double *above = row->stages[STAGE_GRAD_CONTEXT], *value = row->value + key * row->problem->size.d_value;
     double squares = 0;
-    for (size_t c = 0; c < row->problem->d_value; c++)
+    for (size_t c = 0; c < row->problem->size.d_value; c++)
         squares += above[c] * above[c] * value[c] * value[c];
     return sqrt(squares);
 }
@@ -58,14 +59,14 @@ void gradient_add_noise(const struct attention_row *row)
 {
     const double *weights = row->stages[STAGE_WEIGHTS], *above = row->stages[STAGE_GRAD_WEIGHTS];
     double delta = 0, *masked = row->stages[STAGE_GRAD_MASKED];
-    if (row->problem->noise == 0 || row->empty)
+    if (row->problem->loss.noise == 0 || row->empty)
         return;
-    for (size_t j = 0; j < row->problem->keys; j++)
+    for (size_t j = 0; j < row->problem->size.keys; j++)
         delta += weights[j] > 0 ? weights[j] * size_of(row, j) : 0;
-    for (size_t j = 0; j < row->problem->keys; j++) {
+    for (size_t j = 0; j < row->problem->size.keys; j++) {
         const bool up = dtype_bits(DTYPE_F32, above[j]) & 1; /* as good as by chance */
         if (weights[j] > 0)
-            masked[j] += (up ? 1 : -1) * row->problem->noise * weights[j] * (size_of(row, j) + delta);
+            masked[j] += (up ? 1 : -1) * row->problem->loss.noise * weights[j] * (size_of(row, j) + delta);
     }
 }
 
@@ -73,10 +74,10 @@ static void make_masked(const struct attention_row *row)
 {
     const double *weights = row->stages[STAGE_WEIGHTS], *above = row->stages[STAGE_GRAD_WEIGHTS];
     double delta = 0;
-    for (size_t j = 0; j < row->problem->keys && !row->empty; j++)
+    for (size_t j = 0; j < row->problem->size.keys && !row->empty; j++)
         if (row->bias[j] > -INFINITY)
             delta += weights[j] * above[j];
-    for (size_t j = 0; j < row->problem->keys; j++)
+    for (size_t j = 0; j < row->problem->size.keys; j++)
         row->stages[STAGE_GRAD_MASKED][j] =
             row->empty || row->bias[j] == -INFINITY ? 0 : weights[j] * (above[j] - delta);
     gradient_add_noise(row);
@@ -84,23 +85,23 @@ static void make_masked(const struct attention_row *row)
 
 static void make_capped(const struct attention_row *row)
 {
-    memcpy(row->stages[STAGE_GRAD_CAPPED], row->stages[STAGE_GRAD_MASKED], row->problem->keys * sizeof(double));
+    memcpy(row->stages[STAGE_GRAD_CAPPED], row->stages[STAGE_GRAD_MASKED], row->problem->size.keys * sizeof(double));
 }
 
 static void make_scaled(const struct attention_row *row)
 {
     const double *above = row->stages[STAGE_GRAD_CAPPED], *capped = row->stages[STAGE_CAPPED];
-    for (size_t j = 0; j < row->problem->keys; j++) {
+    for (size_t j = 0; j < row->problem->size.keys; j++) {
         const bool bends = caps(row->problem) && !row->empty && above[j] != 0;
-        const double share = bends ? capped[j] / row->problem->softcap : 0;
+        const double share = bends ? capped[j] / row->problem->scaling.softcap : 0;
         row->stages[STAGE_GRAD_SCALED][j] = above[j] * (1 - share * share);
     }
 }
 
 static void make_scores(const struct attention_row *row)
 {
-    for (size_t j = 0; j < row->problem->keys; j++)
-        row->stages[STAGE_GRAD_SCORES][j] = row->stages[STAGE_GRAD_SCALED][j] * row->problem->scale;
+    for (size_t j = 0; j < row->problem->size.keys; j++)
+        row->stages[STAGE_GRAD_SCORES][j] = row->stages[STAGE_GRAD_SCALED][j] * row->problem->scaling.factor;
 }
 
 /* --- explained --------------------------------------------------------------------------------------------------- */
@@ -143,10 +144,10 @@ static void explain_through_mask(struct explanation *e, enum stage stage, struct
 static void explain_slopes(struct explanation *e, enum stage stage, struct explain_place place)
 {
     char softcap[DECIMAL_BYTES];
-    decimal_from_double(e->problem->softcap, softcap);
+    decimal_from_double(e->problem->scaling.softcap, softcap);
     struct explain_lines lines = {.over = EXPLAIN_SEEN,
                                   .terms = "capped / a = [capped / a]capped",
-                                  .given = {explain_text(softcap, e->problem->softcap), explain_text("1", 1)}};
+                                  .given = {explain_text(softcap, e->problem->scaling.softcap), explain_text("1", 1)}};
     if (!gradient_begin(e, stage, place, "the tanh, capped / softcap"))
         return;
     gradient_list_keys(e);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The gradients by what query, key and value are made of, which compute/backward_operands.c makes: back through scale,
  * rotation and norm to the projections, and through these to the inputs and the parameters. */
 #include "model/stage_id.h"
@@ -74,7 +75,7 @@ const struct stage_functions stage_grad_normed_key = {
 
 static bool crosses(const struct problem *problem)
 {
-    return problem_projects(problem) && problem->crosses;
+    return problem_projects(problem) && problem->given.is_cross;
 }
 
 /* "grad_key . W_key^T", or what a latent does of it. */
@@ -92,7 +93,7 @@ static void add_way(const struct problem *problem, enum projection_id id, struct
 
 static void formula_inputs(const struct problem *problem, enum stage stage, struct text *text)
 {
-    const bool of_keys = stage == STAGE_GRAD_KEY_INPUTS, alone = problem->crosses && !of_keys;
+    const bool of_keys = stage == STAGE_GRAD_KEY_INPUTS, alone = problem->given.is_cross && !of_keys;
     if (!of_keys)
         add_way(problem, PROJECTION_QUERY, text);
     text_add(text, "%s", of_keys || alone ? "" : " + ");
@@ -100,7 +101,7 @@ static void formula_inputs(const struct problem *problem, enum stage stage, stru
         text_add(text, "%s", id == PROJECTION_VALUE && !latent_makes(problem, PROJECTION_VALUE) ? " + " : "");
         add_way(problem, (enum projection_id)id, text);
     }
-    if (problem->residual && !of_keys)
+    if (problem->given.residual && !of_keys)
         text_add(text, ", through the norm");
 }
 
@@ -109,16 +110,16 @@ static void formula_inputs(const struct problem *problem, enum stage stage, stru
 /* Whether neither a norm nor --clip lies between the inputs and their projections. */
 static bool inputs_are_straight(const struct problem *problem)
 {
-    return !problem->residual && problem->clip == 0;
+    return !problem->given.residual && problem->given.clip == 0;
 }
 
 /* Whether that of the cell is explained. */
 static bool explains_parameters(const struct problem *problem, enum stage stage)
 {
     (void)stage;
-    const bool of_out = problem->cell_place.id == PROJECTION_COUNT;
-    return problem->has_cell && problem->cell.stage == STAGE_GRAD_PARAMETERS && problem->cell_name != NULL &&
-           (of_out || inputs_are_straight(problem));
+    const bool of_out = problem->chosen.cell_place.id == PROJECTION_COUNT;
+    return problem->chosen.has_cell && problem->chosen.cell.stage == STAGE_GRAD_PARAMETERS &&
+           problem->chosen.cell_name != NULL && (of_out || inputs_are_straight(problem));
 }
 
 /* The gradient that the way back has by what a projection makes: before the steps of query and key. */
@@ -135,13 +136,13 @@ static enum stage source_of(const struct problem *problem, enum projection_id id
 {
     if (id == PROJECTION_COUNT)
         return STAGE_CONTEXT;
-    return problem->crosses && id != PROJECTION_QUERY ? STAGE_KEY_INPUTS : STAGE_INPUTS;
+    return problem->given.is_cross && id != PROJECTION_QUERY ? STAGE_KEY_INPUTS : STAGE_INPUTS;
 }
 
 /* "sum(grad_query x inputs) over the tokens" */
 static void formula_of_number(const struct problem *problem, struct text *text)
 {
-    const struct parameter_place *of = &problem->cell_place;
+    const struct parameter_place *of = &problem->chosen.cell_place;
     text_add(text, "sum(%s", stage_name(stage_above(problem, of->id)));
     if (!of->bias)
         text_add(text, " x %s", stage_name(source_of(problem, of->id)));
@@ -152,10 +153,10 @@ static void formula_of_number(const struct problem *problem, struct text *text)
 static double load_above(struct explanation *e, struct explain_place place, size_t column)
 {
     const struct problem *problem = e->problem;
-    const struct parameter_place *of = &problem->cell_place;
+    const struct parameter_place *of = &problem->chosen.cell_place;
     const enum stage stage = stage_above(problem, of->id);
-    const size_t d = problem_columns_of_head(problem, stage), group = problem->heads / problem->kv_heads;
-    const size_t heads = stage_is_of_keys(stage) ? problem->kv_heads : problem->heads;
+    const size_t d = problem_columns_of_head(problem, stage), group = problem->size.heads / problem->size.kv_heads;
+    const size_t heads = stage_is_of_keys(stage) ? problem->size.kv_heads : problem->size.heads;
     if (of->id == PROJECTION_COUNT) {
         explain_load(e, stage, place, e->factor);
         return e->factor[column];
@@ -170,13 +171,13 @@ static double load_above(struct explanation *e, struct explain_place place, size
 static double load_source(struct explanation *e, struct explain_place place, size_t column)
 {
     const struct problem *problem = e->problem;
-    const enum stage stage = source_of(problem, problem->cell_place.id);
-    const struct tensor *inputs = stage == STAGE_INPUTS ? &problem->inputs : &problem->key_inputs;
+    const enum stage stage = source_of(problem, problem->chosen.cell_place.id);
+    const struct tensor *inputs = stage == STAGE_INPUTS ? &problem->given.inputs : &problem->given.key_inputs;
     double number;
     if (stage == STAGE_CONTEXT) {
-        place.head = column / problem->d_value;
+        place.head = column / problem->size.d_value;
         explain_load(e, stage, place, e->factor);
-        return e->factor[column % problem->d_value];
+        return e->factor[column % problem->size.d_value];
     }
     const size_t rows = inputs->shape[inputs->rank - 2], columns = inputs->shape[inputs->rank - 1];
     tensor_load(inputs, (place.item * rows + place.row) * columns + column, 1, &number);
@@ -186,8 +187,8 @@ static double load_source(struct explanation *e, struct explain_place place, siz
 static void explain_parameters(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;
-    const struct parameter_place *of = &problem->cell_place;
-    const struct cell *cell = &problem->cell;
+    const struct parameter_place *of = &problem->chosen.cell_place;
+    const struct cell *cell = &problem->chosen.cell;
     const enum stage above = stage_above(problem, of->id), source = source_of(problem, of->id);
     const bool turned = of->bias || of->projection->transposed;
     const size_t made = of->bias || !turned ? cell->column : cell->row, met = turned ? cell->column : cell->row;
@@ -200,7 +201,7 @@ static void explain_parameters(struct explanation *e, enum stage stage, struct e
     char heading[96];
     place.row = of->bias ? 0 : cell->row;
     const double made_sum = explain_row(e, stage, place, true)[cell->column];
-    e->seen_count = problem->items * (sum.of_keys ? problem->keys : problem->row_count);
+    e->seen_count = problem->size.items * (sum.of_keys ? problem->size.keys : problem->chosen.row_count);
     for (size_t term = 0; term < e->seen_count; term++) {
         e->seen[term] = term;
         e->operand[term] = load_above(e, explain_term_place(e, &sum, term), made);
@@ -218,7 +219,7 @@ static void explain_parameters(struct explanation *e, enum stage stage, struct e
 static void formula_parameters(const struct problem *problem, enum stage stage, struct text *text)
 {
     (void)stage;
-    if (problem->cell_name != NULL)
+    if (problem->chosen.cell_name != NULL)
         formula_of_number(problem, text);
     else
         text_add(text, "what it meets, times the gradient by what it makes");
@@ -240,8 +241,8 @@ static enum stage load_made(struct explanation *e, enum projection_id id, struct
     const struct problem *problem = e->problem;
     const enum stage stage = stage_above(problem, id);
     const bool of_keys = stage_is_of_keys(stage);
-    const size_t d = problem_columns_of_head(problem, stage), group = problem->heads / problem->kv_heads;
-    const size_t heads = of_keys ? problem->kv_heads : problem->heads;
+    const size_t d = problem_columns_of_head(problem, stage), group = problem->size.heads / problem->size.kv_heads;
+    const size_t heads = of_keys ? problem->size.kv_heads : problem->size.heads;
     for (size_t head = 0; head < heads; head++) {
         place.head = of_keys ? head * group : head;
         explain_load(e, stage, place, e->operand + head * d);
@@ -271,7 +272,7 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
 static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
                               const char *heading)
 {
-    const bool of_keys = stage_is_of_keys(stage), alone = e->problem->crosses && !of_keys;
+    const bool of_keys = stage_is_of_keys(stage), alone = e->problem->given.is_cross && !of_keys;
     explain_write_sum(e, stage, place, heading,
                       &(struct explain_lines){.over = EXPLAIN_RANGE,
                                               .range = {of_keys ? PROJECTION_KEY : PROJECTION_QUERY,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The gradients that are sums over queries: by key and value, sinks and attn_mask. compute/backward.c makes them. */
 #include "stage/softmax.h"
 
@@ -6,13 +7,13 @@
 
 static const char *of_group(const struct problem *problem)
 {
-    return problem->heads > problem->kv_heads ? ", summed over the heads of a group" : "";
+    return problem->size.heads > problem->size.kv_heads ? ", summed over the heads of a group" : "";
 }
 
 static void formula_value(const struct problem *problem, enum stage stage, struct text *text)
 {
     (void)stage;
-    text_add(text, "%s^T . grad_context%s", problem->dropout > 0 ? "dropped" : "weights", of_group(problem));
+    text_add(text, "%s^T . grad_context%s", problem->drop.share > 0 ? "dropped" : "weights", of_group(problem));
 }
 
 static void formula_key(const struct problem *problem, enum stage stage, struct text *text)
@@ -32,9 +33,9 @@ static bool has_sinks(const struct problem *problem)
 static bool has_slopes(const struct problem *problem)
 {
     size_t i = 0;
-    while (i < problem->beside_count && strcmp(problem->beside[i].name, "alibi_slopes") != 0)
+    while (i < problem->given.other_count && strcmp(problem->given.others[i].name, "alibi_slopes") != 0)
         i++;
-    return i < problem->beside_count;
+    return i < problem->given.other_count;
 }
 
 static void formula_slopes(const struct problem *problem, enum stage stage, struct text *text)
@@ -48,7 +49,8 @@ static void formula_slopes(const struct problem *problem, enum stage stage, stru
 
 static bool has_numbers(const struct problem *problem)
 {
-    return problem->mask.attn_mask.rank > 0 && !problem->mask_made && problem->mask.attn_mask.dtype != DTYPE_BOOL;
+    return problem->mask.attn_mask.rank > 0 && !problem->mistake.mask_made &&
+           problem->mask.attn_mask.dtype != DTYPE_BOOL;
 }
 
 /* --- by key and value --------------------------------------------------------------------------------------------- */
@@ -56,10 +58,10 @@ static bool has_numbers(const struct problem *problem)
 /* What the place's key adds up over: the queries of the heads that share its one of key and value. */
 static struct explain_lines lines_of_key(const struct explanation *e, enum stage stage, struct explain_place place)
 {
-    const enum stage left = stage == STAGE_GRAD_KEY   ? STAGE_GRAD_SCORES
-                            : e->problem->dropout > 0 ? STAGE_DROPPED
-                                                      : STAGE_WEIGHTS;
-    const size_t group = e->problem->heads / e->problem->kv_heads;
+    const enum stage left = stage == STAGE_GRAD_KEY      ? STAGE_GRAD_SCORES
+                            : e->problem->drop.share > 0 ? STAGE_DROPPED
+                                                         : STAGE_WEIGHTS;
+    const size_t group = e->problem->size.heads / e->problem->size.kv_heads;
     return (struct explain_lines){.over = EXPLAIN_TERMS,
                                   .terms = stage == STAGE_GRAD_KEY ? "a x query = [a x query]made"
                                                                    : "a x grad_context = [a x grad_context]made",
@@ -72,7 +74,8 @@ static struct explain_lines lines_of_key(const struct explanation *e, enum stage
 static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
                               const char *heading)
 {
-    const size_t blind = e->problem->heads / e->problem->kv_heads * e->problem->row_count - e->seen_count;
+    const size_t blind =
+        e->problem->size.heads / e->problem->size.kv_heads * e->problem->chosen.row_count - e->seen_count;
     struct explain_lines lines = lines_of_key(e, stage, place);
     const struct explain_place of_query = {place.item, lines.place.head, place.row};
     lines.column = column;
@@ -88,7 +91,7 @@ static void explain_column_of(struct explanation *e, enum stage stage, struct ex
 static void explain_of_keys(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct explain_lines lines = lines_of_key(e, stage, place);
-    const size_t count = e->problem->heads / e->problem->kv_heads * e->problem->row_count;
+    const size_t count = e->problem->size.heads / e->problem->size.kv_heads * e->problem->chosen.row_count;
     e->seen_count = 0;
     for (size_t term = 0; term < count; term++) {
         const struct explain_place at = explain_term_place(e, &lines, term);
@@ -112,7 +115,7 @@ static void load_deltas(struct explanation *e, const struct explain_lines *sum, 
         bool empty = true;
         explain_load(e, STAGE_WEIGHTS, place, e->factor);
         explain_load(e, STAGE_GRAD_WEIGHTS, place, e->made);
-        for (size_t key = 0; key < e->problem->keys; key++)
+        for (size_t key = 0; key < e->problem->size.keys; key++)
             if (explain_rule(e, place, key) == MASK_ALLOWS) {
                 delta += e->factor[key] * e->made[key];
                 empty = false;
@@ -140,7 +143,7 @@ static void explain_sinks(struct explanation *e, enum stage stage, struct explai
                                       .of_items = true,
                                       .prepare = prepare_sink,
                                       .place = {0, place.head, 0}};
-    load_deltas(e, &sum, e->problem->items * e->problem->row_count);
+    load_deltas(e, &sum, e->problem->size.items * e->problem->chosen.row_count);
     explain_heading(e, stage, place, "minus delta x the share that the sink takes");
     if (e->seen_count == 0) {
         explain_note(e, "no query sees a key: 0");
@@ -159,18 +162,19 @@ static bool prepare_places(struct explanation *e, struct explain_lines *line)
     const struct mask *mask = &e->problem->mask;
     const struct explain_place at = line->at;
     explain_load(e, STAGE_GRAD_MASKED, at, e->operand);
-    for (size_t key = 0; key < e->problem->keys; key++) {
+    for (size_t key = 0; key < e->problem->size.keys; key++) {
         if (explain_rule(e, at, key) != MASK_ALLOWS)
             continue;
         e->operand[line->count] = e->operand[key];
-        e->factor[line->count++] = (0 - mask_place(mask, at.item, e->problem->rows[at.row], key)) / mask->places.root;
+        e->factor[line->count++] =
+            (0 - mask_place(mask, at.item, e->problem->chosen.rows[at.row], key)) / mask->places.root;
     }
     return line->count > 0;
 }
 
 static void explain_slopes(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    e->seen_count = e->problem->items * e->problem->row_count;
+    e->seen_count = e->problem->size.items * e->problem->chosen.row_count;
     for (size_t term = 0; term < e->seen_count; term++)
         e->seen[term] = term;
     explain_write_sum(e, stage, (struct explain_place){0, place.head, 0},
@@ -213,7 +217,7 @@ static bool load_share(struct explanation *e, struct explain_place place, const 
 {
     const struct mask *mask = &e->problem->mask;
     const size_t first = mask->strides[3] == 0 ? 0 : entry->axes[3];
-    const size_t end = mask->strides[3] == 0 ? memory_smaller(mask->masked_keys, e->problem->keys) : first + 1;
+    const size_t end = mask->strides[3] == 0 ? memory_smaller(mask->masked_keys, e->problem->size.keys) : first + 1;
     bool sees = false;
     *share = 0;
     explain_load(e, STAGE_GRAD_MASKED, place, e->factor);
@@ -230,7 +234,7 @@ static size_t load_shares(struct explanation *e, const struct explain_lines *sum
     const struct problem *problem = e->problem;
     size_t blind = 0;
     e->seen_count = 0;
-    for (size_t term = 0; term < problem->items * problem->heads * problem->row_count; term++) {
+    for (size_t term = 0; term < problem->size.items * problem->size.heads * problem->chosen.row_count; term++) {
         const struct explain_place place = explain_term_place(e, sum, term);
         if (!is_used(&problem->mask, entry, place))
             continue;
@@ -265,7 +269,7 @@ static void write_entry(struct explanation *e, struct explain_place place, size_
                                       .terms = "a",
                                       .given = {explain_numbers(STAGE_GRAD_MASKED, e->operand)},
                                       .of_items = true,
-                                      .of_heads = problem->has_heads};
+                                      .of_heads = problem->size.has_heads};
     char what[96];
     const size_t blind = load_shares(e, &sum, &entry);
     say_entry(e, &entry, what, sizeof what);
@@ -283,12 +287,12 @@ static void explain_attn_mask(struct explanation *e, enum stage stage, struct ex
 {
     const struct problem *problem = e->problem;
     const struct tensor *mask = &problem->mask.attn_mask;
-    const struct cell *cell = &problem->cell;
+    const struct cell *cell = &problem->chosen.cell;
     const size_t columns = mask->shape[mask->rank - 1], rows = mask->rank > 1 ? mask->shape[mask->rank - 2] : 1;
     const size_t heads = mask->rank > 2 ? mask->shape[mask->rank - 3] : 1;
     const struct explain_range all = {0, tensor_count(mask) / columns, false}, of_row = {0, columns, false};
     (void)stage;
-    if (problem->has_cell) {
+    if (problem->chosen.has_cell) {
         place.item = (cell->item == SIZE_MAX ? 0 : cell->item) * heads + (cell->head == SIZE_MAX ? 0 : cell->head);
         place.row = cell->row == SIZE_MAX ? 0 : cell->row;
         write_entry(e, place, cell->column);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The gradients by what the context is made of, back to the weights: grad_dropped = grad_context . value^T, and through
  * dropout. A key that is forbidden, and every key of an empty row, has the gradient 0: no weight of it can move. */
 #include "base/decimal.h"
@@ -8,14 +9,14 @@
 
 static bool drops(const struct problem *problem)
 {
-    return problem->dropout > 0;
+    return problem->drop.share > 0;
 }
 
 static void formula_weights(const struct problem *problem, enum stage stage, struct text *text)
 {
     (void)stage;
     char dropout[DECIMAL_BYTES];
-    decimal_from_double(problem->dropout, dropout);
+    decimal_from_double(problem->drop.share, dropout);
     if (drops(problem))
         text_add(text, "grad_dropped / (1 - %s) where kept, else 0", dropout);
     else
@@ -24,9 +25,9 @@ static void formula_weights(const struct problem *problem, enum stage stage, str
 
 static void make_dropped(const struct attention_row *row)
 {
-    const size_t d = row->problem->d_value;
+    const size_t d = row->problem->size.d_value;
     const double *above = row->stages[STAGE_GRAD_CONTEXT];
-    for (size_t j = 0; j < row->problem->keys; j++) {
+    for (size_t j = 0; j < row->problem->size.keys; j++) {
         const double *value = row->value + j * d;
         double sum = 0;
         for (size_t c = 0; c < d && !row->empty && row->bias[j] > -INFINITY; c++)
@@ -37,8 +38,8 @@ static void make_dropped(const struct attention_row *row)
 
 static void make_weights(const struct attention_row *row)
 {
-    const double *dropped = row->stages[STAGE_GRAD_DROPPED], factor = 1 / (1 - row->problem->dropout);
-    for (size_t j = 0; j < row->problem->keys; j++)
+    const double *dropped = row->stages[STAGE_GRAD_DROPPED], factor = 1 / (1 - row->problem->drop.share);
+    for (size_t j = 0; j < row->problem->size.keys; j++)
         row->stages[STAGE_GRAD_WEIGHTS][j] = row->kept == NULL ? dropped[j] : row->kept[j] ? dropped[j] * factor : 0;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How the gradients of one row are explained: what its lines are about, and why a key has no line. */
 #ifndef ATTN_STAGE_GRADIENT_H
 #define ATTN_STAGE_GRADIENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stage/head.h"
 
 #include "stage/dot_products.h"
@@ -20,14 +21,15 @@ static bool meets_key(const struct problem *problem, uint64_t stages)
 
 static size_t panels_of(const struct problem *problem)
 {
-    return problem->keys / DOT_KEYS + (problem->keys % DOT_KEYS != 0);
+    return problem->size.keys / DOT_KEYS + (problem->size.keys % DOT_KEYS != 0);
 }
 
 double head_numbers(const struct problem *problem, uint64_t stages)
 {
-    const double keys = (double)problem->keys;
+    const double keys = (double)problem->size.keys;
     const int copies = meets_key(problem, stages) + meets_rooted(problem, stages);
-    return copies * keys * (double)problem->d_head + (stages & MEETS_VALUE ? keys * (double)problem->d_value : 0);
+    return copies * keys * (double)problem->size.d_head +
+           (stages & MEETS_VALUE ? keys * (double)problem->size.d_value : 0);
 }
 
 enum status head_create(struct head *head, const struct problem *problem, uint64_t stages, struct arena *arena,
@@ -36,13 +38,13 @@ enum status head_create(struct head *head, const struct problem *problem, uint64
     const size_t rows = panels_of(problem) * DOT_KEYS;
     *head = (struct head){.problem = problem, .key_of = SIZE_MAX, .rooted_of = SIZE_MAX, .value_of = SIZE_MAX};
     if (stages & MEETS_KEY)
-        head->rows = arena_allocate(arena, problem->d_head, DOT_KEYS * sizeof(double), error);
+        head->rows = arena_allocate(arena, problem->size.d_head, DOT_KEYS * sizeof(double), error);
     if (meets_key(problem, stages))
-        head->key = arena_allocate(arena, rows, problem->d_head * sizeof(double), error);
+        head->key = arena_allocate(arena, rows, problem->size.d_head * sizeof(double), error);
     if (meets_rooted(problem, stages))
-        head->rooted_key = arena_allocate(arena, rows, problem->d_head * sizeof(double), error);
+        head->rooted_key = arena_allocate(arena, rows, problem->size.d_head * sizeof(double), error);
     if (stages & MEETS_VALUE)
-        head->value = arena_allocate(arena, problem->keys, problem->d_value * sizeof(double), error);
+        head->value = arena_allocate(arena, problem->size.keys, problem->size.d_value * sizeof(double), error);
     return error->status;
 }
 
@@ -56,7 +58,7 @@ static void turn_rows(const double *rows, size_t count, size_t d, double *panel)
 
 static void load_key(const struct head *head, const struct tensor *key, size_t first, bool rooted, double *panels)
 {
-    const size_t d = head->problem->d_head, keys = head->problem->keys;
+    const size_t d = head->problem->size.d_head, keys = head->problem->size.keys;
     for (size_t j = 0; j < keys; j += DOT_KEYS) {
         const size_t count = memory_smaller(keys - j, DOT_KEYS);
         tensor_load(key, (first + j) * d, count * d, head->rows);
@@ -79,13 +81,13 @@ void head_load(struct head *head, enum stage stage, const struct tensor *key, co
     }
     if (MEETS_VALUE & STAGE_BIT(stage) && head->value_of != first) {
         head->value_of = first;
-        tensor_load(value, first * problem->d_value, problem->keys * problem->d_value, head->value);
+        tensor_load(value, first * problem->size.d_value, problem->size.keys * problem->size.d_value, head->value);
     }
 }
 
 void head_products(const struct attention_row *row, const double *key, double *products)
 {
-    const size_t d = row->problem->d_head, keys = row->problem->keys;
+    const size_t d = row->problem->size.d_head, keys = row->problem->size.keys;
     double of_panel[DOT_KEYS];
     for (size_t j = row->met.first / DOT_KEYS * DOT_KEYS; j < row->met.end; j += DOT_KEYS) {
         dot_products(row->query, key + j * d, d, of_panel);

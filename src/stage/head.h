@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Key and value of one head as doubles, made once for all queries that meet them. */
 #ifndef ATTN_STAGE_HEAD_H
 #define ATTN_STAGE_HEAD_H

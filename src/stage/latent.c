@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stage/latent.h"
 
 #include "model/stage_id.h"
@@ -59,14 +60,14 @@ static void cut(const struct problem *problem, enum projection_id id, const doub
                 double *y)
 {
     const struct latent *latent = &problem->parameters.latent;
-    const size_t width = latent->d_nope + problem->d_value;
-    for (size_t head = 0; head < problem->heads; head++, own += width) {
+    const size_t width = latent->d_nope + problem->size.d_value;
+    for (size_t head = 0; head < problem->size.heads; head++, own += width) {
         if (id == PROJECTION_VALUE) {
-            memcpy(y + head * problem->d_value, own + latent->d_nope, problem->d_value * sizeof *y);
+            memcpy(y + head * problem->size.d_value, own + latent->d_nope, problem->size.d_value * sizeof *y);
             continue;
         }
-        memcpy(y + head * problem->d_head, own, latent->d_nope * sizeof *y);
-        memcpy(y + head * problem->d_head + latent->d_nope, shared, latent->d_rope * sizeof *y);
+        memcpy(y + head * problem->size.d_head, own, latent->d_nope * sizeof *y);
+        memcpy(y + head * problem->size.d_head + latent->d_nope, shared, latent->d_rope * sizeof *y);
     }
 }
 
@@ -79,9 +80,9 @@ void latent_row(const struct problem *problem, enum projection_id id, const stru
     const size_t d_in = latent_first(latent, id)->weight.shape[1], rank = latent_second(latent, id)->weight.shape[1];
     double *narrow = scratch, *normed = narrow + first, *own = normed + first;
     projection_row(problem, x, step->first, step->first_bias, narrow, d_in, first);
-    dtype_round(problem->dtype, narrow, first);
+    dtype_round(problem->rounding.dtype, narrow, first);
     norm_row(problem, norm, 0, narrow, rank, normed);
-    dtype_round(problem->dtype, normed, rank);
+    dtype_round(problem->rounding.dtype, normed, rank);
     projection_row(problem, normed, step->second, step->second_bias, id == PROJECTION_QUERY ? y : own, rank, second);
     if (id != PROJECTION_QUERY)
         cut(problem, id, own, narrow + rank, y);
@@ -91,17 +92,17 @@ void latent_row(const struct problem *problem, enum projection_id id, const stru
 static void join(const struct problem *problem, enum projection_id id, const double *above, double *own, double *shared)
 {
     const struct latent *latent = &problem->parameters.latent;
-    const size_t width = latent->d_nope + problem->d_value, d_value = problem->d_value;
-    memset(own, 0, problem->heads * width * sizeof *own);
+    const size_t width = latent->d_nope + problem->size.d_value, d_value = problem->size.d_value;
+    memset(own, 0, problem->size.heads * width * sizeof *own);
     memset(shared, 0, latent->d_rope * sizeof *shared);
-    for (size_t head = 0; head < problem->heads; head++, own += width) {
+    for (size_t head = 0; head < problem->size.heads; head++, own += width) {
         if (id == PROJECTION_VALUE) {
             memcpy(own + latent->d_nope, above + head * d_value, d_value * sizeof *own);
             continue;
         }
-        memcpy(own, above + head * problem->d_head, latent->d_nope * sizeof *own);
+        memcpy(own, above + head * problem->size.d_head, latent->d_nope * sizeof *own);
         for (size_t i = 0; i < latent->d_rope; i++)
-            shared[i] += above[head * problem->d_head + latent->d_nope + i];
+            shared[i] += above[head * problem->size.d_head + latent->d_nope + i];
     }
 }
 
@@ -154,9 +155,9 @@ static void load_latent(struct explanation *e, enum stage stage, struct explain_
             e->made[column] += e->operand[k] * e->factor[k];
         e->made[column] += explain_load_bias(first, column);
     }
-    dtype_round(problem->dtype, e->made, columns);
+    dtype_round(problem->rounding.dtype, e->made, columns);
     norm_row(problem, latent_norm(latent, id), 0, e->made, rank, e->operand);
-    dtype_round(problem->dtype, e->operand, rank);
+    dtype_round(problem->rounding.dtype, e->operand, rank);
 }
 
 /* How a column of a stage is made: by the second step, or, of key, as one of those that all heads share, whose row is
@@ -169,14 +170,14 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
     const struct latent *latent = &problem->parameters.latent;
     const bool shared = id == PROJECTION_KEY && line->index >= latent->d_nope;
     const struct projection *projection = shared ? &latent->key_value_a : latent_second(latent, id);
-    const size_t width = latent->d_nope + problem->d_value, head = line->place.head;
+    const size_t width = latent->d_nope + problem->size.d_value, head = line->place.head;
     struct explain_projection *by = line->context;
     if (shared && by->projection != projection)
         explain_note(e, "(of %s by W_key_value_a, the same for all heads:)",
                      stage_name(projection_load_source(e, stage, line->place)));
     *by = (struct explain_projection){.projection = projection,
                                       .first = shared                   ? latent->rank - latent->d_nope
-                                               : id == PROJECTION_QUERY ? head * problem->d_head
+                                               : id == PROJECTION_QUERY ? head * problem->size.d_head
                                                : id == PROJECTION_KEY   ? head * width
                                                                         : head * width + latent->d_nope,
                                       .d_in = projection->weight.shape[1],

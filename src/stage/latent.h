@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Query, key and value by way of a latent: struct latent of problem/parameters.h has the equations and their source. */
 #ifndef ATTN_STAGE_LATENT_H
 #define ATTN_STAGE_LATENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* lse = log of the sum of exponentials of a row of masked, as kernels keep it: Dao 2023, "FlashAttention-2", section
  * 3.1. */
 #include "model/stage_id.h"

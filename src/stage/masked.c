@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* masked = capped + bias, minus infinity where the mask forbids a key: Vaswani et al. 2017, section 3.2.3; attn_mask as
  * PyTorch's scaled_dot_product_attention has it, slopes as Press et al. 2022, "ALiBi", section 3. */
 #include "stage/masked.h"
@@ -89,7 +90,7 @@ static void make(const struct attention_row *row)
     const double lowest = -dtype_largest(problem_stage_dtype(row->problem, STAGE_MASKED));
     const double *capped = row->stages[STAGE_CAPPED], *bias = row->bias;
     double *masked = row->stages[STAGE_MASKED];
-    const size_t keys = row->problem->keys;
+    const size_t keys = row->problem->size.keys;
     for (size_t j = 0; j < row->seen.first; j++)
         masked[j] = -INFINITY;
     for (size_t j = row->seen.first; j < row->seen.end; j++) {
@@ -106,10 +107,10 @@ void masked_rule(const struct explanation *e, struct explain_place place, size_t
 {
     const struct problem *problem = e->problem;
     const struct mask *mask = &problem->mask;
-    const size_t query = problem->rows[place.row];
+    const size_t query = problem->chosen.rows[place.row];
     const struct mask_query of = mask_query_of(mask, place.item, query);
     const char *who = is_moved(mask) ? "the query's place" : "query";
-    if (problem->mask_made) {
+    if (problem->mistake.mask_made) {
         snprintf(text, size, "the mask with the mistake hides it");
         return;
     }
@@ -138,7 +139,7 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
 {
     const struct mask *mask = &e->problem->mask;
     const struct explain_place place = line->place;
-    const size_t query = e->problem->rows[place.row], key = line->index;
+    const size_t query = e->problem->chosen.rows[place.row], key = line->index;
     if (explain_rule(e, place, key) != MASK_ALLOWS) {
         struct text words = text_begin(line->words, sizeof line->words);
         text_add(&words, "-inf: ");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Why a query does not see a key, in words. */
 #ifndef ATTN_STAGE_MASKED_H
 #define ATTN_STAGE_MASKED_H

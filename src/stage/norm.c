@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stage/norm.h"
 
 #include <math.h>
@@ -48,7 +49,7 @@ void norm_row(const struct problem *problem, const struct norm *norm, size_t fir
     for (size_t i = 0; i < count; i++)
         y[i] = (x[i] - terms.mean) * terms.factor;
     if (casts(problem, norm))
-        dtype_round(problem->dtype, y, count);
+        dtype_round(problem->rounding.dtype, y, count);
     for (size_t i = 0; i < count; i++)
         y[i] = y[i] * norm_weight(norm, first + i) + norm_bias(norm, first + i);
 }
@@ -86,6 +87,6 @@ void norm_back(const struct norm *norm, size_t first, const double *x, size_t co
 
 void norm_input_row(const struct problem *problem, double *x)
 {
-    norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, x, problem->d_in, x);
-    dtype_round(problem->dtype, x, problem->d_in);
+    norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, x, problem->size.d_in, x);
+    dtype_round(problem->rounding.dtype, x, problem->size.d_in);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The norm of a row; its kinds and their sources are in model/norm.h. */
 #ifndef ATTN_STAGE_NORM_H
 #define ATTN_STAGE_NORM_H

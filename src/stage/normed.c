@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* normed: the layer's own norm, where the inputs are the residual stream; and the norms of query and key, of a head
  * or of all heads of a token: Henry et al. 2020, "Query-Key Normalization for Transformers", as models have it since.
  * The kinds are in model/norm.h. */
@@ -13,7 +14,7 @@
 
 static bool applies(const struct problem *problem)
 {
-    return problem->residual && problem->parameters.norms[NORM_INPUTS].kind != NORM_NONE;
+    return problem->given.residual && problem->parameters.norms[NORM_INPUTS].kind != NORM_NONE;
 }
 
 /* A norm of query that is its last step is `query` itself. */
@@ -110,11 +111,11 @@ static void normed_explain(struct explanation *e, enum stage stage, enum stage f
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;
-    const size_t token = explain_by_token(problem, stage) ? place.row : problem->rows[place.row];
+    const size_t token = explain_by_token(problem, stage) ? place.row : problem->chosen.rows[place.row];
     explain_load(e, STAGE_INPUTS, (struct explain_place){place.item, 0, token}, e->operand);
-    norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, e->operand, problem->d_in, e->made);
-    dtype_round(problem->dtype, e->made, problem->d_in);
-    normed_explain(e, stage, STAGE_INPUTS, e->operand, e->problem->d_in, 0, place);
+    norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, e->operand, problem->size.d_in, e->made);
+    dtype_round(problem->rounding.dtype, e->made, problem->size.d_in);
+    normed_explain(e, stage, STAGE_INPUTS, e->operand, e->problem->size.d_in, 0, place);
 }
 
 void normed_explain_heads(struct explanation *e, enum stage stage, struct explain_place place)
@@ -123,8 +124,9 @@ void normed_explain_heads(struct explanation *e, enum stage stage, struct explai
     const enum projection_id id = projection_of(stage);
     const bool of_keys = stage_is_of_keys(stage), of_all = operand_norm_is_of_all(problem, id);
     const enum stage from = of_keys ? STAGE_PROJECTED_KEY : STAGE_PROJECTED_QUERY;
-    const size_t heads = of_keys ? problem->kv_heads : problem->heads, group = of_keys ? problem->heads / heads : 1;
-    const size_t d = problem->d_head;
+    const size_t heads = of_keys ? problem->size.kv_heads : problem->size.heads,
+                 group = of_keys ? problem->size.heads / heads : 1;
+    const size_t d = problem->size.d_head;
     struct explain_place of_query = {place.item, place.head * group, place.row};
     explain_load(e, stage, of_query, e->made);
     for (size_t head = 0; head < heads && of_all; head++)

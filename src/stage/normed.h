@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The norms of query and key, in words and numbers; `query` and `key` are these where no rotation follows. */
 #ifndef ATTN_STAGE_NORMED_H
 #define ATTN_STAGE_NORMED_H

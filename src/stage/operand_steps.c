@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stage/operand_steps.h"
 
 #include "stage/norm.h"
@@ -7,7 +8,7 @@
 
 size_t operand_heads(const struct problem *problem, enum projection_id id)
 {
-    return id == PROJECTION_QUERY ? problem->heads : problem->kv_heads;
+    return id == PROJECTION_QUERY ? problem->size.heads : problem->size.kv_heads;
 }
 
 void operand_load_heads(const struct tensor *operand, size_t item, size_t row, double *numbers)
@@ -26,9 +27,9 @@ void operand_store_heads(const struct tensor *operand, size_t item, size_t row, 
 
 void operand_clip(const struct problem *problem, double *columns, size_t count)
 {
-    for (size_t i = 0; i < count && problem->clip > 0; i++)
-        if (fabs(columns[i]) > problem->clip)
-            columns[i] = copysign(problem->clip, columns[i]);
+    for (size_t i = 0; i < count && problem->given.clip > 0; i++)
+        if (fabs(columns[i]) > problem->given.clip)
+            columns[i] = copysign(problem->given.clip, columns[i]);
 }
 
 static const struct norm *operand_norm(const struct problem *problem, enum projection_id id)
@@ -43,12 +44,12 @@ bool operand_is_normed(const struct problem *problem, enum projection_id id)
 
 bool operand_is_turned(const struct problem *problem, enum projection_id id)
 {
-    return id != PROJECTION_VALUE && problem->rope.kind != ROPE_NONE;
+    return id != PROJECTION_VALUE && problem->rotation.rope.kind != ROPE_NONE;
 }
 
 bool operand_is_scaled(const struct problem *problem, enum projection_id id)
 {
-    return id == PROJECTION_QUERY && problem->scales_query;
+    return id == PROJECTION_QUERY && problem->scaling.on_query;
 }
 
 bool operand_has_steps(const struct problem *problem, enum projection_id id)
@@ -72,56 +73,58 @@ enum stage operand_before_last_step(const struct problem *problem, enum projecti
 bool operand_norm_is_of_all(const struct problem *problem, enum projection_id id)
 {
     const struct norm *norm = operand_norm(problem, id);
-    return norm->weight.rank == 1 && norm->weight.shape[0] != problem->d_head;
+    return norm->weight.rank == 1 && norm->weight.shape[0] != problem->size.d_head;
 }
 
 size_t operand_norm_first(const struct problem *problem, enum projection_id id, size_t head)
 {
     const bool own = operand_norm(problem, id)->weight.rank == 2 || operand_norm_is_of_all(problem, id);
-    return own ? head * problem->d_head : 0;
+    return own ? head * problem->size.d_head : 0;
 }
 
 size_t operand_position(const struct problem *problem, enum projection_id id, size_t item, size_t row)
 {
-    const size_t keys = problem->keys - problem->past;
+    const size_t keys = problem->size.keys - problem->rotation.past;
     if (!operand_is_turned(problem, id))
         return 0;
     if (id == PROJECTION_QUERY)
-        return problem->positions[item * problem->queries + row];
-    return row < problem->past ? SIZE_MAX : problem->key_positions[item * keys + row - problem->past];
+        return problem->rotation.positions[item * problem->size.queries + row];
+    return row < problem->rotation.past ? SIZE_MAX
+                                        : problem->rotation.key_positions[item * keys + row - problem->rotation.past];
 }
 
 static void norm_heads(const struct problem *problem, enum projection_id id, const double *projected, double *normed)
 {
     const struct norm *norm = operand_norm(problem, id);
-    const size_t d = problem->d_head, heads = operand_heads(problem, id);
+    const size_t d = problem->size.d_head, heads = operand_heads(problem, id);
     if (operand_norm_is_of_all(problem, id))
         norm_row(problem, norm, 0, projected, heads * d, normed);
     for (size_t head = 0; head < heads && !operand_norm_is_of_all(problem, id); head++)
         norm_row(problem, norm, operand_norm_first(problem, id, head), projected + head * d, d, normed + head * d);
-    dtype_round(problem->dtype, normed, heads * d);
+    dtype_round(problem->rounding.dtype, normed, heads * d);
 }
 
 struct rope_turn operand_turn(const struct problem *problem, size_t position, size_t pair)
 {
-    return rope_turn(&problem->rope, position, pair, problem_rounding(problem)->rope, problem->dtype);
+    return rope_turn(&problem->rotation.rope, position, pair, problem_rounding(problem)->rope, problem->rounding.dtype);
 }
 
 static void turn_heads(const struct problem *problem, enum projection_id id, size_t position, const double *normed,
                        double *made, double *turns)
 {
     const enum rope_rounding rounding = problem_rounding(problem)->rope;
-    const size_t d = problem->d_head, half = problem->rope.columns / 2;
-    rope_turns(&problem->rope, position, rounding, problem->dtype, turns, turns + half);
+    const size_t d = problem->size.d_head, half = problem->rotation.rope.columns / 2;
+    rope_turns(&problem->rotation.rope, position, rounding, problem->rounding.dtype, turns, turns + half);
     for (size_t head = 0; head < operand_heads(problem, id); head++)
-        rope_rotate(&problem->rope, turns, turns + half, rounding, problem->dtype, normed + head * d, made + head * d);
-    dtype_round(problem->dtype, made, operand_heads(problem, id) * d);
+        rope_rotate(&problem->rotation.rope, turns, turns + half, rounding, problem->rounding.dtype, normed + head * d,
+                    made + head * d);
+    dtype_round(problem->rounding.dtype, made, operand_heads(problem, id) * d);
 }
 
 void operand_steps(const struct problem *problem, enum projection_id id, size_t position, const double *projected,
                    double *normed, double *made, double *turns)
 {
-    const size_t count = operand_heads(problem, id) * problem->d_head;
+    const size_t count = operand_heads(problem, id) * problem->size.d_head;
     if (operand_is_normed(problem, id))
         norm_heads(problem, id, projected, normed);
     else
@@ -131,7 +134,7 @@ void operand_steps(const struct problem *problem, enum projection_id id, size_t 
     else
         memcpy(made, normed, count * sizeof *made);
     for (size_t i = 0; i < count && operand_is_scaled(problem, id); i++)
-        made[i] *= problem->query_scale;
+        made[i] *= problem->scaling.query_factor;
     if (operand_is_scaled(problem, id))
-        dtype_round(problem->dtype, made, count);
+        dtype_round(problem->rounding.dtype, made, count);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What becomes of query and key between their projection and the scores: norm, rotation, scale.
  *
  *     projected -> normed -> turned by its position -> times the scale

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stage/output.h"
 
 #include "stage/projections.h"
@@ -23,17 +24,17 @@ static void formula(const struct problem *problem, enum stage stage, struct text
 void output_row(const struct problem *problem, const double *context, const double *weight, const double *bias,
                 double *output)
 {
-    const size_t width = problem->heads * problem->d_value, d_out = problem->plan.d_output;
+    const size_t width = problem->size.heads * problem->size.d_value, d_out = problem->plan.d_output;
     if (weight == NULL)
         memcpy(output, context, width * sizeof *output);
     else
         projection_row(problem, context, weight, bias, output, width, d_out);
-    dtype_round(problem->dtype, output, weight == NULL ? width : d_out);
+    dtype_round(problem->rounding.dtype, output, weight == NULL ? width : d_out);
 }
 
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {
-    const size_t d = e->problem->d_value;
+    const size_t d = e->problem->size.d_value;
     snprintf(line->words, sizeof line->words, ", column %zu of head %zu", line->index % d + 1, line->index / d + 1);
     return true;
 }
@@ -41,13 +42,13 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;
-    const size_t d = problem->d_value;
-    for (size_t head = 0; head < problem->heads; head++)
+    const size_t d = problem->size.d_value;
+    for (size_t head = 0; head < problem->size.heads; head++)
         explain_load(e, STAGE_CONTEXT, (struct explain_place){place.item, head, place.row}, e->operand + head * d);
     if (problem->plan.has_out)
         explain_projected(e, stage, place, "",
                           &(struct explain_projection){.projection = &problem->parameters.out,
-                                                       .d_in = problem->heads * d,
+                                                       .d_in = problem->size.heads * d,
                                                        .weight_kind = EXPLAIN_WEIGHTS + PROJECTION_COUNT,
                                                        .x_kind = STAGE_CONTEXT},
                           explain_prepare_projected);

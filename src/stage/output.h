@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* output: the heads put together again. */
 #ifndef ATTN_STAGE_OUTPUT_H
 #define ATTN_STAGE_OUTPUT_H

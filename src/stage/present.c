@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* present_key and present_value: the past, then the given, as the next call takes them for its past. */
 #include "model/stage_id.h"
 #include "stage/stage.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stage/projections.h"
 
 #include "model/stage_id.h"
@@ -19,7 +20,7 @@ void projection_row(const struct problem *problem, const double *x, const double
             y[j] += x[k] * weight_k[j];
     }
     if (bias != NULL && problem_rounding(problem)->product_first)
-        dtype_round(problem->dtype, y, d_out);
+        dtype_round(problem->rounding.dtype, y, d_out);
     for (size_t j = 0; bias != NULL && j < d_out; j++)
         y[j] += bias[j];
 }
@@ -85,11 +86,11 @@ static const char *storage_text(const struct parameters *parameters, enum projec
 void projection_formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     if (!problem_projects(problem)) {
-        text_add(text, problem->past > 0 && stage_is_of_keys(stage) ? "the past, then the given" : "given");
+        text_add(text, problem->rotation.past > 0 && stage_is_of_keys(stage) ? "the past, then the given" : "given");
         return;
     }
     const enum projection_id id = projection_of(stage);
-    const char *of_heads = problem->plan.stacked ? " of each head" : problem->has_heads ? ", cut into heads" : "";
+    const char *of_heads = problem->plan.stacked ? " of each head" : problem->size.has_heads ? ", cut into heads" : "";
     char name[PARAMETER_NAME_BYTES], bias[PARAMETER_NAME_BYTES + 8] = "";
     if (latent_makes(problem, id)) {
         latent_formula(problem, stage, text);
@@ -100,8 +101,8 @@ void projection_formula(const struct problem *problem, enum stage stage, struct 
         snprintf(bias, sizeof bias, " + %s.bias", name);
     text_add(text, "%s . %s%s%s%s", stage_name(problem_source(problem, stage)), name,
              storage_text(&problem->parameters, id), bias, of_heads);
-    if (problem->clip > 0)
-        text_add(text, ", within +-%g", problem->clip);
+    if (problem->given.clip > 0)
+        text_add(text, ", within +-%g", problem->given.clip);
 }
 
 /* --- in numbers -------------------------------------------------------------------------------------------------- */
@@ -111,7 +112,7 @@ enum stage projection_load_source(struct explanation *e, enum stage stage, struc
     const struct problem *problem = e->problem;
     const enum stage source = problem_source(problem, stage);
     const struct explain_place of_token = {place.item, 0,
-                                           stage_is_of_keys(stage) ? place.row : problem->rows[place.row]};
+                                           stage_is_of_keys(stage) ? place.row : problem->chosen.rows[place.row]};
     if (source == STAGE_NORMED) {
         explain_load(e, STAGE_INPUTS, of_token, e->operand);
         norm_input_row(problem, e->operand);
@@ -133,7 +134,7 @@ void projection_explain(struct explanation *e, enum stage stage, struct explain_
     const size_t first = problem->plan.stacked ? 0 : place.head * problem_columns(problem, stage);
     struct explain_projection by = {.projection = &problem->parameters.modules[module].projections[id],
                                     .first = first,
-                                    .d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in,
+                                    .d_in = id == PROJECTION_QUERY ? problem->size.d_in : problem->size.d_key_in,
                                     .weight_kind = EXPLAIN_WEIGHTS + (int)id,
                                     .x_kind = (int)projection_load_source(e, stage, place)};
     explain_projected(e, stage, place, "", &by, explain_prepare_projected);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* query, key and value: inputs . W + bias. */
 #ifndef ATTN_STAGE_PROJECTIONS_H
 #define ATTN_STAGE_PROJECTIONS_H

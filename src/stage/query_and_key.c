@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* query and key as they meet in the scores: the projection, or what norm, rotation and scale make of it. The rotation's
  * equation and source are in model/rope.h. */
 #include "base/decimal.h"
@@ -12,7 +13,7 @@
 
 static void add_rotation(const struct problem *problem, struct text *text)
 {
-    const struct rope *rope = &problem->rope;
+    const struct rope *rope = &problem->rotation.rope;
     text_add(text, ", turned by position in %s",
              rope->kind == ROPE_HALF    ? "halves"
              : rope->kind == ROPE_PAIRS ? "pairs"
@@ -36,10 +37,10 @@ static void formula(const struct problem *problem, enum stage stage, struct text
     text_add(text, "%s", stage_name(operand_before_last_step(problem, id)));
     if (operand_is_turned(problem, id))
         add_rotation(problem, text);
-    decimal_from_double(problem->query_scale, scale);
+    decimal_from_double(problem->scaling.query_factor, scale);
     if (operand_is_scaled(problem, id))
         text_add(text, "%s x %s", operand_is_turned(problem, id) ? "," : "", scale);
-    if (problem->past > 0 && id == PROJECTION_KEY)
+    if (problem->rotation.past > 0 && id == PROJECTION_KEY)
         text_add(text, "; the past as it is");
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One operation, rounded: what the variants for --rounding operations are made of. */
 #ifndef ATTN_STAGE_ROUNDED_H
 #define ATTN_STAGE_ROUNDED_H

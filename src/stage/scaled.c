@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* scaled = scores x scale: Vaswani et al. 2017, section 3.2.1. */
 #include "stage/scaled.h"
 
@@ -13,25 +14,25 @@
 /* Whether the scale is the usual one, 1 / sqrt(d), which is written as it is. */
 static bool is_root(const struct problem *problem)
 {
-    return problem->scale == 1 / sqrt((double)problem->d_head);
+    return problem->scaling.factor == 1 / sqrt((double)problem->size.d_head);
 }
 
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     (void)stage;
     char scale[DECIMAL_BYTES];
-    decimal_from_double(problem->scale, scale);
+    decimal_from_double(problem->scaling.factor, scale);
     if (scaled_has_roots(problem))
         text_add(text, "(query x root) . (key x root)^T, root^2 the scale");
     else if (is_root(problem))
-        text_add(text, "scores / sqrt(%zu)", problem->d_head);
+        text_add(text, "scores / sqrt(%zu)", problem->size.d_head);
     else
         text_add(text, "scores x %s", scale);
 }
 
 static void make(const struct attention_row *row)
 {
-    const double *scores = row->stages[STAGE_SCORES], scale = row->problem->scale;
+    const double *scores = row->stages[STAGE_SCORES], scale = row->problem->scaling.factor;
     double *scaled = row->stages[STAGE_SCALED];
     for (size_t j = row->met.first; j < row->met.end; j++)
         scaled[j] = scores[j] * scale;
@@ -39,15 +40,15 @@ static void make(const struct attention_row *row)
 
 bool scaled_has_roots(const struct problem *problem)
 {
-    return problem->rounding == ROUNDING_OPERATIONS;
+    return problem->rounding.when == ROUNDING_OPERATIONS;
 }
 
 void scaled_operand(const struct problem *problem, double *numbers, size_t count)
 {
-    const double root = rounded(problem->dtype, sqrt(problem->scale));
+    const double root = rounded(problem->rounding.dtype, sqrt(problem->scaling.factor));
     for (size_t i = 0; i < count; i++)
         numbers[i] *= root;
-    dtype_round(problem->dtype, numbers, count);
+    dtype_round(problem->rounding.dtype, numbers, count);
 }
 
 /* (query x root) . (key x root)^T, where root is that of the scale: it, the two products and the sum are rounded
@@ -55,14 +56,14 @@ void scaled_operand(const struct problem *problem, double *numbers, size_t count
 static void make_rounded(const struct attention_row *row)
 {
     const struct problem *problem = row->problem;
-    dot_twice(row->stages[STAGE_QUERY], problem->d_head, row->query);
-    scaled_operand(problem, row->query, 2 * problem->d_head);
+    dot_twice(row->stages[STAGE_QUERY], problem->size.d_head, row->query);
+    scaled_operand(problem, row->query, 2 * problem->size.d_head);
     head_products(row, row->rooted_key, row->stages[STAGE_SCALED]);
 }
 
 void scaled_explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    const size_t d = e->problem->d_head;
+    const size_t d = e->problem->size.d_head;
     const double root = sqrt((double)d);
     const bool whole = root == floor(root), divides = is_root(e->problem);
     char number[DECIMAL_BYTES], heading[EXPLAIN_NUMBER_BYTES] = "";
@@ -70,7 +71,7 @@ void scaled_explain(struct explanation *e, enum stage stage, struct explain_plac
     if (divides)
         snprintf(heading, sizeof heading, "sqrt(%zu) %s %s", d, whole ? "=" : "≈", number);
     else
-        decimal_from_double(e->problem->scale, number);
+        decimal_from_double(e->problem->scaling.factor, number);
     const struct explain_lines lines = {.over = e->back ? EXPLAIN_SEEN : EXPLAIN_KEYS,
                                         .terms = divides ? "before / a = made" : "before x a = made",
                                         .given = {explain_text(number, 0)}};

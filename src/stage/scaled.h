@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The scale: its root, which --rounding operations shares out to query and key, and how it is explained, on the way
  * forward and back. */
 #ifndef ATTN_STAGE_SCALED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* scores = query . key^T: Vaswani et al. 2017, "Attention Is All You Need", eq. 1. Grouped heads share a key: Ainslie
  * et al. 2023, "GQA", section 2.2. */
 #include "stage/dot_products.h"
@@ -6,12 +7,12 @@
 /* With every operation rounded there are no scores: scaled.c says why. */
 static bool applies(const struct problem *problem)
 {
-    return problem->rounding != ROUNDING_OPERATIONS;
+    return problem->rounding.when != ROUNDING_OPERATIONS;
 }
 
 static void make(const struct attention_row *row)
 {
-    dot_twice(row->stages[STAGE_QUERY], row->problem->d_head, row->query);
+    dot_twice(row->stages[STAGE_QUERY], row->problem->size.d_head, row->query);
     head_products(row, row->key, row->stages[STAGE_SCORES]);
 }
 

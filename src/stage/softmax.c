@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stage/softmax.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@ static void subtract(const struct problem *problem, const double *scores, double
     for (size_t j = 0; j < count; j++)
         differences[j] = scores[j] - largest;
     if (problem_rounding(problem)->softmax_each)
-        dtype_round(problem->dtype, differences, count);
+        dtype_round(problem->rounding.dtype, differences, count);
 }
 
 double softmax_difference(const struct problem *problem, double score, double largest)
@@ -37,7 +38,7 @@ double softmax_largest(const struct attention_row *row, const double *masked)
 struct softmax softmax_exponentials(const struct attention_row *row, const double *masked, double *exponentials)
 {
     const double *bias = row->bias;
-    const size_t keys = row->problem->keys, first = row->seen.first, end = row->seen.end;
+    const size_t keys = row->problem->size.keys, first = row->seen.first, end = row->seen.end;
     struct softmax below = {softmax_largest(row, masked), 0, row->sink};
     subtract(row->problem, masked + first, below.largest, end - first, exponentials + first);
     for (size_t j = 0; j < first; j++)
@@ -55,8 +56,10 @@ struct softmax softmax_exponentials(const struct attention_row *row, const doubl
 struct softmax softmax_of_scores(const struct problem *problem, size_t head, const double *scores, double *exponentials)
 {
     const double *sinks = problem->mask.sinks;
-    const struct attention_row row = {
-        .problem = problem, .seen = {0, problem->keys}, .bias = scores, .sink = sinks != NULL ? sinks + head : NULL};
+    const struct attention_row row = {.problem = problem,
+                                      .seen = {0, problem->size.keys},
+                                      .bias = scores,
+                                      .sink = sinks != NULL ? sinks + head : NULL};
     return softmax_exponentials(&row, scores, exponentials);
 }
 
@@ -67,14 +70,14 @@ struct softmax softmax_explained(struct explanation *e, struct explain_place pla
     const struct problem *problem = e->problem;
     const double *sinks = problem->mask.sinks;
     explain_load(e, e->before, place, e->operand);
-    dtype_round(problem->softmax_dtype, e->operand, problem->keys);
+    dtype_round(problem->rounding.softmax_dtype, e->operand, problem->size.keys);
     explain_list_seen(e, place);
-    for (size_t key = 0; key < problem->keys; key++)
+    for (size_t key = 0; key < problem->size.keys; key++)
         e->made[key] = -INFINITY;
     for (size_t i = 0; i < e->seen_count; i++)
         e->made[e->seen[i]] = 0;
     return softmax_exponentials(&(struct attention_row){.problem = problem,
-                                                        .seen = {0, problem->keys},
+                                                        .seen = {0, problem->size.keys},
                                                         .bias = e->made,
                                                         .sink = sinks != NULL ? sinks + place.head : NULL},
                                 e->operand, e->factor);

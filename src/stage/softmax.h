@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The exponentials of a row and their sum, which no stage holds: weights and lse are made of them. */
 #ifndef ATTN_STAGE_SOFTMAX_H
 #define ATTN_STAGE_SOFTMAX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stage/stage.h"
 
 #include "model/stages.h"
@@ -12,16 +13,17 @@ static const struct stage_functions *const FUNCTIONS[STAGE_COUNT] = {STAGE_IDS(S
 bool stage_applies(const struct problem *problem, enum stage stage)
 {
     if (stage == STAGE_KEY_INPUTS)
-        return problem->crosses;
+        return problem->given.is_cross;
     if (!stage_exists(stage))
         return problem_projects(problem) && (stage == STAGE_PARAMETERS || !problem->parameters_only);
-    return !problem->parameters_only && !STAGES[stage].on_demand && (problem->has_grad || !STAGES[stage].backward) &&
+    return !problem->parameters_only && !STAGES[stage].on_demand &&
+           (problem->loss.is_given || !STAGES[stage].backward) &&
            (FUNCTIONS[stage]->applies == NULL || FUNCTIONS[stage]->applies(problem));
 }
 
 enum status stage_check(const struct problem *problem, enum stage stage, const char *place, struct error *error)
 {
-    if (STAGES[stage].backward && !problem->has_grad)
+    if (STAGES[stage].backward && !problem->loss.is_given)
         return error_usage(error, "%s: '%s' is a gradient; expected --grad ones, or --grad FILE, with it", place,
                            stage_name(stage));
     const char *lack = stage_exists(stage) ? FUNCTIONS[stage]->lack : NULL;
@@ -34,7 +36,7 @@ enum status stage_check(const struct problem *problem, enum stage stage, const c
 void stage_formula(const struct problem *problem, enum stage stage, char *formula, size_t size)
 {
     struct text text = text_begin(formula, size);
-    const char *told = stage_exists(stage) ? problem->formulas[stage] : NULL;
+    const char *told = stage_exists(stage) ? problem->mistake.formulas[stage] : NULL;
     if (told != NULL)
         text_add(&text, "%s%s", told[0] == ',' ? stage_name(stage_before(problem, stage)) : "", told);
     else if (stage_exists(stage) && FUNCTIONS[stage]->formula_words != NULL)
@@ -88,10 +90,10 @@ void stage_make(const struct attention_row *row, enum stage stage)
 {
     const struct problem *problem = row->problem;
     const struct stage_functions *functions = FUNCTIONS[stage];
-    const struct backward_mistake *mistake = problem->backward_mistake;
+    const struct backward_mistake *mistake = problem->mistake.backward;
     if (mistake != NULL && mistake->makes & STAGE_BIT(stage))
         mistake->make(row, stage);
-    else if (problem->rounding == ROUNDING_OPERATIONS && functions->make_rounded != NULL)
+    else if (problem->rounding.when == ROUNDING_OPERATIONS && functions->make_rounded != NULL)
         functions->make_rounded(row);
     else
         functions->make(row);
@@ -147,7 +149,7 @@ static void explain_wrong(struct explanation *e, enum stage stage, struct explai
                                           .range = {index, index + 1, false},
                                           .terms = "made",
                                           .prepare = prepare});
-    if (e->problem->has_cell)
+    if (e->problem->chosen.has_cell)
         explain_note(e, "(the mistake may also use rows that are not shown here)");
 }
 
@@ -155,7 +157,7 @@ void stage_explain(struct explanation *e, enum stage stage, struct explain_place
 {
     e->back = STAGES[stage].backward;
     e->before = stage_before(e->problem, stage);
-    if (e->problem->wrong & STAGE_BIT(stage))
+    if (e->problem->mistake.wrong & STAGE_BIT(stage))
         explain_wrong(e, stage, place);
     else if (FUNCTIONS[stage]->explain_column != NULL)
         explain_each_column(e, stage, place, FUNCTIONS[stage]->explain_column);

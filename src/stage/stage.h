@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a stage does, in one place for each: when it applies, its formula, the arithmetic of one row, and how that is
  * explained. The row in model/stages.h says what it is; the file of its name here has its functions, as a struct
  * stage_functions at its end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stage/turned.h"
 
 #include "base/decimal.h"
@@ -45,8 +46,8 @@ static bool prepare_pair(struct explanation *e, struct explain_lines *line)
 {
     struct turning *turning = line->context;
     const struct rope_turn turn = operand_turn(e->problem, turning->position, line->index);
-    const struct rope_pair columns = rope_pair(&e->problem->rope, line->index);
-    const double frequency = e->problem->rope.frequencies[line->index];
+    const struct rope_pair columns = rope_pair(&e->problem->rotation.rope, line->index);
+    const double frequency = e->problem->rotation.rope.frequencies[line->index];
     char cosine[EXPLAIN_NUMBER_BYTES], sine[EXPLAIN_NUMBER_BYTES];
     snprintf(line->label, sizeof line->label, "columns %zu, %zu", columns.from[0] + 1, columns.from[1] + 1);
     snprintf(turning->numbers[0], EXPLAIN_NUMBER_BYTES, "%zu", turning->position);
@@ -63,7 +64,7 @@ static void write_pairs(struct explanation *e, enum stage stage, struct explain_
 {
     const struct explain_range columns = explain_columns(e, stage);
     struct explain_lines lines = {.over = EXPLAIN_RANGE,
-                                  .range = {0, e->problem->rope.columns / 2, false},
+                                  .range = {0, e->problem->rotation.rope.columns / 2, false},
                                   .what = "pairs",
                                   .terms = "a x b = c",
                                   .given = {explain_text(turning->numbers[0], 0), explain_text(turning->numbers[1], 0),
@@ -72,7 +73,7 @@ static void write_pairs(struct explanation *e, enum stage stage, struct explain_
                                   .context = turning};
     size_t which;
     if (columns.end - columns.first == 1) {
-        lines.range.first = pair_of(&e->problem->rope, turning, columns.first, &which);
+        lines.range.first = pair_of(&e->problem->rotation.rope, turning, columns.first, &which);
         lines.range.end = memory_smaller(lines.range.end, lines.range.first + 1);
     }
     explain_write(e, stage, place, NULL, &lines);
@@ -84,7 +85,7 @@ static bool prepare_column(struct explanation *e, struct explain_lines *line)
 {
     const struct turning *turning = line->context;
     size_t which;
-    const size_t pair = pair_of(&e->problem->rope, turning, line->index, &which);
+    const size_t pair = pair_of(&e->problem->rotation.rope, turning, line->index, &which);
     const bool scales = turning->scale[0] != '\0';
     if (scales)
         line->given[4] = explain_text(turning->scale, 0);
@@ -95,7 +96,7 @@ static bool prepare_column(struct explanation *e, struct explain_lines *line)
         return true;
     }
     const struct rope_turn turn = operand_turn(e->problem, turning->position, pair);
-    const struct rope_pair columns = rope_pair(&e->problem->rope, pair);
+    const struct rope_pair columns = rope_pair(&e->problem->rotation.rope, pair);
     const size_t *read = turning->back ? columns.to : columns.from;
     const double other = e->operand[read[!which]];
     line->given[0] = explain_value(turning->from, e->operand[read[which]]);
@@ -114,8 +115,8 @@ static void say_angle(const struct problem *problem, const struct turning *turni
                  turning->back ? "by cosine and sine of the angles" : "angle = position x frequency");
     else if (turning->position == SIZE_MAX && !turning->back)
         text_add(&text, "of the past, as it is");
-    if (turning->turns && !turning->back && problem->rope.attention != 1)
-        text_add(&text, "; cosine, sine x %.6g", problem->rope.attention);
+    if (turning->turns && !turning->back && problem->rotation.rope.attention != 1)
+        text_add(&text, "; cosine, sine x %.6g", problem->rotation.rope.attention);
 }
 
 void turned_explain(struct explanation *e, enum stage stage, struct explain_place place)
@@ -127,16 +128,16 @@ void turned_explain(struct explanation *e, enum stage stage, struct explain_plac
         .from = (int)(!e->back  ? operand_before_last_step(problem, id)
                       : of_keys ? STAGE_GRAD_KEY
                                 : STAGE_GRAD_QUERY),
-        .position = operand_position(problem, id, place.item, of_keys ? place.row : problem->rows[place.row]),
+        .position = operand_position(problem, id, place.item, of_keys ? place.row : problem->chosen.rows[place.row]),
         .back = e->back};
     struct explain_place of_query = place;
     char heading[WORKED_LINE_LABEL_BYTES];
     turning.turns = operand_is_turned(problem, id) && turning.position != SIZE_MAX;
-    if (operand_is_scaled(problem, id) && (e->back || problem->query_scale != 1))
-        decimal_from_double(problem->query_scale, turning.scale);
+    if (operand_is_scaled(problem, id) && (e->back || problem->scaling.query_factor != 1))
+        decimal_from_double(problem->scaling.query_factor, turning.scale);
     say_angle(problem, &turning, heading, sizeof heading);
     if (of_keys) /* its head is one of key and value */
-        of_query.head *= problem->heads / problem->kv_heads;
+        of_query.head *= problem->size.heads / problem->size.kv_heads;
     explain_load(e, (enum stage)turning.from, of_query, e->operand);
     explain_heading(e, stage, place, heading);
     if (turning.turns && !e->back)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rotation and the scale on query, explained: what they make of query and key, and of gradients on the way back. */
 #ifndef ATTN_STAGE_TURNED_H
 #define ATTN_STAGE_TURNED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* weights = softmax(masked): Vaswani et al. 2017, eq. 1. */
 #include "model/stage_id.h"
 #include "stage/rounded.h"
@@ -15,8 +16,8 @@ static void formula(const struct problem *problem, enum stage stage, struct text
 /* masked in the dtype of the softmax. */
 static const double *cast_masked(const struct attention_row *row)
 {
-    memcpy(row->cast, row->stages[STAGE_MASKED], row->problem->keys * sizeof *row->cast);
-    dtype_round(row->problem->softmax_dtype, row->cast, row->problem->keys);
+    memcpy(row->cast, row->stages[STAGE_MASKED], row->problem->size.keys * sizeof *row->cast);
+    dtype_round(row->problem->rounding.softmax_dtype, row->cast, row->problem->size.keys);
     return row->cast;
 }
 
@@ -24,7 +25,7 @@ static const double *cast_masked(const struct attention_row *row)
 static void fill_empty(const struct attention_row *row, double *weights)
 {
     const enum empty_row empty_row = row->problem->mask.empty_row;
-    const size_t keys = row->problem->keys;
+    const size_t keys = row->problem->size.keys;
     const double weight = empty_row == EMPTY_ROW_MEAN ? 1 / (double)keys : empty_row == EMPTY_ROW_NAN ? (double)NAN : 0;
     for (size_t j = 0; j < keys; j++)
         weights[j] = j >= row->own.first && j < row->own.end ? weight : 0;
@@ -34,12 +35,12 @@ static void fill_empty(const struct attention_row *row, double *weights)
  * minus infinity, all of a row, give NaN, as in PyTorch. */
 static void divide(const struct attention_row *row, double *weights, double sum)
 {
-    const size_t keys = row->problem->keys;
+    const size_t keys = row->problem->size.keys;
     const double *bias = row->bias;
     for (size_t j = 0; j < keys; j++)
         weights[j] = bias[j] > -INFINITY ? weights[j] / sum : 0;
-    if (row->problem->softmax_dtype != row->problem->dtype)
-        dtype_round(row->problem->softmax_dtype, weights, keys);
+    if (row->problem->rounding.softmax_dtype != row->problem->rounding.dtype)
+        dtype_round(row->problem->rounding.softmax_dtype, weights, keys);
 }
 
 static void make(const struct attention_row *row)
@@ -54,8 +55,8 @@ static void make(const struct attention_row *row)
 /* The sum of the exponentials is wide and then rounded; in some dtypes each addition is. */
 static double sum_rounded(const struct attention_row *row, const double *masked, double *exponentials)
 {
-    const enum dtype dtype = row->problem->softmax_dtype;
-    const size_t keys = row->problem->keys;
+    const enum dtype dtype = row->problem->rounding.softmax_dtype;
+    const size_t keys = row->problem->size.keys;
     const double largest = softmax_largest(row, masked);
     double sum = row->sink != NULL ? rounded(dtype, exp(rounded(dtype, *row->sink - largest))) : 0;
     for (size_t j = 0; j < keys; j++)
@@ -87,13 +88,13 @@ static void write_quotients(struct explanation *e, enum stage stage, struct expl
                             const struct softmax *softmax)
 {
     const struct problem *problem = e->problem;
-    const bool one = problem->has_cell && stage_is_square(problem->cell.stage);
-    if (one && explain_rule(e, place, problem->cell.column) != MASK_ALLOWS) {
+    const bool one = problem->chosen.has_cell && stage_is_square(problem->chosen.cell.stage);
+    if (one && explain_rule(e, place, problem->chosen.cell.column) != MASK_ALLOWS) {
         explain_note(e, "the key is masked: 0 / %s = 0", explain_number(e, STAGE_WEIGHTS, softmax->sum));
         return;
     }
     if (one)
-        explain_list_one(e, problem->cell.column);
+        explain_list_one(e, problem->chosen.cell.column);
     const double sum = explain_write(e, stage, place, NULL,
                                      &(struct explain_lines){.over = EXPLAIN_SEEN,
                                                              .group = EXPLAIN_QUOTIENTS,

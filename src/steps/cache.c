@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "steps/cache.h"
 
 #include <string.h>

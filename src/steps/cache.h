@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Keys, or values, that are kept from step to step: for each item and head a ring of slots, in which key j of an item
  * lies in slot j modulo their number, until another one takes its place. A window needs no more than it sees; without
  * one there is a slot for every key.

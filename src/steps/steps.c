@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "steps/steps.h"
 
 #include "compute/result.h"
@@ -15,13 +16,13 @@ static enum status check_places(const struct problem *problem, struct error *err
 {
     const char *const hint = problem->mask.lengths != NULL ? "kv_lengths that count the new tokens too"
                                                            : "a key for each query, as with past_key";
-    for (size_t item = 0; item < problem->items; item++) {
+    for (size_t item = 0; item < problem->size.items; item++) {
         const int64_t offset = mask_offset(&problem->mask, item, 0);
-        if (offset < 0 || (uint64_t)offset + problem->queries > problem->keys)
+        if (offset < 0 || (uint64_t)offset + problem->size.queries > problem->size.keys)
             return error_usage(error,
                                "--steps: item %zu has %zu queries, of which query %zu stands at no key; "
                                "expected %s",
-                               item + 1, problem->queries, offset < 0 ? (size_t)1 : problem->queries, hint);
+                               item + 1, problem->size.queries, offset < 0 ? (size_t)1 : problem->size.queries, hint);
     }
     return STATUS_OK;
 }
@@ -31,22 +32,22 @@ enum { MOST_DRAWN = 256 };
 static enum status check_sizes(const struct options *options, const struct problem *problem, struct error *error)
 {
     const size_t chunk = (size_t)options->chunk, prefill = options->prefill > 0 ? (size_t)options->prefill : chunk;
-    const size_t left = problem->queries > prefill ? problem->queries - prefill : 0;
+    const size_t left = problem->size.queries > prefill ? problem->size.queries - prefill : 0;
     if (options_format(options)->pictures && left / chunk >= MOST_DRAWN)
         return error_usage(error, "--format svg draws up to %d steps, and these are %zu; expected a larger --chunk",
                            (int)MOST_DRAWN, 1 + (left + chunk - 1) / chunk);
-    if (options->prefill > problem->queries)
+    if (options->prefill > problem->size.queries)
         return error_usage(error, "--prefill %llu: there are %zu tokens; expected as many or fewer",
-                           (unsigned long long)options->prefill, problem->queries);
+                           (unsigned long long)options->prefill, problem->size.queries);
     return check_places(problem, error);
 }
 
 enum status steps_check(const struct options *options, const struct problem *problem, struct error *error)
 {
     const char *name = MECHANISMS[problem->mechanism].name;
-    if (problem->mistake_count > 0)
+    if (problem->mistake.count > 0)
         return error_usage(error, "--steps compares with what is right; expected no --mistake");
-    if (problem->crosses)
+    if (problem->given.is_cross)
         return error_usage(error, "--steps: keys and values come from key inputs, which are all there from the start; "
                                   "expected no key inputs");
     if (problem->mask.sequences.count > 0)
@@ -64,9 +65,9 @@ enum status steps_check(const struct options *options, const struct problem *pro
         return error_usage(error,
                            "--steps: a token sees some after it, which a step does not have yet; expected no --%s",
                            MASKS[lifting].option);
-    if (problem->whole_count != problem->queries)
+    if (problem->chosen.whole_count != problem->size.queries)
         return error_usage(error, "--steps goes through all tokens; expected no query in the settings");
-    if (problem->dropout > 0)
+    if (problem->drop.share > 0)
         return error_usage(error, "--steps: dropout draws for the whole table at once, and a model that writes has "
                                   "none; expected --dropout 0");
     return check_sizes(options, problem, error);
@@ -89,14 +90,14 @@ size_t steps_needed(const struct problem *problem, size_t item, size_t query)
 
 double steps_bytes(const struct steps *steps, size_t numbers)
 {
-    return (double)numbers * (double)dtype_size(steps->problem->dtype);
+    return (double)numbers * (double)dtype_size(steps->problem->rounding.dtype);
 }
 
 /* Fills cached, made, read and kept of a step whose queries are known. */
 static void count_step(const struct problem *problem, struct step *step)
 {
-    const size_t numbers = problem->kv_heads * (problem->d_head + problem->d_value);
-    for (size_t item = 0; item < problem->items; item++) {
+    const size_t numbers = problem->size.kv_heads * (problem->size.d_head + problem->size.d_value);
+    for (size_t item = 0; item < problem->size.items; item++) {
         const size_t offset = (size_t)mask_offset(&problem->mask, item, 0), start = offset + step->first;
         const struct span seen = steps_seen(problem, item, step->first, step->end);
         const size_t cached = seen.first < start ? memory_smaller(seen.end, start) - seen.first : 0;
@@ -133,7 +134,7 @@ static enum status slice(const struct problem *problem, const struct tensor *ten
     const size_t row = shape[tensor->rank - 1] * dtype_size(tensor->dtype), rows = tensor->shape[tensor->rank - 2];
     const size_t matrices = tensor_count(sliced) / count / shape[tensor->rank - 1];
     for (size_t matrix = 0; matrix < matrices; matrix++) {
-        const size_t item = matrix / (matrices / problem->items);
+        const size_t item = matrix / (matrices / problem->size.items);
         const size_t from = first + (of_keys ? (size_t)mask_offset(&problem->mask, item, 0) : 0);
         memcpy((char *)sliced->data + matrix * count * row, (const char *)tensor->data + (matrix * rows + from) * row,
                count * row);
@@ -146,9 +147,9 @@ static const size_t *slice_positions(const struct problem *problem, const size_t
                                      const struct step *step, struct arena *arena, struct error *error)
 {
     const size_t count = step->end - step->first;
-    size_t *sliced = arena_allocate(arena, problem->items, count * sizeof *sliced, error);
-    for (size_t item = 0; item < problem->items && sliced != NULL; item++) {
-        const size_t from = of_keys ? (size_t)mask_offset(&problem->mask, item, 0) - problem->past : 0;
+    size_t *sliced = arena_allocate(arena, problem->size.items, count * sizeof *sliced, error);
+    for (size_t item = 0; item < problem->size.items && sliced != NULL; item++) {
+        const size_t from = of_keys ? (size_t)mask_offset(&problem->mask, item, 0) - problem->rotation.past : 0;
         memcpy(sliced + item * count, positions + item * rows + from + step->first, count * sizeof *sliced);
     }
     return sliced;
@@ -158,31 +159,34 @@ static const size_t *slice_positions(const struct problem *problem, const size_t
 static enum status turn_so_far(struct problem *fresh, const struct problem *problem, const struct step *step,
                                struct arena *arena, struct error *error)
 {
-    if (problem->rope.kind == ROPE_NONE)
+    if (problem->rotation.rope.kind == ROPE_NONE)
         return STATUS_OK;
-    fresh->positions = slice_positions(problem, problem->positions, problem->queries, false, step, arena, error);
-    fresh->key_positions =
-        slice_positions(problem, problem->key_positions, problem->keys - problem->past, true, step, arena, error);
-    if (fresh->positions == NULL || fresh->key_positions == NULL)
+    fresh->rotation.positions =
+        slice_positions(problem, problem->rotation.positions, problem->size.queries, false, step, arena, error);
+    fresh->rotation.key_positions =
+        slice_positions(problem, problem->rotation.key_positions, problem->size.keys - problem->rotation.past, true,
+                        step, arena, error);
+    if (fresh->rotation.positions == NULL || fresh->rotation.key_positions == NULL)
         return error->status;
-    fresh->rope_highest = 0;
-    for (size_t item = 0; item < problem->items; item++)
+    fresh->rotation.highest = 0;
+    for (size_t item = 0; item < problem->size.items; item++)
         for (size_t query = 0; query < step->end; query++)
-            fresh->rope_highest =
-                memory_larger(fresh->rope_highest, problem->positions[item * problem->queries + query]);
-    return rope_create(&fresh->rope, &problem->rope_settings, problem->d_head, fresh->rope_highest, arena, error);
+            fresh->rotation.highest = memory_larger(fresh->rotation.highest,
+                                                    problem->rotation.positions[item * problem->size.queries + query]);
+    return rope_create(&fresh->rotation.rope, &problem->rotation.settings, problem->size.d_head,
+                       fresh->rotation.highest, arena, error);
 }
 
 /* What a job of some of the tokens has in common with others. */
 static struct problem part_of(const struct run *run, const struct step *step, size_t keys)
 {
     struct problem part = *run->problem;
-    part.queries = part.row_count = part.whole_count = part.mask.queries = step->end - step->first;
-    part.keys = part.mask.keys = keys;
-    part.has_past = false;
-    part.past = part.beside_count = 0;
-    part.fused = run->whole.attention.fused;
-    part.forced = NULL;
+    part.size.queries = part.chosen.row_count = part.chosen.whole_count = part.mask.queries = step->end - step->first;
+    part.size.keys = part.mask.keys = keys;
+    part.rotation.has_past = false;
+    part.rotation.past = part.given.other_count = 0;
+    part.path.fused = run->whole.attention.fused;
+    part.path.forced = NULL;
     return part;
 }
 
@@ -194,15 +198,16 @@ static enum status make_fresh(const struct run *run, const struct step *step, st
     const size_t first = step->first, count = step->end - first;
     *fresh = part_of(run, step, count);
     fresh->mask = (struct mask){.queries = count, .keys = count, .masked_keys = count, .left = -1, .right = -1};
-    fresh->stage_count = 0;
+    fresh->chosen.stage_count = 0;
     for (int id = 0; id < PROJECTION_COUNT; id++) {
-        fresh->stages[fresh->stage_count++] = projection_stage((enum projection_id)id);
-        if (slice(problem, &problem->given[id], id != PROJECTION_QUERY, first, count, &fresh->given[id], arena, error))
+        fresh->chosen.stages[fresh->chosen.stage_count++] = projection_stage((enum projection_id)id);
+        if (slice(problem, &problem->given.operands[id], id != PROJECTION_QUERY, first, count,
+                  &fresh->given.operands[id], arena, error))
             return error->status;
     }
-    if (slice(problem, &problem->inputs, false, first, count, &fresh->inputs, arena, error) != STATUS_OK)
+    if (slice(problem, &problem->given.inputs, false, first, count, &fresh->given.inputs, arena, error) != STATUS_OK)
         return error->status;
-    fresh->key_inputs = fresh->inputs;
+    fresh->given.key_inputs = fresh->given.inputs;
     return turn_so_far(fresh, problem, step, arena, error);
 }
 
@@ -218,8 +223,8 @@ static enum status cut_mask(const struct run *run, const struct step *step, stru
             (char *)whole->attn_mask.data + step->first * whole->strides[2] * dtype_size(whole->attn_mask.dtype);
     if (whole->lengths == NULL)
         return STATUS_OK;
-    int64_t *lengths = arena_allocate(arena, run->problem->items, sizeof *lengths, error);
-    for (size_t item = 0; item < run->problem->items && lengths != NULL; item++)
+    int64_t *lengths = arena_allocate(arena, run->problem->size.items, sizeof *lengths, error);
+    for (size_t item = 0; item < run->problem->size.items && lengths != NULL; item++)
         lengths[item] = mask_offset(whole, item, 0) + (int64_t)step->end;
     mask->lengths = lengths;
     return lengths == NULL ? error->status : STATUS_OK;
@@ -234,7 +239,7 @@ struct extent {
 static struct extent keys_at(const struct problem *problem, size_t end)
 {
     struct extent keys = {SIZE_MAX, 0};
-    for (size_t item = 0; item < problem->items; item++) {
+    for (size_t item = 0; item < problem->size.items; item++) {
         const size_t of_item = (size_t)mask_offset(&problem->mask, item, 0) + end;
         keys.least = memory_smaller(keys.least, of_item);
         keys.most = memory_larger(keys.most, of_item);
@@ -250,7 +255,7 @@ static enum status take(const struct run *run, const struct step *step, const st
     if (tensor_create(taken, cache->ring.dtype, 4, shape, arena, error) != STATUS_OK)
         return error->status;
     memset(taken->data, 0, tensor_count(taken) * dtype_size(taken->dtype));
-    for (size_t item = 0; item < run->problem->items; item++)
+    for (size_t item = 0; item < run->problem->size.items; item++)
         cache_read(cache, steps_needed(run->problem, item, step->first),
                    (size_t)mask_offset(&run->problem->mask, item, 0) + step->end, taken, item);
     return STATUS_OK;
@@ -262,13 +267,13 @@ static enum status make_attending(const struct run *run, const struct step *step
 {
     const size_t keys = keys_at(run->problem, step->end).most;
     *attending = part_of(run, step, keys);
-    attending->inputs.rank = attending->key_inputs.rank = 0;
-    attending->residual = attending->scales_query = false;
-    attending->rope.kind = ROPE_NONE;
+    attending->given.inputs.rank = attending->given.key_inputs.rank = 0;
+    attending->given.residual = attending->scaling.on_query = false;
+    attending->rotation.rope.kind = ROPE_NONE;
     attending->parameters.norms[NORM_QUERY].kind = attending->parameters.norms[NORM_KEY].kind = NORM_NONE;
-    attending->given[PROJECTION_QUERY] = fresh->attention.held[STAGE_QUERY];
-    if (take(run, step, &run->keys, keys, &attending->given[PROJECTION_KEY], arena, error) ||
-        take(run, step, &run->values, keys, &attending->given[PROJECTION_VALUE], arena, error))
+    attending->given.operands[PROJECTION_QUERY] = fresh->attention.held[STAGE_QUERY];
+    if (take(run, step, &run->keys, keys, &attending->given.operands[PROJECTION_KEY], arena, error) ||
+        take(run, step, &run->values, keys, &attending->given.operands[PROJECTION_VALUE], arena, error))
         return error->status;
     return cut_mask(run, step, &attending->mask, arena, error);
 }
@@ -297,7 +302,7 @@ static void compare_row(const double *whole, const double *row, size_t columns, 
 static void compare_rows(const struct run *run, struct result *result, struct step *step)
 {
     const struct result_table *table = &result->tables[0];
-    const size_t columns = result_columns(table), queries = run->problem->queries;
+    const size_t columns = result_columns(table), queries = run->problem->size.queries;
     for (size_t matrix = 0; matrix < result_matrices(table); matrix++)
         for (size_t row = step->first; row < step->end; row++) {
             result_row(result, table, matrix, row - step->first, result->numbers);
@@ -309,7 +314,7 @@ static void compare_rows(const struct run *run, struct result *result, struct st
 static void keep(const struct run *run, const struct step *step, const struct result *fresh)
 {
     const size_t count = step->end - step->first;
-    for (size_t item = 0; item < run->problem->items; item++) {
+    for (size_t item = 0; item < run->problem->size.items; item++) {
         const size_t start = (size_t)mask_offset(&run->problem->mask, item, 0) + step->first;
         cache_write(&run->keys, &fresh->attention.held[STAGE_KEY], 0, start, count, item);
         cache_write(&run->values, &fresh->attention.held[STAGE_VALUE], 0, start, count, item);
@@ -343,8 +348,8 @@ static size_t count_slots(const struct steps *steps)
     size_t largest = 0;
     for (size_t i = 0; i < steps->count; i++)
         largest = memory_larger(largest, steps->steps[i].end - steps->steps[i].first);
-    const bool all = problem->mask.left < 0 || (uint64_t)problem->mask.left + largest >= problem->keys;
-    return all ? problem->keys : (size_t)problem->mask.left + largest;
+    const bool all = problem->mask.left < 0 || (uint64_t)problem->mask.left + largest >= problem->size.keys;
+    return all ? problem->size.keys : (size_t)problem->mask.left + largest;
 }
 
 /* A cache with what is there before the first query, of those that it sees. */
@@ -353,7 +358,7 @@ static enum status fill(const struct problem *problem, struct cache *cache, cons
 {
     if (cache_create(cache, held, slots, arena, error) != STATUS_OK)
         return error->status;
-    for (size_t item = 0; item < problem->items; item++) {
+    for (size_t item = 0; item < problem->size.items; item++) {
         const size_t first = steps_needed(problem, item, 0), end = (size_t)mask_offset(&problem->mask, item, 0);
         cache_write(cache, held, first, first, end - first, item);
     }
@@ -370,10 +375,11 @@ static enum status start(struct run *run, const struct steps *steps, struct prog
         return error->status;
     const struct result_table *table = &run->whole.tables[0];
     const struct tensor *held = run->whole.attention.held;
-    const size_t columns = result_columns(table), rows = result_matrices(table) * problem->queries;
+    const size_t columns = result_columns(table), rows = result_matrices(table) * problem->size.queries;
     run->rows = arena_allocate(arena, rows, columns * sizeof *run->rows, error);
     for (size_t row = 0; row < rows && run->rows != NULL; row++)
-        result_row(&run->whole, table, row / problem->queries, row % problem->queries, run->rows + row * columns);
+        result_row(&run->whole, table, row / problem->size.queries, row % problem->size.queries,
+                   run->rows + row * columns);
     if (run->rows == NULL || fill(problem, &run->keys, &held[STAGE_KEY], slots, arena, error) ||
         fill(problem, &run->values, &held[STAGE_VALUE], slots, arena, error))
         return error->status;
@@ -383,7 +389,7 @@ static enum status start(struct run *run, const struct steps *steps, struct prog
 /* The queries of each: the prefill, then chunks. */
 static enum status cut(struct steps *steps, const struct options *options, struct arena *arena, struct error *error)
 {
-    const size_t queries = steps->problem->queries, chunk = (size_t)options->chunk;
+    const size_t queries = steps->problem->size.queries, chunk = (size_t)options->chunk;
     const size_t prefill = options->prefill > 0 ? (size_t)options->prefill : memory_smaller(chunk, queries);
     steps->steps = arena_allocate(arena, queries, sizeof *steps->steps, error);
     for (size_t first = 0, end = prefill; first < queries && steps->steps != NULL;
@@ -406,14 +412,14 @@ static void add_up(struct steps *steps)
         steps->remade += keys.most;
         steps->remade_least += keys.least;
     }
-    steps->made = steps->problem->queries;
+    steps->made = steps->problem->size.queries;
 }
 
 enum status steps_make(struct steps *steps, const struct options *options, const struct problem *problem,
                        struct progress *progress, struct arena *arena, struct error *error)
 {
     struct run run = {.problem = problem};
-    *steps = (struct steps){.problem = problem, .stage = problem->stages[0]};
+    *steps = (struct steps){.problem = problem, .stage = problem->chosen.stages[0]};
     if (cut(steps, options, arena, error) || start(&run, steps, progress, arena, error))
         return error->status;
     steps->fused = run.whole.attention.fused;

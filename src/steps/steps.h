@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* attn MECHANISM --steps: a causal job done again, a few tokens at a time, as a model writes.
  *
  * A step is a job of its own, made of the inputs of its tokens (of sdpa: their query, key and value) and of the keys

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* steps -> JSON for pipes: one object, a step a line. Queries and keys count from 1. */
 #include "base/version.h"
 #include "model/stage_id.h"
@@ -37,13 +38,13 @@ static void write_step(struct json *json, const struct steps *steps, size_t i)
 
 static void write_sizes(struct json *json, const struct problem *problem)
 {
-    json_size(json, "items", problem->items);
-    json_size(json, "queries", problem->queries);
-    json_size(json, "keys", problem->keys);
-    json_size(json, "heads", problem->heads);
-    json_size(json, "kv_heads", problem->kv_heads);
-    json_size(json, "d", problem->d_head);
-    json_size(json, "d_v", problem->d_value);
+    json_size(json, "items", problem->size.items);
+    json_size(json, "queries", problem->size.queries);
+    json_size(json, "keys", problem->size.keys);
+    json_size(json, "heads", problem->size.heads);
+    json_size(json, "kv_heads", problem->size.kv_heads);
+    json_size(json, "d", problem->size.d_head);
+    json_size(json, "d_v", problem->size.d_value);
 }
 
 enum status steps_json(const struct steps *steps, const struct options *options, struct output *output,
@@ -61,7 +62,7 @@ enum status steps_json(const struct steps *steps, const struct options *options,
     json_line(&json, 0);
     json_text(&json, "compared", stage_name(steps->stage));
     json_text(&json, "path", steps->fused ? "fused" : "reference");
-    json_text(&json, "dtype", dtype_name(problem->dtype));
+    json_text(&json, "dtype", dtype_name(problem->rounding.dtype));
     json_line(&json, 0);
     write_sizes(&json, problem);
     json_line(&json, 0);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* steps -> one SVG: a row a step, a column a key; which keys are new, which come from the cache, which lie outside the
  * window. Items whose lengths differ have a grid each. */
 #include "base/text.h"
@@ -53,12 +54,12 @@ static void lay_out(struct drawing *drawing)
     for (size_t i = 0; i < drawing->steps->count; i++)
         numbers = fmax(numbers, svg_width(numbers_text(&drawing->steps->steps[i], words), 11));
     const double room = WIDTH - LABELS - numbers - 8;
-    drawing->cell = fmin(26, room / (double)problem->keys);
+    drawing->cell = fmin(26, room / (double)problem->size.keys);
     drawing->row = fmax(3, fmin(22, 560 / (double)drawing->steps->count));
-    drawing->named = problem_key_labels(problem, 0) != NULL && problem->labels.lists <= 1 &&
-                     problem->keys <= MOST_SLANTED && drawing->cell >= 11;
+    drawing->named = problem_key_labels(problem, 0) != NULL && problem->labels.keys.lists <= 1 &&
+                     problem->size.keys <= MOST_SLANTED && drawing->cell >= 11;
     drawing->above = drawing->named ? ABOVE : 18;
-    drawing->grids = problem->mask.lengths != NULL ? problem->items : 1;
+    drawing->grids = problem->mask.lengths != NULL ? problem->size.items : 1;
 }
 
 /* --- a grid ------------------------------------------------------------------------------------------------------- */
@@ -91,7 +92,7 @@ static void draw_step(const struct drawing *drawing, size_t item, size_t i, doub
 static void label_step(const struct drawing *drawing, size_t i, double y)
 {
     const struct step *step = &drawing->steps->steps[i];
-    const double right = LABELS + drawing->cell * (double)drawing->steps->problem->keys + 8;
+    const double right = LABELS + drawing->cell * (double)drawing->steps->problem->size.keys + 8;
     char words[LINE_BYTES];
     if (i % tick(drawing->row, 13) != 0)
         return;
@@ -108,7 +109,7 @@ static void draw_columns(const struct drawing *drawing, double y)
     const char **names = problem_key_labels(problem, 0);
     const size_t step = drawing->named ? 1 : tick(drawing->cell, 30);
     char label[SVG_LABEL_BYTES];
-    for (size_t key = 0; key < problem->keys; key++) {
+    for (size_t key = 0; key < problem->size.keys; key++) {
         const double x = LABELS + drawing->cell * ((double)key + 0.5);
         snprintf(label, sizeof label, "%zu", key + 1);
         if (drawing->named)

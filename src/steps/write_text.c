@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* steps -> a table for a terminal, a line a step, and in words what it comes to. */
 #include "base/text.h"
 #include "base/wrap.h"
@@ -84,8 +85,9 @@ static void write_sentence(struct output *output, const char *sentence)
 /* Whether the rotation turns otherwise as the text grows. */
 static bool goes_by_length(const struct problem *problem)
 {
-    const enum rope_scaling_kind kind = problem->rope_settings.scaling.kind;
-    return problem->rope_settings.kind != ROPE_NONE && (kind == ROPE_SCALING_DYNAMIC || kind == ROPE_SCALING_LONGROPE);
+    const enum rope_scaling_kind kind = problem->rotation.settings.scaling.kind;
+    return problem->rotation.settings.kind != ROPE_NONE &&
+           (kind == ROPE_SCALING_DYNAMIC || kind == ROPE_SCALING_LONGROPE);
 }
 
 static void write_verdict(const struct steps *steps, struct output *output)
@@ -110,11 +112,11 @@ static void write_verdict(const struct steps *steps, struct output *output)
 static void write_savings(const struct steps *steps, struct output *output)
 {
     const struct problem *problem = steps->problem;
-    const size_t group = problem->heads / problem->kv_heads;
+    const size_t group = problem->size.heads / problem->size.kv_heads;
     char sentence[256];
     struct text text = text_begin(sentence, sizeof sentence);
     text_add(&text, "Key and value of each token are made once, %zu in all%s; without a cache it would be ",
-             steps->made, problem->items > 1 ? " for each item" : "");
+             steps->made, problem->size.items > 1 ? " for each item" : "");
     if (steps->remade_least < steps->remade)
         text_add(&text, "%zu to %zu, by the item's length.", steps->remade_least, steps->remade);
     else
@@ -123,7 +125,7 @@ static void write_savings(const struct steps *steps, struct output *output)
     if (group == 1)
         return;
     snprintf(sentence, sizeof sentence, "With a key and a value for each of the %zu heads it would keep %zu x as much.",
-             problem->heads, group);
+             problem->size.heads, group);
     write_sentence(output, sentence);
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The steps as a format has them. */
 #ifndef ATTN_STEPS_WRITERS_H
 #define ATTN_STEPS_WRITERS_H

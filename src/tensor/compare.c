@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tensor/compare.h"
 
 #include "base/threads.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Two tensors -> how far they are apart. Numbers alone: nothing here knows what a stage or a file is.
  *
  * a is what is expected, b what is checked. Both are read in chunks, so a mapped file is never held in memory; where a

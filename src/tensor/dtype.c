@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tensor/dtype.h"
 
 #include "base/decimal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How numbers are stored. What is particular to a dtype stands in dtype_rows.h; here is what can be asked of any. */
 #ifndef ATTN_TENSOR_DTYPE_H
 #define ATTN_TENSOR_DTYPE_H

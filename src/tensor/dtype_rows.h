@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The dtypes, a row each: all that is particular to one stands in its row, and a new one is a row more. dtype.h makes
  * the enum of them, dtype.c the table, the options what --dtype may be.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tensor/tensor.h"
 
 #include "base/decimal.h"

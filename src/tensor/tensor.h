@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers with a shape and a dtype, row-major. The data belongs to an arena or to a mapped file; a tensor is passed by
  * value or const pointer. */
 #ifndef ATTN_TENSOR_TENSOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tensor/tensor_bytes.h"
 
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers as the bytes of a binary file -> tensor. What the binary formats have in common.
  *
  * Bytes that can be used as they are stay in their place: row-major, in the machine's byte order and aligned for their

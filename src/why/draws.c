@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Other settings that draw: seeds, skips, how and in which order parameters are drawn, how many columns they have. */
 #include "why/why.h"
 
@@ -35,9 +36,9 @@ static void name(struct variation *variation, enum mistake id, double form)
 /* A setting as it came out, of the command line or of the file; `otherwise` where it is not recorded. */
 static uint64_t setting_of(const struct problem *problem, const char *setting, uint64_t otherwise)
 {
-    for (size_t i = 0; i < problem->setting_count; i++)
-        if (strcmp(problem->settings[i].name, setting) == 0)
-            return strtoull(problem->settings[i].text, NULL, 10);
+    for (size_t i = 0; i < problem->record.setting_count; i++)
+        if (strcmp(problem->record.settings[i].name, setting) == 0)
+            return strtoull(problem->record.settings[i].text, NULL, 10);
     return otherwise;
 }
 
@@ -51,7 +52,7 @@ static struct variation start_from(const struct why *why)
                               .d_out = plan->d_out,
                               .stacked = plan->stacked,
                               .init = plan->init,
-                              .rng = why->problem->generator.build};
+                              .rng = why->problem->drop.generator.build};
 }
 
 /* What differs, by the names of slot draw. */
@@ -252,7 +253,7 @@ static enum status try_all(struct why *why, const struct variation *variations, 
     while (tried < count && why->count == before && why->budget.done < why->budget.most) {
         const size_t now = memory_smaller(CHUNK, count - tried);
         *batch = (struct batch){.why = why, .variations = variations + tried, .guesses = guesses};
-        threads_run(why->problem->threads, now, run_variation, batch);
+        threads_run(why->problem->path.threads, now, run_variation, batch);
         if (take_chunk(why, batch, now) != STATUS_OK)
             return why->error->status;
         tried += now;
@@ -284,7 +285,7 @@ static enum status widen(struct why *why, uint64_t seed, struct spread *spread)
     struct mine mine;
     struct trial_base base;
     variation.seed = variation.dropout_seed = seed;
-    variation.seeds_dropout = why->problem->dropout > 0;
+    variation.seeds_dropout = why->problem->drop.share > 0;
     if (make(why, &variation, &options, &problem, &mine, &arena, &error) &&
         trial_start(&base, &problem, &mine, &arena, &error) == STATUS_OK)
         for (size_t i = 0; i < spread->count; i++) {
@@ -348,7 +349,7 @@ static size_t list_sizes(const struct why *why, uint64_t sizes[MOST_SIZES])
     const struct mine *mine = &why->mine;
     const struct tensor *tensor =
         mine->count > 0 ? &mine->tables[mine->count - 1].named->tensor : &mine->file.tensors[0].tensor;
-    const uint64_t columns = tensor->rank > 0 ? tensor->shape[tensor->rank - 1] : 0, heads = why->problem->heads;
+    const uint64_t columns = tensor->rank > 0 ? tensor->shape[tensor->rank - 1] : 0, heads = why->problem->size.heads;
     const uint64_t wanted[] = {why->problem->plan.d_out, columns, columns % heads == 0 ? columns / heads : 0,
                                columns * heads};
     size_t count = 0;
@@ -373,7 +374,8 @@ static size_t list_near(const struct why *why, bool orders, struct variation nea
     const struct variation asked = start_from(why);
     uint64_t sizes[MOST_SIZES] = {0};
     const size_t size_count = list_sizes(why, sizes), order_count = orders ? 1 + ORDERS : 1;
-    const bool splits = MECHANISMS[why->problem->mechanism].splits && why->problem->heads == why->problem->kv_heads;
+    const bool splits =
+        MECHANISMS[why->problem->mechanism].splits && why->problem->size.heads == why->problem->size.kv_heads;
     size_t count = 0;
     for (size_t size = 0; size < size_count; size++)
         for (int other = 0; other <= (int)splits; other++)
@@ -394,7 +396,7 @@ static size_t add_dropout(const struct why *why, struct variation *list, size_t 
 {
     static const uint64_t SEEDS[] = {123, 0, 42, 1, 789, 1234};
     const struct variation asked = start_from(why);
-    if (why->problem->dropout == 0)
+    if (why->problem->drop.share == 0)
         return count;
     for (int mkl = 0; mkl < 2; mkl++)
         for (size_t i = 0; i <= sizeof SEEDS / sizeof SEEDS[0] && count < most; i++) {
@@ -445,7 +447,7 @@ static enum status is_alone(struct why *why, const struct variation *found, cons
             list[i].seed = seeds[tried + i];
         }
         *batch = (struct batch){.why = why, .variations = list, .loose = LOOSE, .guesses = &guesses};
-        threads_run(why->problem->threads, now, run_variation, batch);
+        threads_run(why->problem->path.threads, now, run_variation, batch);
         for (size_t i = 0; i < now; i++)
             *alone = *alone && (!batch->agrees[i] || list[i].seed == found->seed);
     }
@@ -513,7 +515,7 @@ static enum status try_far(struct why *why, const struct variation *near, size_t
 static enum status try_dropout_seeds(struct why *why, const struct why_guesses *guesses)
 {
     struct variation *list = arena_allocate(why->arena, LAST_SEED + 1, sizeof *list, why->error);
-    for (int mkl = 0; mkl < 2 && list != NULL && why->problem->dropout > 0 && why->count == 0; mkl++) {
+    for (int mkl = 0; mkl < 2 && list != NULL && why->problem->drop.share > 0 && why->count == 0; mkl++) {
         for (uint64_t seed = 0; seed <= LAST_SEED; seed++) {
             list[seed] = start_from(why);
             list[seed].seeds_dropout = true;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "why/fit.h"
 
 #include "why/noise.h"
@@ -12,11 +13,12 @@
 static double terms_of(const struct trial_base *base)
 {
     const struct problem *problem = base->problem;
-    size_t terms = memory_larger(problem->keys, memory_larger(problem->d_in, problem->d_head));
+    size_t terms = memory_larger(problem->size.keys, memory_larger(problem->size.d_in, problem->size.d_head));
     if (problem->plan.has_out)
-        terms = memory_larger(terms, problem->heads * problem->d_value);
+        terms = memory_larger(terms, problem->size.heads * problem->size.d_value);
     if (mine_has_backward(base->mine))
-        terms = memory_larger(terms, problem->items * problem->heads * memory_larger(problem->queries, problem->keys));
+        terms = memory_larger(terms, problem->size.items * problem->size.heads *
+                                         memory_larger(problem->size.queries, problem->size.keys));
     return (double)terms;
 }
 
@@ -66,7 +68,7 @@ static bool make_of(const struct trial_base *base, const struct problem *problem
     return recipe != NULL &&
            recipe_create(recipe, problem, guess->choices, guess->count, &refused, &reason, arena, error) == STATUS_OK &&
            reason == NULL &&
-           trial_make(&on, recipe, problem->rows, problem->row_count, made, arena, error) == STATUS_OK;
+           trial_make(&on, recipe, problem->chosen.rows, problem->chosen.row_count, made, arena, error) == STATUS_OK;
 }
 
 /* A run moves what is given by a share of each number, and of the terms of the softmax's gradient by as much or not. */
@@ -87,7 +89,7 @@ static enum status add_run(const struct trial_base *base, const struct trial_gue
     bool is_made = problem != NULL && moved != NULL &&
                    noise_move(problem, base->problem, run.share, run.number, &arena, error) == STATUS_OK;
     if (is_made && !run.moves_terms)
-        problem->noise = 0;
+        problem->loss.noise = 0;
     is_made = is_made && make_of(base, problem, guess, moved, &arena, error);
     for (size_t t = 0; t < base->mine->count && is_made && squares[t] != NULL; t++) {
         const struct mine_table *table = &base->mine->tables[t];
@@ -168,9 +170,10 @@ static void judge(const struct trial_base *base, const struct trial_guess *guess
 static struct problem in_float32(const struct problem *problem)
 {
     struct problem exact = *problem;
-    if (dtype_is_coarse(problem->dtype)) {
-        exact.softmax_dtype = problem->softmax_dtype == problem->dtype ? DTYPE_F32 : problem->softmax_dtype;
-        exact.dtype = DTYPE_F32;
+    if (dtype_is_coarse(problem->rounding.dtype)) {
+        exact.rounding.softmax_dtype =
+            problem->rounding.softmax_dtype == problem->rounding.dtype ? DTYPE_F32 : problem->rounding.softmax_dtype;
+        exact.rounding.dtype = DTYPE_F32;
     }
     return exact;
 }
@@ -198,7 +201,7 @@ static enum status judge_otherwise(const struct trial_base *base, const struct t
     const struct problem problem = in_float32(base->problem);
     struct trial_guess rounded = *guess;
     struct trial otherwise = *trial;
-    if (!dtype_is_coarse(base->problem->dtype) && rounded.count < TRIAL_CHOICES)
+    if (!dtype_is_coarse(base->problem->rounding.dtype) && rounded.count < TRIAL_CHOICES)
         rounded.choices[rounded.count++].id = mistake_of_dtype(base->mine->dtype);
     if (other != NULL && make_of(base, &problem, &rounded, other, &scratch, error)) {
         judge(base, guess, other, &otherwise);

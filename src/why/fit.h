@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How well a guess fits somebody's numbers: its errors beside the noise of each number (why/noise.h), which is the root
  * mean square of what moves it in NOISE_RUNS runs, with half a unit of its own last place. */
 #ifndef ATTN_WHY_FIT_H

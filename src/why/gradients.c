@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "why/gradients.h"
 
 #include "compute/result.h"
@@ -11,14 +12,14 @@
 static struct problem showing(const struct problem *problem, uint64_t stages)
 {
     struct problem shows = *problem;
-    shows.threads = 1;
-    shows.forced = NULL;
-    shows.fused = shows.fused_backward = shows.kernel_projections = false;
-    shows.stage_count = 0;
+    shows.path.threads = 1;
+    shows.path.forced = NULL;
+    shows.path.fused = shows.path.fused_backward = shows.path.kernel_projections = false;
+    shows.chosen.stage_count = 0;
     struct error absent = {0};
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if ((stages & STAGE_BIT(stage)) && stage_check(problem, (enum stage)stage, "", &absent) == STATUS_OK)
-            shows.stages[shows.stage_count++] = (enum stage)stage;
+            shows.chosen.stages[shows.chosen.stage_count++] = (enum stage)stage;
     return shows;
 }
 
@@ -76,7 +77,7 @@ enum status gradients_make(const struct problem *problem, const struct mine *min
     if (shows == NULL || result == NULL || silent == NULL || stages == 0)
         return error->status;
     *shows = showing(problem, stages);
-    if (shows->stage_count == 0)
+    if (shows->chosen.stage_count == 0)
         return STATUS_OK;
     progress_start(silent, false, false);
     if (result_create(result, shows, silent, false, arena, error) != STATUS_OK)

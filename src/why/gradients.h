@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The gradients of a guess, as --grad has them: made by compute/, from the guess's problem. */
 #ifndef ATTN_WHY_GRADIENTS_H
 #define ATTN_WHY_GRADIENTS_H

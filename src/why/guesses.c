@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is guessed, in which order. */
 #include "why/why.h"
 
@@ -48,7 +49,7 @@ static size_t list_paddings(const struct problem *problem, double *forms)
 {
     size_t count = 0, seen[8] = {0};
     for (size_t multiple = 4; multiple <= 128; multiple *= 2) {
-        const size_t added = (multiple - problem->keys % multiple) % multiple;
+        const size_t added = (multiple - problem->size.keys % multiple) % multiple;
         bool again = added == 0;
         for (size_t i = 0; i < count; i++)
             again = again || seen[i] == added;
@@ -72,7 +73,7 @@ static size_t list_starts(const struct problem *problem, double *forms)
 /* Every entry of block_table that is read, with every other page. */
 static size_t list_stale(const struct problem *problem, bool common, double *forms)
 {
-    const struct problem_pages *pages = problem->pages;
+    const struct problem_pages *pages = problem->given.pages;
     size_t count = 0;
     if (pages == NULL)
         return 0;
@@ -127,17 +128,17 @@ static size_t list_forms(const struct problem *problem, enum mistake id, bool co
     if (row->number == NULL)
         return 1;
     if (row->slot == MISTAKE_SLOT_TILES)
-        return list_tiles(problem->keys, common, forms);
+        return list_tiles(problem->size.keys, common, forms);
     if (id == MISTAKE_GRAD_QUERY_LAST_TILE)
-        return list_last_tiles(problem->keys, common, forms);
+        return list_last_tiles(problem->size.keys, common, forms);
     if (id == MISTAKE_GRAD_KEY_LAST_TILE)
-        return list_last_tiles(problem->queries, common, forms);
+        return list_last_tiles(problem->size.queries, common, forms);
     if (id == MISTAKE_KEYS_PADDING_COUNTED)
         return list_paddings(problem, forms);
     if (id == MISTAKE_PAGES_STALE)
         return list_stale(problem, common, forms);
     if (id == MISTAKE_PAGES_OTHER_ITEM)
-        return list_others(problem->pages != NULL ? problem->pages->items : 0, forms);
+        return list_others(problem->given.pages != NULL ? problem->given.pages->items : 0, forms);
     for (size_t i = 0; i < sizeof GUESSED / sizeof GUESSED[0]; i++)
         if (GUESSED[i].id == id) {
             memcpy(forms, GUESSED[i].forms, GUESSED[i].count * sizeof *forms);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Other settings of a checkpoint: the layers beside, as a port counts them from 1 or hooks the next one; and whether
  * the inputs are the residual stream. */
 #include "why/why.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "why/mine.h"
 
 #include "base/decimal.h"
@@ -313,13 +314,13 @@ static void shape_of(const struct problem *problem, enum stage stage, size_t who
     if (stage_is_of_mask(stage)) {
         const struct tensor *mask = &problem->mask.attn_mask;
         const bool of_mask = STAGES[stage].columns == STAGE_COLUMNS_MASK; /* else one for each head */
-        spread(of_mask ? mask->shape : &problem->heads, of_mask ? mask->rank : 1, whole);
+        spread(of_mask ? mask->shape : &problem->size.heads, of_mask ? mask->rank : 1, whole);
         return;
     }
     const bool of_keys = stage_is_of_keys(stage), joins = problem_is_side_by_side(problem, stage);
-    whole[MINE_ITEM] = problem->items;
-    whole[MINE_HEAD] = joins ? 1 : of_keys ? problem->kv_heads : problem->heads;
-    whole[MINE_ROW] = of_keys ? problem->keys : problem->row_count;
+    whole[MINE_ITEM] = problem->size.items;
+    whole[MINE_HEAD] = joins ? 1 : of_keys ? problem->size.kv_heads : problem->size.heads;
+    whole[MINE_ROW] = of_keys ? problem->size.keys : problem->chosen.row_count;
     whole[MINE_COLUMN] = stage_has_columns(stage) ? problem_columns(problem, stage) : 1;
 }
 
@@ -389,11 +390,11 @@ static enum fit try_order(const struct tensor *tensor, const size_t whole[MINE_A
 static bool join_heads(const struct problem *problem, struct tensor *tensor)
 {
     const size_t rank = tensor->rank;
-    if (!problem->packed || rank < 3 || tensor->shape[rank - 2] != problem->heads ||
-        tensor->shape[rank - 1] != problem->d_value || (rank == 3 && problem->has_batch))
+    if (!problem->size.heads_packed || rank < 3 || tensor->shape[rank - 2] != problem->size.heads ||
+        tensor->shape[rank - 1] != problem->size.d_value || (rank == 3 && problem->size.has_batch))
         return false;
     tensor->rank--;
-    tensor->shape[rank - 2] *= problem->d_value;
+    tensor->shape[rank - 2] *= problem->size.d_value;
     return true;
 }
 
@@ -448,7 +449,7 @@ static enum status find_numbered(const struct mine *mine, const struct problem *
     if (rows == NULL)
         return error->status;
     for (size_t i = 0, row = 0; i < count; i++) { /* both ascend */
-        while (row < whole && (of_keys ? row : problem->rows[row]) + 1 != table->named->rows[i])
+        while (row < whole && (of_keys ? row : problem->chosen.rows[row]) + 1 != table->named->rows[i])
             row++;
         if (row == whole)
             return error_usage(error, "%s: %s: row %zu is none of the %zu that are computed; expected rows of these",
@@ -474,8 +475,8 @@ static enum status find_rows(const struct mine *mine, const struct problem *prob
         return error->status;
     for (size_t i = 0; i < count; i++) {
         size_t found = 0;
-        for (size_t row = 0; row < problem->row_count; row++)
-            if (strcmp(queries[problem->rows[row]], labels->texts[i]) == 0) {
+        for (size_t row = 0; row < problem->chosen.row_count; row++)
+            if (strcmp(queries[problem->chosen.rows[row]], labels->texts[i]) == 0) {
                 rows[i] = row;
                 found++;
             }
@@ -499,7 +500,7 @@ static enum fit find_parameter(const struct tensor *tensor, const struct gradien
 /* Gradients may be any, if --stages does not name some. */
 static bool is_shown(const struct problem *problem, enum stage stage)
 {
-    const bool could = STAGES[stage].backward && !problem->stages_asked && stage_applies(problem, stage);
+    const bool could = STAGES[stage].backward && !problem->chosen.stages_asked && stage_applies(problem, stage);
     return stage_exists(stage) && !STAGES[stage].repeats && (could || problem_shows_stage(problem, stage)) &&
            STAGES[stage].columns != STAGE_COLUMNS_PARAMETERS;
 }
@@ -544,7 +545,7 @@ static void list_shapes(const struct problem *problem, struct text *text)
         add_shape(problem, (enum stage)stage, text);
         first = false;
     }
-    if (problem->has_grad)
+    if (problem->loss.is_given)
         text_add(text, "%sthe gradient by a stage or a parameter", first ? "" : ", ");
 }
 
@@ -624,7 +625,7 @@ static enum status add_table(struct mine *mine, const struct problem *problem, s
         return error_usage(error, "%s: more than %d tables; expected fewer", mine->file.source, (int)MINE_TABLES);
     if ((table.named->rows != NULL ? find_numbered(mine, problem, &table, &table.layout, arena, error)
                                    : find_rows(mine, problem, &table.layout, arena, error)) ||
-        set_tolerance(mine, &table, problem->dtype, arena, error))
+        set_tolerance(mine, &table, problem->rounding.dtype, arena, error))
         return error->status;
     mine->tables[mine->count++] = table;
     return STATUS_OK;
@@ -733,7 +734,7 @@ static void begin(struct mine *mine, const struct problem *problem)
 {
     mine->count = 0;
     mine->decimals = -1;
-    mine->dtype = problem->dtype;
+    mine->dtype = problem->rounding.dtype;
 }
 
 const struct mine_candidate *mine_candidates(const struct problem *problem, size_t *count, struct arena *arena,
@@ -842,8 +843,8 @@ static void list_expected(const struct mine *mine, const struct problem *problem
     }
     if (names->length > 0)
         return;
-    add_name(names, stage_name(problem->has_grad ? STAGE_GRAD_QUERY : STAGE_CONTEXT));
-    if (problem->has_grad) {
+    add_name(names, stage_name(problem->loss.is_given ? STAGE_GRAD_QUERY : STAGE_CONTEXT));
+    if (problem->loss.is_given) {
         add_name(names, stage_name(STAGE_GRAD_KEY));
         add_name(names, stage_name(STAGE_GRAD_VALUE));
     }

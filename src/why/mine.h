@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What somebody has: tables of a file, each the numbers of a stage, or of some of its rows, items or heads. */
 #ifndef ATTN_WHY_MINE_H
 #define ATTN_WHY_MINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "why/noise.h"
 
 #include <math.h>
@@ -85,10 +86,10 @@ static void move_pages(struct mover *mover, struct problem *moved)
     struct problem_pages *pages = arena_allocate(mover->arena, 1, sizeof *pages, mover->error);
     if (pages == NULL)
         return;
-    *pages = *moved->pages;
+    *pages = *moved->given.pages;
     for (int id = 0; id < PROJECTION_COUNT; id++)
         move_tensor(mover, &pages->caches[id]);
-    moved->pages = pages;
+    moved->given.pages = pages;
 }
 
 static const double *move_numbers(struct mover *mover, const double *numbers, size_t count)
@@ -104,23 +105,24 @@ enum status noise_move(struct problem *moved, const struct problem *problem, dou
 {
     struct mover mover = {share, 2463534242U + run * 2654435761U, arena, error};
     *moved = *problem;
-    moved->noise = share;
-    move_tensor(&mover, &moved->inputs);
-    if (problem->key_inputs.data == problem->inputs.data)
-        moved->key_inputs.data = moved->inputs.data;
+    moved->loss.noise = share;
+    move_tensor(&mover, &moved->given.inputs);
+    if (problem->given.key_inputs.data == problem->given.inputs.data)
+        moved->given.key_inputs.data = moved->given.inputs.data;
     else
-        move_tensor(&mover, &moved->key_inputs);
+        move_tensor(&mover, &moved->given.key_inputs);
     for (int id = 0; id < PROJECTION_COUNT; id++)
-        move_tensor(&mover, &moved->given[id]);
-    move_tensor(&mover, &moved->grad);
+        move_tensor(&mover, &moved->given.operands[id]);
+    move_tensor(&mover, &moved->loss.gradient);
     move_tensor(&mover, &moved->mask.attn_mask);
     if (problem_projects(problem))
         move_parameters(&mover, &moved->parameters);
-    if (problem->pages != NULL)
+    if (problem->given.pages != NULL)
         move_pages(&mover, moved);
     if (problem->mask.sinks != NULL)
-        moved->mask.sinks = move_numbers(&mover, problem->mask.sinks, problem->heads);
+        moved->mask.sinks = move_numbers(&mover, problem->mask.sinks, problem->size.heads);
     if (problem->mask.relative != NULL)
-        moved->mask.relative = move_numbers(&mover, problem->mask.relative, problem->mask.buckets * problem->heads);
+        moved->mask.relative =
+            move_numbers(&mover, problem->mask.relative, problem->mask.buckets * problem->size.heads);
     return error->status;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How far rounding may move a result: the numbers that a job is given, moved by a unit of a dtype's last place, and
  * what is made of them then. What hardly depends on them moves little; a small difference of large terms moves as the
  * terms do. */

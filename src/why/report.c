@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "why/report.h"
 
 #include "base/wrap.h"
@@ -86,7 +87,7 @@ static const char *sentence_of(const struct problem *problem, enum mistake id, c
     if (at == NULL)
         snprintf(text, SENTENCE_BYTES, "%s", sentence);
     else
-        snprintf(text, SENTENCE_BYTES, "%.*ssqrt(%zu)%s", (int)(at - sentence), sentence, problem->d_head,
+        snprintf(text, SENTENCE_BYTES, "%.*ssqrt(%zu)%s", (int)(at - sentence), sentence, problem->size.d_head,
                  at + sizeof NAME - 1);
     return text;
 }
@@ -119,7 +120,7 @@ static void write_fix(const char *language, const char *fix, struct output *outp
 /* Which entry of block_table it is, and which page it names. */
 static void write_entry(const struct problem *problem, struct mistake_choice choice, struct output *output)
 {
-    const struct problem_pages *pages = problem->pages;
+    const struct problem_pages *pages = problem->given.pages;
     if (choice.id != MISTAKE_PAGES_STALE || pages == NULL)
         return;
     const size_t entry = (size_t)(choice.form / (double)pages->count);
@@ -412,8 +413,8 @@ static void write_tried(const struct why *why, struct output *output)
 /* Whether each query sees one key at most, whose weight is 1 whatever the score. */
 static bool sees_one_key(const struct problem *problem)
 {
-    for (size_t item = 0; item < problem->items; item++)
-        for (size_t query = 0; query < problem->queries; query++) {
+    for (size_t item = 0; item < problem->size.items; item++)
+        for (size_t query = 0; query < problem->size.queries; query++) {
             const struct span span = mask_span(&problem->mask, item, query);
             if (span.end > span.first + 1)
                 return false;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What was found, in words and as JSON. */
 #ifndef ATTN_WHY_REPORT_H
 #define ATTN_WHY_REPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "why/report.h"
 
 #include "base/version.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "why/why.h"
 
 #include "base/threads.h"
@@ -46,7 +47,7 @@ static enum status try_chunk(struct why *why, struct batch *batch, const struct 
                              struct trial *trials)
 {
     memset(batch->errors, 0, sizeof batch->errors);
-    threads_run(why->problem->threads, count, run_guess, batch);
+    threads_run(why->problem->path.threads, count, run_guess, batch);
     for (size_t i = 0; i < count; i++) {
         if (batch->errors[i].status != STATUS_OK && why->error->status == STATUS_OK)
             *why->error = batch->errors[i];
@@ -190,7 +191,7 @@ static enum status try_right(struct why *why, struct trial_base *base)
 /* Nothing is wrong. */
 static enum status add_right(struct why *why, const struct trial_base *base)
 {
-    const bool low = base->mine->dtype != why->problem->dtype;
+    const bool low = base->mine->dtype != why->problem->rounding.dtype;
     struct trial_guess guess = {.count = low};
     if (low)
         guess.choices[0].id = mistake_of_dtype(base->mine->dtype);
@@ -257,7 +258,7 @@ static enum status try_gradients(struct why *why)
 {
     const struct mine *before = NULL;
     size_t count, most = 0;
-    if (why->mine.count > 1 || why->mine.tables[0].told || !why->problem->has_grad)
+    if (why->mine.count > 1 || why->mine.tables[0].told || !why->problem->loss.is_given)
         return STATUS_OK;
     const struct mine_candidate *candidates = mine_candidates(why->problem, &count, why->arena, why->error);
     for (size_t i = 0; i < count && candidates != NULL; i++) {
@@ -403,13 +404,13 @@ enum status why_search(struct why *why, const struct options *options, const str
                            "%s: settings: mistake: it is computed with %.80s on purpose; expected an input without a "
                            "mistake",
                            files->inputs->source, mistake);
-    why->is_drawn = (problem_projects(problem) && !problem->parameters.given) || problem->dropout > 0;
+    why->is_drawn = (problem_projects(problem) && !problem->parameters.given) || problem->drop.share > 0;
     if (base == NULL || mine_read(&why->mine, options, arena, error) != STATUS_OK)
         return error->status;
     if (mine_place(&why->mine, problem, options, arena, error) != STATUS_OK)
         return error->status == STATUS_USAGE ? search_sizes(why) : error->status;
     /* Of each thread, a guess and the guess from numbers that are moved. */
-    const double needed = 2 * (double)problem->threads * plain_bytes(problem, problem->row_count);
+    const double needed = 2 * (double)problem->path.threads * plain_bytes(problem, problem->chosen.row_count);
     const double there = memory_there();
     if (needed > there)
         return error_system(error, 0,

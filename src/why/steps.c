@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From stage to stage: each of somebody's stages is computed again from their own ones before it, so that a step that
  * is wrong shows itself, whatever went wrong before. */
 #include "model/stages.h"
@@ -47,7 +48,7 @@ static void take_own(const struct why *why, const double *const whole[STAGE_COUN
                      const double *own[STAGE_COUNT])
 {
     const uint64_t before = stage_closure(STAGE_BIT(stage)) & ~STAGE_BIT(stage);
-    const bool some = why->problem->row_count < why->problem->queries;
+    const bool some = why->problem->chosen.row_count < why->problem->size.queries;
     for (int i = 0; i < STAGE_COUNT; i++)
         own[i] = before & STAGE_BIT(i) && !(some && is_of_all_queries((enum stage)i)) &&
                          (stage_is_of_inputs((enum stage)i) || !problem_is_side_by_side(why->problem, (enum stage)i))
@@ -98,14 +99,14 @@ static enum status try_step(const struct stepping *stepping, enum stage stage, c
     *trial = (struct trial){.end = TRIAL_REFUSED};
     if (recipe_create(&recipe, base->problem, guess->choices, guess->count, &refused, &reason, &arena, error) ==
             STATUS_OK &&
-        reason == NULL && (!recipe.across || base->problem->row_count == base->problem->queries)) {
+        reason == NULL && (!recipe.across || base->problem->chosen.row_count == base->problem->size.queries)) {
         const enum stage made = problem_made_as(base->problem, stage);
         const bool back = STAGES[stage].backward;
         recipe.roles_early = early && STAGES[stage].operand;
         take_own(stepping->why, stepping->whole, stage, plain->own);
         if (back ? recipe.not_differentiable != NULL ||
                        gradients_make(&recipe.problem, base->mine, all.gradients, &arena, error) != STATUS_OK
-                 : plain_run(plain, &recipe, base->problem->rows, base->problem->row_count,
+                 : plain_run(plain, &recipe, base->problem->chosen.rows, base->problem->chosen.row_count,
                              stage_closure(STAGE_BIT(made)), &columns, &arena, &arena, error) != STATUS_OK) {
             arena_free(&arena);
             return error->status;
@@ -184,8 +185,8 @@ static enum status run_from_own(const struct stepping *stepping, enum stage stag
         if (plain->own[own] != NULL)
             plain->own[own] = move_own(stepping, (enum stage)own, turn, arena, why->error);
     return why->error->status || recipe_create(&recipe, problem, NULL, 0, &refused, &reason, arena, why->error) ||
-                   plain_run(plain, &recipe, problem->rows, problem->row_count, stage_closure(STAGE_BIT(stage)),
-                             &columns, arena, arena, why->error)
+                   plain_run(plain, &recipe, problem->chosen.rows, problem->chosen.row_count,
+                             stage_closure(STAGE_BIT(stage)), &columns, arena, arena, why->error)
                ? why->error->status
                : STATUS_OK;
 }
@@ -307,7 +308,7 @@ static enum status compare_masked(const struct stepping *stepping, const struct 
     struct arena arena = {0};
     struct plain plain;
     if (run_from_own(stepping, STAGE_MASKED, STAGE_SCALED, 0, &plain, &arena) == STATUS_OK)
-        *first = is_masked_first(masked, &plain, why->problem->scale) &&
+        *first = is_masked_first(masked, &plain, why->problem->scaling.factor) &&
                  is_scaled_right(table_of(&why->mine, STAGE_SCALED), &plain);
     arena_free(&arena);
     return why->error->status;
@@ -320,8 +321,8 @@ static enum status look_for_masked_first(struct stepping *stepping)
     const struct mine_table *masked = table_of(&why->mine, STAGE_MASKED);
     struct stepping without = *stepping;
     const struct mine_table *scaled = table_of(&why->mine, STAGE_SCALED);
-    if (masked == NULL || !is_whole(masked) || (scaled != NULL && !is_whole(scaled)) || why->problem->scale == 1 ||
-        compare_masked(stepping, masked, &why->masked_first) || !why->masked_first)
+    if (masked == NULL || !is_whole(masked) || (scaled != NULL && !is_whole(scaled)) ||
+        why->problem->scaling.factor == 1 || compare_masked(stepping, masked, &why->masked_first) || !why->masked_first)
         return why->error->status;
     for (int stage = STAGE_SCALED; stage <= STAGE_MASKED; stage++)
         without.whole[stage] = NULL;

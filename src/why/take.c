@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What agrees becomes an explanation, and how many guesses a table can tell apart. */
 #include "why/why.h"
 

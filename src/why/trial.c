@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "why/trial.h"
 
 #include "model/stages.h"
@@ -19,7 +20,7 @@ enum stage trial_stage(const struct mine *mine)
 /* Which of the plain's rows is the query that was asked for as `row`-th; they ascend. */
 static size_t row_of(const struct plain *plain, size_t row)
 {
-    const size_t query = plain->problem->rows[row];
+    const size_t query = plain->problem->chosen.rows[row];
     size_t first = 0, end = plain->row_count;
     while (first + 1 < end) {
         const size_t middle = first + (end - first) / 2;
@@ -50,7 +51,7 @@ double trial_number(const struct plain *plain, enum stage stage, struct mine_ind
     const size_t item = index.at[MINE_ITEM], head = index.at[MINE_HEAD], column = index.at[MINE_COLUMN];
     const struct tensor *operand = operand_of(plain, stage);
     if (operand != NULL) {
-        const size_t token = stage_is_of_keys(stage) ? index.at[MINE_ROW] : problem->rows[index.at[MINE_ROW]];
+        const size_t token = stage_is_of_keys(stage) ? index.at[MINE_ROW] : problem->chosen.rows[index.at[MINE_ROW]];
         double number;
         tensor_load(operand,
                     ((item * operand->shape[1] + head) * operand->shape[2] + token) * operand->shape[3] + column, 1,
@@ -59,7 +60,7 @@ double trial_number(const struct plain *plain, enum stage stage, struct mine_ind
     }
     const enum stage made = problem_made_as(problem, stage);
     const bool joins = STAGES[made].joins_heads;
-    const size_t columns = problem_columns_of_head(problem, made), heads = joins ? 1 : problem->heads;
+    const size_t columns = problem_columns_of_head(problem, made), heads = joins ? 1 : problem->size.heads;
     const size_t row = row_of(plain, index.at[MINE_ROW]);
     return plain->stages[made][((item * heads + head) * plain->row_count + row) * columns + column];
 }
@@ -254,8 +255,8 @@ static bool all_alike(const double *a, const double *b, const double *sizes, siz
 
 static const size_t *all_queries(const struct problem *problem, struct arena *arena, struct error *error)
 {
-    size_t *rows = arena_allocate(arena, problem->queries, sizeof *rows, error);
-    for (size_t i = 0; i < problem->queries && rows != NULL; i++)
+    size_t *rows = arena_allocate(arena, problem->size.queries, sizeof *rows, error);
+    for (size_t i = 0; i < problem->size.queries && rows != NULL; i++)
         rows[i] = i;
     return rows;
 }
@@ -273,7 +274,7 @@ enum status trial_make(const struct trial_base *base, const struct recipe *recip
         return STATUS_OK;
     if (recipe->across) {
         rows = all_queries(base->problem, arena, error);
-        count = base->problem->queries;
+        count = base->problem->size.queries;
     }
     return rows == NULL ? error->status
                         : plain_run(plain, recipe, rows, count, stages_of(base), &columns, arena, arena, error);
@@ -284,7 +285,7 @@ static bool is_hidden(const struct trial_base *base, const struct recipe *recipe
                       bool few, struct arena *arena, struct error *error)
 {
     size_t count;
-    const bool all = made->plain.row_count == base->problem->row_count;
+    const bool all = made->plain.row_count == base->problem->chosen.row_count;
     const double *shown = shown_of(made, base->mine, &count, arena, error);
     const double *right = recipe->across ? (all ? base->shown : NULL) : few ? base->shown_few : base->shown;
     const double *sizes = few && !recipe->across ? base->sizes_few : base->sizes;
@@ -297,14 +298,14 @@ static enum status look_at(const struct trial_base *base, const struct recipe *r
     const struct problem *problem = base->problem;
     size_t count;
     *made = (struct trial_made){.plain.wants_normed = trial_has_stage(base, STAGE_NORMED)};
-    if (trial_make(base, recipe, few ? base->few : problem->rows, few ? base->few_count : problem->row_count, made,
-                   arena, error) != STATUS_OK)
+    if (trial_make(base, recipe, few ? base->few : problem->chosen.rows,
+                   few ? base->few_count : problem->chosen.row_count, made, arena, error) != STATUS_OK)
         return error->status;
     trial_compare(base, made, few && !recipe->across ? base->is_few : NULL, whole, STAGE_NAMES, trial);
     trial->hidden = is_hidden(base, recipe, made, few, arena, error);
     const double *shown = shown_of(made, base->mine, &count, arena, error);
     trial->shown =
-        trial->end == TRIAL_AGREES && !(few && !recipe->across) && made->plain.row_count == problem->row_count
+        trial->end == TRIAL_AGREES && !(few && !recipe->across) && made->plain.row_count == problem->chosen.row_count
             ? (double *)shown
             : NULL;
     return error->status;
@@ -350,11 +351,12 @@ enum status trial_confirm(const struct trial_base *base, const struct trial_gues
 static size_t numbers_of(const struct problem *problem, enum stage stage)
 {
     if (projection_of(stage) != PROJECTION_COUNT)
-        return problem->items *
-               (stage_is_of_keys(stage) ? problem->kv_heads * problem->keys : problem->heads * problem->queries) *
+        return problem->size.items *
+               (stage_is_of_keys(stage) ? problem->size.kv_heads * problem->size.keys
+                                        : problem->size.heads * problem->size.queries) *
                problem_columns(problem, stage);
-    return problem->items * problem->row_count * problem_columns(problem, stage) *
-           (problem_is_side_by_side(problem, stage) || STAGES[stage].joins_heads ? 1 : problem->heads);
+    return problem->size.items * problem->chosen.row_count * problem_columns(problem, stage) *
+           (problem_is_side_by_side(problem, stage) || STAGES[stage].joins_heads ? 1 : problem->size.heads);
 }
 
 static size_t main_numbers(const struct problem *problem, const struct mine *mine)
@@ -381,16 +383,16 @@ bool trial_same(const struct trial_base *base, const double *shown, const double
 double trial_work(const struct trial_base *base)
 {
     const struct problem *problem = base->problem;
-    const double rows = (double)(base->few_count > 0 ? base->few_count : problem->row_count);
-    const double pairs = (double)problem->items * (double)problem->heads * rows * (double)problem->keys;
-    const double operands = (double)problem->items * (double)(problem->queries + 2 * problem->keys) *
-                            (double)(problem->heads * problem->d_head);
+    const double rows = (double)(base->few_count > 0 ? base->few_count : problem->chosen.row_count);
+    const double pairs = (double)problem->size.items * (double)problem->size.heads * rows * (double)problem->size.keys;
+    const double operands = (double)problem->size.items * (double)(problem->size.queries + 2 * problem->size.keys) *
+                            (double)(problem->size.heads * problem->size.d_head);
     const double out = problem->plan.has_out
-                           ? (double)problem->items * (rows + 4) * (double)(problem->heads * problem->d_value) *
-                                 (double)problem->plan.d_output
+                           ? (double)problem->size.items * (rows + 4) *
+                                 (double)(problem->size.heads * problem->size.d_value) * (double)problem->plan.d_output
                            : 0;
-    const double back = problem->has_grad && base->mine != NULL && mine_has_backward(base->mine) ? 4 : 1;
-    return back * (4e3 + pairs * (double)(problem->d_head + problem->d_value + 24) + 4 * operands + out);
+    const double back = problem->loss.is_given && base->mine != NULL && mine_has_backward(base->mine) ? 4 : 1;
+    return back * (4e3 + pairs * (double)(problem->size.d_head + problem->size.d_value + 24) + 4 * operands + out);
 }
 
 /* --- the base ---------------------------------------------------------------------------------------------------- */
@@ -403,21 +405,21 @@ static enum status choose_few(struct trial_base *base, struct error *error)
     const struct mine_layout *layout = &table->layout;
     const size_t rows = layout->size[MINE_ROW];
     const bool known = layout->rows != NULL || rows == layout->whole[MINE_ROW];
-    if (mine_has_backward(base->mine) || problem->row_count < MANY || !known || stage_is_of_keys(table->stage) ||
+    if (mine_has_backward(base->mine) || problem->chosen.row_count < MANY || !known || stage_is_of_keys(table->stage) ||
         rows < FEW)
         return STATUS_OK;
     base->few = arena_allocate(base->arena, FEW, sizeof base->few[0], error);
-    base->is_few = arena_allocate(base->arena, problem->row_count, sizeof base->is_few[0], error);
+    base->is_few = arena_allocate(base->arena, problem->chosen.row_count, sizeof base->is_few[0], error);
     if (base->few == NULL || base->is_few == NULL)
         return error->status;
-    memset(base->is_few, 0, problem->row_count * sizeof base->is_few[0]);
+    memset(base->is_few, 0, problem->chosen.row_count * sizeof base->is_few[0]);
     for (size_t i = 0; i < FEW; i++) {
         const size_t at = i * (rows - 1) / (FEW - 1);
         base->is_few[layout->rows != NULL ? layout->rows[at] : at] = true;
     }
-    for (size_t row = 0; row < problem->row_count; row++)
+    for (size_t row = 0; row < problem->chosen.row_count; row++)
         if (base->is_few[row])
-            base->few[base->few_count++] = problem->rows[row];
+            base->few[base->few_count++] = problem->chosen.rows[row];
     return STATUS_OK;
 }
 
@@ -481,8 +483,8 @@ static enum status make_columns(struct trial_base *base, struct error *error)
     size_t refused;
     struct plain plain = {0};
     return recipe_create(&recipe, base->problem, NULL, 0, &refused, &reason, base->arena, error) ||
-                   plain_run(&plain, &recipe, base->problem->rows, 0, 0, &base->columns, base->arena, base->arena,
-                             error)
+                   plain_run(&plain, &recipe, base->problem->chosen.rows, 0, 0, &base->columns, base->arena,
+                             base->arena, error)
                ? error->status
                : STATUS_OK;
 }
@@ -502,7 +504,7 @@ enum status trial_start(struct trial_base *base, const struct problem *problem, 
     size_t refused;
     *base = (struct trial_base){.problem = problem, .mine = mine, .arena = arena};
     if (recipe_create(&recipe, problem, NULL, 0, &refused, &reason, arena, error) || choose_few(base, error) ||
-        keep_shown(base, &recipe, problem->rows, problem->row_count, &base->shown, &base->sizes, error))
+        keep_shown(base, &recipe, problem->chosen.rows, problem->chosen.row_count, &base->shown, &base->sizes, error))
         return error->status;
     return base->few_count > 0
                ? keep_shown(base, &recipe, base->few, base->few_count, &base->shown_few, &base->sizes_few, error)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One guess: the problem computed with some mistakes, and how much of somebody's numbers that gives. */
 #ifndef ATTN_WHY_TRIAL_H
 #define ATTN_WHY_TRIAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* attn why: which mistakes, or which other settings, give somebody's numbers.
  *
  * Nothing is an explanation unless it gives all of them. Guesses are made in the order of model/mistake.h: one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "why/report.h"
 
 /* Of the formats that report (model/format.h): each its writer. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The numbers of a sheet without a file: their sizes by the options, and as an input. */
 #include "model/stage_id.h"
 #include "worksheet/worksheet.h"

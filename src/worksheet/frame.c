@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The way of working, a function for each stage that has one: which numbers are multiplied, as blanks to fill in. */
 #include "base/decimal.h"
 #include "model/stages.h"
@@ -33,13 +34,13 @@ static void frame_projection(struct frame *frame)
     const enum projection_id id = projection_of(frame->stage);
     const bool of_keys = stage_is_of_keys(frame->stage);
     const struct projection *projection = &problem->parameters.modules[0].projections[id];
-    if (problem->parameters.latent.rank > 0 || problem->residual)
+    if (problem->parameters.latent.rank > 0 || problem->given.residual)
         return;
     text_add(&frame->lines[0],
              "row %s of %s " SHEET_TIMES " column 1 of %sW_%s%s:", of_keys ? frame->key : frame->query,
-             of_keys && problem->crosses ? "key_inputs" : "inputs", problem->plan.stacked ? "heads.0." : "",
+             of_keys && problem->given.is_cross ? "key_inputs" : "inputs", problem->plan.stacked ? "heads.0." : "",
              stage_name(projection_stage(id)), projection->transposed ? ".weight" SHEET_TRANSPOSED : "");
-    add_products(&frame->lines[1], of_keys ? problem->d_key_in : problem->d_in, projection->bias.rank > 0);
+    add_products(&frame->lines[1], of_keys ? problem->size.d_key_in : problem->size.d_in, projection->bias.rank > 0);
 }
 
 /* Where a norm, a rotation or a scale follows, the query is not its projection. */
@@ -53,18 +54,18 @@ static void frame_operand(struct frame *frame)
 static void frame_scores(struct frame *frame)
 {
     text_add(&frame->lines[0], "query %s " SHEET_TIMES " key %s:", frame->query, frame->key);
-    add_products(&frame->lines[1], frame->problem->d_head, false);
+    add_products(&frame->lines[1], frame->problem->size.d_head, false);
 }
 
 static void frame_scaled(struct frame *frame)
 {
     const struct problem *problem = frame->problem;
     char scale[DECIMAL_BYTES];
-    decimal_from_double(problem->scale, scale);
+    decimal_from_double(problem->scaling.factor, scale);
     text_add(&frame->lines[0], "%s with %s:  ", frame->query, frame->key);
-    if (problem->scale == 1 / sqrt((double)problem->d_head))
+    if (problem->scaling.factor == 1 / sqrt((double)problem->size.d_head))
         text_add(&frame->lines[0], SHEET_BLANK " / " SHEET_ROOT "%zu" SHEET_ROOT_END " = " SHEET_BLANK,
-                 problem->d_head);
+                 problem->size.d_head);
     else
         text_add(&frame->lines[0], SHEET_BLANK " " SHEET_TIMES " %s = " SHEET_BLANK, scale);
 }
@@ -76,12 +77,12 @@ static void frame_masked(struct frame *frame)
 
 static void frame_weights(struct frame *frame)
 {
-    const size_t keys = memory_smaller(frame->problem->keys, FRAME_TERMS - 1);
+    const size_t keys = memory_smaller(frame->problem->size.keys, FRAME_TERMS - 1);
     text_add(&frame->lines[0], "%s:  the largest of the row is " SHEET_BLANK, frame->query);
     for (size_t i = 0; i < keys; i++)
         text_add(&frame->lines[1], "%s" SHEET_POWER SHEET_BLANK " " SHEET_MINUS " " SHEET_BLANK SHEET_POWER_END,
                  i > 0 ? " + " : "");
-    text_add(&frame->lines[1], "%s = " SHEET_BLANK "   (the sum)", keys < frame->problem->keys ? " + ..." : "");
+    text_add(&frame->lines[1], "%s = " SHEET_BLANK "   (the sum)", keys < frame->problem->size.keys ? " + ..." : "");
     text_add(&frame->lines[2],
              "with %s:  " SHEET_POWER SHEET_BLANK SHEET_POWER_END " / sum = " SHEET_BLANK " / " SHEET_BLANK
              " = " SHEET_BLANK,
@@ -91,14 +92,14 @@ static void frame_weights(struct frame *frame)
 static void frame_dropped(struct frame *frame)
 {
     text_add(&frame->lines[0], "dropped: 0;  kept: " SHEET_BLANK " / (1 " SHEET_MINUS " %g) = " SHEET_BLANK,
-             frame->problem->dropout);
+             frame->problem->drop.share);
 }
 
 static void frame_context(struct frame *frame)
 {
     const char *weights = stage_name(stage_before(frame->problem, STAGE_CONTEXT));
     text_add(&frame->lines[0], "%s of %s " SHEET_TIMES " column 1 of value:", weights, frame->query);
-    add_products(&frame->lines[1], frame->problem->keys, false);
+    add_products(&frame->lines[1], frame->problem->size.keys, false);
 }
 
 static void frame_output(struct frame *frame)
@@ -112,7 +113,7 @@ static void frame_output(struct frame *frame)
     text_add(&frame->lines[0],
              "contexts of %s side by side " SHEET_TIMES " column 1 of out_proj.weight" SHEET_TRANSPOSED ":",
              frame->query);
-    add_products(&frame->lines[1], problem->heads * problem->d_value, biased);
+    add_products(&frame->lines[1], problem->size.heads * problem->size.d_value, biased);
 }
 
 static void (*const FRAMES[STAGE_COUNT])(struct frame *frame) = {

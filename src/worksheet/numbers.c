@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "worksheet/numbers.h"
 
 #include <math.h>

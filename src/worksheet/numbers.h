@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whole numbers for a calculation by hand, drawn by a seed: inputs and weight matrices, or query, key and value.
  *
  * They are tried until they are easy: query, key, value, scores and scaled are small whole numbers; a query sees

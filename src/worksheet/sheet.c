@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "worksheet/sheet.h"
 
 #include "model/stages.h"
@@ -323,7 +324,7 @@ static enum status make_frames(const struct making *making, struct sheet_task *t
 {
     const struct problem *problem = making->result->problem;
     char query[TABLE_TEXT_LABEL_BYTES], key[TABLE_TEXT_LABEL_BYTES];
-    table_text_label(making->result, AXIS_QUERY, 0, problem->row_count > 1 ? 1 : 0, query);
+    table_text_label(making->result, AXIS_QUERY, 0, problem->chosen.row_count > 1 ? 1 : 0, query);
     table_text_label(making->result, AXIS_TOKEN, 0, 0, key);
     return frame_make(problem, task->stage, query, key, task->frames, making->arena, making->error);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What stands on a sheet, whatever it is written as: what is given, the tasks with their blanks, and the answers. */
 #ifndef ATTN_WORKSHEET_SHEET_H
 #define ATTN_WORKSHEET_SHEET_H

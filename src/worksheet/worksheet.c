@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "worksheet/worksheet.h"
 
 #include "build/problem_create.h"
@@ -178,10 +179,10 @@ static enum status choose_stages(struct worksheet *worksheet)
 /* What is explained are the blanks. */
 static void explain_blanks(const struct worksheet *worksheet, struct problem *problem)
 {
-    problem->explained_count = 0;
+    problem->chosen.explained_count = 0;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (worksheet->blank & STAGE_BIT(stage))
-            problem->explained[problem->explained_count++] = (enum stage)stage;
+            problem->chosen.explained[problem->chosen.explained_count++] = (enum stage)stage;
 }
 
 /* --- what does not fit -------------------------------------------------------------------------------------------- */
@@ -191,18 +192,18 @@ static enum status check_count(const struct worksheet *worksheet, const char *wh
     if (count <= most)
         return STATUS_OK;
     return error_usage(worksheet->error, "%s: %zu %s are too many for a worksheet; expected at most %zu",
-                       worksheet->first.source, count, what, most);
+                       worksheet->first.given.source, count, what, most);
 }
 
 static enum status check_sizes(const struct worksheet *worksheet)
 {
     const struct problem *problem = &worksheet->first;
-    if (check_count(worksheet, "queries", problem->row_count, NUMBERS_MOST) ||
-        check_count(worksheet, "tokens", problem->keys, NUMBERS_MOST) ||
-        check_count(worksheet, "columns of the inputs", memory_larger(problem->d_in, problem->d_key_in),
+    if (check_count(worksheet, "queries", problem->chosen.row_count, NUMBERS_MOST) ||
+        check_count(worksheet, "tokens", problem->size.keys, NUMBERS_MOST) ||
+        check_count(worksheet, "columns of the inputs", memory_larger(problem->size.d_in, problem->size.d_key_in),
                     NUMBERS_MOST) ||
-        check_count(worksheet, "items", problem->items, NUMBERS_HEADS) ||
-        check_count(worksheet, "heads", problem->heads, NUMBERS_HEADS))
+        check_count(worksheet, "items", problem->size.items, NUMBERS_HEADS) ||
+        check_count(worksheet, "heads", problem->size.heads, NUMBERS_HEADS))
         return worksheet->error->status;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (worksheet->shown & STAGE_BIT(stage) &&
@@ -238,7 +239,7 @@ static bool is_piped(const struct options *options)
 static void warn(struct worksheet *worksheet, bool applies, const char *warning)
 {
     if (applies)
-        worksheet->first.warnings[worksheet->first.warning_count++] = warning;
+        worksheet->first.record.warnings[worksheet->first.record.warning_count++] = warning;
 }
 
 static void warn_of_numbers(struct worksheet *worksheet, bool whole)
@@ -259,13 +260,13 @@ static enum status find_mistakes(struct worksheet *worksheet)
 {
     if (make_problem(worksheet, 0, true, &worksheet->first, worksheet->arena) != STATUS_OK)
         return worksheet->error->status;
-    memcpy(worksheet->mistakes, worksheet->first.mistakes, sizeof worksheet->mistakes);
-    worksheet->mistake_count = worksheet->first.mistake_count;
+    memcpy(worksheet->mistakes, worksheet->first.mistake.choices, sizeof worksheet->mistakes);
+    worksheet->mistake_count = worksheet->first.mistake.count;
     if (worksheet->mistake_count != worksheet->options->mistake_count)
         return error_usage(worksheet->error,
                            "%s: settings: mistake is not taken from a file here; expected --mistake, or "
                            "an input without it",
-                           worksheet->first.source);
+                           worksheet->first.given.source);
     if (worksheet->mistake_count == 0 || worksheet->options->blank_count == 0)
         return STATUS_OK;
     return error_usage(worksheet->error,
@@ -298,7 +299,7 @@ static const char *name_of(const struct worksheet *worksheet, size_t variant, ch
 {
     const struct options *options = worksheet->options;
     if (worksheet->numbers == NULL)
-        snprintf(name, NAME_BYTES, "%s", worksheet->first.source);
+        snprintf(name, NAME_BYTES, "%s", worksheet->first.given.source);
     else if (options->variants == 1)
         snprintf(name, NAME_BYTES, "seed %llu", (unsigned long long)options->seed);
     else

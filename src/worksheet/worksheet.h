@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* attn worksheet: the stages of a mechanism as problems to work out by hand, and their answers.
  *
  * Without a file each sheet has small whole numbers of its own, by the seed and its number: numbers.h. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sheet -> HTML to print: one file without a script, a sheet a page. */
 #include "worksheet/writers.h"
 #include "write/table_markup.h"

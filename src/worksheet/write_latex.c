@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sheet -> LaTeX: a whole document without packages, a sheet a page on A4 and on letter paper. */
 #include "base/text.h"
 #include "worksheet/writers.h"

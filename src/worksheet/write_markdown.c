@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sheet -> Markdown (GitHub's tables); a division between the pages, behind which a printer turns the page. */
 #include "worksheet/writers.h"
 #include "write/table_markup.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sheet -> text of 80 columns: tables side by side, a form feed between the pages. */
 #include "base/wrap.h"
 #include "worksheet/writers.h"

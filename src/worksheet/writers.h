@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How a sheet is written: one walk over it, and a dialect for each format that is for paper. */
 #ifndef ATTN_WORKSHEET_WRITERS_H
 #define ATTN_WORKSHEET_WRITERS_H

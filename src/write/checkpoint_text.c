@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/checkpoint_text.h"
 
 #include "base/json_writer.h"

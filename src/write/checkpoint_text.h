@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is known of a checkpoint, before anything is computed: its modules, and where each setting of one is from. */
 #ifndef ATTN_WRITE_CHECKPOINT_TEXT_H
 #define ATTN_WRITE_CHECKPOINT_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* result -> CSV (RFC 4180, lines that end in a newline alone): one rectangular table for spreadsheets and scripts.
  *
  * The first line names the columns: stage; item and head where a table has them; row, the position; token, where the
@@ -303,11 +304,11 @@ enum status write_csv(const struct writing *writing)
     struct csv csv = {.result = result,
                       .output = writing->output,
                       .decimals = writing->precision_said ? writing->precision : SHORTEST};
-    csv.layout.tokens = problem_tokens(result->problem)->texts != NULL || result->problem->labels.texts != NULL;
+    csv.layout.tokens = problem_tokens(result->problem)->texts != NULL || result->problem->labels.keys.texts != NULL;
     for (size_t i = 0; i < result->table_count; i++)
         if (result_is_shown(result, &result->tables[i]))
             lay_out(&csv.layout, &result->tables[i]);
-    if (csv.layout.keys > 0 && result->problem->labels.texts != NULL && result->problem->labels.lists == 1 &&
+    if (csv.layout.keys > 0 && result->problem->labels.keys.texts != NULL && result->problem->labels.keys.lists == 1 &&
         name_keys(&csv, writing->arena, writing->error) != STATUS_OK)
         return writing->error->status;
     write_header(&csv);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/head_lines.h"
 
 #include "base/text.h"
@@ -11,9 +12,9 @@ enum { SETTING_COLUMNS = 40 };
 /* The text of a setting that made numbers, or NULL. */
 static const char *setting_text(const struct problem *problem, const char *name)
 {
-    for (size_t i = 0; i < problem->setting_count; i++)
-        if (!problem->settings[i].idle && strcmp(problem->settings[i].name, name) == 0)
-            return problem->settings[i].text;
+    for (size_t i = 0; i < problem->record.setting_count; i++)
+        if (!problem->record.settings[i].idle && strcmp(problem->record.settings[i].name, name) == 0)
+            return problem->record.settings[i].text;
     return NULL;
 }
 
@@ -49,28 +50,29 @@ static const char *plural(size_t count)
 
 static void add_heads(struct wrap *line, const struct problem *problem)
 {
-    if (!problem->has_heads)
+    if (!problem->size.has_heads)
         return;
-    wrap_add(line, "%zu%s head%s of %zu%s", problem->heads, problem->plan.stacked ? " stacked" : "",
-             plural(problem->heads), problem->d_head, source_of(problem, "heads"));
-    if (problem->kv_heads != problem->heads)
-        wrap_add(line, "%zu of key and value%s", problem->kv_heads, source_of(problem, "kv_heads"));
+    wrap_add(line, "%zu%s head%s of %zu%s", problem->size.heads, problem->plan.stacked ? " stacked" : "",
+             plural(problem->size.heads), problem->size.d_head, source_of(problem, "heads"));
+    if (problem->size.kv_heads != problem->size.heads)
+        wrap_add(line, "%zu of key and value%s", problem->size.kv_heads, source_of(problem, "kv_heads"));
 }
 
 static void add_sizes(struct wrap *line, const struct problem *problem, const char *title)
 {
-    const bool given = !problem_projects(problem), same = problem->queries == problem->keys && !problem->crosses;
-    const bool one = problem->queries == 1;
+    const bool given = !problem_projects(problem),
+               same = problem->size.queries == problem->size.keys && !problem->given.is_cross;
+    const bool one = problem->size.queries == 1;
     const char *what = same ? one ? "token" : "tokens" : one ? "query" : "queries";
     if (problem->parameters_only)
-        wrap_add(line, "%s: d_in %zu", title, problem->d_in);
-    else if (problem->has_batch)
-        wrap_add(line, "%s: %zu item%s of %zu %s", title, problem->items, plural(problem->items), problem->queries,
-                 what);
+        wrap_add(line, "%s: d_in %zu", title, problem->size.d_in);
+    else if (problem->size.has_batch)
+        wrap_add(line, "%s: %zu item%s of %zu %s", title, problem->size.items, plural(problem->size.items),
+                 problem->size.queries, what);
     else
-        wrap_add(line, "%s: %zu %s", title, problem->queries, what);
+        wrap_add(line, "%s: %zu %s", title, problem->size.queries, what);
     if (!same)
-        wrap_add(line, "%zu key%s", problem->keys, plural(problem->keys));
+        wrap_add(line, "%zu key%s", problem->size.keys, plural(problem->size.keys));
     if (problem->mask.sequences.count > 0)
         wrap_add(line, "%zu sequence%s", problem->mask.sequences.count, plural(problem->mask.sequences.count));
     for (int rule = 0; rule < MASK_RULE_COUNT; rule++)
@@ -78,20 +80,20 @@ static void add_sizes(struct wrap *line, const struct problem *problem, const ch
             wrap_add(line, "%zu %s%s", problem->mask.given[rule].distinct, MASKS[rule].counted,
                      plural(problem->mask.given[rule].distinct));
     if (!problem->parameters_only && !given)
-        wrap_add(line, "d_in %zu", problem->d_in);
-    if (!problem->parameters_only && !given && problem->d_key_in != problem->d_in)
-        wrap_add(line, "%zu of key inputs", problem->d_key_in);
+        wrap_add(line, "d_in %zu", problem->size.d_in);
+    if (!problem->parameters_only && !given && problem->size.d_key_in != problem->size.d_in)
+        wrap_add(line, "%zu of key inputs", problem->size.d_key_in);
     if (!given)
         wrap_add(line, "d_out %zu", problem->layer != NULL ? problem->plan.d_output : problem->plan.d_out);
-    else if (!problem->has_heads)
-        wrap_add(line, "d %zu", problem->d_head);
+    else if (!problem->size.has_heads)
+        wrap_add(line, "d %zu", problem->size.d_head);
     add_heads(line, problem);
-    if (problem->d_value != problem->d_head && !problem->parameters_only)
-        wrap_add(line, "d_v %zu", problem->d_value);
-    if ((problem->has_heads || given) && !problem->parameters_only)
+    if (problem->size.d_value != problem->size.d_head && !problem->parameters_only)
+        wrap_add(line, "d_v %zu", problem->size.d_value);
+    if ((problem->size.has_heads || given) && !problem->parameters_only)
         wrap_add(line, "%s%s", problem->mask.causal ? "causal" : "not causal", source_of(problem, "causal"));
-    if (problem->dtype != DTYPE_F32)
-        wrap_add(line, "%s", dtype_name(problem->dtype));
+    if (problem->rounding.dtype != DTYPE_F32)
+        wrap_add(line, "%s", dtype_name(problem->rounding.dtype));
 }
 
 /* What drew the parameters, or draws for dropout. */
@@ -104,7 +106,7 @@ static void add_draws(struct wrap *line, const struct problem *problem)
     if (problem->plan.qkv_bias)
         wrap_add(line, "qkv bias");
     add_setting(line, problem, "dropout", "dropout", "0");
-    if (problem->dropout > 0)
+    if (problem->drop.share > 0)
         add_setting(line, problem, "dropout_seed", "dropout seed", NULL);
 }
 
@@ -112,8 +114,8 @@ static void add_draws(struct wrap *line, const struct problem *problem)
 static void add_mistakes(struct wrap *line, const struct problem *problem)
 {
     char text[MISTAKE_NAME_BYTES];
-    for (size_t i = 0; i < problem->mistake_count; i++)
-        wrap_add(line, "mistake %s", mistake_text(problem->mistakes[i], text));
+    for (size_t i = 0; i < problem->mistake.count; i++)
+        wrap_add(line, "mistake %s", mistake_text(problem->mistake.choices[i], text));
 }
 
 /* What is known of a checkpoint's module, but changes nothing here; or is told with the module's name. */
@@ -125,9 +127,10 @@ static bool is_usual(const struct problem *problem, const char *name)
         return false;
     for (size_t i = 0; i < sizeof TOLD / sizeof TOLD[0]; i++)
         told = told || strcmp(name, TOLD[i]) == 0;
-    return told || (strcmp(name, "scale") == 0 && problem->scale == 1 / sqrt((double)problem->d_head)) ||
-           (strncmp(name, "norm", 4) == 0 && !problem->residual) || strcmp(setting_text(problem, name), "none") == 0 ||
-           strcmp(setting_text(problem, name), "off") == 0 || strcmp(setting_text(problem, name), "-1,-1") == 0;
+    return told || (strcmp(name, "scale") == 0 && problem->scaling.factor == 1 / sqrt((double)problem->size.d_head)) ||
+           (strncmp(name, "norm", 4) == 0 && !problem->given.residual) ||
+           strcmp(setting_text(problem, name), "none") == 0 || strcmp(setting_text(problem, name), "off") == 0 ||
+           strcmp(setting_text(problem, name), "-1,-1") == 0;
 }
 
 /* The checkpoint and its module; or the file that the parameters are from. */
@@ -180,7 +183,7 @@ static void add_layer(struct wrap *line, const struct problem *problem)
 {
     for (size_t i = 0; problem->layer != NULL && i < sizeof OF_LAYER / sizeof OF_LAYER[0]; i++) {
         const char *name = OF_LAYER[i].setting;
-        const bool turns = problem->rope.kind != ROPE_NONE || strncmp(name, "rope", 4) != 0;
+        const bool turns = problem->rotation.rope.kind != ROPE_NONE || strncmp(name, "rope", 4) != 0;
         if (setting_text(problem, name) != NULL && turns && !is_usual(problem, name))
             add_setting(line, problem, name,
                         strcmp(name, "qk_norm") == 0 && problem->parameters.latent.rank > 0 ? "norm of the latents"
@@ -194,8 +197,8 @@ static void add_asked(struct wrap *line, const struct problem *problem)
 {
     add_layer(line, problem);
     for (int texts = 0; texts <= 1; texts++)
-        for (size_t i = 0; i < problem->setting_count; i++) {
-            const struct setting *setting = &problem->settings[i];
+        for (size_t i = 0; i < problem->record.setting_count; i++) {
+            const struct setting *setting = &problem->record.settings[i];
             const bool mistakes = setting->words != NULL && strcmp(setting->words, OPTIONS[OPTION_MISTAKE].asked) == 0;
             if (setting->words != NULL && (setting->kind != SETTING_NUMBER) == texts && !mistakes &&
                 !is_usual(problem, setting->name) && !is_of_layer(problem, setting->name))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What stands above the tables: the mechanism, its sizes and its settings, in a sentence. */
 #ifndef ATTN_WRITE_HEAD_LINES_H
 #define ATTN_WRITE_HEAD_LINES_H

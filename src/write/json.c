@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/json.h"
 
 #include "base/decimal.h"
@@ -29,8 +30,8 @@ void write_json_stages(struct json *json, const char *key, uint64_t stages)
 void write_json_settings(struct json *json, const char *key, const struct problem *problem)
 {
     json_open(json, key, '{');
-    for (size_t i = 0; i < problem->setting_count; i++) {
-        const struct setting *setting = &problem->settings[i];
+    for (size_t i = 0; i < problem->record.setting_count; i++) {
+        const struct setting *setting = &problem->record.settings[i];
         if (setting->kind == SETTING_TEXT) {
             json_text(json, setting->name, setting->text);
         } else {
@@ -64,7 +65,7 @@ void write_json_tokens(struct json *json, const char *key, const struct problem 
 
 void write_json_key_tokens(struct json *json, const char *key, const struct problem *problem)
 {
-    write_labels(json, key, &problem->labels);
+    write_labels(json, key, &problem->labels.keys);
 }
 
 static void write_row(struct json *json, const double *numbers, size_t columns, enum dtype dtype)
@@ -115,11 +116,11 @@ static void write_table(struct json *json, struct result *result, const struct r
 /* Positions of the rows of queries, where not all were computed. */
 static void write_queries(struct json *json, const struct problem *problem)
 {
-    if (problem->row_count == 0 || problem->row_count == problem->queries)
+    if (problem->chosen.row_count == 0 || problem->chosen.row_count == problem->size.queries)
         return;
     json_open(json, "queries", '[');
-    for (size_t row = 0; row < problem->row_count; row++)
-        json_size(json, NULL, problem->rows[row] + 1);
+    for (size_t row = 0; row < problem->chosen.row_count; row++)
+        json_size(json, NULL, problem->chosen.rows[row] + 1);
     json_close(json);
 }
 
@@ -134,7 +135,7 @@ enum status write_json(const struct writing *writing)
     write_json_settings(&json, "settings", problem);
     if (problem_tokens(problem)->texts != NULL)
         write_json_tokens(&json, "tokens", problem);
-    if (problem->apart && problem->labels.texts != NULL)
+    if (problem->labels.queries_differ && problem->labels.keys.texts != NULL)
         write_json_key_tokens(&json, "key_tokens", problem);
     write_queries(&json, problem);
     if (result_layout(result) != NULL)

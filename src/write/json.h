@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* result -> JSON for pipes: one object, each table a key of its own, a row a line.
  *
  * A number is the shortest decimal that reads back to the same number in the working dtype; minus infinity is null, NaN

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* result -> LaTeX: each matrix a table with the rules of the package booktabs, under a line with its formula. */
 #include "write/table_layout.h"
 

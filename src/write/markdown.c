@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* result -> Markdown (GitHub's tables): each matrix a table under a line with its formula. */
 #include "write/table_layout.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* result -> .npy: its one table, byte for byte as numpy.save writes it.
  *
  * Version 1.0 (read/npy.h says what that is): the header is padded so that the numbers begin at a multiple of 64. As

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/raw.h"
 #include "model/stage_id.h"
 
@@ -16,9 +17,9 @@ enum status write_raw_size(const struct result_table *table, size_t *size, struc
 static bool runs_ahead(const struct writing *writing, const struct result_table *table, size_t size)
 {
     const struct problem *problem = writing->result->problem;
-    return output_takes_parts(writing->output) && problem->parts == 0 && stage_exists(table->stage) &&
-           problem_made_as(problem, table->stage) == STAGE_CONTEXT && problem->recipe == NULL && problem->fused &&
-           size >= LEAST_AHEAD;
+    return output_takes_parts(writing->output) && problem->chosen.parts == 0 && stage_exists(table->stage) &&
+           problem_made_as(problem, table->stage) == STAGE_CONTEXT && problem->mistake.recipe == NULL &&
+           problem->path.fused && size >= LEAST_AHEAD;
 }
 
 enum status write_raw_expect(const struct writing *writing, size_t header)
@@ -36,7 +37,7 @@ enum status write_raw_expect(const struct writing *writing, size_t header)
             ahead = true;
             result->ahead = (struct ahead){.output = writing->output,
                                            .offset = all,
-                                           .made = result->problem->kernel->number,
+                                           .made = result->problem->path.kernel->number,
                                            .dtype = table->dtype};
         }
         all += size;

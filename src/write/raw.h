@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A table -> the bytes of its numbers, as .npy and .safetensors have them: little-endian, row-major, of the working
  * dtype. */
 #ifndef ATTN_WRITE_RAW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* result -> .safetensors: every table under its name, in the order asked for.
  *
  * model/safetensors_form.h says what the format is. __metadata__ has "attn" (the version), "mechanism", "settings" and
@@ -41,12 +42,12 @@ static void add_part(struct json *header, const struct result *result)
     const struct problem *problem = result->problem;
     const uint64_t library = shard_library(problem, result->attention.fused);
     json_key(header, "part");
-    output_print(header->output, "\"%zu/%zu\"", problem->part, problem->parts);
+    output_print(header->output, "\"%zu/%zu\"", problem->chosen.part, problem->chosen.parts);
     add_hash(header, "job", shard_job(problem));
     if (library != 0)
         add_hash(header, "library", library);
-    if (problem->part_line != NULL)
-        json_text(header, "command", problem->part_line);
+    if (problem->chosen.part_line != NULL)
+        json_text(header, "command", problem->chosen.part_line);
 }
 
 static enum status add_metadata(struct json *header, const struct result *result, struct arena *arena,
@@ -59,10 +60,10 @@ static enum status add_metadata(struct json *header, const struct result *result
     if (add_json(header, "settings", write_json_settings, problem, arena, error) ||
         (problem_tokens(problem)->texts != NULL &&
          add_json(header, "tokens", write_json_tokens, problem, arena, error)) ||
-        (problem->apart && problem->labels.texts != NULL &&
+        (problem->labels.queries_differ && problem->labels.keys.texts != NULL &&
          add_json(header, "key_tokens", write_json_key_tokens, problem, arena, error)))
         return error->status;
-    if (problem->parts > 0)
+    if (problem->chosen.parts > 0)
         add_part(header, result);
     if (result_layout(result) != NULL)
         json_text(header, "layout", result_layout(result));
@@ -121,7 +122,7 @@ enum status check_safetensors(const struct writing *writing)
 {
     size_t length, padding;
     const struct problem *problem = writing->result->problem;
-    if (problem->parts > 0) /* whose header says what all numbers come to */
+    if (problem->chosen.parts > 0) /* whose header says what all numbers come to */
         return write_raw_expect(writing, 0);
     const char *header = make_header(writing->result, &length, writing->arena, writing->error);
     if (header == NULL || check_length(length, &padding, writing->error) != STATUS_OK)
@@ -141,7 +142,7 @@ enum status write_safetensors(const struct writing *writing)
         return error->status;
     if (check_length(length, &padding, error) != STATUS_OK)
         return error->status;
-    if (result->problem->parts > 0 &&
+    if (result->problem->chosen.parts > 0 &&
         write_raw_expect(writing, SAFETENSORS_LENGTH_BYTES + length + padding) != STATUS_OK)
         return error->status;
     for (size_t i = 0; i < SAFETENSORS_LENGTH_BYTES; i++)

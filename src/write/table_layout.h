@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables for people: one layout, in the marks of a dialect.
  *
  * A table is measured once, then written matrix by matrix: so many decimals, exponents where its numbers need them, the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/table_markup.h"
 
 #include "base/text.h"

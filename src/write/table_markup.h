@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What tables in the markup of documents share: special characters, and which matrix a table is. */
 #ifndef ATTN_WRITE_TABLE_MARKUP_H
 #define ATTN_WRITE_TABLE_MARKUP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/table_text.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What stands in a table for people: labels, and numbers with the decimals asked for. Text, documents and CSV have it
  * here, so that they agree. */
 #ifndef ATTN_WRITE_TABLE_TEXT_H

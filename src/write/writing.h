@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a writer is given, and the writers: one for each row of the formats, all with one signature. What a format looks
  * like is said at the top of its writer's file. */
 #ifndef ATTN_WRITE_WRITING_H

@@ -120,7 +120,7 @@ static enum status compute(const struct options *options, struct output *output,
         return STATUS_OK;
     if (problem_create(&problem, options, &load, arena, error) != STATUS_OK)
         return error->status;
-    if (problem_work(&problem) > MOST_WORK || problem.heads > 64 || problem.items > 64)
+    if (problem_work(&problem) > MOST_WORK || problem.size.heads > 64 || problem.size.items > 64)
         return STATUS_OK;
     if (output_open(output, options->out, arena, error) != STATUS_OK)
         return error->status;

@@ -498,7 +498,7 @@ static void compare_alone(const struct choice *choice, const char *kernel, const
 
 static void compare_rows(struct choice *choice, const char *kernel, const char *stages, const struct made *whole)
 {
-    const size_t queries = whole->problem.queries;
+    const size_t queries = whole->problem.size.queries;
     compare_alone(choice, kernel, stages, whole, 1);
     compare_alone(choice, kernel, stages, whole, queries);
     compare_alone(choice, kernel, stages, whole, 1 + choose(choice, (unsigned)queries));

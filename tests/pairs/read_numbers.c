@@ -147,13 +147,16 @@ static uint64_t little_endian(const char *bytes, size_t size)
     return number;
 }
 
-/* A number of `exponent` and `mantissa` bits, as IEEE 754 has it. */
-static double decode(uint64_t bits, int exponent, int mantissa)
+/* A number of `exponent` and `mantissa` bits, as IEEE 754 has it; but where there is no infinity, as in float8_e4m3fn, the
+ * last code alone is NaN. */
+static double decode(uint64_t bits, int exponent, int mantissa, bool infinite)
 {
     const int bias = (1 << (exponent - 1)) - 1, power = (int)(bits >> mantissa) & ((1 << exponent) - 1);
     const double fraction = (double)(bits & ((UINT64_C(1) << mantissa) - 1)), one = (double)(UINT64_C(1) << mantissa);
     double magnitude = ldexp(fraction + (power > 0 ? one : 0), (power > 0 ? power : 1) - bias - mantissa);
-    if (power == (1 << exponent) - 1)
+    if (!infinite && fraction == one - 1 && power == (1 << exponent) - 1)
+        magnitude = (double)NAN;
+    else if (infinite && power == (1 << exponent) - 1)
         magnitude = fraction != 0 ? (double)NAN : (double)INFINITY;
     return bits >> (exponent + mantissa) & 1 ? -magnitude : magnitude;
 }
@@ -163,9 +166,11 @@ static const struct number_row {
     const char *safetensors, *npy;
     size_t size;
     int exponent, mantissa; /* 0 and 0: a whole number */
+    bool infinite;
 } NUMBERS[] = {
-    {"F16", "<f2", 2, 5, 10},  {"BF16", NULL, 2, 8, 7}, {"F32", "<f4", 4, 8, 23},
-    {"F64", "<f8", 8, 11, 52}, {"I64", "<i8", 8, 0, 0}, {"BOOL", "|b1", 1, 0, 0},
+    {"F16", "<f2", 2, 5, 10, true},  {"BF16", NULL, 2, 8, 7, true},     {"F32", "<f4", 4, 8, 23, true},
+    {"F64", "<f8", 8, 11, 52, true}, {"F8_E4M3", NULL, 1, 4, 3, false}, {"F8_E5M2", NULL, 1, 5, 2, true},
+    {"I64", "<i8", 8, 0, 0, false},  {"BOOL", "|b1", 1, 0, 0, false},
 };
 enum { NUMBER_COUNT = sizeof NUMBERS / sizeof NUMBERS[0] };
 
@@ -178,7 +183,8 @@ static void add_numbers(struct reader_table *table, const struct number_row *row
     }
     for (size_t i = 0; i < count; i++) {
         const uint64_t bits = little_endian(bytes + i * row->size, row->size);
-        add_number(table, row->mantissa > 0 ? decode(bits, row->exponent, row->mantissa) : (double)(int64_t)bits);
+        add_number(table, row->mantissa > 0 ? decode(bits, row->exponent, row->mantissa, row->infinite)
+                                            : (double)(int64_t)bits);
     }
 }
 

@@ -12,8 +12,8 @@ static const double *make(struct measure *measure, const struct recipe *recipe, 
 {
     struct made *made = &measure->made;
     struct plain plain = {0};
-    if (plain_run(&plain, recipe, made->problem.rows, made->problem.row_count, stage_closure(STAGE_BIT(stage)), NULL,
-                  &made->arena, &made->arena, &made->error) != STATUS_OK)
+    if (plain_run(&plain, recipe, made->problem.chosen.rows, made->problem.chosen.row_count,
+                  stage_closure(STAGE_BIT(stage)), NULL, &made->arena, &made->arena, &made->error) != STATUS_OK)
         return NULL;
     *count = plain_count(plain.problem, stage, plain.row_count);
     return plain.stages[stage];
@@ -62,7 +62,7 @@ enum status measure_create(struct measure *measure, const char *command_line, co
     *measure = (struct measure){0};
     if (support_make(made, command_line, json) != STATUS_OK)
         return made->error.status;
-    const enum stage stage = made->problem.stages[made->problem.stage_count - 1];
+    const enum stage stage = made->problem.chosen.stages[made->problem.chosen.stage_count - 1];
     why.mine.tables[0].stage = stage;
     if (why_singles(&why, &made->problem, false, &guesses) != STATUS_OK || take_right(measure, stage) != STATUS_OK)
         return made->error.status;

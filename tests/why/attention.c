@@ -17,12 +17,18 @@ static double round_to(double number, int bits, int lowest)
 
 double keep(enum kind kind, double number)
 {
+    /* The bits of a fraction, the power of two of the smallest number, the largest one, and what is beyond it. */
+    static const struct {
+        int bits, lowest;
+        double largest, beyond;
+    } KINDS[] = {[FLOAT16] = {11, -24, 65504, (double)INFINITY},
+                 [BFLOAT16] = {8, -133, 0x1.fep127, (double)INFINITY},
+                 [FLOAT8_E4M3] = {4, -9, 448, 448},
+                 [FLOAT8_E5M2] = {3, -16, 57344, (double)INFINITY}};
     if (kind == FLOAT32 || !isfinite(number))
         return (float)number;
-    if (kind == BFLOAT16)
-        return round_to(number, 8, -133);
-    const double half = round_to(number, 11, -24);
-    return fabs(half) > 65504 ? copysign(INFINITY, number) : half;
+    const double rounded = round_to(number, KINDS[kind].bits, KINDS[kind].lowest);
+    return fabs(rounded) > KINDS[kind].largest ? copysign(KINDS[kind].beyond, number) : rounded;
 }
 
 static void keep_all(const struct sheet *s, double *numbers, size_t size)

@@ -212,6 +212,16 @@ static void in_float16(struct sheet *s)
     compute_in(s, FLOAT16);
 }
 
+static void in_float8_e4m3(struct sheet *s)
+{
+    compute_in(s, FLOAT8_E4M3);
+}
+
+static void in_float8_e5m2(struct sheet *s)
+{
+    compute_in(s, FLOAT8_E5M2);
+}
+
 /* The scores alone are __half; what follows is float. */
 static void scores_in_float16(struct sheet *s, int b, int h)
 {
@@ -240,6 +250,8 @@ static const struct mistaken ROWS[] = {
     {"bits-swapped", ON(HALF), {.whole[BITS] = bits_swapped}},
     {"dtype-bf16", ON(PLAIN) | ON(WIDE), {.whole[SEED] = in_bfloat16}},
     {"dtype-f16", ON(PLAIN), {.whole[SEED] = in_float16}},
+    {"dtype-f8e4m3", ON(PLAIN), {.whole[SEED] = in_float8_e4m3}},
+    {"dtype-f8e5m2", ON(PLAIN), {.whole[SEED] = in_float8_e5m2}},
     {"overflow-f16", ON(LOUD), {.head[BEFORE_SCALE] = scores_in_float16}},
 };
 

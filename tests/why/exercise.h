@@ -45,7 +45,7 @@ enum exercise_id {
 enum entries { NO_ENTRIES, OF_ITEMS, OF_KEYS, EMPTY_ROW };
 
 /* How numbers are kept: each stage is rounded to it. */
-enum kind { FLOAT32, FLOAT16, BFLOAT16 };
+enum kind { FLOAT32, FLOAT16, BFLOAT16, FLOAT8_E4M3, FLOAT8_E5M2 };
 
 struct exercise {
     const char *name, *words; /* "sdpa --causal" */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a session is made of, and how it asks: a line, and the keys that may stand in place of what is asked for. */
 #ifndef ATTN_LESSON_SESSION_ASK_H
 #define ATTN_LESSON_SESSION_ASK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lesson/session/exercise.h"
 
 #include "lesson/session/verdict.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An exercise: what the reader types is run, and compared with what the answer prints. */
 #ifndef ATTN_LESSON_SESSION_EXERCISE_H
 #define ATTN_LESSON_SESSION_EXERCISE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the reader types, a line at a time. */
 #ifndef ATTN_LESSON_SESSION_LINE_H
 #define ATTN_LESSON_SESSION_LINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lesson/session/own_files.h"
 
 #include <dirent.h>

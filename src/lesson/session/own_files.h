@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The files that the reader has made or changed in the folder of a lesson, told from those that its commands make. */
 #ifndef ATTN_LESSON_SESSION_OWN_FILES_H
 #define ATTN_LESSON_SESSION_OWN_FILES_H

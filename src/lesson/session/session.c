@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lesson/session/session.h"
 
 #include "lesson/session/exercise.h"
@@ -19,7 +20,7 @@ enum {
 };
 
 /* Where the reader is. */
-struct place {
+struct lesson_place {
     size_t lesson; /* from 1 */
     size_t part;
     size_t prepared; /* lessons whose files are there */
@@ -177,7 +178,7 @@ static enum move do_part(struct session *session, const struct lesson *lesson, s
 
 /* To the text before the question before this one; from the first question to its beginning, and from there to the
  * lesson before. */
-static void go_back(struct place *place)
+static void go_back(struct lesson_place *place)
 {
     const struct lesson *lesson = &LESSONS[place->lesson];
     size_t questions = 0, part = place->part;
@@ -203,7 +204,7 @@ static enum move show_title(struct session *session, size_t number)
 }
 
 /* The files that earlier lessons make, but for those that the reader has made otherwise. */
-static void prepare(struct session *session, struct place *place)
+static void prepare(struct session *session, struct lesson_place *place)
 {
     struct error ignored = {0};
     own_files_look(&session->files, session->shell.folder, true, session->arena, &ignored);
@@ -238,7 +239,7 @@ static size_t ask_next(struct session *session, size_t lesson)
 }
 
 /* From the place on, until the reader leaves. */
-static void go_through(struct session *session, struct place place)
+static void go_through(struct session *session, struct lesson_place place)
 {
     while (place.lesson > 0 && !session->show.output->failed) {
         const struct lesson *lesson = &LESSONS[place.lesson];
@@ -257,8 +258,8 @@ static void go_through(struct session *session, struct place place)
             place.part--;
             go_back(&place);
         } else {
-            place = (struct place){.lesson = session->reading ? ask_next(session, place.lesson) : 0,
-                                   .prepared = place.prepared};
+            place = (struct lesson_place){.lesson = session->reading ? ask_next(session, place.lesson) : 0,
+                                          .prepared = place.prepared};
         }
     }
 }
@@ -355,7 +356,7 @@ enum status session_run(size_t first, bool color, struct output *output, struct 
     if (shell_open(&session->shell, arena, error) != STATUS_OK)
         return error->status;
     if (begin(session, first))
-        go_through(session, (struct place){.lesson = first > 0 ? first : 1});
+        go_through(session, (struct lesson_place){.lesson = first > 0 ? first : 1});
     offer_files(session);
     shell_close(&session->shell);
     *error = output->failed ? *error : (struct error){0};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A reader goes through the lessons: reads, predicts, runs commands, does the exercises. */
 #ifndef ATTN_LESSON_SESSION_SESSION_H
 #define ATTN_LESSON_SESSION_SESSION_H

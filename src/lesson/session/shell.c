@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lesson/session/shell.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Commands, run by /bin/sh in a folder of their own, which goes with the program: at its end, and where a signal ends
  * it that a program can catch. */
 #ifndef ATTN_LESSON_SESSION_SHELL_H

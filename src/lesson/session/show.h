@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The text of a lesson on a terminal, or on a page. */
 #ifndef ATTN_LESSON_SESSION_SHOW_H
 #define ATTN_LESSON_SESSION_SHOW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the reader has found, against what comes out: numbers, words, and what two commands print. */
 #ifndef ATTN_LESSON_SESSION_VERDICT_H
 #define ATTN_LESSON_SESSION_VERDICT_H

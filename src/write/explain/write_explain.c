@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/explain/write_explain.h"
 
 #include "base/wrap.h"
@@ -18,14 +19,14 @@ static size_t matrix_of(const struct problem *problem, enum stage stage, size_t 
     if (!stage_exists(stage) || problem_is_side_by_side(problem, stage))
         return item;
     if (stage_is_of_keys(stage))
-        return item * problem->kv_heads + head / (problem->heads / problem->kv_heads);
-    return item * problem->heads + head;
+        return item * problem->size.kv_heads + head / (problem->size.heads / problem->size.kv_heads);
+    return item * problem->size.heads + head;
 }
 
 /* The table of a stage; of the gradients by parameters the cell's. */
 static const struct result_table *table_of(const struct result *result, enum stage stage)
 {
-    const char *name = result->problem->cell_name;
+    const char *name = result->problem->chosen.cell_name;
     for (size_t i = 0; i < result->table_count && STAGES[stage].columns == STAGE_COLUMNS_PARAMETERS && name != NULL;
          i++)
         if (strcmp(result->tables[i].name, name) == 0)
@@ -93,13 +94,13 @@ static double magnitude_of_cell(struct explanation *e, struct result *result, co
                                 size_t matrix)
 {
     const struct problem *problem = result->problem;
-    const enum stage from = stage_is_of_keys(problem->cell.stage) ? problem->cell.stage : STAGE_VALUE;
+    const enum stage from = stage_is_of_keys(problem->chosen.cell.stage) ? problem->chosen.cell.stage : STAGE_VALUE;
     struct explain_range heads = explain_heads(e, from);
     struct explain_place place = {0, 0, 0};
     double magnitude = 0;
     result_place(table, matrix, &place.item, &place.head);
     if (table->stage == STAGE_INPUTS)
-        magnitude = magnitude_of_rows(e, result, table, matrix, problem->rows, 1);
+        magnitude = magnitude_of_rows(e, result, table, matrix, problem->chosen.rows, 1);
     if (stage_exists(table->stage))
         heads = (struct explain_range){place.head, place.head + 1, false};
     else if (table->stage != problem_source(problem, from))
@@ -118,7 +119,7 @@ static double magnitude_of_table(struct explanation *e, struct result *result, c
     double magnitude = 0;
     for (size_t matrix = 0; matrix < result_matrices(table); matrix++) {
         magnitude = fmax(magnitude, magnitude_of_rows(e, result, table, matrix, NULL, result_rows(table)));
-        if (result->problem->has_cell && of_tokens)
+        if (result->problem->chosen.has_cell && of_tokens)
             magnitude = fmax(magnitude, magnitude_of_cell(e, result, table, matrix));
     }
     return magnitude;
@@ -128,7 +129,7 @@ static void choose_notation(struct explanation *e, struct result *result)
 {
     for (size_t i = 0; i < result->table_count; i++) {
         const struct result_table *table = &result->tables[i];
-        const bool masks = table->stage == STAGE_INPUTS && table->tensor != &result->problem->inputs;
+        const bool masks = table->stage == STAGE_INPUTS && table->tensor != &result->problem->given.inputs;
         if (table->stage != STAGE_PARAMETERS && !masks)
             e->exponent[table->stage] = text_wants_exponent(magnitude_of_table(e, result, table));
     }
@@ -229,8 +230,8 @@ static enum status begin(struct explanation *explanation, const struct writing *
 static enum status write_stages(const struct writing *writing, struct explanation *explanation)
 {
     const struct problem *problem = writing->result->problem;
-    for (size_t i = 0; i < problem->explained_count && !writing->output->failed; i++) {
-        const enum stage stage = problem->explained[i];
+    for (size_t i = 0; i < problem->chosen.explained_count && !writing->output->failed; i++) {
+        const enum stage stage = problem->chosen.explained[i];
         if (!stage_is_explained(problem, stage)) {
             if (write_text_tables(writing, stage) != STATUS_OK)
                 return writing->error->status;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* result -> a worked solution: for each stage that is explained, every row that was asked for with its arithmetic.
  *
  * The order is that of the stages, or with a cell from it back to the inputs. What is given and not computed is a table

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/format/format.h"
 
 #include "write/explain/write_explain.h"
@@ -9,7 +10,7 @@
 /* Text is the one format that is written in two ways. */
 enum status write_text(const struct writing *writing)
 {
-    return writing->result->problem->explains ? write_explanation(writing) : write_plain_text(writing);
+    return writing->result->problem->chosen.explains ? write_explanation(writing) : write_plain_text(writing);
 }
 
 #define FORMAT_WRITER(id, name, writer, ...) [FORMAT_##id] = writer,
@@ -37,7 +38,7 @@ enum status write_check(const struct options *options, struct error *error)
 
 bool write_elides(const struct options *options, const struct problem *problem)
 {
-    return options_format(options)->elides && !options->full && !options->heatmap && !problem->explains;
+    return options_format(options)->elides && !options->full && !options->heatmap && !problem->chosen.explains;
 }
 
 static struct writing make_writing(const struct options *options, struct result *result, struct output *output,

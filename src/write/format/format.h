@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* result -> the format asked for, to where it was asked to go. */
 #ifndef ATTN_WRITE_FORMAT_FORMAT_H
 #define ATTN_WRITE_FORMAT_FORMAT_H

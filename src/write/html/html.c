@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* result -> one HTML page that needs no network: tokens, settings, inputs and parameters, and a script that computes
  * from them what a reader points at, by the equations of src/stage/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The data of the page, in <script> elements that no browser runs: one JSON object, and numbers in base64,
  * little-endian, of float64 for that dtype and else of float32.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/html/page_data.h"
 
 #include "base/text.h"
@@ -41,11 +42,11 @@ static void write_settings(struct json *json, const struct problem *problem)
     json_open(json, "settings", '[');
     if (problem->parameters.given)
         write_named(json, "parameters from", problem->parameters.source, TEXT_COLUMNS);
-    for (size_t i = 0; i < problem->setting_count; i++)
-        if (!problem->settings[i].idle && strcmp(problem->settings[i].name, "mistake") != 0)
-            write_named(json, problem->settings[i].name, problem->settings[i].text, TEXT_COLUMNS);
-    for (size_t i = 0; i < problem->mistake_count; i++) /* one by one, so that none is cut */
-        write_named(json, "mistake", mistake_text(problem->mistakes[i], mistake), TEXT_COLUMNS);
+    for (size_t i = 0; i < problem->record.setting_count; i++)
+        if (!problem->record.settings[i].idle && strcmp(problem->record.settings[i].name, "mistake") != 0)
+            write_named(json, problem->record.settings[i].name, problem->record.settings[i].text, TEXT_COLUMNS);
+    for (size_t i = 0; i < problem->mistake.count; i++) /* one by one, so that none is cut */
+        write_named(json, "mistake", mistake_text(problem->mistake.choices[i], mistake), TEXT_COLUMNS);
     json_close(json);
 }
 
@@ -56,7 +57,7 @@ static void write_norms(struct json *json, const struct problem *problem)
     json_open(json, "norms", '{');
     for (int id = 0; id < NORM_COUNT; id++) {
         const struct norm *norm = &problem->parameters.norms[id];
-        if (norm->kind == NORM_NONE || (id == NORM_INPUTS && !problem->residual))
+        if (norm->kind == NORM_NONE || (id == NORM_INPUTS && !problem->given.residual))
             continue;
         json_open(json, page_norm_name((enum norm_id)id), '{');
         json_text(json, "kind", KINDS[norm->kind]);
@@ -130,12 +131,12 @@ static void write_texts(struct json *json, const char *key, const struct token_l
 /* Of the keys; of the queries where they are not the keys' tokens. */
 static void write_tokens(struct json *json, const struct problem *problem)
 {
-    write_texts(json, "token_texts", &problem->labels);
-    if (problem->apart)
-        write_texts(json, "query_texts", &problem->query_labels);
-    write_labels(json, "tokens", &problem->labels, true);
-    if (problem->apart)
-        write_labels(json, "query_tokens", &problem->query_labels, true);
+    write_texts(json, "token_texts", &problem->labels.keys);
+    if (problem->labels.queries_differ)
+        write_texts(json, "query_texts", &problem->labels.queries);
+    write_labels(json, "tokens", &problem->labels.keys, true);
+    if (problem->labels.queries_differ)
+        write_labels(json, "query_tokens", &problem->labels.queries, true);
 }
 
 /* What the page shows, with formulas; query, key and value are always there. */
@@ -169,7 +170,7 @@ static void write_way(struct json *json, const struct problem *problem, enum pro
     json_text(json, "from",
               operand_has_last_step(problem, id) ? stage_name(operand_before_last_step(problem, id)) : NULL);
     json_line(json, 0);
-    json_real(json, "scale", operand_is_scaled(problem, id) ? problem->query_scale : 1);
+    json_real(json, "scale", operand_is_scaled(problem, id) ? problem->scaling.query_factor : 1);
     json_close(json);
 }
 
@@ -185,12 +186,12 @@ static void write_ways(struct json *json, const struct problem *problem)
         }
     json_close(json);
     json_open(json, "pairs", '[');
-    for (size_t pair = 0; pair < problem->rope.columns / 2; pair++) {
-        const struct rope_pair at = rope_pair(&problem->rope, pair);
+    for (size_t pair = 0; pair < problem->rotation.rope.columns / 2; pair++) {
+        const struct rope_pair at = rope_pair(&problem->rotation.rope, pair);
         json_open(json, NULL, '[');
         for (size_t i = 0; i < 4; i++)
             json_size(json, NULL, i < 2 ? at.from[i] : at.to[i - 2]);
-        json_real(json, NULL, problem->rope.frequencies[pair]);
+        json_real(json, NULL, problem->rotation.rope.frequencies[pair]);
         json_close(json);
     }
     json_close(json);
@@ -200,12 +201,12 @@ static void write_ways(struct json *json, const struct problem *problem)
  * past, as it is. */
 static void write_turned(struct json *json, const struct problem *problem, enum projection_id id)
 {
-    const size_t rows = id == PROJECTION_QUERY ? problem->row_count : problem->keys;
+    const size_t rows = id == PROJECTION_QUERY ? problem->chosen.row_count : problem->size.keys;
     if (!operand_is_turned(problem, id))
         return;
     json_open(json, id == PROJECTION_QUERY ? "query_positions" : "key_positions", '[');
-    for (size_t i = 0; i < problem->items * rows; i++) {
-        const size_t row = id == PROJECTION_QUERY ? problem->rows[i % rows] : i % rows;
+    for (size_t i = 0; i < problem->size.items * rows; i++) {
+        const size_t row = id == PROJECTION_QUERY ? problem->chosen.rows[i % rows] : i % rows;
         const size_t position = operand_position(problem, id, i / rows, row);
         write_integer(json, NULL, position == SIZE_MAX ? -1 : (long long)position);
     }
@@ -214,17 +215,17 @@ static void write_turned(struct json *json, const struct problem *problem, enum 
 
 static void write_sizes(struct json *json, const struct problem *problem)
 {
-    json_size(json, "items", problem->items);
-    json_size(json, "heads", problem->heads);
-    json_size(json, "key_heads", problem->kv_heads);
-    json_size(json, "queries", problem->queries);
-    json_size(json, "keys", problem->keys);
-    json_size(json, "d_head", problem->d_head);
-    json_size(json, "d_value", problem->d_value);
-    json_truth(json, "has_batch", problem->has_batch);
-    json_truth(json, "has_heads", problem->has_heads);
-    json_truth(json, "labelled_queries", problem->first_query != SIZE_MAX);
-    json_size(json, "first_query", problem->first_query != SIZE_MAX ? problem->first_query : 0);
+    json_size(json, "items", problem->size.items);
+    json_size(json, "heads", problem->size.heads);
+    json_size(json, "key_heads", problem->size.kv_heads);
+    json_size(json, "queries", problem->size.queries);
+    json_size(json, "keys", problem->size.keys);
+    json_size(json, "d_head", problem->size.d_head);
+    json_size(json, "d_value", problem->size.d_value);
+    json_truth(json, "has_batch", problem->size.has_batch);
+    json_truth(json, "has_heads", problem->size.has_heads);
+    json_truth(json, "labelled_queries", problem->labels.first_query != SIZE_MAX);
+    json_size(json, "first_query", problem->labels.first_query != SIZE_MAX ? problem->labels.first_query : 0);
 }
 
 /* T5's table, (buckets, H), and the bucket of each distance of key and query from -far to far; those beyond have that
@@ -257,8 +258,8 @@ static void write_penalties(struct json *json, const struct problem *problem)
     if (mask->alibi_slopes == NULL || mask->places.from == MASK_FROM_QUERY)
         return;
     json_open(json, "alibi_penalties", '[');
-    for (size_t i = 0; i < problem->heads * problem->keys; i++) {
-        mask_bias(&slopes, 0, i / problem->keys, 0, i % problem->keys, 1, &bias);
+    for (size_t i = 0; i < problem->size.heads * problem->size.keys; i++) {
+        mask_bias(&slopes, 0, i / problem->size.keys, 0, i % problem->size.keys, 1, &bias);
         json_real(json, NULL, -bias);
     }
     json_close(json);
@@ -285,16 +286,16 @@ static void write_mask(struct json *json, const struct problem *problem)
     json_real(json, "left", (double)mask->left);
     json_real(json, "right", (double)mask->right);
     json_open(json, "offsets", '[');
-    for (size_t item = 0; item < problem->items; item++)
+    for (size_t item = 0; item < problem->size.items; item++)
         write_integer(json, NULL, mask_offset(mask, item, 0));
     json_close(json);
     json_truth(json, "has_lengths", mask->lengths != NULL);
-    json_size(json, "past", problem->past);
+    json_size(json, "past", problem->rotation.past);
     json_size(json, "masked_keys", mask->masked_keys);
     write_attn_mask(json, mask);
-    json_reals(json, "alibi_slopes", mask->alibi_slopes, problem->heads);
+    json_reals(json, "alibi_slopes", mask->alibi_slopes, problem->size.heads);
     write_penalties(json, problem);
-    json_reals(json, "sinks", mask->sinks, problem->heads);
+    json_reals(json, "sinks", mask->sinks, problem->size.heads);
     write_relative(json, mask);
     json_text(json, "empty_row", EMPTY_ROW_WORDS[mask->empty_row]);
 }
@@ -302,13 +303,14 @@ static void write_mask(struct json *json, const struct problem *problem)
 /* To what masked scores are rounded: infinity is among them. */
 static enum dtype masked_dtype(const struct problem *problem)
 {
-    return dtype_has_infinity(problem->dtype) ? problem->dtype : problem_stage_dtype(problem, STAGE_MASKED);
+    return dtype_has_infinity(problem->rounding.dtype) ? problem->rounding.dtype
+                                                       : problem_stage_dtype(problem, STAGE_MASKED);
 }
 
 /* What the page rounds by: the facts of its dtypes. */
 static void write_dtypes(struct json *json, const struct problem *problem)
 {
-    const enum dtype dtypes[] = {problem->dtype, problem->softmax_dtype, masked_dtype(problem)};
+    const enum dtype dtypes[] = {problem->rounding.dtype, problem->rounding.softmax_dtype, masked_dtype(problem)};
     json_open(json, "dtypes", '{');
     for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++) {
         if ((i > 0 && dtypes[i] == dtypes[0]) || (i > 1 && dtypes[i] == dtypes[1]))
@@ -335,8 +337,8 @@ static void write_draws(struct json *json, const struct problem *problem)
         return;
     }
     json_open(json, "draws", '{');
-    json_size(json, "next", problem->generator.next);
-    json_text(json, "build", BUILDS[problem->generator.build]);
+    json_size(json, "next", problem->drop.generator.next);
+    json_text(json, "build", BUILDS[problem->drop.generator.build]);
     json_close(json);
 }
 
@@ -376,32 +378,32 @@ void page_write_job(const struct result *result, int precision, struct output *o
     write_start(&json, problem);
     write_integer(&json, "precision", precision);
     write_sizes(&json, problem);
-    json_text(&json, "dtype", dtype_name(problem->dtype));
-    json_text(&json, "softmax_dtype", dtype_name(problem->softmax_dtype));
-    if (masked_dtype(problem) != problem->dtype)
+    json_text(&json, "dtype", dtype_name(problem->rounding.dtype));
+    json_text(&json, "softmax_dtype", dtype_name(problem->rounding.softmax_dtype));
+    if (masked_dtype(problem) != problem->rounding.dtype)
         json_text(&json, "masked_dtype", dtype_name(masked_dtype(problem)));
     write_dtypes(&json, problem);
-    json_real(&json, "scale", problem->scale);
-    json_truth(&json, "scales_query", problem->scales_query);
-    json_real(&json, "query_scale", problem->query_scale);
-    json_text(&json, "rope_dtype", dtype_name(problem->rope.in_double ? DTYPE_F64 : DTYPE_F32));
-    json_real(&json, "rope_attention", problem->rope.attention);
-    json_real(&json, "temperature", problem->temperature);
-    json_real(&json, "softcap", problem->softcap);
-    json_real(&json, "clip", problem->clip);
-    json_real(&json, "dropout", problem->dropout);
+    json_real(&json, "scale", problem->scaling.factor);
+    json_truth(&json, "scales_query", problem->scaling.on_query);
+    json_real(&json, "query_scale", problem->scaling.query_factor);
+    json_text(&json, "rope_dtype", dtype_name(problem->rotation.rope.in_double ? DTYPE_F64 : DTYPE_F32));
+    json_real(&json, "rope_attention", problem->rotation.rope.attention);
+    json_real(&json, "temperature", problem->scaling.temperature);
+    json_real(&json, "softcap", problem->scaling.softcap);
+    json_real(&json, "clip", problem->given.clip);
+    json_real(&json, "dropout", problem->drop.share);
     write_draws(&json, problem);
     write_mask(&json, problem);
     write_stages(&json, result);
     write_ways(&json, problem);
     write_turned(&json, problem, PROJECTION_QUERY);
     write_turned(&json, problem, PROJECTION_KEY);
-    if (problem->recipe != NULL) /* the stages that mistakes make otherwise than the page would */
-        write_json_stages(&json, "wrong", problem->wrong);
+    if (problem->mistake.recipe != NULL) /* the stages that mistakes make otherwise than the page would */
+        write_json_stages(&json, "wrong", problem->mistake.wrong);
     else
         json_text(&json, "wrong", NULL);
-    json_truth(&json, "mask_made", problem->mask_made);
-    json_sizes(&json, "positions", problem->rows, problem->row_count);
+    json_truth(&json, "mask_made", problem->mistake.mask_made);
+    json_sizes(&json, "positions", problem->chosen.rows, problem->chosen.row_count);
     write_tokens(&json, problem);
     close_script(&json);
     write_mistakes(output);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/html/page_data.h"
 
 #include "base/base64.h"
@@ -75,7 +76,7 @@ static void write_attn_mask(const struct problem *problem, struct output *output
                 numbers[i] = (numbers[i] != 0) != mask->true_drops;
             add_bits(&base64, numbers, now);
         } else {
-            add_numbers(&base64, numbers, now, dtype_storage(problem->dtype));
+            add_numbers(&base64, numbers, now, dtype_storage(problem->rounding.dtype));
         }
     }
     close_numbers(&base64);
@@ -89,19 +90,19 @@ static void write_made(struct result *result, enum stage stage, struct output *o
     const bool side_by_side = problem_is_side_by_side(problem, stage);
     const struct tensor *held = &result->attention.held[problem_made_as(problem, stage)];
     const size_t columns = problem_columns_of_head(problem, stage);
-    const size_t rows = problem->row_count, heads = problem->heads;
+    const size_t rows = problem->chosen.row_count, heads = problem->size.heads;
     double numbers[CHUNK];
     char name[NAME_BYTES];
     if (held->rank == 0)
         return;
     snprintf(name, sizeof name, "made-%s", stage_name(stage));
     struct base64 base64 = open_numbers(name, output);
-    for (size_t i = 0; i < problem->items * heads * rows; i++)
+    for (size_t i = 0; i < problem->size.items * heads * rows; i++)
         for (size_t first = 0; first < columns; first += CHUNK) {
             const size_t now = memory_smaller(columns - first, CHUNK), head = i / rows % heads;
             const size_t row = side_by_side ? (i / rows / heads * rows + i % rows) * heads + head : i;
             tensor_load(held, row * columns + first, now, numbers);
-            add_numbers(&base64, numbers, now, dtype_storage(problem->dtype));
+            add_numbers(&base64, numbers, now, dtype_storage(problem->rounding.dtype));
         }
     close_numbers(&base64);
 }
@@ -109,14 +110,14 @@ static void write_made(struct result *result, enum stage stage, struct output *o
 /* Cosine and sine of each pair of each row that is turned, (B, S or Tk, n / 2, 2). */
 static void write_turns(const struct problem *problem, enum projection_id id, struct output *output)
 {
-    const size_t rows = id == PROJECTION_QUERY ? problem->row_count : problem->keys;
+    const size_t rows = id == PROJECTION_QUERY ? problem->chosen.row_count : problem->size.keys;
     struct base64 base64 = open_numbers(id == PROJECTION_QUERY ? "turns-query" : "turns-key", output);
-    for (size_t i = 0; i < problem->items * rows; i++) {
-        const size_t row = id == PROJECTION_QUERY ? problem->rows[i % rows] : i % rows;
+    for (size_t i = 0; i < problem->size.items * rows; i++) {
+        const size_t row = id == PROJECTION_QUERY ? problem->chosen.rows[i % rows] : i % rows;
         const size_t position = operand_position(problem, id, i / rows, row);
-        for (size_t pair = 0; pair < problem->rope.columns / 2; pair++) {
+        for (size_t pair = 0; pair < problem->rotation.rope.columns / 2; pair++) {
             const struct rope_turn turn = operand_turn(problem, position == SIZE_MAX ? 0 : position, pair);
-            add_numbers(&base64, (double[]){turn.cosine, turn.sine}, 2, dtype_storage(problem->dtype));
+            add_numbers(&base64, (double[]){turn.cosine, turn.sine}, 2, dtype_storage(problem->rounding.dtype));
         }
     }
     close_numbers(&base64);
@@ -200,7 +201,7 @@ static void write_kept(struct result *result, struct output *output)
 {
     const struct result_table *dropped = result_table_of(result, STAGE_DROPPED);
     if (page_draws(result->problem))
-        write_generator(&result->problem->generator, output);
+        write_generator(&result->problem->drop.generator, output);
     else if (dropped != NULL)
         write_rows(result, dropped, "kept", true, output);
 }
@@ -210,8 +211,8 @@ enum status page_write_numbers(const struct writing *writing)
     struct result *result = writing->result;
     struct output *output = writing->output;
     const struct problem *problem = result->problem;
-    struct table_writing tables = {output, problem->dtype, writing->error};
-    for (int stage = 0; stage < STAGE_COUNT && problem->recipe != NULL; stage++)
+    struct table_writing tables = {output, problem->rounding.dtype, writing->error};
+    for (int stage = 0; stage < STAGE_COUNT && problem->mistake.recipe != NULL; stage++)
         if (STAGES[stage].on_page && !STAGES[stage].operand)
             write_made(result, (enum stage)stage, output);
     if (page_starts_late(problem) == NULL)

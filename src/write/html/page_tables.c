@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/html/page_data.h"
 
 #include <stdio.h>
@@ -22,11 +23,11 @@ const char *page_starts_late(const struct problem *problem)
     size_t parameters = 0;
     if (!problem_projects(problem))
         return "sdpa is given query, key and value.";
-    if (problem->right != NULL)
+    if (problem->mistake.right != NULL)
         return "attn made a mistake here on purpose, which starts from its own query, key and value.";
     if (MECHANISMS[problem->mechanism].opens)
         return "The parameters of a layer stay in its checkpoint.";
-    if (problem->rounding != ROUNDING_STAGES)
+    if (problem->rounding.when != ROUNDING_STAGES)
         return "attn rounds here as the model's own code does, which this page does not.";
     if (problem->parameters.latent.rank > 0)
         return "Key and value come by way of a latent, which attn alone makes.";
@@ -36,9 +37,9 @@ const char *page_starts_late(const struct problem *problem)
 
 bool page_draws(const struct problem *problem)
 {
-    const double draws =
-        (double)problem->items * (double)problem->heads * (double)problem->queries * (double)problem->keys;
-    return problem->dropout > 0 && problem->recipe == NULL && draws <= MOST_DRAWS;
+    const double draws = (double)problem->size.items * (double)problem->size.heads * (double)problem->size.queries *
+                         (double)problem->size.keys;
+    return problem->drop.share > 0 && problem->mistake.recipe == NULL && draws <= MOST_DRAWS;
 }
 
 static void take_tensor(const char *name, const struct tensor *tensor, page_table_take *take, void *context)
@@ -86,9 +87,9 @@ void page_tables_each(const struct problem *problem, page_table_take *take, void
 {
     const struct parameters *parameters = &problem->parameters;
     char stem[PARAMETER_NAME_BYTES];
-    take_tensor("inputs", &problem->inputs, take, context);
-    if (problem->crosses)
-        take_tensor("key_inputs", &problem->key_inputs, take, context);
+    take_tensor("inputs", &problem->given.inputs, take, context);
+    if (problem->given.is_cross)
+        take_tensor("key_inputs", &problem->given.key_inputs, take, context);
     for (size_t module = 0; module < parameters->module_count; module++)
         for (int id = 0; id < PROJECTION_COUNT; id++) {
             parameters_name(stem, module, problem->plan.stacked, (enum projection_id)id, "");

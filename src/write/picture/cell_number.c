@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/picture/cell_number.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The number in a cell of a picture: as short as it can be read, the same decimals in all cells of a table. */
 #ifndef ATTN_WRITE_PICTURE_CELL_NUMBER_H
 #define ATTN_WRITE_PICTURE_CELL_NUMBER_H

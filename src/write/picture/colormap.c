@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/picture/colormap.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers -> colours, for every picture: one map for numbers of one sign, one for numbers of both.
  *
  * Both are made of a few anchors in Oklab (Ottosson 2020, "A perceptual color space for image processing"), where equal

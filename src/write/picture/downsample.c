@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/picture/downsample.h"
 
 #include <math.h>

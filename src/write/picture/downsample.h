@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A table made small enough for a picture: blocks of its numbers become one number each, their mean.
  *
  * Rows are asked for one at a time, so a T x T table is never held; what is held is what the picture shows. Keys that

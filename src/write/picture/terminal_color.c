@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/picture/terminal_color.h"
 
 #include <stdio.h>

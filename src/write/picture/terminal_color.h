@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The colours of a map on a terminal: escape sequences for as many colours as it has, else shades of characters. */
 #ifndef ATTN_WRITE_PICTURE_TERMINAL_COLOR_H
 #define ATTN_WRITE_PICTURE_TERMINAL_COLOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/svg/svg.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* SVG as it is written: text made fit for XML, widths estimated, the style sheet with its light and its dark side.
  *
  * What a renderer lacks must cost nothing: there is no script, no foreignObject, no CSS variable, and no font but a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The arrows of a flow: from above to below, or to the right in a line. */
 #ifndef ATTN_WRITE_SVG_SVG_ARROWS_H
 #define ATTN_WRITE_SVG_SVG_ARROWS_H

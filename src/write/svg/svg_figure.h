@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A figure of a flow: what it shows, its title, its heads, and where its cells are. */
 #ifndef ATTN_WRITE_SVG_SVG_FIGURE_H
 #define ATTN_WRITE_SVG_SVG_FIGURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/stage_id.h"
 #include "write/svg/svg_arrows.h"
 #include "write/svg/svg_figure.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Formulas as a book sets them: "query . key^T" as Q K with a raised T, "sqrt(2)" as a root, -inf as a sign.
  *
  * What has a letter in Vaswani et al. 2017 is called by it: X (the inputs), Q, K, V, and W with its index. A table with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "model/stage_id.h"
 #include "write/svg/svg_formula.h"
 #include "write/svg/svg_picture.h"

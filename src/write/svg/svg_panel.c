@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/svg/svg_panel.h"
 #include "model/stages.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One table in an SVG: its matrices as cells, with numbers where they can be read, tokens on both axes.
  *
  * A panel is measured once for all matrices of its table, and each is then drawn where the page has its place. Lengths

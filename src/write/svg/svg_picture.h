@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A picture on its way: a figure for each table that is drawn, and the two ways to lay them out.
  *
  * A layout places the figures and says how large the picture is; then it draws them. Lengths are pixels. */

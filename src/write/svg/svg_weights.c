@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/svg/svg_weights.h"
 
 #include "base/text.h"
@@ -92,7 +93,7 @@ static enum status make_table(struct svg_picture *picture, const struct matrix *
                                    .stage = STAGE_PARAMETERS,
                                    .rank = stacked ? 3 : 2,
                                    .tensor = tensor,
-                                   .dtype = picture->result->problem->dtype};
+                                   .dtype = picture->result->problem->rounding.dtype};
     const enum axis axes[] = {AXIS_HEAD, AXIS_COLUMN, AXIS_COLUMN};
     memcpy(table->axes, axes + !stacked, table->rank * sizeof axes[0]);
     memcpy(table->shape, tensor->shape + !stacked, table->rank * sizeof tensor->shape[0]);
@@ -145,7 +146,7 @@ enum status svg_weights_add(struct svg_picture *picture)
     if (asked && parameters->latent.rank > 0)
         return error_usage(picture->error, "--stages: the 'parameters' of a latent make no picture; expected stages "
                                            "without them, or another --format than svg");
-    if (!problem_projects(problem) || parameters->latent.rank > 0 || (problem->stages_asked && !asked))
+    if (!problem_projects(problem) || parameters->latent.rank > 0 || (problem->chosen.stages_asked && !asked))
         return STATUS_OK;
     if (widen_row(picture) != STATUS_OK)
         return picture->error->status;

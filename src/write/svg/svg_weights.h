@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The matrices of a flow: W_query, W_key and W_value before what they make, out_proj before the output. */
 #ifndef ATTN_WRITE_SVG_SVG_WEIGHTS_H
 #define ATTN_WRITE_SVG_SVG_WEIGHTS_H

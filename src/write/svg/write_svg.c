@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* result -> one self-contained SVG: small inputs as a flow from table to table, T x T tables alone as heatmaps.
  *
  * A flow shows at most 12 rows and columns, 4 heads and 4 items. Where nobody asked for stages and the result is
@@ -38,7 +39,7 @@ static enum status choose_figures(struct svg_picture *picture, bool *flow)
         if (table->stage == STAGE_PARAMETERS)
             *flow = true; /* those that are matrices are added */
         if (table->stage == STAGE_PARAMETERS ||
-            (table->stage == STAGE_INPUTS && table->tensor != &result->problem->inputs))
+            (table->stage == STAGE_INPUTS && table->tensor != &result->problem->given.inputs))
             continue; /* a mask, slopes, sinks: their work is seen in the stages */
         picture->figures[picture->count++].panel.sample.table = table;
         *flow |= !stage_is_square(table->stage);
@@ -49,7 +50,7 @@ static enum status choose_figures(struct svg_picture *picture, bool *flow)
         return STATUS_OK;
     if (large == NULL)
         return svg_weights_add(picture);
-    if (result->problem->stages_asked)
+    if (result->problem->chosen.stages_asked)
         return too_large(large, picture->error);
     *flow = false;
     picture->count = 1;

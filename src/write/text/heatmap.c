@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/text/heatmap.h"
 
 #include "base/text.h"
@@ -93,7 +94,7 @@ static size_t row_text(const struct heatmap *map, size_t item, size_t row, char 
 static size_t widest_label(const struct heatmap *map, bool of_rows)
 {
     const struct problem *problem = map->result->problem;
-    const size_t lists = memory_larger(problem->labels.lists, problem->query_labels.lists);
+    const size_t lists = memory_larger(problem->labels.keys.lists, problem->labels.queries.lists);
     const size_t count = of_rows ? result_rows(map->table) : result_columns(map->table);
     char text[LABEL_BYTES];
     size_t widest = 1;

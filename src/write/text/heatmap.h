@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A T x T table -> coloured cells for a terminal, with the number in each, tokens on both axes and a scale beneath.
  *
  * Heads stand side by side as the width allows. Where it does not allow much, cells lose margin, then decimals, then

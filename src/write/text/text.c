@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "write/text/text.h"
 
 #include "base/text.h"

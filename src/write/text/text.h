@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* result -> text for people: the settings in a line, then each table under a heading with name, formula and shape.
  *
  * Fixed decimals, aligned on the point; %e where a table's largest shown magnitude is outside 1e-4 .. 1e6. More than

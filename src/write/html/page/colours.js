@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* Colours that readers with any kind of colour vision tell apart, on light ground and on dark: the lightness of a map
  * grows or falls all the way, blue and orange stand for the two signs. */
 

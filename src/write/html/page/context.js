@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* The context of the chosen query, built up: each key's weight times its value, one after another. */
 
 const MOST_SHARES = 12, MOST_BARS = 4;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* The controls: what can be set, the tokens, what was changed, and what is taken along. Those of the settings follow from
  * settingsOf; what makes no sense for a job stands aside, with its reason. */
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* Numbers that a reader changes: dragged to the side, typed, or a step up and down with keys. */
 
 /* --- one after another, a frame at a time ------------------------------------------------------------------------ */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* Edits: each makes another model, or is refused with a sentence for people. */
 
 class Refusal extends Error {}

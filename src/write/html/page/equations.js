@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* The equations of attention over a model: those of src/stage/, in double precision and in the same order of sums, each
  * stage rounded to the working dtype as it is stored. What is computed is asked for by rows, and remembered.
  *

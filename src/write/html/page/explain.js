@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* One cell of any stage with its arithmetic, back to the inputs: a list of steps, each with numbers as they are shown,
  * and "=" where these come to what is shown, to the last digit, else "≈". */
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* The way of the data: a small table for each step, with what is done between them. A click in one makes it the large
  * table, and its cell the chosen one. */
 

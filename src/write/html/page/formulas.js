@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* What each stage is made of, in the words of attn: as src/stage/ has them. */
 
 /* "W^T" where all modules store it so; a file may give one head's W as it is and another's transposed. */

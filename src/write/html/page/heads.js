@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* All heads at a glance: the chosen table of each head, small, one beside the other; a click chooses the head. They are
  * made a few at a time, so that nothing waits for them. */
 

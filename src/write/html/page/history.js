@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* What a reader changed: edits one after another, the model that each of them makes, undone and done again. `model` and
  * `after` are what is shown now; `before` is the evaluation of the job as attn wrote it. */
 

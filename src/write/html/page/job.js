@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* The job that attn wrote into the page: decoded, and the dtype that it is rounded to. */
 
 const byId = (id) => document.getElementById(id);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* The links from queries to keys, as BertViz's head view has them: two columns of tokens, and lines as wide as their
  * weights. */
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* What is looked at, and each table as it is shown: after the edits, before them, or the difference of both.
  *
  * A table is { rows, columns, numbers, masked, rowLabels, columnLabels }. Its axes say what a row and a column of it is: a

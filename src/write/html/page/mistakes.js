@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* Mistakes on purpose, those of --mistake that are simple: what each changes, or why a job cannot have it, as
  * src/mistake/ has them. A row:
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* The model: all that the numbers are computed from. It is made of the job that attn wrote, and changed by edits; an
  * edit makes another model, which shares with the one before it what stays.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* Numbers and tokens as a reader sees them. */
 
 /* `text` is a number above 0 rounded to so many decimals, `exact` the same number with all its digits. What lies halfway

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* The page: what is drawn when, the header, keys of the large table, and the beginning. */
 
 const layouts = { large: null, links: null };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* What dropout keeps, drawn as src/model/torch_random.c draws it: mt19937, of which each uniform takes two words, or the
  * generator of a build with MKL, which one word seeds for each call. */
 

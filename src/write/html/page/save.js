@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* What the page saves: an input of attn that gives the same numbers, and a link that holds the edits. */
 
 /* The shortest decimal that reads back to the same number of the working dtype; JSON has none for what is not finite. */

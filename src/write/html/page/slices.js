@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* Work that may be long, a piece at a time, so that nothing waits for it: the pieces of a newer list take the place of
  * those of an older one of that name. */
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* What becomes of inputs, query and key on their way: norms and rotations, as src/stage/operand_steps.c has them, each
  * rounded as it is stored. */
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* A table as a picture: rows down, columns across, their labels at the edges, numbers where they fit, the chosen cell in
  * a frame. The same for the small ones of the way and for the large one. */
 

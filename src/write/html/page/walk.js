@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* The guided walk: a step at a time, its text beside the part that it speaks of. Every sentence stands in the lessons of
  * the manual; tests/page/walk.js holds both together. */
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* A part of struct problem (problem.h): what a result says of its job, and what a person reads before the work
+ * starts. */
+#ifndef ATTN_PROBLEM_PROBLEM_RECORD_H
+#define ATTN_PROBLEM_PROBLEM_RECORD_H
+
+#include "base/setting.h"
+#include "cli/options.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct problem_record {
+    struct setting *settings; /* what changes the numbers, as it came out */
+    size_t setting_count;
+    const char
+        *warnings[OPTION_COUNT + 1]; /* of an option once at most: "--seed does nothing: ..."; and one of images */
+    size_t warning_count;
+};
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* A part of struct problem (problem.h): what scores become before the mask: scaled and capped; and dropout after it. */
+#ifndef ATTN_PROBLEM_PROBLEM_SCORES_H
+#define ATTN_PROBLEM_PROBLEM_SCORES_H
+
+#include "model/torch_random.h"
+
+#include <stdbool.h>
+
+struct problem_scaling {
+    double factor; /* 1 / sqrt(d) unless given, over the temperature */
+    double temperature;
+    double softcap;      /* 0: none */
+    bool on_query;       /* the query is multiplied with the scale, */
+    double query_factor; /* this one; `factor` is then 1 */
+};
+
+struct problem_dropout {
+    double share;                  /* of the weights that become 0 */
+    struct torch_random generator; /* where it begins */
+    bool seeded;                   /* which --dropout-seed says */
+};
+
+#endif
