@@ -18,15 +18,28 @@ static size_t list(const struct mask *mask, size_t item)
     return item % given(mask)->lists * given(mask)->count;
 }
 
-/* All keys where documents are scattered: the ends of a reach never fall. A query whose position is none of a key
- * has no document. */
+/* The position of a query is before the keys of its sequence, or behind them. */
+static bool is_before(const struct mask *mask, const struct mask_query *query)
+{
+    return query->position < (int64_t)mask_sequence(mask, query->query).first;
+}
+
+static bool is_behind(const struct mask *mask, const struct mask_query *query)
+{
+    return query->position >= (int64_t)mask_sequence(mask, query->query).end;
+}
+
+/* All keys where documents are scattered: the ends of a reach never fall. A query whose position is none of a key of
+ * its sequence has no document. */
 static struct mask_reach reach(const struct mask *mask, const struct mask_query *query)
 {
     const int64_t count = (int64_t)given(mask)->count;
     if (given(mask)->scattered)
         return (struct mask_reach){0, count};
-    if (query->position < 0 || query->position >= count)
-        return (struct mask_reach){query->position < 0 ? 0 : count, query->position < 0 ? 0 : count};
+    if (is_before(mask, query))
+        return (struct mask_reach){0, 0};
+    if (is_behind(mask, query))
+        return (struct mask_reach){count, count};
     const struct span run = given(mask)->runs[list(mask, query->item) + (size_t)query->position];
     return (struct mask_reach){(int64_t)run.first, (int64_t)run.end};
 }
@@ -34,7 +47,7 @@ static struct mask_reach reach(const struct mask *mask, const struct mask_query 
 static bool forbids(const struct mask *mask, const struct mask_query *query, size_t key)
 {
     const int64_t *ids = given(mask)->ids + list(mask, query->item);
-    return query->position < 0 || (uint64_t)query->position >= given(mask)->count || ids[key] != ids[query->position];
+    return is_before(mask, query) || is_behind(mask, query) || ids[key] != ids[query->position];
 }
 
 static void rule(const struct mask *mask, const struct mask_words *words, struct text *text)

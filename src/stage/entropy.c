@@ -18,10 +18,11 @@ static double term(double weight)
     return weight == 0 ? 0 : weight * log(weight);
 }
 
+/* An empty row of NaN is NaN even in a sequence without keys, whose weights are all of others and 0. */
 static void make(const struct attention_row *row)
 {
     const double *weights = row->stages[STAGE_WEIGHTS];
-    double sum = 0;
+    double sum = row->empty && row->problem->mask.empty_row == EMPTY_ROW_NAN ? (double)NAN : 0;
     for (size_t j = 0; j < row->problem->size.keys; j++)
         sum -= term(weights[j]);
     row->stages[STAGE_ENTROPY][0] = sum;
