@@ -216,7 +216,7 @@ static bool ask_local(const struct config_reading *reading, struct config_value 
     }
     if (!config_is_set(value))
         return layer % 2 == 1;
-    const char *word = cJSON_IsString(item) ? item->valuestring : "";
+    const char *word = item != NULL && cJSON_IsString(item) ? item->valuestring : "";
     if (strcmp(word, "local") != 0 && strcmp(word, "global") != 0)
         config_wrong(reading, value, "\"global\" or \"local\" for each layer");
     return strcmp(word, "local") == 0;
