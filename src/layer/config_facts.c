@@ -438,8 +438,9 @@ static void add_norm(const struct config_reading *reading)
 static void add_eps(const struct config_reading *reading)
 {
     const struct family_row *family = reading->family;
-    const struct config_value value =
-        family->eps_fixed ? (struct config_value){0} : config_find(reading, CONFIG_NORM_EPS);
+    struct config_value value = {0};
+    if (!family->eps_fixed)
+        value = config_find(reading, CONFIG_NORM_EPS);
     const double eps = config_real(reading, &value, family->norm_eps);
     const bool own = family->qk_norm_eps > 0;
     if (!(eps >= 0))

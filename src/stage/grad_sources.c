@@ -254,7 +254,7 @@ static enum stage load_made(struct explanation *e, enum projection_id id, struct
 /* That of all heads . a row of the projection: what a column of the inputs does by way of it. */
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {
-    static const char *const NAMES[PROJECTION_COUNT] = {"query", "key", "value"};
+    static const char *const NAMES[PROJECTION_COUNT + 1] = {"query", "key", "value", "out_proj"};
     const struct parameters *parameters = &e->problem->parameters;
     const enum projection_id id = (enum projection_id)line->index;
     const enum stage above = load_made(e, id, line->place, &line->count);
