@@ -43,7 +43,7 @@ static void load_source(const struct plain *plain, enum projection_id id, size_t
 void plain_make_normed(const struct plain *plain, double *normed)
 {
     const struct problem *problem = plain->problem;
-    for (size_t i = 0; i < problem->size.items * plain->row_count; i++)
+    for (size_t i = 0; problem_projects(problem) && i < problem->size.items * plain->row_count; i++)
         load_source(plain, PROJECTION_QUERY,
                     i / plain->row_count * problem->size.queries + plain->rows[i % plain->row_count],
                     normed + i * problem->size.d_in);

@@ -140,7 +140,9 @@ static bool take_values(struct machine *machine)
         return wrong(machine, "needs a mark that is not there");
     if (!to_mark && stack->count - first < machine->opcode->count)
         return wrong(machine, "needs a value that is not there");
-    machine->values = (struct pickle_items){stack->items + first, stack->count - first};
+    machine->values = (struct pickle_items){0};
+    if (stack->count > first)
+        machine->values = (struct pickle_items){stack->items + first, stack->count - first};
     stack->count = first - to_mark;
     return true;
 }
