@@ -87,14 +87,15 @@ static enum status check_numbers(const struct build *build, const struct tensor 
  * numbers, which it has from another format. */
 static enum status check_meaning(const struct build *build, const struct tensor *tensor)
 {
-    const double *numbers = tensor->data;
     bool one = false;
+    double number;
     if (!build->inputs->is_text || build->inputs->is_result || tensor->dtype == DTYPE_BOOL)
         return STATUS_OK;
     for (size_t i = 0; i < tensor_count(tensor); i++) {
-        if (fabs(numbers[i] - 0.5) != 0.5)
+        tensor_load(tensor, i, 1, &number);
+        if (fabs(number - 0.5) != 0.5)
             return STATUS_OK;
-        one = one || numbers[i] == 1;
+        one = one || number == 1;
     }
     if (!one)
         return STATUS_OK;
