@@ -84,7 +84,8 @@ function makeWindow(texts) {
 
 /* By how much a number may differ: the last digit of its dtype, whose exponential the C library and this machine may round
  * differently, and the least number. */
-const DIGITS = { f64: [1e-12, 0], f32: [2 ** -22, 2 ** -149], f16: [2 ** -10, 2 ** -24], bf16: [2 ** -7, 2 ** -133] };
+const DIGITS = { f64: [1e-12, 0], f32: [2 ** -22, 2 ** -149], f16: [2 ** -10, 2 ** -24], bf16: [2 ** -7, 2 ** -133],
+    f8e4m3: [2 ** -3, 2 ** -9], f8e5m2: [2 ** -2, 2 ** -16] };
 
 /* Behind the page's own script, with the JSON of the same job: what does not agree, as texts. */
 const COMPARE = new vm.Script(`${fs.readFileSync(`${__dirname}/../page/formulas.js`, 'utf8')}
