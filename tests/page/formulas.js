@@ -68,7 +68,7 @@ const readPage = (dtype, precision, softmaxDtype = dtype) => {
 
     /* By how much a number of a dtype may be off, relative to it, and at least. */
     const LEAST = { f32: 2 ** -149, f64: 0, f16: 2 ** -24, bf16: 2 ** -133, f8e4m3: 2 ** -9, f8e5m2: 2 ** -16 };
-    const ROUNDING = { f32: 1e-6, f64: 1e-12, f16: 1e-3, bf16: 8e-3, f8e4m3: 0.0625, f8e5m2: 0.125 };
+    const ROUNDING = { f32: 1e-6, f64: 1e-12, f16: 1e-3, bf16: 8e-3, f8e4m3: 0.125, f8e5m2: 0.25 };
     const rounding = Math.max(ROUNDING[dtype], ROUNDING[softmaxDtype]);
     const least = Math.max(LEAST[dtype], LEAST[softmaxDtype]);
 
