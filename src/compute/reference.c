@@ -10,23 +10,6 @@
 /* What the mask has no part in. */
 static const uint64_t BEFORE_MASK = STAGE_BIT(STAGE_SCORES) | STAGE_BIT(STAGE_SCALED) | STAGE_BIT(STAGE_CAPPED);
 
-/* What the mask says of the present row; whether it forbids every key. */
-static bool load_bias(const struct attention *attention, double *bias, size_t item, size_t head, size_t query,
-                      struct span span)
-{
-    const struct mask *rules = &attention->problem->mask;
-    const bool has_bias = mask_has_bias(rules);
-    bool empty = true;
-    for (size_t j = 0; j < rules->keys; j++)
-        bias[j] = j >= span.first && j < span.end ? 0 : -INFINITY;
-    if (!has_bias)
-        return span.first == span.end;
-    mask_bias(rules, item, head, query, span.first, span.end - span.first, bias + span.first);
-    for (size_t j = span.first; j < span.end; j++)
-        empty = empty && bias[j] == -INFINITY;
-    return empty;
-}
-
 /* What a mistake of the backward pass takes, beside what is right. */
 static uint64_t with_mistake(const struct problem *problem, uint64_t stages)
 {
@@ -65,7 +48,7 @@ void reference_row(const struct attention *attention, struct attention_scratch *
                  query = attention->positions[slot];
     const struct span seen = mask_span(&problem->mask, item, query), all = {0, problem->size.keys};
     const uint64_t made = made_for(problem, stages);
-    const bool empty = load_bias(attention, scratch->bias, item, head, query, seen);
+    const bool empty = mask_row(&problem->mask, item, head, query, scratch->bias);
     const struct attention_row row = {.problem = problem,
                                       .key = attention->head->key,
                                       .rooted_key = attention->head->rooted_key,

@@ -53,14 +53,10 @@ static enum status load_biases(struct plain *plain)
     const size_t rows = problem->size.items * problem->size.heads * plain->row_count, keys = problem->size.keys;
     plain->bias = arena_allocate(plain->arena, rows, keys * sizeof *plain->bias, plain->error);
     plain->empty = arena_allocate(plain->arena, rows, sizeof *plain->empty, plain->error);
-    for (size_t index = 0; index < rows && plain->bias != NULL && plain->empty != NULL; index++) {
-        double *bias = plain->bias + index * keys;
-        recipe_bias(&problem->mask, index / plain->row_count / problem->size.heads,
-                    index / plain->row_count % problem->size.heads, plain->rows[index % plain->row_count], bias);
-        plain->empty[index] = true;
-        for (size_t j = 0; j < keys; j++)
-            plain->empty[index] = plain->empty[index] && bias[j] == -INFINITY;
-    }
+    for (size_t index = 0; index < rows && plain->bias != NULL && plain->empty != NULL; index++)
+        plain->empty[index] = mask_row(&problem->mask, index / plain->row_count / problem->size.heads,
+                                       index / plain->row_count % problem->size.heads,
+                                       plain->rows[index % plain->row_count], plain->bias + index * keys);
     return plain->error->status;
 }
 

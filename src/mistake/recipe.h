@@ -141,9 +141,6 @@ const char *recipe_read_pages(struct recipe *recipe, const int64_t *lengths);
  * where memory is short. */
 enum status recipe_mask(struct recipe *recipe);
 
-/* What a mask adds to each score of a row (keys); minus infinity: the key takes no part. */
-void recipe_bias(const struct mask *mask, size_t item, size_t head, size_t query, double *bias);
-
 /* What a mistake changes, with its id in model/mistake.h: NULL, or why it cannot be made here. Where memory is short,
  * that is in recipe->error. */
 typedef const char *mistake_change(struct recipe *recipe);

@@ -35,19 +35,10 @@ static bool forbids(const struct recipe *recipe, const struct recipe_mask *place
     return forbidden;
 }
 
-void recipe_bias(const struct mask *mask, size_t item, size_t head, size_t query, double *bias)
-{
-    const struct span span = mask_span(mask, item, query);
-    for (size_t key = 0; key < mask->keys; key++)
-        bias[key] = key >= span.first && key < span.end ? 0 : -INFINITY;
-    if (mask_has_bias(mask))
-        mask_bias(mask, item, head, query, span.first, span.end - span.first, bias + span.first);
-}
-
 static void fill_row(const struct recipe *recipe, const struct recipe_mask *placed, size_t head, size_t query,
                      double *bias)
 {
-    recipe_bias(&placed->mask, placed->item, head, query, bias);
+    mask_row(&placed->mask, placed->item, head, query, bias);
     for (size_t key = 0; key < placed->mask.keys; key++)
         if (forbids(recipe, placed, query, key))
             bias[key] = -INFINITY;

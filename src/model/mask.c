@@ -316,6 +316,19 @@ void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, 
     }
 }
 
+bool mask_row(const struct mask *mask, size_t item, size_t head, size_t query, double *bias)
+{
+    const struct span span = mask_span(mask, item, query);
+    bool empty = true;
+    for (size_t key = 0; key < mask->keys; key++)
+        bias[key] = key >= span.first && key < span.end ? 0 : -INFINITY;
+    if (mask_has_bias(mask))
+        mask_bias(mask, item, head, query, span.first, span.end - span.first, bias + span.first);
+    for (size_t key = span.first; key < span.end && empty; key++)
+        empty = bias[key] == -INFINITY;
+    return empty;
+}
+
 enum mask_rule mask_rule_of(const struct mask *mask, size_t item, size_t head, size_t query, size_t key)
 {
     const struct mask_query of = mask_query_of(mask, item, query);

@@ -217,6 +217,10 @@ bool mask_is_empty(const struct mask *mask, size_t item, size_t head, size_t que
 void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
                double *bias);
 
+/* The whole row: bias (Tk) has minus infinity where a key is forbidden, else what is added. Returns whether it forbids
+ * all. */
+bool mask_row(const struct mask *mask, size_t item, size_t head, size_t query, double *bias);
+
 /* attn_mask, and rules of single keys, of keys first .. first + count of one query, for the fused path. There is one of
  * them; the dtype of attn_mask is BOOL or that of the numbers, F32 or F64, and strides[3] is 0 or 1; count is at
  * least 1 and first + count at most masked_keys. Each call reads it anew: where it lies in a file that another program
