@@ -15,21 +15,20 @@ static void tell(struct recipe *recipe, enum stage stage, const char *formula)
     recipe_tells(recipe, stage, formula);
 }
 
-static struct backward_mistake *begin(struct recipe *recipe)
+/* Rows of these stages are made by `make`, and what they add to sums is changed by `add`; either may be NULL. Returns
+ * NULL where memory is short. */
+static struct backward_mistake *set(struct recipe *recipe, uint64_t makes, backward_make *make, backward_add *add)
 {
     struct backward_mistake *mistake = arena_allocate(recipe->arena, 1, sizeof *mistake, recipe->error);
     if (mistake != NULL)
-        *mistake = (struct backward_mistake){.form = (size_t)recipe->form};
+        *mistake = (struct backward_mistake){.makes = makes, .make = make, .add = add, .form = (size_t)recipe->form};
     recipe->problem.mistake.backward = mistake;
     return mistake;
 }
 
-/* Rows of these stages are made by `make`, and what they add to sums is changed by `add`; either may be NULL. */
 static const char *change(struct recipe *recipe, uint64_t makes, backward_make *make, backward_add *add)
 {
-    struct backward_mistake *mistake = begin(recipe);
-    if (mistake != NULL)
-        *mistake = (struct backward_mistake){.makes = makes, .make = make, .add = add, .form = mistake->form};
+    set(recipe, makes, make, add);
     return NULL;
 }
 
@@ -164,10 +163,13 @@ CHANGE_BY(GRAD_MAXIMUM_FOR_LSE)
 
 static const char NO_SCALE[] = "the query has the scale, and the scores have none";
 
-/* The stage does nothing: it has the numbers of the one before it. */
+/* The stage does nothing: it has the numbers of the gradient that it is made from. */
 static void make_kept(const struct attention_row *row, enum stage stage)
 {
-    memcpy(row->stages[stage], row->stages[stage - 1], row->problem->size.keys * sizeof(double));
+    const enum stage from = stage == STAGE_GRAD_WEIGHTS  ? STAGE_GRAD_DROPPED
+                            : stage == STAGE_GRAD_SCALED ? STAGE_GRAD_CAPPED
+                                                         : STAGE_GRAD_SCALED;
+    memcpy(row->stages[stage], row->stages[from], row->problem->size.keys * sizeof(double));
 }
 
 static void make_scaled_twice(const struct attention_row *row, enum stage stage)
@@ -301,14 +303,12 @@ CHANGE_BY(GRAD_MASK_MISSING)
     tell(recipe, recipe->problem.drop.share > 0 ? STAGE_GRAD_DROPPED : STAGE_GRAD_WEIGHTS,
          "grad_context . value^T, of hidden keys too");
     tell(recipe, STAGE_GRAD_MASKED, "exp(capped - lse) x (grad_weights - delta), of hidden keys too");
-    struct backward_mistake *mistake = begin(recipe);
-    if (mistake != NULL)
-        *mistake = (struct backward_mistake){.makes = STAGE_BIT(STAGE_GRAD_DROPPED) | STAGE_BIT(STAGE_GRAD_MASKED),
-                                             .from = STAGE_BIT(STAGE_LSE) | STAGE_BIT(STAGE_CAPPED),
-                                             .make = make_unmasked,
-                                             .add = add_unmasked,
-                                             .shows_masked = true,
-                                             .form = mistake->form};
+    struct backward_mistake *mistake =
+        set(recipe, STAGE_BIT(STAGE_GRAD_DROPPED) | STAGE_BIT(STAGE_GRAD_MASKED), make_unmasked, add_unmasked);
+    if (mistake != NULL) {
+        mistake->from = STAGE_BIT(STAGE_LSE) | STAGE_BIT(STAGE_CAPPED);
+        mistake->shows_masked = true;
+    }
     return NULL;
 }
 
@@ -433,7 +433,7 @@ static const char *change_rope(struct recipe *recipe, backward_rotate *rotate_ba
 {
     if (recipe->problem.rotation.rope.kind == ROPE_NONE)
         return "no query and no key is turned";
-    struct backward_mistake *mistake = begin(recipe);
+    struct backward_mistake *mistake = set(recipe, 0, NULL, NULL);
     if (mistake != NULL)
         mistake->rotate_back = rotate_back;
     tell(recipe, before_rotation(&recipe->problem, PROJECTION_QUERY), formula);
