@@ -77,8 +77,8 @@ static enum status make(struct recipe *recipe, const struct mistake_choice *choi
 enum status recipe_create(struct recipe *recipe, const struct problem *problem, const struct mistake_choice *choices,
                           size_t count, size_t *refused, const char **reason, struct arena *arena, struct error *error)
 {
-    *recipe =
-        (struct recipe){.problem = *problem, .fill = -INFINITY, .weights_factor = 1, .arena = arena, .error = error};
+    *recipe = (struct recipe){.fill = -INFINITY, .weights_factor = 1, .arena = arena, .error = error};
+    recipe->problem = *problem; /* apart, or it is copied twice */
     recipe->past = problem->rotation.has_past ? (size_t)problem->mask.offset : 0;
     *reason = NULL;
     if (make(recipe, choices, count, true, refused, reason) || make(recipe, choices, count, false, refused, reason))
