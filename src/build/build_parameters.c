@@ -82,13 +82,13 @@ static enum status check_groups(const struct build *build)
     char place[BUILD_PLACE_BYTES], kv_place[BUILD_PLACE_BYTES];
     build_place(build, OPTION_KV_HEADS, kv_place, sizeof kv_place);
     if (build->options->stacked && problem->size.kv_heads != problem->size.heads)
-        return error_usage(build->error, "%s %zu does not go with --stacked, whose heads have a key and value each",
+        return error_usage(build->error, "%s %zu does not go with --stacked, where each head has its own key and value",
                            kv_place, problem->size.kv_heads);
     if (problem->size.heads % problem->size.kv_heads == 0)
         return STATUS_OK;
-    return error_usage(build->error, "%s %zu is not divisible by %s %zu: each head of key serves equally many of query",
-                       build_place(build, OPTION_HEADS, place, sizeof place), problem->size.heads, kv_place,
-                       problem->size.kv_heads);
+    return error_usage(
+        build->error, "%s %zu is not divisible by %s %zu: each head of key serves equally many heads of query",
+        build_place(build, OPTION_HEADS, place, sizeof place), problem->size.heads, kv_place, problem->size.kv_heads);
 }
 
 /* What is said of norms: their kinds, NORM_KIND_COUNT where the parameters tell, and eps, below 0 where the kind
@@ -113,7 +113,7 @@ static enum status plan_parameters(const struct build *build)
     const bool multihead = MECHANISMS[problem->mechanism].splits;
     if (multihead && options->heads == 0)
         return error_usage(build->error,
-                           "multihead needs the number of heads: --heads N, or \"heads\" in the settings");
+                           "multihead needs the number of heads: type --heads N, or set \"heads\" in the settings");
     problem->size.has_heads = multihead;
     problem->size.heads = multihead ? (size_t)options->heads : 1;
     problem->size.kv_heads = multihead && options->kv_heads > 0 ? (size_t)options->kv_heads : problem->size.heads;
@@ -166,7 +166,7 @@ enum status build_parameters(const struct build *build)
         build->inputs != NULL && build->inputs->is_result ? mechanism_find(build->inputs->mechanism) : MECHANISM_COUNT;
     if (of_result != MECHANISM_COUNT && MECHANISMS[of_result].opens && !given)
         return error_usage(build->error,
-                           "%s is a result of layer, which leaves its parameters in the checkpoint; expected attn "
+                           "%s is a result of layer, and its parameters are in the checkpoint; type attn "
                            "layer with --weights MODEL and --layer N, or a result with --stages inputs,parameters",
                            build->inputs->source);
     if (MECHANISMS[problem->mechanism].opens && !given)
@@ -176,7 +176,7 @@ enum status build_parameters(const struct build *build)
     if (plan_parameters(build) != STATUS_OK || (given && take_parameters(build, input) != STATUS_OK))
         return build->error->status;
     if (!given && options->qkv_bias && options->init != INIT_LINEAR)
-        return error_usage(build->error, "%s goes with --init linear alone: torch.rand and torch.randn draw no bias",
+        return error_usage(build->error, "%s needs --init linear: torch.rand and torch.randn draw no bias",
                            build_place(build, OPTION_QKV_BIAS, place, sizeof place));
     if (check_division(build) != STATUS_OK)
         return build->error->status;

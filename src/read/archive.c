@@ -7,7 +7,7 @@
 static enum status is_neither(const struct zip *zip, const char *other, struct error *error)
 {
     const char *name = zip->count > 0 ? zip->entries[0].name : "nothing";
-    return error_usage(error, "%s: a zip archive that holds %.80s; expected a .pt, as torch.save writes it%s",
+    return error_usage(error, "%s: a zip archive with %.80s in it; expected a .pt, as torch.save writes it%s",
                        zip->source, name, other);
 }
 
