@@ -85,6 +85,9 @@ of_lesson "a:6: $late" '.\" predict 1
 .Em Exercise 1.1 :'
 of_lesson 'a:5: an exercise that is not the next one, 1.1' '.Em Exercise one :'
 of_lesson 'a:5: an exercise that is not the next one, 1.1' '.Em Exercise 1.2 :'
+of_lesson "a:5: '.Nm' alone is the name of the page; expected '.Nm attn'" '.Nm'
+of_lesson 'a:6: a text before the first lesson of a part' '.Sh PART 1: ONE
+Text'
 of_lesson 'a:5: an item without a list' '.It a'
 of_lesson 'a:5: a list that is no -tag, -bullet or -enum' '.Bl -hang'
 of_lesson 'a:7: a list in a list' '.Bl -bullet
@@ -141,8 +144,9 @@ refused "a:22: $heading" "$before" "$question" "$command" "$exercises" "$between
 
 # --- all that a lesson may hold -----------------------------------------------------------------------------------------
 
-table=$(parts "$before" 'Text of
-.Nm .
+table=$(parts "${before%.Ss*}.Sh PART 1: ONE" '.Ss Lesson 1: One
+Text of
+.Nm attn .
 .Pp
 .\" predict word one
 .Em Predict :
@@ -193,8 +197,8 @@ shown() { # LINE TEXT
     says ".$1" ".text = \"$2\","
 }
 
-shown 'Nm' '\001attn\003'
-shown 'Nm ,' '\001attn\003,'
+shown 'Nm attn' '\001attn\003'
+shown 'Nm attn ,' '\001attn\003,'
 shown 'Fl \-init Cm rand' '\001--init\003 \001rand\003'
 shown 'Fl d Ar N ,' '\001-d\003 \002N\003,'
 shown 'Va W_query , W_key' '\002W_query\003, \002W_key\003'

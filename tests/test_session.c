@@ -599,7 +599,7 @@ static void test_prose(void)
     int status;
     static const char ANSWERS[] = "about 2.5, I guess.\n\n0.1 and 0.2\nfive tokens?\n6 tokens\n0.8819 and 0.1\n"
                                   "0.5577 and 0.5\nThey are 0.5577 and 0.88.\n";
-    char *seen = piped("lesson 5", ANSWERS, sizeof ANSWERS - 1, &status);
+    char *seen = piped("lesson 6", ANSWERS, sizeof ANSWERS - 1, &status);
     check_contains(seen, "You said 2.5; it is 1.8524: 0.6476 too high.\n");
     check_contains(seen, "0.1 and 0.2\nIt is not 0.1. Try again;");
     check_contains(seen, "five tokens?\nExpected a number, such as 0.5, or a command that begins with attn.");
@@ -608,7 +608,7 @@ static void test_prose(void)
     check_contains(seen, "0.5577 and 0.5\nIt is not 0.5. ");
     check_contains(seen, "They are 0.5577 and 0.88.\nRight: it is 0.8819.\n");
     free(seen);
-    seen = piped("lesson 5", "0.1 and 0.2\n", 12, &status);
+    seen = piped("lesson 6", "0.1 and 0.2\n", 12, &status);
     check_contains(seen, "0.1 and 0.2\nExpected one number, such as 0.5; Enter goes on without.\n");
     free(seen);
 }

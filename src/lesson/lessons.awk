@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Writes the lessons of lessons.h in C: the sections LESSONS and ANSWERS of the manual's source. It knows the part of mdoc(7)
-# that they are written in. It refuses a line that does not keep the rules of the lessons: "man/attn-lessons.7:120: ..."
+# Writes the lessons of lessons.h in C: of the source of attn-lessons(7) the sections LESSONS, PART 1 and so on, and ANSWERS.
+# It knows the part of mdoc(7) that they use, and rejects a line against the rules: "man/attn-lessons.7:120: ..."
 #
 #     awk -f lessons.awk man/attn-lessons.7
 
@@ -48,7 +48,7 @@ function add_word(word,    goes_on) {
     body = body (goes_on ? "" : style[macro]) (macro == "Fl" ? "-" : "") unescaped(word) (style[macro] != "" ? PLAIN : "")
 }
 
-function begin_macro(name, alone) {
+function begin_macro(name) {
     macro = name
     words = 0
     if (name in quote) {
@@ -57,13 +57,11 @@ function begin_macro(name, alone) {
         glued = 1
         closing = quote[name] closing
     }
-    if (alone && name == "Nm")
-        add_word("attn")
 }
 
-function take_word(word, last) {
+function take_word(word) {
     if (word in style) {
-        begin_macro(word, last)
+        begin_macro(word)
     } else if (word !~ /^[].,:;)?![(]$/) {
         add_word(word)
     } else {
@@ -83,12 +81,14 @@ function add_macro(line,    count, word, closed, i) {
     }
     if (!(word[1] in style))
         refuse("unknown macro '." word[1] "'")
+    if (word[1] == "Nm" && count == 1)
+        refuse("'.Nm' alone is the name of the page; expected '.Nm attn'")
     for (closed = count; closed > 1 && word[closed] ~ /^[].,:;)?!]$/; closed--)
         continue
     glued = 0
     closing = ""
     for (i = 1; i <= count; i++) {
-        take_word(word[i], i == closed)
+        take_word(word[i])
         if (i == closed)
             body = body closing
     }
@@ -270,10 +270,13 @@ function take_macro(line) {
 function take_line(line,    announced) {
     announced = said
     if (line ~ /^\.Ss /) {
+        heads_part = 0
         if (state == 1)
             begin_lesson(substr(line, 5))
         else
             begin_answer(substr(line, 5))
+    } else if (heads_part) {
+        refuse("a text before the first lesson of a part")
     } else if (line ~ /^\./) {
         take_macro(substr(line, 2))
     } else if (line ~ /^( |$)/) {
@@ -401,8 +404,13 @@ BEGIN {
     sections = -1
 }
 
-# state: 0 before LESSONS, 1 in it, 2 behind it, 3 in ANSWERS, 4 behind it
+# state: 0 before LESSONS, 1 in it and in the parts, 2 behind them, 3 in ANSWERS, 4 behind it
 /^\.Sh / {
+    if (state == 1 && /^\.Sh PART /) {
+        end_paragraph()
+        heads_part = 1
+        next
+    }
     if (state % 2 == 1) {
         if (list != "")
             refuse("a list without its end", list_line)
