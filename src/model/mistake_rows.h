@@ -162,7 +162,7 @@ ROW(MASK_CORNER, MASK, .name = "mask-corner",
     .pytorch = "queries first: torch.ones(Tq, Tk).tril().bool(); queries last: .tril(Tk - Tq)",
     .numpy = "seen = np.tri(Tq, Tk, Tk - Tq, dtype=bool)  # 0 where queries come first",
     .c = "queries that come first see j <= i, those that come last j <= i + Tk - Tq",
-    .section = "attn-sdpa: Which keys are seen", .unseen = "there are as many queries as keys")
+    .section = "attn-sdpa: Allowed keys", .unseen = "there are as many queries as keys")
 ROW(MASK_OFFSET_MISSING, MASK, .name = "mask-offset-missing",
     .sentence = "a query's place does not count the keys that come before the queries",
     .pytorch = "torch.ones(Tq, Tk).tril(past).bool(): key j is seen where j <= past + i",
@@ -211,31 +211,31 @@ ROW(WINDOW_LEFT_PLUS_1, WINDOW, .name = "window-left-plus-1",
     .pytorch = "i - j <= L, with i = torch.arange(T)[:, None] and j = torch.arange(T)",
     .numpy = "seen = np.arange(T)[:, None] - np.arange(T) <= L  # not L + 1",
     .c = "the first j is i - L, or 0 where that is below 0; not i - L - 1",
-    .section = "attn-sdpa: Which keys are seen", .unseen = "no query could see a key at that edge")
+    .section = "attn-sdpa: Allowed keys", .unseen = "no query could see a key at that edge")
 ROW(WINDOW_LEFT_MINUS_1, WINDOW, .name = "window-left-minus-1",
     .sentence = "the window reaches back by one key too few",
     .pytorch = "i - j <= L, not < L: L keys before the query's own, L + 1 with it",
     .numpy = "seen = np.arange(T)[:, None] - np.arange(T) <= L  # not < L",
     .c = "the first j is i - L, or 0 where that is below 0; not i - L + 1",
-    .section = "attn-sdpa: Which keys are seen", .unseen = "no query could see a key at that edge")
+    .section = "attn-sdpa: Allowed keys", .unseen = "no query could see a key at that edge")
 ROW(WINDOW_RIGHT_PLUS_1, WINDOW, .name = "window-right-plus-1",
     .sentence = "the window reaches ahead by one key too many",
     .pytorch = "j - i <= R, with i = torch.arange(T)[:, None] and j = torch.arange(T)",
     .numpy = "seen = np.arange(T) - np.arange(T)[:, None] <= R  # not R + 1",
     .c = "the last j is i + R, or T - 1 where that is less; not i + R + 1",
-    .section = "attn-sdpa: Which keys are seen", .unseen = "no query could see a key at that edge")
+    .section = "attn-sdpa: Allowed keys", .unseen = "no query could see a key at that edge")
 ROW(WINDOW_RIGHT_MINUS_1, WINDOW, .name = "window-right-minus-1",
     .sentence = "the window reaches ahead by one key too few",
     .pytorch = "j - i <= R, not < R: R keys after the query's own",
     .numpy = "seen = np.arange(T) - np.arange(T)[:, None] <= R  # not < R",
     .c = "the last j is i + R, or T - 1 where that is less; not i + R - 1",
-    .section = "attn-sdpa: Which keys are seen", .unseen = "no query could see a key at that edge")
+    .section = "attn-sdpa: Allowed keys", .unseen = "no query could see a key at that edge")
 ROW(WINDOW_MISSING, WINDOW, .name = "window-missing",
     .sentence = "the window is left out: queries see keys that are too far away",
     .pytorch = "seen = (i - j <= L) & (j - i <= R), i = torch.arange(T)[:, None], j = i.T",
     .numpy = "i = np.arange(T)[:, None]; seen = (i - i.T <= L) & (i.T - i <= R)",
     .c = "j runs from i - L to i + R, within the keys; a side of -1 has no limit",
-    .section = "attn-sdpa: Which keys are seen", .unseen = "the window holds every key that a query could see")
+    .section = "attn-sdpa: Allowed keys", .unseen = "the window holds every key that a query could see")
 ROW(LENGTHS_PLUS_1, LENGTHS, .name = "lengths-plus-1",
     .sentence = "kv_lengths are one too large, and the queries stand one place later",
     .pytorch = "seen = j < lengths, not <=; a causal query i stands at lengths - Tq + i",
@@ -395,7 +395,7 @@ ROW(ATTN_MASK_INVERTED, ATTN_MASK, .name = "attn-mask-inverted",
     .pytorch = "F.scaled_dot_product_attention: True is seen; nn.MultiheadAttention: hidden",
     .numpy = "s = np.where(mask, s, -np.inf)  # True is seen; ~mask where True hides",
     .c = "if (!mask[i][j]) s[i][j] = -INFINITY, where true is a key that is seen",
-    .section = "attn-sdpa: Which keys are seen")
+    .section = "attn-sdpa: Allowed keys")
 ROW(ATTN_MASK_TRANSPOSED, ATTN_MASK, .name = "attn-mask-transposed",
     .sentence = "attn_mask is read with queries and keys swapped",
     .pytorch = "attn_mask is (..., queries, keys): use it without .transpose(-2, -1)",
@@ -425,19 +425,19 @@ ROW(EMPTY_ZERO, EMPTY, .name = "empty-zero",
     .pytorch = "torch.softmax of a row of -torch.inf is NaN: leave it, or fill in 1 / Tk",
     .numpy = "w = np.where(seen.any(-1, keepdims=True), w, np.nan)  # the mean: 1 / Tk",
     .c = "where no key is seen, w[i][j] = NAN; for the mean, 1.0 / Tk",
-    .section = "attn-sdpa: Which keys are seen", .unseen = "no row is empty")
+    .section = "attn-sdpa: Allowed keys", .unseen = "no row is empty")
 ROW(EMPTY_NAN, EMPTY, .name = "empty-nan",
     .sentence = "a query that sees no key gets NaN, where zeros or the mean was asked for",
     .pytorch = "attn_weights.masked_fill_(~seen.any(dim=-1, keepdim=True), 0.0)",
     .numpy = "w = np.where(seen.any(-1, keepdims=True), w, 0)  # the mean: 1 / Tk",
     .c = "where no key is seen, w[i][j] = 0; -INFINITY - -INFINITY is NaN",
-    .section = "attn-sdpa: Which keys are seen", .unseen = "no row is empty")
+    .section = "attn-sdpa: Allowed keys", .unseen = "no row is empty")
 ROW(EMPTY_MEAN, EMPTY, .name = "empty-mean",
     .sentence = "a query that sees no key gets the mean, where zeros or NaN was asked for",
     .pytorch = "hide with -torch.inf, not -1e9: then such a row is NaN; set it to 0 for zeros",
     .numpy = "w = np.where(seen.any(-1, keepdims=True), w, 0)  # -np.inf, not -1e9",
     .c = "hide with -INFINITY, not -1e9; where no key is seen, w[i][j] = 0",
-    .section = "attn-sdpa: Which keys are seen", .unseen = "no row is empty")
+    .section = "attn-sdpa: Allowed keys", .unseen = "no row is empty")
 ROW(KEYS_LAST_MISSING, KEYS, .name = "keys-last-missing",
     .sentence = "the last key is left out",
     .pytorch = "queries @ keys.transpose(-2, -1), not keys[..., :-1, :]",
