@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Writes the lessons of lessons.h in C: of the source of attn-lessons(7) the sections LESSONS, PART 1 and so on, and ANSWERS.
-# It knows the part of mdoc(7) that they use, and rejects a line against the rules: "man/attn-lessons.7:120: ..."
+# Writes the lessons of lessons.h in C. It reads the sections LESSONS, PART 1, PART 2 and so on, and ANSWERS of attn-lessons(7),
+# and knows the part of mdoc(7) that they use. It rejects a line against the rules: "man/attn-lessons.7:120: ..."
 #
 #     awk -f lessons.awk man/attn-lessons.7
 
@@ -9,7 +9,7 @@ function refuse(what, number) {
     exit refused = 1
 }
 
-# --- texts: body is the one that lines are added to -------------------------------------------------------------------
+# --- texts: lines are added to body ------------------------------------------------------------------------------------
 
 function look(macros, mark,    i, name) {
     for (i = split(macros, name); i > 0; i--)
@@ -35,7 +35,7 @@ function add_blank() {
     glued = 0
 }
 
-# As the present macro shows it: a style goes on over several words, and "Xr attn-why 1" is attn-why(1).
+# In the style of the macro, which covers all its words; "Xr attn-why 1" is attn-why(1).
 function add_word(word,    goes_on) {
     goes_on = words++ > 0 && !glued && style[macro] != "" && substr(body, length(body)) == PLAIN
     if (goes_on)
@@ -169,7 +169,7 @@ function begin_list(line) {
     if (list != "")
         refuse("a list in a list")
     if (!match(line, /-(tag|bullet|enum)/))
-        refuse("a list that is no -tag, -bullet or -enum")
+        refuse("expected a list of -tag, -bullet or -enum")
     list = substr(line, RSTART, RLENGTH)
     list_line = NR
     compact = line ~ / -compact/
@@ -201,7 +201,7 @@ function take_question(line) {
         return
     paragraph()
     if (line ~ /^Predict/ && said !~ /^predict /)
-        refuse("a prediction without a comment before it that says what comes")
+        refuse("a prediction without its comment: expected .\\\" predict NUMBER")
     if (line ~ /^Predict/) {
         is_word[parts] = sub(/^predict word /, "predict ", said)
         predicted[parts] = substr(said, 9)
@@ -209,7 +209,7 @@ function take_question(line) {
         return
     }
     if (index(line " ", "Exercise " lessons "." ++exercises " ") != 1)
-        refuse("an exercise that is not the next one, " lessons "." exercises)
+        refuse("expected the next exercise, " lessons "." exercises)
     exercise[parts] = lessons "." exercises
     if (sub(/^expect /, "", said)) {
         expected[parts] = said
@@ -217,7 +217,7 @@ function take_question(line) {
     }
 }
 
-# --- sections: 0 is the introduction; the lessons follow, what stands before the answers, and these -----------------------
+# --- sections: 0 is the introduction, then the lessons, one for the text before the answers, and the answers ---------
 
 function begin_section(name) {
     end_paragraph()
@@ -229,7 +229,7 @@ function begin_section(name) {
 
 function begin_lesson(line) {
     if (index(line, "Lesson " lessons + 1 ":") != 1)
-        refuse("a heading that is not the next lesson's, \"Lesson " lessons + 1 ": ...\"")
+        refuse("expected the heading of the next lesson, \"Lesson " lessons + 1 ": ...\"")
     check_lesson()
     sub(/^[^:]*: */, "", line)
     begin_section(unescaped(line))
@@ -239,7 +239,7 @@ function begin_lesson(line) {
 
 function begin_answer(line) {
     if (line !~ /^Answer [0-9]+\.[0-9]+$/ || substr(line, 8) in answer)
-        refuse("a heading that is no answer's, \"Answer 2.1\", or is there already")
+        refuse("expected a new heading of an answer, \"Answer 2.1\"")
     begin_section("")
     answer[substr(line, 8)] = sections
 }
@@ -286,13 +286,13 @@ function take_line(line,    announced) {
         body = body (body != "" ? " " : "") unescaped(line)
     }
     if (announced != "" && said != "")
-        refuse("a comment says what comes, and no prediction or exercise follows it")
+        refuse("a comment without its prediction or exercise")
 }
 
 # --- rules --------------------------------------------------------------------------------------------------------------
 
-# Whether it stands in what part p prints: a number as it is written, a word between blanks.
-function stands_in(p, what, word,    lines) {
+# Whether part p prints it: a number digit by digit, a word between blanks.
+function prints(p, what, word,    lines) {
     lines = " " printed[p] " "
     if (word)
         gsub(/\n/, " ", lines)
@@ -311,8 +311,8 @@ function check_prediction(p,    command) {
         continue
     if (!is_word[p])
         check_number(p, predicted[p])
-    if (!stands_in(command, predicted[p], is_word[p]))
-        refuse("'" predicted[p] "' is not in what the next command prints", line_of[p])
+    if (!prints(command, predicted[p], is_word[p]))
+        refuse("the next command does not print '" predicted[p] "'", line_of[p])
 }
 
 # The last lesson, as far as it can be without the answers.
@@ -334,14 +334,14 @@ function check_answer(p,    s, q, commands, is_there) {
     answered[s] = 1
     for (q = first[s]; q < first[s + 1]; q++) {
         commands += printed[q] != ""
-        is_there = is_there || expected[p] == "" || stands_in(q, expected[p], 0)
+        is_there = is_there || expected[p] == "" || prints(q, expected[p], 0)
     }
     if (!commands)
         refuse("an answer without a command that prints something", section_line[s])
     if (expected[p] != "")
         check_number(p, expected[p])
     if (!is_there)
-        refuse("'" expected[p] "' is not in what the answer prints", line_of[p])
+        refuse("the answer does not print '" expected[p] "'", line_of[p])
 }
 
 # --- C ------------------------------------------------------------------------------------------------------------------
