@@ -99,7 +99,7 @@ static enum status refuse_terminal(const struct call *call)
         return error_usage(call->error, JOB_FILES_NO_CHECKPOINT);
     if (mechanism->example == NULL)
         return error_usage(call->error, "no input: type attn %s HIDDEN -w MODEL --layer N", command);
-    return error_usage(call->error, "no input: type attn %s%s%s FILE; attn example %s >inputs.json makes a FILE",
+    return error_usage(call->error, "no input: type attn %s%s%s FILE; to try it: attn example %s > inputs.json",
                        command, named ? " " : "", named ? mechanism->name : "", mechanism->example);
 }
 

@@ -21,7 +21,7 @@ static bool asked(const struct options *options, enum option_id id)
     return options->origin[id] == ORIGIN_COMMAND_LINE;
 }
 
-/* A mechanism may be causal, or never be it, without an option. */
+/* Without an option, or with one: causal, or not. */
 static bool can_be(const struct mechanism_row *mechanism, bool causal)
 {
     return mechanism->causality != (causal ? CAUSALITY_NEVER : CAUSALITY_ALWAYS);
@@ -36,46 +36,37 @@ static bool takes_options(enum mechanism mechanism, const struct options *option
     return !asked(options, OPTION_CAUSAL) || can_be(&MECHANISMS[mechanism], options->causal);
 }
 
-/* Whether any other mechanism takes the setting: one that none takes is an error of the job. */
-static bool is_setting(const char *name)
+static bool takes_settings(enum mechanism mechanism, const struct input_file *input)
 {
-    int mechanism = 0;
-    while (mechanism < MECHANISM_COUNT && !options_takes_setting((enum mechanism)mechanism, name))
-        mechanism++;
-    return mechanism < MECHANISM_COUNT;
-}
-
-static bool takes_input(enum mechanism mechanism, const struct input_file *input)
-{
-    const struct mechanism_row *row = &MECHANISMS[mechanism];
-    if (input_file_find(input, row->projects ? "inputs" : "query") == NULL)
-        return false;
     for (size_t i = 0; i < input->setting_count; i++) {
         const struct setting *setting = &input->settings[i];
-        if (strcmp(setting->name, "causal") == 0
-                ? !can_be(row, strcmp(setting->text, "true") == 0)
-                : is_setting(setting->name) && !options_takes_setting(mechanism, setting->name))
+        if (strcmp(setting->name, "causal") == 0 ? !can_be(&MECHANISMS[mechanism], strcmp(setting->text, "true") == 0)
+                                                 : !options_takes_setting(mechanism, setting->name))
             return false;
     }
     return true;
 }
 
-/* That of a result, else the first that takes the options, and the input if there is one. */
+/* How well the mechanism fits; 0: it does not take the options. */
+static int fit(enum mechanism mechanism, const struct options *options, const struct input_file *input)
+{
+    if (!takes_options(mechanism, options))
+        return 0;
+    if (input == NULL || input_file_find(input, MECHANISMS[mechanism].projects ? "inputs" : "query") == NULL)
+        return 1;
+    return 2 + takes_settings(mechanism, input) + 2 * (mechanism_find(input->mechanism) == mechanism);
+}
+
+/* The first that fits best. */
 static enum mechanism choose(const struct options *options, const struct input_file *input)
 {
-    const enum mechanism made = input != NULL ? mechanism_find(input->mechanism) : MECHANISM_COUNT;
-    enum mechanism first = MECHANISM_COUNT;
-    if (made != MECHANISM_COUNT && takes_options(made, options) && takes_input(made, input))
-        return made;
-    for (int i = 0; i < MECHANISM_COUNT; i++) {
-        const enum mechanism mechanism = (enum mechanism)i;
-        if (!takes_options(mechanism, options))
-            continue;
-        if (input == NULL || takes_input(mechanism, input))
-            return mechanism;
-        first = first == MECHANISM_COUNT ? mechanism : first;
+    enum mechanism chosen = MECHANISM_COUNT;
+    for (int i = 0, best = 0; i < MECHANISM_COUNT; i++) {
+        const int fits = fit((enum mechanism)i, options, input);
+        chosen = fits > best ? (enum mechanism)i : chosen;
+        best = fits > best ? fits : best;
     }
-    return first;
+    return chosen;
 }
 
 /* What a reader of those kinds alone would have taken. */
@@ -106,32 +97,26 @@ static const char *built_in(const struct options *options)
     return settings && row->projects && row->example != NULL ? EXAMPLES[0].name : row->example;
 }
 
-static enum status read_input(struct input_file *input, const char *in, const char *example, struct arena *arena,
-                              struct error *error)
+static enum status read_built_in(struct input_file *input, const char *example, struct arena *arena,
+                                 struct error *error)
 {
-    if (in != NULL)
-        return load_file(in, ALL_KINDS, arena, input, error);
     const struct example_row *row = &EXAMPLES[example_find(example)];
     char name[32];
     const size_t length = (size_t)snprintf(name, sizeof name, "attn example %s", example);
     const char *source = arena_text(arena, name, length, error);
     char *text = arena_text(arena, (const char *)row->bytes, *row->length, error);
-    if (source == NULL || text == NULL)
-        return error->status;
-    return json_read(source, text, *row->length, ALL_KINDS, arena, input, error);
+    return source != NULL && text != NULL ? json_read(source, text, *row->length, ALL_KINDS, arena, input, error)
+                                          : error->status;
 }
 
 enum status job_files_choose(struct job_files *job, struct options *options, struct arena *arena, struct error *error)
 {
     const char *example = options->in == NULL ? built_in(options) : NULL;
-    struct input_file *input = NULL;
-    *job = (struct job_files){0};
-    if (options->in != NULL || example != NULL) {
-        input = &job->files[0];
-        if (read_input(input, options->in, example, arena, error) != STATUS_OK)
-            return error->status;
-        job->inputs = input;
-    }
+    struct input_file *input = options->in != NULL || example != NULL ? &job->files[0] : NULL;
+    *job = (struct job_files){.inputs = input};
+    if ((options->in != NULL && load_file(options->in, ALL_KINDS, arena, input, error)) ||
+        (example != NULL && read_built_in(input, example, arena, error)))
+        return error->status;
     if (options->mechanism == MECHANISM_COUNT)
         options->mechanism = choose(options, input);
     if (options->mechanism == MECHANISM_COUNT)

@@ -224,7 +224,8 @@ static void write_usage(struct output *output, const char *before, enum command 
     text_add(&text, "%s%.*s", before, any != NULL ? (int)(any - usage) : (int)strlen(usage), usage);
     for (int word = 0; word < COMMAND_COUNT && any != NULL; word++)
         if (command_takes(topic, (enum command)word))
-            text_add(&text, "%s%s", text.bytes[text.length - 1] == ' ' ? "" : "|", command_name((enum command)word));
+            text_add(&text, "%s%s", strchr(" [", text.bytes[text.length - 1]) != NULL ? "" : "|",
+                     command_name((enum command)word));
     if (any != NULL)
         text_add(&text, "%s", any + strlen(ANY));
     help_wrap(output, line, 0, DEEP);

@@ -38,15 +38,6 @@ static const char *meant_word(enum command command, const char *word)
     return NULL;
 }
 
-/* The first command that takes the option. */
-static enum command taker_of(enum option_id id)
-{
-    int command = 0;
-    while (!takes((enum command)command, id))
-        command++;
-    return (enum command)command;
-}
-
 /* A stage, a format or an option in the place of the command, or of a page of the help. */
 static void hint_of_no_command(const char *word, bool pages, struct text *hint)
 {
@@ -54,6 +45,10 @@ static void hint_of_no_command(const char *word, bool pages, struct text *hint)
     const enum option_id found = options_find(word, strlen(word)), meant = options_meant(word);
     const enum option_id id = found != OPTION_COUNT ? found : meant;
     const enum format format = format_find(word);
+    int taker = 0;
+    while (id != OPTION_COUNT && !takes((enum command)taker, id))
+        taker++;
+    const bool valued = id != OPTION_COUNT && OPTIONS[id].argument != NULL && !OPTIONS[id].optional;
     if (pages && stage_exists(stage))
         text_add(hint, "; it is a stage: type attn help stages");
     else if (pages && id != OPTION_COUNT)
@@ -64,9 +59,8 @@ static void hint_of_no_command(const char *word, bool pages, struct text *hint)
     else if (format != FORMAT_COUNT)
         text_add(hint, "; for that format type attn self FILE --format %s", FORMATS[format].name);
     else if (id != OPTION_COUNT)
-        text_add(hint, "; it is an option: type attn %s FILE --%s%s%s", command_name(taker_of(id)), OPTIONS[id].name,
-                 OPTIONS[id].argument != NULL && !OPTIONS[id].optional ? " " : "",
-                 OPTIONS[id].argument != NULL && !OPTIONS[id].optional ? OPTIONS[id].argument : "");
+        text_add(hint, "; it is an option: type attn %s FILE --%s%s%s", command_name((enum command)taker),
+                 OPTIONS[id].name, valued ? " " : "", valued ? OPTIONS[id].argument : "");
 }
 
 /* A word that is none of those that may stand behind the command. */
@@ -87,7 +81,7 @@ static enum status unknown_word(enum command command, bool pages, const char *wo
         return error_usage(error, "'%.80s' is a page of the help: type attn help %.80s", word, word);
     const char *line = help_class_line(word);
     if (line != NULL)
-        return error_usage(error, "'%.80s' is a class of PyTorch: type %s; attn help classes lists more", word, line);
+        return error_usage(error, "'%.80s' is a class: type %s; attn help classes lists more", word, line);
     if (meant != NULL)
         text_add(&text, "; did you mean 'attn %s%s%s'?", behind ? command_name(command) : "", behind ? " " : "", meant);
     else if (command == COMMAND_HELP)
@@ -113,7 +107,8 @@ static const struct {
     {OPTION_D_OUT, "dim width", "type --d-out N for the width of query, key and value; the inputs have their own"},
     {OPTION_D_OUT, "headdim dhead headsize dk dv", "type --d-out N: the columns of all heads together"},
     {OPTION_COUNT, "headdim dhead headsize dk dv", "the head size is the width of query"},
-    {OPTION_FORMAT, "png jpg jpeg pdf gif image picture", "attn draws SVG: type --format svg, or --out picture.svg"},
+    {OPTION_HEATMAP, "png jpg jpeg pdf gif image picture", "attn draws SVG: type --format svg, or --out picture.svg"},
+    {OPTION_COUNT, "png jpg jpeg pdf gif image picture", "for a picture type attn self FILE --format svg"},
     {OPTION_QUERY, "n", "type --query N for one token, --random 6x3 for six drawn ones"},
     {OPTION_EXPLAIN, "v", "type --version, or --explain for the arithmetic"},
     {OPTION_COUNT, "batchfirst", "a batch is always B x T x d_in"},
@@ -219,17 +214,6 @@ static bool is_long_option(const struct options *options, const struct option *l
     return hint[0] == '\0' || options_meant(name) == (enum option_id)(found->val - FIRST_LONG);
 }
 
-/* "--s may be --seed, --skip, --scale, --stages, ...; type more of it" */
-static enum status ambiguous(const struct option *longs, const char *name, struct error *error)
-{
-    char list[512];
-    struct text text = text_begin(list, sizeof list);
-    for (; longs->name != NULL; longs++)
-        if (strncmp(longs->name, name + 2, strlen(name + 2)) == 0)
-            text_add(&text, "%s--%s", text.length > 0 ? ", " : "", longs->name);
-    return error_usage(error, "%s is short for several options: type %s", name, list);
-}
-
 static enum status unknown_option(const struct options *options, const char *word, struct error *error)
 {
     const char *names[OPTION_COUNT];
@@ -250,18 +234,22 @@ static enum status unknown_option(const struct options *options, const char *wor
     describe_longs(options->command, longs);
     if (is_long)
         find_long(longs, name, &count);
+    char list[512];
+    struct text text = text_begin(list, sizeof list);
+    for (const struct option *other = longs; count > 1 && other->name != NULL; other++)
+        if (strncmp(other->name, bare, strlen(bare)) == 0)
+            text_add(&text, "%s--%s", text.length > 0 ? ", " : "", other->name);
     if (count > 1)
-        return ambiguous(longs, name, error);
+        return error_usage(error, "%s is short for several options: type %s", name, list);
     for (int id = 0; id < OPTION_COUNT; id++)
         names[id] = takes(options->command, (enum option_id)id) ? OPTIONS[id].name : NULL;
     const bool known = suggest_word(bare, names, OPTION_COUNT) != NULL;
     for (int id = 0; id < OPTION_COUNT && !known; id++) /* near to no option of this command: of any */
         names[id] = OPTIONS[id].name;
     suggest_hint(hint, sizeof hint, "--", bare, names, OPTION_COUNT);
-    if (hint[0] != '\0')
-        return error_usage(error, "unknown option '%s'%s", name, hint);
-    return error_usage(error, "unknown option '%s'; attn %s --help lists the options", name,
-                       command_name(options->command));
+    if (hint[0] == '\0')
+        snprintf(hint, sizeof hint, "; attn %s --help lists the options", command_name(options->command));
+    return error_usage(error, "unknown option '%s'%s", name, hint);
 }
 
 /* Whether a word that should be a file is none, but what a person would like to give: a sentence. */
