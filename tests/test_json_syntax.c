@@ -42,7 +42,7 @@ static const struct row {
     {"abcdefghijklmnopqrst", WHOLE, "1:1", "expected a value, got 'abcdefghijklmnopqrst'"},
     {"abcdefghijklmnopqrstu", WHOLE, "1:1", "expected a value, got 'abcdefghijklmnopqrst...'"},
     {"_", WHOLE, "1:1", "expected a value, got '_'"},
-    {"'a'", WHOLE, "1:1", "expected a value, got \"'\"; a string stands in double quotes"},
+    {"'a'", WHOLE, "1:1", "expected a value, got \"'\"; a string needs double quotes"},
     {"// a", WHOLE, "1:1", "expected a value, got '/'; JSON has no comments"},
     {"# a", WHOLE, "1:1", "expected a value, got '#'; JSON has no comments"},
     {"@", WHOLE, "1:1", "expected a value, got '@'"},
