@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lessons of man/attn.1: that a reader can type their commands and see what they print (the other rules hold when they
+/* The lessons of man/attn-lessons.7: that a reader can type their commands and see what they print (the other rules hold when they
  * are built: tests/check_lessons.sh); how text is shown; and what is said of numbers that a reader finds. */
 #include "check.h"
 #include "lesson/lessons.h"

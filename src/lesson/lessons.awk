@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Writes the lessons of lessons.h in C: the sections LESSONS and ANSWERS of the manual's source. It knows the part of mdoc(7)
-# that they are written in. It refuses a line that does not keep the rules of the lessons: "man/attn.1:120: ..."
+# that they are written in. It refuses a line that does not keep the rules of the lessons: "man/attn-lessons.7:120: ..."
 #
-#     awk -f lessons.awk man/attn.1
+#     awk -f lessons.awk man/attn-lessons.7
 
 function refuse(what, number) {
     printf "%s:%d: %s\n", FILENAME, number ? number : NR, what >"/dev/stderr"

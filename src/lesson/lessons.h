@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The lessons of attn(1): the sections LESSONS and ANSWERS of its source, as parts that are shown, asked or run.
- * lessons.awk makes the table of them when attn is built. */
+/* The lessons of attn-lessons(7), LESSONS and ANSWERS of its source, as parts that are shown, asked or run. lessons.awk
+ * makes the table of them when attn is built. */
 #ifndef ATTN_LESSON_LESSONS_H
 #define ATTN_LESSON_LESSONS_H
 
