@@ -192,20 +192,20 @@ ROW(FILL_ZERO, FILL, .name = "fill-zero",
     .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), not 0, nor -1e-9",
     .numpy = "s = np.where(seen, s, -np.inf)  # not 0, not s * seen",
     .c = "s[i][j] = -INFINITY where key j is hidden, not 0",
-    .section = "attn-lessons: What stands in for a hidden score", .unseen = "no score is hidden")
+    .section = "attn-lessons: What replaces a masked score", .unseen = "no score is hidden")
 ROW(FILL_SMALL, FILL, .name = "fill-small",
     .sentence = "hidden scores become a number such as -9, not minus infinity",
     .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), not a number",
     .numpy = "s = np.where(seen, s, -np.inf)  # not a number",
     .c = "s[i][j] = -INFINITY where key j is hidden, not a number",
-    .section = "attn-lessons: What stands in for a hidden score", .unseen = "no score is hidden",
+    .section = "attn-lessons: What replaces a masked score", .unseen = "no score is hidden",
     .number = "what stands for minus infinity", .from = -10000, .to = 10000, .usual = -9)
 ROW(FILL_AFTER_SOFTMAX, FILL, .name = "fill-after-softmax",
     .sentence = "weights are set to 0 after softmax, and not divided by their new sum",
     .pytorch = "attn_weights / attn_weights.sum(dim=-1, keepdim=True), once some are 0",
     .numpy = "w = w * seen; w = w / w.sum(-1, keepdims=True)",
     .c = "sum the exp of the keys that are seen, and divide by that",
-    .section = "attn-lessons: What stands in for a hidden score", .unseen = "no score is hidden")
+    .section = "attn-lessons: What replaces a masked score", .unseen = "no score is hidden")
 ROW(WINDOW_LEFT_PLUS_1, WINDOW, .name = "window-left-plus-1",
     .sentence = "the window reaches back by one key too many",
     .pytorch = "i - j <= L, with i = torch.arange(T)[:, None] and j = torch.arange(T)",
@@ -632,25 +632,25 @@ ROW(OUT_MISSING, OUT, .name = "out-missing",
     .pytorch = "context_vec = self.out_proj(context_vec)",
     .numpy = "output = context @ W_out.T + b_out",
     .c = "output[i][r] = b_out[r] + the sum of context[i][c] * W_out[r][c] over c",
-    .section = "attn-lessons: out_proj and the whole class")
+    .section = "attn-lessons: The output projection")
 ROW(OUT_TRANSPOSED, OUT, .name = "out-transposed",
     .sentence = "the weight of out_proj is used transposed",
     .pytorch = "context_vec @ out_proj.weight.T + out_proj.bias, as out_proj(context_vec) does",
     .numpy = "output = context @ W_out.T + b_out  # W_out as nn.Linear stores it",
     .c = "output[i][r] sums context[i][c] * W_out[r][c] over c, not W_out[c][r]",
-    .section = "attn-lessons: out_proj and the whole class", .unseen = "out_proj.weight is symmetric")
+    .section = "attn-lessons: The output projection", .unseen = "out_proj.weight is symmetric")
 ROW(OUT_BIAS_MISSING, OUT, .name = "out-bias-missing",
     .sentence = "the bias of out_proj is not added",
     .pytorch = "context_vec @ out_proj.weight.T + out_proj.bias, as out_proj(context_vec) does",
     .numpy = "output = context @ W_out.T + b_out",
     .c = "output[i][r] starts at b_out[r], not at 0",
-    .section = "attn-lessons: out_proj and the whole class", .unseen = "out_proj.bias is 0")
+    .section = "attn-lessons: The output projection", .unseen = "out_proj.bias is 0")
 ROW(OUT_TWICE, OUT, .name = "out-twice",
     .sentence = "out_proj is applied twice",
     .pytorch = "self.out_proj(context_vec) once: in forward, not in what calls it, too",
     .numpy = "output = context @ W_out.T + b_out  # once",
     .c = "the product with W_out is made once, from context into output",
-    .section = "attn-lessons: out_proj and the whole class")
+    .section = "attn-lessons: The output projection")
 ROW(GROUPS_TILED, GROUPS, .name = "groups-tiled",
     .sentence = "query head h reads key head h mod kv_heads, not the one of its group",
     .pytorch = "keys.repeat_interleave(num_heads // kv_heads, 1), not .repeat; values alike",
