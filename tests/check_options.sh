@@ -43,6 +43,7 @@ check "attn help stages lists every stage, a line each" test -z "$("$attn" help 
 check "the first help has a dozen options or so" test "$(help_heads --help | wc -l)" -le 14
 for topic in '' $topics; do
     "$attn" help $topic >"$scratch/text"
+    [ "$topic" != schema ] || continue # JSON: tests/check_schema.sh
     check "attn help $topic fits 79 columns" test -z "$(grep -E '^.{80}' "$scratch/text")"
     COLUMNS=44 "$attn" help $topic | grep -E '^.{45}' | grep -v '^  \(\$ \)\{0,1\}attn ' >"$scratch/wide"
     check "attn help $topic fits a narrow window, but for command lines" test ! -s "$scratch/wide"
