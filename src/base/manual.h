@@ -15,7 +15,7 @@ struct manual {
     const char *description; /* in a sentence or two */
     struct manual_example examples[MANUAL_EXAMPLES];
     const char *stages; /* of a mechanism: those that it has in its order, and which option brings others; or NULL */
-    const char *page; /* of the manual, beside attn(1); or NULL */
+    const char *page;   /* of the manual, beside attn(1); or NULL */
 };
 
 #endif

@@ -187,7 +187,7 @@ struct option_row {
     const char *initial;  /* the default as it would be typed; NULL: none, 0, the first of the choices */
     const char *fallback; /* the default in words where `initial` does not tell; or NULL */
     const char *help;
-    unsigned rare; /* bits of enum ability: the help of commands that have one leaves it to --help=all */
+    unsigned rare;         /* bits of enum ability: the help of commands that have one leaves it to --help=all */
     int everyday;          /* its place among those that most people use, from 1; 0: it is none */
     const char *foreign;   /* what others call it: suggest_knows; or NULL */
     const char *elsewhere; /* what to tell a command that does not take it; or NULL */
