@@ -202,7 +202,7 @@ check: attn tests
 
 # What takes a sample in make check, or is left out there.
 SAMPLED = $(addprefix test_,cases decimal explain faults fused fused_backward fuzz grad grad_layers limits pairs session stress why \
-	why_tables worksheet) check_mistakes.sh check_page.sh check_worksheet.sh whole $(LEFT)
+	why_tables worksheet) check_install.sh check_mistakes.sh check_page.sh check_worksheet.sh whole $(LEFT)
 # What is skipped where a program is missing that make check does not need.
 SKIPPING = $(addprefix check_,binary.sh completion.sh printed.sh svg.sh)
 check-whole: attn tests
