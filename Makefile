@@ -68,7 +68,7 @@ ROOMS := $(patsubst src/%/README.md,%,$(wildcard src/*/README.md src/*/*/README.
 SOURCES := $(filter-out $(ALL_ISAS),$(wildcard src/*.c $(ROOMS:%=src/%/*.c)))
 HEADERS := $(wildcard $(ROOMS:%=src/%/*.h))
 EXAMPLES := $(patsubst data/%.json,$(BUILD)/cli/example_%.o,$(wildcard data/*.json))
-GENERATED := $(EXAMPLES) $(BUILD)/write/html/page.o $(BUILD)/lesson/table.o $(BUILD)/base/powers.o
+GENERATED := $(EXAMPLES) $(BUILD)/cli/schema.o $(BUILD)/write/html/page.o $(BUILD)/lesson/table.o $(BUILD)/base/powers.o
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(GENERATED) $(KERNELS)
 LIBRARY := $(BUILD)/libattn.a
 FOLDERS := $(BUILD) $(ROOMS:%=$(BUILD)/%)
@@ -115,6 +115,9 @@ ARRAY = $(call say,MAKE,$@){ echo '\#include "$1"'; echo 'const unsigned char $2
 $(EXAMPLES:.o=.c): $(BUILD)/cli/example_%.c: data/%.json Makefile | $(FOLDERS)
 	$(call ARRAY,cli/example.h,example_$(subst -,_,$*))
 
+$(BUILD)/cli/schema.c: src/cli/schema.json Makefile | $(FOLDERS)
+	$(call ARRAY,cli/help_lines.h,schema)
+
 $(BUILD)/base/powers.c: src/base/decimal_powers.awk src/base/decimal_powers.h | $(FOLDERS)
 	$(call say,MAKE,$@)awk -f $^ >$@
 
@@ -131,7 +134,7 @@ $(BUILD)/write/html/page.html: src/write/html/page/page.html src/write/html/page
 $(BUILD)/write/html/page.c: $(BUILD)/write/html/page.html
 	$(call ARRAY,write/html/page.h,page)
 
-$(BUILD)/lesson/table.c: src/lesson/lessons.awk man/attn.1 | $(FOLDERS)
+$(BUILD)/lesson/table.c: src/lesson/lessons.awk man/attn-lessons.7 | $(FOLDERS)
 	$(call say,MAKE,$@)LC_ALL=C awk -f $^ >$@
 
 $(GENERATED): %.o: %.c

@@ -230,7 +230,8 @@ static void write_folder(void)
     struct options options;
     struct output output;
     int count = 0;
-    for (char *word = strtok(getenv("ATTN_QUICK") != NULL ? sample : words, " "); word != NULL; word = strtok(NULL, " "))
+    for (char *word = strtok(getenv("ATTN_QUICK") != NULL ? sample : words, " "); word != NULL;
+         word = strtok(NULL, " "))
         argv[count++] = word;
     snprintf(path, sizeof path, "%s/v", folder);
     argv[count++] = path;

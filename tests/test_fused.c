@@ -1459,9 +1459,11 @@ int main(void)
 {
     sampled = getenv("ATTN_QUICK") != NULL;
     if (sampled)
-        puts("ATTN_QUICK: no float16, a third of the shapes, none of 1000 tokens, large logits on 300 tokens instead of "
-             "2000, each pair of features on one shape instead of four and in bfloat16 one in three, half of the changes "
-             "of a mask and of the groups of keys, a fifth of the rows of projections");
+        puts(
+            "ATTN_QUICK: no float16, a third of the shapes, none of 1000 tokens, large logits on 300 tokens instead of "
+            "2000, each pair of features on one shape instead of four and in bfloat16 one in three, half of the "
+            "changes "
+            "of a mask and of the groups of keys, a fifth of the rows of projections");
     for (size_t i = 0; i < COUNT(OWN); i++) {
         own = OWN[i];
         if (sampled && own == DTYPE_F16)

@@ -464,8 +464,9 @@ int main(void)
 {
     const bool quick = getenv("ATTN_QUICK") != NULL;
     if (quick)
-        puts("ATTN_QUICK: each pair of features on one shape instead of two, long inputs with all features or none, the "
-             "longest with all");
+        puts(
+            "ATTN_QUICK: each pair of features on one shape instead of two, long inputs with all features or none, the "
+            "longest with all");
     draw_inputs(1);
     check_pairs(quick);
     check_parts(quick);

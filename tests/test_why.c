@@ -919,7 +919,8 @@ int main(int argc, char **argv)
     const bool pairs = argc == 3 && strcmp(argv[1], "--pairs") == 0;
     quick = getenv("ATTN_QUICK") != NULL;
     if (quick && !pairs)
-        puts("ATTN_QUICK: one in sixteen of what is left out, one in six of what cannot be seen, a third of the settings, "
+        puts("ATTN_QUICK: one in sixteen of what is left out, one in six of what cannot be seen, a third of the "
+             "settings, "
              "three mistakes and random numbers without the book's head, each in one number of digits");
     ask_begin();
     if (!pairs) {

@@ -138,8 +138,7 @@ int main(int argc, char **argv)
         }
     check_begin("as many as there were");
     CHECK(alone != 0 || number == TABLES, "expected %d tables, got %zu", (int)TABLES, number);
-    CHECK(alone != 0 || first >= least, "expected %zu to be named at once, in that form, got %zu",
-          least, first);
+    CHECK(alone != 0 || first >= least, "expected %zu to be named at once, in that form, got %zu", least, first);
     ask_end();
     free(line);
     fclose(file);
