@@ -25,8 +25,7 @@ enum status case_normal(struct case_drawing *drawing, double *numbers, size_t co
 
 /* Makers. */
 case_maker make_mask_rows, make_mask_block, make_mask_float, make_mask_infinite, make_poison_mask, make_poison_behind,
-    make_lengths, make_last, make_first, make_rising, make_apart_90, make_apart_1000, make_equal, make_low,
-    make_overflow, make_denormal, make_sinks, make_sinks_large, make_alternating;
+    make_lengths, make_overflow, make_denormal, make_sinks, make_sinks_large, make_alternating;
 
 /* Layouts. */
 case_maker lay_packed, lay_packed_apart, lay_pages;
