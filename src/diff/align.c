@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "diff/align.h"
+#include "diff/pair.h"
 #include "model/stage_id.h"
 
 #include <stdlib.h>
@@ -214,59 +214,22 @@ static bool differs_in_tokens(struct diff *diff, const struct diff_stage *pair, 
     return differs;
 }
 
-/* Elements of `size` bytes at the places that are kept along each axis, NULL: all; `to` has the shape. */
-static void gather(const char *from, const struct tensor *whole, char *to, const struct tensor *cut, size_t size,
-                   const size_t *const *kept)
-{
-    size_t index[TENSOR_RANK] = {0};
-    for (size_t i = 0; i < tensor_count(cut); i++) {
-        size_t place = 0;
-        for (size_t axis = 0; axis < cut->rank; axis++)
-            place = place * whole->shape[axis] + (kept[axis] != NULL ? kept[axis][index[axis]] : index[axis]);
-        memcpy(to + i * size, from + place * size, size);
-        for (size_t axis = cut->rank; axis-- > 0 && ++index[axis] == cut->shape[axis];)
-            index[axis] = 0;
-    }
-}
-
-static enum status cut_table(const struct file_tensor **named, const size_t *shape, const size_t *const *kept,
-                             struct arena *arena, struct error *error)
-{
-    const struct file_tensor *whole = *named;
-    const struct tensor *tensor = &whole->tensor;
-    struct file_tensor *made = arena_allocate(arena, 1, sizeof *made, error);
-    if (made == NULL)
-        return error->status;
-    *made = (struct file_tensor){.name = whole->name};
-    if (tensor_create(&made->tensor, tensor->dtype, tensor->rank, shape, arena, error) != STATUS_OK)
-        return error->status;
-    gather(tensor->data, tensor, made->tensor.data, &made->tensor, dtype_size(tensor->dtype), kept);
-    *named = made;
-    if (whole->last_digit == NULL)
-        return STATUS_OK;
-    int16_t *digits = arena_allocate(arena, tensor_count(&made->tensor), sizeof *digits, error);
-    if (digits == NULL)
-        return error->status;
-    gather((const char *)whole->last_digit, tensor, (char *)digits, &made->tensor, sizeof *digits, kept);
-    made->last_digit = digits;
-    return STATUS_OK;
-}
-
 /* Cuts one table along the axes whose tokens its file has more of. */
 static enum status cut_side(const struct file_tensor **named, bool of_a, struct diff_alignment *const *alignments,
                             struct arena *arena, struct error *error)
 {
-    const size_t rank = (*named)->tensor.rank;
-    const size_t *kept[TENSOR_RANK] = {NULL};
-    size_t shape[TENSOR_RANK] = {0}, cuts = 0;
-    for (size_t axis = 0; axis < rank; axis++) {
-        const struct diff_alignment *alignment = alignments[rank - 1 - axis];
+    const struct tensor *tensor = &(*named)->tensor;
+    struct diff_axes axes = {.rank = tensor->rank};
+    size_t cuts = 0, stride = 1;
+    for (size_t axis = axes.rank; axis-- > 0; stride *= tensor->shape[axis]) {
+        const struct diff_alignment *alignment = alignments[axes.rank - 1 - axis];
         const bool cut = alignment != NULL && alignment->whole == (of_a ? alignment->a : alignment->b);
-        kept[axis] = cut ? alignment->kept : NULL;
-        shape[axis] = cut ? alignment->few->count : (*named)->tensor.shape[axis];
+        axes.kept[axis] = cut ? alignment->kept : NULL;
+        axes.shape[axis] = cut ? alignment->few->count : tensor->shape[axis];
+        axes.stride[axis] = stride;
         cuts += cut;
     }
-    return cuts > 0 ? cut_table(named, shape, kept, arena, error) : STATUS_OK;
+    return cuts > 0 ? diff_rearrange(named, &axes, arena, error) : STATUS_OK;
 }
 
 enum status diff_align(struct diff *diff, struct diff_stage *pair, struct arena *arena, struct error *error)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "diff/ask_why.h"
+#include "diff/report.h"
 
 #include "base/shell_word.h"
 #include "cli/option_line.h"
-#include "diff/align.h"
-#include "diff/refusal.h"
 #include "model/stages.h"
 
 #include <string.h>

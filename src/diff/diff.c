@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "diff/diff.h"
 
-#include "diff/align.h"
-#include "diff/dtypes.h"
-#include "diff/heads.h"
-#include "diff/refusal.h"
-#include "diff/sources.h"
 #include "model/stages.h"
 #include "read/load.h"
 

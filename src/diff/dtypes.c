@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "diff/dtypes.h"
+#include "diff/pair.h"
 
 #include "base/decimal.h"
-#include "diff/sources.h"
 
 #include <math.h>
 

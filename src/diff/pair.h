@@ -75,4 +75,142 @@ bool diff_differs(const struct diff_stage *stage, size_t first, size_t count);
 /* These numbers as they were compared: rounded to the dtype of their file. */
 void diff_numbers(const struct diff_stage *stage, size_t first, size_t count, double *a, double *b);
 
+/* Axes over the numbers of a table: how far each steps, and where it steps to alone, NULL: to all in turn. */
+struct diff_axes {
+    size_t rank, shape[TENSOR_RANK], stride[TENSOR_RANK];
+    const size_t *kept[TENSOR_RANK];
+};
+
+/* Makes the table a copy with these axes, with the digits of its numbers. STATUS_SYSTEM where memory is short. */
+enum status diff_rearrange(const struct file_tensor **named, const struct diff_axes *axes, struct arena *arena,
+                           struct error *error);
+
+/* --- heads.c: tables of packed heads, which kernels and attn lay out in other ways ------------------------------- */
+
+/* Gives the tables of both files the same axes, where one of them has its heads elsewhere:
+ *
+ *     context, grad_context          (…, T, H, d_v) becomes (…, T, H d_v)
+ *     grad_query, grad_key, _value   (…, T, H, d) and (…, T, H d) become (…, H, T, d), where a file says that
+ *                                    heads are packed: query, key and value are then given so
+ *
+ * What is changed becomes a copy; all else stays, so that its shape is refused. STATUS_SYSTEM where memory is short. */
+enum status diff_meet_heads(const struct diff *diff, enum stage stage, const struct file_tensor **a,
+                            const struct file_tensor **b, struct arena *arena, struct error *error);
+
+/* --- dtypes.c: the dtype that the decimals of a text stand for --------------------------------------------------- */
+
+/* Sets side->dtype and side->unstated. STATUS_USAGE where the settings have a dtype that attn has not. */
+enum status diff_read_dtype(struct diff_side *side, struct error *error);
+
+/* Gives each tensor of a text its dtype (file_tensor.stated), and rounds those that are no sources to it. A text that
+ * does not say its dtype takes that of the tensor it meets where its decimals, as far as they go, are numbers of it;
+ * else they are float32's. STATUS_USAGE where one overflows, as it would pass for an infinity. STATUS_SYSTEM where
+ * memory is short. */
+enum status diff_round_texts(struct diff *diff, struct arena *arena, struct error *error);
+
+/* --- align.c: rows and columns of results of other tokens meet by label ------------------------------------------ */
+
+/* Where the tokens of one file, each of them once, are some of the other one's in their order, a table of the latter is
+ * cut to those that both have. */
+
+/* Sets diff->alignments by the tokens of both files. STATUS_SYSTEM where memory is short. */
+enum status diff_align_tokens(struct diff *diff, struct arena *arena, struct error *error);
+
+/* The tokens of an axis of keys, or of another one. */
+const struct diff_alignment *diff_tokens_of(const struct diff *diff, bool keys);
+
+/* Whether rows of A were left out in a stage, since B lacks their tokens. */
+bool diff_lacks_token(const struct diff *diff);
+
+/* Cuts the tables of the pair to the tokens that both have, where they differ in axes of tokens alone, and notes that
+ * the alignment is used. Where it does not apply, nothing changes. STATUS_SYSTEM where memory is short. */
+enum status diff_align(struct diff *diff, struct diff_stage *pair, struct arena *arena, struct error *error);
+
+/* Why tokens do not align tables that differ in axes of tokens alone, to follow a message: "; ..." or "". */
+const char *diff_align_refusal(struct diff *diff, const struct diff_stage *pair);
+
+/* --- sources.c: what stages are made from: inputs, parameters, masks, a past ------------------------------------- */
+
+/* Whether the tensor is known by its name as such. */
+bool diff_is_source(const struct input_file *input, const struct file_tensor *named);
+
+/* Whether the stage is not computed but given, as `sdpa` is given its query, key and value, and all the gradient that
+ * the backward pass begins at: in one of the files, or `both`. */
+bool diff_is_given(const struct diff *diff, enum stage stage, bool both);
+
+/* Whether one of the files says, or shows by what it holds, that query, key and value are made of inputs. */
+bool diff_is_projected(const struct diff *diff);
+
+/* Sets diff->sources (stages that both files were given among them), aligned by tokens where stages are. One that a
+ * file lacks counts where both files hold all that they were made from. Sources that cannot meet, as their shapes
+ * differ or one is boolean, have a comparison of 0 numbers. STATUS_SYSTEM where memory is short. */
+enum status diff_compare_sources(struct diff *diff, const struct options *options, struct arena *arena,
+                                 struct error *error);
+
+/* --- refusal.c: two files that cannot be compared ---------------------------------------------------------------- */
+
+/* The one tensor of a file that has no other; NULL where there are more. */
+const struct file_tensor *diff_sole_tensor(const struct input_file *input);
+
+/* Whether it may be any stage: its one tensor has no name, or one that attn does not know. */
+bool diff_is_bare(const struct input_file *input);
+
+/* A name of the file's that is near to the stage's, or NULL. */
+const char *diff_misspelt(const struct input_file *input, enum stage stage);
+
+/* STATUS_USAGE: the files have no stage in common; the file lacks a stage that was asked for. */
+enum status diff_nothing_in_common(const struct diff *diff, struct error *error);
+enum status diff_lacks_stage(const struct input_file *input, enum stage stage, struct error *error);
+
+/* --- place.c: where an element of a table is, in words ----------------------------------------------------------- */
+
+/* What an axis counts: items of a batch, heads, tokens, queries, keys, columns; or what nothing tells. */
+enum diff_axis {
+    DIFF_ITEM,
+    DIFF_HEAD,
+    DIFF_TOKEN,
+    DIFF_QUERY,
+    DIFF_KEY,
+    DIFF_COLUMN,
+    DIFF_ROW,    /* queries that are not all of them, or unknown rows */
+    DIFF_MATRIX, /* items or heads */
+    DIFF_NUMBER, /* of a tensor with this axis alone */
+    DIFF_AXES,
+};
+
+/* One step on the way to an element: the axis, its name, the position on it from 1, the token there or NULL. */
+struct diff_step {
+    enum diff_axis axis;
+    const char *name;
+    size_t position;
+    const char *token;
+    bool alone; /* the token tells the place by itself: no other one is the same, and it is no number */
+};
+
+/* Where an element is (an index into both tensors), in steps (TENSOR_RANK); returns how many. An axis has the name that
+ * the mechanism gives it: item, head, query, key, column; "matrix" and "row" where the files do not tell. */
+size_t diff_place(const struct diff *diff, const struct diff_stage *stage, size_t element, struct diff_step *steps);
+
+/* --- undone.c: a stage that departs while one made from it agrees ------------------------------------------------ */
+
+/* What makes no difference to the stage that agrees. */
+enum undone {
+    UNDONE_UNKNOWN,
+    UNDONE_ORDER,  /* scale or mask were applied sooner or later */
+    UNDONE_SHIFT,  /* each row has another number added to it */
+    UNDONE_HIDDEN, /* another number stands for minus infinity */
+    UNDONE_FACTOR, /* all numbers are so many times the others */
+    UNDONE_COUNT,
+};
+
+enum { UNDONE_BYTES = 160 };
+
+/* What the departing stage differs in: "B's are masked, A's are not" into text (UNDONE_BYTES); ""
+ * where it is UNDONE_UNKNOWN. */
+enum undone diff_undone(const struct diff *diff, const struct diff_stage *stage, char *text);
+
+/* B / A where all finite numbers are that many times the others, and a pair departs otherwise by minus infinity alone;
+ * else 1. */
+double diff_factor(const struct comparison *comparison);
+
 #endif

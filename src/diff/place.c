@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "diff/place.h"
+#include "diff/pair.h"
 
-#include "diff/align.h"
 #include "model/mechanism.h"
 #include "model/stages.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "diff/refusal.h"
+#include "diff/pair.h"
 
 #include "base/suggest.h"
 #include "model/stage_id.h"

@@ -51,4 +51,9 @@ void report_tables(const struct report *report);
 /* The whole as one JSON object. */
 void report_json(const struct report *report);
 
+/* Adds "attn why causal expected.json --mine mine.json", where a stage departs that no later one makes up for, and
+ * neither settings, sources nor tokens tell why. A is a result that can be computed again, without a mistake, and both
+ * are files. Else, or where it does not fit, it is false. */
+bool diff_ask_why(const struct diff *diff, const struct options *options, struct text *line);
+
 #endif

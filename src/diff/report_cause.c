@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/text.h"
 #include "base/wrap.h"
-#include "diff/align.h"
 #include "diff/report.h"
-#include "diff/sources.h"
-#include "diff/undone.h"
 #include "model/stages.h"
 
 #include <math.h>
@@ -281,9 +277,7 @@ static void write_hints(const struct report *report, const struct diff_stage *st
     const uint64_t needed = stage_existing(stage_closure(STAGE_BIT(stage->stage))) & ~STAGE_BIT(stage->stage),
                    missing = needed & diff->left & ~all_before(agree & needed);
     report_stages(report, "  not compared before it: ", missing);
-    size_t hints = 0;
-    for (int i = 0; i < STAGE_COUNT; i++)
-        hints += (missing & STAGE_BIT(i)) != 0;
+    const size_t hints = count_of(missing);
     for (int i = 0; i < STAGE_COUNT && hints <= HINTS_TOLD; i++)
         if (missing & STAGE_BIT(i))
             write_stage_hint(report, (enum stage)i, "");

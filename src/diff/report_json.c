@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/text.h"
 #include "base/version.h"
-#include "diff/align.h"
-#include "diff/place.h"
 #include "diff/report.h"
 #include "model/stage_id.h"
 #include "write/json.h"

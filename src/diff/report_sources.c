@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/wrap.h"
-#include "diff/align.h"
-#include "diff/place.h"
 #include "diff/report.h"
 
 #include <math.h>

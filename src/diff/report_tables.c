@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/text.h"
-#include "diff/place.h"
 #include "diff/report.h"
 
 #include <math.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "diff/sources.h"
+#include "diff/pair.h"
 
-#include "diff/align.h"
 #include "model/mechanism.h"
 #include "model/stages.h"
 
@@ -16,7 +15,7 @@ bool diff_is_source(const struct input_file *input, const struct file_tensor *na
     return !input->nameless && input->tensor_count > 1 && (input_file_kind(named->name) & INPUT_FILE_SOURCE) != 0;
 }
 
-/* An operand, or the gradient that the way back began at. */
+/* An operand, or the gradient that the backward pass began at. */
 static bool was_given(const struct input_file *input, enum stage stage)
 {
     const enum mechanism mechanism = mechanism_find(input->mechanism);
@@ -113,25 +112,6 @@ static const struct file_tensor *find_turned(const struct input_file *input, con
     return found != NULL && found->tensor.rank == 2 ? found : NULL;
 }
 
-/* A copy with rows for columns. */
-static const struct file_tensor *turn(const struct file_tensor *named, struct arena *arena, struct error *error)
-{
-    const struct tensor *from = &named->tensor;
-    const size_t rows = from->shape[0], columns = from->shape[1], shape[] = {columns, rows},
-                 size = dtype_size(from->dtype);
-    struct file_tensor *made = arena_allocate(arena, 1, sizeof *made, error);
-    if (made == NULL)
-        return NULL;
-    *made = (struct file_tensor){.name = named->name};
-    if (tensor_create(&made->tensor, from->dtype, 2, shape, arena, error) != STATUS_OK)
-        return NULL;
-    for (size_t row = 0; row < rows; row++)
-        for (size_t column = 0; column < columns; column++)
-            memcpy((char *)made->tensor.data + (column * rows + row) * size,
-                   (const char *)from->data + (row * columns + column) * size, size);
-    return made;
-}
-
 /* What A's tensor meets in B. */
 static enum status find_met(const struct diff *diff, const char *name, const struct file_tensor **met,
                             struct arena *arena, struct error *error)
@@ -140,8 +120,10 @@ static enum status find_met(const struct diff *diff, const char *name, const str
     const struct file_tensor *turned = *met == NULL ? find_turned(&diff->b.input, name) : NULL;
     if (turned == NULL)
         return STATUS_OK;
-    *met = turn(turned, arena, error);
-    return *met == NULL ? error->status : STATUS_OK;
+    const size_t rows = turned->tensor.shape[0], columns = turned->tensor.shape[1];
+    *met = turned;
+    return diff_rearrange(met, &(struct diff_axes){.rank = 2, .shape = {columns, rows}, .stride = {1, columns}}, arena,
+                          error);
 }
 
 static enum status take_source(struct diff *diff, const struct options *options, const struct file_tensor *a,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "diff/undone.h"
+#include "diff/pair.h"
 
 #include "base/threads.h"
 #include "model/stage_id.h"
