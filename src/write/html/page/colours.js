@@ -23,8 +23,7 @@ const MAPS = {
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 let printing = false;
 const theme = () => document.documentElement.dataset.theme;
-const isDark = () => (theme() === 'dark' || (theme() !== 'light' && prefersDark.matches));
-const scheme = () => (isDark() && !printing ? 'dark' : 'light');
+const scheme = () => ((theme() === 'dark' || (theme() !== 'light' && prefersDark.matches)) && !printing ? 'dark' : 'light');
 const colours = () => MAPS[scheme()];
 
 function parseColour(text) {
@@ -69,8 +68,7 @@ function colourScale(numbers, signed, most = largestMagnitude(numbers)) {
     return { signed, least, most, place: (number) => Math.round(255 * Math.min(1, Math.max(0, share(number)))) };
 }
 
-const scaleTable = (scale) =>
-    colourTable(scheme(), scale.signed ? 'diverging' : 'sequential');
+const scaleTable = (scale) => colourTable(scheme(), scale.signed ? 'diverging' : 'sequential');
 
 /* A cell's place in the table. */
 const colourPlace = (number, masked, scale) => (masked ? MASKED : Number.isNaN(number) ? UNKNOWN : scale.place(number));

@@ -34,7 +34,6 @@ function choiceControl(setting, id) {
 
 /* What stands for no bound, and what an empty field says then. */
 const UNSET = { left: [-1, 'all'], right: [-1, 'all'], softcap: [0, 'none'], dropout: [0, 'none'] };
-const isUnset = (name, value) => name in UNSET && UNSET[name][0] === value;
 
 /* A number as a slider, where it has two ends, and as a field. */
 function numberControl(setting, id) {
@@ -82,11 +81,7 @@ function buildSettings(settings) {
     byId('not-here').hidden = others.length === 0;
     byId('not-here-count').textContent = `${plural(others.length, 'control')} that this job does not have`;
     byId('not-here-list').replaceChildren(...others.map((setting) => element('li', {},
-        element('label', {}, disabledInput(setting), ` ${settingLabel(setting)}`), `: ${setting.because}`)));
-}
-
-function disabledInput(setting) {
-    return element('input', { type: 'checkbox', disabled: '', id: `setting-${setting.name}` });
+        element('label', {}, element('input', { type: 'checkbox', disabled: '', id: `setting-${setting.name}` }), ` ${settingLabel(setting)}`), `: ${setting.because}`)));
 }
 
 function showSettings() {
@@ -98,7 +93,7 @@ function showSettings() {
         for (const input of controls.inputs.has(name) ? controls.inputs.get(name).inputs : [])
             if (input.type === 'checkbox') input.checked = value === true;
             else if (document.activeElement !== input || input.type !== 'number')
-                input.value = value === null || (input.type === 'number' && isUnset(name, value)) ? '' : String(value);
+                input.value = value === null || (input.type === 'number' && UNSET[name]?.[0] === value) ? '' : String(value);
     }
 }
 
@@ -120,7 +115,7 @@ function tokenChip(text, token) {
         tokenElement(name));
     const cross = element('button', { type: 'button', class: 'cross', 'aria-label': `Take out ${name}`,
         title: 'take this token out' }, '×');
-    button.addEventListener('click', () => chooseToken(token));
+    button.addEventListener('click', () => chooseAt({ query: token }));
     button.addEventListener('dblclick', () => renameToken(token));
     button.addEventListener('keydown', (event) => {
         if (event.key === 'F2') renameToken(token);
@@ -142,12 +137,6 @@ const tokenNames = () => {
 function takeOut(token) {
     tryEdit({ do: 'without', token }, null);
     byId('tokens-list').querySelectorAll('.token-name')[within(token, tokenCount())].focus();
-}
-
-function chooseToken(token) {
-    state.at.query = token;
-    state.pointed = null;
-    show();
 }
 
 /* The label as a field in its chip. */
@@ -300,11 +289,6 @@ function readLink() {
     })();
 }
 
-function setTheme(name) {
-    document.documentElement.dataset.theme = name;
-    repaint();
-}
-
 /* On a narrow screen. */
 function foldSettings() {
     const open = byId('settings-fold').getAttribute('aria-expanded') !== 'true';
@@ -327,7 +311,11 @@ function listenToControls() {
     byId('add-open').addEventListener('click', openAdd);
     byId('add-form').addEventListener('submit', submitToken);
     byId('add-close').addEventListener('click', () => { byId('add-form').hidden = true; });
-    for (const name of ['auto', 'light', 'dark']) byId(`theme-${name}`).addEventListener('change', () => setTheme(name));
+    for (const name of ['auto', 'light', 'dark'])
+        byId(`theme-${name}`).addEventListener('change', () => {
+            document.documentElement.dataset.theme = name;
+            repaint();
+        });
     addEventListener('hashchange', () => { readLink(); keepChoice(); show(); });
     addEventListener('keydown', onUndoKey);
 }

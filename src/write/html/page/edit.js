@@ -235,15 +235,13 @@ function listenToTable(canvas, viewOf, follows = false) {
         const { name } = viewOf(), cell = cellAt(event);
         if (canvas.skipClick && event.timeStamp - canvas.skipClick < 50) return;
         if (!cell) return;
-        choosePlace(name, cell.row, cell.column);
-        openSheet();
-        show();
+        showSheet(true);
+        chooseCell(name, cell.row, cell.column);
     });
     canvas.addEventListener('dblclick', (event) => {
         const { name, layout } = viewOf(), cell = cellAt(event);
         if (!cell || !isEditable(name) || state.mode === 'before') return;
-        choosePlace(name, cell.row, cell.column);
-        show();
+        chooseCell(name, cell.row, cell.column);
         openField(canvas, layout, name, cell);
     });
 }

@@ -199,11 +199,6 @@ function makeScores(evaluation, { item, head, row, query }) {
     return eachOf(new Float64Array(keys), (nothing, key) => round(dotProduct(queries, at * d, of, key * d, d)));
 }
 
-function makeScaled({ model }, { scores }) {
-    const scale = scaleOf(model);
-    return eachOf(scores, (score) => round(score * scale));
-}
-
 function makeWeights({ model }, line) {
     if (line.empty) return new Float64Array(model.keys).fill(round(emptyWeight(model)));
     return Object.assign(line, softmax(line.masked, line.bias, line.sink)).weights;
@@ -212,7 +207,7 @@ function makeWeights({ model }, line) {
 /* What makes a stage of a line, which has those before it. */
 const STAGE_MAKERS = {
     scores: makeScores,
-    scaled: makeScaled,
+    scaled: ({ model }, { scores }, scale = scaleOf(model)) => eachOf(scores, (score) => round(score * scale)),
     capped: ({ model }, { scaled }) => cap(scaled, model.settings.softcap),
     masked: (evaluation, { capped, bias }) => eachOf(capped, (score, key) => addBias(score, bias[key])),
     weights: makeWeights,
@@ -344,11 +339,6 @@ function tableOfRows(rows, columns, rowOf) {
     return { rows, columns, numbers, masked: null };
 }
 
-/* These rows of a matrix. */
-function someRows(numbers, columns, rows) {
-    return tableOfRows(rows.length, columns, (row) => numbers.subarray(rows[row] * columns, (rows[row] + 1) * columns));
-}
-
 /* One T x T stage of a head, and where the mask forbids a cell of it. */
 function squareTable(evaluation, stage, item, head) {
     const { model } = evaluation, { keys } = model, rows = model.rows.length;
@@ -378,7 +368,10 @@ function makeTable(evaluation, stage, item, head) {
         const columns = id === 'value' ? model.dValue : model.dHead;
         return { rows: numbers.length / columns, columns, numbers, masked: null };
     }
-    if (stage === 'normed') return someRows(evaluation.normedInputs(item), columnsOf(model.tables.get('inputs')), model.rows);
+    if (stage === 'normed') {
+        const columns = columnsOf(model.tables.get('inputs')), first = (row) => model.rows[row] * columns;
+        return tableOfRows(rows, columns, (row) => evaluation.normedInputs(item).subarray(first(row), first(row) + columns));
+    }
     if (SQUARE_STAGES.includes(stage)) return squareTable(evaluation, stage, item, head);
     if (stage in ROW_STATISTICS) return tableOfRows(rows, 1, (row) => makeStatistic(evaluation, stage, evaluation.line(item, head, row)));
     if (stage === 'context') return tableOfRows(rows, model.dValue, (row) => evaluation.context(item, head, row));
@@ -388,14 +381,13 @@ function makeTable(evaluation, stage, item, head) {
 }
 
 const keyLabelsOf = (model, item) => Array.from({ length: model.keys }, (nothing, key) => keyLabelOf(model, item, key));
-const queryLabelsOf = (model, item) => model.rows.map((query) => queryLabelAt(model, item, query));
 
 /* The labels of the rows and columns of a table, or null; '' is a token without one. */
 function labelsOfTable(model, stage, item) {
     const held = model.tables.get(stage), named = (labels) => (labels.some((label) => label !== '') ? labels : null);
     const rowLabels = held && held.what === 'parameter' ? []
         : stage === 'inputs' ? Array.from({ length: model.queries }, (nothing, query) => queryLabelAt(model, item, query))
-            : isOfKeys(stage) ? keyLabelsOf(model, item) : queryLabelsOf(model, item);
+            : isOfKeys(stage) ? keyLabelsOf(model, item) : model.rows.map((query) => queryLabelAt(model, item, query));
     return { rowLabels: named(rowLabels), columnLabels: SQUARE_STAGES.includes(stage) ? named(keyLabelsOf(model, item)) : null };
 }
 

@@ -81,7 +81,6 @@ function productTable({ caption, names, rows, added = [], total, made, shownResu
 /* --- labels ------------------------------------------------------------------------------------------------------ */
 
 const keyTitle = (model, item, key) => keyLabelOf(model, item, key) || `key ${key + 1}`;
-const rowTitle = (model, item, row) => queryLabelOf(model, item, row) || `query ${model.rows[row] + 1}`;
 
 function pairEnd(what, number, text) {
     return element('span', { class: 'end' }, element('span', { class: 'what' }, `${what} ${number}`), text ? tokenElement(text) : '');
@@ -368,7 +367,6 @@ function squareSteps(evaluation, stage, item, head, row, key) {
 /* --- context and output ------------------------------------------------------------------------------------------ */
 
 const formulaOfStage = (evaluation, stage) => (evaluation.stages.find(({ name }) => name === stage) || { formula: '' }).formula;
-const seenKeys = (model, line) => Array.from(line.dropped.keys()).filter((key) => line.empty || line.bias[key] > -Infinity);
 
 /* How the weights of some keys are made, a line each. */
 function weightLines(line, keys) {
@@ -390,7 +388,7 @@ function valueLines(evaluation, line, keys, column) {
 function contextSteps(evaluation, item, head, row, column) {
     const { model } = evaluation, line = evaluation.line(item, head, row), made = evaluation.context(item, head, row)[column], formula = formulaOfStage(evaluation, 'context');
     if (isWrongStage(evaluation, 'context')) return [wrongStep('context', 'Context', formula, made)];
-    const value = evaluation.operand('value', item, keyHeadOf(model, head)), keys = seenKeys(model, line), few = keys.slice(0, MOST_LISTED);
+    const value = evaluation.operand('value', item, keyHeadOf(model, head)), keys = Array.from(line.dropped.keys()).filter((key) => line.empty || line.bias[key] > -Infinity), few = keys.slice(0, MOST_LISTED);
     const weights = isWrongStage(evaluation, 'weights') ? [] : weightLines(line, few), values = valueLines(evaluation, line, few, column);
     if (keys.length === 0 || (line.empty && job.empty_row !== 'mean'))
         return [step('context', 'Context', formula, formulaLine(result(made, 'context')), noteLine(`No key is seen by this query, so ${EMPTY_REASONS(model.keys)[job.empty_row]}.`))];

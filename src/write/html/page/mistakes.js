@@ -15,6 +15,7 @@ const lacks = (held, sentence) => (model) => (held(model) ? null : sentence);
 const firstOf = (...whys) => (model) => whys.reduce((found, why) => found || why(model), null);
 const isCausal = lacks(({ settings }) => settings.causal, 'Nothing is causal.');
 const hasHeadsOfOwn = lacks(({ heads }) => heads > 1, 'There is one head.');
+const isCapped = lacks(({ settings }) => settings.softcap > 0, 'There is no softcap.');
 const drops = lacks(({ settings }) => settings.dropout > 0, 'There is no dropout.');
 const projects = lacks(({ starts }) => starts === 'inputs', 'This page starts at query, key and value.');
 const isMasked = lacks(hasMask, 'There is no mask.');
@@ -24,6 +25,7 @@ const rowsAlike = firstOf(hasAllRows, lacks(({ queries, keys, heads, keyHeads })
 const columnsAlike = lacks(({ dHead, dValue }) => dHead === dValue, 'Key and value have other shapes.');
 const hasOut = lacks((model) => isSplit(model) && outProjection(model) !== null && !model.settings.stacked, 'There is no out_proj.');
 const squareOut = firstOf(hasOut, lacks((model) => outProjection(model).shape[0] === outProjection(model).shape[1], 'out_proj is not square.'));
+const isMerged = firstOf(projects, lacks(isSplit, 'Heads are not put side by side.'), hasHeadsOfOwn);
 const isGrouped = lacks(({ heads, keyHeads }) => keyHeads > 1 && keyHeads < heads, 'Heads of key and value are not shared in groups.');
 
 /* --- scale, softcap ---------------------------------------------------------------------------------------------- */
@@ -35,7 +37,7 @@ const widthOf = ({ heads, dHead }) => heads * dHead;
 const columnsOfInputs = ({ tables }) => columnsOf(tables.get('inputs'));
 
 const capStage = (cap, formula) => ({
-    why: lacks(({ settings }) => settings.softcap > 0, 'There is no softcap.'), tells: { capped: formula },
+    why: isCapped, tells: { capped: formula },
     stages: { capped: ({ model }, line) => line.scaled.map((scaled, key) => round(cap(model.settings.softcap, scaled, line.scores[key], scaleOf(model)))) },
 });
 
@@ -61,16 +63,12 @@ const softmaxOver = (others, formula, why = hasAllRows) => ({
     },
 });
 
-/* A line up to its masked scores, which are all that another line asks of it. */
-const scoresOfRow = (evaluation, item, head, row) => evaluation.started(item, head, row);
 const allRows = ({ model: { rows } }) => rows.map((query, row) => row);
 
 /* Each row for itself: `make(row)` of { masked, bias, sink }. */
 const softmaxOfRow = (make, formula) => ({
     tells: { weights: formula },
-    stages: {
-        weights: (evaluation, line) => (line.empty ? STAGE_MAKERS.weights(evaluation, line) : make(line).map(round)),
-    },
+    stages: { weights: (evaluation, line) => (line.empty ? STAGE_MAKERS.weights(evaluation, line) : make(line).map(round)) },
 });
 
 const seenOf = (line, of) => line.masked.map((score, key) => (line.bias[key] > -Infinity ? of(score) : 0));
@@ -129,10 +127,8 @@ const filledWith = (number) => ({
 
 /* --- roles, weights, groups -------------------------------------------------------------------------------------- */
 
-const WORDS_OF_ROLES = { query: 'query', key: 'key', value: 'value', inputs: 'inputs' };
-
 function swapped(taken, why) {
-    const of = (id) => WORDS_OF_ROLES[taken[id] || id], tells = {};
+    const of = (id) => taken[id] || id, tells = {};
     if (taken.query || taken.key) tells.scores = `${of('query')} . ${of('key')}^T`;
     if (taken.value) tells.context = `weights . ${of('value')}`;
     return { why, taken, tells };
@@ -166,15 +162,13 @@ function turned(table) {
     return { ...table, numbers: table.numbers.map((nothing, i) => table.numbers[(i % columns) * rows + Math.floor(i / columns)]) };
 }
 
-const weightsOf = (model, stems) => Array.from(model.tables.values()).filter((table) => isWeight(table, stems));
 const isWeight = ({ name, shape }, stems) => shape.length === 2 && stems.some((stem) => [stem, `${stem}.weight`].includes(name.replace(/^heads\.\d+\./, '')));
 const isBias = ({ name }, stems) => stems.some((stem) => name.replace(/^heads\.\d+\./, '') === `${stem}.bias`);
 
-const stageOfStem = (stem) => stem.replace('W_', '');
 const matrixTurned = (...stems) => ({
-    why: firstOf(projects, lacks((model) => weightsOf(model, stems).every(({ shape: [rows, columns] }) => rows === columns), 'The matrix is not square.')),
+    why: firstOf(projects, lacks((model) => Array.from(model.tables.values()).filter((table) => isWeight(table, stems)).every(({ shape: [rows, columns] }) => rows === columns), 'The matrix is not square.')),
     change: changedTables((table) => isWeight(table, stems), turned),
-    tells: Object.fromEntries(stems.map((stem) => [stageOfStem(stem), 'inputs . the transpose of the matrix'])),
+    tells: Object.fromEntries(stems.map((stem) => [stem.replace('W_', ''), 'inputs . the transpose of the matrix'])),
 });
 
 const biasMissing = (...stems) => ({
@@ -226,7 +220,7 @@ function joinedScores(evaluation, line) {
 }
 
 /* `at(sizes, row, column)` -> [head, row, column] of the contexts. */
-const mergedOtherwise = (at, formula, why = firstOf(projects, lacks(isSplit, 'Heads are not put side by side.'), hasHeadsOfOwn)) => ({
+const mergedOtherwise = (at, formula, why = isMerged) => ({
     why, tells: { output: formula, heads: formula },
     stages: {
         heads: (evaluation, item, row) => {
@@ -274,12 +268,12 @@ const MISTAKES = {
         tells: { weights: 'softmax of what is not scaled, then x the scale' },
         stages: { weights: (evaluation, line) => STAGE_MAKERS.weights(evaluation, line).map((weight) => round(weight * evaluation.model.weightsFactor)) },
     },
-    'softmax-queries': softmaxOver((evaluation, line, key) => allRows(evaluation).map((row) => [scoresOfRow(evaluation, line.item, line.head, row), key]),
+    'softmax-queries': softmaxOver((evaluation, line, key) => allRows(evaluation).map((row) => [evaluation.started(line.item, line.head, row), key]),
         'softmax over the queries, down each column'),
     'softmax-heads': softmaxOver((evaluation, line, key) => Array.from({ length: evaluation.model.heads }, (nothing, head) =>
-        [scoresOfRow(evaluation, line.item, head, line.row), key]), 'softmax over the heads', hasHeadsOfOwn),
+        [evaluation.started(line.item, head, line.row), key]), 'softmax over the heads', hasHeadsOfOwn),
     'softmax-all': softmaxOver((evaluation, line) => allRows(evaluation).flatMap((row) => {
-        const other = scoresOfRow(evaluation, line.item, line.head, row);
+        const other = evaluation.started(line.item, line.head, row);
         return Array.from(other.masked, (nothing, at) => [other, at]);
     }), 'softmax over keys and queries together'),
     'softmax-base-2': softmaxOfRow(base2, 'powers of 2 over their sum'),
@@ -340,12 +334,10 @@ const MISTAKES = {
         change: setting((model) => ({ scale: (wholeScaleOf(model) / Math.sqrt(model.heads)) * model.settings.temperature })),
         tells: { scores: 'query . key^T of all columns, as one head' }, stages: { scores: joinedScores },
     },
-    'merge-view': {
-        ...mergedOtherwise(({ heads, columns, rows }, row, column) => {
-            const at = row * heads * columns + column;
-            return [Math.floor(at / columns / rows), Math.floor(at / columns) % rows, at % columns];
-        }, 'contexts read on from head to head, as if side by side', firstOf(projects, lacks(isSplit, 'Heads are not put side by side.'), hasHeadsOfOwn, hasAllRows)),
-    },
+    'merge-view': mergedOtherwise(({ heads, columns, rows }, row, column) => {
+        const at = row * heads * columns + column;
+        return [Math.floor(at / columns / rows), Math.floor(at / columns) % rows, at % columns];
+    }, 'contexts read on from head to head, as if side by side', firstOf(isMerged, hasAllRows)),
     'merge-interleaved': mergedOtherwise(({ heads }, row, column) => [column % heads, row, Math.floor(column / heads)], 'columns of the heads in turn'),
     'merge-reversed': mergedOtherwise(({ heads, columns }, row, column) => [heads - 1 - Math.floor(column / columns), row, column % columns],
         'heads side by side, the last one first'),
@@ -358,7 +350,7 @@ const MISTAKES = {
     },
     'groups-tiled': { why: isGrouped, change: (model) => ({ ...model, groups: (head) => head % model.keyHeads }), tells: { scores: 'query . key^T of head modulo heads of key', context: 'weights . value of head modulo heads of value' } },
     'groups-first': { why: isGrouped, change: (model) => ({ ...model, groups: () => 0 }), tells: { scores: 'query . key^T of the first head of key', context: 'weights . value of the first head of value' } },
-    'softcap-missing': { why: lacks(({ settings }) => settings.softcap > 0, 'There is no softcap.'), change: setting(() => ({ softcap: 0 })) },
+    'softcap-missing': { why: isCapped, change: setting(() => ({ softcap: 0 })) },
     'softcap-not-multiplied': capStage((softcap, scaled) => Math.tanh(scaled / softcap), 'tanh(scaled / softcap)'),
     'softcap-before-scale': capStage((softcap, scaled, score, scale) => softcap * Math.tanh(score / softcap) * scale, 'softcap x tanh(scores / softcap) x scale'),
     'sinks-missing': { why: lacks(({ sinks }) => sinks !== null, 'There are no sinks.'), change: (model) => ({ ...model, sinks: null }) },

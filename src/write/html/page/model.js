@@ -77,7 +77,7 @@ function labelsOfJob() {
         keyLabels: job.tokens, keyTexts: job.token_texts || job.tokens, ownQueries: own,
         queryLabels: own ? job.query_tokens : null, queryTexts: own ? job.query_texts || job.query_tokens : null,
         firstQuery: job.labelled_queries ? job.first_query : null,
-        tokens: shown ? shown[0] : [], keyTokens: own && job.tokens ? job.tokens[0] : null,
+        tokens: shown ? shown[0] : [],
     };
 }
 

@@ -43,22 +43,6 @@ function numberText(number, decimals = job.precision) {
     return signed(number, text);
 }
 
-const labelOf = (lists, item, token) => (lists ? lists[lists.length > 1 ? item : 0][token] : '');
-
-/* The label of a key, or of the query of a row; '' where it has none. */
-const keyLabel = (item, key) => labelOf(job.tokens, item, key);
-
-function queryLabel(item, row) {
-    if (job.query_tokens) return labelOf(job.query_tokens, item, job.positions[row]);
-    return job.labelled_queries ? keyLabel(item, job.first_query + job.positions[row]) : '';
-}
-
-/* The label, or the position where there is none, counted from 1. */
-const keyName = (item, key) => keyLabel(item, key) || String(key + 1);
-const queryName = (item, row) => queryLabel(item, row) || String(job.positions[row] + 1);
-
-const queryTitle = (item, row) => queryLabel(item, row) || `query ${job.positions[row] + 1}`;
-
 const plural = (count, word, many = word + 's') => `${count} ${count === 1 ? word : many}`;
 
 /* An element with attributes, and with children or text: text is never read as HTML. */

@@ -95,7 +95,7 @@ function show() {
     showTokens();
     showSettings();
     showPast();
-    showHeader();
+    byId('sizes').textContent = sizesText();
     if (!drag) byId('spoken').textContent = spokenNow();
 }
 
@@ -127,8 +127,15 @@ function chooseTable(name) {
     show();
 }
 
-function chooseCell(row, column) {
-    choosePlace(state.name, row, column);
+function chooseCell(name, row, column) {
+    choosePlace(name, row, column);
+    show();
+}
+
+/* Another query or key. */
+function chooseAt(at) {
+    Object.assign(state.at, at);
+    state.pointed = null;
     show();
 }
 
@@ -152,13 +159,7 @@ function stepMode() {
 }
 
 /* The arithmetic as a sheet from below, where the screen is narrow. */
-function openSheet() {
-    byId('arithmetic-panel').classList.add('open');
-}
-
-function closeSheet() {
-    byId('arithmetic-panel').classList.remove('open');
-}
+const showSheet = (open) => byId('arithmetic-panel').classList.toggle('open', open);
 
 /* --- keys -------------------------------------------------------------------------------------------------------- */
 
@@ -180,14 +181,14 @@ function editFromKeys() {
 
 const LETTERS = {
     h: (steps) => chooseHead(state.head + steps), s: stepTable, d: stepMode, enter: editFromKeys, f2: editFromKeys,
-    '+': () => nudge(1, false), '-': () => nudge(-1, false), escape: closeSheet,
+    '+': () => nudge(1, false), '-': () => nudge(-1, false), escape: () => showSheet(false),
 };
 
 function onKey(event) {
     const cell = event.altKey ? null : cellOfKeyPress(event);
     const step = event.altKey ? { ArrowUp: 1, ArrowDown: -1 }[event.key] : undefined;
     if (step) nudge(step, event.shiftKey);
-    else if (cell) chooseCell(...cell);
+    else if (cell) chooseCell(state.name, ...cell);
     else if (event.ctrlKey || event.metaKey || event.altKey) return;
     else if (event.key.toLowerCase() in LETTERS) LETTERS[event.key.toLowerCase()](event.shiftKey ? -1 : 1);
     else return;
@@ -195,19 +196,13 @@ function onKey(event) {
 }
 
 function listenToLinks(canvas) {
-    canvas.addEventListener('click', (event) => {
-        Object.assign(state.at, linksToken(layouts.links, ...pointIn(event)));
-        state.pointed = null;
-        show();
-    });
+    canvas.addEventListener('click', (event) => chooseAt(linksToken(layouts.links, ...pointIn(event))));
     canvas.addEventListener('keydown', (event) => {
         const moves = { ArrowUp: ['query', -1], ArrowDown: ['query', 1], ArrowLeft: ['key', -1], ArrowRight: ['key', 1] };
         const move = moves[event.key], { place, rows, keys } = layouts.links.sides;
         if (!move) return;
         const [side, steps] = move;
-        state.at[side] = within((side === 'query' ? place.row : place.key) + steps, side === 'query' ? rows : keys);
-        state.pointed = null;
-        show();
+        chooseAt({ [side]: within((side === 'query' ? place.row : place.key) + steps, side === 'query' ? rows : keys) });
         event.preventDefault();
     });
 }
@@ -282,10 +277,6 @@ function sizesOf(evaluation) {
     return { queries: query.rows, keys: key.rows, heads: headsNow(), columns: query.columns };
 }
 
-function showHeader() {
-    byId('sizes').textContent = sizesText();
-}
-
 function addHeader() {
     const title = job.title[0].toUpperCase() + job.title.slice(1);
     document.title = `${title}: ${sizesText()}`;
@@ -302,7 +293,7 @@ function listenToPage() {
     listenToTable(byId('large'), () => ({ name: state.name, layout: layouts.large }), true);
     byId('large').addEventListener('keydown', onKey);
     listenToLinks(byId('links'));
-    byId('sheet-close').addEventListener('click', closeSheet);
+    byId('sheet-close').addEventListener('click', () => showSheet(false));
     prefersDark.addEventListener('change', repaint);
     addEventListener('resize', repaint);
     for (const [event, value] of [['beforeprint', true], ['afterprint', false]])

@@ -6,7 +6,6 @@ const LARGEST_CELL = 88, LEAST_LABELLED = 12, LEAST_NUMBERED = 26, LEAST_HATCHED
 const LABEL_FAMILY = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif';
 
 /* Labels grow with the text of the page. */
-const rootSize = () => parseFloat(getComputedStyle(document.documentElement).fontSize);
 function labelFont(bold = false, size = 0.78) {
     return `${bold ? '600 ' : ''}${size * rootSizeNow}px ${LABEL_FAMILY}`;
 }
@@ -41,7 +40,7 @@ function setFont(context, font) {
 /* The room of the canvases that fill their panel, measured when the window changes. */
 const roomOf = { large: 0, links: 0 };
 function measureRoom() {
-    rootSizeNow = rootSize();
+    rootSizeNow = parseFloat(getComputedStyle(document.documentElement).fontSize);
     for (const name of Object.keys(roomOf)) roomOf[name] = byId(name).parentElement.clientWidth;
 }
 
@@ -300,9 +299,9 @@ function eachLabel(count, size, marked, nameOf, draw) {
     }
 }
 
-const setLabelInk = (context, marked) => {
+const setLabelInk = (context, marked, size) => {
     context.fillStyle = marked ? colours().accent : colours().faint;
-    setFont(context, labelFont(marked));
+    setFont(context, labelFont(marked, size));
 };
 
 function drawRowLabels(context, shown, layout, marked) {
@@ -334,8 +333,7 @@ function drawSmallLabels(context, shown, layout, marked) {
     context.textAlign = 'right';
     context.textBaseline = 'middle';
     for (let row = 0; row < shown.rows; row++) {
-        context.fillStyle = row === marked ? colours().accent : colours().faint;
-        setFont(context, labelFont(row === marked, 0.66));
+        setLabelInk(context, row === marked, 0.66);
         context.fillText(clipText(context, rowName(shown, row), layout.left - 5), layout.left - 4,
             layout.top + (row + 0.5) * layout.cellHeight + 0.5);
     }

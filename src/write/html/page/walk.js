@@ -85,12 +85,8 @@ const walk = { steps: [], at: -1, from: null, names: [] }; /* names: of the tabl
 /* The steps whose tables this job has. */
 function stepsHere() {
     const names = tableNames();
-    const withTable = (step) => ({ ...step, table: step.tables.find((name) => names.includes(name)) });
-    return WALK.map(withTable).filter((step) => step.table);
+    return WALK.map((step) => ({ ...step, table: step.tables.find((name) => names.includes(name)) })).filter((step) => step.table);
 }
-
-/* Where the walk and the arithmetic come from below: as the style has it. */
-const isNarrow = () => matchMedia('(max-width: 40rem)').matches;
 
 const walkTarget = (step) => byId(`card-${step.table}`);
 
@@ -122,7 +118,8 @@ function goWalk(at) {
     walk.names = [step.table, ...(step.also || [])];
     chooseTable(step.table);
     const target = walkTarget(step);
-    const calm = matchMedia('(prefers-reduced-motion: reduce)').matches, block = isNarrow() ? 'start' : 'center';
+    const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    const block = matchMedia('(max-width: 40rem)').matches ? 'start' : 'center'; /* from below, as the style has it */
     target.scrollIntoView({ block, behavior: calm ? 'auto' : 'smooth' });
     placeWalk();
     byId('walk-next').focus({ preventScroll: true });
