@@ -3,8 +3,6 @@
 
 #include "compute/result.h"
 #include "stage/stage.h"
-#include "steps/cache.h"
-#include "steps/writers.h"
 
 #include <math.h>
 #include <string.h>
@@ -114,9 +112,26 @@ static void count_step(const struct problem *problem, struct step *step)
 struct run {
     const struct problem *problem;
     struct result whole;
-    double *rows; /* (matrices, T, columns) of the whole pass */
-    struct cache keys, values;
+    double *rows;               /* (matrices, T, columns) of the whole pass */
+    struct tensor keys, values; /* the cache: for each item and head a ring of slots, (B, H_kv, slots, d) */
 };
+
+/* Where a row of an item's head lies, of (B, H_kv, rows, d). */
+static char *row_of(const struct tensor *tensor, size_t item, size_t head, size_t row)
+{
+    const size_t *shape = tensor->shape;
+    return (char *)tensor->data +
+           ((item * shape[1] + head) * shape[2] + row % shape[2]) * shape[3] * dtype_size(tensor->dtype);
+}
+
+void steps_copy_rows(const struct tensor *from, size_t from_row, const struct tensor *to, size_t to_row, size_t count,
+                     size_t item)
+{
+    for (size_t head = 0; head < from->shape[1]; head++)
+        for (size_t i = 0; i < count; i++)
+            memcpy(row_of(to, item, head, to_row + i), row_of(from, item, head, from_row + i),
+                   from->shape[3] * dtype_size(from->dtype));
+}
 
 /* Rows first .. first + count of a tensor whose last axes are rows and columns, each matrix from `offset` of its item
  * further on; rank 0 stays so. */
@@ -248,16 +263,18 @@ static struct extent keys_at(const struct problem *problem, size_t end)
 }
 
 /* What the cache holds of the keys that the step may see, (B, H_kv, keys, d); zeros before them. */
-static enum status take(const struct run *run, const struct step *step, const struct cache *cache, size_t keys,
+static enum status take(const struct run *run, const struct step *step, const struct tensor *cache, size_t keys,
                         struct tensor *taken, struct arena *arena, struct error *error)
 {
-    const size_t *ring = cache->ring.shape, shape[] = {ring[0], ring[1], keys, ring[3]};
-    if (tensor_create(taken, cache->ring.dtype, 4, shape, arena, error) != STATUS_OK)
+    const size_t shape[] = {cache->shape[0], cache->shape[1], keys, cache->shape[3]};
+    if (tensor_create(taken, cache->dtype, 4, shape, arena, error) != STATUS_OK)
         return error->status;
     memset(taken->data, 0, tensor_count(taken) * dtype_size(taken->dtype));
-    for (size_t item = 0; item < run->problem->size.items; item++)
-        cache_read(cache, steps_needed(run->problem, item, step->first),
-                   (size_t)mask_offset(&run->problem->mask, item, 0) + step->end, taken, item);
+    for (size_t item = 0; item < run->problem->size.items; item++) {
+        const size_t first = steps_needed(run->problem, item, step->first);
+        const size_t end = (size_t)mask_offset(&run->problem->mask, item, 0) + step->end;
+        steps_copy_rows(cache, first, taken, first, end - first, item);
+    }
     return STATUS_OK;
 }
 
@@ -278,17 +295,12 @@ static enum status make_attending(const struct run *run, const struct step *step
     return cut_mask(run, step, &attending->mask, arena, error);
 }
 
-/* The same bits; but NaN is the same as NaN, whatever its bits. */
-static bool is_same(double a, double b)
-{
-    return isnan(a) ? isnan(b) : a == b && !signbit(a) == !signbit(b);
-}
-
+/* By bits; but NaN is the same as NaN, whatever its bits. */
 static void compare_row(const double *whole, const double *row, size_t columns, struct step *step)
 {
     bool same = true;
     for (size_t i = 0; i < columns; i++) {
-        if (is_same(whole[i], row[i]))
+        if (isnan(whole[i]) ? isnan(row[i]) : whole[i] == row[i] && !signbit(whole[i]) == !signbit(row[i]))
             continue;
         const double apart = fabs(whole[i] - row[i]);
         same = false;
@@ -316,8 +328,8 @@ static void keep(const struct run *run, const struct step *step, const struct re
     const size_t count = step->end - step->first;
     for (size_t item = 0; item < run->problem->size.items; item++) {
         const size_t start = (size_t)mask_offset(&run->problem->mask, item, 0) + step->first;
-        cache_write(&run->keys, &fresh->attention.held[STAGE_KEY], 0, start, count, item);
-        cache_write(&run->values, &fresh->attention.held[STAGE_VALUE], 0, start, count, item);
+        steps_copy_rows(&fresh->attention.held[STAGE_KEY], 0, &run->keys, start, count, item);
+        steps_copy_rows(&fresh->attention.held[STAGE_VALUE], 0, &run->values, start, count, item);
     }
 }
 
@@ -353,14 +365,15 @@ static size_t count_slots(const struct steps *steps)
 }
 
 /* A cache with what is there before the first query, of those that it sees. */
-static enum status fill(const struct problem *problem, struct cache *cache, const struct tensor *held, size_t slots,
+static enum status fill(const struct problem *problem, struct tensor *cache, const struct tensor *held, size_t slots,
                         struct arena *arena, struct error *error)
 {
-    if (cache_create(cache, held, slots, arena, error) != STATUS_OK)
+    const size_t shape[] = {held->shape[0], held->shape[1], slots, held->shape[3]};
+    if (tensor_create(cache, held->dtype, 4, shape, arena, error) != STATUS_OK)
         return error->status;
     for (size_t item = 0; item < problem->size.items; item++) {
         const size_t first = steps_needed(problem, item, 0), end = (size_t)mask_offset(&problem->mask, item, 0);
-        cache_write(cache, held, first, first, end - first, item);
+        steps_copy_rows(held, first, cache, first, end - first, item);
     }
     return STATUS_OK;
 }

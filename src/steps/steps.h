@@ -47,6 +47,12 @@ enum status steps_make(struct steps *steps, const struct options *options, const
 enum status steps_write(const struct steps *steps, const struct options *options, struct output *output,
                         struct arena *arena, struct error *error);
 
+/* Rows of an item, of all its heads, of one (B, H_kv, rows, d) to another. Key j of a cache lies in slot j modulo their
+ * number, until another one takes its place: a window needs no more than it sees, without one there is a slot for every
+ * key. */
+void steps_copy_rows(const struct tensor *from, size_t from_row, const struct tensor *to, size_t to_row, size_t count,
+                     size_t item);
+
 /* The keys of an item that queries first .. end - 1 may see, as far as causal rule, window and length tell. */
 struct span steps_seen(const struct problem *problem, size_t item, size_t first, size_t end);
 
@@ -55,5 +61,13 @@ size_t steps_needed(const struct problem *problem, size_t item, size_t query);
 
 /* Bytes of so many numbers of the working dtype. */
 double steps_bytes(const struct steps *steps, size_t numbers);
+
+/* --- the steps as a format has them --- */
+
+/* STATUS_SYSTEM where memory is short; a failure to write is output_close's to tell. */
+typedef enum status steps_writer(const struct steps *steps, const struct options *options, struct output *output,
+                                 struct arena *arena, struct error *error);
+
+steps_writer steps_text, steps_json, steps_svg;
 
 #endif

@@ -3,7 +3,7 @@
  * window. Items whose lengths differ have a grid each. */
 #include "base/text.h"
 #include "model/stage_id.h"
-#include "steps/writers.h"
+#include "steps/steps.h"
 #include "write/head_lines.h"
 #include "write/svg/svg.h"
 
