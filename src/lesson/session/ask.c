@@ -175,18 +175,33 @@ bool ask_was_interrupted(int status)
     return status == 128 + SIGINT || status == 128 + SIGQUIT;
 }
 
-enum move ask_to_go_on(struct session *session, const char *prompt)
+enum move ask_until(struct session *session, const char *prompt, bool take(void *context), void help(void *context),
+                    void *context)
 {
-    while (ask_reader(session, prompt)) {
+    while (session->reading && ask_reader(session, prompt)) {
         const enum key key = ask_key(session);
         if (key == KEY_ENTER || key == KEY_SKIP)
             return MOVE_ON;
         if (key == KEY_BACK || key == KEY_QUIT)
             return key == KEY_BACK ? MOVE_BACK : MOVE_QUIT;
-        if (key == KEY_HELP)
+        if (key == KEY_HELP && help != NULL)
+            help(context);
+        else if (key == KEY_HELP)
             ask_help(session);
-        else
-            ask_run_or_refuse(session);
+        else if (take(context))
+            return MOVE_ON;
     }
-    return MOVE_QUIT;
+    return session->live && !session->reading ? MOVE_QUIT : MOVE_ON;
+}
+
+static bool take_command(void *context)
+{
+    ask_run_or_refuse(context);
+    return false;
+}
+
+enum move ask_to_go_on(struct session *session, const char *prompt)
+{
+    const enum move move = ask_until(session, prompt, take_command, NULL, session);
+    return session->reading ? move : MOVE_QUIT;
 }

@@ -4,10 +4,56 @@
 #define ATTN_LESSON_SESSION_ASK_H
 
 #include "lesson/lessons.h"
-#include "lesson/session/line.h"
-#include "lesson/session/own_files.h"
 #include "lesson/session/shell.h"
 #include "lesson/session/show.h"
+
+#include <sys/stat.h>
+
+/* --- line.c: what the reader types, a line at a time ------------------------------------------------------------- */
+
+enum { LINE_BYTES = 1 << 14 };
+
+enum line_read {
+    LINE_READ,
+    LINE_END,   /* of the input */
+    LINE_WRONG, /* it is too long, or has a NUL byte in it: it is passed over */
+};
+
+/* Starts as {0}. */
+struct line_input {
+    char bytes[LINE_BYTES]; /* of standard input: what has been read, and not been given yet */
+    size_t used;
+    bool ended;
+};
+
+/* The next line, without its newline, into line (LINE_BYTES). */
+enum line_read line_read(struct line_input *input, char *line);
+
+/* --- own_files.c: the files that the reader has made or changed in the folder of a lesson ------------------------ */
+
+struct own_file {
+    char *name;
+    struct stat seen; /* as it was when it was last looked at */
+    bool own;         /* the reader made it, or changed it last */
+    struct own_file *next;
+};
+
+/* Looks at the regular files of the folder, and adds them to the list: whose changes since the last look are the
+ * reader's if `own`, else the lesson's. STATUS_SYSTEM where memory is short, or the folder cannot be read. */
+enum status own_files_look(struct own_file **files, const char *folder, bool own, struct arena *arena,
+                           struct error *error);
+
+/* Whether it is still there. */
+bool own_files_are_there(const char *folder, const struct own_file *file);
+
+/* The reader's file that the command names; `written`: that it would write over, by > or -o; or NULL. */
+const char *own_files_named(const struct own_file *files, const char *command, bool written);
+
+/* Copies a file of the folder to a new one. STATUS_SYSTEM where it cannot be made; `there`: because one of that name is
+ * there already. */
+enum status own_files_keep(const char *folder, const char *name, const char *target, bool *there, struct error *error);
+
+/* --- ask.c ------------------------------------------------------------------------------------------------------- */
 
 enum { SAID_BYTES = 512 }; /* of a prediction, as it is shown */
 
@@ -38,6 +84,11 @@ bool ask_reader(struct session *session, const char *prompt);
 /* An empty line between a text and what is asked about it, where something is asked. */
 void ask_apart(const struct session *session);
 
+/* Asks until `take` says that the line is enough, or the reader goes on without it; `help` tells more, NULL: ask_help.
+ * Where the input ends, a person leaves and a script goes on. */
+enum move ask_until(struct session *session, const char *prompt, bool take(void *context), void help(void *context),
+                    void *context);
+
 /* Waits for Enter; a command that is typed in its place is run, and then asked again. */
 enum move ask_to_go_on(struct session *session, const char *prompt);
 
@@ -66,5 +117,11 @@ void ask_run_or_refuse(struct session *session);
 
 /* Whether Ctrl-C or Ctrl-\ ended a command of that status. */
 bool ask_was_interrupted(int status);
+
+/* --- exercise.c -------------------------------------------------------------------------------------------------- */
+
+/* An exercise: what the reader types is run, and compared with what the answer prints. Asks until it is done, or the
+ * reader goes on without. */
+enum move exercise_do(struct session *session, const struct lesson_part *exercise);
 
 #endif

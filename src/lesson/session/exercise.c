@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lesson/session/exercise.h"
+#include "lesson/session/ask.h"
 
 #include "lesson/session/verdict.h"
 
@@ -26,8 +26,9 @@ static bool runs_attn(const char *command)
 }
 
 /* The answer, as it stands in the manual, with its commands run in a copy of the folder. */
-static void show_answer(struct attempt *attempt)
+static void show_answer(void *context)
 {
+    struct attempt *attempt = context;
     struct session *session = attempt->session;
     struct arena arena = {0};
     shell_copy(&session->shell, "answer");
@@ -162,8 +163,9 @@ static bool try_numbers(const struct attempt *attempt)
 }
 
 /* A line that is no key; whether the exercise is done with it. */
-static bool try_line(struct attempt *attempt)
+static bool try_line(void *context)
 {
+    struct attempt *attempt = context;
     struct session *session = attempt->session;
     const bool number = attempt->exercise->expected != NULL;
     char first[VERDICT_NUMBER_BYTES];
@@ -182,16 +184,5 @@ enum move exercise_do(struct session *session, const struct lesson_part *exercis
     struct attempt attempt = {.session = session, .exercise = exercise};
     const char *prompt = exercise->expected != NULL ? "Your number, or a command" : "Your command";
     ask_apart(session);
-    while (session->reading && ask_reader(session, prompt)) {
-        const enum key key = ask_key(session);
-        if (key == KEY_ENTER || key == KEY_SKIP)
-            return MOVE_ON;
-        if (key == KEY_BACK || key == KEY_QUIT)
-            return key == KEY_BACK ? MOVE_BACK : MOVE_QUIT;
-        if (key == KEY_HELP)
-            show_answer(&attempt);
-        else if (try_line(&attempt))
-            return MOVE_ON;
-    }
-    return session->live && !session->reading ? MOVE_QUIT : MOVE_ON;
+    return ask_until(session, prompt, try_line, show_answer, &attempt);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lesson/session/line.h"
+#include "lesson/session/ask.h"
 
 #include <errno.h>
 #include <poll.h>

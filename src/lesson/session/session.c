@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lesson/session/session.h"
 
-#include "lesson/session/exercise.h"
+#include "lesson/session/ask.h"
 #include "lesson/session/verdict.h"
 
 #include <limits.h>
@@ -28,38 +28,35 @@ struct lesson_place {
 
 /* --- predictions and commands ------------------------------------------------------------------------------------ */
 
+/* Whether the line is a prediction: a word, or one number. */
+static bool take_prediction(void *context)
+{
+    struct session *session = context;
+    char number[VERDICT_NUMBER_BYTES], second[VERDICT_NUMBER_BYTES];
+    const char *line = session->line;
+    if (!session->predicts_word && !(verdict_next_number(&line, number) && !verdict_next_number(&line, second))) {
+        show_print(&session->show, "Expected one number, such as 0.5; Enter goes on without.");
+        return false;
+    }
+    text_shown(session->predicts_word ? session->line : number, SAID_COLUMNS, session->prediction,
+               sizeof session->prediction);
+    return true;
+}
+
 /* Asks what the next command will print. */
 static enum move predict(struct session *session, const struct lesson_part *part)
 {
-    char number[VERDICT_NUMBER_BYTES], second[VERDICT_NUMBER_BYTES];
     session->predicted = part->predicted;
     session->predicts_word = part->predicts_word;
     session->prediction[0] = '\0';
     ask_apart(session);
-    while (session->reading && ask_reader(session, "Your prediction")) {
-        const enum key key = ask_key(session);
-        const char *line = session->line;
-        if (key == KEY_ENTER || key == KEY_SKIP)
-            return MOVE_ON;
-        if (key == KEY_BACK || key == KEY_QUIT)
-            return key == KEY_BACK ? MOVE_BACK : MOVE_QUIT;
-        if (key == KEY_HELP) {
-            ask_help(session);
-        } else if (part->predicts_word || (verdict_next_number(&line, number) && !verdict_next_number(&line, second))) {
-            text_shown(part->predicts_word ? session->line : number, SAID_COLUMNS, session->prediction,
-                       sizeof session->prediction);
-            return MOVE_ON;
-        } else {
-            show_print(&session->show, "Expected one number, such as 0.5; Enter goes on without.");
-        }
-    }
-    return session->live && !session->reading ? MOVE_QUIT : MOVE_ON;
+    return ask_until(session, "Your prediction", take_prediction, NULL, session);
 }
 
 /* How far off the prediction was, where there is one. Of a file of the reader's own nobody knows what comes. */
 static void tell_prediction(struct session *session, const struct lesson_part *part)
 {
-    const char *own = own_files_named(session->files, part->text);
+    const char *own = own_files_named(session->files, part->text, false);
     char words[SENTENCE_BYTES];
     struct text sentence = text_begin(words, sizeof words);
     if (session->predicted != NULL && session->prediction[0] != '\0') {
@@ -99,7 +96,7 @@ static enum move run_part(struct session *session, const struct lesson_part *par
     bool warned = false;
     while (session->reading && ask_reader(session, "Enter runs it")) {
         const enum key key = ask_key(session);
-        const char *lost = key == KEY_ENTER && !warned ? own_files_lost(session->files, part->text) : NULL;
+        const char *lost = key == KEY_ENTER && !warned ? own_files_named(session->files, part->text, true) : NULL;
         warned = lost != NULL;
         if (lost != NULL)
             show_print(&session->show, "It writes over your %s. Enter runs it all the same, s keeps yours.", lost);
@@ -212,7 +209,7 @@ static void prepare(struct session *session, struct lesson_place *place)
         const struct lesson *lesson = &LESSONS[place->prepared + 1];
         for (size_t i = 0; i < lesson->count; i++)
             if (lesson->parts[i].kind == LESSON_COMMAND &&
-                own_files_lost(session->files, lesson->parts[i].text) == NULL)
+                own_files_named(session->files, lesson->parts[i].text, true) == NULL)
                 shell_run_quietly(&session->shell, lesson->parts[i].text);
     }
     own_files_look(&session->files, session->shell.folder, false, session->arena, &ignored);
