@@ -283,36 +283,21 @@ static bool draw_inputs(struct numbers *numbers, const struct numbers_plan *plan
     return easy;
 }
 
-/* A head of query that meets a key which is there. */
-static bool draw_query(struct numbers *numbers, const struct numbers_plan *plan, size_t head,
-                       struct torch_random *generator)
-{
-    for (int i = 0; i < MATRIX_TRIES; i++)
-        if (draw_table(numbers, plan, NUMBERS_QUERY, head, generator) && has_easy_scores(numbers, plan, head))
-            return true;
-    return false;
-}
-
-static bool draw_value(struct numbers *numbers, const struct numbers_plan *plan, size_t kv_head,
-                       struct torch_random *generator)
+/* A head's matrix; whether one was found that is easy with those which are there: a query with its key, a value with all
+ * queries that it serves. */
+static bool draw_head(struct numbers *numbers, const struct numbers_plan *plan, enum numbers_table table, size_t head,
+                      struct torch_random *generator)
 {
     const size_t group = plan->heads / plan->kv_heads;
     for (int i = 0; i < MATRIX_TRIES; i++) {
-        bool easy = draw_table(numbers, plan, NUMBERS_VALUE, kv_head, generator);
-        for (size_t head = kv_head * group; head < (kv_head + 1) * group && easy; head++)
-            easy = has_easy_context(numbers, plan, head);
+        bool easy = draw_table(numbers, plan, table, head, generator);
+        if (table == NUMBERS_QUERY)
+            easy = easy && has_easy_scores(numbers, plan, head);
+        for (size_t query = head * group; table == NUMBERS_VALUE && query < (head + 1) * group && easy; query++)
+            easy = has_easy_context(numbers, plan, query);
         if (easy)
             return true;
     }
-    return false;
-}
-
-static bool draw_key(struct numbers *numbers, const struct numbers_plan *plan, size_t kv_head,
-                     struct torch_random *generator)
-{
-    for (int i = 0; i < MATRIX_TRIES; i++)
-        if (draw_table(numbers, plan, NUMBERS_KEY, kv_head, generator))
-            return true;
     return false;
 }
 
@@ -323,12 +308,12 @@ static bool draw_all(struct numbers *numbers, const struct numbers_plan *plan, s
     if (!draw_inputs(numbers, plan, generator))
         return false;
     for (size_t kv_head = 0; kv_head < plan->kv_heads; kv_head++) {
-        if (!draw_key(numbers, plan, kv_head, generator))
+        if (!draw_head(numbers, plan, NUMBERS_KEY, kv_head, generator))
             return false;
         for (size_t head = kv_head * group; head < (kv_head + 1) * group; head++)
-            if (!draw_query(numbers, plan, head, generator))
+            if (!draw_head(numbers, plan, NUMBERS_QUERY, head, generator))
                 return false;
-        if (!draw_value(numbers, plan, kv_head, generator))
+        if (!draw_head(numbers, plan, NUMBERS_VALUE, kv_head, generator))
             return false;
     }
     return true;

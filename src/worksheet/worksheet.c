@@ -187,29 +187,22 @@ static void explain_blanks(const struct worksheet *worksheet, struct problem *pr
 
 /* --- what does not fit -------------------------------------------------------------------------------------------- */
 
-static enum status check_count(const struct worksheet *worksheet, const char *what, size_t count, size_t most)
-{
-    if (count <= most)
-        return STATUS_OK;
-    return error_usage(worksheet->error, "%s: %zu %s are too many for a worksheet; expected at most %zu",
-                       worksheet->first.given.source, count, what, most);
-}
-
 static enum status check_sizes(const struct worksheet *worksheet)
 {
     const struct problem *problem = &worksheet->first;
-    if (check_count(worksheet, "queries", problem->chosen.row_count, NUMBERS_MOST) ||
-        check_count(worksheet, "tokens", problem->size.keys, NUMBERS_MOST) ||
-        check_count(worksheet, "columns of the inputs", memory_larger(problem->size.d_in, problem->size.d_key_in),
-                    NUMBERS_MOST) ||
-        check_count(worksheet, "items", problem->size.items, NUMBERS_HEADS) ||
-        check_count(worksheet, "heads", problem->size.heads, NUMBERS_HEADS))
-        return worksheet->error->status;
+    const char *source = problem->given.source;
+    struct error *error = worksheet->error;
+    const size_t inputs = memory_larger(problem->size.d_in, problem->size.d_key_in);
+    if (drawn_check(source, "queries", problem->chosen.row_count, NUMBERS_MOST, error) ||
+        drawn_check(source, "tokens", problem->size.keys, NUMBERS_MOST, error) ||
+        drawn_check(source, "columns of the inputs", inputs, NUMBERS_MOST, error) ||
+        drawn_check(source, "items", problem->size.items, NUMBERS_HEADS, error) ||
+        drawn_check(source, "heads", problem->size.heads, NUMBERS_HEADS, error))
+        return error->status;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (worksheet->shown & STAGE_BIT(stage) &&
-            check_count(worksheet, "columns", problem_columns(problem, (enum stage)stage), NUMBERS_MOST) != STATUS_OK)
-            return worksheet->error->status;
-    return STATUS_OK;
+        if (worksheet->shown & STAGE_BIT(stage))
+            drawn_check(source, "columns", problem_columns(problem, (enum stage)stage), NUMBERS_MOST, error);
+    return error->status;
 }
 
 /* Whether the command line has a setting that no easy numbers were sought for. */

@@ -37,6 +37,9 @@ enum status worksheet_write(const struct worksheet *worksheet, struct output *ou
  * option gives numbers, or sizes do not fit. */
 enum status drawn_plan(struct numbers_plan *plan, bool *whole, const struct options *options, struct error *error);
 
+/* In drawn.c: STATUS_USAGE where a sheet of paper has no room for so many. */
+enum status drawn_check(const char *source, const char *what, size_t count, size_t most, struct error *error);
+
 /* In drawn.c: the numbers as a file would hold them. STATUS_SYSTEM where memory is short. */
 enum status drawn_file(struct input_file *file, const struct numbers *numbers, const struct numbers_plan *plan,
                        const struct options *options, struct arena *arena, struct error *error);
