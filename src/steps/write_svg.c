@@ -80,12 +80,11 @@ static void draw_step(const struct drawing *drawing, size_t item, size_t i, doub
     const struct span seen = steps_seen(problem, item, step->first, step->end);
     const size_t start = (size_t)mask_offset(&problem->mask, item, 0) + step->first;
     const size_t needed = steps_needed(problem, item, step->first);
-    char class[24], name[8];
+    char class[SVG_CLASS_BYTES];
     draw_run(drawing, MASKED, 0, needed, y);
-    snprintf(class, sizeof class, "class=\"%s\"", svg_cell_class(false, CACHED, name));
-    draw_run(drawing, class, needed, memory_smaller(start, memory_larger(seen.end, needed)), y);
-    snprintf(class, sizeof class, "class=\"%s\"", svg_cell_class(false, NEW, name));
-    draw_run(drawing, class, start, start + step->end - step->first, y);
+    draw_run(drawing, svg_cell_attribute(false, CACHED, class), needed,
+             memory_smaller(start, memory_larger(seen.end, needed)), y);
+    draw_run(drawing, svg_cell_attribute(false, NEW, class), start, start + step->end - step->first, y);
 }
 
 /* Beside a row its queries, and behind it the numbers that it reads and keeps. */
@@ -141,13 +140,12 @@ static void draw_grid(const struct drawing *drawing, size_t item, double y)
 static void draw_legend(const struct drawing *drawing, double y)
 {
     static const char *const WORDS[] = {"made in this step", "from the cache", "outside the window, forgotten"};
-    char class[8], attributes[64];
+    char class[SVG_CLASS_BYTES];
     double x = LABELS;
     for (size_t i = 0; i < (drawing->steps->problem->mask.left < 0 ? 2 : 3); i++) {
-        snprintf(attributes, sizeof attributes, "class=\"%s\"", svg_cell_class(false, i == 0 ? NEW : CACHED, class));
-        svg_rect(drawing->output, i == 2 ? MASKED : attributes, x, y, 18, 10);
-        svg_text(drawing->output, x + 25, y + 9, 0, "muted", WORDS[i]);
-        x += 25 + svg_width(WORDS[i], 12) + 22;
+        const char *cell = svg_cell_attribute(false, i == 0 ? NEW : CACHED, class);
+        svg_mark(drawing->output, i == 2 ? MASKED : cell, WORDS[i], x, y);
+        x += SVG_MARK_WIDTH + svg_width(WORDS[i], 12) + 22;
     }
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "write/explain/write_explain.h"
 
-#include "base/wrap.h"
 #include "model/stages.h"
 #include "stage/stage.h"
 #include "write/head_lines.h"
@@ -176,14 +175,10 @@ static void choose_whole(struct explanation *e, struct result *result)
 /* "weights = softmax(scaled)" */
 static void write_heading(const struct writing *writing, enum stage stage)
 {
-    const struct result_table *table = table_of(writing->result, stage);
-    struct wrap line = {.output = writing->output, .columns = WRAP_COLUMNS, .indent = 4};
-    char formula[RESULT_FORMULA_BYTES], heading[RESULT_FORMULA_BYTES + 64];
+    char formula[RESULT_FORMULA_BYTES];
     stage_formula(writing->result->problem, stage, formula, sizeof formula);
-    snprintf(heading, sizeof heading, "%s = %s", table->name, formula);
-    output_print(writing->output, "\n%s", writing->color ? TEXT_BOLD : "");
-    wrap_words(&line, heading);
-    output_print(writing->output, "%s\n", writing->color ? TEXT_PLAIN : "");
+    write_text_heading(writing, table_of(writing->result, stage)->name, formula, WRAP_COLUMNS);
+    output_print(writing->output, "\n");
 }
 
 /* The rows that are listed, of one item and head. */

@@ -4,7 +4,6 @@
  *
  * Text from outside reaches the page through page_json.h, and there is no '<' in it: it can close no element, and what
  * is hidden is seen. */
-#include "write/html/page.h"
 #include "write/html/page_data.h"
 
 #include <string.h>

@@ -8,6 +8,11 @@
 
 #include "write/writing.h"
 
+/* page.html of the folder page/ with its style and its scripts put in: page_length bytes, and a NUL. The lines @theme@
+ * and @data@ are left, where the theme and the numbers go. */
+extern const unsigned char page_bytes[];
+extern const size_t page_length;
+
 /* Why the page starts at query, key and value, a sentence for people; NULL: it starts at the inputs and parameters. */
 const char *page_starts_late(const struct problem *problem);
 

@@ -44,6 +44,17 @@ static void add_bits(struct base64 *base64, const double *numbers, size_t count)
     }
 }
 
+/* Numbers first .. first + count of a tensor. */
+static void add_tensor(struct base64 *base64, const struct tensor *tensor, size_t first, size_t count, enum dtype dtype)
+{
+    double numbers[CHUNK];
+    for (const size_t end = first + count; first < end; first += CHUNK) {
+        const size_t now = memory_smaller(end - first, CHUNK);
+        tensor_load(tensor, first, now, numbers);
+        add_numbers(base64, numbers, now, dtype_storage(dtype));
+    }
+}
+
 /* All rows of a table under that name: the numbers themselves, or a bit for each that says whether it is not zero. */
 static void write_rows(struct result *result, const struct result_table *table, const char *name, bool bits,
                        struct output *output)
@@ -68,16 +79,14 @@ static void write_attn_mask(const struct problem *problem, struct output *output
     const size_t count = tensor_count(tensor);
     struct base64 base64 = open_numbers("attn_mask", output);
     double numbers[CHUNK];
-    for (size_t first = 0; first < count; first += CHUNK) {
+    if (!dtype_is_boolean(tensor->dtype))
+        add_tensor(&base64, tensor, 0, count, problem->rounding.dtype);
+    for (size_t first = 0; first < count && dtype_is_boolean(tensor->dtype); first += CHUNK) {
         const size_t now = memory_smaller(count - first, CHUNK);
         tensor_load(tensor, first, now, numbers);
-        if (dtype_is_boolean(tensor->dtype)) {
-            for (size_t i = 0; i < now; i++)
-                numbers[i] = (numbers[i] != 0) != mask->true_drops;
-            add_bits(&base64, numbers, now);
-        } else {
-            add_numbers(&base64, numbers, now, dtype_storage(problem->rounding.dtype));
-        }
+        for (size_t i = 0; i < now; i++)
+            numbers[i] = (numbers[i] != 0) != mask->true_drops;
+        add_bits(&base64, numbers, now);
     }
     close_numbers(&base64);
 }
@@ -91,19 +100,15 @@ static void write_made(struct result *result, enum stage stage, struct output *o
     const struct tensor *held = &result->attention.held[problem_made_as(problem, stage)];
     const size_t columns = problem_columns_of_head(problem, stage);
     const size_t rows = problem->chosen.row_count, heads = problem->size.heads;
-    double numbers[CHUNK];
     char name[NAME_BYTES];
     if (held->rank == 0)
         return;
     snprintf(name, sizeof name, "made-%s", stage_name(stage));
     struct base64 base64 = open_numbers(name, output);
-    for (size_t i = 0; i < problem->size.items * heads * rows; i++)
-        for (size_t first = 0; first < columns; first += CHUNK) {
-            const size_t now = memory_smaller(columns - first, CHUNK), head = i / rows % heads;
-            const size_t row = side_by_side ? (i / rows / heads * rows + i % rows) * heads + head : i;
-            tensor_load(held, row * columns + first, now, numbers);
-            add_numbers(&base64, numbers, now, dtype_storage(problem->rounding.dtype));
-        }
+    for (size_t i = 0; i < problem->size.items * heads * rows; i++) {
+        const size_t row = side_by_side ? (i / rows / heads * rows + i % rows) * heads + i / rows % heads : i;
+        add_tensor(&base64, held, row * columns, columns, problem->rounding.dtype);
+    }
     close_numbers(&base64);
 }
 
@@ -145,16 +150,6 @@ struct table_writing {
     struct error *error;
 };
 
-static void write_tensor(const struct tensor *tensor, enum dtype dtype, struct base64 *base64)
-{
-    double numbers[CHUNK];
-    for (size_t first = 0; first < tensor_count(tensor); first += CHUNK) {
-        const size_t now = memory_smaller(tensor_count(tensor) - first, CHUNK);
-        tensor_load(tensor, first, now, numbers);
-        add_numbers(base64, numbers, now, dtype_storage(dtype));
-    }
-}
-
 static void write_weight(const struct page_table *table, const struct table_writing *writing, struct base64 *base64)
 {
     struct arena scratch = {0};
@@ -169,7 +164,7 @@ static void write_table(const struct page_table *table, void *context)
     const struct table_writing *writing = context;
     struct base64 base64 = open_numbers(table->name, writing->output);
     if (table->tensor != NULL)
-        write_tensor(table->tensor, writing->dtype, &base64);
+        add_tensor(&base64, table->tensor, 0, tensor_count(table->tensor), writing->dtype);
     else
         write_weight(table, writing, &base64);
     close_numbers(&base64);

@@ -84,6 +84,11 @@ enum status downsample_create(struct downsample *sample, struct result *result, 
     return STATUS_OK;
 }
 
+size_t downsample_heads(const struct result_table *table)
+{
+    return result_is_of(table, AXIS_HEAD) ? table->shape[table->rank - 3] : 1;
+}
+
 bool downsample_is_reduced(const struct downsample *sample)
 {
     return sample->row_block > 1 || sample->column_block > 1;

@@ -25,6 +25,9 @@ struct downsample {
 enum status downsample_create(struct downsample *sample, struct result *result, const struct result_table *table,
                               size_t most_rows, size_t most_columns, struct arena *arena, struct error *error);
 
+/* The heads of an item of a table, 1 where there are none. */
+size_t downsample_heads(const struct result_table *table);
+
 /* Whether anything was put together. */
 bool downsample_is_reduced(const struct downsample *sample);
 

@@ -156,9 +156,21 @@ void svg_text(struct output *output, double x, double y, double turn, const char
     output_print(output, "</text>\n");
 }
 
+void svg_mark(struct output *output, const char *attributes, const char *words, double x, double y)
+{
+    svg_rect(output, attributes, x, y, 18, 10);
+    svg_text(output, x + SVG_MARK_WIDTH, y + 9, 0, "muted", words);
+}
+
 const char *svg_cell_class(bool diverging, size_t level, char *text)
 {
-    snprintf(text, 8, "%c%zu", diverging ? 'd' : 's', level % COLORMAP_LEVELS);
+    snprintf(text, SVG_CLASS_BYTES, "%c%zu", diverging ? 'd' : 's', level % COLORMAP_LEVELS);
+    return text;
+}
+
+const char *svg_cell_attribute(bool diverging, size_t level, char *text)
+{
+    snprintf(text, SVG_CLASS_BYTES, "class=\"%c%zu\"", diverging ? 'd' : 's', level % COLORMAP_LEVELS);
     return text;
 }
 
@@ -201,7 +213,7 @@ const char *svg_ink_class(bool diverging, size_t level)
 
 static void write_side(struct output *output, const struct svg_palette *palette, enum ground ground)
 {
-    char name[8];
+    char name[SVG_CLASS_BYTES];
     const bool light = ground == GROUND_LIGHT;
     output_print(output, "%s\n.kk,.%s{fill:#000}.ww,.%s{fill:#fff}\n", SHEETS[ground], light ? "kw" : "wk",
                  light ? "wk" : "kw");

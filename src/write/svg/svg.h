@@ -47,14 +47,22 @@ void svg_rect(struct output *output, const char *attributes, double x, double y,
 /* <text> at x, y (its base line), of these classes. `turn` in degrees turns it about that point; 0: not. */
 void svg_text(struct output *output, double x, double y, double turn, const char *classes, const char *text);
 
+/* A sample of a cell with these attributes at x, y, and what it means, in a legend; words begin SVG_MARK_WIDTH behind
+ * x. */
+static const double SVG_MARK_WIDTH = 25;
+void svg_mark(struct output *output, const char *attributes, const char *words, double x, double y);
+
 /* The words in lines of at most so many pixels, 15 pixels apart, the first one's base line at y; `output` NULL: only
  * counts. Returns how many lines. A word of more than 1023 bytes ends the text. */
 size_t svg_paragraph(struct output *output, double x, double y, double pixels, const char *classes, double size,
                      const char *text);
 
-/* The class of a cell of that step, "s12" or "d12", into text (8 bytes), which it returns; and the class of the ink on
- * it. */
+enum { SVG_CLASS_BYTES = 24 };
+
+/* The class of a cell of that step, "s12" or "d12", into text (SVG_CLASS_BYTES), which it returns; the same as an
+ * attribute; and the class of the ink on it. */
 const char *svg_cell_class(bool diverging, size_t level, char *text);
+const char *svg_cell_attribute(bool diverging, size_t level, char *text);
 const char *svg_ink_class(bool diverging, size_t level);
 
 /* <svg> for a drawing of that size. Behind it come <title id="attn-title"> and <desc id="attn-desc">; then the style

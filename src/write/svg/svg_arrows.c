@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/svg/svg_arrows.h"
+#include "write/svg/svg_picture.h"
 
 #include "model/stages.h"
 #include "stage/stage.h"
-#include "write/svg/svg_figure.h"
 
 #include <math.h>
 

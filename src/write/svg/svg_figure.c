@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/svg/svg_figure.h"
+#include "write/svg/svg_picture.h"
 
 #include "model/stages.h"
-#include "write/svg/svg_formula.h"
 
 #include <math.h>
 

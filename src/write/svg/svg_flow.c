@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/stage_id.h"
-#include "write/svg/svg_arrows.h"
-#include "write/svg/svg_figure.h"
+#include "write/svg/svg_picture.h"
 
 #include <math.h>
 #include <string.h>

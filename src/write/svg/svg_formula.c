@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/svg/svg_formula.h"
+#include "write/svg/svg_picture.h"
 
 #include "base/text.h"
 #include "model/stages.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/stage_id.h"
-#include "write/svg/svg_formula.h"
 #include "write/svg/svg_picture.h"
 
 #include "write/table_text.h"
@@ -22,12 +21,6 @@ static size_t side_for(size_t matrices)
     while (side > SMALLEST_SIDE && matrices > MOST_CELLS / (side * side))
         side /= 2;
     return side;
-}
-
-/* The heads of an item, 1 where there are none. */
-static size_t heads_of(const struct result_table *table)
-{
-    return result_is_of(table, AXIS_HEAD) ? table->shape[table->rank - 3] : 1;
 }
 
 /* How large cells are with so many matrices in a line. */
@@ -62,9 +55,9 @@ static size_t choose_per_line(const struct result_table *table)
  * mixed with those of another. */
 static size_t fit(const struct downsample *sample, double cell, size_t least, size_t most)
 {
-    const bool of_items = result_is_of(sample->table, AXIS_ITEM) && heads_of(sample->table) > 1;
+    const bool of_items = result_is_of(sample->table, AXIS_ITEM) && downsample_heads(sample->table) > 1;
     for (size_t per_line = most; per_line >= least && per_line > 0; per_line--)
-        if (cell_for(sample, per_line) >= cell && (!of_items || heads_of(sample->table) % per_line == 0))
+        if (cell_for(sample, per_line) >= cell && (!of_items || downsample_heads(sample->table) % per_line == 0))
             return per_line;
     return 0;
 }
@@ -83,7 +76,8 @@ static size_t choose_readable(const struct downsample *sample)
 static bool labels_each(const struct svg_figure *figure)
 {
     const struct result_table *table = figure->panel.sample.table;
-    return result_is_of(table, AXIS_ITEM) && (heads_of(table) == 1 || heads_of(table) % figure->per_line != 0);
+    return result_is_of(table, AXIS_ITEM) &&
+           (downsample_heads(table) == 1 || downsample_heads(table) % figure->per_line != 0);
 }
 
 /* From one matrix to the next, across and down. */
@@ -101,14 +95,7 @@ static double step_down(const struct svg_figure *figure)
 
 /* --- the legend -------------------------------------------------------------------------------------------------- */
 
-static const double MARK_WIDTH = 18, MARK_GAP = 22, LEGEND_GAP = 7;
-
-/* A sample of cells that are not on the bar, and what it means. */
-static void draw_mark(struct output *output, const char *attributes, const char *words, double x, double y)
-{
-    svg_rect(output, attributes, x, y, MARK_WIDTH, BAR_HEIGHT);
-    svg_text(output, x + MARK_WIDTH + LEGEND_GAP, y + BAR_HEIGHT - 1, 0, "muted", words);
-}
+static const double MARK_GAP = 22, LEGEND_GAP = 7;
 
 /* The marks that a panel needs, from x on; `output` NULL: only measures. Returns where they end. A cell of NaN is
  * empty where cells have numbers, and looks masked where they have none. Infinities have the colours of the bar's
@@ -117,9 +104,7 @@ static double draw_marks(const struct svg_panel *panel, struct output *output, d
 {
     const struct downsample *sample = &panel->sample;
     const bool numbered = panel->number_size > 0, hatched = sample->any_nan && !numbered;
-    char name[8], low[32], high[32];
-    snprintf(low, sizeof low, "class=\"%s\"", svg_cell_class(panel->scale.diverging, 0, name));
-    snprintf(high, sizeof high, "class=\"%s\"", svg_cell_class(panel->scale.diverging, COLORMAP_LEVELS - 1, name));
+    char low[SVG_CLASS_BYTES], high[SVG_CLASS_BYTES];
     const struct {
         bool here;
         const char *attributes, *words;
@@ -129,15 +114,16 @@ static double draw_marks(const struct svg_panel *panel, struct output *output, d
          : sample->any_masked ? "masked, or NaN"
                               : "NaN"},
         {sample->any_nan && numbered, "class=\"edge\"", "NaN"},
-        {sample->any_below, low, "\xe2\x88\x92\xe2\x88\x9e"},
-        {sample->any_above, high, "\xe2\x88\x9e"},
+        {sample->any_below, svg_cell_attribute(panel->scale.diverging, 0, low), "\xe2\x88\x92\xe2\x88\x9e"},
+        {sample->any_above, svg_cell_attribute(panel->scale.diverging, COLORMAP_LEVELS - 1, high), "\xe2\x88\x9e"},
     };
     for (size_t i = 0; i < sizeof MARKS / sizeof MARKS[0]; i++) {
         if (!MARKS[i].here)
             continue;
+        x += MARK_GAP;
         if (output != NULL)
-            draw_mark(output, MARKS[i].attributes, MARKS[i].words, x + MARK_GAP, y);
-        x += MARK_GAP + MARK_WIDTH + LEGEND_GAP + svg_width(MARKS[i].words, LEGEND_SIZE);
+            svg_mark(output, MARKS[i].attributes, MARKS[i].words, x, y);
+        x += SVG_MARK_WIDTH + svg_width(MARKS[i].words, LEGEND_SIZE);
     }
     return x;
 }
@@ -165,14 +151,13 @@ static void draw_legend(const struct svg_figure *figure, struct output *output)
 {
     const struct svg_panel *panel = &figure->panel;
     const double y = figure->y + figure->height - LEGEND + 14, step = BAR_WIDTH / COLORMAP_LEVELS;
-    char text[CELL_NUMBER_BYTES], name[8], class[24];
+    char text[CELL_NUMBER_BYTES], class[SVG_CLASS_BYTES];
     const double x = bar_left(panel, text);
     svg_text(output, x - LEGEND_GAP, y + BAR_HEIGHT - 1, 0, "ink end", text);
     output_print(output, "<g shape-rendering=\"crispEdges\">\n");
-    for (size_t level = 0; level < COLORMAP_LEVELS; level++) {
-        snprintf(class, sizeof class, "class=\"%s\"", svg_cell_class(panel->scale.diverging, level, name));
-        svg_rect(output, class, x + step * (double)level, y, step, BAR_HEIGHT);
-    }
+    for (size_t level = 0; level < COLORMAP_LEVELS; level++)
+        svg_rect(output, svg_cell_attribute(panel->scale.diverging, level, class), x + step * (double)level, y, step,
+                 BAR_HEIGHT);
     output_print(output, "</g>\n");
     svg_panel_number(panel, panel->scale.high, text);
     const double after = x + BAR_WIDTH + LEGEND_GAP;

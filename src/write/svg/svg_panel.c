@@ -145,11 +145,6 @@ struct pen {
     double x, y;
 };
 
-static bool is_gap(const struct svg_panel *panel, size_t row, size_t column)
-{
-    return (panel->gap_row > 0 && row == panel->gap_row) || (panel->gap_column > 0 && column == panel->gap_column);
-}
-
 /* A cell with its number; apart from its neighbours, so that it reads as a place of its own. */
 static void draw_numbered(const struct pen *pen, size_t row, size_t column)
 {
@@ -157,9 +152,9 @@ static void draw_numbered(const struct pen *pen, size_t row, size_t column)
     const size_t index = downsample_index(&panel->sample, pen->matrix, row, column), level = level_of(panel, index);
     const double x = pen->x + panel->cell_width * (double)column, y = pen->y + panel->cell_height * (double)row;
     const bool masked = panel->sample.masked[index], plain = level == COLORMAP_LEVELS;
-    char text[CELL_NUMBER_BYTES], name[8], numbers[4][SVG_NUMBER_BYTES];
+    char text[CELL_NUMBER_BYTES], name[SVG_CLASS_BYTES], numbers[4][SVG_NUMBER_BYTES];
     const double middle = x + panel->cell_width / 2, base = y + panel->cell_height / 2 + 0.36 * panel->number_size;
-    if (is_gap(panel, row, column)) {
+    if ((panel->gap_row > 0 && row == panel->gap_row) || (panel->gap_column > 0 && column == panel->gap_column)) {
         svg_text(pen->output, middle, base, 0, "muted", "\xe2\x80\xa6");
         return;
     }
@@ -214,7 +209,7 @@ static bool draw_step(const struct pen *pen, size_t level, const char *opening)
 static void draw_cells(const struct pen *pen)
 {
     const struct svg_panel *panel = pen->panel;
-    char numbers[4][SVG_NUMBER_BYTES], opening[64], name[8];
+    char numbers[4][SVG_NUMBER_BYTES], opening[64], name[SVG_CLASS_BYTES];
     if (panel->sample.any_masked || panel->sample.any_nan)
         svg_rect(pen->output, "fill=\"url(#attn-masked)\"", pen->x, pen->y, svg_panel_width(panel),
                  svg_panel_height(panel));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/svg/svg_weights.h"
+#include "write/svg/svg_picture.h"
 
 #include "base/text.h"
 

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "model/stage_id.h"
 #include "write/head_lines.h"
-#include "write/svg/svg_weights.h"
+#include "write/svg/svg_picture.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/text/heatmap.h"
+#include "write/text/text.h"
 
 #include "base/text.h"
 #include "base/wrap.h"
@@ -106,11 +106,6 @@ static size_t widest_label(const struct heatmap *map, bool of_rows)
 
 /* --- what fits --------------------------------------------------------------------------------------------------- */
 
-static size_t heads_of(const struct heatmap *map)
-{
-    return result_is_of(map->table, AXIS_HEAD) ? map->table->shape[map->table->rank - 3] : 1;
-}
-
 static size_t margin_of(const struct heatmap *map)
 {
     return INDENT + (map->position > 0 ? map->position + 1 : 0) + map->label + 1;
@@ -131,7 +126,7 @@ static bool fit_numbers(struct heatmap *map, size_t token)
     map->number_width = strlen(cell_number_longest(&map->sample, map->number, text));
     const size_t swatch = map->depth == TERMINAL_COLOR_SHADES ? SWATCH : 0, taken = map->number_width + swatch;
     const size_t widths[] = {memory_larger(taken + 2, memory_smaller(token, TOKEN_COLUMNS) + 1), taken + 2, taken + 1};
-    for (size_t heads = heads_of(map) > 1 ? 2 : 1; heads > 0; heads--)
+    for (size_t heads = downsample_heads(map->table) > 1 ? 2 : 1; heads > 0; heads--)
         for (size_t i = 0; i < 3; i++)
             if (fits(map, heads, widths[i])) {
                 map->cell = widths[i];
@@ -178,7 +173,7 @@ static void fit_cells(struct heatmap *map)
             drop_numbers(map, wanted);
     }
     map->per_line = 1;
-    while (map->per_line < heads_of(map) && fits(map, map->per_line + 1, map->cell))
+    while (map->per_line < downsample_heads(map->table) && fits(map, map->per_line + 1, map->cell))
         map->per_line++;
 }
 
@@ -370,7 +365,7 @@ static void write_heads(struct heatmap *map, size_t first, size_t heads)
 
 static void write_matrices(struct heatmap *map)
 {
-    const size_t all = heads_of(map);
+    const size_t all = downsample_heads(map->table);
     for (size_t matrix = 0, heads; matrix < map->sample.matrices && !map->output->failed; matrix += heads) {
         size_t item, head;
         result_place(map->table, matrix, &item, &head);

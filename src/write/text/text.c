@@ -6,7 +6,6 @@
 #include "model/stage_id.h"
 #include "write/head_lines.h"
 #include "write/table_layout.h"
-#include "write/text/heatmap.h"
 
 #include <string.h>
 
@@ -65,18 +64,23 @@ static void write_shape(const struct table_layout *layout, struct wrap line)
     output_print(layout->writing->output, "%s", shape);
 }
 
+struct wrap write_text_heading(const struct writing *writing, const char *name, const char *formula, size_t columns)
+{
+    struct wrap line = {.output = writing->output, .columns = columns, .indent = HEADING_INDENT};
+    char heading[RESULT_FORMULA_BYTES + 64];
+    snprintf(heading, sizeof heading, "%s%s%s", name, formula[0] ? " = " : "", formula);
+    output_print(writing->output, "\n%s", writing->color ? TEXT_BOLD : "");
+    wrap_words(&line, heading);
+    output_print(writing->output, "%s", writing->color ? TEXT_PLAIN : "");
+    return line;
+}
+
 static void write_heading(const struct table_layout *layout)
 {
+    const struct writing *writing = layout->writing;
     const struct result_table *table = layout->table;
-    struct wrap line = {
-        .output = layout->writing->output, .columns = words_columns(layout->writing), .indent = HEADING_INDENT};
-    char heading[RESULT_FORMULA_BYTES + 64];
-    snprintf(heading, sizeof heading, "%s%s%s", table->name, table->formula[0] ? " = " : "", table->formula);
-    output_print(layout->writing->output, "\n%s", layout->writing->color ? TEXT_BOLD : "");
-    wrap_words(&line, heading);
-    output_print(layout->writing->output, "%s", layout->writing->color ? TEXT_PLAIN : "");
-    write_shape(layout, line);
-    output_write(layout->writing->output, "\n", 1);
+    write_shape(layout, write_text_heading(writing, table->name, table->formula, words_columns(writing)));
+    output_write(writing->output, "\n", 1);
 }
 
 /* "  item 1, head 2" above its matrix. */
