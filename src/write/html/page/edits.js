@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Edits: each makes another model, or is refused with a sentence for people. */
+/* Edits: each makes another model, or refuses with a sentence for the reader. */
 
 class Refusal extends Error {}
 
@@ -27,13 +27,13 @@ function whyTokensStay(model) {
 
 const replaced = (list, at, value) => list.map((one, i) => (i === at ? value : one));
 
-/* numbers of that shape without index `index` along an axis. */
+/* The numbers without index `index` along an axis. */
 function cutAxis(numbers, shape, axis, index) {
     const inner = countOf(shape.slice(axis + 1)), size = shape[axis];
     return { numbers: numbers.filter((nothing, i) => Math.floor(i / inner) % size !== index), shape: replaced(shape, axis, size - 1) };
 }
 
-/* The same with what `made(outer, i)` gives at the end of the axis. */
+/* The numbers with `made(outer, i)` added at the end of the axis. */
 function growAxis(numbers, shape, axis, made) {
     const inner = countOf(shape.slice(axis + 1)), size = shape[axis], grown = replaced(shape, axis, size + 1);
     return {
@@ -45,7 +45,7 @@ function growAxis(numbers, shape, axis, made) {
     };
 }
 
-/* Each axis of tokens of the mask, changed. */
+/* Changes each axis of tokens of the mask. */
 function changeMask(mask, tokens, change) {
     if (!mask) return null;
     const axes = [2, 3].filter((axis) => mask.shape[axis] > 1 || tokens === 1);
@@ -59,14 +59,14 @@ function changeTables(model, change) {
         ? { ...table, ...change(table.numbers, table.shape, table.shape.length - 2, table) } : table)));
 }
 
-/* The labels as they are shown, and as they are: `change(list, isText)`. */
+/* Changes the labels as shown and as given: `change(list, isText)`. */
 function changeLabels({ keyLabels, keyTexts }, change) {
     if (!keyLabels) return {};
     const shown = keyLabels.map((list) => change(list, false));
     return { keyLabels: shown, keyTexts: keyTexts.map((list) => change(list, true)), tokens: shown[0] };
 }
 
-/* Tokens that came or went stand at 0, 1 and so on. */
+/* After tokens came or went, the others stand at positions 0, 1, ... */
 function placed(model) {
     const { items, rows, keys } = model, counted = Array.from({ length: keys }, (nothing, key) => key);
     const repeated = (list) => Array.from({ length: items }, () => list).flat();
@@ -87,7 +87,7 @@ function withoutToken(model, { token }) {
     });
 }
 
-/* Why no token more can be there. */
+/* Why no token can be added. */
 function whyNoMore(model) {
     const { context_length: most } = model.job.given;
     if (model.starts === 'operands') return 'This page starts at query, key and value: there are no inputs to add to.';
@@ -159,7 +159,6 @@ function besideEachOther(tables, name) {
     return tableOf(name, replaced(first.shape, first.shape.length - 1, width), numbers, 'parameter', first.transposed);
 }
 
-/* Columns first .. first + count of a matrix or a list. */
 function someColumns(table, first, count, name) {
     const width = columnsOf(table);
     const numbers = table.numbers.filter((nothing, i) => i % width >= first && i % width < first + count);
@@ -168,7 +167,7 @@ function someColumns(table, first, count, name) {
 
 const endOf = (stem, table) => table.name.slice(table.name.indexOf(stem));
 
-/* The tables of one module of all heads, of those of stacked heads. */
+/* Joins the tables of stacked heads into those of one module. */
 function joinModules(model) {
     const made = [];
     for (const stem of STEMS)
@@ -180,7 +179,7 @@ function joinModules(model) {
     return made;
 }
 
-/* The tables of stacked heads, of those of one module. */
+/* Cuts the tables of one module into those of stacked heads. */
 function cutModules(tables, heads) {
     const made = [];
     for (let head = 0; head < heads; head++)
@@ -196,13 +195,13 @@ const projectionsOf = (model) => (model.settings.stacked ? joinModules(model) : 
 const othersOf = (model) => Array.from(model.tables.values()).filter((table) => table.what === 'parameter' && !isOfProjection(table)
     && !table.name.startsWith('out_proj'));
 
-/* The matrix that changes nothing: heads side by side are the output. */
+/* The identity: the output is the heads side by side. */
 function identityOut(width) {
     const numbers = Float64Array.from({ length: width * width }, (nothing, i) => (i % (width + 1) === 0 ? 1 : 0));
     return [tableOf('out_proj.weight', [width, width], numbers, 'parameter', true)];
 }
 
-/* Why the number of heads, or whether they are stacked, cannot change; null: it can. */
+/* Why neither the number of heads nor stacking can change; null: they can. */
 function whyHeadsStay(model) {
     if (!isSplit(model)) return model.starts === 'operands' ? model.startsBecause : 'There is one head; attn multihead has several.';
     if (isTurned(model) || normOf(model, 'query_norm') || normOf(model, 'key_norm'))
@@ -212,7 +211,7 @@ function whyHeadsStay(model) {
     return model.draw.kind === 'bits' && model.settings.dropout > 0 ? 'Dropout was drawn by attn; turn it off first.' : null;
 }
 
-/* Sizes with so many heads, of one module's weights; null where the columns cannot be shared so. */
+/* The sizes with so many heads; null where the columns do not divide evenly. */
 function sizesWith(tables, heads) {
     const [query, key, value] = STEMS.map((stem) => weightOf(tables, stem).shape[1]), dHead = query / heads, keyHeads = key / dHead;
     const whole = [dHead, keyHeads, heads / keyHeads, value / keyHeads].every((size) => Number.isInteger(size) && size > 0);
@@ -228,7 +227,8 @@ function possibleHeads(model) {
     });
 }
 
-/* Other heads of the same columns. What was drawn before, for other modules, is drawn by its own seed. */
+/* Arranges the same columns as other heads. Dropout then draws by its own seed: the generator stood behind other
+ * modules. */
 function arrangeHeads(model, heads, stacked) {
     const why = whyHeadsStay(model), tables = projectionsOf(model), sizes = sizesWith(namedTables(tables), heads);
     if (heads === model.heads && stacked === model.settings.stacked) return model;
@@ -260,7 +260,7 @@ function whyCausalStays(model) {
 
 const changeDropout = (model, to) => ({ ...withSetting('dropout')(model, to), draw: model.settings.dropout > 0 ? model.draw : seedOfJob(model.job) });
 
-/* The controls: what each is, what it takes, and why a job has it not. */
+/* The controls: what each is, what it takes, and why a job does not have it. */
 const SETTINGS = [
     { name: 'causal', kind: 'switch', says: 'each token sees itself and the tokens before it', takes: isTruth, why: whyCausalStays },
     { name: 'scale', kind: 'number', says: 'the scores are multiplied by it', least: 0, most: 4, step: 0.01,
@@ -310,7 +310,6 @@ function changeSetting(model, { name, to }) {
 
 const EDITS = { number: setNumber, setting: changeSetting, without: withoutToken, add: addToken, label: labelToken };
 
-/* Another model; throws Refusal. */
 function applyEdit(model, edit) {
     if (!Object.hasOwn(EDITS, edit.do)) refuse('There is no such edit.');
     if (model.job.wrong !== null || model.job.given.mistake !== undefined)

@@ -43,7 +43,7 @@ const capStage = (cap, formula) => ({
 
 /* --- softmax ----------------------------------------------------------------------------------------------------- */
 
-/* A softmax over some of the masked scores of a head or of all, { at: [row, key] ...}; forbidden ones have no part. */
+/* A softmax over masked scores of several lines, [line, key] each; masked keys take no part. */
 function softmaxElsewhere(evaluation, line, key, lines) {
     const seen = lines.filter(([one, at]) => one.bias[at] > -Infinity), scores = seen.map(([one, at]) => one.masked[at]);
     const largest = scores.reduce((most, score) => (score > most || Number.isNaN(score) ? score : most), -Infinity);
@@ -52,7 +52,7 @@ function softmaxElsewhere(evaluation, line, key, lines) {
     return sum === 0 ? Math.exp(line.masked[key] - largest) : Math.exp(line.masked[key] - largest) / sum;
 }
 
-/* `others(evaluation, line, key)`: the lines and keys that a weight shares its softmax with. */
+/* `others(evaluation, line, key)`: the lines and keys that share a softmax with this weight. */
 const softmaxOver = (others, formula, why = hasAllRows) => ({
     why, tells: { weights: formula },
     stages: {
@@ -65,7 +65,7 @@ const softmaxOver = (others, formula, why = hasAllRows) => ({
 
 const allRows = ({ model: { rows } }) => rows.map((query, row) => row);
 
-/* Each row for itself: `make(row)` of { masked, bias, sink }. */
+/* A softmax of each row alone: `make(row)` of { masked, bias, sink }. */
 const softmaxOfRow = (make, formula) => ({
     tells: { weights: formula },
     stages: { weights: (evaluation, line) => (line.empty ? STAGE_MAKERS.weights(evaluation, line) : make(line).map(round)) },
@@ -92,7 +92,7 @@ function shares(line) {
 
 /* --- mask -------------------------------------------------------------------------------------------------------- */
 
-/* Another rule in the place of the causal one: (position, query, key, keys) -> forbidden. */
+/* A rule in place of the causal one: (position, query, key, keys) -> masked. */
 const causalRule = (forbids, formula) => ({
     why: isCausal, tells: { masked: formula }, change: (model) => ({ ...setting(() => ({ causal: false }))(model), forbids }),
 });
@@ -109,7 +109,7 @@ const movedWindow = (side, by) => ({
     change: setting(({ settings }) => ({ [side]: settings[side] + by })),
 });
 
-/* Forbidden scores become numbers, and take part from there on. */
+/* Masked scores become numbers, and take part from there on. */
 function filled(evaluation, line, of) {
     const masked = STAGE_MAKERS.masked(evaluation, line).map((score, key) => (line.bias[key] === -Infinity ? round(of(key)) : score));
     line.forbidden = line.bias.map((bias) => (bias === -Infinity ? 1 : 0));
@@ -134,13 +134,13 @@ function swapped(taken, why) {
     return { why, taken, tells };
 }
 
-/* The inputs of keys cut into heads as values are; where their width is that of one head, each head has them whole. */
+/* The key inputs cut into heads as values are; where they are as wide as one head, each head has all of them. */
 function cutInputs({ model }, item, head) {
     const source = sourceOf(model, 'value'), width = columnsOf(source), { keys, dValue: d } = model, step = width === d ? 0 : d;
     return Float64Array.from({ length: keys * d }, (nothing, i) => source.numbers[(item * keys + Math.floor(i / d)) * width + head * step + (i % d)]);
 }
 
-/* weights^T . value: a column of the weights of the head, as a row. */
+/* weights^T . value, a row: a column of the head's weights. */
 function contextOfColumn(evaluation, line) {
     const { model } = evaluation, context = new Float64Array(model.dValue), value = evaluation.taken('value', line.item, keyHeadOf(model, line.head));
     for (let key = 0; key < model.keys; key++) {
@@ -152,7 +152,7 @@ function contextOfColumn(evaluation, line) {
 
 /* --- parameters -------------------------------------------------------------------------------------------------- */
 
-/* The tables of which `held` is true, changed by `change`; a table that becomes null is gone. */
+/* Changes the tables that `held` accepts by `change`; null removes a table. */
 const changedTables = (held, change) => (model) => ({
     ...model, tables: namedTables(Array.from(model.tables.values(), (table) => (held(table) ? change(table) : table)).filter(Boolean)),
 });
@@ -186,7 +186,7 @@ function wholeProjection(evaluation, id, item) {
     return { width: by.width, numbers: made };
 }
 
-/* `at(sizes, id, head, token, column)` -> [id, place among the numbers (T, H d) of that projection]. */
+/* `at(sizes, id, head, token, column)` -> [id, index into the numbers (T, H d) of that projection]. */
 const splitOtherwise = (at, formula, why = isCut) => ({
     why, tells: { projected: formula },
     stages: {
@@ -213,7 +213,7 @@ const packedAt = (order) => ({ heads, columns }, id, head, token, column) => {
 const splitPacked = (order, words) => splitOtherwise(packedAt(order), `query, key, value side by side, read as ${words}`,
     firstOf(isCut, lacks(({ heads, keyHeads, dHead, dValue, tables }) => heads === keyHeads && dHead === dValue && !tables.has('key_inputs'), 'They have other shapes.')));
 
-/* The scores of one head are the sum of those of all. */
+/* The scores of one head are the sum of those of all heads. */
 function joinedScores(evaluation, line) {
     const { heads } = evaluation.model, each = Array.from({ length: heads }, (nothing, head) => STAGE_MAKERS.scores(evaluation, { ...line, head }));
     return each[0].map((nothing, key) => round(each.reduce((sum, scores) => sum + scores[key], 0)));
@@ -367,7 +367,7 @@ const NO_MISTAKE = 'none';
 const mistakeOf = ({ settings }) => (settings.mistake === NO_MISTAKE ? {} : MISTAKES[settings.mistake]);
 const whyNoMistake = (model, name) => (MISTAKES[name].why ? MISTAKES[name].why(model) : null);
 
-/* Those that this job can have: [name, sentence] each. */
+/* The mistakes that this job can have: [name, sentence] each. */
 function possibleMistakes(model) {
     const sentences = JSON.parse(byId('data-mistakes').textContent);
     const there = Object.keys(MISTAKES).filter((name) => name in sentences && !whyNoMistake(model, name));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The guided walk: a step at a time, its text beside the part that it speaks of. Every sentence stands in the lessons of
- * the manual; tests/page/walk.js holds both together. */
+/* The guided walk: one step at a time, its text next to the table that it is about. Every sentence stands in the
+ * lessons of the manual; tests/page/walk.js checks that. */
 
 const WALK = [
     {
@@ -80,9 +80,8 @@ const WALK = [
     },
 ];
 
-const walk = { steps: [], at: -1, from: null, names: [] }; /* names: of the tables that are spoken of */
+const walk = { steps: [], at: -1, from: null, names: [] }; /* names: the tables of this step */
 
-/* The steps whose tables this job has. */
 function stepsHere() {
     const names = tableNames();
     return WALK.map((step) => ({ ...step, table: step.tables.find((name) => names.includes(name)) })).filter((step) => step.table);
@@ -127,7 +126,7 @@ function goWalk(at) {
 
 const WALK_GAP = 16;
 
-/* Beside its part where there is room, else above or below it; on a narrow screen at the lower edge, by the style. */
+/* Next to the table where there is room, else above or below it; on a narrow screen at the lower edge, by the style. */
 function placeWalk() {
     if (walk.at < 0) return;
     const card = byId('walk'), box = walkTarget(walk.steps[walk.at]).getBoundingClientRect();
