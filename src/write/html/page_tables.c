@@ -22,7 +22,7 @@ const char *page_starts_late(const struct problem *problem)
 {
     size_t parameters = 0;
     if (!problem_projects(problem))
-        return "sdpa is given query, key and value.";
+        return "sdpa takes query, key and value as given.";
     if (problem->mistake.right != NULL)
         return "attn made a mistake here on purpose, which starts from its own query, key and value.";
     if (MECHANISMS[problem->mechanism].opens)
@@ -30,9 +30,9 @@ const char *page_starts_late(const struct problem *problem)
     if (problem->rounding.when != ROUNDING_STAGES)
         return "attn rounds here as the model's own code does, which this page does not.";
     if (problem->parameters.latent.rank > 0)
-        return "Key and value come by way of a latent, which attn alone makes.";
+        return "Key and value come by way of a latent, which only attn computes.";
     page_tables_each(problem, count_numbers, &parameters);
-    return parameters > MOST_PARAMETERS ? "The parameters are too many for a page." : NULL;
+    return parameters > MOST_PARAMETERS ? "The page has no room for so many parameters." : NULL;
 }
 
 bool page_draws(const struct problem *problem)

@@ -114,8 +114,8 @@ function tokenChip(text, token) {
     const name = text || String(token + 1), chosen = token === state.at.query;
     const button = element('button', { type: 'button', class: 'token-name', 'aria-pressed': String(chosen) },
         tokenElement(name));
-    const cross = element('button', { type: 'button', class: 'cross', 'aria-label': `Take out ${name}`,
-        title: 'take this token out' }, '×');
+    const cross = element('button', { type: 'button', class: 'cross', 'aria-label': `Remove ${name}`,
+        title: 'remove this token' }, '×');
     button.addEventListener('click', () => chooseAt({ query: token }));
     button.addEventListener('dblclick', () => renameToken(token));
     button.addEventListener('keydown', (event) => {
@@ -284,7 +284,7 @@ function readLink() {
     if (location.hash.length < 2) return;
     orTell(() => {
         const edits = linkToState(location.hash);
-        if (edits.length === 0) refuse('The link is not whole, or of another page: none of its changes are made.');
+        if (edits.length === 0) refuse('The link is cut, or belongs to another page; none of its changes were made.');
         setEdits(edits);
         tell('');
     })();

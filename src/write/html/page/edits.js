@@ -17,10 +17,10 @@ function whyTokensStay(model) {
         || model.offsets.some((offset) => offset !== 0) || model.job.past > 0)
         return 'Here queries and keys are not the same tokens.';
     if (model.maskedKeys < model.keys) return 'attn_mask is shorter than the keys.';
-    if (model.draw.kind === 'bits' && model.settings.dropout > 0) return 'Dropout was drawn by attn; turn it off first.';
-    if (/dynamic|longrope/.test(job.given.rope_scaling)) return 'The speeds of the rotation depend on the number of tokens here.';
-    if (job.given.positions !== undefined) return 'The tokens were given positions of their own.';
-    if (model.starts === 'operands' && model.job.pairs.length > 0) return 'Query and key are turned by their positions already.';
+    if (model.draw.kind === 'bits' && model.settings.dropout > 0) return 'attn drew the dropout; turn it off first.';
+    if (/dynamic|longrope/.test(job.given.rope_scaling)) return 'The rotation depends on the number of tokens here.';
+    if (job.given.positions !== undefined) return 'The input gives the tokens their positions.';
+    if (model.starts === 'operands' && model.job.pairs.length > 0) return 'Query and key are already rotated by position.';
     if (model.starts === 'operands' && model.rows.length !== model.queries) return 'Only some queries are on this page.';
     return null;
 }
@@ -91,9 +91,9 @@ function withoutToken(model, { token }) {
 function whyNoMore(model) {
     const { context_length: most } = model.job.given;
     if (model.starts === 'operands') return 'This page starts at query, key and value: there are no inputs to add to.';
-    if (model.alibiPenalties) return 'ALiBi counts from the first or the last key here, which attn alone does.';
+    if (model.alibiPenalties) return 'ALiBi counts from the first or the last key here, which only attn does.';
     if (most !== undefined && model.keys >= Number(most)) return `The context length is ${most}.`;
-    return (model.rows.length + 1) * (model.keys + 1) > MOST_CELLS ? 'More tokens are too many for a page.' : whyTokensStay(model);
+    return (model.rows.length + 1) * (model.keys + 1) > MOST_CELLS ? 'The page has no room for more tokens.' : whyTokensStay(model);
 }
 
 /* `numbers` (d_in), for every item; `token` is its label. */
@@ -129,7 +129,7 @@ function labelToken(model, { token, to, item = 0 }) {
 
 function setNumber(model, { table: name, at, to }) {
     const table = model.tables.get(name);
-    if (!table || !table.editable) refuse(`${name} cannot be changed here.`);
+    if (!table || !table.editable) refuse(`You cannot change ${name} here.`);
     if (!Array.isArray(at) || at.length !== table.shape.length
         || !at.every((i, axis) => Number.isInteger(i) && i >= 0 && i < table.shape[axis]))
         refuse(`${name} has no such cell.`);
@@ -205,10 +205,10 @@ function identityOut(width) {
 function whyHeadsStay(model) {
     if (!isSplit(model)) return model.starts === 'operands' ? model.startsBecause : 'There is one head; attn multihead has several.';
     if (isTurned(model) || normOf(model, 'query_norm') || normOf(model, 'key_norm'))
-        return 'The norms and rotations are those of heads of this width.';
+        return 'The norms and rotations fit heads of this width only.';
     if (model.sinks || model.alibiSlopes || model.relative || (model.mask && model.mask.shape[1] > 1))
-        return 'What is added to the scores, or the sinks, are given for each head.';
-    return model.draw.kind === 'bits' && model.settings.dropout > 0 ? 'Dropout was drawn by attn; turn it off first.' : null;
+        return 'The input gives a bias or sinks for each head.';
+    return model.draw.kind === 'bits' && model.settings.dropout > 0 ? 'attn drew the dropout; turn it off first.' : null;
 }
 
 /* The sizes with so many heads; null where the columns do not divide evenly. */
@@ -254,7 +254,7 @@ const isTruth = (to) => typeof to === 'boolean';
 const withSetting = (name) => (model, to) => ({ ...model, settings: { ...model.settings, [name]: to } });
 
 function whyCausalStays(model) {
-    if (model.relative) return 'The table of distances is another one with a causal mask.';
+    if (model.relative) return 'A causal mask needs another table of distances.';
     return model.tables.has('key_inputs') && model.job.mechanism === 'self' ? 'attn causal has no inputs for keys alone.' : null;
 }
 
@@ -263,23 +263,23 @@ const changeDropout = (model, to) => ({ ...withSetting('dropout')(model, to), dr
 /* The controls: what each is, what it takes, and why a job does not have it. */
 const SETTINGS = [
     { name: 'causal', kind: 'switch', says: 'each token sees itself and the tokens before it', takes: isTruth, why: whyCausalStays },
-    { name: 'scale', kind: 'number', says: 'the scores are multiplied by it', least: 0, most: 4, step: 0.01,
+    { name: 'scale', kind: 'number', says: 'multiplies the scores', least: 0, most: 4, step: 0.01,
         takes: (to) => to === null || Number.isFinite(to), expected: 'a number', now: ({ settings, dHead }) => settings.scale ?? 1 / Math.sqrt(dHead) },
-    { name: 'temperature', kind: 'number', says: 'the scale is divided by it', least: 0.1, most: 5, step: 0.1,
+    { name: 'temperature', kind: 'number', says: 'divides the scale', least: 0.1, most: 5, step: 0.1,
         takes: (to) => Number.isFinite(to) && to > 0, expected: 'a number above 0' },
     { name: 'softcap', kind: 'number', says: 'scores stay within this bound; 0 is none', least: 0, most: 10, step: 0.1,
         takes: isNumberIn(0), expected: 'a number from 0 on' },
-    { name: 'left', label: 'window: back', kind: 'number', says: 'so many tokens back are seen; -1 is all', least: -1, most: (model) => model.keys - 1, step: 1,
+    { name: 'left', label: 'window: back', kind: 'number', says: 'a query sees so many tokens back; -1 is all', least: -1, most: (model) => model.keys - 1, step: 1,
         takes: isWholeFrom(-1), expected: 'a whole number from -1 on' },
-    { name: 'right', label: 'window: ahead', kind: 'number', says: 'so many tokens ahead are seen; -1 is all', least: -1, most: (model) => model.keys - 1, step: 1,
+    { name: 'right', label: 'window: ahead', kind: 'number', says: 'a query sees so many tokens ahead; -1 is all', least: -1, most: (model) => model.keys - 1, step: 1,
         takes: isWholeFrom(-1), expected: 'a whole number from -1 on' },
     { name: 'heads', kind: 'choice', says: 'so many heads share the columns', choices: possibleHeads, why: whyHeadsStay,
         takes: Number.isInteger, expected: 'a number of heads', change: (model, to) => arrangeHeads(model, to, model.settings.stacked) },
-    { name: 'stacked', kind: 'switch', says: 'each head is a module of its own, without an output projection', takes: isTruth, why: whyHeadsStay,
+    { name: 'stacked', kind: 'switch', says: 'each head is a separate module, without an output projection', takes: isTruth, why: whyHeadsStay,
         change: (model, to) => arrangeHeads(model, model.heads, to) },
-    { name: 'dropout', kind: 'number', says: 'this share of the weights is dropped', least: 0, most: 0.9, step: 0.05,
+    { name: 'dropout', kind: 'number', says: 'drops this share of the weights', least: 0, most: 0.9, step: 0.05,
         takes: (to) => isNumberIn(0)(to) && to < 1, expected: 'a share from 0 on, below 1', change: changeDropout },
-    { name: 'mistake', kind: 'choice', says: 'one thing is done wrong on purpose', choices: possibleMistakes,
+    { name: 'mistake', kind: 'choice', says: 'does one thing wrong on purpose', choices: possibleMistakes,
         takes: (to) => to === NO_MISTAKE || Object.hasOwn(MISTAKES, to), expected: 'a mistake of this page' },
 ];
 
@@ -313,7 +313,7 @@ const EDITS = { number: setNumber, setting: changeSetting, without: withoutToken
 function applyEdit(model, edit) {
     if (!Object.hasOwn(EDITS, edit.do)) refuse('There is no such edit.');
     if (model.job.wrong !== null || model.job.given.mistake !== undefined)
-        refuse('attn made these numbers with a mistake; a page without one can be changed, and has mistakes to choose.');
+        refuse('attn made these numbers with a mistake; you can only change a page without one.');
     const changed = EDITS[edit.do](model, edit), { mistake } = changed.settings, why = mistake === NO_MISTAKE ? null : whyNoMistake(changed, mistake);
-    return why ? refuse(`The mistake ${mistake} would have no place: ${why}`) : changed;
+    return why ? refuse(`The mistake ${mistake} does not apply: ${why}`) : changed;
 }

@@ -115,7 +115,7 @@ const ownHead = (model, id, head) => (id === 'query' ? head : keyHeadOf(model, h
 /* Says what a clipped number would be. */
 function clipNotes(model, pairs, bias, made) {
     const whole = sumOf(pairs.map(([a, b]) => a * b)) + sumOf(bias);
-    return job.clip > 0 && Math.abs(whole) > job.clip ? [noteLine(`Within ±${job.clip}: it would be ${numberText(whole)}.`)] : [];
+    return job.clip > 0 && Math.abs(whole) > job.clip ? [noteLine(`Clipped to ±${job.clip}; it would be ${numberText(whole)}.`)] : [];
 }
 
 function projectedStep(evaluation, id, item, head, row, column) {
@@ -145,7 +145,7 @@ function normLines(norm, x, i, first, made, stage, title) {
     const shown = [x[i] - mean, factor, weight].map(shownNumber), product = shown[0] * shown[1] * (norm.weight ? shown[2] : 1);
     const text = `${numberText(x[i] - mean)} × ${operandText(factor)}${norm.weight ? ` × ${operandText(weight)}` : ''}${bias === null ? '' : ` + ${operandText(bias)}`}`;
     const sign = relation(product + (bias === null ? 0 : shownNumber(bias)), made, Math.abs(product) + Math.abs(bias || 0));
-    const mean0 = norm.kind === 'layer' ? `The mean of the row, ${numberText(mean)}, is taken off. ` : '';
+    const mean0 = norm.kind === 'layer' ? `First subtract the mean of the row, ${numberText(mean)}. ` : '';
     return step(stage, title, '', formulaLine(`${text} ${sign} `, result(made, stage)), noteLine(`${mean0}${numberText(factor)} is one over the root of the `
         + `${norm.kind === 'layer' ? 'variance' : 'mean square'} of ${plural(x.length, 'number')}, with ${norm.eps} added.`));
 }
@@ -195,7 +195,7 @@ function lastColumnLines(last, id, column) {
     if (last.position !== null && pair >= 0) return pairLines(last, id, pair);
     if (last.scale !== 1) return [scaledLine(last, id, column)];
     return [formulaLine(operandResult(last.made[column], id, column)), noteLine(last.position === null && job.pairs.length > 0
-        ? 'A key of the past is turned already.' : 'This column is not turned.')];
+        ? 'A key of the past is already rotated.' : 'This column is not rotated.')];
 }
 
 /* A column of query, key or value, from the inputs as far as `stage`. */
@@ -235,7 +235,7 @@ function operandRowStep(evaluation, id, item, head, row) {
     const last = job.ways[id] ? lastStep(evaluation, id, item, head, row) : null;
     if (last) parts.push(...lastRowLines(model, last, id));
     if (parts.length === 0 || !told[id]) return [];
-    return [step(id, `${id === 'query' ? 'Query' : 'Key'} ${number}`, '', folded(id, 'how it is made', parts))];
+    return [step(id, `${id === 'query' ? 'Query' : 'Key'} ${number}`, '', folded(id, 'how it is computed', parts))];
 }
 
 function lastRowLines({ dHead: d }, last, id) {
@@ -244,8 +244,8 @@ function lastRowLines({ dHead: d }, last, id) {
     const pairs = last.position === null ? [] : shownFew(job.pairs.length, 3, 1).flatMap((pair) => (pair === null
         ? [noteLine(`… ${plural(job.pairs.length - 2, 'more pair')} …`)] : pairLines(last, id, pair)));
     if (last.scale !== 1) return [...pairs, ...shownFew(rest.length, 3, 1).map((i) => (i === null ? noteLine('…') : scaledLine(last, id, rest[i])))];
-    if (job.pairs.length > 0 && last.position === null) return [noteLine('A key of the past is turned already.')];
-    return job.pairs.length > 0 && rest.length > 0 ? [...pairs, noteLine(`${plural(rest.length, 'column is', 'columns are')} not turned.`)] : pairs;
+    if (job.pairs.length > 0 && last.position === null) return [noteLine('A key of the past is already rotated.')];
+    return job.pairs.length > 0 && rest.length > 0 ? [...pairs, noteLine(`${plural(rest.length, 'column is', 'columns are')} not rotated.`)] : pairs;
 }
 
 /* --- a query and a key ------------------------------------------------------------------------------------------- */
@@ -279,11 +279,11 @@ function cappedStep({ model: { settings: { softcap } } }, line, key, formula) {
 function whyMasked(model, line, key) {
     const span = spanOf(model, line.item, line.query), at = span.position + 1, name = `key ${key + 1}`, { causal, left, right } = model.settings;
     const where = span.position === line.query ? `query ${line.query + 1}` : `position ${at} of query ${line.query + 1}`;
-    if (key >= span.length) return `${name} is behind the ${span.length} keys that this item has`;
+    if (key >= span.length) return `${name} is beyond the ${span.length} keys of this item`;
     if (causal && key > span.position) return `${name} comes after ${where}: the causal mask`;
     if (right >= 0 && key > span.position + right) return `${name} is more than ${right} after ${where}: the window`;
     if (left >= 0 && key < span.position - left) return `${name} is more than ${left} before ${where}: the window`;
-    return `${job.mask_made || model.forbids ? 'the mask with the mistake' : 'attn_mask'} forbids ${name}`;
+    return `${job.mask_made || model.forbids ? 'the mask with the mistake' : 'attn_mask'} masks out ${name}`;
 }
 
 /* The terms added to a score: their texts and values. */
@@ -311,7 +311,7 @@ function maskedStep({ model }, line, key, formula) {
     if (line.bias[key] === -Infinity)
         return step('masked', 'Masked', formula, formulaLine('masked: ', result(-Infinity, 'masked')), noteLine(whyMasked(model, line, key)));
     const terms = maskTerms(model, line, key), made = line.masked[key], own = shownNumber(line.capped[key]);
-    if (terms.length === 0) return step('masked', 'Masked', formula, formulaLine(result(made, 'masked')), noteLine('The mask lets this key be seen.'));
+    if (terms.length === 0) return step('masked', 'Masked', formula, formulaLine(result(made, 'masked')), noteLine('The mask allows this key.'));
     const values = [own, ...terms.map(({ value }) => value)], sign = relation(sumOf(values), made, sumOf(values.map(Math.abs)));
     return step('masked', 'Masked', formula, formulaLine(numberText(line.capped[key]), ...terms.map(({ text }) => text), ` ${sign} `, result(made, 'masked')),
         ...terms.filter(({ note }) => note).map(({ note }) => noteLine(note)));
@@ -321,9 +321,9 @@ const EMPTY_REASONS = (keys) => ({ zero: 'its weights are 0', nan: 'its weights 
 
 function weightStep({ model }, line, key, formula) {
     const weight = result(line.weights[key], 'weights');
-    if (line.empty) return step('weights', 'Weight', formula, formulaLine(weight), noteLine(`No key is seen by this query, so ${EMPTY_REASONS(model.keys)[job.empty_row]}.`));
-    if (line.bias[key] === -Infinity) return step('weights', 'Weight', formula, formulaLine(weight), noteLine('A masked key takes no part: its weight is exactly 0.'));
-    const sink = line.sink === null ? '' : `, the sink's exp(${numberText(line.sink - line.maximum)}) among them`, exponential = line.exponentials[key];
+    if (line.empty) return step('weights', 'Weight', formula, formulaLine(weight), noteLine(`The mask allows this query no key, so ${EMPTY_REASONS(model.keys)[job.empty_row]}.`));
+    if (line.bias[key] === -Infinity) return step('weights', 'Weight', formula, formulaLine(weight), noteLine('A masked key has a weight of exactly 0.'));
+    const sink = line.sink === null ? '' : `, including the sink's exp(${numberText(line.sink - line.maximum)})`, exponential = line.exponentials[key];
     const powerSign = relation(Math.exp(shownNumber(line.cast[key]) - shownNumber(line.maximum)), exponential);
     const quotientSign = relation(shownNumber(exponential) / shownNumber(line.sum), line.weights[key]);
     return step('weights', 'Weight', formula,
@@ -389,10 +389,10 @@ function contextSteps(evaluation, item, head, row, column) {
     const value = evaluation.operand('value', item, keyHeadOf(model, head)), keys = Array.from(line.dropped.keys()).filter((key) => line.empty || line.bias[key] > -Infinity), few = keys.slice(0, MOST_LISTED);
     const weights = isWrongStage(evaluation, 'weights') ? [] : weightLines(line, few), values = valueLines(evaluation, line, few, column);
     if (keys.length === 0 || (line.empty && job.empty_row !== 'mean'))
-        return [step('context', 'Context', formula, formulaLine(result(made, 'context')), noteLine(`No key is seen by this query, so ${EMPTY_REASONS(model.keys)[job.empty_row]}.`))];
+        return [step('context', 'Context', formula, formulaLine(result(made, 'context')), noteLine(`The mask allows this query no key, so ${EMPTY_REASONS(model.keys)[job.empty_row]}.`))];
     return [
-        ...(weights.length > 0 ? [step('weights', 'Its weights', formulaOfStage(evaluation, 'weights'), folded('weights', 'how they are made', weights))] : []),
-        ...(values.length > 0 ? [step('value', `Column ${column + 1} of the values`, formulaOfStage(evaluation, 'value'), folded('value', 'how they are made', values))] : []),
+        ...(weights.length > 0 ? [step('weights', 'Its weights', formulaOfStage(evaluation, 'weights'), folded('weights', 'how they are computed', weights))] : []),
+        ...(values.length > 0 ? [step('value', `Column ${column + 1} of the values`, formulaOfStage(evaluation, 'value'), folded('value', 'how they are computed', values))] : []),
         step('context', `Context, column ${column + 1}`, formula, productTable({
             caption: 'The weights times the values', names: ['key', model.settings.dropout > 0 ? 'dropped' : 'weight', `× value ${column + 1}`, 'product'],
             rows: keys.map((key) => [tokenElement(keyTitle(model, item, key)), line.dropped[key], value[key * model.dValue + column]]),
@@ -443,9 +443,9 @@ function givenStep({ asked: model }, name, at) {
     const table = model.tables.get(name), place = at.slice(-table.shape.length).reduce((sum, i, axis) => sum * table.shape[axis] + i, 0), number = table.numbers[place];
     const given = new Map(job.settings).get('parameters from'), { init, seed } = job.given;
     const drawn = name.startsWith('out_proj') || init === 'linear' || init === undefined ? 'nn.Linear' : `torch.${init}`;
-    const origin = table.what !== 'parameter' ? 'It is given.' : given ? `It is given by ${given}.` : `It is drawn as ${drawn} draws it, from the seed ${seed}.`;
+    const origin = table.what !== 'parameter' ? 'The input gives it.' : given ? `${given} gives it.` : `Drawn as ${drawn} draws, from seed ${seed}.`;
     const before = originalTables.get(name), was = before && before.length === table.numbers.length ? before[place] : number;
-    return step(name, table.title, '', formulaLine(result(number, name)), noteLine(was === number ? origin : `It was changed here; it was ${numberText(was)}.`));
+    return step(name, table.title, '', formulaLine(result(number, name)), noteLine(was === number ? origin : `You changed it; it was ${numberText(was)}.`));
 }
 
 function normedSteps(evaluation, item, row, column) {

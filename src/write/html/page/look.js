@@ -25,7 +25,7 @@ const isOfHeads = (name) => hasOwnHeads(model, name) || (stageOf(name) !== null 
 const isParameter = (name) => heldTableOf(name) !== null && heldTableOf(name).what === 'parameter';
 /* Why nothing of the job can be changed, or null. */
 const whyFixed = () => (job.wrong !== null || job.given.mistake !== undefined
-    ? 'attn made these numbers with a mistake, so nothing can be changed here; a page without one has mistakes to choose.'
+    ? 'attn made these numbers with a mistake, so you cannot change them; on a page without one you can choose a mistake.'
     : null);
 const isEditable = (name) => whyFixed() === null && heldTableOf(name) !== null && heldTableOf(name).editable;
 
@@ -174,22 +174,22 @@ const NAMES = { heads: 'heads side by side', key_inputs: 'key inputs' };
 const nameText = (name) => NAMES[name] || name.replace(/\.weight$/, '');
 
 const ROW_SENTENCES = {
-    inputs: 'Each row is one token: the numbers that stand for it.',
-    key_inputs: 'Each row is one token that is looked at: the numbers that stand for it.',
+    inputs: 'Each row is one token: the numbers that represent it.',
+    key_inputs: 'Each row is one token that queries look at: the numbers that represent it.',
     normed: 'Each row is one token after the norm of the layer.',
     query: 'Each row is the query of one token: what it asks for.',
     key: 'Each row is the key of one token: what it is found by.',
-    value: 'Each row is the value of one token: what it gives to those that look at it.',
-    scores: 'Each row is one query, each column one key: their numbers multiplied pair by pair and added up.',
+    value: 'Each row is the value of one token: what it gives to the tokens that look at it.',
+    scores: 'Each row is one query, each column one key: the sum of their numbers, multiplied pair by pair.',
     scaled: 'Each row is one query: its scores times the scale.',
-    capped: 'Each row is one query: its scores, held between the two ends of the softcap.',
-    masked: 'Each row is one query: a key that it may not see has −∞.',
-    weights: 'Each row is one query: how it shares its attention, 1 in all, among the keys.',
-    entropy: 'Each row is one query: how evenly it looks at the keys, 0 where at one alone, log of their number where at all alike.',
+    capped: 'Each row is one query: its scores, kept within the softcap.',
+    masked: 'Each row is one query: a masked key has −∞.',
+    weights: 'Each row is one query: how it shares its attention among the keys; the shares add up to 1.',
+    entropy: 'Each row is one query: how evenly it looks at the keys: 0 for one key alone, log of their number for all alike.',
     dropped: 'Each row is one query: its weights after dropout.',
-    context: 'Each row is one query: the values of all keys, mixed by its weights.',
+    context: 'Each row is one query: the sum of the values, each times its weight.',
     heads: 'Each row is one query: the contexts of all heads, one after another.',
-    output: 'Each row is one query: what the module gives on.',
+    output: 'Each row is one query: what the module returns.',
 };
 
 function rowSentence(name) {

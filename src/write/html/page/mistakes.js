@@ -13,7 +13,7 @@
 
 const lacks = (held, sentence) => (model) => (held(model) ? null : sentence);
 const firstOf = (...whys) => (model) => whys.reduce((found, why) => found || why(model), null);
-const isCausal = lacks(({ settings }) => settings.causal, 'Nothing is causal.');
+const isCausal = lacks(({ settings }) => settings.causal, 'The mask is not causal.');
 const hasHeadsOfOwn = lacks(({ heads }) => heads > 1, 'There is one head.');
 const isCapped = lacks(({ settings }) => settings.softcap > 0, 'There is no softcap.');
 const drops = lacks(({ settings }) => settings.dropout > 0, 'There is no dropout.');
@@ -98,8 +98,8 @@ const causalRule = (forbids, formula) => ({
 });
 
 const movedQueries = (by, formula) => ({
-    why: firstOf(lacks((model) => !model.hasLengths, 'Its lengths are those of a cache.'),
-        lacks(({ settings, alibiSlopes }) => settings.causal || settings.left >= 0 || settings.right >= 0 || alibiSlopes, 'Nothing asks where a query stands.'),
+    why: firstOf(lacks((model) => !model.hasLengths, 'Its lengths come from a cache.'),
+        lacks(({ settings, alibiSlopes }) => settings.causal || settings.left >= 0 || settings.right >= 0 || alibiSlopes, 'Nothing depends on the position of a query.'),
         lacks(({ alibiPenalties }) => !alibiPenalties, 'ALiBi counts from the first or the last key here.')),
     tells: { masked: formula }, change: (model) => ({ ...model, offsets: model.offsets.map((offset) => offset + by) }),
 });
@@ -277,7 +277,7 @@ const MISTAKES = {
         return Array.from(other.masked, (nothing, at) => [other, at]);
     }), 'softmax over keys and queries together'),
     'softmax-base-2': softmaxOfRow(base2, 'powers of 2 over their sum'),
-    'softmax-overflow': softmaxOfRow(unshifted, 'exp over the sum, the largest not taken off'),
+    'softmax-overflow': softmaxOfRow(unshifted, 'exp over the sum, without subtracting the largest'),
     'softmax-missing': softmaxOfRow((line) => seenOf(line, (score) => score), 'the scores themselves, 0 where masked'),
     'softmax-sum-of-scores': softmaxOfRow(shares, 'each score over the sum of its row'),
     'mask-missing': { why: isCausal, change: setting(() => ({ causal: false })) },
@@ -286,9 +286,9 @@ const MISTAKES = {
     'mask-inverted': causalRule((position, query, key) => key <= position, ', -inf where key <= query'),
     'mask-inverted-own-seen': causalRule((position, query, key) => key < position, ', -inf where key < query'),
     'mask-mirrored': causalRule((position, query, key, keys) => key + query >= keys, ', -inf where key > keys + 1 - query'),
-    'mask-offset-plus-1': movedQueries(1, ', masked as if queries stood one place later'),
-    'mask-offset-minus-1': movedQueries(-1, ', masked as if queries stood one place earlier'),
-    'mask-causal': { why: firstOf(lacks(({ settings }) => !settings.causal, 'It is causal.'), lacks(({ relative }) => !relative, 'The table of distances would be another.')), change: setting(() => ({ causal: true })) },
+    'mask-offset-plus-1': movedQueries(1, ', masked as if queries stood one position later'),
+    'mask-offset-minus-1': movedQueries(-1, ', masked as if queries stood one position earlier'),
+    'mask-causal': { why: firstOf(lacks(({ settings }) => !settings.causal, 'The mask is already causal.'), lacks(({ relative }) => !relative, 'A causal mask needs another table of distances.')), change: setting(() => ({ causal: true })) },
     'fill-zero': filledWith(0),
     'fill-small': filledWith(-9),
     'fill-after-softmax': {

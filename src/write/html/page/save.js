@@ -64,7 +64,7 @@ function settingsToSave(model) {
 function maskText({ adds, shape, numbers }) {
     if (!adds) return listText(numbers, shape, 0, (number) => String(number === 0));
     if (numbers.every((number) => number === 0 || number === 1) && numbers.includes(1))
-        refuse('attn_mask has zeros and ones that are added: JSON cannot tell them from truth values.');
+        refuse('attn_mask adds zeros and ones, which JSON cannot tell from truth values.');
     return listText(numbers, shape);
 }
 
@@ -104,12 +104,12 @@ function operandsToSave(model) {
 function whyNotSaved(model) {
     const { job, settings, draw } = model;
     if (job.wrong !== null || job.given.mistake !== undefined) return 'attn made these numbers with a mistake, which no file holds.';
-    if (draw.kind === 'bits' && settings.dropout > 0) return 'Dropout was drawn by attn; turn it off to save.';
+    if (draw.kind === 'bits' && settings.dropout > 0) return 'attn drew the dropout; turn it off to save.';
     if (model.starts === 'inputs') return null;
     if (model.rows.length !== model.queries) return 'Only some queries are on this page, which starts at query, key and value.';
-    if (model.relative || model.alibiPenalties) return 'What is added to the scores here is not part of a file with query, key and value.';
+    if (model.relative || model.alibiPenalties) return 'A file with query, key and value cannot hold the bias of these scores.';
     if (settings.dropout > 0 && draw.kind === 'words' && job.mechanism !== 'sdpa' && job.mechanism !== 'layer' && job.given.dropout_seed === undefined)
-        return 'Dropout is drawn behind the parameters, which this page does not hold; attn with --dropout-seed makes a page that can be saved.';
+        return 'attn drew the dropout after the parameters, which this page does not hold; use --dropout-seed for a page that you can save.';
     return null;
 }
 
