@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a row of rows.c says of a case: what it is for, the options of attn sdpa, sizes, how its numbers are made. */
+/* A row of rows.c describes a case: its purpose, the options of attn sdpa, sizes, and how to draw its numbers. */
 #ifndef ATTN_CASES_CASE_ROWS_H
 #define ATTN_CASES_CASE_ROWS_H
 
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How many heads of key and value there are: as many as of query, a share of them, one. */
+/* How many key and value heads there are: as many as query heads, a part of them, one. */
 enum case_sharing { CASE_EACH, CASE_GROUPS, CASE_ONE };
 
 struct case_drawing;

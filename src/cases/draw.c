@@ -8,7 +8,8 @@ enum { MOST_TENSORS = 12, TILE = 64, PAGE = 16 };
 
 /* --- sizes -------------------------------------------------------------------------------------------------------- */
 
-/* The largest share of the heads that serves several of query each; 0 where there is none between one and all. */
+/* The largest number of key and value heads that each serve several query heads; 0 where there is none between one
+ * and all. */
 static size_t shared_heads(size_t heads, enum case_sharing sharing)
 {
     size_t part = 2;
@@ -17,7 +18,7 @@ static size_t shared_heads(size_t heads, enum case_sharing sharing)
     return sharing == CASE_EACH ? heads : heads == 1 ? 0 : sharing == CASE_ONE ? 1 : part < heads ? heads / part : 0;
 }
 
-/* So many tokens of a row, whose longest side is cut to --max-tokens: the others keep their share of it. */
+/* The tokens of a row whose longest side is cut to --max-tokens: the others keep their share. */
 static size_t cut(size_t tokens, size_t longest, size_t most)
 {
     return longest <= most ? tokens : memory_larger(tokens * most / longest, 1);
@@ -56,7 +57,7 @@ double *case_add(struct case_drawing *drawing, const char *name, size_t rank, co
     return case_add_of(drawing, name, DTYPE_F64, rank, shape);
 }
 
-/* The digits that float32 has not come from a second draw. */
+/* A second draw gives the digits that float32 lacks. */
 enum status case_normal(struct case_drawing *drawing, double *numbers, size_t count)
 {
     float *drawn = arena_allocate(drawing->arena, count, 2 * sizeof *drawn, drawing->error);
@@ -74,8 +75,8 @@ static double *row_of(double *numbers, const struct case_sizes *sizes, size_t he
     return numbers + (head * sizes->keys + token) * columns;
 }
 
-/* The first column of all queries becomes 4, and that of key j what its row of scores says, so that scaled is their
- * product over sqrt(d), and what the other columns give. */
+/* Sets the first column of all queries to 4, and that of key j by its scores, so that scaled is their product over
+ * sqrt(d), plus what the other columns add. */
 static void set_scores(struct case_drawing *drawing, const struct case_scores *scores)
 {
     const struct case_sizes *sizes = &drawing->sizes;
@@ -93,7 +94,7 @@ static void set_scores(struct case_drawing *drawing, const struct case_scores *s
     }
 }
 
-/* All products have the sign of the key, and come to more than 65504 in all. */
+/* All products have the sign of the key, and add up to more than 65504. */
 enum status make_overflow(struct case_drawing *drawing)
 {
     const struct case_sizes *sizes = &drawing->sizes;
@@ -108,7 +109,7 @@ enum status make_overflow(struct case_drawing *drawing)
     return STATUS_OK;
 }
 
-/* An eighth of the smallest normal number: what is flushed to 0 is seen, one rounding more is not. */
+/* An eighth of the smallest normal number: flushing it to 0 shows, one more rounding does not. */
 enum status make_denormal(struct case_drawing *drawing)
 {
     const struct case_sizes *sizes = &drawing->sizes;
@@ -118,7 +119,7 @@ enum status make_denormal(struct case_drawing *drawing)
     return STATUS_OK;
 }
 
-/* As large as leaves a context of about a quarter above what the dtype's rounding of each value may do. */
+/* Large enough that a context of about a quarter stays above the rounding error of each value. */
 enum status make_alternating(struct case_drawing *drawing)
 {
     const struct case_sizes *sizes = &drawing->sizes;
@@ -163,7 +164,7 @@ enum status make_mask_rows(struct case_drawing *drawing)
     return STATUS_OK;
 }
 
-/* Keys at the start are forbidden to every query. */
+/* Masks keys at the start for every query. */
 enum status make_mask_block(struct case_drawing *drawing)
 {
     const size_t queries = drawing->sizes.queries, keys = drawing->sizes.keys;
@@ -262,7 +263,7 @@ static void transpose(const double *from, double *to, size_t items, size_t heads
                        from + ((item * heads + head) * tokens + token) * columns, columns * sizeof *to);
 }
 
-/* Query, key and value: as they were drawn, or of packed sequences as T x H x columns. */
+/* Lays out query, key and value: as drawn, or of packed sequences as T x H x columns. */
 static enum status lay_operands(struct case_drawing *drawing, bool packed)
 {
     static const char *const NAMES[] = {"query", "key", "value"};
@@ -313,15 +314,15 @@ enum status lay_packed_apart(struct case_drawing *drawing)
     return lay_sequences(drawing, QUERIES, KEYS);
 }
 
-/* One page of a cache: NaN all over. */
+/* Fills one page of a cache with NaN. */
 static void poison_page(double *cache, size_t page, size_t numbers)
 {
     for (size_t i = 0; i < numbers; i++)
         cache[page * numbers + i] = NAN;
 }
 
-/* Items of 17, 1, 33 and 0 tokens in 12 pages. The tails of their pages are NaN, and pages from 9 on; the others that
- * nobody has hold numbers, as of an item that has gone: who leaves the table aside reads those. */
+/* Items of 17, 1, 33 and 0 tokens in 12 pages. The tails of their pages are NaN, and pages from 9 on. The other
+ * unused pages hold numbers, as if of an earlier item: a kernel that ignores the table reads those. */
 enum status lay_pages(struct case_drawing *drawing)
 {
     static const int64_t LENGTHS[] = {17, 1, 33, 0}, TABLE[][3] = {{5, 2, -1}, {4, -1, -1}, {0, 6, 1}, {-1, -1, -1}};
@@ -372,7 +373,7 @@ bool case_has_sinks(const struct case_row *row)
 
 /* --- a case ------------------------------------------------------------------------------------------------------- */
 
-/* Three kinds of numbers, each as torch.randn draws it. */
+/* Draws query, key and value as torch.randn does. */
 static enum status draw_operands(struct case_drawing *drawing)
 {
     const struct case_sizes *sizes = &drawing->sizes;
@@ -400,7 +401,8 @@ static void round_all(struct input_file *file, enum dtype dtype)
     input_file_sort(file);
 }
 
-/* The gradient by the context, in a file of its own: as the context lies, and T x H x d_v of packed sequences. */
+/* The gradient with respect to the context, in a separate file: laid out like the context, T x H x d_v for packed
+ * sequences. */
 static enum status draw_gradient(struct case_drawing *drawing, struct input_file *file, bool packed)
 {
     const struct case_sizes *sizes = &drawing->sizes;

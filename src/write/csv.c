@@ -20,26 +20,25 @@ enum {
     SHORTEST = -1,       /* as many decimals as a number needs to be read back */
 };
 
-/* Which columns the file has. */
+/* The columns of the file. */
 struct layout {
     bool items, heads, tokens;
     size_t features; /* columns 1, 2, ... */
     size_t keys;     /* columns of T x T tables */
 };
 
-/* One file on its way. */
 struct csv {
     struct result *result;
     struct output *output;
     int decimals;
     struct layout layout;
-    const char **tokens; /* (keys) as the header names their columns; NULL: by position alone */
-    bool *positioned;    /* (keys) whether its position stands behind the token */
+    const char **tokens; /* (keys) the name of each column; NULL: by position alone */
+    bool *positioned;    /* (keys) whether the position follows the token */
 };
 
 /* --- fields ------------------------------------------------------------------------------------------------------ */
 
-/* A spreadsheet takes a text for a formula that begins with one of these signs, the last four as wide as two columns;
+/* Spreadsheets take a text for a formula if it begins with one of these signs, the last four of them double-width,
  * unless it is that sign alone. */
 static bool looks_like_formula(const char *text, const char *behind)
 {
@@ -51,7 +50,7 @@ static bool looks_like_formula(const char *text, const char *behind)
     return false;
 }
 
-/* A token, whole and on one line, and what stands behind it. */
+/* A token, all of it and on one line, and a suffix. */
 static void write_text_field(const char *text, const char *behind, struct output *output)
 {
     const bool quoted = text[strcspn(text, ",\"")] != '\0';
@@ -93,7 +92,7 @@ static void write_commas(size_t count, struct output *output)
 
 /* --- the columns ------------------------------------------------------------------------------------------------- */
 
-/* Tables that have a column for each query are turned: a row for each, and one number in it. */
+/* Tables with a column for each query are transposed: a row for each, and one number in it. */
 static bool is_turned(const struct result_table *table)
 {
     return result_column_axis(table) == AXIS_QUERY;
@@ -114,7 +113,7 @@ static void lay_out(struct layout *layout, const struct result_table *table)
 
 /* --- a name for each key ----------------------------------------------------------------------------------------- */
 
-/* A token as its column shows it. */
+/* A token as the header shows it. */
 struct name {
     char *text;
     size_t key;
@@ -125,8 +124,8 @@ static int compare_names(const void *a, const void *b)
     return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
 }
 
-/* Compares the first name, with its position behind it, to the second one as it is. With a position it may need an
- * apostrophe that it has not without. */
+/* Compares the first name plus its position to the second name alone. With a position it may need an apostrophe that
+ * it does not need without. */
 static int compare_positioned(const void *a, const void *b)
 {
     const struct name *name = a;
@@ -149,8 +148,8 @@ static bool is_taken(const struct layout *layout, const char *text)
            (number && strtoull(text, NULL, 10) <= layout->features);
 }
 
-/* Puts the position behind a token; then behind the token that is called just so, and so on. Two names with positions
- * are never the same: they end differently. */
+/* Adds the position to a token; then to the token that has exactly this name, and so on. Two names with positions
+ * always differ: they end differently. */
 static void add_position(struct csv *csv, const struct name *names, const struct name *name)
 {
     while (name != NULL && !csv->positioned[name->key]) {
@@ -159,7 +158,7 @@ static void add_position(struct csv *csv, const struct name *names, const struct
     }
 }
 
-/* A column for each key, called by its token if no other column is called so, else by token and position. */
+/* A column for each key, named by its token if no other column has that name, else by token and position. */
 static enum status name_keys(struct csv *csv, struct arena *arena, struct error *error)
 {
     const size_t keys = csv->layout.keys;
@@ -209,7 +208,7 @@ static void write_header(const struct csv *csv)
 
 /* --- the rows ---------------------------------------------------------------------------------------------------- */
 
-/* Where a row of numbers belongs: item, head and index along that axis. */
+/* The item, head, axis and index of a row of numbers. */
 struct row_place {
     size_t item, head;
     bool of_item, of_head;
@@ -241,7 +240,7 @@ static void write_index(const struct csv *csv, bool column, bool here, size_t in
         output_write(csv->output, ",", 1);
 }
 
-/* "weights,1,2,3,starts": what stands before the numbers. */
+/* "weights,1,2,3,starts": the fields before the numbers. */
 static void write_place(const struct csv *csv, const struct result_table *table, struct row_place place)
 {
     size_t position;
@@ -269,7 +268,7 @@ static void write_line(const struct csv *csv, const struct result_table *table, 
     output_write(csv->output, "\n", 1);
 }
 
-/* A row of numbers over the queries, of the item or head that the row is of, becomes a column. */
+/* Writes a row of numbers over the queries, of one item or head, as a column. */
 static void write_turned(const struct csv *csv, const struct result_table *table, struct row_place place,
                          const double *numbers)
 {

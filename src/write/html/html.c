@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* The page up to the mark; returns what stands behind that. */
+/* Writes the page up to the mark; returns the rest. */
 static const char *write_page_until(const char *page, const char *mark, struct output *output)
 {
     const char *at = strstr(page, mark);

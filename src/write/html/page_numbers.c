@@ -33,7 +33,7 @@ static void add_numbers(struct base64 *base64, const double *numbers, size_t cou
     }
 }
 
-/* Truth values, eight to a byte, the first one lowest; each row begins a byte. */
+/* Truth values, eight to a byte, lowest bit first; each row begins a byte. */
 static void add_bits(struct base64 *base64, const double *numbers, size_t count)
 {
     for (size_t first = 0; first < count; first += 8) {
@@ -55,7 +55,7 @@ static void add_tensor(struct base64 *base64, const struct tensor *tensor, size_
     }
 }
 
-/* All rows of a table under that name: the numbers themselves, or a bit for each that says whether it is not zero. */
+/* All rows of a table under that name: numbers, or a bit for each that says whether it is not zero. */
 static void write_rows(struct result *result, const struct result_table *table, const char *name, bool bits,
                        struct output *output)
 {
@@ -71,7 +71,7 @@ static void write_rows(struct result *result, const struct result_table *table, 
     close_numbers(&base64);
 }
 
-/* attn_mask as numbers that are added, in the order of its strides: minus infinity where it forbids. */
+/* attn_mask as numbers to add, in the order of its strides; as bits where it is boolean. */
 static void write_attn_mask(const struct problem *problem, struct output *output)
 {
     const struct mask *mask = &problem->mask;
@@ -91,8 +91,7 @@ static void write_attn_mask(const struct problem *problem, struct output *output
     close_numbers(&base64);
 }
 
-/* What mistakes have made, whole: no equation of the page gives it. In a context of packed heads these lie side by
- * side. */
+/* The stages that mistakes made: no equation of the page gives them. The heads of a packed context lie side by side. */
 static void write_made(struct result *result, enum stage stage, struct output *output)
 {
     const struct problem *problem = result->problem;
@@ -112,7 +111,7 @@ static void write_made(struct result *result, enum stage stage, struct output *o
     close_numbers(&base64);
 }
 
-/* Cosine and sine of each pair of each row that is turned, (B, S or Tk, n / 2, 2). */
+/* Cosine and sine of each pair of each rotated row, (B, S or Tk, n / 2, 2). */
 static void write_turns(const struct problem *problem, enum projection_id id, struct output *output)
 {
     const size_t rows = id == PROJECTION_QUERY ? problem->chosen.row_count : problem->size.keys;
@@ -128,7 +127,7 @@ static void write_turns(const struct problem *problem, enum projection_id id, st
     close_numbers(&base64);
 }
 
-/* What query and key are turned or scaled from. */
+/* Query and key before their rotation and scale. */
 static void write_before(struct result *result, struct output *output)
 {
     const struct problem *problem = result->problem;
@@ -178,7 +177,6 @@ static void write_operands(struct result *result, struct output *output)
     write_before(result, output);
 }
 
-/* The words of dropout's generator, little-endian. */
 static void write_generator(const struct torch_random *generator, struct output *output)
 {
     struct base64 base64 = open_numbers("draws", output);
@@ -191,7 +189,7 @@ static void write_generator(const struct torch_random *generator, struct output 
     close_numbers(&base64);
 }
 
-/* What dropout keeps; a weight that is zero before it is zero either way. */
+/* What dropout keeps. A weight that is zero before dropout is zero either way. */
 static void write_kept(struct result *result, struct output *output)
 {
     const struct result_table *dropped = result_table_of(result, STAGE_DROPPED);

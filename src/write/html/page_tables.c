@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Parameters beyond which a page holds query, key and value in their place: 4 MB. */
+/* With more parameters, the page starts at query, key and value: 4 MB. */
 enum { MOST_PARAMETERS = 1 << 20 };
 
 /* What a browser draws in about a second. */
@@ -51,7 +51,7 @@ static void take_tensor(const char *name, const struct tensor *tensor, page_tabl
         take(&table, context);
 }
 
-/* The weight as inputs . W has it, whichever way it is stored, and the bias. */
+/* The weight as in inputs . W, whichever way it is stored, and the bias. */
 static void take_projection(const char *stem, const struct projection *projection, page_table_take *take, void *context)
 {
     const struct tensor *weight = &projection->weight;

@@ -12,7 +12,7 @@ enum { LINE_BYTES = 1024 };
 
 static const double LINE_HEIGHT = 15, MARGIN = 22;
 
-/* What is no cell: one row for light pages, one for dark ones. Muted ink has a contrast of 5 : 1 on the page. */
+/* All but the cells: one sheet for light pages, one for dark ones. Muted ink has a contrast of 5 : 1 on the page. */
 static const char *const SHEETS[] = {
     [GROUND_LIGHT] = ".page{fill:#fff}.ink{fill:#1b1f24}.muted{fill:#5c6670}.wire{stroke:#7d8790}"
                      ".tip{fill:#7d8790}.hatch{stroke:#cdd3d9}.edge{stroke:#cdd3d9}",
@@ -101,7 +101,7 @@ void svg_label(const char *token, double pixels, double size, char *text)
         strcpy(text, ELLIPSIS);
 }
 
-/* Raised and lowered by dy, which every renderer knows; some know no baseline-shift. */
+/* Raised and lowered by dy, which every renderer knows; some do not know baseline-shift. */
 void svg_runs(struct output *output, const char *text)
 {
     static const char MARKS[] = SVG_MARK_PLAIN SVG_MARK_SYMBOL SVG_MARK_ABOVE SVG_MARK_BELOW;
@@ -117,7 +117,7 @@ void svg_runs(struct output *output, const char *text)
         const bool span = style != 0 || shift != 0;
         while (end > before && text[end - 1] == ' ')
             end--;
-        if (end > before && span) { /* blanks at the ends of a span are lost on some */
+        if (end > before && span) { /* some renderers lose blanks at the ends of a span */
             output_print(output, "%.*s<tspan%s", (int)before, text, STYLES[style].attribute);
             if (STYLES[style].shift != shift)
                 output_print(output, " dy=\"%d\"", STYLES[style].shift - shift);

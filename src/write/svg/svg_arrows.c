@@ -18,8 +18,7 @@ static struct svg_figure *find_figure(const struct svg_picture *picture, enum st
     return NULL;
 }
 
-/* The stages with a figure that a stage is made from: its own sources, or where one is not drawn, that one's
- * sources. */
+/* The drawn stages that a stage is made from: its sources, or where one is not drawn, that one's sources. */
 static uint64_t find_sources(const struct svg_picture *picture, enum stage stage)
 {
     uint64_t sources = 0;
@@ -36,7 +35,7 @@ static uint64_t find_sources(const struct svg_picture *picture, enum stage stage
     return sources;
 }
 
-/* Whether a matrix makes the figure: it stands before the first of its stages. */
+/* Whether the matrix makes the figure: the first stage of its projection. */
 static bool multiplies(const struct svg_picture *picture, const struct svg_figure *matrix,
                        const struct svg_figure *figure)
 {
@@ -50,8 +49,7 @@ static bool multiplies(const struct svg_picture *picture, const struct svg_figur
     return !stage_exists(before) || stage_is_of_inputs(before);
 }
 
-/* From how far to the right an arrow comes: sources lie at the left, and who passes other lines comes along the right
- * edge. */
+/* How far right an arrow comes from: sources from the left, arrows past other lines from the right edge. */
 static double comes_from(const struct svg_figure *from, const struct svg_figure *to)
 {
     const bool passes = from->line + 1 < to->line && from->column != to->column;
@@ -83,7 +81,7 @@ static void draw_tip(struct output *output, double x, double y, const char *shap
     output_print(output, "<path class=\"tip\" d=\"M%s %s%s\"/>\n", svg_number(x, across), svg_number(y, along), shape);
 }
 
-/* In a line: to the next figure, or beneath those between to the one behind them. */
+/* Within a line: to the next figure, or below those between to a later one. */
 static void draw_beside(const struct svg_picture *picture, const struct svg_figure *from, const struct svg_figure *to)
 {
     char numbers[5][SVG_NUMBER_BYTES];
@@ -103,7 +101,7 @@ static void draw_beside(const struct svg_picture *picture, const struct svg_figu
     draw_tip(picture->output, svg_cells_centre(to), to->y + to->height + 4, "l-4 7h8z");
 }
 
-/* The line beneath which an arrow from above turns to its figure: that from a source to a column turns beneath the
+/* The line below which an arrow from above turns to its figure. Arrows from a source to a column turn below the
  * matrices. */
 static size_t turns_beneath(const struct svg_picture *picture, const struct svg_figure *from,
                             const struct svg_figure *to)
@@ -120,7 +118,7 @@ static double leaves_at(const struct svg_figure *from, const struct svg_figure *
     return svg_rank_of(from) == SVG_SOURCES || fabs(port - centre) > half ? centre : port;
 }
 
-/* How many sources stand behind that one. The first one's arrows go around those of the next. */
+/* How many sources follow this one. The first one's arrows go around theirs. */
 static double sources_behind(const struct svg_picture *picture, const struct svg_figure *source)
 {
     double behind = 0;
@@ -129,8 +127,8 @@ static double sources_behind(const struct svg_picture *picture, const struct svg
     return behind;
 }
 
-/* From above: straight down, or round two corners; past other lines along the left edge from sources, else along the
- * right one. */
+/* From above: straight down, or round two corners; arrows past other lines run along the left edge from sources,
+ * else along the right one. */
 static void draw_down(const struct svg_picture *picture, const struct svg_figure *from, const struct svg_figure *to,
                       double port, double depth)
 {
@@ -151,7 +149,7 @@ static void draw_down(const struct svg_picture *picture, const struct svg_figure
     draw_tip(picture->output, port, end, "l-4 -7h8z");
 }
 
-/* Where the first arrow from above arrives: so that one that is nearly straight is straight. */
+/* Where the first arrow from above arrives, so that one that is nearly straight becomes straight. */
 static double first_port(const struct svg_figure *to, const struct svg_figure *const *from, size_t count)
 {
     double first = svg_cells_centre(to) - (double)(count - 1) / 2 * PORT, nearest = STRAIGHTENED;
@@ -166,7 +164,7 @@ static double first_port(const struct svg_figure *to, const struct svg_figure *c
     return first + shift;
 }
 
-/* How many of the arrows come from less far: what comes from further turns further down, so that none cross. */
+/* How many of the arrows come from nearer: those from further turn lower, so that none cross. */
 static size_t nearer(const struct svg_figure *const *from, size_t count, size_t i, double first)
 {
     const double far = fabs(svg_cells_centre(from[i]) - (first + (double)i * PORT));
@@ -188,7 +186,7 @@ void svg_arrows_draw(const struct svg_picture *picture, const struct svg_figure 
             above[count++] = all[i];
     const double first = count > 0 ? first_port(to, above, count) : 0;
     for (size_t i = 0; i < count; i++) {
-        const bool source = svg_rank_of(above[i]) == SVG_SOURCES; /* all that comes from one turns at one height */
+        const bool source = svg_rank_of(above[i]) == SVG_SOURCES; /* all arrows of one source turn at one height */
         const double depth =
             STEP * (source ? sources_behind(picture, above[i]) : (double)nearer(above, count, i, first));
         draw_down(picture, above[i], to, first + (double)i * PORT, depth);

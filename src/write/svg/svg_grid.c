@@ -6,13 +6,13 @@
 
 #include <math.h>
 
-/* A heatmap is no wider than a page; its cells are no larger than a number needs. Smaller than a share, "0.25", or a
- * number with a sign, "-0.25", takes, they have none, and below another size no tokens. */
+/* A heatmap is no wider than a page; its cells are no larger than a number needs. Cells smaller than a share,
+ * "0.25", or a signed number, "-0.25", show no number; below another size there are no tokens. */
 static const double LARGEST_CELL = 56, SHARE_CELL = 26, SIGNED_CELL = 32, LABELLED_CELL = 18, SMALLEST_CELL = 2;
 static const double LONGEST_LABEL = 96;
 static const double TITLE = 30, HEAD = 18, GAP = 22, BAR_WIDTH = 196, BAR_HEIGHT = 10, LEGEND = 34, LEGEND_SIZE = 12;
 
-/* Cells of all matrices of a table together, and the most that one has in a row; more are reduced. */
+/* The most cells of all matrices of a table, and of one matrix in a row; larger tables are reduced. */
 enum { MOST_CELLS = 1 << 17, MOST_SIDE = 128, SMALLEST_SIDE = 8, SMALL_GRID = 4 };
 
 static size_t side_for(size_t matrices)
@@ -23,15 +23,15 @@ static size_t side_for(size_t matrices)
     return side;
 }
 
-/* How large cells are with so many matrices in a line. */
+/* The size of cells with so many matrices in a line. */
 static double cell_for(const struct downsample *sample, size_t per_line)
 {
     const double room = (SVG_PAGE_WIDTH - LONGEST_LABEL) / (double)per_line - GAP;
     return fmax(SMALLEST_CELL, fmin(LARGEST_CELL, floor(room / (double)sample->columns)));
 }
 
-/* How many matrices stand side by side if cells may have any size: the heads of an item together where there are
- * several items, else so many that the grid is about half as wide again as high, with few places left empty. */
+/* How many matrices to put side by side if cells may have any size: the heads of an item together where there are
+ * several items, else so many that the grid is about 1.5 times as wide as high, with few empty cells. */
 static size_t choose_per_line(const struct result_table *table)
 {
     const size_t count = result_matrices(table);
@@ -51,8 +51,7 @@ static size_t choose_per_line(const struct result_table *table)
     return best;
 }
 
-/* As many of these as cells of that size allow; 0 where not even `least` stand in a line. Heads of an item are not
- * mixed with those of another. */
+/* How many matrices fit with cells of that size; 0 where fewer than `least` do. Never mixes heads of two items. */
 static size_t fit(const struct downsample *sample, double cell, size_t least, size_t most)
 {
     const bool of_items = result_is_of(sample->table, AXIS_ITEM) && downsample_heads(sample->table) > 1;
@@ -62,7 +61,7 @@ static size_t fit(const struct downsample *sample, double cell, size_t least, si
     return 0;
 }
 
-/* Fewer, where cells get room by that for their numbers, or in a small grid at least for their tokens; of more than two
+/* Fewer, if cells then have room for their numbers, or in a small grid at least for tokens; of more than two
  * matrices two still stand in a line. */
 static size_t choose_readable(const struct downsample *sample)
 {
@@ -72,7 +71,7 @@ static size_t choose_readable(const struct downsample *sample)
     return numbered > 0 ? numbered : labelled > 0 ? labelled : most;
 }
 
-/* Whether matrices of several items, whose tokens may differ, stand in a line, so that each needs its own. */
+/* Whether a line holds matrices of several items, whose tokens may differ, so that each needs its labels. */
 static bool labels_each(const struct svg_figure *figure)
 {
     const struct result_table *table = figure->panel.sample.table;
@@ -97,9 +96,8 @@ static double step_down(const struct svg_figure *figure)
 
 static const double MARK_GAP = 22, LEGEND_GAP = 7;
 
-/* The marks that a panel needs, from x on; `output` NULL: only measures. Returns where they end. A cell of NaN is
- * empty where cells have numbers, and looks masked where they have none. Infinities have the colours of the bar's
- * ends. */
+/* The marks of a legend, from x on; `output` NULL: only measures. Returns where they end. NaN leaves a cell empty
+ * where cells have numbers, and looks masked where they have none. Infinities have the colours of the bar's ends. */
 static double draw_marks(const struct svg_panel *panel, struct output *output, double x, double y)
 {
     const struct downsample *sample = &panel->sample;
@@ -128,7 +126,7 @@ static double draw_marks(const struct svg_panel *panel, struct output *output, d
     return x;
 }
 
-/* Where the bar begins: behind its lowest number, which goes into low (CELL_NUMBER_BYTES). */
+/* Where the bar begins: after its lowest number, which goes into low (CELL_NUMBER_BYTES). */
 static double bar_left(const struct svg_panel *panel, char *low)
 {
     if (panel->scale.low == 0)
@@ -146,7 +144,7 @@ static double legend_width(const struct svg_panel *panel)
     return draw_marks(panel, NULL, after + svg_width(text, LEGEND_SIZE), 0);
 }
 
-/* The bar from low to high, a rectangle for each step, and the signs of what is not on it. */
+/* The bar from low to high, a rectangle for each step, and the marks. */
 static void draw_legend(const struct svg_figure *figure, struct output *output)
 {
     const struct svg_panel *panel = &figure->panel;

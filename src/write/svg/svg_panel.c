@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Below its smallest size a font is a texture; below this height a row has no room for its label. */
+/* Below its smallest size a font is unreadable; below this height a row has no room for its label. */
 static const double SMALLEST_NUMBER = 8, LARGEST_NUMBER = 13, LABELLED = 12, SLANTED = 1.4, LABEL_GAP = 7;
 
 /* --- labels ------------------------------------------------------------------------------------------------------ */
@@ -137,7 +137,7 @@ double svg_panel_height(const struct svg_panel *panel)
 
 /* --- drawing ----------------------------------------------------------------------------------------------------- */
 
-/* Where drawing is: one matrix, its first cell at x, y. */
+/* A matrix while it is drawn, its first cell at x, y. */
 struct pen {
     const struct svg_panel *panel;
     struct output *output;
@@ -145,7 +145,7 @@ struct pen {
     double x, y;
 };
 
-/* A cell with its number; apart from its neighbours, so that it reads as a place of its own. */
+/* A cell with its number, apart from its neighbours. */
 static void draw_numbered(const struct pen *pen, size_t row, size_t column)
 {
     const struct svg_panel *panel = pen->panel;
@@ -183,7 +183,7 @@ static void draw_numbers(const struct pen *pen)
     output_print(pen->output, "</g>\n");
 }
 
-/* All cells of a step as one path, neighbours in a row as one rectangle. Returns whether there were any. */
+/* Draws all cells of a step as one path, neighbours in a row as one rectangle. Returns whether there were any. */
 static bool draw_step(const struct pen *pen, size_t level, const char *opening)
 {
     const struct svg_panel *panel = pen->panel;
@@ -205,7 +205,7 @@ static bool draw_step(const struct pen *pen, size_t level, const char *opening)
     return any;
 }
 
-/* In units of cells, so that numbers are short; the pattern of masked cells is not to be scaled, they come first. */
+/* In units of cells, so that numbers are short. Masked cells come first: their pattern must not be scaled. */
 static void draw_cells(const struct pen *pen)
 {
     const struct svg_panel *panel = pen->panel;
@@ -224,7 +224,7 @@ static void draw_cells(const struct pen *pen)
     output_print(pen->output, "</g>\n");
 }
 
-/* Every so many rows or columns there is a position: 1, 5, 10, 20, 50 ... */
+/* The step between positions: 1, 5, 10, 20, 50 ... */
 static size_t tick_step(double cell, double room)
 {
     const size_t step = downsample_step(cell, room);

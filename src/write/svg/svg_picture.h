@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A picture on its way: a figure for each table that is drawn, and the two ways to lay them out.
+/* A picture: a figure for each table, and two layouts.
  *
- * A layout places the figures and says how large the picture is; then it draws them. Lengths are pixels. */
+ * A layout places the figures and measures the picture; then it draws them. Lengths are pixels. */
 #ifndef ATTN_WRITE_SVG_SVG_PICTURE_H
 #define ATTN_WRITE_SVG_SVG_PICTURE_H
 
@@ -44,7 +44,6 @@ struct svg_picture {
 enum status svg_grid_layout(struct svg_picture *picture);
 void svg_grid_draw(const struct svg_picture *picture);
 
-/* Whether the tables are small enough for a flow. */
 bool svg_flow_holds(const struct result_table *table);
 
 /* Every table with its numbers, from above to below as each is made from others, with arrows; one flow for each item.
@@ -69,7 +68,7 @@ const char *svg_name(const struct result_table *table, char *text);
 
 /* --- svg_figure.c: what a figure of a flow shows, its title, its heads, and where its cells are ------------------ */
 
-/* The lines of a flow, from above to below; a line may become several. */
+/* The lines of a flow, from above to below; each may take several. */
 enum svg_rank {
     SVG_SOURCES, /* inputs, their norm */
     SVG_WEIGHTS_LINE,
@@ -91,14 +90,14 @@ size_t svg_column_of(const struct svg_figure *figure);
 size_t svg_items_of(const struct result_table *table);
 size_t svg_heads_of(const struct svg_figure *figure);
 
-/* Makes the panel, with cells at least so wide; its sample is there. */
+/* Makes the panel, with cells at least so wide; the caller has made its sample. */
 void svg_figure_cells(struct svg_picture *picture, struct svg_figure *figure, double width);
 
-/* Sets what follows from so many heads in a line: width, height, title. */
+/* Sets width, height and title for so many heads in a line. */
 void svg_figure_measure(struct svg_figure *figure, size_t per_line);
 
-/* What its labels take at the left; and of all cells of a line of heads the width, their middle across and that of the
- * first line down, and their right end. */
+/* The width of its row labels; of the cells of a line of heads the width, their middle across, that of the first
+ * line down, and their right end. */
 double svg_left_of(const struct svg_figure *figure);
 double svg_cells_width(const struct svg_figure *figure);
 double svg_cells_centre(const struct svg_figure *figure);
@@ -109,21 +108,20 @@ void svg_figure_draw(const struct svg_figure *figure, struct output *output, siz
 
 /* --- svg_arrows.c: from above to below, or to the right in a line ------------------------------------------------ */
 
-/* How far beyond the lines an arrow runs that passes some, in pixels; the margins and what is beneath a flow have room
- * for it. */
+/* How far outside the lines an arrow runs that passes some, in pixels; the margins leave room for it. */
 static const double SVG_LANE = 9;
 
-/* Those that lead to that figure, whose place is known. */
+/* Draws the arrows that lead to that figure, once all are placed. */
 void svg_arrows_draw(const struct svg_picture *picture, const struct svg_figure *to);
 
 /* --- svg_weights.c: W_query, W_key and W_value before what they make, out_proj before the output ----------------- */
 
 enum { SVG_WEIGHTS = 4 };
 
-/* Adds their figures, for which there is room, in whatever order; none where stages were asked for without parameters,
- * where there are none, or where query, key and value come by way of a latent. Each is d_in x d_out, with its bias as a
- * last row; of more than 12 rows or 4 columns those at the ends are taken. STATUS_SYSTEM where memory is short,
- * STATUS_USAGE where those of a latent were asked for. */
+/* Adds the figures of the matrices; the array has room for them. None where --stages leaves parameters out, where
+ * there are none, or where query, key and value come through a latent. Each is d_in x d_out, with its bias as a last
+ * row; more than 12 rows or 4 columns are cut to those at the ends. STATUS_SYSTEM where memory is short,
+ * STATUS_USAGE where the parameters of a latent were asked for. */
 enum status svg_weights_add(struct svg_picture *picture);
 
 #endif

@@ -14,7 +14,7 @@ enum {
     HEADING_INDENT = 4, /* of its further lines */
 };
 
-/* What is for a terminal, or drawn as if for one, stays within it. */
+/* Output for a terminal, or drawn as if for one, stays within its width. */
 static size_t room_of(const struct writing *writing)
 {
     return writing->heatmap || output_is_terminal(writing->output) ? output_columns(writing->output) : SIZE_MAX;
@@ -42,8 +42,8 @@ static void shape_text(const struct result_table *table, char *shape, size_t siz
         text_add(&text, "%zu x %zu", result_rows(table), result_columns(table));
 }
 
-/* The shape behind the heading, at the same column for all tables where the terminal has room for that; beneath a
- * heading that is long, and in several lines where it is itself wider than the terminal. */
+/* The shape after the heading, at the same column for all tables where the terminal is wide enough; else on the next
+ * line, and on several where it is wider than the terminal. */
 static void write_shape(const struct table_layout *layout, struct wrap line)
 {
     char shape[128];
@@ -83,7 +83,6 @@ static void write_heading(const struct table_layout *layout)
     output_write(writing->output, "\n", 1);
 }
 
-/* "  item 1, head 2" above its matrix. */
 static void write_place(const struct table_layout *layout)
 {
     char place[TABLE_TEXT_LABEL_BYTES];

@@ -9,10 +9,10 @@
 #include "base/wrap.h"
 #include "write/writing.h"
 
-/* Inputs and parameters are shown where --stages names them and for attn init. STATUS_SYSTEM where memory is short. */
+/* Inputs and parameters are shown where --stages names them, and for attn init. STATUS_SYSTEM where memory is short. */
 enum status write_plain_text(const struct writing *writing);
 
-/* "weights = softmax(scaled)" as a heading, behind which a line goes on. */
+/* Writes "weights = softmax(scaled)" as a heading, and returns the line to go on with. */
 struct wrap write_text_heading(const struct writing *writing, const char *name, const char *formula, size_t columns);
 
 /* The tables of one stage, of the inputs or of the parameters. STATUS_SYSTEM where memory is short. */
