@@ -169,7 +169,7 @@ static double share_of(double right, double theirs, const struct case_result *re
 }
 
 /* Packed gradients are T x H x columns. */
-static bool has_heads_behind(const struct case_result *result)
+static bool has_heads_last(const struct case_result *result)
 {
     return result->truth.rank == 3 && result->table.axes[1] == AXIS_HEAD;
 }
@@ -180,7 +180,7 @@ static void tell_place(struct case_checked *checked, const struct case_result *r
     size_t index[TENSOR_RANK];
     for (size_t axis = truth->rank; axis-- > 0; at /= truth->shape[axis])
         index[axis] = at % truth->shape[axis];
-    if (has_heads_behind(result))
+    if (has_heads_last(result))
         snprintf(checked->place, sizeof checked->place, "row %zu, head %zu, column %zu", index[0] + 1, index[1] + 1,
                  index[2] + 1);
     else
@@ -189,14 +189,15 @@ static void tell_place(struct case_checked *checked, const struct case_result *r
 
 /* The layout of a result in a file: as expected; or H x T x columns where T x H x columns is expected, as attn sdpa
  * writes it. */
-enum lie { LIES_OTHERWISE, LIES_AS_EXPECTED, LIES_HEADS_BEFORE };
+enum layout { LAYOUT_OTHER, LAYOUT_EXPECTED, LAYOUT_HEADS_FIRST };
 
 static bool is_shaped(const struct tensor *tensor, size_t rank, const size_t *shape)
 {
     return tensor->rank == rank && memcmp(tensor->shape, shape, rank * sizeof *shape) == 0;
 }
 
-static enum lie lie_of(const struct tensor *theirs, const struct case_made *made, const struct case_result *result)
+static enum layout layout_of(const struct tensor *theirs, const struct case_made *made,
+                             const struct case_result *result)
 {
     const struct tensor *truth = &result->truth;
     const struct case_sizes *sizes = &made->sizes;
@@ -204,20 +205,20 @@ static enum lie lie_of(const struct tensor *theirs, const struct case_made *made
     const size_t apart[] = {sizes->queries, sizes->heads, sizes->d_value}; /* the same numbers in the same order */
     if (is_shaped(theirs, truth->rank, truth->shape) ||
         (case_is_packed(made->row) && !made->row->gradients && is_shaped(theirs, 3, apart)))
-        return LIES_AS_EXPECTED;
-    return has_heads_behind(result) && is_shaped(theirs, 3, turned) ? LIES_HEADS_BEFORE : LIES_OTHERWISE;
+        return LAYOUT_EXPECTED;
+    return has_heads_last(result) && is_shaped(theirs, 3, turned) ? LAYOUT_HEADS_FIRST : LAYOUT_OTHER;
 }
 
 /* The index in theirs of number i of what is expected. */
-static size_t place_in(const struct tensor *truth, enum lie lie, size_t i)
+static size_t index_in(const struct tensor *truth, enum layout layout, size_t i)
 {
     const size_t tokens = truth->shape[0], heads = truth->shape[1], columns = truth->shape[2];
-    if (lie == LIES_AS_EXPECTED)
+    if (layout == LAYOUT_EXPECTED)
         return i;
     return (i / columns % heads * tokens + i / columns / heads) * columns + i % columns;
 }
 
-static void compare(struct case_checked *checked, const struct tensor *theirs, enum lie lie,
+static void compare(struct case_checked *checked, const struct tensor *theirs, enum layout layout,
                     const struct case_result *result, enum dtype dtype)
 {
     const struct tensor *truth = &result->truth;
@@ -226,7 +227,7 @@ static void compare(struct case_checked *checked, const struct tensor *theirs, e
     double worst = -1, number;
     size_t outside = 0, at = 0;
     for (size_t i = 0; i < count; i++) {
-        tensor_load(theirs, place_in(truth, lie, i), 1, &number);
+        tensor_load(theirs, index_in(truth, layout, i), 1, &number);
         const double share = share_of(right[i], number, result, dtype);
         outside += share > 1;
         if (share > worst) {
@@ -236,7 +237,7 @@ static void compare(struct case_checked *checked, const struct tensor *theirs, e
     }
     if (checked->result != NULL && worst <= checked->share) /* another result is worse */
         return;
-    tensor_load(theirs, place_in(truth, lie, at), 1, &number);
+    tensor_load(theirs, index_in(truth, layout, at), 1, &number);
     checked->result = result->name;
     checked->share = worst;
     checked->right = right[at];
@@ -273,18 +274,18 @@ static void check_answer(struct case_checked *checked, const struct answer *answ
                          const struct case_result *result, enum dtype dtype)
 {
     const struct tensor *theirs = &answer->tensor;
-    const enum lie lie = lie_of(theirs, made, result);
+    const enum layout layout = layout_of(theirs, made, result);
     char words[CASE_WORDS_BYTES], right[TENSOR_SHAPE_BYTES], wrong[TENSOR_SHAPE_BYTES];
     const bool wide = dtype == DTYPE_BF16 && theirs->dtype == DTYPE_F32;
     if (!answer->is_text && theirs->dtype != dtype && !wide) {
         snprintf(words, sizeof words, "has numbers of %s, expected %s", dtype_name(theirs->dtype), dtype_name(dtype));
         fail(checked, answer->name, words);
-    } else if (lie == LIES_OTHERWISE) {
+    } else if (layout == LAYOUT_OTHER) {
         snprintf(words, sizeof words, "is %s, expected %s", tensor_shape_text(theirs, wrong),
                  tensor_shape_text(&result->truth, right));
         fail(checked, answer->name, words);
     } else {
-        compare(checked, theirs, lie, result, dtype);
+        compare(checked, theirs, layout, result, dtype);
     }
 }
 

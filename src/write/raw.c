@@ -2,7 +2,7 @@
 #include "write/raw.h"
 #include "model/stage_id.h"
 
-enum { LEAST_AHEAD = 1 << 16 }; /* bytes: less is written in no time */
+enum { LEAST_STREAMED = 1 << 16 }; /* bytes: less is written in no time */
 
 enum status write_raw_size(const struct result_table *table, size_t *size, struct error *error)
 {
@@ -15,27 +15,27 @@ enum status write_raw_size(const struct result_table *table, size_t *size, struc
 
 /* Whether to write the table while it is computed: a long context of the fused path. Not a part: its header depends
  * on all its numbers. */
-static bool runs_ahead(const struct writing *writing, const struct result_table *table, size_t size)
+static bool is_streamed(const struct writing *writing, const struct result_table *table, size_t size)
 {
     const struct problem *problem = writing->result->problem;
     return output_takes_parts(writing->output) && problem->chosen.parts == 0 && stage_exists(table->stage) &&
            problem_made_as(problem, table->stage) == STAGE_CONTEXT && problem->mistake.recipe == NULL &&
-           problem->path.fused && size >= LEAST_AHEAD;
+           problem->path.fused && size >= LEAST_STREAMED;
 }
 
 enum status write_raw_expect(const struct writing *writing, size_t header)
 {
     struct result *result = writing->result;
     size_t all = header, size;
-    bool ahead = false;
+    bool streamed = false;
     for (size_t i = 0; i < result->table_count; i++) {
         const struct result_table *table = &result->tables[i];
         if (write_raw_size(table, &size, writing->error) != STATUS_OK)
             return writing->error->status;
         if (size > SIZE_MAX - all)
             return error_system(writing->error, 0, "the tables are larger than any file");
-        if (!ahead && runs_ahead(writing, table, size)) {
-            ahead = true;
+        if (!streamed && is_streamed(writing, table, size)) {
+            streamed = true;
             result->ahead = (struct ahead){.output = writing->output,
                                            .offset = all,
                                            .made = result->problem->path.kernel->number,
