@@ -12,7 +12,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* A token that stands twice among them, or NULL; NULL, too, with the error set where memory is short. */
+/* A token that occurs twice, or NULL; NULL, too, with the error set where memory is short. */
 static const char *find_repeated(const char *const *tokens, size_t count, struct arena *arena, struct error *error)
 {
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
@@ -27,7 +27,7 @@ static const char *find_repeated(const char *const *tokens, size_t count, struct
     return NULL;
 }
 
-/* Where the few stand among the whole's, from 0 and rising; returns how many were found before one was not. */
+/* The positions of the few among the whole's, from 0 and rising; returns how many were found before one was not. */
 static size_t find_kept(const char *const *whole, size_t whole_count, const char *const *few, size_t count,
                         size_t *kept)
 {
@@ -56,7 +56,7 @@ static void refuse(struct diff_alignment *alignment, const char *token, const ch
              input->source);
 }
 
-/* One list of tokens each, that of the whole in `input`: STATUS_OK with a refusal where they do not tell. */
+/* Aligns one list of tokens, that of the whole in `input`: STATUS_OK with a refusal where it cannot. */
 static enum status meet_list(struct diff_alignment *alignment, size_t list, const struct input_file *input,
                              size_t *kept, struct arena *arena, struct error *error)
 {
@@ -75,7 +75,7 @@ static enum status meet_list(struct diff_alignment *alignment, size_t list, cons
     return STATUS_OK;
 }
 
-/* All lists, which must tell the same. */
+/* Aligns all lists, which must agree. */
 static enum status meet(struct diff_alignment *alignment, const struct input_file *input, struct arena *arena,
                         struct error *error)
 {
@@ -120,7 +120,7 @@ static enum status align(const struct diff *diff, struct diff_alignment *alignme
     return meet(alignment, a->count > b->count ? file_a : file_b, arena, error);
 }
 
-/* The tokens of its keys, where these are not made of the inputs. */
+/* The tokens of its keys, where the keys are not made of the inputs. */
 static const struct token_labels *key_labels(const struct input_file *input)
 {
     const bool crosses = input_file_has_layout(input, INPUT_FILE_CROSS) || input->key_tokens.texts != NULL ||
@@ -133,7 +133,7 @@ static bool shows_some(const struct input_file *input)
     return input_file_setting(input, "query") != NULL || input->part != NULL;
 }
 
-/* Of other tokens, a row among those asked for would meet that of another token. */
+/* With other tokens, a row among those asked for would be compared with another token's row. */
 static enum status check_rows(const struct diff *diff, struct error *error)
 {
     const struct input_file *a = &diff->a.input, *b = &diff->b.input;
@@ -158,7 +158,7 @@ enum status diff_align_tokens(struct diff *diff, struct arena *arena, struct err
     return align(diff, queries, arena, error) || align(diff, keys, arena, error) ? error->status : STATUS_OK;
 }
 
-/* Which tokens an axis of keys, or another one, counts. */
+/* Which tokens an axis of keys, or another axis, counts. */
 static enum diff_tokens which(const struct diff *diff, bool keys)
 {
     const struct diff_alignment *of_queries = &diff->alignments[DIFF_OF_QUERIES],
@@ -181,13 +181,13 @@ bool diff_lacks_token(const struct diff *diff)
 
 /* --- one pair ---------------------------------------------------------------------------------------------------- */
 
-/* The size of an axis, counted from the last one. */
+/* The size of an axis, counted from the last. */
 static size_t size_from_end(const struct tensor *tensor, size_t axis)
 {
     return axis < tensor->rank ? tensor->shape[tensor->rank - 1 - axis] : 1;
 }
 
-/* The tokens that an axis counts, itself counted from the last one; NULL: it counts none. */
+/* The tokens that an axis, counted from the last, counts; NULL: it counts none. */
 static struct diff_alignment *tokens_of_axis(struct diff *diff, const struct diff_stage *pair, size_t axis)
 {
     const bool mask = strcmp(pair->name, "attn_mask") == 0, stage = stage_exists(pair->stage);
@@ -199,8 +199,8 @@ static struct diff_alignment *tokens_of_axis(struct diff *diff, const struct dif
     return NULL;
 }
 
-/* Whether the shapes differ, and in axes of tokens alone: what aligns each axis from the last one on, NULL where they
- * do not differ. */
+/* Whether the shapes differ in axes of tokens alone; and the alignment of each axis from the last on, NULL where
+ * sizes agree. */
 static bool differs_in_tokens(struct diff *diff, const struct diff_stage *pair, struct diff_alignment **alignments)
 {
     bool differs = false;
@@ -214,7 +214,7 @@ static bool differs_in_tokens(struct diff *diff, const struct diff_stage *pair, 
     return differs;
 }
 
-/* Cuts one table along the axes whose tokens its file has more of. */
+/* Cuts a table along the axes where its file has more tokens. */
 static enum status cut_side(const struct file_tensor **named, bool of_a, struct diff_alignment *const *alignments,
                             struct arena *arena, struct error *error)
 {

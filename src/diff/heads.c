@@ -7,8 +7,8 @@
 
 /* --- heads side by side ------------------------------------------------------------------------------------------ */
 
-/* A context whose heads lie side by side, (T, H d_v), where the other has an axis of heads behind that of the tokens,
- * (T, H, d_v): the same numbers in the same order. Which of them is flattened becomes a copy. */
+/* Joins heads: a context (T, H, d_v) becomes (T, H d_v) where the other one is; the same numbers in the same order.
+ * Copies the one that it changes. */
 static enum status join_heads(const struct file_tensor **split, const struct tensor *joined, struct arena *arena,
                               struct error *error)
 {
@@ -38,7 +38,8 @@ static size_t heads_in(const struct input_file *input, enum stage stage)
     return text != NULL ? strtoul(text, NULL, 10) : 0;
 }
 
-/* Whether it has H heads, (…, T, H, d) or (…, T, H d), behind tokens that the other has them before, (…, H, T, d). */
+/* Whether `behind` has H heads after its tokens, (…, T, H, d) or (…, T, H d), and `before` has them before, (…, H,
+ * T, d). */
 static bool are_behind(const struct tensor *behind, const struct tensor *before, size_t heads)
 {
     const size_t last = behind->rank - 1, of_before = before->rank - 1;
@@ -52,7 +53,7 @@ static bool are_behind(const struct tensor *behind, const struct tensor *before,
     return beside || apart;
 }
 
-/* (…, T, H, d) as (…, H, T, d), a copy: its heads are where the other has them. */
+/* Copies (…, T, H, d) as (…, H, T, d), where the other one has its heads. */
 static enum status put_before(const struct file_tensor **behind, const struct tensor *before, struct arena *arena,
                               struct error *error)
 {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* How many of the leading axes have size 1, of those above the last one. */
+/* How many leading axes have size 1, of those above the last one. */
 static size_t leading_ones(const struct tensor *tensor)
 {
     size_t axis = 0;
@@ -104,7 +104,6 @@ void diff_numbers(const struct diff_stage *stage, size_t first, size_t count, do
     load(&stage->b->tensor, stage->dtype_b, first, count, b);
 }
 
-/* Elements of `size` bytes. */
 static void gather(const char *from, const struct diff_axes *axes, size_t count, size_t size, char *to)
 {
     size_t index[TENSOR_RANK] = {0};

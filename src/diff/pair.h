@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a comparison of two files holds, and one pair of tensors in it: a stage, or a source. */
+/* A comparison of two files, and a pair of tensors in it: a stage, or a source. */
 #ifndef ATTN_DIFF_PAIR_H
 #define ATTN_DIFF_PAIR_H
 
@@ -9,7 +9,7 @@
 
 enum { DIFF_TOKEN_COLUMNS = 20, DIFF_TOKEN_BYTES = 4 * DIFF_TOKEN_COLUMNS + 64 }; /* of a token that is told */
 
-/* What one file gives. */
+/* One file. */
 struct diff_side {
     struct input_file input;
     enum dtype dtype; /* of a text, as its settings say, else F32; a binary file's tensors have their own */
@@ -28,7 +28,7 @@ struct diff_stage {
     enum stage undone_by; /* it departs, but this stage, which is made from it, does not; STAGE_NAMES: none */
 };
 
-/* How rows, or columns, of files with other tokens meet. */
+/* How to compare rows, or columns, of files with other tokens. */
 struct diff_alignment {
     const struct token_labels *a, *b;       /* the tokens of both files; texts is NULL where a file has none */
     const struct token_labels *whole, *few; /* that of them with more tokens, and the other; NULL: they meet in order */
@@ -38,7 +38,7 @@ struct diff_alignment {
     bool used_by_stage;                     /* that of a stage */
 };
 
-/* Whose tokens. Where keys are made of the inputs, too, all are the queries'. */
+/* Whose tokens. Where keys are made of the inputs, too, all tokens are those of the queries. */
 enum diff_tokens { DIFF_OF_QUERIES, DIFF_OF_KEYS, DIFF_TOKENS };
 
 struct diff {
@@ -58,30 +58,30 @@ struct diff {
     bool fewer_keys; /* an axis of keys was cut */
 };
 
-/* A pair that is not yet compared, with the tolerance that it has; one of the two may be NULL. */
+/* A pair before it is compared, with its tolerance; one of the two may be NULL. */
 struct diff_stage diff_pair(const struct diff *diff, const struct options *options, const char *name, enum stage stage,
                             const struct file_tensor *a, const struct file_tensor *b);
 
 /* Whether the shapes are the same but for leading axes of size 1. */
 bool diff_same_shape(const struct tensor *a, const struct tensor *b);
 
-/* Compares the two tensors of a stage or a source, which have as many numbers, and says whether it departs. */
+/* Compares the two tensors of a stage or a source, which have as many numbers, and sets whether it departs. */
 void diff_compare(struct diff_stage *stage);
 
-/* Whether any of the numbers first .. first + count differ so that it counts: those of a stage by more than the
- * tolerance, if any of its numbers do, those of a source at all. */
+/* Whether any of the numbers first .. first + count differ: those of a stage by more than the tolerance, if any of
+ * its numbers do, those of a source at all. */
 bool diff_differs(const struct diff_stage *stage, size_t first, size_t count);
 
-/* These numbers as they were compared: rounded to the dtype of their file. */
+/* The numbers as compared: rounded to the dtype of their file. */
 void diff_numbers(const struct diff_stage *stage, size_t first, size_t count, double *a, double *b);
 
-/* Axes over the numbers of a table: how far each steps, and where it steps to alone, NULL: to all in turn. */
+/* The axes of a copy of a table: sizes, the stride of each in the table, and the indices to keep, NULL: all. */
 struct diff_axes {
     size_t rank, shape[TENSOR_RANK], stride[TENSOR_RANK];
     const size_t *kept[TENSOR_RANK];
 };
 
-/* Makes the table a copy with these axes, with the digits of its numbers. STATUS_SYSTEM where memory is short. */
+/* Copies the table by these axes, with the digits of its numbers. STATUS_SYSTEM where memory is short. */
 enum status diff_rearrange(const struct file_tensor **named, const struct diff_axes *axes, struct arena *arena,
                            struct error *error);
 
@@ -99,63 +99,63 @@ enum status diff_meet_heads(const struct diff *diff, enum stage stage, const str
 
 /* --- dtypes.c: the dtype that the decimals of a text stand for --------------------------------------------------- */
 
-/* Sets side->dtype and side->unstated. STATUS_USAGE where the settings have a dtype that attn has not. */
+/* Sets side->dtype and side->unstated. STATUS_USAGE where the settings have a dtype that attn does not know. */
 enum status diff_read_dtype(struct diff_side *side, struct error *error);
 
-/* Gives each tensor of a text its dtype (file_tensor.stated), and rounds those that are no sources to it. A text that
- * does not say its dtype takes that of the tensor it meets where its decimals, as far as they go, are numbers of it;
- * else they are float32's. STATUS_USAGE where one overflows, as it would pass for an infinity. STATUS_SYSTEM where
+/* Sets the dtype of each tensor of a text (file_tensor.stated), and rounds those that are no sources to it. A text
+ * that does not say its dtype takes that of the tensor it is compared with, if its decimals are numbers of it as far
+ * as they go; else float32. STATUS_USAGE where one overflows, as it would pass for an infinity. STATUS_SYSTEM where
  * memory is short. */
 enum status diff_round_texts(struct diff *diff, struct arena *arena, struct error *error);
 
 /* --- align.c: rows and columns of results of other tokens meet by label ------------------------------------------ */
 
-/* Where the tokens of one file, each of them once, are some of the other one's in their order, a table of the latter is
- * cut to those that both have. */
+/* Where the tokens of one file, each of them once, are some of the other file's in their order, tables of the latter
+ * are cut to these. */
 
 /* Sets diff->alignments by the tokens of both files. STATUS_SYSTEM where memory is short. */
 enum status diff_align_tokens(struct diff *diff, struct arena *arena, struct error *error);
 
-/* The tokens of an axis of keys, or of another one. */
+/* The alignment of an axis of keys, or of another axis. */
 const struct diff_alignment *diff_tokens_of(const struct diff *diff, bool keys);
 
-/* Whether rows of A were left out in a stage, since B lacks their tokens. */
+/* Whether rows of A were left out of a stage because B lacks their tokens. */
 bool diff_lacks_token(const struct diff *diff);
 
-/* Cuts the tables of the pair to the tokens that both have, where they differ in axes of tokens alone, and notes that
- * the alignment is used. Where it does not apply, nothing changes. STATUS_SYSTEM where memory is short. */
+/* Cuts the tables of the pair to the tokens that both have, where they differ in axes of tokens alone, and notes
+ * that the alignment is used. Else changes nothing. STATUS_SYSTEM where memory is short. */
 enum status diff_align(struct diff *diff, struct diff_stage *pair, struct arena *arena, struct error *error);
 
-/* Why tokens do not align tables that differ in axes of tokens alone, to follow a message: "; ..." or "". */
+/* Why tokens cannot align tables that differ in axes of tokens alone, to append to a message: "; ..." or "". */
 const char *diff_align_refusal(struct diff *diff, const struct diff_stage *pair);
 
 /* --- sources.c: what stages are made from: inputs, parameters, masks, a past ------------------------------------- */
 
-/* Whether the tensor is known by its name as such. */
+/* Whether its name makes the tensor a source. */
 bool diff_is_source(const struct input_file *input, const struct file_tensor *named);
 
-/* Whether the stage is not computed but given, as `sdpa` is given its query, key and value, and all the gradient that
- * the backward pass begins at: in one of the files, or `both`. */
+/* Whether the stage is given and not computed, as query, key and value of `sdpa` are, and the gradient that the
+ * backward pass begins at: in one of the files, or `both`. */
 bool diff_is_given(const struct diff *diff, enum stage stage, bool both);
 
-/* Whether one of the files says, or shows by what it holds, that query, key and value are made of inputs. */
+/* Whether one of the files says or shows that query, key and value are made of inputs. */
 bool diff_is_projected(const struct diff *diff);
 
-/* Sets diff->sources (stages that both files were given among them), aligned by tokens where stages are. One that a
- * file lacks counts where both files hold all that they were made from. Sources that cannot meet, as their shapes
- * differ or one is boolean, have a comparison of 0 numbers. STATUS_SYSTEM where memory is short. */
+/* Sets diff->sources (including stages given to both files), aligned by tokens like stages. A source that one file
+ * lacks counts where both files hold all that they were made from. Sources that cannot be compared, by shape or as
+ * one is boolean, have a comparison of 0 numbers. STATUS_SYSTEM where memory is short. */
 enum status diff_compare_sources(struct diff *diff, const struct options *options, struct arena *arena,
                                  struct error *error);
 
 /* --- refusal.c: two files that cannot be compared ---------------------------------------------------------------- */
 
-/* The one tensor of a file that has no other; NULL where there are more. */
+/* The only tensor of a file; NULL where there are more. */
 const struct file_tensor *diff_sole_tensor(const struct input_file *input);
 
-/* Whether it may be any stage: its one tensor has no name, or one that attn does not know. */
+/* Whether it may be any stage: its only tensor has no name, or an unknown one. */
 bool diff_is_bare(const struct input_file *input);
 
-/* A name of the file's that is near to the stage's, or NULL. */
+/* A name in the file close to that of the stage, or NULL. */
 const char *diff_misspelt(const struct input_file *input, enum stage stage);
 
 /* STATUS_USAGE: the files have no stage in common; the file lacks a stage that was asked for. */
@@ -164,7 +164,7 @@ enum status diff_lacks_stage(const struct input_file *input, enum stage stage, s
 
 /* --- place.c: where an element of a table is, in words ----------------------------------------------------------- */
 
-/* What an axis counts: items of a batch, heads, tokens, queries, keys, columns; or what nothing tells. */
+/* What an axis counts. */
 enum diff_axis {
     DIFF_ITEM,
     DIFF_HEAD,
@@ -178,7 +178,7 @@ enum diff_axis {
     DIFF_AXES,
 };
 
-/* One step on the way to an element: the axis, its name, the position on it from 1, the token there or NULL. */
+/* A step on the way to an element: the axis, its name, the position on it from 1, the token there or NULL. */
 struct diff_step {
     enum diff_axis axis;
     const char *name;
@@ -187,13 +187,13 @@ struct diff_step {
     bool alone; /* the token tells the place by itself: no other one is the same, and it is no number */
 };
 
-/* Where an element is (an index into both tensors), in steps (TENSOR_RANK); returns how many. An axis has the name that
- * the mechanism gives it: item, head, query, key, column; "matrix" and "row" where the files do not tell. */
+/* Where an element is (an index into both tensors), in steps (TENSOR_RANK); returns how many. The mechanism names
+ * the axes: item, head, query, key, column; "matrix" and "row" where the files do not say. */
 size_t diff_place(const struct diff *diff, const struct diff_stage *stage, size_t element, struct diff_step *steps);
 
 /* --- undone.c: a stage that departs while one made from it agrees ------------------------------------------------ */
 
-/* What makes no difference to the stage that agrees. */
+/* A difference that does not matter to the stage that agrees. */
 enum undone {
     UNDONE_UNKNOWN,
     UNDONE_ORDER,  /* scale or mask were applied sooner or later */
@@ -205,12 +205,10 @@ enum undone {
 
 enum { UNDONE_BYTES = 160 };
 
-/* What the departing stage differs in: "B's are masked, A's are not" into text (UNDONE_BYTES); ""
- * where it is UNDONE_UNKNOWN. */
+/* Describes the difference: "B's are masked, A's are not" into text (UNDONE_BYTES); "" where it is UNDONE_UNKNOWN. */
 enum undone diff_undone(const struct diff *diff, const struct diff_stage *stage, char *text);
 
-/* B / A where all finite numbers are that many times the others, and a pair departs otherwise by minus infinity alone;
- * else 1. */
+/* B / A where all finite numbers have that ratio, and only minus infinities differ otherwise; else 1. */
 double diff_factor(const struct comparison *comparison);
 
 #endif

@@ -11,7 +11,7 @@ enum {
     CHUNK = 1024,
 };
 
-/* JSON is UTF-8; a name may be any bytes, and is then written as it is shown. */
+/* JSON is UTF-8; a name may be any bytes, and is then written as shown. */
 static void write_text(struct json *json, const char *key, const char *text)
 {
     const char *rest = text != NULL ? text : "";
@@ -160,7 +160,7 @@ static void write_source(struct json *json, const struct diff *diff, const struc
     json_close(json);
 }
 
-/* The tokens that one file alone has, of one item after the other. */
+/* The tokens that one file alone has, item by item. */
 static void write_left_out(struct json *json, const char *key, const struct diff_alignment *alignment, bool of_a)
 {
     const struct token_labels *of = of_a ? alignment->a : alignment->b;

@@ -13,7 +13,7 @@ enum {
     INDENT = 2,
 };
 
-/* One matrix of A and the same one of B. */
+/* A matrix of A and the same one of B. */
 struct matrix_pair {
     const struct report *report;
     const struct diff_stage *stage;
@@ -41,7 +41,7 @@ static double number_of(const struct matrix_pair *pair, bool of_b, size_t elemen
     return of_b ? b : a;
 }
 
-/* The star before a number of B's that is not A's stands in the blanks between cells. */
+/* The star before a number of B that differs takes a blank between cells. */
 static void write_cell(const struct matrix_pair *pair, bool of_b, size_t element)
 {
     struct output *output = pair->report->output;
@@ -55,7 +55,7 @@ static void write_cell(const struct matrix_pair *pair, bool of_b, size_t element
 
 /* --- labels ------------------------------------------------------------------------------------------------------ */
 
-/* The token of a row (of its first element), or its number; returns the columns that it takes. */
+/* The token of a row (of its first element), or its number; returns its width in columns. */
 static size_t row_label(const struct matrix_pair *pair, size_t row, char *label)
 {
     struct diff_step steps[TENSOR_RANK];
@@ -101,7 +101,7 @@ static void measure_numbers(struct matrix_pair *pair)
     pair->exponent = largest > 0 && text_wants_exponent(largest);
 }
 
-/* More decimals where the two that differ most would look the same. */
+/* Adds decimals where the two that differ most would look the same. */
 static void choose_decimals(struct matrix_pair *pair)
 {
     const struct comparison *comparison = &pair->stage->comparison;

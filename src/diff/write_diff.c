@@ -28,7 +28,7 @@ static void write_side(const struct report *report, const char *title, const str
     output_print(report->output, "\n");
 }
 
-/* For each dtype that stages were compared in. */
+/* One line for each dtype that stages were compared in. */
 static void write_tolerances(const struct report *report)
 {
     const struct diff *diff = report->diff;
@@ -46,7 +46,7 @@ static void write_tolerances(const struct report *report)
 
 /* --- printed tables: the digits that they do not show ------------------------------------------------------------ */
 
-/* The last digits of a side's numbers that were compared, those that are exact aside. */
+/* The last digits of a side's compared numbers, exact ones left out. */
 struct digits {
     bool any;
     int finest, coarsest;
@@ -78,7 +78,7 @@ static void write_digits(const struct input_file *input, const struct digits *di
         output_print(output, " shows %d decimal%s", -digits->finest, digits->finest == -1 ? "" : "s");
 }
 
-/* Half a unit of the last digit, of both sides together; their decimals where each has as many throughout. */
+/* Half a unit of the last digit, of both sides together; their decimals where all numbers have as many. */
 static void write_sides(const struct diff *diff, const struct digits *a, const struct digits *b, struct output *output)
 {
     const bool shows = (!a->any || is_fixed(a)) && (!b->any || is_fixed(b));
@@ -113,7 +113,7 @@ static void write_printed(const struct diff *diff, struct output *output)
 
 /* --- the stages -------------------------------------------------------------------------------------------------- */
 
-/* Columns of "1.2e-07", and no fewer than the heading has. */
+/* The width of "1.2e-07", or of the heading. */
 static int number_width(int precision)
 {
     return precision < 1 ? (int)strlen("absolute") : precision + 7;
@@ -155,7 +155,7 @@ static void write_worst(const struct report *report, const struct diff_stage *st
     output_print(report->output, "\n");
 }
 
-/* Beneath a stage that departs: how many of its numbers, and where it is worst. */
+/* Below a departing stage: how many of its numbers depart, and the worst. */
 static void write_departure(const struct report *report, const struct diff_stage *stage)
 {
     const struct comparison *comparison = &stage->comparison;

@@ -9,7 +9,7 @@
 
 /* --- what cannot be done in steps --------------------------------------------------------------------------------- */
 
-/* A step adds the key of each of its tokens: query i of an item stands at key offset + i, and that is there. */
+/* A step adds the keys of its tokens: query i of an item is at key offset + i, which must exist. */
 static enum status check_places(const struct problem *problem, struct error *error)
 {
     const char *const hint = problem->mask.lengths != NULL ? "kv_lengths that count the new tokens too"
@@ -91,7 +91,7 @@ double steps_bytes(const struct steps *steps, size_t numbers)
     return (double)numbers * (double)dtype_size(steps->problem->rounding.dtype);
 }
 
-/* Fills cached, made, read and kept of a step whose queries are known. */
+/* Counts cached, made, read and kept of a step whose queries are known. */
 static void count_step(const struct problem *problem, struct step *step)
 {
     const size_t numbers = problem->size.kv_heads * (problem->size.d_head + problem->size.d_value);
@@ -108,7 +108,7 @@ static void count_step(const struct problem *problem, struct step *step)
 
 /* --- one step ----------------------------------------------------------------------------------------------------- */
 
-/* The whole pass, and what goes from step to step. */
+/* The whole pass, and the cache. */
 struct run {
     const struct problem *problem;
     struct result whole;
@@ -133,8 +133,8 @@ void steps_copy_rows(const struct tensor *from, size_t from_row, const struct te
                    from->shape[3] * dtype_size(from->dtype));
 }
 
-/* Rows first .. first + count of a tensor whose last axes are rows and columns, each matrix from `offset` of its item
- * further on; rank 0 stays so. */
+/* Copies rows first .. first + count of a tensor whose last axes are rows and columns; of keys, from the offset of
+ * the item on. Rank 0 stays so. */
 static enum status slice(const struct problem *problem, const struct tensor *tensor, bool of_keys, size_t first,
                          size_t count, struct tensor *sliced, struct arena *arena, struct error *error)
 {
@@ -157,7 +157,8 @@ static enum status slice(const struct problem *problem, const struct tensor *ten
     return STATUS_OK;
 }
 
-/* Positions of the step's tokens, (B, count), of those of all: (B, rows), the first at `before` of an item. */
+/* The positions of the step's tokens, (B, count), from those of all, (B, rows); of keys, from the offset of the item
+ * on. */
 static const size_t *slice_positions(const struct problem *problem, const size_t *positions, size_t rows, bool of_keys,
                                      const struct step *step, struct arena *arena, struct error *error)
 {
@@ -170,7 +171,7 @@ static const size_t *slice_positions(const struct problem *problem, const size_t
     return sliced;
 }
 
-/* The rotation as it is made for the positions so far: some scalings turn otherwise as a text grows. */
+/* The rotation for the positions so far: some scalings change as a text grows. */
 static enum status turn_so_far(struct problem *fresh, const struct problem *problem, const struct step *step,
                                struct arena *arena, struct error *error)
 {
@@ -192,7 +193,7 @@ static enum status turn_so_far(struct problem *fresh, const struct problem *prob
                        fresh->rotation.highest, arena, error);
 }
 
-/* What a job of some of the tokens has in common with others. */
+/* What all jobs of some of the tokens share. */
 static struct problem part_of(const struct run *run, const struct step *step, size_t keys)
 {
     struct problem part = *run->problem;
@@ -262,7 +263,7 @@ static struct extent keys_at(const struct problem *problem, size_t end)
     return keys;
 }
 
-/* What the cache holds of the keys that the step may see, (B, H_kv, keys, d); zeros before them. */
+/* The cached keys that the step may see, (B, H_kv, keys, d); zeros before them. */
 static enum status take(const struct run *run, const struct step *step, const struct tensor *cache, size_t keys,
                         struct tensor *taken, struct arena *arena, struct error *error)
 {
@@ -278,7 +279,7 @@ static enum status take(const struct run *run, const struct step *step, const st
     return STATUS_OK;
 }
 
-/* The job of the rows, from the new queries and the cache: norm, rotation and scale are done. */
+/* The job of the rows, from the new queries and the cache; norm, rotation and scale are already done. */
 static enum status make_attending(const struct run *run, const struct step *step, const struct result *fresh,
                                   struct problem *attending, struct arena *arena, struct error *error)
 {
@@ -295,7 +296,7 @@ static enum status make_attending(const struct run *run, const struct step *step
     return cut_mask(run, step, &attending->mask, arena, error);
 }
 
-/* By bits; but NaN is the same as NaN, whatever its bits. */
+/* Compares bits; any NaN equals any other. */
 static void compare_row(const double *whole, const double *row, size_t columns, struct step *step)
 {
     bool same = true;
@@ -322,7 +323,7 @@ static void compare_rows(const struct run *run, struct result *result, struct st
         }
 }
 
-/* The new keys and values into the cache. */
+/* Puts the new keys and values into the cache. */
 static void keep(const struct run *run, const struct step *step, const struct result *fresh)
 {
     const size_t count = step->end - step->first;
@@ -353,7 +354,7 @@ static enum status run_step(const struct run *run, struct step *step, struct err
 
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
-/* Slots of the cache: of a window what the largest step sees of it. */
+/* The slots of the cache: of a window, what the largest step sees of it. */
 static size_t count_slots(const struct steps *steps)
 {
     const struct problem *problem = steps->problem;
@@ -364,7 +365,7 @@ static size_t count_slots(const struct steps *steps)
     return all ? problem->size.keys : (size_t)problem->mask.left + largest;
 }
 
-/* A cache with what is there before the first query, of those that it sees. */
+/* A cache with the keys before the first query that it may see. */
 static enum status fill(const struct problem *problem, struct tensor *cache, const struct tensor *held, size_t slots,
                         struct arena *arena, struct error *error)
 {
@@ -399,7 +400,7 @@ static enum status start(struct run *run, const struct steps *steps, struct prog
     return STATUS_OK;
 }
 
-/* The queries of each: the prefill, then chunks. */
+/* Cuts the queries into the prefill, then chunks. */
 static enum status cut(struct steps *steps, const struct options *options, struct arena *arena, struct error *error)
 {
     const size_t queries = steps->problem->size.queries, chunk = (size_t)options->chunk;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* steps -> a table for a terminal, a line a step, and in words what it comes to. */
+/* steps -> a table for a terminal, a line for each step, and a summary in words. */
 #include "base/text.h"
 #include "base/wrap.h"
 #include "compute/result.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers of a sheet without a file: their sizes by the options, and as an input. */
+/* The numbers of a sheet without a file: their sizes, by the options, and the numbers as an input. */
 #include "model/stage_id.h"
 #include "worksheet/worksheet.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Of a sheet for which nothing is said: three tokens of two numbers; four columns, whose root is whole, but one for
- * each of several heads; where value is given, two of it, which no root divides. */
+/* The defaults: three tokens of two numbers; four columns, whose root is whole, but one for each of several heads;
+ * where value is given, it has two, which are not divided by a root. */
 enum { TOKENS = 3, D_IN = 2, D_HEAD = 4, D_OF_HEADS = 1, D_VALUE = 2 };
 
 static const char *const WORDS[] = {"the", "cat", "sat", "on", "a", "mat"};
@@ -20,7 +20,7 @@ static bool said(const struct options *options, enum option_id id)
     return options->origin[id] != ORIGIN_DEFAULT;
 }
 
-/* Options that give numbers, or say how others are drawn. */
+/* Refuses options that give numbers, or say how to draw others. */
 static enum status refuse_given(const struct options *options, struct error *error)
 {
     static const enum option_id GIVEN[] = {OPTION_WEIGHTS, OPTION_KEY_INPUTS};
@@ -43,7 +43,7 @@ static bool is_causal(const struct options *options)
     return options->causal;
 }
 
-/* The scale for which numbers are looked for: that of the job where scores can be whole with it, else 1. */
+/* The scale to search numbers for: that of the job where scores can be whole with it, else 1. */
 static double usable_scale(const struct options *options, size_t d_head, bool *usable)
 {
     const double scale =
@@ -144,7 +144,7 @@ enum status drawn_plan(struct numbers_plan *plan, bool *whole, const struct opti
 
 /* --- as a file ---------------------------------------------------------------------------------------------------- */
 
-/* What a file is made with. */
+/* A file while it is made. */
 struct drawing {
     struct input_file *file;
     const struct numbers *numbers;
@@ -153,7 +153,7 @@ struct drawing {
     struct error *error;
 };
 
-/* Room for one more tensor of the file, its numbers NULL where memory is short. */
+/* Adds a tensor to the file; NULL where memory is short. */
 static float *add(const struct drawing *drawing, const char *name, size_t rank, const size_t *shape)
 {
     struct file_tensor *added = &drawing->file->tensors[drawing->file->tensor_count++];

@@ -33,7 +33,7 @@ static bool is_new(const struct worksheet *worksheet, size_t variant)
     return true;
 }
 
-/* One after another from one generator, each other than those before. */
+/* Draws one sheet after another from one generator; each differs from those before. */
 static enum status draw_numbers(struct worksheet *worksheet)
 {
     const struct options *options = worksheet->options;
@@ -57,8 +57,8 @@ static enum status draw_numbers(struct worksheet *worksheet)
     return STATUS_OK;
 }
 
-/* The options of the job of a sheet: what is drawn is given to it, and what is worked out is explained. With its
- * mistakes all stages are asked for, as these may hide one; without them none is made. */
+/* The options of the job of a sheet: its numbers are given, and its blanks are explained. With mistakes all stages
+ * are asked for, as a mistake may hide one; without them no mistake is made. */
 static struct options options_of(const struct worksheet *worksheet, size_t variant, bool wrong)
 {
     struct options options = *worksheet->options;
@@ -108,7 +108,7 @@ static uint64_t bits_of(const enum stage *stages, size_t count)
     return bits;
 }
 
-/* "query, key or value" of a set, into text (size bytes); returns text. */
+/* "query, key or value", into text (size bytes); returns text. */
 static const char *list_stages(uint64_t stages, char *text, size_t size)
 {
     const char *names[STAGE_COUNT];
@@ -117,8 +117,8 @@ static const char *list_stages(uint64_t stages, char *text, size_t size)
     return text_alternatives(names, STAGE_COUNT, text, size);
 }
 
-/* What the blanks are made from, in place of a stage that is not on the sheet what that is made from. What follows
- * from a blank would tell it. */
+/* The tables that the blanks are computed from; where one is not on the sheet, what that is computed from. Nothing
+ * that follows from a blank: it would give the answer away. */
 static uint64_t sources_of(const struct worksheet *worksheet)
 {
     uint64_t sources = 0;
@@ -132,7 +132,7 @@ static uint64_t sources_of(const struct worksheet *worksheet)
     return sources;
 }
 
-/* What --stages names; the inputs of sdpa are stages. */
+/* The stages that --stages names; the inputs of sdpa are stages. */
 static uint64_t named_stages(const struct worksheet *worksheet)
 {
     const uint64_t named = bits_of(worksheet->options->stages, worksheet->options->stage_count);
@@ -142,8 +142,8 @@ static uint64_t named_stages(const struct worksheet *worksheet)
     return named & STAGE_BIT(STAGE_INPUTS) && !problem_projects(&worksheet->first) ? named | operands : named;
 }
 
-/* Which stages a sheet shows: those of the mechanism, or those that are asked for and what they are made from; and
- * which of them are left to fill in. */
+/* Chooses the stages on a sheet: those of the mechanism, or those of --stages and what they are computed from; and
+ * which of them to leave blank. */
 static enum status choose_stages(struct worksheet *worksheet)
 {
     const struct options *options = worksheet->options;
@@ -176,7 +176,6 @@ static enum status choose_stages(struct worksheet *worksheet)
     return STATUS_OK;
 }
 
-/* What is explained are the blanks. */
 static void explain_blanks(const struct worksheet *worksheet, struct problem *problem)
 {
     problem->chosen.explained_count = 0;
@@ -205,7 +204,7 @@ static enum status check_sizes(const struct worksheet *worksheet)
     return error->status;
 }
 
-/* Whether the command line has a setting that no easy numbers were sought for. */
+/* Whether every setting of the command line is one that easy numbers are searched for. */
 static bool is_plain(const struct options *options)
 {
     static const enum option_id SOUGHT[] = {OPTION_SEED,     OPTION_SKIP,   OPTION_INIT,          OPTION_RNG,
@@ -222,7 +221,7 @@ static bool is_plain(const struct options *options)
     return true;
 }
 
-/* An input that would not be read, as no FILE says so. */
+/* Whether a pipe is on standard input that nothing reads, as there is no FILE. */
 static bool is_piped(const struct options *options)
 {
     struct stat standard;
@@ -248,7 +247,7 @@ static void warn_of_numbers(struct worksheet *worksheet, bool whole)
          "--color does nothing: paper has no colours to choose");
 }
 
-/* What is done wrong. A file that is a result may say so, too, but then the answers would be wrong. */
+/* The mistakes to make. A file that is a result may have one, too, but then the answers would be wrong. */
 static enum status find_mistakes(struct worksheet *worksheet)
 {
     if (make_problem(worksheet, 0, true, &worksheet->first, worksheet->arena) != STATUS_OK)
@@ -300,7 +299,7 @@ static const char *name_of(const struct worksheet *worksheet, size_t variant, ch
     return name;
 }
 
-/* "the scores are not divided by sqrt(d_head) (scale-missing)" of all mistakes, into text (size bytes); returns
+/* "the scores are not divided by sqrt(d_head) (scale-missing)" for all mistakes, into text (size bytes); returns
  * text. */
 static const char *tell_mistakes(const struct worksheet *worksheet, char *text, size_t size)
 {
@@ -313,7 +312,7 @@ static const char *tell_mistakes(const struct worksheet *worksheet, char *text, 
     return text;
 }
 
-/* One sheet with all that is on it: with the mistakes, or as it should be. */
+/* Makes one sheet, with the mistakes or without. */
 static enum status make_sheet(const struct worksheet *worksheet, size_t variant, bool wrong,
                               const struct sheet_plan *plan, struct sheet *sheet, struct arena *arena)
 {
@@ -331,7 +330,6 @@ static enum status make_sheet(const struct worksheet *worksheet, size_t variant,
     return status;
 }
 
-/* Whether two sheets of the same stages show the same numbers. */
 static bool show_same(const struct sheet *a, const struct sheet *b)
 {
     for (size_t task = 0; task < a->task_count; task++)
@@ -344,7 +342,7 @@ static bool show_same(const struct sheet *a, const struct sheet *b)
     return true;
 }
 
-/* A mistake that cannot be seen is not to be found. */
+/* Nobody can find a mistake that changes no number. */
 static enum status check_seen(const struct worksheet *worksheet, size_t variant, const struct sheet_plan *plan,
                               const struct sheet *sheet, struct arena *arena)
 {
@@ -359,7 +357,7 @@ static enum status check_seen(const struct worksheet *worksheet, size_t variant,
                        mistake_text(worksheet->mistakes[0], first), name_of(worksheet, variant, name));
 }
 
-/* One sheet, or its answers. What it takes is given back at once. */
+/* Writes one sheet, or its answers, and frees what it took. */
 static enum status write_one(const struct worksheet *worksheet, size_t variant, bool answers, const struct page *page)
 {
     struct arena arena = {0};

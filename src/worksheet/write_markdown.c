@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sheet -> Markdown (GitHub's tables); a division between the pages, behind which a printer turns the page. */
+/* sheet -> Markdown (GitHub's tables); a page break between sheets. */
 #include "worksheet/writers.h"
 #include "write/table_markup.h"
 

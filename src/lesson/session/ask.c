@@ -8,7 +8,6 @@
 
 enum { MOST_LETTERS = 15 };
 
-/* A line as it was typed. */
 static bool ask_line(struct session *session, const char *prompt)
 {
     struct output *output = session->show.output;
@@ -89,7 +88,7 @@ void ask_help(const struct session *session)
 
 static int run(struct session *session, const char *command, bool own)
 {
-    struct error ignored = {0}; /* of files that cannot be looked at, none is offered */
+    struct error ignored = {0}; /* files that cannot be looked at are not offered */
     own_files_look(&session->files, session->shell.folder, true, session->arena, &ignored);
     output_flush(session->show.output);
     const int status = shell_run(&session->shell, command, session->live);
@@ -102,7 +101,7 @@ int ask_run(struct session *session, const char *command)
     return run(session, command, false);
 }
 
-/* The command that the line begins: with the lines behind a backslash at its end, or up to the word of <<END. */
+/* Reads the command that the line begins: with the lines after a backslash at its end, or up to the word of <<END. */
 static void read_command(struct session *session)
 {
     char word[MOST_LETTERS + 1] = "";

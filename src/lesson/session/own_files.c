@@ -56,13 +56,12 @@ bool own_files_are_there(const char *folder, const struct own_file *file)
     return there;
 }
 
-/* Whether a word of a command ends before the byte. */
 static bool is_end(char byte)
 {
     return strchr(" \t\n;|&<>", byte) != NULL;
 }
 
-/* Whether the name is a word of the command; `written`: behind > or -o. */
+/* Whether the name is a word of the command; `written`: after > or -o. */
 static bool is_named(const char *command, const char *name, bool written)
 {
     const size_t length = strlen(name);

@@ -28,7 +28,6 @@ struct lesson_place {
 
 /* --- predictions and commands ------------------------------------------------------------------------------------ */
 
-/* Whether the line is a prediction: a word, or one number. */
 static bool take_prediction(void *context)
 {
     struct session *session = context;
@@ -53,7 +52,7 @@ static enum move predict(struct session *session, const struct lesson_part *part
     return ask_until(session, "Your prediction", take_prediction, NULL, session);
 }
 
-/* How far off the prediction was, where there is one. Of a file of the reader's own nobody knows what comes. */
+/* Says how far off the prediction was. Nobody can tell what a file of the reader's prints. */
 static void tell_prediction(struct session *session, const struct lesson_part *part)
 {
     const char *own = own_files_named(session->files, part->text, false);
@@ -73,7 +72,7 @@ static void tell_prediction(struct session *session, const struct lesson_part *p
     session->predicted = NULL;
 }
 
-/* Runs the command of the lesson; whether it came to its end. */
+/* Runs the command of the lesson; whether it was not interrupted. */
 static bool run_shown(struct session *session, const struct lesson_part *part)
 {
     const int status = ask_run(session, part->text);
@@ -121,7 +120,7 @@ static enum move run_part(struct session *session, const struct lesson_part *par
 
 /* --- the way through a lesson ------------------------------------------------------------------------------------ */
 
-/* The exercise that is asked for behind this part: the text that sets it may be followed by others. NULL for none. */
+/* The exercise to ask after this part: other parts may follow its text. NULL for none. */
 static const struct lesson_part *exercise_behind(const struct lesson *lesson, size_t part)
 {
     if (part + 1 < lesson->count && lesson->parts[part + 1].answer == NULL)
@@ -137,7 +136,7 @@ static bool asks(const struct lesson *lesson, size_t part)
            exercise_behind(lesson, part) != NULL;
 }
 
-/* Waits where so many lines would push what has not been read yet out of the window. */
+/* Waits where so many lines would push unread text out of the window. */
 static enum move pause_before(struct session *session, size_t lines)
 {
     struct winsize window;
@@ -173,8 +172,8 @@ static enum move do_part(struct session *session, const struct lesson *lesson, s
     return move == MOVE_ON && exercise != NULL ? exercise_do(session, exercise) : move;
 }
 
-/* To the text before the question before this one; from the first question to its beginning, and from there to the
- * lesson before. */
+/* To the text before the previous question; from the first question to the beginning of the lesson, and from there
+ * to the lesson before. */
 static void go_back(struct lesson_place *place)
 {
     const struct lesson *lesson = &LESSONS[place->lesson];
@@ -186,7 +185,7 @@ static void go_back(struct lesson_place *place)
     place->part = part + (questions == 2);
 }
 
-/* With what it stands above. */
+/* The title, and the first part below it in the same window. */
 static enum move show_title(struct session *session, size_t number)
 {
     char title[SENTENCE_BYTES];
@@ -200,7 +199,7 @@ static enum move show_title(struct session *session, size_t number)
     return MOVE_ON;
 }
 
-/* The files that earlier lessons make, but for those that the reader has made otherwise. */
+/* Makes the files of earlier lessons, except those that the reader made or changed. */
 static void prepare(struct session *session, struct lesson_place *place)
 {
     struct error ignored = {0};
@@ -217,7 +216,7 @@ static void prepare(struct session *session, struct lesson_place *place)
         place->prepared = place->lesson;
 }
 
-/* Behind a lesson: which is next, 0 for none. */
+/* After a lesson: the next one, 0 for none. */
 static size_t ask_next(struct session *session, size_t lesson)
 {
     char prompt[SENTENCE_BYTES];
@@ -235,7 +234,6 @@ static size_t ask_next(struct session *session, size_t lesson)
     return move == MOVE_ON ? lesson + 1 : move == MOVE_BACK ? lesson : 0;
 }
 
-/* From the place on, until the reader leaves. */
 static void go_through(struct session *session, struct lesson_place place)
 {
     while (place.lesson > 0 && !session->show.output->failed) {
@@ -263,7 +261,7 @@ static void go_through(struct session *session, struct lesson_place place)
 
 /* --- the end ----------------------------------------------------------------------------------------------------- */
 
-/* Keeps a file here, under another name where one of its own is there: mine-2.json. */
+/* Keeps a file here; under another name, mine-2.json, where one of its own exists. */
 static void keep(struct session *session, const struct own_file *file)
 {
     const char *dot = strrchr(file->name, '.');
@@ -283,7 +281,7 @@ static void keep(struct session *session, const struct own_file *file)
         show_print(&session->show, "Not kept: %s", session->error->message);
 }
 
-/* "mine.json, own.txt"; how many. */
+/* "mine.json, own.txt"; returns how many. */
 static size_t list_own(const struct session *session, struct text *list)
 {
     char name[TEXT_PATH_BYTES];
@@ -294,7 +292,7 @@ static size_t list_own(const struct session *session, struct text *list)
     return count;
 }
 
-/* The reader's files go with the folder, unless they are kept where attn was started. */
+/* Offers to keep the reader's files where attn was started: they go with the folder. */
 static void offer_files(struct session *session)
 {
     char list[SENTENCE_BYTES], here[TEXT_PATH_BYTES], folder[PATH_MAX];
@@ -327,7 +325,7 @@ static void offer_files(struct session *session)
     }
 }
 
-/* The introduction, where the first lesson follows, and the keys; false where the reader ends already. */
+/* The introduction before the first lesson, and the keys; false where the reader already quits. */
 static bool begin(struct session *session, size_t first)
 {
     static const struct lesson_part KEYS = {
