@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINE_BYTES = 1024 };
+enum { LINE_BYTES = 1024, NUMBER_BYTES = 32 };
 
 static const double LINE_HEIGHT = 15, MARGIN = 22;
 
@@ -28,15 +28,32 @@ static const char FONTS[] = ".attn{font-family:sans-serif;font-size:12px}.name{f
                             ".symbol{font-family:serif;font-style:italic;font-size:1.15em}.script{font-size:.75em}"
                             ".index{font-family:serif;font-style:italic;font-size:.8em}";
 
-const char *svg_number(double pixels, char *text)
+static void write_number(struct output *output, double pixels)
 {
-    snprintf(text, SVG_NUMBER_BYTES, "%.2f", pixels);
+    char text[NUMBER_BYTES];
+    snprintf(text, sizeof text, "%.2f", pixels);
     size_t length = strlen(text);
     while (text[length - 1] == '0')
         text[--length] = '\0';
     if (text[length - 1] == '.')
         text[--length] = '\0';
-    return strcmp(text, "-0") == 0 ? "0" : text;
+    output_print(output, "%s", strcmp(text, "-0") == 0 ? "0" : text);
+}
+
+void svg_tag(struct output *output, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    while (*format != '\0') {
+        const size_t plain = strcspn(format, "#");
+        output_write(output, format, plain);
+        format += plain;
+        if (*format == '#') {
+            write_number(output, va_arg(arguments, double));
+            format++;
+        }
+    }
+    va_end(arguments);
 }
 
 void svg_words(struct output *output, const char *format, ...)
@@ -136,22 +153,14 @@ void svg_runs(struct output *output, const char *text)
 
 void svg_rect(struct output *output, const char *attributes, double x, double y, double width, double height)
 {
-    char numbers[4][SVG_NUMBER_BYTES];
-    output_print(output, "<rect %s x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"/>\n", attributes,
-                 svg_number(x, numbers[0]), svg_number(y, numbers[1]), svg_number(width, numbers[2]),
-                 svg_number(height, numbers[3]));
+    output_print(output, "<rect %s", attributes);
+    svg_tag(output, " x=\"#\" y=\"#\" width=\"#\" height=\"#\"/>\n", x, y, width, height);
 }
 
 void svg_text(struct output *output, double x, double y, double turn, const char *classes, const char *text)
 {
-    char across[SVG_NUMBER_BYTES], down[SVG_NUMBER_BYTES];
-    svg_number(x, across);
-    svg_number(y, down);
-    if (turn != 0)
-        output_print(output, "<text class=\"%s\" transform=\"translate(%s %s) rotate(%g)\">", classes, across, down,
-                     turn);
-    else
-        output_print(output, "<text class=\"%s\" x=\"%s\" y=\"%s\">", classes, across, down);
+    output_print(output, "<text class=\"%s\" ", classes);
+    svg_tag(output, turn != 0 ? "transform=\"translate(# #) rotate(#)\">" : "x=\"#\" y=\"#\">", x, y, turn);
     svg_runs(output, text);
     output_print(output, "</text>\n");
 }
@@ -243,22 +252,18 @@ static void write_style(struct output *output, const struct svg_palette *palette
 
 void svg_open(struct output *output, double width, double height)
 {
-    char across[SVG_NUMBER_BYTES], down[SVG_NUMBER_BYTES];
-    svg_number(ceil(width + 2 * MARGIN), across);
-    svg_number(ceil(height + 2 * MARGIN), down);
-    output_print(output,
-                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%s\" height=\"%s\" viewBox=\"0 0 %s %s\" "
-                 "role=\"img\" aria-labelledby=\"attn-title attn-desc\">\n",
-                 across, down, across, down);
+    const double across = ceil(width + 2 * MARGIN), down = ceil(height + 2 * MARGIN);
+    svg_tag(output,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"#\" height=\"#\" viewBox=\"0 0 # #\" "
+            "role=\"img\" aria-labelledby=\"attn-title attn-desc\">\n",
+            across, down, across, down);
 }
 
 void svg_open_page(struct output *output, double width, double height, const struct svg_palette *palette,
                    enum theme theme)
 {
-    char across[SVG_NUMBER_BYTES], down[SVG_NUMBER_BYTES];
     write_style(output, palette, theme);
-    output_print(
-        output,
-        "<rect class=\"page\" width=\"%s\" height=\"%s\"/>\n<g class=\"attn\" transform=\"translate(%g %g)\">\n",
-        svg_number(ceil(width + 2 * MARGIN), across), svg_number(ceil(height + 2 * MARGIN), down), MARGIN, MARGIN);
+    svg_tag(output,
+            "<rect class=\"page\" width=\"#\" height=\"#\"/>\n<g class=\"attn\" transform=\"translate(# #)\">\n",
+            ceil(width + 2 * MARGIN), ceil(height + 2 * MARGIN), MARGIN, MARGIN);
 }

@@ -10,15 +10,15 @@
 #include "model/format.h"
 #include "write/picture/colormap.h"
 
-enum { SVG_LABEL_BYTES = 256, SVG_NUMBER_BYTES = 32, SVG_WORDS_BYTES = 4096 };
+enum { SVG_LABEL_BYTES = 256, SVG_WORDS_BYTES = 4096 };
 
 /* The steps of both maps in a picture: [diverging][level]. */
 struct svg_palette {
     bool used[2][COLORMAP_LEVELS];
 };
 
-/* A length in pixels with at most two decimals, into text (SVG_NUMBER_BYTES); returns text. */
-const char *svg_number(double pixels, char *text);
+/* A tag, or a part of one: each # of the format is a double, a length in pixels, with at most two decimals. */
+void svg_tag(struct output *output, const char *format, ...);
 
 /* Words between two tags, printf-like (at most SVG_WORDS_BYTES - 1 bytes); escapes &, <, > and ". Writes all words
  * of a picture: output_print writes only tags. The words must be UTF-8 without control characters, as text_cut makes

@@ -77,28 +77,25 @@ static size_t list_sources(const struct svg_picture *picture, const struct svg_f
 
 static void draw_tip(struct output *output, double x, double y, const char *shape)
 {
-    char across[SVG_NUMBER_BYTES], along[SVG_NUMBER_BYTES];
-    output_print(output, "<path class=\"tip\" d=\"M%s %s%s\"/>\n", svg_number(x, across), svg_number(y, along), shape);
+    svg_tag(output, "<path class=\"tip\" d=\"M# #", x, y);
+    output_print(output, "%s\"/>\n", shape);
 }
 
 /* Within a line: to the next figure, or below those between to a later one. */
 static void draw_beside(const struct svg_picture *picture, const struct svg_figure *from, const struct svg_figure *to)
 {
-    char numbers[5][SVG_NUMBER_BYTES];
     const double start = svg_cells_right(from) + 4;
     const double beneath = picture->bottoms[from->line] + SVG_LANE;
     if (to == from + 1) {
         const double tip = to->x - ABOVE_TIP, y = svg_cells_middle(to->height < from->height ? to : from);
-        output_print(picture->output, "<path class=\"wire\" d=\"M%s %sH%s\"/>\n", svg_number(start, numbers[0]),
-                     svg_number(y, numbers[1]), svg_number(tip - TIP, numbers[2]));
+        svg_tag(picture->output, "<path class=\"wire\" d=\"M# #H#\"/>\n", start, y, tip - TIP);
         draw_tip(picture->output, tip, y, "l-7 -4v8z");
         return;
     }
-    output_print(picture->output, "<path class=\"wire\" d=\"M%s %sV%sH%sV%s\"/>\n",
-                 svg_number(svg_cells_centre(from), numbers[0]), svg_number(from->y + from->height + 4, numbers[1]),
-                 svg_number(beneath, numbers[2]), svg_number(svg_cells_centre(to), numbers[3]),
-                 svg_number(to->y + to->height + 4 + TIP, numbers[4]));
-    draw_tip(picture->output, svg_cells_centre(to), to->y + to->height + 4, "l-4 7h8z");
+    const double end = to->y + to->height + 4;
+    svg_tag(picture->output, "<path class=\"wire\" d=\"M# #V#H#V#\"/>\n", svg_cells_centre(from),
+            from->y + from->height + 4, beneath, svg_cells_centre(to), end + TIP);
+    draw_tip(picture->output, svg_cells_centre(to), end, "l-4 7h8z");
 }
 
 /* The line below which an arrow from above turns to its figure. Arrows from a source to a column turn below the
@@ -132,20 +129,17 @@ static double sources_behind(const struct svg_picture *picture, const struct svg
 static void draw_down(const struct svg_picture *picture, const struct svg_figure *from, const struct svg_figure *to,
                       double port, double depth)
 {
-    char numbers[7][SVG_NUMBER_BYTES];
     const size_t line = turns_beneath(picture, from, to);
     const double x = leaves_at(from, to, port), end = to->y - ABOVE_TIP;
     const bool source = svg_rank_of(from) == SVG_SOURCES;
     const double out = picture->bottoms[from->line] + BELOW + (source ? STEP * (double)(from - picture->figures) : 0);
     const double lane = source ? -SVG_LANE - depth * 0.6 : picture->width + SVG_LANE;
-    output_print(picture->output, "<path class=\"wire\" d=\"M%s %s", svg_number(x, numbers[0]),
-                 svg_number(from->y + from->height + 4, numbers[1]));
+    svg_tag(picture->output, "<path class=\"wire\" d=\"M# #", x, from->y + from->height + 4);
     if (from->line < line && x != port)
-        output_print(picture->output, "V%sH%s", svg_number(out, numbers[2]), svg_number(lane, numbers[3]));
+        svg_tag(picture->output, "V#H#", out, lane);
     if (x != port)
-        output_print(picture->output, "V%sH%s", svg_number(picture->bottoms[line] + BELOW + depth, numbers[4]),
-                     svg_number(port, numbers[5]));
-    output_print(picture->output, "V%s\"/>\n", svg_number(end - TIP, numbers[6]));
+        svg_tag(picture->output, "V#H#", picture->bottoms[line] + BELOW + depth, port);
+    svg_tag(picture->output, "V#\"/>\n", end - TIP);
     draw_tip(picture->output, port, end, "l-4 -7h8z");
 }
 

@@ -265,10 +265,9 @@ void svg_flow_draw(const struct svg_picture *picture)
 {
     const size_t items = count_items(picture);
     const double height = (picture->height + BETWEEN) / (double)items, above = items > 1 ? ITEM : 0;
-    char text[SVG_NUMBER_BYTES];
+    char text[SVG_LABEL_BYTES];
     for (size_t item = 0; item < items; item++) {
-        output_print(picture->output, "<g class=\"small\" transform=\"translate(0 %s)\">\n",
-                     svg_number(height * (double)item + above, text));
+        svg_tag(picture->output, "<g class=\"small\" transform=\"translate(0 #)\">\n", height * (double)item + above);
         snprintf(text, sizeof text, "item %zu", item + 1);
         if (items > 1)
             svg_text(picture->output, 0, -8, 0, "name ink", text);

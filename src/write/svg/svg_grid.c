@@ -209,8 +209,8 @@ enum status svg_grid_layout(struct svg_picture *picture)
 static void draw_title(const struct svg_figure *figure, struct output *output)
 {
     const struct result_table *table = figure->panel.sample.table;
-    char y[SVG_NUMBER_BYTES], formula[SVG_FORMULA_BYTES];
-    output_print(output, "<text y=\"%s\"><tspan class=\"name ink\">", svg_number(figure->y + 15, y));
+    char formula[SVG_FORMULA_BYTES];
+    svg_tag(output, "<text y=\"#\"><tspan class=\"name ink\">", figure->y + 15);
     svg_words(output, "%s", table->name);
     output_print(output, "</tspan> <tspan class=\"muted\">");
     svg_words(output, "= ");
