@@ -16,12 +16,12 @@ enum { LINE_BYTES = 1 << 14 };
 enum line_read {
     LINE_READ,
     LINE_END,   /* of the input */
-    LINE_WRONG, /* it is too long, or has a NUL byte in it: it is passed over */
+    LINE_WRONG, /* it is too long, or has a NUL byte: it is skipped */
 };
 
 /* Starts as {0}. */
 struct line_input {
-    char bytes[LINE_BYTES]; /* of standard input: what has been read, and not been given yet */
+    char bytes[LINE_BYTES]; /* read from standard input, but not yet returned */
     size_t used;
     bool ended;
 };
@@ -33,7 +33,7 @@ enum line_read line_read(struct line_input *input, char *line);
 
 struct own_file {
     char *name;
-    struct stat seen; /* as it was when it was last looked at */
+    struct stat seen; /* at the last look */
     bool own;         /* the reader made it, or changed it last */
     struct own_file *next;
 };
@@ -64,12 +64,12 @@ struct session {
     struct shell shell;
     struct own_file *files;
     bool live;    /* a person at a terminal */
-    bool reading; /* lines come; else all goes on by itself */
-    size_t shown; /* lines since something was asked */
+    bool reading; /* lines come; else it goes on without asking */
+    size_t shown; /* lines since the last question */
     struct line_input input;
     char line[LINE_BYTES];    /* the last one, */
     char command[LINE_BYTES]; /* and the command that it began */
-    const char *predicted;    /* what the next command prints, of the prediction that was asked for; or NULL */
+    const char *predicted;    /* the right prediction of the next command; or NULL */
     bool predicts_word;
     char prediction[SAID_BYTES]; /* what the reader said; "": nothing */
     struct arena *arena;

@@ -75,7 +75,7 @@ static enum verdict compare(struct attempt *attempt, const char *printed, struct
 }
 
 /* Reports the comparison; whether the exercise is done. */
-static bool tell(const struct attempt *attempt, enum verdict verdict, const char *printed, const char *differs)
+static bool report(const struct attempt *attempt, enum verdict verdict, const char *printed, const char *differs)
 {
     const struct show *show = &attempt->session->show;
     const char *expected = attempt->exercise->expected;
@@ -85,9 +85,9 @@ static bool tell(const struct attempt *attempt, enum verdict verdict, const char
     if (verdict == VERDICT_RIGHT)
         show_print(show, "Right: these are the numbers of the answer.");
     else if (verdict == VERDICT_PART && there)
-        show_print(show, "Right: %s is there.", expected);
+        show_print(show, "Right: your output has %s.", expected);
     else if (verdict == VERDICT_PART)
-        show_print(show, "Right so far; %s. Try on; ? shows the answer, Enter goes on.", differs);
+        show_print(show, "Right so far; %s. Try again; ? shows the answer, Enter goes on.", differs);
     else
         show_print(show, "Not yet: %s. %s? shows the answer, Enter goes on.", differs, more);
     return verdict == VERDICT_RIGHT || (verdict == VERDICT_PART && there);
@@ -110,9 +110,9 @@ static bool try_command(struct attempt *attempt)
     if (compared && !ask_was_interrupted(status)) {
         const char *printed = shell_collect(&session->shell, "typed", session->command, &arena, session->error);
         if (printed == NULL) {
-            show_print(&session->show, "It cannot be compared: %s", session->error->message);
+            show_print(&session->show, "attn cannot compare it: %s", session->error->message);
         } else if (printed[strspn(printed, " \n")] != '\0') { /* else it perhaps made a file */
-            done = tell(attempt, compare(attempt, printed, &arena, &sentence), printed, differs);
+            done = report(attempt, compare(attempt, printed, &arena, &sentence), printed, differs);
             session->shown += show_printed_lines(printed) + VERDICT_LINES;
         }
     }

@@ -12,7 +12,7 @@
 
 struct shell {
     char *root;     /* the folder: bin/attn is this program, */
-    char *folder;   /* and in lesson/ the commands run; both are whole paths */
+    char *folder;   /* and in lesson/ the commands run; both are absolute paths */
     pid_t running;  /* the command, or 0 */
     bool has_modes; /* standard input is a terminal, with these */
     struct termios modes;
