@@ -32,9 +32,6 @@ struct page_table {
 typedef void page_table_take(const struct page_table *table, void *context);
 void page_tables_each(const struct problem *problem, page_table_take *take, void *context);
 
-/* The name of a norm's parameters: "query_norm". */
-const char *page_norm_name(enum norm_id id);
-
 /* The JSON object, in page_job.c. */
 void page_write_job(const struct result *result, int precision, struct output *output);
 

@@ -53,13 +53,13 @@ static void write_settings(struct json *json, const struct problem *problem)
 /* The norms of the job by name: kind and eps. */
 static void write_norms(struct json *json, const struct problem *problem)
 {
-    static const char *const KINDS[] = {NORM_KINDS(CHOICE_WORD)};
+    static const char *const KINDS[] = {NORM_KINDS(CHOICE_WORD)}, *const NAMES[] = {"norm", "query_norm", "key_norm"};
     json_open(json, "norms", '{');
     for (int id = 0; id < NORM_COUNT; id++) {
         const struct norm *norm = &problem->parameters.norms[id];
         if (norm->kind == NORM_NONE || (id == NORM_INPUTS && !problem->given.residual))
             continue;
-        json_open(json, page_norm_name((enum norm_id)id), '{');
+        json_open(json, NAMES[id], '{');
         json_text(json, "kind", KINDS[norm->kind]);
         json_real(json, "eps", norm->eps);
         json_close(json);

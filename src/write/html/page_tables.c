@@ -51,53 +51,32 @@ static void take_tensor(const char *name, const struct tensor *tensor, page_tabl
         take(&table, context);
 }
 
-/* The weight as in inputs . W, whichever way it is stored, and the bias. */
-static void take_projection(const char *stem, const struct projection *projection, page_table_take *take, void *context)
+/* The weight as in inputs . W, whichever way it is stored. */
+static void take_weight(const char *name, const struct projection *projection, page_table_take *take, void *context)
 {
-    const struct tensor *weight = &projection->weight;
+    const size_t *shape = projection->weight.shape;
     struct page_table table = {.rank = 2,
-                               .shape = {weight->shape[projection->transposed], weight->shape[!projection->transposed]},
+                               .shape = {shape[projection->transposed], shape[!projection->transposed]},
                                .projection = projection,
                                .transposed = projection->transposed};
-    char bias[PARAMETER_NAME_BYTES];
-    snprintf(table.name, sizeof table.name, "%.40s%s", stem, projection->transposed ? ".weight" : "");
-    snprintf(bias, sizeof bias, "%.40s.bias", stem);
+    snprintf(table.name, sizeof table.name, "%s", name);
     take(&table, context);
-    take_tensor(bias, &projection->bias, take, context);
-}
-
-const char *page_norm_name(enum norm_id id)
-{
-    static const char *const NAMES[NORM_COUNT] = {"norm", "query_norm", "key_norm"};
-    return NAMES[id];
-}
-
-static void take_norm(enum norm_id id, const struct norm *norm, page_table_take *take, void *context)
-{
-    char name[PARAMETER_NAME_BYTES];
-    if (norm->kind == NORM_NONE)
-        return;
-    snprintf(name, sizeof name, "%s.weight", page_norm_name(id));
-    take_tensor(name, &norm->weight, take, context);
-    snprintf(name, sizeof name, "%s.bias", page_norm_name(id));
-    take_tensor(name, &norm->bias, take, context);
 }
 
 void page_tables_each(const struct problem *problem, page_table_take *take, void *context)
 {
     const struct parameters *parameters = &problem->parameters;
-    char stem[PARAMETER_NAME_BYTES];
+    const bool stacked = problem->plan.stacked;
     take_tensor("inputs", &problem->given.inputs, take, context);
     if (problem->given.is_cross)
         take_tensor("key_inputs", &problem->given.key_inputs, take, context);
-    for (size_t module = 0; module < parameters->module_count; module++)
-        for (int id = 0; id < PROJECTION_COUNT; id++) {
-            parameters_name(stem, module, problem->plan.stacked, (enum projection_id)id, "");
-            take_projection(stem, &parameters->modules[module].projections[id], take, context);
-        }
-    if (problem->plan.has_out)
-        take_projection("out_proj", &parameters->out, take, context);
-    for (int id = 0; id < NORM_COUNT; id++)
-        take_norm((enum norm_id)id, &parameters->norms[id], take, context);
-    take_tensor("relative_bias.weight", &parameters->relative_bias, take, context);
+    for (size_t i = 0; i < parameters_count(parameters); i++) {
+        char name[PARAMETER_NAME_BYTES];
+        struct parameter_place place;
+        const struct tensor *tensor = parameters_named(parameters, stacked, i, name);
+        if (parameters_find(parameters, stacked, name, &place) && !place.bias)
+            take_weight(name, place.projection, take, context);
+        else
+            take_tensor(name, tensor, take, context);
+    }
 }
