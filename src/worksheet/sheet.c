@@ -130,14 +130,13 @@ static enum status make_matrix(const struct making *making, const struct result_
 /* --- what is given ------------------------------------------------------------------------------------------------ */
 
 /* Whether to show a matrix as it is used: nn.Linear stores it transposed. */
-static bool is_transposed(const struct result_table *table)
+static bool is_transposed(const struct making *making, const struct result_table *table)
 {
-    static const char *const NAMES[] = {"W_query.weight", "W_key.weight", "W_value.weight", "out_proj.weight"};
-    const size_t length = strlen(table->name);
-    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
-        if (length >= strlen(NAMES[i]) && strcmp(table->name + length - strlen(NAMES[i]), NAMES[i]) == 0)
-            return table->stage == STAGE_PARAMETERS && table->rank == 2;
-    return false;
+    const struct problem *problem = problem_right(making->result->problem);
+    struct parameter_place at;
+    return table->stage == STAGE_PARAMETERS &&
+           parameters_find(&problem->parameters, problem->plan.stacked, table->name, &at) && !at.bias &&
+           at.projection->transposed;
 }
 
 static enum status make_transposed(const struct making *making, const struct result_table *table,
@@ -211,9 +210,9 @@ static enum status add_given(const struct making *making, struct sheet *sheet, c
     const bool draw = table->stage == STAGE_DROPPED && (making->plan->blank & STAGE_BIT(STAGE_DROPPED)) != 0;
     for (size_t matrix = 0; matrix < result_matrices(table) && (draw || is_given(making, table)); matrix++) {
         struct sheet_table *made = &sheet->given[sheet->given_count++];
-        if (draw                   ? make_draw(making, table, matrix, made)
-            : is_transposed(table) ? make_transposed(making, table, made)
-                                   : make_matrix(making, table, matrix, made))
+        if (draw                           ? make_draw(making, table, matrix, made)
+            : is_transposed(making, table) ? make_transposed(making, table, made)
+                                           : make_matrix(making, table, matrix, made))
             return making->error->status;
     }
     return STATUS_OK;
