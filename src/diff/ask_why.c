@@ -59,14 +59,6 @@ static bool has_gradients(const struct input_file *b)
     return false;
 }
 
-/* Adds --grad; false where A does not hold the gradient that the backward pass begins at. */
-static bool add_grad(const struct input_file *a, enum mechanism mechanism, const char *path, struct text *line)
-{
-    text_add(line, " --%s ", OPTIONS[OPTION_GRAD].name);
-    shell_word(line, path);
-    return input_file_find(a, stage_name(mechanism_grad_stage(mechanism))) != NULL;
-}
-
 bool diff_ask_why(const struct diff *diff, const struct options *options, struct text *line)
 {
     const struct input_file *a = &diff->a.input;
@@ -81,8 +73,9 @@ bool diff_ask_why(const struct diff *diff, const struct options *options, struct
     shell_word(line, options->files[1]);
     if (options->stage_count == 1 && diff_is_bare(&diff->b.input))
         text_add(line, " --%s %s", OPTIONS[OPTION_STAGES].name, stage_name(options->stages[0]));
-    if ((has_gradients(&diff->b.input) || STAGES[diff->stages[diff->cause].stage].backward) &&
-        !add_grad(a, mechanism, options->files[0], line))
-        return false;
-    return !line->cut;
+    if (!has_gradients(&diff->b.input) && !STAGES[diff->stages[diff->cause].stage].backward)
+        return !line->cut;
+    text_add(line, " --%s ", OPTIONS[OPTION_GRAD].name);
+    shell_word(line, options->files[0]);
+    return !line->cut && input_file_find(a, stage_name(mechanism_grad_stage(mechanism))) != NULL;
 }

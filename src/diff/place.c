@@ -90,11 +90,6 @@ static const struct token_labels *labels_of(const struct diff *diff, const struc
     return NULL;
 }
 
-static bool is_number(const char *token)
-{
-    return token[0] != '\0' && token[strspn(token, "0123456789")] == '\0';
-}
-
 /* Sets the token of a step on an axis of that size, where the files have one. */
 static void find_token(const struct token_labels *labels, const struct diff_step *first, size_t size,
                        struct diff_step *step)
@@ -105,7 +100,7 @@ static void find_token(const struct token_labels *labels, const struct diff_step
         return;
     const char *const *tokens = labels->texts + list * size;
     step->token = tokens[step->position - 1];
-    step->alone = !is_number(step->token);
+    step->alone = step->token[0] == '\0' || step->token[strspn(step->token, "0123456789")] != '\0'; /* no number */
     for (size_t i = 0; i < size && step->alone; i++)
         step->alone = i == step->position - 1 || strcmp(tokens[i], step->token) != 0;
 }

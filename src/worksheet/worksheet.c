@@ -221,13 +221,6 @@ static bool is_plain(const struct options *options)
     return true;
 }
 
-/* Whether a pipe is on standard input that nothing reads, as there is no FILE. */
-static bool is_piped(const struct options *options)
-{
-    struct stat standard;
-    return options->in == NULL && fstat(STDIN_FILENO, &standard) == 0 && S_ISFIFO(standard.st_mode);
-}
-
 static void warn(struct worksheet *worksheet, bool applies, const char *warning)
 {
     if (applies)
@@ -238,7 +231,9 @@ static void warn_of_numbers(struct worksheet *worksheet, bool whole)
 {
     const struct options *options = worksheet->options;
     const bool drawn = worksheet->numbers != NULL;
-    warn(worksheet, is_piped(options), "standard input is not read; expected - as FILE for it");
+    struct stat standard;
+    const bool piped = drawn && fstat(STDIN_FILENO, &standard) == 0 && S_ISFIFO(standard.st_mode);
+    warn(worksheet, piped, "standard input is not read; expected - as FILE for it");
     warn(worksheet, drawn && !worksheet->easy,
          "no easy numbers were found for these sizes; expected fewer tokens or columns for them");
     warn(worksheet, drawn && !whole,

@@ -110,14 +110,6 @@ static void add_draws(struct wrap *line, const struct problem *problem)
         add_setting(line, problem, "dropout_seed", "dropout seed", NULL);
 }
 
-/* One item for each, so that none is cut. */
-static void add_mistakes(struct wrap *line, const struct problem *problem)
-{
-    char text[MISTAKE_NAME_BYTES];
-    for (size_t i = 0; i < problem->mistake.count; i++)
-        wrap_add(line, "mistake %s", mistake_text(problem->mistake.choices[i], text));
-}
-
 /* Whether a setting of a checkpoint's module changes nothing here, or is already part of its name. */
 static bool is_usual(const struct problem *problem, const char *name)
 {
@@ -195,6 +187,7 @@ static void add_layer(struct wrap *line, const struct problem *problem)
 /* The other settings that the user gave: numbers, then words, mistakes and queries last. */
 static void add_asked(struct wrap *line, const struct problem *problem)
 {
+    char mistake[MISTAKE_NAME_BYTES];
     add_layer(line, problem);
     for (int texts = 0; texts <= 1; texts++)
         for (size_t i = 0; i < problem->record.setting_count; i++) {
@@ -204,7 +197,8 @@ static void add_asked(struct wrap *line, const struct problem *problem)
                 !is_usual(problem, setting->name) && !is_of_layer(problem, setting->name))
                 add_setting(line, problem, setting->name, setting->words, NULL);
         }
-    add_mistakes(line, problem);
+    for (size_t i = 0; i < problem->mistake.count; i++) /* one item for each, so that none is cut */
+        wrap_add(line, "mistake %s", mistake_text(problem->mistake.choices[i], mistake));
     add_setting(line, problem, "query", "query", NULL);
 }
 
