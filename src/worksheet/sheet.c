@@ -310,13 +310,6 @@ static const char *formula_of(const struct making *making, const struct result_t
     return keep(making, text);
 }
 
-/* Whether the tables of a stage begin a new group: query, key and value make one, the scores up to the softmax
- * another. */
-static bool stands_apart(enum stage stage, enum stage before)
-{
-    return stage_is_attended(stage) != stage_is_attended(before) || stage >= STAGE_WEIGHTS;
-}
-
 /* The second query, as the first may see itself alone, and the first token. */
 static enum status make_frames(const struct making *making, struct sheet_task *task)
 {
@@ -331,9 +324,11 @@ static enum status make_task(const struct making *making, struct sheet *sheet, e
                              struct sheet_table *tables)
 {
     struct sheet_task *task = &sheet->tasks[sheet->task_count++];
+    const bool first = sheet->task_count == 1; /* query, key and value make a group, the scores up to softmax another */
     *task = (struct sheet_task){.stage = stage,
                                 .formula = formula_of(making, result_table_of(making->result, stage)),
-                                .begins = sheet->task_count == 1 || stands_apart(stage, task[-1].stage),
+                                .begins = first || stage >= STAGE_WEIGHTS ||
+                                          stage_is_attended(stage) != stage_is_attended(task[-1].stage),
                                 .tables = tables};
     if (task->formula == NULL || (making->plan->mistakes == 0 && make_frames(making, task)))
         return making->error->status;
@@ -438,19 +433,15 @@ static bool has_decimals(const struct sheet *sheet)
     return false;
 }
 
-/* Whether rounding shows in the last digit at most. The output adds up several contexts, and their rounding errors. */
-static bool is_exact(const struct making *making)
-{
-    const struct sheet_plan *plan = making->plan;
-    const bool adds = making->result->problem->plan.has_out && (plan->blank & STAGE_BIT(STAGE_OUTPUT)) != 0;
-    return plan->easy && plan->precision == 2 && !adds;
-}
-
 /* How to work, or what to find. */
 static void write_rule(const struct making *making, const struct sheet *sheet, struct text *rule)
 {
-    const int precision = making->plan->precision;
+    const struct sheet_plan *plan = making->plan;
+    const int precision = plan->precision;
     const char *note = note_of(making, sheet);
+    /* The output adds up several contexts, and their rounding errors. */
+    const bool adds = making->result->problem->plan.has_out && (plan->blank & STAGE_BIT(STAGE_OUTPUT)) != 0;
+    const bool exact = plan->easy && precision == 2 && !adds;
     if (sheet->filled) {
         char count[24];
         const bool one = making->plan->mistakes == 1;
@@ -468,7 +459,7 @@ static void write_rule(const struct making *making, const struct sheet *sheet, s
         text_add(rule,
                  "Round to %d decimal%s, and go on with what you have rounded: the last digit%s from the answers, "
                  "which are rounded at the end.",
-                 precision, precision == 1 ? "" : "s", is_exact(making) ? " may differ by 1" : "s may differ");
+                 precision, precision == 1 ? "" : "s", exact ? " may differ by 1" : "s may differ");
     text_add(rule, "%s%s", rule->length > 0 && note[0] != '\0' ? " " : "", note);
 }
 

@@ -163,18 +163,12 @@ static void write_description(const struct svg_picture *picture, bool flow, cons
 
 /* --- the document ------------------------------------------------------------------------------------------------ */
 
-static double caption_height(const struct svg_picture *picture, const char *caption)
-{
-    if (!picture->caption)
-        return 0;
-    return CAPTION - CAPTION_LINE + CAPTION_LINE * (double)svg_paragraph(NULL, 0, 0, picture->width, "", 11, caption);
-}
-
 static void write_document(const struct svg_picture *picture, bool flow, const char *settings)
 {
     char caption[WHOLE_CAPTION_BYTES];
     caption_text(picture, flow, settings, caption);
-    const double height = picture->height + caption_height(picture, caption);
+    const size_t lines = picture->caption ? svg_paragraph(NULL, 0, 0, picture->width, "", 11, caption) : 0;
+    const double height = picture->height + (lines > 0 ? CAPTION - CAPTION_LINE + CAPTION_LINE * (double)lines : 0);
     svg_open(picture->output, picture->width, height);
     write_title(picture, flow, settings);
     write_description(picture, flow, caption);
