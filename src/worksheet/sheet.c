@@ -418,9 +418,9 @@ static const char *note_of(const struct making *making, const struct sheet *shee
     }
     powers = powers || (making->plan->blank & STAGE_BIT(STAGE_WEIGHTS)) == 0;
     return !rounded && powers ? ""
-           : powers           ? "What is given is rounded, too."
-           : rounded          ? "What is given is rounded, too. For powers of e take a calculator."
-                              : "For powers of e take a calculator.";
+           : powers           ? "The given numbers are rounded, too."
+           : rounded          ? "The given numbers are rounded, too. Use a calculator for powers of e."
+                              : "Use a calculator for powers of e.";
 }
 
 /* Whether some number to fill in has decimals. */
@@ -448,10 +448,9 @@ static void write_rule(const struct making *making, const struct sheet *sheet, s
         snprintf(count, sizeof count, "%zu", making->plan->mistakes);
         text_add(
             rule,
-            "Somebody has worked this out, and %s thing%s done wrong: find the step%s that %s not follow from those "
-            "before, what was done, and what should stand there. Numbers are rounded to %d decimal%s where they "
-            "are shown.",
-            one ? "one" : count, one ? " is" : "s are", one ? "" : "s", one ? "does" : "do", precision,
+            "This sheet is filled in, with %s mistake%s: find the step%s that %s not follow from those before, and "
+            "say what was done and what is right. Numbers are rounded to %d decimal%s only where they are shown.",
+            one ? "one" : count, one ? "" : "s", one ? "" : "s", one ? "does" : "do", precision,
             precision == 1 ? "" : "s");
         return;
     }
