@@ -43,13 +43,14 @@ struct sheet_dialect {
     const char *frame[2], *last_frame, *framed; /* a line of the way of working; behind the last, and all of them */
     const char *tasks_end;
 
-    const char *tables[2], *corner[2], *column[2], *ruled, *rule_column, *row[2], *cell[2], *row_end, *table_end;
+    const char *tables[2], *title[2], *corner[2], *column[2], *ruled, *rule_column, *row[2], *cell[2], *row_end,
+        *table_end;
     const char *blank;    /* a cell to fill in */
     bool labels_are_text; /* also those that are numbers */
 
     /* What strings cannot say. */
-    void (*write_character)(const struct page *page, const char *character, size_t length);        /* beyond ASCII */
-    void (*begin_table)(const struct page *page, const struct sheet_table *table, enum look look); /* with its title */
+    void (*write_character)(const struct page *page, const char *character, size_t length); /* beyond ASCII */
+    void (*begin_table)(const struct page *page, const struct sheet_table *table, enum look look);
     page_writer *write_words;  /* the mistake, and how to round; NULL: page_escaped */
     page_writer *write_worked; /* the arithmetic */
 
