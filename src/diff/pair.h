@@ -162,7 +162,7 @@ const char *diff_misspelt(const struct input_file *input, enum stage stage);
 enum status diff_nothing_in_common(const struct diff *diff, struct error *error);
 enum status diff_lacks_stage(const struct input_file *input, enum stage stage, struct error *error);
 
-/* --- place.c: where an element of a table is, in words ----------------------------------------------------------- */
+/* --- locate.c: where an element of a table is, in words ----------------------------------------------------------- */
 
 /* What an axis counts. */
 enum diff_axis {
@@ -189,7 +189,7 @@ struct diff_step {
 
 /* Where an element is (an index into both tensors), in steps (TENSOR_RANK); returns how many. The mechanism names
  * the axes: item, head, query, key, column; "matrix" and "row" where the files do not say. */
-size_t diff_place(const struct diff *diff, const struct diff_stage *stage, size_t element, struct diff_step *steps);
+size_t diff_locate(const struct diff *diff, const struct diff_stage *stage, size_t element, struct diff_step *steps);
 
 /* --- undone.c: a stage that departs while one made from it agrees ------------------------------------------------ */
 

@@ -34,7 +34,7 @@ static void write_cell(struct json *json, const char *key, const struct diff *di
                        size_t element)
 {
     struct diff_step steps[TENSOR_RANK];
-    const size_t count = diff_place(diff, stage, element, steps);
+    const size_t count = diff_locate(diff, stage, element, steps);
     char token[DIFF_TOKEN_BYTES];
     double a, b;
     diff_numbers(stage, element, 1, &a, &b);

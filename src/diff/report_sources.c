@@ -37,7 +37,7 @@ static void add_place(struct text *line, const struct diff *diff, const struct d
 {
     struct diff_step steps[TENSOR_RANK];
     char token[DIFF_TOKEN_BYTES];
-    const size_t count = diff_place(diff, source, source->comparison.worst, steps);
+    const size_t count = diff_locate(diff, source, source->comparison.worst, steps);
     size_t tokens = 0;
     for (size_t i = 0; i < count; i++)
         tokens += steps[i].token != NULL;

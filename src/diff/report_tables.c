@@ -59,7 +59,7 @@ static void write_cell(const struct matrix_pair *pair, bool of_b, size_t element
 static size_t row_label(const struct matrix_pair *pair, size_t row, char *label)
 {
     struct diff_step steps[TENSOR_RANK];
-    const size_t rank = diff_place(pair->report->diff, pair->stage, pair->first + row * pair->columns, steps);
+    const size_t rank = diff_locate(pair->report->diff, pair->stage, pair->first + row * pair->columns, steps);
     const struct diff_step *step = rank > 1 ? &steps[rank - 2] : NULL;
     if (step != NULL && step->token != NULL)
         return text_cut(step->token, LABEL_COLUMNS, label, LABEL_BYTES);
@@ -69,7 +69,7 @@ static size_t row_label(const struct matrix_pair *pair, size_t row, char *label)
 static const char *column_token(const struct matrix_pair *pair, size_t column)
 {
     struct diff_step steps[TENSOR_RANK];
-    const size_t rank = diff_place(pair->report->diff, pair->stage, pair->first + column, steps);
+    const size_t rank = diff_locate(pair->report->diff, pair->stage, pair->first + column, steps);
     return steps[rank - 1].token;
 }
 
@@ -166,7 +166,7 @@ static void write_title(const struct matrix_pair *pair, const char *which)
 {
     struct diff_step steps[TENSOR_RANK];
     struct output *output = pair->report->output;
-    const size_t rank = diff_place(pair->report->diff, pair->stage, pair->first, steps);
+    const size_t rank = diff_locate(pair->report->diff, pair->stage, pair->first, steps);
     output_print(output, "\n%s", pair->stage->name);
     for (size_t axis = 0; axis + 2 < rank; axis++)
         output_print(output, ", %s %zu", steps[axis].name, steps[axis].position);

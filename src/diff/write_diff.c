@@ -144,7 +144,7 @@ static void write_worst(const struct report *report, const struct diff_stage *st
     char expected[REPORT_NUMBER_BYTES], got[REPORT_NUMBER_BYTES], token[DIFF_TOKEN_BYTES];
     if (comparison->worst == comparison->count)
         return;
-    const size_t count = diff_place(report->diff, stage, comparison->worst, steps);
+    const size_t count = diff_locate(report->diff, stage, comparison->worst, steps);
     for (size_t i = 0; i < count; i++) {
         text_shown(steps[i].token != NULL ? steps[i].token : "", DIFF_TOKEN_COLUMNS, token, sizeof token);
         wrap_add(&line, "%s%s %zu%s%s%s", i ? "" : "  worst at ", steps[i].name, steps[i].position,

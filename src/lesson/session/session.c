@@ -20,7 +20,7 @@ enum {
 };
 
 /* Where the reader is. */
-struct lesson_place {
+struct lesson_position {
     size_t lesson; /* from 1 */
     size_t part;
     size_t prepared; /* lessons whose files are there */
@@ -174,15 +174,15 @@ static enum move do_part(struct session *session, const struct lesson *lesson, s
 
 /* To the text before the previous question; from the first question to the beginning of the lesson, and from there
  * to the lesson before. */
-static void go_back(struct lesson_place *place)
+static void go_back(struct lesson_position *at)
 {
-    const struct lesson *lesson = &LESSONS[place->lesson];
-    size_t questions = 0, part = place->part;
+    const struct lesson *lesson = &LESSONS[at->lesson];
+    size_t questions = 0, part = at->part;
     while (part > 0 && questions < 2)
         questions += asks(lesson, --part);
-    if (questions == 0 && place->lesson > 1)
-        place->lesson--;
-    place->part = part + (questions == 2);
+    if (questions == 0 && at->lesson > 1)
+        at->lesson--;
+    at->part = part + (questions == 2);
 }
 
 /* The title, and the first part below it in the same window. */
@@ -200,20 +200,20 @@ static enum move show_title(struct session *session, size_t number)
 }
 
 /* Makes the files of earlier lessons, except those that the reader made or changed. */
-static void prepare(struct session *session, struct lesson_place *place)
+static void prepare(struct session *session, struct lesson_position *at)
 {
     struct error ignored = {0};
     own_files_look(&session->files, session->shell.folder, true, session->arena, &ignored);
-    for (; place->prepared + 1 < place->lesson; place->prepared++) {
-        const struct lesson *lesson = &LESSONS[place->prepared + 1];
+    for (; at->prepared + 1 < at->lesson; at->prepared++) {
+        const struct lesson *lesson = &LESSONS[at->prepared + 1];
         for (size_t i = 0; i < lesson->count; i++)
             if (lesson->parts[i].kind == LESSON_COMMAND &&
                 own_files_named(session->files, lesson->parts[i].text, true) == NULL)
                 shell_run_quietly(&session->shell, lesson->parts[i].text);
     }
     own_files_look(&session->files, session->shell.folder, false, session->arena, &ignored);
-    if (place->prepared < place->lesson)
-        place->prepared = place->lesson;
+    if (at->prepared < at->lesson)
+        at->prepared = at->lesson;
 }
 
 /* After a lesson: the next one, 0 for none. */
@@ -234,27 +234,28 @@ static size_t ask_next(struct session *session, size_t lesson)
     return move == MOVE_ON ? lesson + 1 : move == MOVE_BACK ? lesson : 0;
 }
 
-static void go_through(struct session *session, struct lesson_place place)
+/* From the position on, until the reader leaves. */
+static void go_through(struct session *session, struct lesson_position at)
 {
-    while (place.lesson > 0 && !session->show.output->failed) {
-        const struct lesson *lesson = &LESSONS[place.lesson];
-        if (place.part == 0) {
-            prepare(session, &place);
+    while (at.lesson > 0 && !session->show.output->failed) {
+        const struct lesson *lesson = &LESSONS[at.lesson];
+        if (at.part == 0) {
+            prepare(session, &at);
             session->predicted = NULL;
-            if (show_title(session, place.lesson) == MOVE_QUIT)
+            if (show_title(session, at.lesson) == MOVE_QUIT)
                 return;
         }
         enum move move = MOVE_ON;
-        for (; place.part < lesson->count && move == MOVE_ON && !session->show.output->failed; place.part++)
-            move = do_part(session, lesson, place.part);
+        for (; at.part < lesson->count && move == MOVE_ON && !session->show.output->failed; at.part++)
+            move = do_part(session, lesson, at.part);
         if (move == MOVE_QUIT)
             return;
         if (move == MOVE_BACK) {
-            place.part--;
-            go_back(&place);
+            at.part--;
+            go_back(&at);
         } else {
-            place = (struct lesson_place){.lesson = session->reading ? ask_next(session, place.lesson) : 0,
-                                          .prepared = place.prepared};
+            at = (struct lesson_position){.lesson = session->reading ? ask_next(session, at.lesson) : 0,
+                                          .prepared = at.prepared};
         }
     }
 }
@@ -351,7 +352,7 @@ enum status session_run(size_t first, bool color, struct output *output, struct 
     if (shell_open(&session->shell, arena, error) != STATUS_OK)
         return error->status;
     if (begin(session, first))
-        go_through(session, (struct lesson_place){.lesson = first > 0 ? first : 1});
+        go_through(session, (struct lesson_position){.lesson = first > 0 ? first : 1});
     offer_files(session);
     shell_close(&session->shell);
     *error = output->failed ? *error : (struct error){0};

@@ -7,7 +7,6 @@
 #include "write/text/text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* --- the result's rows ------------------------------------------------------------------------------------------- */

@@ -3,7 +3,6 @@
 #include "model/stages.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Below its smallest size a font is unreadable; below this height a row has no room for its label. */
 static const double SMALLEST_NUMBER = 8, LARGEST_NUMBER = 13, LABELLED = 12, SLANTED = 1.4, LABEL_GAP = 7;

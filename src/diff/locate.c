@@ -105,7 +105,7 @@ static void find_token(const struct token_labels *labels, const struct diff_step
         step->alone = i == step->position - 1 || strcmp(tokens[i], step->token) != 0;
 }
 
-size_t diff_place(const struct diff *diff, const struct diff_stage *stage, size_t element, struct diff_step *steps)
+size_t diff_locate(const struct diff *diff, const struct diff_stage *stage, size_t element, struct diff_step *steps)
 {
     const struct tensor *a = &stage->a->tensor, *b = &stage->b->tensor, *tensor = a->rank >= b->rank ? a : b;
     const size_t rank = tensor->rank;
