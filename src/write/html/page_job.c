@@ -199,7 +199,7 @@ static void write_ways(struct json *json, const struct problem *problem)
 
 /* The rotary position of each row of query or key, (B, S) or (B, Tk), from 0, where they are rotated; -1: a key of
  * the past, which is not rotated again. */
-static void write_turned(struct json *json, const struct problem *problem, enum projection_id id)
+static void write_rotary_positions(struct json *json, const struct problem *problem, enum projection_id id)
 {
     const size_t rows = id == PROJECTION_QUERY ? problem->chosen.row_count : problem->size.keys;
     if (!operand_is_turned(problem, id))
@@ -396,8 +396,8 @@ void page_write_job(const struct result *result, int precision, struct output *o
     write_mask(&json, problem);
     write_stages(&json, result);
     write_ways(&json, problem);
-    write_turned(&json, problem, PROJECTION_QUERY);
-    write_turned(&json, problem, PROJECTION_KEY);
+    write_rotary_positions(&json, problem, PROJECTION_QUERY);
+    write_rotary_positions(&json, problem, PROJECTION_KEY);
     if (problem->mistake.recipe != NULL) /* the stages that mistakes compute differently than the page would */
         write_json_stages(&json, "wrong", problem->mistake.wrong);
     else

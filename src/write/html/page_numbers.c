@@ -112,7 +112,7 @@ static void write_made(struct result *result, enum stage stage, struct output *o
 }
 
 /* Cosine and sine of each pair of each rotated row, (B, S or Tk, n / 2, 2). */
-static void write_turns(const struct problem *problem, enum projection_id id, struct output *output)
+static void write_rotations(const struct problem *problem, enum projection_id id, struct output *output)
 {
     const size_t rows = id == PROJECTION_QUERY ? problem->chosen.row_count : problem->size.keys;
     struct base64 base64 = open_numbers(id == PROJECTION_QUERY ? "turns-query" : "turns-key", output);
@@ -214,7 +214,7 @@ enum status page_write_numbers(const struct writing *writing)
         write_operands(result, output);
     for (int id = 0; id < PROJECTION_COUNT; id++)
         if (operand_is_turned(problem, (enum projection_id)id))
-            write_turns(problem, (enum projection_id)id, output);
+            write_rotations(problem, (enum projection_id)id, output);
     write_kept(result, output);
     if (problem->mask.attn_mask.rank > 0)
         write_attn_mask(problem, output);

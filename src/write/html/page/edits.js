@@ -204,7 +204,7 @@ function identityOut(width) {
 /* Why neither the number of heads nor stacking can change; null: they can. */
 function whyHeadsStay(model) {
     if (!isSplit(model)) return model.starts === 'operands' ? model.startsBecause : 'There is one head; attn multihead has several.';
-    if (isTurned(model) || normOf(model, 'query_norm') || normOf(model, 'key_norm'))
+    if (isRotated(model) || normOf(model, 'query_norm') || normOf(model, 'key_norm'))
         return 'The norms and rotations fit heads of this width only.';
     if (model.sinks || model.alibiSlopes || model.relative || (model.mask && model.mask.shape[1] > 1))
         return 'The input gives a bias or sinks for each head.';

@@ -151,7 +151,7 @@ function normLines(norm, x, i, first, made, stage, title) {
 }
 
 /* "(a × cos − b × sin) × scale ≈ made" */
-function turnedLine(sign, first, cosine, second, sine, scale, made, shownResult) {
+function rotatedLine(sign, first, cosine, second, sine, scale, made, shownResult) {
     const [x, c, y, s] = [first, cosine, second, sine].map(shownNumber), products = sign === '−' ? x * c - y * s : x * c + y * s;
     const text = `${numberText(first)} × ${operandText(cosine)} ${sign} ${operandText(second)} × ${operandText(sine)}`;
     const told = relation(products * scale, made, (Math.abs(x * c) + Math.abs(y * s)) * Math.abs(scale));
@@ -179,8 +179,8 @@ function pairLines({ before, made, position, scale }, id, pair) {
     return [
         noteLine(`columns ${first + 1} and ${second + 1}, position ${position}: cosine ${numberText(cosine)}, sine ${numberText(sine)} of the angle`),
         formulaLine(`${position} × ${numberText(frequency)} ${relation(position * shownNumber(frequency), angle)} ${numberText(angle)}`),
-        turnedLine('−', a, cosine, b, sine, scale, made[toFirst], operandResult(made[toFirst], id, toFirst)),
-        turnedLine('+', b, cosine, a, sine, scale, made[toSecond], operandResult(made[toSecond], id, toSecond)),
+        rotatedLine('−', a, cosine, b, sine, scale, made[toFirst], operandResult(made[toFirst], id, toFirst)),
+        rotatedLine('+', b, cosine, a, sine, scale, made[toSecond], operandResult(made[toSecond], id, toSecond)),
     ];
 }
 
@@ -239,8 +239,8 @@ function operandRowStep(evaluation, id, item, head, row) {
 }
 
 function lastRowLines({ dHead: d }, last, id) {
-    const turned = new Set(last.position === null ? [] : job.pairs.flatMap((pair) => pair.slice(2, 4)));
-    const rest = Array.from({ length: d }, (nothing, i) => i).filter((i) => !turned.has(i));
+    const rotated = new Set(last.position === null ? [] : job.pairs.flatMap((pair) => pair.slice(2, 4)));
+    const rest = Array.from({ length: d }, (nothing, i) => i).filter((i) => !rotated.has(i));
     const pairs = last.position === null ? [] : shownFew(job.pairs.length, 3, 1).flatMap((pair) => (pair === null
         ? [noteLine(`… ${plural(job.pairs.length - 2, 'more pair')} …`)] : pairLines(last, id, pair)));
     if (last.scale !== 1) return [...pairs, ...shownFew(rest.length, 3, 1).map((i) => (i === null ? noteLine('…') : scaledLine(last, id, rest[i])))];

@@ -157,7 +157,7 @@ const changedTables = (held, change) => (model) => ({
     ...model, tables: namedTables(Array.from(model.tables.values(), (table) => (held(table) ? change(table) : table)).filter(Boolean)),
 });
 
-function turned(table) {
+function transpose(table) {
     const [rows, columns] = table.shape;
     return { ...table, numbers: table.numbers.map((nothing, i) => table.numbers[(i % columns) * rows + Math.floor(i / columns)]) };
 }
@@ -165,9 +165,9 @@ function turned(table) {
 const isWeight = ({ name, shape }, stems) => shape.length === 2 && stems.some((stem) => [stem, `${stem}.weight`].includes(name.replace(/^heads\.\d+\./, '')));
 const isBias = ({ name }, stems) => stems.some((stem) => name.replace(/^heads\.\d+\./, '') === `${stem}.bias`);
 
-const matrixTurned = (...stems) => ({
+const matrixTransposed = (...stems) => ({
     why: firstOf(projects, lacks((model) => Array.from(model.tables.values()).filter((table) => isWeight(table, stems)).every(({ shape: [rows, columns] }) => rows === columns), 'The matrix is not square.')),
-    change: changedTables((table) => isWeight(table, stems), turned),
+    change: changedTables((table) => isWeight(table, stems), transpose),
     tells: Object.fromEntries(stems.map((stem) => [stem.replace('W_', ''), 'inputs . the transpose of the matrix'])),
 });
 
@@ -318,10 +318,10 @@ const MISTAKES = {
         why: firstOf(hasAllRows, lacks(({ queries, keys }) => queries === keys, 'There are not as many queries as keys.')),
         tells: { context: 'weights^T . value' }, stages: { context: contextOfColumn },
     },
-    'matrix-transposed': matrixTurned('W_query', 'W_key', 'W_value'),
-    'matrix-query-transposed': matrixTurned('W_query'),
-    'matrix-key-transposed': matrixTurned('W_key'),
-    'matrix-value-transposed': matrixTurned('W_value'),
+    'matrix-transposed': matrixTransposed('W_query', 'W_key', 'W_value'),
+    'matrix-query-transposed': matrixTransposed('W_query'),
+    'matrix-key-transposed': matrixTransposed('W_key'),
+    'matrix-value-transposed': matrixTransposed('W_value'),
     'bias-missing': biasMissing('W_query', 'W_key', 'W_value'),
     'split-view': splitOtherwise(({ columns, tokens }, id, head, token, column) => [id, (head * tokens + token) * columns + column],
         'the projection, its rows read on from head to head'),
@@ -342,7 +342,7 @@ const MISTAKES = {
     'merge-reversed': mergedOtherwise(({ heads, columns }, row, column) => [heads - 1 - Math.floor(column / columns), row, column % columns],
         'heads side by side, the last one first'),
     'out-missing': { why: hasOut, tells: { output: 'heads side by side' }, stages: { output: (evaluation, item, row) => evaluation.heads(item, row) } },
-    'out-transposed': { why: squareOut, change: changedTables((table) => table.name === 'out_proj.weight', turned), tells: { output: 'heads . out_proj.weight' } },
+    'out-transposed': { why: squareOut, change: changedTables((table) => table.name === 'out_proj.weight', transpose), tells: { output: 'heads . out_proj.weight' } },
     'out-bias-missing': { why: firstOf(hasOut, lacks(({ tables }) => tables.has('out_proj.bias'), 'out_proj has no bias.')), change: changedTables((table) => table.name === 'out_proj.bias', () => null) },
     'out-twice': {
         why: squareOut, tells: { output: 'heads through out_proj, and once more' },

@@ -59,11 +59,11 @@ function normHead(evaluation, id, item, head) {
 
 /* --- rotation ---------------------------------------------------------------------------------------------------- */
 
-const isTurned = (model) => model.starts === 'inputs' && job.pairs.length > 0;
+const isRotated = (model) => model.starts === 'inputs' && job.pairs.length > 0;
 const isScaledQuery = (model, id) => model.starts === 'inputs' && job.scales_query && id === 'query';
 
 /* Cosine and sine of every pair at each position that attn used, by position: (n / 2, 2). */
-function knownTurns() {
+function readRotations() {
     const known = new Map(), size = job.pairs.length * 2;
     for (const side of ['query', 'key']) {
         const positions = job[`${side}_positions`] || [], turns = positions.length > 0 ? decodeNumbers(`turns-${side}`) : null;
@@ -72,16 +72,16 @@ function knownTurns() {
     return known;
 }
 
-const turnsByPosition = knownTurns();
+const knownRotations = readRotations();
 
-const roundTurn = rounderOf(job.rope_dtype); /* angles, cosines and sines */
+const roundRotation = rounderOf(job.rope_dtype); /* angles, cosines and sines */
 
 /* The rotation of a pair at a position: attn's own numbers, or, for a token that was added, computed as attn would. */
 function turnOf(position, pair) {
-    const frequency = job.pairs[pair][4], angle = roundTurn(position * frequency), known = turnsByPosition.get(position);
-    const turned = (side) => roundTurn(roundTurn(side) * job.rope_attention);
+    const frequency = job.pairs[pair][4], angle = roundRotation(position * frequency), known = knownRotations.get(position);
+    const scaled = (side) => roundRotation(roundRotation(side) * job.rope_attention);
     if (known) return { angle, frequency, cosine: known[2 * pair], sine: known[2 * pair + 1] };
-    return { angle, frequency, cosine: turned(Math.cos(angle)), sine: turned(Math.sin(angle)) };
+    return { angle, frequency, cosine: scaled(Math.cos(angle)), sine: scaled(Math.sin(angle)) };
 }
 
 /* The rotary position of row `row` of query or key; null: it is not rotated. */
@@ -92,9 +92,9 @@ function positionOf(model, id, item, row) {
 }
 
 /* Rotates and scales a row of query or key: x (d) -> y (d). */
-function turnRow(model, id, position, x, y) {
+function rotateRow(model, id, position, x, y) {
     y.set(x);
-    for (let pair = 0; pair < job.pairs.length && isTurned(model); pair++) {
+    for (let pair = 0; pair < job.pairs.length && isRotated(model); pair++) {
         const [first, second, toFirst, toSecond] = job.pairs[pair], { cosine, sine } = turnOf(position, pair);
         y[toFirst] = round(x[first] * cosine - x[second] * sine);
         y[toSecond] = round(x[second] * cosine + x[first] * sine);
@@ -106,16 +106,16 @@ function turnRow(model, id, position, x, y) {
 /* A head of query or key after rotation and scale. */
 function finishHead(evaluation, id, item, head) {
     const { model } = evaluation, { dHead: d } = model, normed = evaluation.normed(id, item, head);
-    if (!isTurned(model) && !isScaledQuery(model, id)) return normed;
+    if (!isRotated(model) && !isScaledQuery(model, id)) return normed;
     const made = new Float64Array(normed.length);
     for (let row = 0; row < normed.length / d; row++)
-        turnRow(model, id, positionOf(model, id, item, row), normed.subarray(row * d, row * d + d), made.subarray(row * d, row * d + d));
+        rotateRow(model, id, positionOf(model, id, item, row), normed.subarray(row * d, row * d + d), made.subarray(row * d, row * d + d));
     return made;
 }
 
 /* The stages before query or key that this job has. */
 function stagesOnTheWay(model, id) {
     if (id === 'value') return [];
-    const last = isTurned(model) || isScaledQuery(model, id), normed = normOf(model, NORM_NAMES[id]) !== null;
+    const last = isRotated(model) || isScaledQuery(model, id), normed = normOf(model, NORM_NAMES[id]) !== null;
     return [...(last || normed ? [`projected_${id}`] : []), ...(last && normed ? [`normed_${id}`] : [])];
 }
