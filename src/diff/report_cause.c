@@ -214,7 +214,7 @@ static void write_stage_hint(const struct report *report, enum stage stage, cons
 {
     const bool fewer = report->diff->fewer_keys && stage_follows(stage, STAGE_WEIGHTS);
     const char *hint =
-        fewer ? "the keys are not the same: each row of weights is shared out anew" : hint_of(report->diff, stage);
+        fewer ? "the keys differ, so each row of weights is shared among other keys" : hint_of(report->diff, stage);
     char line[LINE_BYTES];
     if (hint == NULL)
         return;
@@ -325,6 +325,6 @@ void report_cause(const struct report *report)
     if (diff->cause == diff->count)
         return;
     if (diff->cause != diff->first)
-        output_print(report->output, "  the first that is not made up for is %s\n", diff->stages[diff->cause].name);
+        output_print(report->output, "  the first that no later stage undoes is %s\n", diff->stages[diff->cause].name);
     write_hints(report, &diff->stages[diff->cause]);
 }

@@ -99,8 +99,8 @@ static void write_verdict(const struct steps *steps, struct output *output)
                  total->same, total->rows, stage, path, total->largest);
     write_sentence(output, sentence);
     if (total->same < total->rows && rope->kind != ROPE_NONE && by_length)
-        write_sentence(output, "Its rope scaling goes by the length of the text: a step knows no more than the length "
-                               "so far, and what is cached is not turned again.");
+        write_sentence(output, "The rope scaling depends on the length of the text. A step knows only the length so "
+                               "far, and cached keys are not rotated again.");
 }
 
 /* What the cache is for, and what shared heads save. */
