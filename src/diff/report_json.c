@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/version.h"
 #include "diff/report.h"
 #include "model/stage_id.h"
 #include "write/json.h"
@@ -194,8 +193,7 @@ void report_json(const struct report *report)
 {
     const struct diff *diff = report->diff;
     struct json json = {.output = report->output, .lines = true};
-    json_open(&json, NULL, '{');
-    json_text(&json, "attn", ATTN_VERSION);
+    json_begin(&json);
     write_text(&json, "a", diff->a.input.source);
     write_text(&json, "b", diff->b.input.source);
     json_truth(&json, "agree", diff_agrees(diff));
