@@ -132,7 +132,7 @@ $(BUILD)/write/html/page.html: src/write/html/page/page.html src/write/html/page
 	@sed -e '/^@style@$$/{r $(BUILD)/write/html/page.css' -e 'd' -e '}' -e '/^@script@$$/{r $(BUILD)/write/html/page.js' -e 'd' -e '}' $< >$@
 
 $(BUILD)/write/html/page.c: $(BUILD)/write/html/page.html
-	$(call ARRAY,write/html/page.h,page)
+	$(call ARRAY,write/html/page_data.h,page)
 
 $(BUILD)/lesson/table.c: src/lesson/lessons.awk man/attn-lessons.7 | $(FOLDERS)
 	$(call say,MAKE,$@)LC_ALL=C awk -f $^ >$@
