@@ -132,7 +132,7 @@ $(BUILD)/write/html/page.html: src/write/html/page/page.html src/write/html/page
 	@sed -e '/^@style@$$/{r $(BUILD)/write/html/page.css' -e 'd' -e '}' -e '/^@script@$$/{r $(BUILD)/write/html/page.js' -e 'd' -e '}' $< >$@
 
 $(BUILD)/write/html/page.c: $(BUILD)/write/html/page.html
-	$(call ARRAY,write/html/page.h,page)
+	$(call ARRAY,write/html/page_data.h,page)
 
 $(BUILD)/lesson/table.c: src/lesson/lessons.awk man/attn-lessons.7 | $(FOLDERS)
 	$(call say,MAKE,$@)LC_ALL=C awk -f $^ >$@
@@ -204,8 +204,8 @@ check: attn tests
 	WITHOUT='$(LEFT)' sh tests/run.sh $(BUILD)
 
 # What takes a sample in make check, or is left out there.
-SAMPLED = $(addprefix test_,decimal explain faults fused fused_backward fuzz grad limits pairs stress why worksheet) \
-	check_mistakes.sh check_page.sh check_worksheet.sh whole $(LEFT)
+SAMPLED = $(addprefix test_,cases decimal explain faults fused fused_backward fuzz grad grad_layers limits pairs session stress why \
+	why_tables worksheet) check_install.sh check_mistakes.sh check_page.sh check_worksheet.sh whole $(LEFT)
 # What is skipped where a program is missing that make check does not need.
 SKIPPING = $(addprefix check_,binary.sh completion.sh printed.sh svg.sh)
 check-whole: attn tests

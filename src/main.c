@@ -6,7 +6,7 @@
 #include "cli/completion.h"
 #include "cli/help.h"
 #include "compute/join.h"
-#include "diff/write_diff.h"
+#include "diff/diff.h"
 #include "lesson/session/session.h"
 #include "steps/steps.h"
 #include "why/why.h"

@@ -368,11 +368,13 @@ static void read_output(struct pollfd pipes[STREAMS], struct outcome *outcome, l
 static void await_shell(pid_t shell, struct outcome *outcome, long long deadline)
 {
     siginfo_t ended = {0};
+    long nap = 20000; /* nanoseconds: it ends soon, or only after long */
     while (!outcome->broken_off) {
         waitid(P_PID, (id_t)shell, &ended, WEXITED | WNOHANG | WNOWAIT);
         if (ended.si_pid == shell)
             break;
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = nap}, NULL);
+        nap = nap < 1000000 ? 2 * nap : nap;
         outcome->broken_off = reason_to_stop(outcome, deadline);
     }
     kill(-shell, SIGKILL);

@@ -5,7 +5,6 @@
 #include "build/job_files.h"
 #include "build/problem_create.h"
 #include "check.h"
-#include "steps/cache.h"
 #include "steps/steps.h"
 #include "support.h"
 
@@ -250,7 +249,7 @@ static void check_case(const cJSON *item)
 {
     struct arena arena = {0};
     struct error error = {0};
-    struct cache cache;
+    struct tensor cache;
     double indices[TENSOR_RANK];
     check_begin("ONNX: %s", cJSON_GetObjectItemCaseSensitive(item, "name")->valuestring);
     const struct tensor past = tensor_of(cJSON_GetObjectItemCaseSensitive(item, "past_cache"), &arena);
@@ -259,13 +258,12 @@ static void check_case(const cJSON *item)
     const size_t items = support_numbers(cJSON_GetObjectItemCaseSensitive(item, "write_indices"), indices, TENSOR_RANK);
     CHECK(items == past.shape[0] && past.rank == 4 && update.rank == 4, "expected %zu items, got %zu", past.shape[0],
           items);
-    if (CHECK(cache_create(&cache, &past, past.shape[2], &arena, &error) == STATUS_OK, "%s", error.message)) {
+    if (CHECK(tensor_create(&cache, past.dtype, 4, past.shape, &arena, &error) == STATUS_OK, "%s", error.message)) {
         for (size_t i = 0; i < items; i++) {
-            cache_write(&cache, &past, 0, 0, past.shape[2], i);
-            cache_write(&cache, &update, 0, (size_t)indices[i], update.shape[2], i);
+            steps_copy_rows(&past, 0, &cache, 0, past.shape[2], i);
+            steps_copy_rows(&update, 0, &cache, (size_t)indices[i], update.shape[2], i);
         }
-        CHECK(memcmp(cache.ring.data, present.data, tensor_count(&present) * sizeof(double)) == 0,
-              "expected present_cache");
+        CHECK(memcmp(cache.data, present.data, tensor_count(&present) * sizeof(double)) == 0, "expected present_cache");
     }
     arena_free(&arena);
 }

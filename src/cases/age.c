@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* In seconds: nobody mends a kernel and runs it again in less. */
+/* In seconds: nobody fixes a kernel and runs it again in less. */
 static const double SHORTEST_PAUSE = 5;
 
 double case_written(const char *path)
@@ -19,8 +19,8 @@ static int by_time(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* When the latest run began: behind a pause between results that is longer than all others together. Minus infinity
- * where there is none: all are of one run. `times` are put in order. */
+/* When the latest run began: after a pause between results that is longer than all other pauses together. Minus
+ * infinity where there is no such pause: all results are of one run. Sorts `times`. */
 static double find_begin(double *times, size_t count)
 {
     double pause = 0, begin = -INFINITY;

@@ -3,15 +3,15 @@
 
 #include <string.h>
 
-/* One table a file, or a file of all that is named `mine`. */
+/* One table for each file, or a file named `mine` with all of them. */
 static const char *const ENDINGS[] = {".npy", ".safetensors", ".npz", ".pt", ".json", ".txt"};
 enum { ENDING_COUNT = sizeof ENDINGS / sizeof ENDINGS[0] };
 #define TOGETHER "mine"
 
-/* The times of a copied folder are new, in any order, and an archive may keep them to 2 s. */
+/* The times of a copied folder are new, in any order, and an archive may round them to 2 s. */
 static const double EXACT_TIME = 2;
 
-/* Whether the name is `stem` with one of the endings. */
+/* Whether the name is `stem` plus one of the endings. */
 static bool is_called(const char *name, const char *stem)
 {
     const size_t length = strlen(stem);
@@ -26,7 +26,7 @@ static const char *tell(struct arena *arena, const char *text)
     return arena_text(arena, text, strlen(text), NULL);
 }
 
-/* The file's one table, or the one of that name; returns its name there, or NULL. */
+/* The only table of the file, or the one of that name; returns its name there, or NULL. */
 static const char *take(struct answer *answer, const struct input_file *input, bool together)
 {
     const struct file_tensor *found = input_file_find(input, answer->stage);
@@ -48,7 +48,7 @@ static bool is_result(const struct case_made *made, const char *name)
     return false;
 }
 
-/* The tables beside the result that was taken of a file, which nobody reads. What attn wrote has all of a job. */
+/* Notes the tables of a file that are no result of the case. A file that attn wrote holds all of a job. */
 static void note_unread(struct answers *answers, size_t which, const struct case_made *made, const char *expected,
                         const struct input_file *input, const char *taken)
 {
@@ -83,7 +83,7 @@ static enum status read_file(struct answers *answers, size_t which, const struct
         *error = (struct error){0};
     } else {
         const char *taken = take(&found, &input, together);
-        if (!together || result == 0) /* else it was told with the first */
+        if (!together || result == 0) /* else the first result noted them */
             note_unread(answers, which, made, together ? NULL : made->results[result].name, &input, taken);
         if (found.tensor.rank == 0 && together) /* it may hold another result */
             return STATUS_OK;

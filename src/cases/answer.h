@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a kernel wrote beside a case: context.npy, grad_query.npy, or one file with all of them by name. */
+/* What a kernel wrote into the folder of a case: context.npy, grad_query.npy, or one file with all results by name. */
 #ifndef ATTN_CASES_ANSWER_H
 #define ATTN_CASES_ANSWER_H
 
@@ -29,8 +29,8 @@ struct answers {
     size_t unread_count, more_unread; /* those, and how many more there are */
 };
 
-/* Reads them; a file that cannot be read is told in its answer. STATUS_SYSTEM where the folder cannot be read, or
- * memory is short. */
+/* Reads them; the answer holds why a file cannot be read. STATUS_SYSTEM where the folder cannot be read, or memory
+ * is short. */
 enum status answers_read(struct answers *answers, const struct case_made *made, const char *folder, struct arena *arena,
                          struct error *error);
 

@@ -102,7 +102,7 @@ static double make_grads(struct bound *bound, const double *gradient)
     return delta;
 }
 
-/* What a row's weights leave of 1, which is the sink's. */
+/* The weight of the sink: what the other weights of a row leave of 1. */
 static double weight_of_sink(const struct bound *bound)
 {
     double sum = 0;

@@ -29,7 +29,7 @@ struct case_sizes {
     size_t items, heads, kv_heads, queries, keys, d_head, d_value;
 };
 
-/* A result that a kernel is to write. |theirs - truth| <= absolute + relative |truth|. */
+/* A result that a kernel must write: |theirs - truth| <= absolute + relative |truth|. */
 struct case_result {
     const char *name;          /* "context", "grad_query" */
     struct tensor truth;       /* in float64, */
@@ -49,69 +49,68 @@ struct case_made {
     size_t count;
 };
 
-/* Draws it and computes what is right; all of it is the arena's. `options` are those of attn cases. STATUS_USAGE where
- * it cannot be made with them, which is an error of the row, STATUS_SYSTEM where memory is short. */
+/* Draws it and computes the right results, all in the arena. `options` are those of attn cases. STATUS_USAGE where
+ * the row's options are wrong, STATUS_SYSTEM where memory is short. */
 enum status case_make(struct case_made *made, const struct case_row *row, const struct options *options,
                       struct arena *arena, struct error *error);
 
 /* In draw.c: the sizes of a row; false where these heads and tokens do not allow it. */
 bool case_sizes_of(const struct case_row *row, const struct options *options, struct case_sizes *sizes);
 
-/* In draw.c: whether its sequences are packed: query, key and value are T x H x columns, and so are their gradients. */
+/* In draw.c: whether its sequences are packed: query, key, value and their gradients are T x H x columns. */
 bool case_is_packed(const struct case_row *row);
 
-/* In draw.c: whether it has sinks, by which there is a gradient, too. */
+/* In draw.c: whether it has sinks, and so a gradient with respect to them. */
 bool case_has_sinks(const struct case_row *row);
 
-/* In draw.c: the tensors of its input, and the gradient by the context where the row asks for gradients. */
+/* In draw.c: the tensors of its input, and the gradient with respect to the context where the row asks for
+ * gradients. */
 enum status case_draw(const struct case_row *row, const struct options *options, const struct case_sizes *sizes,
                       struct job_files *files, struct arena *arena, struct error *error);
 
-/* In bound.c: how far each of the results may be off. Reads result->truth, of a job that also shows weights.
- * STATUS_SYSTEM where memory is short. */
+/* In bound.c: how far off each result may be. Reads result->truth, of a job that also shows weights. STATUS_SYSTEM
+ * where memory is short. */
 enum status case_bound(struct case_made *made, enum dtype dtype, struct arena *arena, struct error *error);
 
-/* In files.c: bytes that stand in a file of a case. */
+/* In files.c: the bytes of a file of a case. */
 struct case_file {
     const char *name;
     const char *bytes;
     size_t length;
 };
 
-/* In files.c: all files of a case, into files (CASES_MOST_FILES); their names and bytes are the arena's. STATUS_SYSTEM
- * where memory is short. */
+/* In files.c: all files of a case, into files (CASES_MOST_FILES); the arena holds their names and bytes.
+ * STATUS_SYSTEM where memory is short. */
 enum status case_files(struct case_made *made, const struct options *options, struct case_file *files, size_t *count,
                        struct arena *arena, struct error *error);
 
-/* In files.c: the index of all that are made with these options; its bytes are the arena's. STATUS_SYSTEM where memory
- * is short. */
+/* In files.c: the index of all cases with these options; the arena holds its bytes. STATUS_SYSTEM where memory is
+ * short. */
 enum status case_index(const struct options *options, struct case_file *file, struct arena *arena, struct error *error);
 #define CASES_INDEX "cases.txt"
 #define CASES_HEAD "# attn " ATTN_VERSION " cases "
 
-/* In files.c: "--heads 4 --d-head 32 ...": what a folder is made by. */
+/* In files.c: "--heads 4 --d-head 32 ...": the options that make a folder. */
 void case_settings(const struct options *options, struct output *output);
 
-/* Half a unit of the last place of a working dtype, of numbers near 1. */
+/* Half a unit of the last place of a working dtype, near 1. */
 static inline double case_unit(enum dtype dtype)
 {
     return ldexp(1, -dtype_precision(dtype));
 }
 
-/* The rows, and their number. */
 extern const struct case_row CASES[];
 extern const size_t CASES_COUNT;
 
-/* attn cases DIR: writes the folder, and says so. STATUS_USAGE where the folder is there and not empty, STATUS_SYSTEM
- * where the system refuses: then there is no folder. Closes the output where all went well. */
+/* attn cases DIR: writes the folder, and reports it. STATUS_USAGE where the folder exists and is not empty,
+ * STATUS_SYSTEM where the system refuses: then there is no folder. Closes the output on success. */
 enum status cases_write(const struct options *options, struct output *output, struct arena *arena, struct error *error);
 
-/* What became of a case. */
 enum case_verdict { CASE_PASSED, CASE_FAILED, CASE_MISSING, CASE_VERDICTS };
 
 enum { CASE_WORDS_BYTES = 400, CASE_COMMAND_BYTES = 4200, CASE_NOTES = 8 };
 
-/* A table that stands in a file of results under a name that no result of the case has. */
+/* A table in a file of results that has the name of no result. */
 struct case_unread {
     const char *file, *name;
     const char *expected; /* the name of the one result that such a file has; NULL: it may have all */
@@ -152,21 +151,21 @@ struct cases_report {
     size_t earlier_count;
 };
 
-/* STATUS_USAGE where a report written to that path would replace a file that was checked. */
+/* STATUS_USAGE where a report at that path would replace a file that --check reads. */
 enum status cases_check_out(const struct cases_report *report, const char *path, struct arena *arena,
                             struct error *error);
 
-/* In age.c: when the file was last written, in seconds; NaN where it is not there. */
+/* In age.c: when the file was last written, in seconds; NaN where there is none. */
 double case_written(const char *path);
 
 /* In age.c: sets report->earlier. STATUS_SYSTEM where memory is short. */
 enum status cases_find_earlier(struct cases_report *report, struct arena *arena, struct error *error);
 
-/* Checks the folder. STATUS_USAGE where attn cases did not write it so, or none of its cases is left; STATUS_SYSTEM
+/* Checks the folder. STATUS_USAGE where attn cases did not write it like that, or no case is left; STATUS_SYSTEM
  * where it cannot be read. */
 enum status cases_check(struct cases_report *report, const char *folder, struct arena *arena, struct error *error);
 
-/* The report as text or JSON; STATUS_DIFFERENT where not all passed. Closes the output. */
+/* Writes the report as text or JSON; STATUS_DIFFERENT where a case did not pass. Closes the output. */
 enum status cases_report(const struct cases_report *report, const struct options *options, struct output *output,
                          struct error *error);
 

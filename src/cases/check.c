@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a search may do for each case, in billions of multiply-adds: mistakes alone, and some pairs. */
+/* The budget of a search for each case, in billions of multiply-adds: single mistakes, and some pairs. */
 #define BUDGET 1.0
 
 enum { HEAD_WORDS = 16 };
@@ -31,7 +31,7 @@ static enum status no_index(const char *path, struct error *error)
                        text_path(path, shown));
 }
 
-/* The options that the first line of the index tells. */
+/* Parses the options in the first line of the index. */
 static enum status read_options(struct options *options, const struct loaded *index, const char *path,
                                 const char *folder, struct arena *arena, struct error *error)
 {
@@ -57,7 +57,7 @@ static enum status read_options(struct options *options, const struct loaded *in
     return options_parse(options, count, argv, error) == STATUS_OK ? STATUS_OK : no_index(path, error);
 }
 
-/* The index is what these options make of it, and not another version's. */
+/* Reads the index, and checks that these options and this version write it. */
 static enum status read_index(struct cases_report *report, struct arena *arena, struct error *error)
 {
     struct loaded index;
@@ -89,13 +89,13 @@ static void note(struct case_checked *checked, const char *text)
         checked->more_notes++;
 }
 
-/* The name of a result as the stages have it, which outlives the arena. */
+/* The name of a result from the table of stages: it outlives the arena. */
 static const char *lasting_name(const char *result)
 {
     return stage_name(stage_find(result, strlen(result)));
 }
 
-/* What stands in files of results and is none, and the names that results have. */
+/* Notes what is no result in files of results, and the names of the results. */
 static enum status note_unread(struct case_checked *checked, const struct answers *answers,
                                const struct case_made *made, struct arena *lasting, struct error *error)
 {
@@ -115,7 +115,7 @@ static enum status note_unread(struct case_checked *checked, const struct answer
     return STATUS_OK;
 }
 
-/* "context.npy: is 4 x 3, expected 3 x 4"; the last of several is told. */
+/* "context.npy: is 4 x 3, expected 3 x 4"; keeps the last of several. */
 static void fail(struct case_checked *checked, const char *name, const char *what)
 {
     char shown[TEXT_PATH_BYTES];
@@ -124,7 +124,7 @@ static void fail(struct case_checked *checked, const char *name, const char *wha
     text_add(&reason, "%s%s%s", name != NULL ? text_path(name, shown) : "", name != NULL ? ": " : "", what);
 }
 
-/* What attn cases wrote is still there, byte for byte: a kernel may have written over its inputs. */
+/* Checks that every file of attn cases is unchanged, byte for byte: a kernel may have written over its inputs. */
 static enum status check_own(struct case_checked *checked, const struct answers *answers, const struct case_file *files,
                              size_t count, struct arena *arena, struct error *error)
 {
@@ -157,7 +157,7 @@ static bool is_named(const char *name, const struct case_file *files, size_t cou
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
-/* The share of its bound that a number is off; infinite where NaN or an infinity meets a number. */
+/* The error of a number as a share of its bound; infinite where NaN or an infinity meets a number. */
 static double share_of(double right, double theirs, const struct case_result *result, enum dtype dtype)
 {
     double rounded = right;
@@ -169,7 +169,7 @@ static double share_of(double right, double theirs, const struct case_result *re
 }
 
 /* Packed gradients are T x H x columns. */
-static bool has_heads_behind(const struct case_result *result)
+static bool has_heads_last(const struct case_result *result)
 {
     return result->truth.rank == 3 && result->table.axes[1] == AXIS_HEAD;
 }
@@ -180,22 +180,24 @@ static void tell_place(struct case_checked *checked, const struct case_result *r
     size_t index[TENSOR_RANK];
     for (size_t axis = truth->rank; axis-- > 0; at /= truth->shape[axis])
         index[axis] = at % truth->shape[axis];
-    if (has_heads_behind(result))
+    if (has_heads_last(result))
         snprintf(checked->place, sizeof checked->place, "row %zu, head %zu, column %zu", index[0] + 1, index[1] + 1,
                  index[2] + 1);
     else
         tensor_place_text(truth->rank, index, truth->rank, checked->place);
 }
 
-/* How a result lies in a file: as is expected; or H x T x columns where T x H x columns is, as attn sdpa writes it. */
-enum lie { LIES_OTHERWISE, LIES_AS_EXPECTED, LIES_HEADS_BEFORE };
+/* The layout of a result in a file: as expected; or H x T x columns where T x H x columns is expected, as attn sdpa
+ * writes it. */
+enum layout { LAYOUT_OTHER, LAYOUT_EXPECTED, LAYOUT_HEADS_FIRST };
 
 static bool is_shaped(const struct tensor *tensor, size_t rank, const size_t *shape)
 {
     return tensor->rank == rank && memcmp(tensor->shape, shape, rank * sizeof *shape) == 0;
 }
 
-static enum lie lie_of(const struct tensor *theirs, const struct case_made *made, const struct case_result *result)
+static enum layout layout_of(const struct tensor *theirs, const struct case_made *made,
+                             const struct case_result *result)
 {
     const struct tensor *truth = &result->truth;
     const struct case_sizes *sizes = &made->sizes;
@@ -203,20 +205,20 @@ static enum lie lie_of(const struct tensor *theirs, const struct case_made *made
     const size_t apart[] = {sizes->queries, sizes->heads, sizes->d_value}; /* the same numbers in the same order */
     if (is_shaped(theirs, truth->rank, truth->shape) ||
         (case_is_packed(made->row) && !made->row->gradients && is_shaped(theirs, 3, apart)))
-        return LIES_AS_EXPECTED;
-    return has_heads_behind(result) && is_shaped(theirs, 3, turned) ? LIES_HEADS_BEFORE : LIES_OTHERWISE;
+        return LAYOUT_EXPECTED;
+    return has_heads_last(result) && is_shaped(theirs, 3, turned) ? LAYOUT_HEADS_FIRST : LAYOUT_OTHER;
 }
 
-/* Where number i of what is expected stands in theirs. */
-static size_t place_in(const struct tensor *truth, enum lie lie, size_t i)
+/* The index in theirs of number i of what is expected. */
+static size_t index_in(const struct tensor *truth, enum layout layout, size_t i)
 {
     const size_t tokens = truth->shape[0], heads = truth->shape[1], columns = truth->shape[2];
-    if (lie == LIES_AS_EXPECTED)
+    if (layout == LAYOUT_EXPECTED)
         return i;
     return (i / columns % heads * tokens + i / columns / heads) * columns + i % columns;
 }
 
-static void compare(struct case_checked *checked, const struct tensor *theirs, enum lie lie,
+static void compare(struct case_checked *checked, const struct tensor *theirs, enum layout layout,
                     const struct case_result *result, enum dtype dtype)
 {
     const struct tensor *truth = &result->truth;
@@ -225,7 +227,7 @@ static void compare(struct case_checked *checked, const struct tensor *theirs, e
     double worst = -1, number;
     size_t outside = 0, at = 0;
     for (size_t i = 0; i < count; i++) {
-        tensor_load(theirs, place_in(truth, lie, i), 1, &number);
+        tensor_load(theirs, index_in(truth, layout, i), 1, &number);
         const double share = share_of(right[i], number, result, dtype);
         outside += share > 1;
         if (share > worst) {
@@ -235,7 +237,7 @@ static void compare(struct case_checked *checked, const struct tensor *theirs, e
     }
     if (checked->result != NULL && worst <= checked->share) /* another result is worse */
         return;
-    tensor_load(theirs, place_in(truth, lie, at), 1, &number);
+    tensor_load(theirs, index_in(truth, layout, at), 1, &number);
     checked->result = result->name;
     checked->share = worst;
     checked->right = right[at];
@@ -257,7 +259,7 @@ static bool has_finite(const struct tensor *tensor)
     return isfinite(number);
 }
 
-/* Whether NaN stands where it is not to be read. */
+/* Whether NaN stands where a kernel must not read. */
 static bool is_poisoned(const struct input_file *file)
 {
     double number = 0;
@@ -267,29 +269,29 @@ static bool is_poisoned(const struct input_file *file)
     return isnan(number);
 }
 
-/* One answer: its shape, its dtype, its numbers. */
+/* Checks one answer: its shape, its dtype, its numbers. */
 static void check_answer(struct case_checked *checked, const struct answer *answer, const struct case_made *made,
                          const struct case_result *result, enum dtype dtype)
 {
     const struct tensor *theirs = &answer->tensor;
-    const enum lie lie = lie_of(theirs, made, result);
+    const enum layout layout = layout_of(theirs, made, result);
     char words[CASE_WORDS_BYTES], right[TENSOR_SHAPE_BYTES], wrong[TENSOR_SHAPE_BYTES];
     const bool wide = dtype == DTYPE_BF16 && theirs->dtype == DTYPE_F32;
     if (!answer->is_text && theirs->dtype != dtype && !wide) {
         snprintf(words, sizeof words, "has numbers of %s, expected %s", dtype_name(theirs->dtype), dtype_name(dtype));
         fail(checked, answer->name, words);
-    } else if (lie == LIES_OTHERWISE) {
+    } else if (layout == LAYOUT_OTHER) {
         snprintf(words, sizeof words, "is %s, expected %s", tensor_shape_text(theirs, wrong),
                  tensor_shape_text(&result->truth, right));
         fail(checked, answer->name, words);
     } else {
-        compare(checked, theirs, lie, result, dtype);
+        compare(checked, theirs, layout, result, dtype);
     }
 }
 
 /* --- why ---------------------------------------------------------------------------------------------------------- */
 
-/* The first explanation of a result; NULL: there is none. Of gradients with mistakes of their own it is this one's. */
+/* The first explanation of a result; NULL: there is none. Gradients may have mistakes of their own. */
 static const struct why_explanation *explanation_of(const struct why *why, const char *result)
 {
     const enum stage stage = stage_find(result, strlen(result));
@@ -299,7 +301,7 @@ static const struct why_explanation *explanation_of(const struct why *why, const
     return NULL;
 }
 
-/* Its mistakes, by name and in words. */
+/* Takes over its mistakes, by name and in words. */
 static void tell_why(struct case_checked *checked, const struct why *why, const char *result)
 {
     const struct why_explanation *explanation = explanation_of(why, result);
@@ -359,7 +361,7 @@ static enum status word_question(struct case_checked *checked, const struct answ
     return STATUS_OK;
 }
 
-/* STATUS_USAGE where it cannot be asked about such numbers. */
+/* STATUS_USAGE where why does not take such numbers. */
 static enum status ask_why(struct case_checked *checked, const struct answers *answers, const struct answer *answer,
                            bool gradients, struct arena *arena, struct error *error)
 {
@@ -415,14 +417,14 @@ static enum status check_answers(struct case_checked *checked, struct case_made 
     }
     if (ask_why(checked, answers, worst, gradients, arena, error) == STATUS_SYSTEM)
         return STATUS_SYSTEM;
-    *error = (struct error){0}; /* why cannot be asked about such numbers */
+    *error = (struct error){0}; /* why does not take such numbers */
     const char *blank = tensor_blank(&worst->tensor);
     if (checked->sentence[0] == '\0' && blank != NULL)
         snprintf(checked->sentence, sizeof checked->sentence, "every number is %s: was the result written?", blank);
     return STATUS_OK;
 }
 
-/* What is missing of the results: all of them, or some. One that is older than its case is none of it. */
+/* Which results are missing: all of them, or some. A result that is older than its case does not count. */
 static void check_missing(struct case_checked *checked, const struct case_made *made, const struct answers *answers)
 {
     struct text reason = text_begin(checked->reason, sizeof checked->reason);
@@ -477,7 +479,7 @@ static enum status check_case(struct case_checked *checked, const struct cases_r
     return status;
 }
 
-/* What is in the folder that is no case. */
+/* Notes what else is in the folder. */
 static enum status note_others(struct cases_report *report, struct arena *arena, struct error *error)
 {
     const char **names;
@@ -500,7 +502,7 @@ enum status cases_check(struct cases_report *report, const char *folder, struct 
     struct case_sizes sizes;
     if (folder[0] == '\0')
         return error_usage(error, "'' is no name of a folder; expected one that attn cases wrote");
-    /* Behind "./" no name is an option, here and in the command lines that are asked and shown. */
+    /* After "./" no name is an option, here and in the commands that are run and shown. */
     *report = (struct cases_report){.folder = folder[0] == '-' ? folder_path(".", folder, arena, error) : folder};
     report->checked = arena_allocate(arena, CASES_COUNT, sizeof report->checked[0], error);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
@@ -530,7 +532,6 @@ enum status cases_check(struct cases_report *report, const char *folder, struct 
     return cases_find_earlier(report, arena, error) || note_others(report, arena, error) ? error->status : STATUS_OK;
 }
 
-/* *same: whether the folder is that one. */
 static enum status compare_folder(const char *folder, const struct stat *its, bool *same, struct error *error)
 {
     struct stat there;

@@ -8,7 +8,8 @@ enum { MOST_TENSORS = 12, TILE = 64, PAGE = 16 };
 
 /* --- sizes -------------------------------------------------------------------------------------------------------- */
 
-/* The largest share of the heads that serves several of query each; 0 where there is none between one and all. */
+/* The largest number of key and value heads that each serve several query heads; 0 where there is none between one
+ * and all. */
 static size_t shared_heads(size_t heads, enum case_sharing sharing)
 {
     size_t part = 2;
@@ -17,7 +18,7 @@ static size_t shared_heads(size_t heads, enum case_sharing sharing)
     return sharing == CASE_EACH ? heads : heads == 1 ? 0 : sharing == CASE_ONE ? 1 : part < heads ? heads / part : 0;
 }
 
-/* So many tokens of a row, whose longest side is cut to --max-tokens: the others keep their share of it. */
+/* The tokens of a row whose longest side is cut to --max-tokens: the others keep their share. */
 static size_t cut(size_t tokens, size_t longest, size_t most)
 {
     return longest <= most ? tokens : memory_larger(tokens * most / longest, 1);
@@ -56,7 +57,7 @@ double *case_add(struct case_drawing *drawing, const char *name, size_t rank, co
     return case_add_of(drawing, name, DTYPE_F64, rank, shape);
 }
 
-/* The digits that float32 has not come from a second draw. */
+/* A second draw gives the digits that float32 lacks. */
 enum status case_normal(struct case_drawing *drawing, double *numbers, size_t count)
 {
     float *drawn = arena_allocate(drawing->arena, count, 2 * sizeof *drawn, drawing->error);
@@ -74,111 +75,26 @@ static double *row_of(double *numbers, const struct case_sizes *sizes, size_t he
     return numbers + (head * sizes->keys + token) * columns;
 }
 
-/* The first column of all queries becomes 4, and that of key j what `first` says, so that scaled is their product
- * over sqrt(d), and what the other columns give, times `others`. */
-static void make_scores(struct case_drawing *drawing, double others, double first(size_t key, size_t keys))
+/* Sets the first column of all queries to 4, and that of key j by its scores, so that scaled is their product over
+ * sqrt(d), plus what the other columns add. */
+static void set_scores(struct case_drawing *drawing, const struct case_scores *scores)
 {
     const struct case_sizes *sizes = &drawing->sizes;
-    const size_t d = sizes->d_head, queries = sizes->items * sizes->heads * sizes->queries;
-    const size_t heads = sizes->items * sizes->kv_heads;
-    for (size_t i = 0; i < queries; i++)
+    const size_t d = sizes->d_head, keys = sizes->keys;
+    for (size_t i = 0; i < sizes->items * sizes->heads * sizes->queries; i++)
         drawing->query[i * d] = 4;
-    for (size_t head = 0; head < heads; head++)
-        for (size_t key = 0; key < sizes->keys; key++) {
-            double *row = row_of(drawing->key, sizes, head, key, d);
-            for (size_t column = 0; column < d; column++)
-                row[column] *= others;
-            row[0] = first(key, sizes->keys) * sqrt((double)d) / 4;
-        }
+    for (size_t i = 0; i < sizes->items * sizes->kv_heads * keys; i++) {
+        const size_t key = i % keys;
+        const double two = key == keys / 3 || key + 1 == keys ? scores->two : 0;
+        const double ends = key == 0 ? scores->first : key + 1 == keys ? scores->last : 0;
+        for (size_t column = 0; column < d; column++)
+            drawing->key[i * d + column] *= scores->others;
+        drawing->key[i * d] =
+            (scores->all + scores->rising * (double)key / (double)keys + two + ends) * sqrt((double)d) / 4;
+    }
 }
 
-static double first_last(size_t key, size_t keys)
-{
-    return key + 1 == keys ? 5 : 0;
-}
-
-static double first_first(size_t key, size_t keys)
-{
-    (void)keys;
-    return key == 0 ? 5 : 0;
-}
-
-static double first_rising(size_t key, size_t keys)
-{
-    return 20 * (double)key / (double)keys;
-}
-
-/* Two keys of each row are as large. */
-static double first_apart(size_t key, size_t keys)
-{
-    return key == keys / 3 || key + 1 == keys ? 1 : 0;
-}
-
-static double first_90(size_t key, size_t keys)
-{
-    return 90 * first_apart(key, keys);
-}
-
-static double first_1000(size_t key, size_t keys)
-{
-    return 1000 * first_apart(key, keys);
-}
-
-static double first_low(size_t key, size_t keys)
-{
-    (void)key, (void)keys;
-    return -1000;
-}
-
-static double first_equal(size_t key, size_t keys)
-{
-    (void)key, (void)keys;
-    return 0.5;
-}
-
-enum status make_last(struct case_drawing *drawing)
-{
-    make_scores(drawing, 0.5, first_last);
-    return STATUS_OK;
-}
-
-enum status make_first(struct case_drawing *drawing)
-{
-    make_scores(drawing, 0.5, first_first);
-    return STATUS_OK;
-}
-
-enum status make_rising(struct case_drawing *drawing)
-{
-    make_scores(drawing, 0.5, first_rising);
-    return STATUS_OK;
-}
-
-enum status make_apart_90(struct case_drawing *drawing)
-{
-    make_scores(drawing, 0.5, first_90);
-    return STATUS_OK;
-}
-
-enum status make_apart_1000(struct case_drawing *drawing)
-{
-    make_scores(drawing, 0.5, first_1000);
-    return STATUS_OK;
-}
-
-enum status make_equal(struct case_drawing *drawing)
-{
-    make_scores(drawing, 0, first_equal);
-    return STATUS_OK;
-}
-
-enum status make_low(struct case_drawing *drawing)
-{
-    make_scores(drawing, 0.5, first_low);
-    return STATUS_OK;
-}
-
-/* All products have the sign of the key, and come to more than 65504 in all. */
+/* All products have the sign of the key, and add up to more than 65504. */
 enum status make_overflow(struct case_drawing *drawing)
 {
     const struct case_sizes *sizes = &drawing->sizes;
@@ -193,7 +109,7 @@ enum status make_overflow(struct case_drawing *drawing)
     return STATUS_OK;
 }
 
-/* An eighth of the smallest normal number: what is flushed to 0 is seen, one rounding more is not. */
+/* An eighth of the smallest normal number: flushing it to 0 shows, one more rounding does not. */
 enum status make_denormal(struct case_drawing *drawing)
 {
     const struct case_sizes *sizes = &drawing->sizes;
@@ -203,12 +119,11 @@ enum status make_denormal(struct case_drawing *drawing)
     return STATUS_OK;
 }
 
-/* As large as leaves a context of about a quarter above what the dtype's rounding of each value may do. */
+/* Large enough that a context of about a quarter stays above the rounding error of each value. */
 enum status make_alternating(struct case_drawing *drawing)
 {
     const struct case_sizes *sizes = &drawing->sizes;
     const double size = fmin(100, ldexp(1, dtype_precision(drawing->dtype)) / 64);
-    make_scores(drawing, 0, first_equal);
     for (size_t head = 0; head < sizes->items * sizes->kv_heads; head++)
         for (size_t key = 0; key < sizes->keys; key++)
             for (size_t column = 0; column < sizes->d_value; column++) {
@@ -249,7 +164,7 @@ enum status make_mask_rows(struct case_drawing *drawing)
     return STATUS_OK;
 }
 
-/* Keys at the start are forbidden to every query. */
+/* Masks keys at the start for every query. */
 enum status make_mask_block(struct case_drawing *drawing)
 {
     const size_t queries = drawing->sizes.queries, keys = drawing->sizes.keys;
@@ -318,20 +233,22 @@ enum status make_lengths(struct case_drawing *drawing)
     return added != NULL ? STATUS_OK : drawing->error->status;
 }
 
-enum status make_sinks(struct case_drawing *drawing)
+static enum status add_sinks(struct case_drawing *drawing, double base, double step)
 {
     double *sinks = case_add(drawing, "sinks", 1, &drawing->sizes.heads);
     for (size_t head = 0; head < drawing->sizes.heads && sinks != NULL; head++)
-        sinks[head] = 2 - (double)(head % 4);
+        sinks[head] = base + step * (double)(head % 4);
     return sinks != NULL ? STATUS_OK : drawing->error->status;
+}
+
+enum status make_sinks(struct case_drawing *drawing)
+{
+    return add_sinks(drawing, 2, -1);
 }
 
 enum status make_sinks_large(struct case_drawing *drawing)
 {
-    double *sinks = case_add(drawing, "sinks", 1, &drawing->sizes.heads);
-    for (size_t head = 0; head < drawing->sizes.heads && sinks != NULL; head++)
-        sinks[head] = 8 + (double)(head % 4);
-    return sinks != NULL ? STATUS_OK : drawing->error->status;
+    return add_sinks(drawing, 8, 1);
 }
 
 /* --- layouts ------------------------------------------------------------------------------------------------------ */
@@ -346,44 +263,42 @@ static void transpose(const double *from, double *to, size_t items, size_t heads
                        from + ((item * heads + head) * tokens + token) * columns, columns * sizeof *to);
 }
 
-static enum status lay_each(struct case_drawing *drawing)
+/* Lays out query, key and value: as drawn, or of packed sequences as T x H x columns. */
+static enum status lay_operands(struct case_drawing *drawing, bool packed)
 {
+    static const char *const NAMES[] = {"query", "key", "value"};
     const struct case_sizes *sizes = &drawing->sizes;
-    const size_t query[] = {sizes->items, sizes->heads, sizes->queries, sizes->d_head};
-    const size_t key[] = {sizes->items, sizes->kv_heads, sizes->keys, sizes->d_head};
-    const size_t value[] = {sizes->items, sizes->kv_heads, sizes->keys, sizes->d_value};
-    double *laid[] = {case_add(drawing, "query", 4, query), case_add(drawing, "key", 4, key),
-                      case_add(drawing, "value", 4, value)};
-    if (laid[0] == NULL || laid[1] == NULL || laid[2] == NULL)
-        return drawing->error->status;
-    memcpy(laid[0], drawing->query, query[0] * query[1] * query[2] * query[3] * sizeof *laid[0]);
-    memcpy(laid[1], drawing->key, key[0] * key[1] * key[2] * key[3] * sizeof *laid[1]);
-    memcpy(laid[2], drawing->value, value[0] * value[1] * value[2] * value[3] * sizeof *laid[2]);
+    const double *const drawn[] = {drawing->query, drawing->key, drawing->value};
+    for (size_t i = 0; i < 3; i++) {
+        const size_t heads = i == 0 ? sizes->heads : sizes->kv_heads, tokens = i == 0 ? sizes->queries : sizes->keys;
+        const size_t columns = i == 2 ? sizes->d_value : sizes->d_head;
+        const size_t apart[] = {sizes->items, heads, tokens, columns}, of_tokens[] = {tokens, heads, columns};
+        double *laid = case_add(drawing, NAMES[i], packed ? 3 : 4, packed ? of_tokens : apart);
+        if (laid == NULL)
+            return drawing->error->status;
+        if (packed)
+            transpose(drawn[i], laid, 1, heads, tokens, columns);
+        else
+            memcpy(laid, drawn[i], sizes->items * heads * tokens * columns * sizeof *laid);
+    }
     return STATUS_OK;
 }
 
 enum { STARTS = 6 };
 
-/* Query, key and value as T x H x columns, and where their sequences start. */
+/* Packed sequences, and where they start. */
 static enum status lay_sequences(struct case_drawing *drawing, const int64_t of_queries[STARTS],
                                  const int64_t of_keys[STARTS])
 {
-    const struct case_sizes *sizes = &drawing->sizes;
     const size_t count = STARTS;
-    const size_t query[] = {sizes->queries, sizes->heads, sizes->d_head};
-    const size_t key[] = {sizes->keys, sizes->kv_heads, sizes->d_head};
-    const size_t value[] = {sizes->keys, sizes->kv_heads, sizes->d_value};
-    double *laid[] = {case_add(drawing, "query", 3, query), case_add(drawing, "key", 3, key),
-                      case_add(drawing, "value", 3, value)};
+    if (lay_operands(drawing, true) != STATUS_OK)
+        return drawing->error->status;
     int64_t *query_starts = case_add_of(drawing, "cu_seqlens_q", DTYPE_I64, 1, &count);
     int64_t *key_starts = case_add_of(drawing, "cu_seqlens_k", DTYPE_I64, 1, &count);
-    if (laid[0] == NULL || laid[1] == NULL || laid[2] == NULL || query_starts == NULL || key_starts == NULL)
+    if (query_starts == NULL || key_starts == NULL)
         return drawing->error->status;
     memcpy(query_starts, of_queries, STARTS * sizeof *query_starts);
     memcpy(key_starts, of_keys, STARTS * sizeof *key_starts);
-    transpose(drawing->query, laid[0], 1, query[1], query[0], query[2]);
-    transpose(drawing->key, laid[1], 1, key[1], key[0], key[2]);
-    transpose(drawing->value, laid[2], 1, value[1], value[0], value[2]);
     return STATUS_OK;
 }
 
@@ -399,15 +314,15 @@ enum status lay_packed_apart(struct case_drawing *drawing)
     return lay_sequences(drawing, QUERIES, KEYS);
 }
 
-/* One page of a cache: NaN all over. */
+/* Fills one page of a cache with NaN. */
 static void poison_page(double *cache, size_t page, size_t numbers)
 {
     for (size_t i = 0; i < numbers; i++)
         cache[page * numbers + i] = NAN;
 }
 
-/* Items of 17, 1, 33 and 0 tokens in 12 pages. The tails of their pages are NaN, and pages from 9 on; the others that
- * nobody has hold numbers, as of an item that has gone: who leaves the table aside reads those. */
+/* Items of 17, 1, 33 and 0 tokens in 12 pages. The tails of their pages are NaN, and pages from 9 on. The other
+ * unused pages hold numbers, as if of an earlier item: a kernel that ignores the table reads those. */
 enum status lay_pages(struct case_drawing *drawing)
 {
     static const int64_t LENGTHS[] = {17, 1, 33, 0}, TABLE[][3] = {{5, 2, -1}, {4, -1, -1}, {0, 6, 1}, {-1, -1, -1}};
@@ -458,7 +373,7 @@ bool case_has_sinks(const struct case_row *row)
 
 /* --- a case ------------------------------------------------------------------------------------------------------- */
 
-/* Three kinds of numbers, each as torch.randn draws it. */
+/* Draws query, key and value as torch.randn does. */
 static enum status draw_operands(struct case_drawing *drawing)
 {
     const struct case_sizes *sizes = &drawing->sizes;
@@ -486,7 +401,8 @@ static void round_all(struct input_file *file, enum dtype dtype)
     input_file_sort(file);
 }
 
-/* The gradient by the context, in a file of its own: as the context lies, and T x H x d_v of packed sequences. */
+/* The gradient with respect to the context, in a separate file: laid out like the context, T x H x d_v for packed
+ * sequences. */
 static enum status draw_gradient(struct case_drawing *drawing, struct input_file *file, bool packed)
 {
     const struct case_sizes *sizes = &drawing->sizes;
@@ -514,8 +430,12 @@ enum status case_draw(const struct case_row *row, const struct options *options,
     struct case_drawing drawing = {
         .sizes = *sizes, .dtype = options->dtype, .file = &files->files[0], .arena = arena, .error = error};
     torch_random_seed(&drawing.generator, TORCH_RANDOM_VECTOR, options->seed + 1000003 * (uint64_t)(row - CASES));
-    if (draw_operands(&drawing) || (row->make != NULL && row->make(&drawing)) ||
-        (row->lay != NULL ? row->lay : lay_each)(&drawing) ||
+    if (draw_operands(&drawing) != STATUS_OK)
+        return error->status;
+    if (row->scores != NULL)
+        set_scores(&drawing, row->scores);
+    if ((row->make != NULL && row->make(&drawing)) ||
+        (row->lay != NULL ? row->lay(&drawing) : lay_operands(&drawing, false)) ||
         (row->gradients && draw_gradient(&drawing, &files->files[3], case_is_packed(row))))
         return error->status;
     round_all(&files->files[0], options->dtype);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* How the numbers of a case are made, and how they lie: the functions that rows name. */
+/* How to draw and lay out the numbers of a case: the functions that rows name. */
 #ifndef ATTN_CASES_DRAW_H
 #define ATTN_CASES_DRAW_H
 
 #include "cases/cases.h"
 
-/* What a case is drawn into: all numbers are doubles, rounded to the dtype at the end. */
+/* A case while it is drawn: all numbers are doubles, rounded to the dtype at the end. */
 struct case_drawing {
     struct case_sizes sizes;
     enum dtype dtype;
@@ -20,13 +20,12 @@ struct case_drawing {
 double *case_add(struct case_drawing *drawing, const char *name, size_t rank, const size_t *shape);
 void *case_add_of(struct case_drawing *drawing, const char *name, enum dtype dtype, size_t rank, const size_t *shape);
 
-/* Numbers as torch.randn draws them, with digits of a double. STATUS_SYSTEM where memory is short. */
+/* Numbers as torch.randn draws them, with the digits of a double. STATUS_SYSTEM where memory is short. */
 enum status case_normal(struct case_drawing *drawing, double *numbers, size_t count);
 
 /* Makers. */
 case_maker make_mask_rows, make_mask_block, make_mask_float, make_mask_infinite, make_poison_mask, make_poison_behind,
-    make_lengths, make_last, make_first, make_rising, make_apart_90, make_apart_1000, make_equal, make_low,
-    make_overflow, make_denormal, make_sinks, make_sinks_large, make_alternating;
+    make_lengths, make_overflow, make_denormal, make_sinks, make_sinks_large, make_alternating;
 
 /* Layouts. */
 case_maker lay_packed, lay_packed_apart, lay_pages;

@@ -18,7 +18,7 @@ static enum status add_file(struct case_file *files, size_t *count, const char *
     return file->bytes != NULL ? STATUS_OK : error->status;
 }
 
-/* "expected_context_f64.npy", of parts, in the arena; NULL where memory is short. */
+/* "expected_context_f64.npy", of three parts, in the arena; NULL where memory is short. */
 static const char *name_file(const char *before, const char *name, const char *behind, struct arena *arena,
                              struct error *error)
 {
@@ -27,7 +27,7 @@ static const char *name_file(const char *before, const char *name, const char *b
     return arena_text(arena, text, (size_t)length, error);
 }
 
-/* One table of a result by a writer, all its numbers rounded once to the dtype. */
+/* One table of a result by a writer, all numbers rounded once to the dtype. */
 static enum status add_table(struct case_file *files, size_t *count, const char *name, const struct result *result,
                              const struct result_table *table, enum dtype dtype, struct arena *arena,
                              struct error *error)
@@ -124,7 +124,7 @@ static enum status add_inputs(struct case_made *made, struct case_file *files, s
 enum status case_files(struct case_made *made, const struct options *options, struct case_file *files, size_t *count,
                        struct arena *arena, struct error *error)
 {
-    /* .npy has no bfloat16: its numbers are float32's, too */
+    /* .npy has no bfloat16: it holds such numbers as float32 */
     const enum dtype dtype = dtype_npy(options->dtype) != NULL ? options->dtype : DTYPE_F32;
     *count = 0;
     if (add_case(made, files, count, arena, error) || add_inputs(made, files, count, arena, error))
@@ -160,7 +160,7 @@ static const char *option_of(const struct case_row *row, const char *name)
     return found != NULL ? found + strlen(name) : NULL;
 }
 
-/* What a kernel must be able to do beside the causal rule and a scale, "window=16,0+sinks", or "-". */
+/* What a kernel needs besides the causal rule and a scale, "window=16,0+sinks", or "-". */
 static void write_also(const struct case_row *row, struct output *output)
 {
     static const char *const NAMES[] = {"align", "window", "softcap", "alibi"};

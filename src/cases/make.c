@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What is written of a case, and what its bound is made from. */
+/* The stages to write, and those that the bound needs. */
 static const char FORWARD[] = "context,weights", BACKWARD[] = "weights,grad_context,grad_query,grad_key,grad_value",
                   WITH_SINKS[] = "weights,grad_context,grad_query,grad_key,grad_value,grad_sinks";
 
@@ -37,8 +37,8 @@ static enum status compute(struct result *result, struct problem *problem, const
     return result_create(result, problem, progress, false, arena, error);
 }
 
-/* All rows of the table, which lies in the result from then on. Gradients of packed sequences, which come as H x T x
- * columns, are turned to T x H x columns, as what they are by lies. */
+/* Computes all rows of the table into the result. Gradients of packed sequences come as H x T x columns, and become
+ * T x H x columns, like their inputs. */
 static enum status hold(struct case_made *made, struct case_result *result, struct arena *arena, struct error *error)
 {
     struct result_table *table = &result->table;
@@ -61,7 +61,7 @@ static enum status hold(struct case_made *made, struct case_result *result, stru
     return STATUS_OK;
 }
 
-/* The stages that a kernel is to give: all but what the bound is made from. */
+/* The stages that a kernel must write: all but those that the bound needs. */
 static enum status list_results(struct case_made *made, enum dtype dtype, struct arena *arena, struct error *error)
 {
     for (size_t i = 0; i < made->truth.table_count; i++) {
@@ -77,8 +77,7 @@ static enum status list_results(struct case_made *made, enum dtype dtype, struct
     return STATUS_OK;
 }
 
-/* What is written are the tensors as they were drawn: a result leaves out pages that are not read, and numbers the
- * others anew. */
+/* Shows the tensors as drawn: a result would leave out unused pages, and number the others again. */
 static void show_drawn(struct case_made *made)
 {
     for (size_t i = 0; i < made->inputs.table_count; i++) {

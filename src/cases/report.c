@@ -12,7 +12,7 @@ static const char *const VERDICTS[CASE_VERDICTS] = {"passed", "failed", "missing
 
 /* --- text --------------------------------------------------------------------------------------------------------- */
 
-/* "off by 1.2e-07 of 3.1e-05", or why that cannot be said. */
+/* "off by 1.2e-07 of 3.1e-05", or why there is no such number. */
 static void write_numbers(const struct case_checked *checked, struct output *output)
 {
     if (checked->reason[0] != '\0')
@@ -23,7 +23,6 @@ static void write_numbers(const struct case_checked *checked, struct output *out
         output_print(output, "%-10s  off by %.1e of %.1e", checked->result, checked->largest, checked->allowed);
 }
 
-/* Words beneath a case. */
 static void write_words(const char *before, const char *words, struct output *output)
 {
     struct wrap line = {.output = output, .columns = WRAP_COLUMNS, .indent = INDENT, .column = INDENT};
@@ -33,7 +32,7 @@ static void write_words(const char *before, const char *words, struct output *ou
     output_print(output, "\n");
 }
 
-/* The worst number and the right one, with the digits that tell them apart. */
+/* The worst number and the right one, with enough digits to tell them apart. */
 static void write_worst(const struct case_checked *checked, struct output *output)
 {
     char theirs[32], right[32];
@@ -46,13 +45,13 @@ static void write_worst(const struct case_checked *checked, struct output *outpu
     output_print(output, "    %s: %s, expected %s\n", checked->place, theirs, right);
 }
 
-/* What is told of a case that failed, each line beneath it. */
+/* The lines below a case that failed. */
 static void write_failure(const struct case_checked *checked, struct output *output)
 {
     char name[CASE_WORDS_BYTES + 8];
     write_words("for ", checked->row->purpose, output);
     if (checked->outside > 0) {
-        const bool named = checked->reason[0] != '\0'; /* which the first line does not */
+        const bool named = checked->reason[0] != '\0'; /* the first line does not name it */
         output_print(output, "    %s%s%zu of %zu numbers are off\n", named ? checked->result : "", named ? ": " : "",
                      checked->outside, checked->of);
         write_worst(checked, output);
@@ -66,7 +65,7 @@ static void write_failure(const struct case_checked *checked, struct output *out
         output_print(output, "    ask: %s\n", checked->command);
 }
 
-/* A name of a file may be any bytes. */
+/* The name of a file may be any bytes. */
 static void write_name(const char *before, const char *name, const char *what, struct output *output)
 {
     char shown[TEXT_PATH_BYTES];
@@ -91,7 +90,7 @@ static void write_unread(const struct case_checked *checked, struct output *outp
     }
 }
 
-/* Names of cases, and before the first what is said of them. */
+/* Names of cases, with `what` before the first. */
 static void write_cases(const char *what, const char *const *names, size_t count, struct output *output)
 {
     struct wrap line = {.output = output, .columns = WRAP_COLUMNS, .indent = INDENT};

@@ -9,6 +9,8 @@
     {.name = "causal-" #tokens, .purpose = #what ", causal: tiles on the diagonal", .options = "--causal", \
         .keys = (tokens), .exact = true},
 
+#define SCORES(...) &(const struct case_scores){__VA_ARGS__}
+
 const struct case_row CASES[] = {
     EDGE(15, one token less than a tile of 16 has)
     EDGE(16, exactly a tile of 16)
@@ -46,16 +48,16 @@ const struct case_row CASES[] = {
         .keys = 50, .needs = "attn_mask", .make = make_poison_mask},
     {.name = "nan-behind", .least = 3, .purpose = "keys and values that are NaN where no query comes to by the causal rule",
         .options = "--causal", .queries = 20, .keys = 50, .make = make_poison_behind},
-    {.name = "largest-last", .purpose = "the largest score of each row is the last: all before it is scaled down", .keys = 129, .make = make_last},
-    {.name = "largest-first", .purpose = "the largest score of each row is the first", .keys = 129, .make = make_first},
-    {.name = "rising", .purpose = "scores rise from key to key: the running maximum moves in every tile", .keys = 129, .make = make_rising},
-    {.name = "apart-90", .purpose = "scores of a row differ by 90: exp of one alone is beyond float32", .keys = 70, .make = make_apart_90},
-    {.name = "apart-1000", .purpose = "scores of a row differ by 1000: all but the largest vanish", .keys = 70, .make = make_apart_1000},
-    {.name = "all-equal", .purpose = "all scores are equal: the context is the mean of the values", .keys = 70, .make = make_equal},
-    {.name = "all-low", .purpose = "all scores are near -1000: without the maximum taken off, 0 / 0", .keys = 70, .make = make_low},
+    {.name = "largest-last", .purpose = "the largest score of each row is the last: all before it is scaled down", .keys = 129, .scores = SCORES(.others = 0.5, .last = 5)},
+    {.name = "largest-first", .purpose = "the largest score of each row is the first", .keys = 129, .scores = SCORES(.others = 0.5, .first = 5)},
+    {.name = "rising", .purpose = "scores rise from key to key: the running maximum moves in every tile", .keys = 129, .scores = SCORES(.others = 0.5, .rising = 20)},
+    {.name = "apart-90", .purpose = "scores of a row differ by 90: exp of one alone is beyond float32", .keys = 70, .scores = SCORES(.others = 0.5, .two = 90)},
+    {.name = "apart-1000", .purpose = "scores of a row differ by 1000: all but the largest vanish", .keys = 70, .scores = SCORES(.others = 0.5, .two = 1000)},
+    {.name = "all-equal", .purpose = "all scores are equal: the context is the mean of the values", .keys = 70, .scores = SCORES(.all = 0.5)},
+    {.name = "all-low", .purpose = "all scores are near -1000: without the maximum taken off, 0 / 0", .keys = 70, .scores = SCORES(.others = 0.5, .all = -1000)},
     {.name = "overflow-f16", .purpose = "query . key is beyond 65504, the largest of float16, before it is scaled", .keys = 70, .make = make_overflow},
     {.name = "denormal", .purpose = "values, and so contexts, are below the smallest normal number of the dtype", .keys = 70, .make = make_denormal},
-    {.name = "alternating", .purpose = "values alternate in sign and nearly cancel: sums want digits", .keys = 128, .make = make_alternating},
+    {.name = "alternating", .purpose = "values alternate in sign and nearly cancel: sums want digits", .keys = 128, .scores = SCORES(.all = 0.5), .make = make_alternating},
     {.name = "groups", .purpose = "fewer heads of key and value: each serves those of query that follow one another",
         .keys = 50, .sharing = CASE_GROUPS},
     {.name = "groups-causal", .purpose = "fewer heads of key and value, causal", .options = "--causal", .keys = 50, .sharing = CASE_GROUPS},
@@ -88,7 +90,7 @@ const struct case_row CASES[] = {
     {.name = "grad-softcap", .purpose = "through tanh", .options = "--softcap 5", .keys = 33, .gradients = true},
     {.name = "grad-one-token", .least = 1, .purpose = "T = 1: no gradient comes to query and key", .keys = 1, .gradients = true},
     {.name = "grad-largest-last", .purpose = "the largest score of each row is the last: the gradients by it are the largest, too",
-        .keys = 65, .gradients = true, .make = make_last},
+        .keys = 65, .gradients = true, .scores = SCORES(.others = 0.5, .last = 5)},
     {.name = "grad-lengths", .least = 4, .purpose = "items of no key, one, some and all: what lies behind a length is NaN, and its gradients are 0",
         .keys = 40, .items = 4, .gradients = true, .needs = "kv_lengths", .make = make_lengths},
     {.name = "grad-sinks", .purpose = "a logit a head in the maximum and the sum: it has a gradient, and no value",

@@ -3,9 +3,8 @@
 
 #include "base/wrap.h"
 
-#include <string.h>
 
-/* One case: its folder and its files. What it takes is given back at once. */
+/* Writes the folder and the files of one case, and frees what it took. */
 static enum status write_case(struct folder *folder, const struct case_row *row, const struct options *options,
                               struct error *error)
 {
@@ -43,7 +42,7 @@ static enum status write_all(struct folder *folder, const struct options *option
     return folder_file(folder, index.name, index.bytes, index.length);
 }
 
-/* The cases that these options leave out, for that reason. */
+/* Lists the cases that these options leave out for that reason. */
 static void write_left_out(const struct options *options, const char *why, bool heads, struct output *output)
 {
     struct wrap line = {.output = output, .columns = WRAP_COLUMNS, .indent = 4};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "diff/align.h"
+#include "diff/pair.h"
 #include "model/stage_id.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* A token that stands twice among them, or NULL; NULL, too, with the error set where memory is short. */
+/* A token that occurs twice, or NULL; NULL, too, with the error set where memory is short. */
 static const char *find_repeated(const char *const *tokens, size_t count, struct arena *arena, struct error *error)
 {
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
@@ -27,7 +27,7 @@ static const char *find_repeated(const char *const *tokens, size_t count, struct
     return NULL;
 }
 
-/* Where the few stand among the whole's, from 0 and rising; returns how many were found before one was not. */
+/* The positions of the few among the whole's, from 0 and rising; returns how many were found before one was not. */
 static size_t find_kept(const char *const *whole, size_t whole_count, const char *const *few, size_t count,
                         size_t *kept)
 {
@@ -56,7 +56,7 @@ static void refuse(struct diff_alignment *alignment, const char *token, const ch
              input->source);
 }
 
-/* One list of tokens each, that of the whole in `input`: STATUS_OK with a refusal where they do not tell. */
+/* Aligns one list of tokens, that of the whole in `input`: STATUS_OK with a refusal where it cannot. */
 static enum status meet_list(struct diff_alignment *alignment, size_t list, const struct input_file *input,
                              size_t *kept, struct arena *arena, struct error *error)
 {
@@ -75,7 +75,7 @@ static enum status meet_list(struct diff_alignment *alignment, size_t list, cons
     return STATUS_OK;
 }
 
-/* All lists, which must tell the same. */
+/* Aligns all lists, which must agree. */
 static enum status meet(struct diff_alignment *alignment, const struct input_file *input, struct arena *arena,
                         struct error *error)
 {
@@ -120,7 +120,7 @@ static enum status align(const struct diff *diff, struct diff_alignment *alignme
     return meet(alignment, a->count > b->count ? file_a : file_b, arena, error);
 }
 
-/* The tokens of its keys, where these are not made of the inputs. */
+/* The tokens of its keys, where the keys are not made of the inputs. */
 static const struct token_labels *key_labels(const struct input_file *input)
 {
     const bool crosses = input_file_has_layout(input, INPUT_FILE_CROSS) || input->key_tokens.texts != NULL ||
@@ -133,7 +133,7 @@ static bool shows_some(const struct input_file *input)
     return input_file_setting(input, "query") != NULL || input->part != NULL;
 }
 
-/* Of other tokens, a row among those asked for would meet that of another token. */
+/* With other tokens, a row among those asked for would be compared with another token's row. */
 static enum status check_rows(const struct diff *diff, struct error *error)
 {
     const struct input_file *a = &diff->a.input, *b = &diff->b.input;
@@ -158,7 +158,7 @@ enum status diff_align_tokens(struct diff *diff, struct arena *arena, struct err
     return align(diff, queries, arena, error) || align(diff, keys, arena, error) ? error->status : STATUS_OK;
 }
 
-/* Which tokens an axis of keys, or another one, counts. */
+/* Which tokens an axis of keys, or another axis, counts. */
 static enum diff_tokens which(const struct diff *diff, bool keys)
 {
     const struct diff_alignment *of_queries = &diff->alignments[DIFF_OF_QUERIES],
@@ -181,13 +181,13 @@ bool diff_lacks_token(const struct diff *diff)
 
 /* --- one pair ---------------------------------------------------------------------------------------------------- */
 
-/* The size of an axis, counted from the last one. */
+/* The size of an axis, counted from the last. */
 static size_t size_from_end(const struct tensor *tensor, size_t axis)
 {
     return axis < tensor->rank ? tensor->shape[tensor->rank - 1 - axis] : 1;
 }
 
-/* The tokens that an axis counts, itself counted from the last one; NULL: it counts none. */
+/* The tokens that an axis, counted from the last, counts; NULL: it counts none. */
 static struct diff_alignment *tokens_of_axis(struct diff *diff, const struct diff_stage *pair, size_t axis)
 {
     const bool mask = strcmp(pair->name, "attn_mask") == 0, stage = stage_exists(pair->stage);
@@ -199,8 +199,8 @@ static struct diff_alignment *tokens_of_axis(struct diff *diff, const struct dif
     return NULL;
 }
 
-/* Whether the shapes differ, and in axes of tokens alone: what aligns each axis from the last one on, NULL where they
- * do not differ. */
+/* Whether the shapes differ in axes of tokens alone; and the alignment of each axis from the last on, NULL where
+ * sizes agree. */
 static bool differs_in_tokens(struct diff *diff, const struct diff_stage *pair, struct diff_alignment **alignments)
 {
     bool differs = false;
@@ -214,59 +214,22 @@ static bool differs_in_tokens(struct diff *diff, const struct diff_stage *pair, 
     return differs;
 }
 
-/* Elements of `size` bytes at the places that are kept along each axis, NULL: all; `to` has the shape. */
-static void gather(const char *from, const struct tensor *whole, char *to, const struct tensor *cut, size_t size,
-                   const size_t *const *kept)
-{
-    size_t index[TENSOR_RANK] = {0};
-    for (size_t i = 0; i < tensor_count(cut); i++) {
-        size_t place = 0;
-        for (size_t axis = 0; axis < cut->rank; axis++)
-            place = place * whole->shape[axis] + (kept[axis] != NULL ? kept[axis][index[axis]] : index[axis]);
-        memcpy(to + i * size, from + place * size, size);
-        for (size_t axis = cut->rank; axis-- > 0 && ++index[axis] == cut->shape[axis];)
-            index[axis] = 0;
-    }
-}
-
-static enum status cut_table(const struct file_tensor **named, const size_t *shape, const size_t *const *kept,
-                             struct arena *arena, struct error *error)
-{
-    const struct file_tensor *whole = *named;
-    const struct tensor *tensor = &whole->tensor;
-    struct file_tensor *made = arena_allocate(arena, 1, sizeof *made, error);
-    if (made == NULL)
-        return error->status;
-    *made = (struct file_tensor){.name = whole->name};
-    if (tensor_create(&made->tensor, tensor->dtype, tensor->rank, shape, arena, error) != STATUS_OK)
-        return error->status;
-    gather(tensor->data, tensor, made->tensor.data, &made->tensor, dtype_size(tensor->dtype), kept);
-    *named = made;
-    if (whole->last_digit == NULL)
-        return STATUS_OK;
-    int16_t *digits = arena_allocate(arena, tensor_count(&made->tensor), sizeof *digits, error);
-    if (digits == NULL)
-        return error->status;
-    gather((const char *)whole->last_digit, tensor, (char *)digits, &made->tensor, sizeof *digits, kept);
-    made->last_digit = digits;
-    return STATUS_OK;
-}
-
-/* Cuts one table along the axes whose tokens its file has more of. */
+/* Cuts a table along the axes where its file has more tokens. */
 static enum status cut_side(const struct file_tensor **named, bool of_a, struct diff_alignment *const *alignments,
                             struct arena *arena, struct error *error)
 {
-    const size_t rank = (*named)->tensor.rank;
-    const size_t *kept[TENSOR_RANK] = {NULL};
-    size_t shape[TENSOR_RANK] = {0}, cuts = 0;
-    for (size_t axis = 0; axis < rank; axis++) {
-        const struct diff_alignment *alignment = alignments[rank - 1 - axis];
+    const struct tensor *tensor = &(*named)->tensor;
+    struct diff_axes axes = {.rank = tensor->rank};
+    size_t cuts = 0, stride = 1;
+    for (size_t axis = axes.rank; axis-- > 0; stride *= tensor->shape[axis]) {
+        const struct diff_alignment *alignment = alignments[axes.rank - 1 - axis];
         const bool cut = alignment != NULL && alignment->whole == (of_a ? alignment->a : alignment->b);
-        kept[axis] = cut ? alignment->kept : NULL;
-        shape[axis] = cut ? alignment->few->count : (*named)->tensor.shape[axis];
+        axes.kept[axis] = cut ? alignment->kept : NULL;
+        axes.shape[axis] = cut ? alignment->few->count : tensor->shape[axis];
+        axes.stride[axis] = stride;
         cuts += cut;
     }
-    return cuts > 0 ? cut_table(named, shape, kept, arena, error) : STATUS_OK;
+    return cuts > 0 ? diff_rearrange(named, &axes, arena, error) : STATUS_OK;
 }
 
 enum status diff_align(struct diff *diff, struct diff_stage *pair, struct arena *arena, struct error *error)

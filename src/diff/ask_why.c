@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "diff/ask_why.h"
+#include "diff/report.h"
 
 #include "base/shell_word.h"
 #include "cli/option_line.h"
-#include "diff/align.h"
-#include "diff/refusal.h"
 #include "model/stages.h"
 
 #include <string.h>
 
-/* Settings that both files tell. */
+/* Whether the settings are the same, where both files have settings. */
 static bool same_settings(const struct input_file *a, const struct input_file *b)
 {
     size_t same = 0;
@@ -20,7 +18,7 @@ static bool same_settings(const struct input_file *a, const struct input_file *b
     return a->setting_count == 0 || b->setting_count == 0 || (same == a->setting_count && same == b->setting_count);
 }
 
-/* Whether they were made of the same, as far as the files tell. */
+/* Whether both have the same sources, as far as the files say. */
 static bool same_sources(const struct diff *diff)
 {
     return diff->source_count == 0 && same_settings(&diff->a.input, &diff->b.input) &&
@@ -35,7 +33,7 @@ static bool holds_parameters(const struct input_file *input)
     return false;
 }
 
-/* Whether the result of that mechanism holds all that it was made from, and nothing was done wrong on purpose. */
+/* Whether the result holds all that it was computed from, and has no mistake on purpose. */
 static bool is_input_again(const struct input_file *input, enum mechanism mechanism)
 {
     if (!input->is_result || mechanism == MECHANISM_COUNT || input->part != NULL ||
@@ -46,27 +44,19 @@ static bool is_input_again(const struct input_file *input, enum mechanism mechan
     return input_file_find(input, "inputs") != NULL && holds_parameters(input);
 }
 
-/* Standard input, or the descriptor that a shell opened, is gone by then. */
+/* Standard input, or a descriptor that a shell opened, is gone by then. */
 static bool is_there_again(const char *path)
 {
     return strcmp(path, "-") != 0 && strncmp(path, "/dev/", strlen("/dev/")) != 0;
 }
 
-/* Whether B has gradients, which why takes with --grad. */
+/* Whether B has gradients, which why compares with --grad. */
 static bool has_gradients(const struct input_file *b)
 {
     for (size_t i = 0; i < b->tensor_count; i++)
         if (STAGES[stage_find(b->tensors[i].name, strlen(b->tensors[i].name))].backward)
             return true;
     return false;
-}
-
-/* The gradient that they come from is one of A's tables; false where it is not. */
-static bool add_grad(const struct input_file *a, enum mechanism mechanism, const char *path, struct text *line)
-{
-    text_add(line, " --%s ", OPTIONS[OPTION_GRAD].name);
-    shell_word(line, path);
-    return input_file_find(a, stage_name(mechanism_grad_stage(mechanism))) != NULL;
 }
 
 bool diff_ask_why(const struct diff *diff, const struct options *options, struct text *line)
@@ -83,8 +73,9 @@ bool diff_ask_why(const struct diff *diff, const struct options *options, struct
     shell_word(line, options->files[1]);
     if (options->stage_count == 1 && diff_is_bare(&diff->b.input))
         text_add(line, " --%s %s", OPTIONS[OPTION_STAGES].name, stage_name(options->stages[0]));
-    if ((has_gradients(&diff->b.input) || STAGES[diff->stages[diff->cause].stage].backward) &&
-        !add_grad(a, mechanism, options->files[0], line))
-        return false;
-    return !line->cut;
+    if (!has_gradients(&diff->b.input) && !STAGES[diff->stages[diff->cause].stage].backward)
+        return !line->cut;
+    text_add(line, " --%s ", OPTIONS[OPTION_GRAD].name);
+    shell_word(line, options->files[0]);
+    return !line->cut && input_file_find(a, stage_name(mechanism_grad_stage(mechanism))) != NULL;
 }

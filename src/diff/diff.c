@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "diff/diff.h"
 
-#include "diff/align.h"
-#include "diff/dtypes.h"
-#include "diff/heads.h"
-#include "diff/refusal.h"
-#include "diff/sources.h"
 #include "model/stages.h"
 #include "read/load.h"
 
@@ -56,7 +51,7 @@ static enum status check_comparable(const struct diffing *diffing, const struct 
                        a->source, reordered ? "; as many numbers, in other axes" : diff_align_refusal(diff, stage));
 }
 
-/* As many rows of CSV must be the same ones. */
+/* Tables with as many rows of CSV must have the same rows. */
 static enum status check_rows(const struct diffing *diffing, const char *name, const struct file_tensor *a,
                               const struct file_tensor *b)
 {
@@ -92,7 +87,7 @@ static enum status add_stage(const struct diffing *diffing, enum stage stage, co
 
 /* --- comparing --------------------------------------------------------------------------------------------------- */
 
-/* The nearest stage that is made from it and agrees, or is itself undone by one that does. */
+/* The nearest stage made from it that agrees, or that is itself undone by one that does. */
 static enum stage find_undone_by(const struct diff *diff, size_t departing)
 {
     for (size_t i = departing + 1; i < diff->count; i++)
@@ -118,7 +113,7 @@ static void compare_stages(struct diff *diff)
 
 /* --- which stages ------------------------------------------------------------------------------------------------ */
 
-/* The stage by its name; where one stage alone is asked for, also the one tensor of a file whatever its name. */
+/* The stage by its name; where --stages names one stage alone, also the only tensor of a file, whatever its name. */
 static const struct file_tensor *find_asked(const struct diffing *diffing, const struct input_file *input,
                                             enum stage stage)
 {
@@ -126,14 +121,14 @@ static const struct file_tensor *find_asked(const struct diffing *diffing, const
     return found == NULL && diffing->options->stage_count == 1 ? diff_sole_tensor(input) : found;
 }
 
-/* The gradients by parameters have names of their own. */
+/* Whether it is a gradient with respect to a parameter: these have their own names. */
 static bool is_of_parameter(const struct file_tensor *named)
 {
     return input_file_kind(named->name) == INPUT_FILE_STAGE &&
            stage_find(named->name, strlen(named->name)) == STAGE_NAMES;
 }
 
-/* Those of A that B has too; one that B lacks is told. */
+/* Adds those of A that B has too; notes the others. */
 static enum status add_parameters(const struct diffing *diffing)
 {
     struct diff *diff = diffing->diff;
@@ -181,7 +176,7 @@ static enum status add_asked(const struct diffing *diffing)
     return STATUS_OK;
 }
 
-/* What either file holds and was not compared. */
+/* The stages that either file holds and that were not compared. */
 static uint64_t left_stages(const struct diff *diff)
 {
     uint64_t left = 0;
@@ -195,7 +190,8 @@ static uint64_t left_stages(const struct diff *diff)
     return left;
 }
 
-/* Two files with one tensor each, of which one at most is a stage by its name, and none is known as something else. */
+/* Compares two files with one tensor each: at most one of them is a stage by its name, and neither is known as
+ * something else. */
 static enum status add_sole(const struct diffing *diffing)
 {
     const struct input_file *a = &diffing->diff->a.input, *b = &diffing->diff->b.input;
@@ -208,7 +204,7 @@ static enum status add_sole(const struct diffing *diffing)
     return add_stage(diffing, of_a != STAGE_NAMES ? of_a : of_b, diff_sole_tensor(a), diff_sole_tensor(b));
 }
 
-/* A stage that one file alone has; the other one may have it under a wrong name. */
+/* Notes a stage that one file alone has; the other one may have it under a wrong name. */
 static void note_lacking(struct diff *diff, enum stage stage, bool in_a)
 {
     const char *near = diff_misspelt(in_a ? &diff->a.input : &diff->b.input, stage);

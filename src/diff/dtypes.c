@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "diff/dtypes.h"
+#include "diff/pair.h"
 
 #include "base/decimal.h"
-#include "diff/sources.h"
 
 #include <math.h>
 
@@ -33,7 +32,7 @@ enum status diff_read_dtype(struct diff_side *side, struct error *error)
     return STATUS_OK;
 }
 
-/* The dtype of what the tensor of a text meets: that of its name, or of a file with one tensor that. */
+/* The dtype of the tensor that it is compared with: the one of its name, or the only one of the file. */
 static enum dtype dtype_met(const struct diff_side *other, const struct file_tensor *named)
 {
     const struct file_tensor *met = input_file_find(&other->input, named->name);
@@ -43,7 +42,7 @@ static enum dtype dtype_met(const struct diff_side *other, const struct file_ten
     return dtype_is_working(met->tensor.dtype) ? met->tensor.dtype : DTYPE_F32;
 }
 
-/* Whether a decimal is a number of the dtype as far as its digits go, or the shortest that reads back as one. */
+/* Whether a decimal, to its last digit, is a number of the dtype, or the shortest decimal that reads back as one. */
 static bool is_number_of(enum dtype dtype, double decimal, int last_digit)
 {
     char text[DECIMAL_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "diff/heads.h"
+#include "diff/pair.h"
 #include "model/stage_id.h"
 
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 
 /* --- heads side by side ------------------------------------------------------------------------------------------ */
 
-/* A context whose heads lie side by side, (T, H d_v), where the other has an axis of heads behind that of the tokens,
- * (T, H, d_v): the same numbers in the same order. Which of them is flattened becomes a copy. */
+/* Joins heads: a context (T, H, d_v) becomes (T, H d_v) where the other one is; the same numbers in the same order.
+ * Copies the one that it changes. */
 static enum status join_heads(const struct file_tensor **split, const struct tensor *joined, struct arena *arena,
                               struct error *error)
 {
@@ -38,7 +38,8 @@ static size_t heads_in(const struct input_file *input, enum stage stage)
     return text != NULL ? strtoul(text, NULL, 10) : 0;
 }
 
-/* Whether it has H heads, (…, T, H, d) or (…, T, H d), behind tokens that the other has them before, (…, H, T, d). */
+/* Whether `behind` has H heads after its tokens, (…, T, H, d) or (…, T, H d), and `before` has them before, (…, H,
+ * T, d). */
 static bool are_behind(const struct tensor *behind, const struct tensor *before, size_t heads)
 {
     const size_t last = behind->rank - 1, of_before = before->rank - 1;
@@ -52,38 +53,20 @@ static bool are_behind(const struct tensor *behind, const struct tensor *before,
     return beside || apart;
 }
 
-/* Elements of `size` bytes of (…, T, H, d) as (…, H, T, d), whose shape `to` has. */
-static void turn(const void *from, void *to, const struct tensor *shape, size_t size)
-{
-    const size_t rank = shape->rank, heads = shape->shape[rank - 3], rows = shape->shape[rank - 2],
-                 bytes = shape->shape[rank - 1] * size, all = tensor_count(shape) / shape->shape[rank - 1];
-    for (size_t i = 0; i < all; i++) {
-        const size_t item = i / (heads * rows), head = i / rows % heads, row = i % rows;
-        memcpy((char *)to + i * bytes, (const char *)from + ((item * rows + row) * heads + head) * bytes, bytes);
-    }
-}
-
-/* The table with its heads where the other has them, as a copy. */
+/* Copies (…, T, H, d) as (…, H, T, d), where the other one has its heads. */
 static enum status put_before(const struct file_tensor **behind, const struct tensor *before, struct arena *arena,
                               struct error *error)
 {
-    const struct file_tensor *from = *behind;
-    struct file_tensor *made = arena_allocate(arena, 1, sizeof *made, error);
-    if (made == NULL)
-        return error->status;
-    *made = *from;
-    if (tensor_create(&made->tensor, from->tensor.dtype, before->rank, before->shape, arena, error) != STATUS_OK)
-        return error->status;
-    turn(from->tensor.data, made->tensor.data, before, dtype_size(from->tensor.dtype));
-    *behind = made;
-    if (from->last_digit == NULL)
-        return STATUS_OK;
-    int16_t *digits = arena_allocate(arena, tensor_count(before), sizeof *digits, error);
-    if (digits == NULL)
-        return error->status;
-    turn(from->last_digit, digits, before, sizeof *digits);
-    made->last_digit = digits;
-    return STATUS_OK;
+    struct diff_axes axes = {.rank = before->rank};
+    size_t stride = 1;
+    for (size_t axis = axes.rank; axis-- > 0; stride *= before->shape[axis]) {
+        axes.shape[axis] = before->shape[axis];
+        axes.stride[axis] = stride;
+    }
+    const size_t heads = axes.rank - 3, rows = axes.rank - 2, columns = before->shape[axes.rank - 1];
+    axes.stride[heads] = columns;
+    axes.stride[rows] = before->shape[heads] * columns;
+    return diff_rearrange(behind, &axes, arena, error);
 }
 
 enum status diff_meet_heads(const struct diff *diff, enum stage stage, const struct file_tensor **a,

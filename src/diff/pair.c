@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* How many of the leading axes have size 1, of those above the last one. */
+/* How many leading axes have size 1, of those above the last one. */
 static size_t leading_ones(const struct tensor *tensor)
 {
     size_t axis = 0;
@@ -102,4 +102,40 @@ void diff_numbers(const struct diff_stage *stage, size_t first, size_t count, do
 {
     load(&stage->a->tensor, stage->dtype_a, first, count, a);
     load(&stage->b->tensor, stage->dtype_b, first, count, b);
+}
+
+static void gather(const char *from, const struct diff_axes *axes, size_t count, size_t size, char *to)
+{
+    size_t index[TENSOR_RANK] = {0};
+    for (size_t i = 0; i < count; i++) {
+        size_t at = 0;
+        for (size_t axis = 0; axis < axes->rank; axis++)
+            at += axes->stride[axis] * (axes->kept[axis] != NULL ? axes->kept[axis][index[axis]] : index[axis]);
+        memcpy(to + i * size, from + at * size, size);
+        for (size_t axis = axes->rank; axis-- > 0 && ++index[axis] == axes->shape[axis];)
+            index[axis] = 0;
+    }
+}
+
+enum status diff_rearrange(const struct file_tensor **named, const struct diff_axes *axes, struct arena *arena,
+                           struct error *error)
+{
+    const struct file_tensor *from = *named;
+    struct file_tensor *made = arena_allocate(arena, 1, sizeof *made, error);
+    if (made == NULL)
+        return error->status;
+    *made = *from;
+    if (tensor_create(&made->tensor, from->tensor.dtype, axes->rank, axes->shape, arena, error) != STATUS_OK)
+        return error->status;
+    const size_t count = tensor_count(&made->tensor);
+    gather(from->tensor.data, axes, count, dtype_size(from->tensor.dtype), made->tensor.data);
+    *named = made;
+    if (from->last_digit == NULL)
+        return STATUS_OK;
+    int16_t *digits = arena_allocate(arena, count, sizeof *digits, error);
+    if (digits == NULL)
+        return error->status;
+    gather((const char *)from->last_digit, axes, count, sizeof *digits, (char *)digits);
+    made->last_digit = digits;
+    return STATUS_OK;
 }

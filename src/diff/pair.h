@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a comparison of two files holds, and one pair of tensors in it: a stage, or a source. */
+/* A comparison of two files, and a pair of tensors in it: a stage, or a source. */
 #ifndef ATTN_DIFF_PAIR_H
 #define ATTN_DIFF_PAIR_H
 
@@ -9,7 +9,7 @@
 
 enum { DIFF_TOKEN_COLUMNS = 20, DIFF_TOKEN_BYTES = 4 * DIFF_TOKEN_COLUMNS + 64 }; /* of a token that is told */
 
-/* What one file gives. */
+/* One file. */
 struct diff_side {
     struct input_file input;
     enum dtype dtype; /* of a text, as its settings say, else F32; a binary file's tensors have their own */
@@ -28,7 +28,7 @@ struct diff_stage {
     enum stage undone_by; /* it departs, but this stage, which is made from it, does not; STAGE_NAMES: none */
 };
 
-/* How rows, or columns, of files with other tokens meet. */
+/* How to compare rows, or columns, of files with other tokens. */
 struct diff_alignment {
     const struct token_labels *a, *b;       /* the tokens of both files; texts is NULL where a file has none */
     const struct token_labels *whole, *few; /* that of them with more tokens, and the other; NULL: they meet in order */
@@ -38,7 +38,7 @@ struct diff_alignment {
     bool used_by_stage;                     /* that of a stage */
 };
 
-/* Whose tokens. Where keys are made of the inputs, too, all are the queries'. */
+/* Whose tokens. Where keys are made of the inputs, too, all tokens are those of the queries. */
 enum diff_tokens { DIFF_OF_QUERIES, DIFF_OF_KEYS, DIFF_TOKENS };
 
 struct diff {
@@ -58,21 +58,157 @@ struct diff {
     bool fewer_keys; /* an axis of keys was cut */
 };
 
-/* A pair that is not yet compared, with the tolerance that it has; one of the two may be NULL. */
+/* A pair before it is compared, with its tolerance; one of the two may be NULL. */
 struct diff_stage diff_pair(const struct diff *diff, const struct options *options, const char *name, enum stage stage,
                             const struct file_tensor *a, const struct file_tensor *b);
 
 /* Whether the shapes are the same but for leading axes of size 1. */
 bool diff_same_shape(const struct tensor *a, const struct tensor *b);
 
-/* Compares the two tensors of a stage or a source, which have as many numbers, and says whether it departs. */
+/* Compares the two tensors of a stage or a source, which have as many numbers, and sets whether it departs. */
 void diff_compare(struct diff_stage *stage);
 
-/* Whether any of the numbers first .. first + count differ so that it counts: those of a stage by more than the
- * tolerance, if any of its numbers do, those of a source at all. */
+/* Whether any of the numbers first .. first + count differ: those of a stage by more than the tolerance, if any of
+ * its numbers do, those of a source at all. */
 bool diff_differs(const struct diff_stage *stage, size_t first, size_t count);
 
-/* These numbers as they were compared: rounded to the dtype of their file. */
+/* The numbers as compared: rounded to the dtype of their file. */
 void diff_numbers(const struct diff_stage *stage, size_t first, size_t count, double *a, double *b);
+
+/* The axes of a copy of a table: sizes, the stride of each in the table, and the indices to keep, NULL: all. */
+struct diff_axes {
+    size_t rank, shape[TENSOR_RANK], stride[TENSOR_RANK];
+    const size_t *kept[TENSOR_RANK];
+};
+
+/* Copies the table by these axes, with the digits of its numbers. STATUS_SYSTEM where memory is short. */
+enum status diff_rearrange(const struct file_tensor **named, const struct diff_axes *axes, struct arena *arena,
+                           struct error *error);
+
+/* --- heads.c: tables of packed heads, which kernels and attn lay out in other ways ------------------------------- */
+
+/* Gives the tables of both files the same axes, where one of them has its heads elsewhere:
+ *
+ *     context, grad_context          (…, T, H, d_v) becomes (…, T, H d_v)
+ *     grad_query, grad_key, _value   (…, T, H, d) and (…, T, H d) become (…, H, T, d), where a file says that
+ *                                    heads are packed: query, key and value are then given so
+ *
+ * What is changed becomes a copy; all else stays, so that its shape is refused. STATUS_SYSTEM where memory is short. */
+enum status diff_meet_heads(const struct diff *diff, enum stage stage, const struct file_tensor **a,
+                            const struct file_tensor **b, struct arena *arena, struct error *error);
+
+/* --- dtypes.c: the dtype that the decimals of a text stand for --------------------------------------------------- */
+
+/* Sets side->dtype and side->unstated. STATUS_USAGE where the settings have a dtype that attn does not know. */
+enum status diff_read_dtype(struct diff_side *side, struct error *error);
+
+/* Sets the dtype of each tensor of a text (file_tensor.stated), and rounds those that are no sources to it. A text
+ * that does not say its dtype takes that of the tensor it is compared with, if its decimals are numbers of it as far
+ * as they go; else float32. STATUS_USAGE where one overflows, as it would pass for an infinity. STATUS_SYSTEM where
+ * memory is short. */
+enum status diff_round_texts(struct diff *diff, struct arena *arena, struct error *error);
+
+/* --- align.c: rows and columns of results of other tokens meet by label ------------------------------------------ */
+
+/* Where the tokens of one file, each of them once, are some of the other file's in their order, tables of the latter
+ * are cut to these. */
+
+/* Sets diff->alignments by the tokens of both files. STATUS_SYSTEM where memory is short. */
+enum status diff_align_tokens(struct diff *diff, struct arena *arena, struct error *error);
+
+/* The alignment of an axis of keys, or of another axis. */
+const struct diff_alignment *diff_tokens_of(const struct diff *diff, bool keys);
+
+/* Whether rows of A were left out of a stage because B lacks their tokens. */
+bool diff_lacks_token(const struct diff *diff);
+
+/* Cuts the tables of the pair to the tokens that both have, where they differ in axes of tokens alone, and notes
+ * that the alignment is used. Else changes nothing. STATUS_SYSTEM where memory is short. */
+enum status diff_align(struct diff *diff, struct diff_stage *pair, struct arena *arena, struct error *error);
+
+/* Why tokens cannot align tables that differ in axes of tokens alone, to append to a message: "; ..." or "". */
+const char *diff_align_refusal(struct diff *diff, const struct diff_stage *pair);
+
+/* --- sources.c: what stages are made from: inputs, parameters, masks, a past ------------------------------------- */
+
+/* Whether its name makes the tensor a source. */
+bool diff_is_source(const struct input_file *input, const struct file_tensor *named);
+
+/* Whether the stage is given and not computed, as query, key and value of `sdpa` are, and the gradient that the
+ * backward pass begins at: in one of the files, or `both`. */
+bool diff_is_given(const struct diff *diff, enum stage stage, bool both);
+
+/* Whether one of the files says or shows that query, key and value are made of inputs. */
+bool diff_is_projected(const struct diff *diff);
+
+/* Sets diff->sources (including stages given to both files), aligned by tokens like stages. A source that one file
+ * lacks counts where both files hold all that they were made from. Sources that cannot be compared, by shape or as
+ * one is boolean, have a comparison of 0 numbers. STATUS_SYSTEM where memory is short. */
+enum status diff_compare_sources(struct diff *diff, const struct options *options, struct arena *arena,
+                                 struct error *error);
+
+/* --- refusal.c: two files that cannot be compared ---------------------------------------------------------------- */
+
+/* The only tensor of a file; NULL where there are more. */
+const struct file_tensor *diff_sole_tensor(const struct input_file *input);
+
+/* Whether it may be any stage: its only tensor has no name, or an unknown one. */
+bool diff_is_bare(const struct input_file *input);
+
+/* A name in the file close to that of the stage, or NULL. */
+const char *diff_misspelt(const struct input_file *input, enum stage stage);
+
+/* STATUS_USAGE: the files have no stage in common; the file lacks a stage that was asked for. */
+enum status diff_nothing_in_common(const struct diff *diff, struct error *error);
+enum status diff_lacks_stage(const struct input_file *input, enum stage stage, struct error *error);
+
+/* --- locate.c: where an element of a table is, in words ----------------------------------------------------------- */
+
+/* What an axis counts. */
+enum diff_axis {
+    DIFF_ITEM,
+    DIFF_HEAD,
+    DIFF_TOKEN,
+    DIFF_QUERY,
+    DIFF_KEY,
+    DIFF_COLUMN,
+    DIFF_ROW,    /* queries that are not all of them, or unknown rows */
+    DIFF_MATRIX, /* items or heads */
+    DIFF_NUMBER, /* of a tensor with this axis alone */
+    DIFF_AXES,
+};
+
+/* A step on the way to an element: the axis, its name, the position on it from 1, the token there or NULL. */
+struct diff_step {
+    enum diff_axis axis;
+    const char *name;
+    size_t position;
+    const char *token;
+    bool alone; /* the token tells the place by itself: no other one is the same, and it is no number */
+};
+
+/* Where an element is (an index into both tensors), in steps (TENSOR_RANK); returns how many. The mechanism names
+ * the axes: item, head, query, key, column; "matrix" and "row" where the files do not say. */
+size_t diff_locate(const struct diff *diff, const struct diff_stage *stage, size_t element, struct diff_step *steps);
+
+/* --- undone.c: a stage that departs while one made from it agrees ------------------------------------------------ */
+
+/* A difference that does not matter to the stage that agrees. */
+enum undone {
+    UNDONE_UNKNOWN,
+    UNDONE_ORDER,  /* scale or mask were applied sooner or later */
+    UNDONE_SHIFT,  /* each row has another number added to it */
+    UNDONE_HIDDEN, /* another number stands for minus infinity */
+    UNDONE_FACTOR, /* all numbers are so many times the others */
+    UNDONE_COUNT,
+};
+
+enum { UNDONE_BYTES = 160 };
+
+/* Describes the difference: "B's are masked, A's are not" into text (UNDONE_BYTES); "" where it is UNDONE_UNKNOWN. */
+enum undone diff_undone(const struct diff *diff, const struct diff_stage *stage, char *text);
+
+/* B / A where all finite numbers have that ratio, and only minus infinities differ otherwise; else 1. */
+double diff_factor(const struct comparison *comparison);
 
 #endif

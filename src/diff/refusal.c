@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "diff/refusal.h"
+#include "diff/pair.h"
 
 #include "base/suggest.h"
 #include "model/stage_id.h"
@@ -32,7 +32,7 @@ static bool has_stage(const struct input_file *input)
     return stage < STAGE_COUNT;
 }
 
-/* Adds a name to a list of names, which ends in "..." where it grows long. */
+/* Adds a name to a list, which ends in "..." where it grows long. */
 static void add_name(char *text, const char *name, const char *quote)
 {
     const size_t length = strlen(text);
@@ -44,7 +44,7 @@ static void add_name(char *text, const char *name, const char *quote)
         snprintf(text + length, LIST_BYTES - length, "%s%s%.40s%s", length ? ", " : "", quote, name, quote);
 }
 
-/* "query, key, 'contxt'": the stages in their order, then in quotes what is none; into text (LIST_BYTES). */
+/* "query, key, 'contxt'": the stages in order, then other names in quotes; into text (LIST_BYTES). */
 static const char *list_names(const struct input_file *input, char *text)
 {
     text[0] = '\0';
@@ -69,7 +69,7 @@ const char *diff_misspelt(const struct input_file *input, enum stage stage)
     return NULL;
 }
 
-/* "; is 'contxt' meant as context?" where a name of the file is near to a stage that the other one has (where that is
+/* "; is 'contxt' meant as context?" where a name of the file is close to a stage of the other one (or, where that is
  * NULL, to `stage`). */
 static const char *misspelt_hint(const struct input_file *input, const struct input_file *other, enum stage stage,
                                  char *text, size_t size)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/text.h"
 #include "base/wrap.h"
-#include "diff/align.h"
 #include "diff/report.h"
-#include "diff/sources.h"
-#include "diff/undone.h"
 #include "model/stages.h"
 
 #include <math.h>
@@ -44,7 +40,7 @@ static void add_first(struct text *line, const struct diff *diff)
         text_add(line, "; in %s they agree", stage_name(first->undone_by));
 }
 
-/* The tokens of A that B lacks some of. */
+/* The alignment of the tokens that B lacks. */
 static const struct diff_alignment *lacking_tokens(const struct diff *diff)
 {
     const struct diff_alignment *queries = diff_tokens_of(diff, false);
@@ -59,7 +55,7 @@ static size_t count_of(uint64_t stages)
     return count;
 }
 
-/* "weights and output, all that B has"; of many how many. */
+/* "weights and output, all that B has"; how many, where there are many. */
 static void add_common(struct text *line, const struct diff *diff)
 {
     enum { NAMED = 3 };
@@ -96,7 +92,7 @@ static void write_misspelt(const struct report *report)
                  stage_name(diff->meant));
 }
 
-/* What differs before any stage is told first. */
+/* Sources that differ come first. */
 static void write_verdict(const struct report *report)
 {
     const struct diff *diff = report->diff;
@@ -134,10 +130,10 @@ static void write_verdict(const struct report *report)
 
 /* --- what it hints at -------------------------------------------------------------------------------------------- */
 
-/* What stands below it is meant as minus infinity. */
+/* Below it, a number is meant as minus infinity. */
 static const double LOW = -1000;
 
-/* What the numbers of a stage that departs tell by themselves. */
+/* What the numbers of a departing stage show by themselves. */
 static void write_evidence(const struct report *report, const struct diff_stage *stage)
 {
     const struct comparison *comparison = &stage->comparison;
@@ -155,7 +151,7 @@ static void write_evidence(const struct report *report, const struct diff_stage 
 
 static const char ROTATION[] = "look at the rotation: halves or pairs, theta, scaling, which columns, positions from 0";
 
-/* What query and key were before their norm and rotation: of those that they are made from. */
+/* The stages of a query or key before its norm and rotation. */
 static uint64_t steps_before(enum stage stage)
 {
     return STAGES[stage].operand ? stage_existing(STAGES[stage].from) & ~STAGE_BIT(STAGE_NORMED) : 0;
@@ -171,8 +167,8 @@ static bool has_any(const struct diff *diff, uint64_t stages)
     return (there & stages) != 0;
 }
 
-/* Whether it is a query or a key of which in each head the first row agrees, which a rotation leaves as it is, and each
- * of the others departs. */
+/* Whether it is a query or a key whose first row agrees in each head, as a rotation leaves it, and whose other rows
+ * depart. */
 static bool is_turned(const struct diff *diff, const struct diff_stage *stage)
 {
     enum { FEWEST = 3 };
@@ -193,7 +189,7 @@ static bool says_rope(const struct input_file *input)
     return rope != NULL && strcmp(rope, "none") != 0;
 }
 
-/* What to look at in a query or key where projection is a stage of its own. */
+/* What to look at in a query or key whose projection is another stage. */
 static const char *hint_of_step(const struct diff *diff, enum stage stage)
 {
     const uint64_t normed = STAGE_BIT(STAGE_NORMED_QUERY) | STAGE_BIT(STAGE_NORMED_KEY);
@@ -218,7 +214,7 @@ static void write_stage_hint(const struct report *report, enum stage stage, cons
 {
     const bool fewer = report->diff->fewer_keys && stage_follows(stage, STAGE_WEIGHTS);
     const char *hint =
-        fewer ? "the keys are not the same: each row of weights is shared out anew" : hint_of(report->diff, stage);
+        fewer ? "the keys differ, so each row of weights is shared among other keys" : hint_of(report->diff, stage);
     char line[LINE_BYTES];
     if (hint == NULL)
         return;
@@ -226,7 +222,7 @@ static void write_stage_hint(const struct report *report, enum stage stage, cons
     report_line(report, line, false);
 }
 
-/* What these are made from. */
+/* The stages that these are made from. */
 static uint64_t all_before(uint64_t stages)
 {
     uint64_t before = 0;
@@ -236,7 +232,7 @@ static uint64_t all_before(uint64_t stages)
     return stage_existing(before);
 }
 
-/* The stages that it is made from in every job: those of norms and rotations stand in some alone. */
+/* The stages that it is made from in every job: only some have norms and rotations. */
 static uint64_t always_before(enum stage stage)
 {
     uint64_t needed = stage_existing(stage_closure(STAGE_BIT(stage))) & ~STAGE_BIT(stage);
@@ -246,8 +242,8 @@ static uint64_t always_before(enum stage stage)
     return needed;
 }
 
-/* Those before the one that departs, by the names of their tables: each parameter's gradient has its own. Returns
- * which stages they are. */
+/* Lists the stages before the departing one that agree, by the names of their tables: each parameter's gradient has
+ * its own. Returns them. */
 static uint64_t write_agreeing(const struct report *report, const struct diff_stage *stage)
 {
     static const char TITLE[] = "  these before it agree: ";
@@ -264,7 +260,7 @@ static uint64_t write_agreeing(const struct report *report, const struct diff_st
     return agree;
 }
 
-/* The stages around the one that departs, and what they hint at. */
+/* The stages around the departing one, and their hints. */
 static void write_hints(const struct report *report, const struct diff_stage *stage)
 {
     const struct diff *diff = report->diff;
@@ -281,9 +277,7 @@ static void write_hints(const struct report *report, const struct diff_stage *st
     const uint64_t needed = stage_existing(stage_closure(STAGE_BIT(stage->stage))) & ~STAGE_BIT(stage->stage),
                    missing = needed & diff->left & ~all_before(agree & needed);
     report_stages(report, "  not compared before it: ", missing);
-    size_t hints = 0;
-    for (int i = 0; i < STAGE_COUNT; i++)
-        hints += (missing & STAGE_BIT(i)) != 0;
+    const size_t hints = count_of(missing);
     for (int i = 0; i < STAGE_COUNT && hints <= HINTS_TOLD; i++)
         if (missing & STAGE_BIT(i))
             write_stage_hint(report, (enum stage)i, "");
@@ -295,7 +289,7 @@ static void write_hints(const struct report *report, const struct diff_stage *st
                                   : "where those agree, ");
 }
 
-/* The stages that depart and change nothing in one that is made from them. */
+/* The stages that depart and change nothing in a stage made from them. */
 static void write_undone(const struct report *report)
 {
     static const char *const WHY[UNDONE_COUNT] = {
@@ -314,7 +308,7 @@ static void write_undone(const struct report *report)
         const enum undone undone = diff_undone(diff, stage, how);
         snprintf(line, sizeof line, "  %s: %s%sin %s they agree", stage->name, how, how[0] != '\0' ? "; " : "",
                  stage_name(stage->undone_by));
-        if (how[0] != '\0' || i != diff->first) /* the first line has said that much */
+        if (how[0] != '\0' || i != diff->first) /* the first line says that much */
             report_line(report, line, false);
         reason = reason == UNDONE_UNKNOWN ? undone : reason;
         by = stage->undone_by;
@@ -331,6 +325,6 @@ void report_cause(const struct report *report)
     if (diff->cause == diff->count)
         return;
     if (diff->cause != diff->first)
-        output_print(report->output, "  the first that is not made up for is %s\n", diff->stages[diff->cause].name);
+        output_print(report->output, "  the first that no later stage undoes is %s\n", diff->stages[diff->cause].name);
     write_hints(report, &diff->stages[diff->cause]);
 }

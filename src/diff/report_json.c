@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/text.h"
-#include "diff/align.h"
-#include "diff/place.h"
 #include "diff/report.h"
 #include "model/stage_id.h"
 #include "write/json.h"
@@ -13,7 +10,7 @@ enum {
     CHUNK = 1024,
 };
 
-/* JSON is UTF-8; a name may be any bytes, and is then written as it is shown. */
+/* JSON is UTF-8; a name may be any bytes, and is then written as shown. */
 static void write_text(struct json *json, const char *key, const char *text)
 {
     const char *rest = text != NULL ? text : "";
@@ -36,7 +33,7 @@ static void write_cell(struct json *json, const char *key, const struct diff *di
                        size_t element)
 {
     struct diff_step steps[TENSOR_RANK];
-    const size_t count = diff_place(diff, stage, element, steps);
+    const size_t count = diff_locate(diff, stage, element, steps);
     char token[DIFF_TOKEN_BYTES];
     double a, b;
     diff_numbers(stage, element, 1, &a, &b);
@@ -162,7 +159,7 @@ static void write_source(struct json *json, const struct diff *diff, const struc
     json_close(json);
 }
 
-/* The tokens that one file alone has, of one item after the other. */
+/* The tokens that one file alone has, item by item. */
 static void write_left_out(struct json *json, const char *key, const struct diff_alignment *alignment, bool of_a)
 {
     const struct token_labels *of = of_a ? alignment->a : alignment->b;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/wrap.h"
-#include "diff/align.h"
-#include "diff/place.h"
 #include "diff/report.h"
 
 #include <math.h>
@@ -39,7 +37,7 @@ static void add_place(struct text *line, const struct diff *diff, const struct d
 {
     struct diff_step steps[TENSOR_RANK];
     char token[DIFF_TOKEN_BYTES];
-    const size_t count = diff_place(diff, source, source->comparison.worst, steps);
+    const size_t count = diff_locate(diff, source, source->comparison.worst, steps);
     size_t tokens = 0;
     for (size_t i = 0; i < count; i++)
         tokens += steps[i].token != NULL;
@@ -113,7 +111,7 @@ static void add_setting(struct wrap *line, const char *name, const char *text_a,
     wrap_add(line, "%s%s %s, not %s", line->column == 0 ? "  settings: " : "", shown, in_b, in_a);
 }
 
-/* Settings that are not the same in both files, where both tell any; one that a file does not tell is absent. */
+/* Settings that differ, where both files have settings; one that a file lacks is absent. */
 static void write_settings(const struct report *report)
 {
     const struct input_file *a = &report->diff->a.input, *b = &report->diff->b.input;
@@ -127,7 +125,7 @@ static void write_settings(const struct report *report)
         output_print(report->output, "\n");
 }
 
-/* Tokens that are others in the same places. */
+/* Tokens that differ at the same positions. */
 static void write_tokens(const struct report *report, const char *title, const struct diff_alignment *alignment)
 {
     const struct token_labels *a = alignment->a, *b = alignment->b;

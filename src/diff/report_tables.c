@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/text.h"
-#include "diff/place.h"
 #include "diff/report.h"
 
 #include <math.h>
@@ -15,7 +13,7 @@ enum {
     INDENT = 2,
 };
 
-/* One matrix of A and the same one of B. */
+/* A matrix of A and the same one of B. */
 struct matrix_pair {
     const struct report *report;
     const struct diff_stage *stage;
@@ -43,7 +41,7 @@ static double number_of(const struct matrix_pair *pair, bool of_b, size_t elemen
     return of_b ? b : a;
 }
 
-/* The star before a number of B's that is not A's stands in the blanks between cells. */
+/* The star before a number of B that differs takes a blank between cells. */
 static void write_cell(const struct matrix_pair *pair, bool of_b, size_t element)
 {
     struct output *output = pair->report->output;
@@ -57,11 +55,11 @@ static void write_cell(const struct matrix_pair *pair, bool of_b, size_t element
 
 /* --- labels ------------------------------------------------------------------------------------------------------ */
 
-/* The token of a row (of its first element), or its number; returns the columns that it takes. */
+/* The token of a row (of its first element), or its number; returns its width in columns. */
 static size_t row_label(const struct matrix_pair *pair, size_t row, char *label)
 {
     struct diff_step steps[TENSOR_RANK];
-    const size_t rank = diff_place(pair->report->diff, pair->stage, pair->first + row * pair->columns, steps);
+    const size_t rank = diff_locate(pair->report->diff, pair->stage, pair->first + row * pair->columns, steps);
     const struct diff_step *step = rank > 1 ? &steps[rank - 2] : NULL;
     if (step != NULL && step->token != NULL)
         return text_cut(step->token, LABEL_COLUMNS, label, LABEL_BYTES);
@@ -71,7 +69,7 @@ static size_t row_label(const struct matrix_pair *pair, size_t row, char *label)
 static const char *column_token(const struct matrix_pair *pair, size_t column)
 {
     struct diff_step steps[TENSOR_RANK];
-    const size_t rank = diff_place(pair->report->diff, pair->stage, pair->first + column, steps);
+    const size_t rank = diff_locate(pair->report->diff, pair->stage, pair->first + column, steps);
     return steps[rank - 1].token;
 }
 
@@ -103,7 +101,7 @@ static void measure_numbers(struct matrix_pair *pair)
     pair->exponent = largest > 0 && text_wants_exponent(largest);
 }
 
-/* More decimals where the two that differ most would look the same. */
+/* Adds decimals where the two that differ most would look the same. */
 static void choose_decimals(struct matrix_pair *pair)
 {
     const struct comparison *comparison = &pair->stage->comparison;
@@ -168,7 +166,7 @@ static void write_title(const struct matrix_pair *pair, const char *which)
 {
     struct diff_step steps[TENSOR_RANK];
     struct output *output = pair->report->output;
-    const size_t rank = diff_place(pair->report->diff, pair->stage, pair->first, steps);
+    const size_t rank = diff_locate(pair->report->diff, pair->stage, pair->first, steps);
     output_print(output, "\n%s", pair->stage->name);
     for (size_t axis = 0; axis + 2 < rank; axis++)
         output_print(output, ", %s %zu", steps[axis].name, steps[axis].position);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "diff/sources.h"
+#include "diff/pair.h"
 
-#include "diff/align.h"
 #include "model/mechanism.h"
 #include "model/stages.h"
 
@@ -16,7 +15,7 @@ bool diff_is_source(const struct input_file *input, const struct file_tensor *na
     return !input->nameless && input->tensor_count > 1 && (input_file_kind(named->name) & INPUT_FILE_SOURCE) != 0;
 }
 
-/* An operand, or the gradient that the way back began at. */
+/* Whether it is an operand that was given, or the gradient that the backward pass began at. */
 static bool was_given(const struct input_file *input, enum stage stage)
 {
     const enum mechanism mechanism = mechanism_find(input->mechanism);
@@ -45,14 +44,14 @@ bool diff_is_projected(const struct diff *diff)
     return is_projected(&diff->a.input) || is_projected(&diff->b.input);
 }
 
-/* Whether the file holds all that it was made from, so that what it lacks was not there. */
+/* Whether the file holds all that it was made from, so that it never had what it lacks. */
 static bool holds_sources(const struct input_file *input)
 {
     const struct file_tensor *inputs = input_file_find(input, "inputs");
     return (inputs != NULL && diff_is_source(input, inputs)) || input_file_has_layout(input, INPUT_FILE_GIVEN);
 }
 
-/* Whether a source that one file alone has is worth a word. */
+/* Whether to report a source that one file alone has. */
 static bool counts_alone(const struct diff *diff, const char *name)
 {
     const struct input_file *a = &diff->a.input, *b = &diff->b.input;
@@ -60,7 +59,7 @@ static bool counts_alone(const struct diff *diff, const char *name)
     return holds_sources(a) && holds_sources(b) && (same || (input_file_kind(name) & ALIKE) != 0);
 }
 
-/* Keeps the pair among those that differ, if it does. */
+/* Keeps a pair that differs. */
 static enum status take_pair(struct diff *diff, struct diff_stage pair, struct arena *arena, struct error *error)
 {
     if (pair.a == NULL || pair.b == NULL) {
@@ -80,7 +79,7 @@ static enum status take_pair(struct diff *diff, struct diff_stage pair, struct a
     return STATUS_OK;
 }
 
-/* The file's tensors as it had them, one after the other. */
+/* The tensors of a file in their order there. */
 static const struct file_tensor **in_order(const struct input_file *input, struct arena *arena, struct error *error)
 {
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
@@ -96,7 +95,7 @@ static const struct file_tensor *find_source(const struct input_file *input, con
     return found != NULL && diff_is_source(input, found) ? found : NULL;
 }
 
-/* The same parameter as it lies the other way round: "W_query" for "W_query.weight" and back. */
+/* The same parameter transposed: "W_query" for "W_query.weight" and back. */
 static const struct file_tensor *find_turned(const struct input_file *input, const char *name)
 {
     static const char SUFFIX[] = ".weight";
@@ -113,26 +112,7 @@ static const struct file_tensor *find_turned(const struct input_file *input, con
     return found != NULL && found->tensor.rank == 2 ? found : NULL;
 }
 
-/* A copy with rows for columns. */
-static const struct file_tensor *turn(const struct file_tensor *named, struct arena *arena, struct error *error)
-{
-    const struct tensor *from = &named->tensor;
-    const size_t rows = from->shape[0], columns = from->shape[1], shape[] = {columns, rows},
-                 size = dtype_size(from->dtype);
-    struct file_tensor *made = arena_allocate(arena, 1, sizeof *made, error);
-    if (made == NULL)
-        return NULL;
-    *made = (struct file_tensor){.name = named->name};
-    if (tensor_create(&made->tensor, from->dtype, 2, shape, arena, error) != STATUS_OK)
-        return NULL;
-    for (size_t row = 0; row < rows; row++)
-        for (size_t column = 0; column < columns; column++)
-            memcpy((char *)made->tensor.data + (column * rows + row) * size,
-                   (const char *)from->data + (row * columns + column) * size, size);
-    return made;
-}
-
-/* What A's tensor meets in B. */
+/* The tensor of B that A's is compared with. */
 static enum status find_met(const struct diff *diff, const char *name, const struct file_tensor **met,
                             struct arena *arena, struct error *error)
 {
@@ -140,8 +120,10 @@ static enum status find_met(const struct diff *diff, const char *name, const str
     const struct file_tensor *turned = *met == NULL ? find_turned(&diff->b.input, name) : NULL;
     if (turned == NULL)
         return STATUS_OK;
-    *met = turn(turned, arena, error);
-    return *met == NULL ? error->status : STATUS_OK;
+    const size_t rows = turned->tensor.shape[0], columns = turned->tensor.shape[1];
+    *met = turned;
+    return diff_rearrange(met, &(struct diff_axes){.rank = 2, .shape = {columns, rows}, .stride = {1, columns}}, arena,
+                          error);
 }
 
 static enum status take_source(struct diff *diff, const struct options *options, const struct file_tensor *a,
@@ -153,7 +135,6 @@ static enum status take_source(struct diff *diff, const struct options *options,
     return take_pair(diff, diff_pair(diff, options, name, stage, a, b), arena, error);
 }
 
-/* All of A's, each with what it meets in B. */
 static enum status take_a(struct diff *diff, const struct options *options, struct arena *arena, struct error *error)
 {
     const struct input_file *a = &diff->a.input;
@@ -165,7 +146,7 @@ static enum status take_a(struct diff *diff, const struct options *options, stru
     return ordered == NULL ? error->status : STATUS_OK;
 }
 
-/* Those of B that nothing of A meets. */
+/* Takes those of B that A does not have. */
 static enum status take_b(struct diff *diff, const struct options *options, struct arena *arena, struct error *error)
 {
     const struct input_file *a = &diff->a.input, *b = &diff->b.input;

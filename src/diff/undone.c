@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "diff/undone.h"
+#include "diff/pair.h"
 
 #include "base/threads.h"
 #include "model/stage_id.h"
@@ -8,7 +8,7 @@
 
 enum { CHUNK = 1024 };
 
-/* Above the first, a cosine says that b is a times a factor; the factor is told where it is further from 1 than the
+/* Above the first, a cosine shows that b is a times a factor; the factor counts where it is further from 1 than the
  * second. */
 static const double PROPORTIONAL = 0.999999, FACTOR = 0.01;
 
@@ -24,7 +24,7 @@ double diff_factor(const struct comparison *comparison)
     return is_factor ? comparison->ratio : 1;
 }
 
-/* scaled / scores, as a file has them; NaN where it does not tell. */
+/* scaled / scores of a file; NaN where it does not hold both. */
 static double scale_of(const struct diff_side *side)
 {
     const struct file_tensor *scores = input_file_find(&side->input, stage_name(STAGE_SCORES)),
@@ -38,7 +38,7 @@ static double scale_of(const struct diff_side *side)
     return diff_factor(&comparison);
 }
 
-/* Whether softmax is still to come, so that scale and mask are. */
+/* Whether the stage comes before softmax, so that the order of scale and mask does not matter to the weights. */
 static bool comes_before_softmax(const struct diff_stage *stage)
 {
     return stage_exists(stage->stage) && stage->stage != STAGE_WEIGHTS && stage_follows(STAGE_WEIGHTS, stage->stage);
@@ -62,7 +62,7 @@ static enum undone tell_factor(const struct diff *diff, const struct diff_stage 
     return UNDONE_FACTOR;
 }
 
-/* Minus infinity before the mask's own stage comes of a mask that was applied sooner. */
+/* Minus infinity before the stage masked comes from a mask that was applied earlier. */
 static enum undone tell_hidden(const struct diff_stage *stage, struct text *text)
 {
     const struct comparison *comparison = &stage->comparison;
@@ -79,7 +79,7 @@ static enum undone tell_hidden(const struct diff_stage *stage, struct text *text
     return UNDONE_HIDDEN;
 }
 
-/* Whether all finite numbers of a row are apart by the same number, within the tolerance. */
+/* Whether all finite numbers of a row differ by the same number, within the tolerance. */
 static bool is_shifted(const struct diff_stage *stage)
 {
     const struct tensor *tensor = &stage->a->tensor;

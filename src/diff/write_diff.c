@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "diff/write_diff.h"
 
-#include "base/text.h"
 #include "base/wrap.h"
 #include "cli/option_line.h"
-#include "diff/ask_why.h"
-#include "diff/place.h"
 #include "diff/report.h"
-#include "diff/write_printed.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 enum {
     PATH_BYTES = 4 * TEXT_PATH_BYTES + 64,
     WIDE_ULPS = 10000000,
+    MANY_DECIMALS = 12,
     CELL_DECIMALS = 4, /* in tables, unless --precision says otherwise */
 };
 
@@ -31,7 +28,7 @@ static void write_side(const struct report *report, const char *title, const str
     output_print(report->output, "\n");
 }
 
-/* For each dtype that stages were compared in. */
+/* One line for each dtype that stages were compared in. */
 static void write_tolerances(const struct report *report)
 {
     const struct diff *diff = report->diff;
@@ -47,9 +44,76 @@ static void write_tolerances(const struct report *report)
     }
 }
 
+/* --- printed tables: the digits that they do not show ------------------------------------------------------------ */
+
+/* The last digits of a side's compared numbers, exact ones left out. */
+struct digits {
+    bool any;
+    int finest, coarsest;
+};
+
+static void add_digits(struct digits *digits, const struct file_tensor *named)
+{
+    for (size_t i = 0; named->last_digit != NULL && i < tensor_count(&named->tensor); i++) {
+        const int digit = named->last_digit[i];
+        if (digit == INT16_MIN)
+            continue;
+        digits->finest = !digits->any || digit < digits->finest ? digit : digits->finest;
+        digits->coarsest = !digits->any || digit > digits->coarsest ? digit : digits->coarsest;
+        digits->any = true;
+    }
+}
+
+static bool is_fixed(const struct digits *digits)
+{
+    return digits->any && digits->finest == digits->coarsest && digits->finest < 0 && digits->finest > -MANY_DECIMALS;
+}
+
+static void write_digits(const struct input_file *input, const struct digits *digits, bool shows, struct output *output)
+{
+    char path[PATH_BYTES];
+    text_shown(input->source, SIZE_MAX, path, sizeof path);
+    output_print(output, "%s", path);
+    if (shows)
+        output_print(output, " shows %d decimal%s", -digits->finest, digits->finest == -1 ? "" : "s");
+}
+
+/* Half a unit of the last digit, of both sides together; their decimals where all numbers have as many. */
+static void write_sides(const struct diff *diff, const struct digits *a, const struct digits *b, struct output *output)
+{
+    const bool shows = (!a->any || is_fixed(a)) && (!b->any || is_fixed(b));
+    const int finest = !b->any || (a->any && a->finest < b->finest) ? a->finest : b->finest;
+    const double within = (a->any ? 0.5 * pow(10, a->finest) : 0) + (b->any ? 0.5 * pow(10, b->finest) : 0);
+    if (a->any)
+        write_digits(&diff->a.input, a, shows, output);
+    if (a->any && b->any)
+        output_print(output, ", ");
+    if (b->any)
+        write_digits(&diff->b.input, b, shows, output);
+    if (shows)
+        output_print(output, ": numbers agree within %.*f\n", 1 - finest, within);
+    else
+        output_print(output, ": numbers agree within half a unit of their last digits\n");
+}
+
+/* "printed      mine.txt shows 4 decimals: numbers agree within 0.00005": where digits added to a tolerance. */
+static void write_printed(const struct diff *diff, struct output *output)
+{
+    struct digits a = {0}, b = {0};
+    for (size_t i = 0; i < diff->count; i++)
+        if (diff->stages[i].comparison.printed > 0) {
+            add_digits(&a, diff->stages[i].a);
+            add_digits(&b, diff->stages[i].b);
+        }
+    if (!a.any && !b.any)
+        return;
+    output_print(output, "printed      ");
+    write_sides(diff, &a, &b, output);
+}
+
 /* --- the stages -------------------------------------------------------------------------------------------------- */
 
-/* Columns of "1.2e-07", and no fewer than the heading has. */
+/* The width of "1.2e-07", or of the heading. */
 static int number_width(int precision)
 {
     return precision < 1 ? (int)strlen("absolute") : precision + 7;
@@ -80,7 +144,7 @@ static void write_worst(const struct report *report, const struct diff_stage *st
     char expected[REPORT_NUMBER_BYTES], got[REPORT_NUMBER_BYTES], token[DIFF_TOKEN_BYTES];
     if (comparison->worst == comparison->count)
         return;
-    const size_t count = diff_place(report->diff, stage, comparison->worst, steps);
+    const size_t count = diff_locate(report->diff, stage, comparison->worst, steps);
     for (size_t i = 0; i < count; i++) {
         text_shown(steps[i].token != NULL ? steps[i].token : "", DIFF_TOKEN_COLUMNS, token, sizeof token);
         wrap_add(&line, "%s%s %zu%s%s%s", i ? "" : "  worst at ", steps[i].name, steps[i].position,
@@ -91,7 +155,7 @@ static void write_worst(const struct report *report, const struct diff_stage *st
     output_print(report->output, "\n");
 }
 
-/* Beneath a stage that departs: how many of its numbers, and where it is worst. */
+/* Below a departing stage: how many of its numbers depart, and the worst. */
 static void write_departure(const struct report *report, const struct diff_stage *stage)
 {
     const struct comparison *comparison = &stage->comparison;

@@ -3,15 +3,13 @@
 
 #include "compute/result.h"
 #include "stage/stage.h"
-#include "steps/cache.h"
-#include "steps/writers.h"
 
 #include <math.h>
 #include <string.h>
 
 /* --- what cannot be done in steps --------------------------------------------------------------------------------- */
 
-/* A step adds the key of each of its tokens: query i of an item stands at key offset + i, and that is there. */
+/* A step adds the keys of its tokens: query i of an item is at key offset + i, which must exist. */
 static enum status check_places(const struct problem *problem, struct error *error)
 {
     const char *const hint = problem->mask.lengths != NULL ? "kv_lengths that count the new tokens too"
@@ -93,7 +91,7 @@ double steps_bytes(const struct steps *steps, size_t numbers)
     return (double)numbers * (double)dtype_size(steps->problem->rounding.dtype);
 }
 
-/* Fills cached, made, read and kept of a step whose queries are known. */
+/* Counts cached, made, read and kept of a step whose queries are known. */
 static void count_step(const struct problem *problem, struct step *step)
 {
     const size_t numbers = problem->size.kv_heads * (problem->size.d_head + problem->size.d_value);
@@ -110,16 +108,33 @@ static void count_step(const struct problem *problem, struct step *step)
 
 /* --- one step ----------------------------------------------------------------------------------------------------- */
 
-/* The whole pass, and what goes from step to step. */
+/* The whole pass, and the cache. */
 struct run {
     const struct problem *problem;
     struct result whole;
-    double *rows; /* (matrices, T, columns) of the whole pass */
-    struct cache keys, values;
+    double *rows;               /* (matrices, T, columns) of the whole pass */
+    struct tensor keys, values; /* the cache: for each item and head a ring of slots, (B, H_kv, slots, d) */
 };
 
-/* Rows first .. first + count of a tensor whose last axes are rows and columns, each matrix from `offset` of its item
- * further on; rank 0 stays so. */
+/* Where a row of an item's head lies, of (B, H_kv, rows, d). */
+static char *row_of(const struct tensor *tensor, size_t item, size_t head, size_t row)
+{
+    const size_t *shape = tensor->shape;
+    return (char *)tensor->data +
+           ((item * shape[1] + head) * shape[2] + row % shape[2]) * shape[3] * dtype_size(tensor->dtype);
+}
+
+void steps_copy_rows(const struct tensor *from, size_t from_row, const struct tensor *to, size_t to_row, size_t count,
+                     size_t item)
+{
+    for (size_t head = 0; head < from->shape[1]; head++)
+        for (size_t i = 0; i < count; i++)
+            memcpy(row_of(to, item, head, to_row + i), row_of(from, item, head, from_row + i),
+                   from->shape[3] * dtype_size(from->dtype));
+}
+
+/* Copies rows first .. first + count of a tensor whose last axes are rows and columns; of keys, from the offset of
+ * the item on. Rank 0 stays so. */
 static enum status slice(const struct problem *problem, const struct tensor *tensor, bool of_keys, size_t first,
                          size_t count, struct tensor *sliced, struct arena *arena, struct error *error)
 {
@@ -142,7 +157,8 @@ static enum status slice(const struct problem *problem, const struct tensor *ten
     return STATUS_OK;
 }
 
-/* Positions of the step's tokens, (B, count), of those of all: (B, rows), the first at `before` of an item. */
+/* The positions of the step's tokens, (B, count), from those of all, (B, rows); of keys, from the offset of the item
+ * on. */
 static const size_t *slice_positions(const struct problem *problem, const size_t *positions, size_t rows, bool of_keys,
                                      const struct step *step, struct arena *arena, struct error *error)
 {
@@ -155,7 +171,7 @@ static const size_t *slice_positions(const struct problem *problem, const size_t
     return sliced;
 }
 
-/* The rotation as it is made for the positions so far: some scalings turn otherwise as a text grows. */
+/* The rotation for the positions so far: some scalings change as a text grows. */
 static enum status turn_so_far(struct problem *fresh, const struct problem *problem, const struct step *step,
                                struct arena *arena, struct error *error)
 {
@@ -177,7 +193,7 @@ static enum status turn_so_far(struct problem *fresh, const struct problem *prob
                        fresh->rotation.highest, arena, error);
 }
 
-/* What a job of some of the tokens has in common with others. */
+/* What all jobs of some of the tokens share. */
 static struct problem part_of(const struct run *run, const struct step *step, size_t keys)
 {
     struct problem part = *run->problem;
@@ -247,21 +263,23 @@ static struct extent keys_at(const struct problem *problem, size_t end)
     return keys;
 }
 
-/* What the cache holds of the keys that the step may see, (B, H_kv, keys, d); zeros before them. */
-static enum status take(const struct run *run, const struct step *step, const struct cache *cache, size_t keys,
+/* The cached keys that the step may see, (B, H_kv, keys, d); zeros before them. */
+static enum status take(const struct run *run, const struct step *step, const struct tensor *cache, size_t keys,
                         struct tensor *taken, struct arena *arena, struct error *error)
 {
-    const size_t *ring = cache->ring.shape, shape[] = {ring[0], ring[1], keys, ring[3]};
-    if (tensor_create(taken, cache->ring.dtype, 4, shape, arena, error) != STATUS_OK)
+    const size_t shape[] = {cache->shape[0], cache->shape[1], keys, cache->shape[3]};
+    if (tensor_create(taken, cache->dtype, 4, shape, arena, error) != STATUS_OK)
         return error->status;
     memset(taken->data, 0, tensor_count(taken) * dtype_size(taken->dtype));
-    for (size_t item = 0; item < run->problem->size.items; item++)
-        cache_read(cache, steps_needed(run->problem, item, step->first),
-                   (size_t)mask_offset(&run->problem->mask, item, 0) + step->end, taken, item);
+    for (size_t item = 0; item < run->problem->size.items; item++) {
+        const size_t first = steps_needed(run->problem, item, step->first);
+        const size_t end = (size_t)mask_offset(&run->problem->mask, item, 0) + step->end;
+        steps_copy_rows(cache, first, taken, first, end - first, item);
+    }
     return STATUS_OK;
 }
 
-/* The job of the rows, from the new queries and the cache: norm, rotation and scale are done. */
+/* The job of the rows, from the new queries and the cache; norm, rotation and scale are already done. */
 static enum status make_attending(const struct run *run, const struct step *step, const struct result *fresh,
                                   struct problem *attending, struct arena *arena, struct error *error)
 {
@@ -278,17 +296,12 @@ static enum status make_attending(const struct run *run, const struct step *step
     return cut_mask(run, step, &attending->mask, arena, error);
 }
 
-/* The same bits; but NaN is the same as NaN, whatever its bits. */
-static bool is_same(double a, double b)
-{
-    return isnan(a) ? isnan(b) : a == b && !signbit(a) == !signbit(b);
-}
-
+/* Compares bits; any NaN equals any other. */
 static void compare_row(const double *whole, const double *row, size_t columns, struct step *step)
 {
     bool same = true;
     for (size_t i = 0; i < columns; i++) {
-        if (is_same(whole[i], row[i]))
+        if (isnan(whole[i]) ? isnan(row[i]) : whole[i] == row[i] && !signbit(whole[i]) == !signbit(row[i]))
             continue;
         const double apart = fabs(whole[i] - row[i]);
         same = false;
@@ -310,14 +323,14 @@ static void compare_rows(const struct run *run, struct result *result, struct st
         }
 }
 
-/* The new keys and values into the cache. */
+/* Puts the new keys and values into the cache. */
 static void keep(const struct run *run, const struct step *step, const struct result *fresh)
 {
     const size_t count = step->end - step->first;
     for (size_t item = 0; item < run->problem->size.items; item++) {
         const size_t start = (size_t)mask_offset(&run->problem->mask, item, 0) + step->first;
-        cache_write(&run->keys, &fresh->attention.held[STAGE_KEY], 0, start, count, item);
-        cache_write(&run->values, &fresh->attention.held[STAGE_VALUE], 0, start, count, item);
+        steps_copy_rows(&fresh->attention.held[STAGE_KEY], 0, &run->keys, start, count, item);
+        steps_copy_rows(&fresh->attention.held[STAGE_VALUE], 0, &run->values, start, count, item);
     }
 }
 
@@ -341,7 +354,7 @@ static enum status run_step(const struct run *run, struct step *step, struct err
 
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
-/* Slots of the cache: of a window what the largest step sees of it. */
+/* The slots of the cache: of a window, what the largest step sees of it. */
 static size_t count_slots(const struct steps *steps)
 {
     const struct problem *problem = steps->problem;
@@ -352,15 +365,16 @@ static size_t count_slots(const struct steps *steps)
     return all ? problem->size.keys : (size_t)problem->mask.left + largest;
 }
 
-/* A cache with what is there before the first query, of those that it sees. */
-static enum status fill(const struct problem *problem, struct cache *cache, const struct tensor *held, size_t slots,
+/* A cache with the keys before the first query that it may see. */
+static enum status fill(const struct problem *problem, struct tensor *cache, const struct tensor *held, size_t slots,
                         struct arena *arena, struct error *error)
 {
-    if (cache_create(cache, held, slots, arena, error) != STATUS_OK)
+    const size_t shape[] = {held->shape[0], held->shape[1], slots, held->shape[3]};
+    if (tensor_create(cache, held->dtype, 4, shape, arena, error) != STATUS_OK)
         return error->status;
     for (size_t item = 0; item < problem->size.items; item++) {
         const size_t first = steps_needed(problem, item, 0), end = (size_t)mask_offset(&problem->mask, item, 0);
-        cache_write(cache, held, first, first, end - first, item);
+        steps_copy_rows(held, first, cache, first, end - first, item);
     }
     return STATUS_OK;
 }
@@ -386,7 +400,7 @@ static enum status start(struct run *run, const struct steps *steps, struct prog
     return STATUS_OK;
 }
 
-/* The queries of each: the prefill, then chunks. */
+/* Cuts the queries into the prefill, then chunks. */
 static enum status cut(struct steps *steps, const struct options *options, struct arena *arena, struct error *error)
 {
     const size_t queries = steps->problem->size.queries, chunk = (size_t)options->chunk;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* attn MECHANISM --steps: a causal job done again, a few tokens at a time, as a model writes.
+/* attn MECHANISM --steps: computes a causal job again, a few tokens at a time, as a model generates text.
  *
- * A step is a job of its own, made of the inputs of its tokens (of sdpa: their query, key and value) and of the keys
- * and values that earlier steps have left in a cache. What no later query may see is wiped from that. The rows are
- * compared with those of the whole pass, bit by bit.
+ * A step is a job of its own, made of the inputs of its tokens (of sdpa: their query, key and value) and of cached keys
+ * and values of earlier steps. Keys that no later query may see leave the cache. The rows are compared with those of
+ * the whole pass, bit by bit.
  *
  *   B items, T queries, H_kv heads of key and value, d and d_v columns of a key and of a value. */
 #ifndef ATTN_STEPS_STEPS_H
@@ -13,7 +13,7 @@
 #include "cli/options.h"
 #include "problem/problem.h"
 
-/* What one step did. Numbers are those of all items and heads of key and value together. */
+/* One step. Numbers are those of all items and heads of key and value together. */
 struct step {
     size_t first, end;   /* its queries, from 0 */
     size_t cached, made; /* keys that they see, of the item with most: from the cache, and made in this step */
@@ -34,7 +34,7 @@ struct steps {
     struct step total;   /* read and rows of all together; kept of the last */
 };
 
-/* Before the work: STATUS_USAGE where the job cannot be done in steps, in words of its options. */
+/* Before the work: STATUS_USAGE where the job cannot be done in steps; the message names its options. */
 enum status steps_check(const struct options *options, const struct problem *problem, struct error *error);
 
 /* Does the whole pass and all steps. The problem shows its last stage alone, and must outlive the steps. STATUS_SYSTEM
@@ -42,12 +42,18 @@ enum status steps_check(const struct options *options, const struct problem *pro
 enum status steps_make(struct steps *steps, const struct options *options, const struct problem *problem,
                        struct progress *progress, struct arena *arena, struct error *error);
 
-/* Writes them to the output that has been opened, and closes it. STATUS_DIFFERENT where a row has other bits;
- * STATUS_SYSTEM as output_close. */
+/* Writes them to the open output, and closes it. STATUS_DIFFERENT where a row has other bits; STATUS_SYSTEM as
+ * output_close. */
 enum status steps_write(const struct steps *steps, const struct options *options, struct output *output,
                         struct arena *arena, struct error *error);
 
-/* The keys of an item that queries first .. end - 1 may see, as far as causal rule, window and length tell. */
+/* Copies rows of an item, of all its heads, of one (B, H_kv, rows, d) to another. Key j of a cache is in slot j
+ * modulo the number of slots, until another key takes it: a window needs no more than it sees; without one there is
+ * a slot for every key. */
+void steps_copy_rows(const struct tensor *from, size_t from_row, const struct tensor *to, size_t to_row, size_t count,
+                     size_t item);
+
+/* The keys of an item that queries first .. end - 1 may see, by causal rule, window and length. */
 struct span steps_seen(const struct problem *problem, size_t item, size_t first, size_t end);
 
 /* The first key of an item that a query from `query` on may see. */
@@ -55,5 +61,13 @@ size_t steps_needed(const struct problem *problem, size_t item, size_t query);
 
 /* Bytes of so many numbers of the working dtype. */
 double steps_bytes(const struct steps *steps, size_t numbers);
+
+/* --- the steps as a format has them --- */
+
+/* STATUS_SYSTEM where memory is short; output_close reports failures to write. */
+typedef enum status steps_writer(const struct steps *steps, const struct options *options, struct output *output,
+                                 struct arena *arena, struct error *error);
+
+steps_writer steps_text, steps_json, steps_svg;
 
 #endif

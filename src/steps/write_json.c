@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* steps -> JSON for pipes: one object, a step a line. Queries and keys count from 1. */
 #include "model/stage_id.h"
-#include "steps/writers.h"
+#include "steps/steps.h"
 #include "write/json.h"
 
 static void write_bytes(struct json *json, const char *key, double bytes)

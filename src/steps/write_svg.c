@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* steps -> one SVG: a row a step, a column a key; which keys are new, which come from the cache, which lie outside the
- * window. Items whose lengths differ have a grid each. */
+/* steps -> one SVG: a row for each step, a column for each key; new keys, cached keys, and keys outside the window.
+ * Items of different lengths have a grid each. */
 #include "base/text.h"
 #include "model/stage_id.h"
-#include "steps/writers.h"
+#include "steps/steps.h"
 #include "write/head_lines.h"
 #include "write/svg/svg.h"
 
@@ -25,7 +25,7 @@ struct drawing {
     char words[CAPTION_BYTES];
 };
 
-/* How far apart labels stand so that each has so much room: every one, or 5, 10, 20, 50 ... */
+/* The step between labels, so that each has so much room: 1, or 5, 10, 20, 50 ... */
 static size_t tick(double size, double room)
 {
     size_t step = 1;
@@ -39,7 +39,7 @@ static double grid_height(const struct drawing *drawing)
     return drawing->above + drawing->row * (double)drawing->steps->count + TITLE;
 }
 
-/* "reads 4, keeps 8", into text (LINE_BYTES), which it returns. */
+/* "reads 4, keeps 8", into text (LINE_BYTES); returns it. */
 static const char *numbers_text(const struct step *step, char *text)
 {
     snprintf(text, LINE_BYTES, "reads %zu, keeps %zu", step->read, step->kept);
@@ -64,7 +64,7 @@ static void lay_out(struct drawing *drawing)
 
 /* --- a grid ------------------------------------------------------------------------------------------------------- */
 
-/* Keys first .. end - 1 of a row; nothing where there are none. */
+/* Draws keys first .. end - 1 of a row; nothing where there are none. */
 static void draw_run(const struct drawing *drawing, const char *attributes, size_t first, size_t end, double y)
 {
     const double gap = drawing->row >= 8 ? 1 : 0;
@@ -80,15 +80,14 @@ static void draw_step(const struct drawing *drawing, size_t item, size_t i, doub
     const struct span seen = steps_seen(problem, item, step->first, step->end);
     const size_t start = (size_t)mask_offset(&problem->mask, item, 0) + step->first;
     const size_t needed = steps_needed(problem, item, step->first);
-    char class[24], name[8];
+    char class[SVG_CLASS_BYTES];
     draw_run(drawing, MASKED, 0, needed, y);
-    snprintf(class, sizeof class, "class=\"%s\"", svg_cell_class(false, CACHED, name));
-    draw_run(drawing, class, needed, memory_smaller(start, memory_larger(seen.end, needed)), y);
-    snprintf(class, sizeof class, "class=\"%s\"", svg_cell_class(false, NEW, name));
-    draw_run(drawing, class, start, start + step->end - step->first, y);
+    draw_run(drawing, svg_cell_attribute(false, CACHED, class), needed,
+             memory_smaller(start, memory_larger(seen.end, needed)), y);
+    draw_run(drawing, svg_cell_attribute(false, NEW, class), start, start + step->end - step->first, y);
 }
 
-/* Beside a row its queries, and behind it the numbers that it reads and keeps. */
+/* The queries before a row, and the numbers that it reads and keeps after it. */
 static void label_step(const struct drawing *drawing, size_t i, double y)
 {
     const struct step *step = &drawing->steps->steps[i];
@@ -102,7 +101,7 @@ static void label_step(const struct drawing *drawing, size_t i, double y)
     svg_text(drawing->output, right, y + drawing->row / 2 + 4, 0, "muted small", numbers_text(step, words));
 }
 
-/* The names of the keys, or positions, and lines of the page between cells that are wide enough. */
+/* The names of the keys, or positions, and lines between cells that are wide enough. */
 static void draw_columns(const struct drawing *drawing, double y)
 {
     const struct problem *problem = drawing->steps->problem;
@@ -141,19 +140,18 @@ static void draw_grid(const struct drawing *drawing, size_t item, double y)
 static void draw_legend(const struct drawing *drawing, double y)
 {
     static const char *const WORDS[] = {"made in this step", "from the cache", "outside the window, forgotten"};
-    char class[8], attributes[64];
+    char class[SVG_CLASS_BYTES];
     double x = LABELS;
     for (size_t i = 0; i < (drawing->steps->problem->mask.left < 0 ? 2 : 3); i++) {
-        snprintf(attributes, sizeof attributes, "class=\"%s\"", svg_cell_class(false, i == 0 ? NEW : CACHED, class));
-        svg_rect(drawing->output, i == 2 ? MASKED : attributes, x, y, 18, 10);
-        svg_text(drawing->output, x + 25, y + 9, 0, "muted", WORDS[i]);
-        x += 25 + svg_width(WORDS[i], 12) + 22;
+        const char *cell = svg_cell_attribute(false, i == 0 ? NEW : CACHED, class);
+        svg_mark(drawing->output, i == 2 ? MASKED : cell, WORDS[i], x, y);
+        x += SVG_MARK_WIDTH + svg_width(WORDS[i], 12) + 22;
     }
 }
 
 /* --- the document ------------------------------------------------------------------------------------------------- */
 
-/* The settings as text writes them, in one line, and what the picture says in words. */
+/* The settings in one line, and the picture in words. */
 static enum status write_words(struct drawing *drawing, struct arena *arena, struct error *error)
 {
     const struct steps *steps = drawing->steps;

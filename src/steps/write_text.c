@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* steps -> a table for a terminal, a line a step, and in words what it comes to. */
+/* steps -> a table for a terminal, a line for each step, and a summary in words. */
 #include "base/text.h"
 #include "base/wrap.h"
 #include "compute/result.h"
 #include "model/stage_id.h"
-#include "steps/writers.h"
+#include "steps/steps.h"
 #include "write/head_lines.h"
 
 #include <math.h>
@@ -82,18 +82,13 @@ static void write_sentence(struct output *output, const char *sentence)
     output_print(output, "\n");
 }
 
-/* Whether the rotation turns otherwise as the text grows. */
-static bool goes_by_length(const struct problem *problem)
-{
-    const enum rope_scaling_kind kind = problem->rotation.settings.scaling.kind;
-    return problem->rotation.settings.kind != ROPE_NONE &&
-           (kind == ROPE_SCALING_DYNAMIC || kind == ROPE_SCALING_LONGROPE);
-}
-
 static void write_verdict(const struct steps *steps, struct output *output)
 {
     const struct step *total = &steps->total;
     const char *path = steps->fused ? "by the fused path" : "by the reference", *stage = stage_name(steps->stage);
+    const struct rope_settings *rope = &steps->problem->rotation.settings;
+    const enum rope_scaling_kind scaling = rope->scaling.kind;
+    const bool by_length = scaling == ROPE_SCALING_DYNAMIC || scaling == ROPE_SCALING_LONGROPE;
     char sentence[256];
     if (total->same == total->rows)
         snprintf(sentence, sizeof sentence, "All %zu rows of %s have the same bits as in the whole pass, %s.",
@@ -103,9 +98,9 @@ static void write_verdict(const struct steps *steps, struct output *output)
                  "%zu of %zu rows of %s have the same bits as in the whole pass, %s; the others are off by up to %.1e.",
                  total->same, total->rows, stage, path, total->largest);
     write_sentence(output, sentence);
-    if (total->same < total->rows && goes_by_length(steps->problem))
-        write_sentence(output, "Its rope scaling goes by the length of the text: a step knows no more than the length "
-                               "so far, and what is cached is not turned again.");
+    if (total->same < total->rows && rope->kind != ROPE_NONE && by_length)
+        write_sentence(output, "The rope scaling depends on the length of the text. A step knows only the length so "
+                               "far, and cached keys are not rotated again.");
 }
 
 /* What the cache is for, and what shared heads save. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers of a sheet without a file: their sizes by the options, and as an input. */
+/* The numbers of a sheet without a file: their sizes, by the options, and the numbers as an input. */
 #include "model/stage_id.h"
 #include "worksheet/worksheet.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Of a sheet for which nothing is said: three tokens of two numbers; four columns, whose root is whole, but one for
- * each of several heads; where value is given, two of it, which no root divides. */
+/* The defaults: three tokens of two numbers; four columns, whose root is whole, but one for each of several heads;
+ * where value is given, it has two, which are not divided by a root. */
 enum { TOKENS = 3, D_IN = 2, D_HEAD = 4, D_OF_HEADS = 1, D_VALUE = 2 };
 
 static const char *const WORDS[] = {"the", "cat", "sat", "on", "a", "mat"};
@@ -20,7 +20,7 @@ static bool said(const struct options *options, enum option_id id)
     return options->origin[id] != ORIGIN_DEFAULT;
 }
 
-/* Options that give numbers, or say how others are drawn. */
+/* Refuses options that give numbers, or say how to draw others. */
 static enum status refuse_given(const struct options *options, struct error *error)
 {
     static const enum option_id GIVEN[] = {OPTION_WEIGHTS, OPTION_KEY_INPUTS};
@@ -37,20 +37,13 @@ static enum status refuse_given(const struct options *options, struct error *err
 
 static bool is_causal(const struct options *options)
 {
-    switch (MECHANISMS[options->mechanism].causality) {
-    case CAUSALITY_ALWAYS:
-        return true;
-    case CAUSALITY_UNLESS_SAID:
-        return !said(options, OPTION_CAUSAL) || options->causal;
-    case CAUSALITY_IF_SAID:
-        return options->causal;
-    case CAUSALITY_NEVER:
-        break;
-    }
-    return false;
+    const enum causality causality = MECHANISMS[options->mechanism].causality;
+    if (causality == CAUSALITY_NEVER || causality == CAUSALITY_ALWAYS || !said(options, OPTION_CAUSAL))
+        return causality == CAUSALITY_ALWAYS || causality == CAUSALITY_UNLESS_SAID;
+    return options->causal;
 }
 
-/* The scale for which numbers are looked for: that of the job where scores can be whole with it, else 1. */
+/* The scale to search numbers for: that of the job where scores can be whole with it, else 1. */
 static double usable_scale(const struct options *options, size_t d_head, bool *usable)
 {
     const double scale =
@@ -58,14 +51,6 @@ static double usable_scale(const struct options *options, size_t d_head, bool *u
     const double size = fabs(scale), whole = size >= 1 ? size : 1 / size;
     *usable = isfinite(whole) && fabs(whole - round(whole)) < 1e-9;
     return *usable ? scale : 1;
-}
-
-/* Heads, by the options: of packed operands of sdpa, too. */
-static void plan_heads(struct numbers_plan *plan, const struct options *options)
-{
-    const bool several = MECHANISMS[options->mechanism].splits || !plan->projects;
-    plan->heads = several && options->heads > 0 ? (size_t)options->heads : 1;
-    plan->kv_heads = several && options->kv_heads > 0 ? (size_t)options->kv_heads : plan->heads;
 }
 
 /* Of query, key and value themselves: (H, T, d) and (B, H, T, d), or packed (B, T, H d). */
@@ -123,12 +108,11 @@ static enum status check_division(const struct numbers_plan *plan, const struct 
     return STATUS_OK;
 }
 
-/* A count that a sheet of paper has room for. */
-static enum status check_size(const char *option, const char *what, size_t count, size_t most, struct error *error)
+enum status drawn_check(const char *source, const char *what, size_t count, size_t most, struct error *error)
 {
     if (count <= most)
         return STATUS_OK;
-    return error_usage(error, "%s: %zu %s are too many for a worksheet; expected at most %zu", option, count, what,
+    return error_usage(error, "%s: %zu %s are too many for a worksheet; expected at most %zu", source, count, what,
                        most);
 }
 
@@ -138,18 +122,20 @@ enum status drawn_plan(struct numbers_plan *plan, bool *whole, const struct opti
         return error->status;
     *plan = (struct numbers_plan){
         .projects = MECHANISMS[options->mechanism].projects, .items = 1, .tokens = TOKENS, .d_in = D_IN};
-    if (check_size("--random", "axes", options->random_rank, plan->projects ? 3 : 4, error) != STATUS_OK)
+    if (drawn_check("--random", "axes", options->random_rank, plan->projects ? 3 : 4, error) != STATUS_OK)
         return error->status;
-    plan_heads(plan, options);
+    const bool several = MECHANISMS[options->mechanism].splits || !plan->projects; /* packed operands of sdpa, too */
+    plan->heads = several && options->heads > 0 ? (size_t)options->heads : 1;
+    plan->kv_heads = several && options->kv_heads > 0 ? (size_t)options->kv_heads : plan->heads;
     if (plan->projects)
         plan_projections(plan, options);
     else
         plan_operands(plan, options);
-    if (check_division(plan, options, error) || check_size("--random", "items", plan->items, NUMBERS_HEADS, error) ||
-        check_size("--random", "tokens", plan->tokens, NUMBERS_MOST, error) ||
-        check_size("--random", "columns", plan->d_in, NUMBERS_MOST, error) ||
-        check_size(plan->projects ? "--heads" : "--random", "heads", plan->heads, NUMBERS_HEADS, error) ||
-        check_size(plan->projects ? "--d-out" : "--random", "columns", plan->d_head, NUMBERS_MOST, error))
+    if (check_division(plan, options, error) || drawn_check("--random", "items", plan->items, NUMBERS_HEADS, error) ||
+        drawn_check("--random", "tokens", plan->tokens, NUMBERS_MOST, error) ||
+        drawn_check("--random", "columns", plan->d_in, NUMBERS_MOST, error) ||
+        drawn_check(plan->projects ? "--heads" : "--random", "heads", plan->heads, NUMBERS_HEADS, error) ||
+        drawn_check(plan->projects ? "--d-out" : "--random", "columns", plan->d_head, NUMBERS_MOST, error))
         return error->status;
     plan->causal = is_causal(options);
     plan->scale = usable_scale(options, plan->d_head, whole);
@@ -158,7 +144,7 @@ enum status drawn_plan(struct numbers_plan *plan, bool *whole, const struct opti
 
 /* --- as a file ---------------------------------------------------------------------------------------------------- */
 
-/* What a file is made with. */
+/* A file while it is made. */
 struct drawing {
     struct input_file *file;
     const struct numbers *numbers;
@@ -167,7 +153,7 @@ struct drawing {
     struct error *error;
 };
 
-/* Room for one more tensor of the file, its numbers NULL where memory is short. */
+/* Adds a tensor to the file; NULL where memory is short. */
 static float *add(const struct drawing *drawing, const char *name, size_t rank, const size_t *shape)
 {
     struct file_tensor *added = &drawing->file->tensors[drawing->file->tensor_count++];

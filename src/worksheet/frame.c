@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The way of working, a function for each stage that has one: which numbers are multiplied, as blanks to fill in. */
+/* The way of working, a function for each stage that has one: which numbers to multiply, as blanks to fill in. */
 #include "base/decimal.h"
 #include "model/stages.h"
 #include "stage/stage.h"
@@ -7,9 +7,8 @@
 
 #include <math.h>
 
-enum { FRAME_TERMS = 4 }; /* of more, the ones in the middle are left out */
+enum { FRAME_TERMS = 4 }; /* of more, those in the middle are left out */
 
-/* What a frame is about. */
 struct frame {
     const struct problem *problem;
     enum stage stage;

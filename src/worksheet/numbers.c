@@ -4,21 +4,21 @@
 #include <math.h>
 #include <string.h>
 
-/* How often a matrix is drawn before all is drawn anew, and how often that, a quarter of it for strict numbers, before
- * they need not be easy. A sheet of more scores than those of four heads of four tokens has fewer tries, in proportion:
- * each takes longer, and is less likely to succeed. */
+/* How often to draw a matrix before drawing all again, and how often to do that, a quarter of it for strict numbers,
+ * before settling for numbers that are not easy. A sheet with more scores than four heads of four tokens has fewer
+ * tries, in proportion: each takes longer, and succeeds less often. */
 enum { MATRIX_TRIES = 400, TRIES = 4000, MANY_SCORES = 64 };
 
-/* What numbers are drawn from: each word as often as it stands here. */
+/* The numbers to draw from, each as often as it stands here. */
 static const int OF_INPUTS[] = {0, 0, 0, 1, 1, 1, 1, 2, 2, 2}, OF_WEIGHTS[] = {-1, -1, 0, 0, 0, 0, 1, 1, 1, 2};
 enum { CHOICES = 10 };
 _Static_assert(sizeof OF_INPUTS == sizeof(int[CHOICES]) && sizeof OF_WEIGHTS == sizeof(int[CHOICES]), "as many");
 
-/* e^0, e^-1, e^-2, e^-3: from a table, for the same choice on every machine; and to two decimals. */
+/* e^0, e^-1, e^-2, e^-3: from a table, so that every machine chooses the same numbers; and to two decimals. */
 static const double POWERS[NUMBERS_SPREAD + 1] = {1, 0.36787944117144233, 0.1353352832366127, 0.049787068367863944},
                                             ROUNDED_POWERS[NUMBERS_SPREAD + 1] = {1, 0.37, 0.14, 0.05};
 
-/* How far apart two numbers of two decimals are. */
+/* The distance of two numbers of two decimals that are equal, or differ by one in the last digit at most. */
 static const double NOTHING = 0.001, LAST_DIGIT = 0.011;
 
 static const float LARGEST_OPERAND = 4; /* magnitude of query, key and value */
@@ -69,7 +69,7 @@ static bool is_zero(const float *numbers, size_t count, size_t stride)
     return true;
 }
 
-/* No row and no column is all zeros. */
+/* Whether no row and no column is all zeros. */
 static bool is_full(const float *table, size_t rows, size_t columns)
 {
     for (size_t row = 0; row < rows; row++)
@@ -81,7 +81,7 @@ static bool is_full(const float *table, size_t rows, size_t columns)
     return true;
 }
 
-/* Whether two lists of numbers, `stride` apart each, are the same; or multiples of each other. */
+/* Whether two lists of numbers, each with that stride, are the same; or multiples of each other. */
 static bool are_alike(const float *a, const float *b, size_t count, size_t stride, bool or_multiples)
 {
     bool same = true, parallel = or_multiples && count > 1;
@@ -93,7 +93,7 @@ static bool are_alike(const float *a, const float *b, size_t count, size_t strid
     return same || parallel;
 }
 
-/* No two of `count` lists are alike, of which each begins `apart` behind the one before. */
+/* Whether no two of `count` lists are alike; each begins `apart` after the one before. */
 static bool all_differ(const float *table, size_t count, size_t apart, size_t length, size_t stride, bool or_multiples)
 {
     for (size_t i = 1; i < count; i++)
@@ -141,7 +141,7 @@ static bool are_same_heads(const struct numbers *numbers, const struct numbers_p
     return are_alike(numbers->weights[table] + a * size, numbers->weights[table] + b * size, size, 1, true);
 }
 
-/* Whether an earlier head does the same with its tokens: it has the same value, or the same query and key. */
+/* Whether an earlier head does the same: it has the same value, or the same query and key. */
 static bool is_repeated(const struct numbers *numbers, const struct numbers_plan *plan, enum numbers_table table,
                         size_t head)
 {
@@ -153,7 +153,7 @@ static bool is_repeated(const struct numbers *numbers, const struct numbers_plan
     return false;
 }
 
-/* Draws one head's matrix of query, key or value, or that itself; whether it is easy. */
+/* Draws the matrix of query, key or value of a head, or the operand itself; whether it is easy. */
 static bool draw_table(struct numbers *numbers, const struct numbers_plan *plan, enum numbers_table table, size_t head,
                        struct torch_random *generator)
 {
@@ -182,7 +182,8 @@ static bool draw_table(struct numbers *numbers, const struct numbers_plan *plan,
 
 /* --- scores and weights ------------------------------------------------------------------------------------------- */
 
-/* The scaled scores of a query, (T); how many of its keys it sees, or 0 where they are not all whole and small. */
+/* The scaled scores of a query, (T); returns how many keys the mask allows, or 0 where scores are not all whole and
+ * small. */
 static size_t scaled_row(const struct numbers *numbers, const struct numbers_plan *plan, size_t item, size_t head,
                          size_t row, double scaled[NUMBERS_MOST])
 {
@@ -214,7 +215,7 @@ static double two_decimals(double number)
     return round(number * 100) / 100;
 }
 
-/* The weights of a row, as they are and by hand; returns how far these are apart to two decimals. */
+/* The weights of a row, exact and by hand; returns how far they differ to two decimals. */
 static double weigh(const double *scaled, size_t count, double weights[NUMBERS_MOST], double by_hand[NUMBERS_MOST])
 {
     double least, largest, sum = 0, rounded_sum = 0, apart = 0;
@@ -231,7 +232,7 @@ static double weigh(const double *scaled, size_t count, double weights[NUMBERS_M
     return apart;
 }
 
-/* Whether all rows of a head are easy. The key of a query that sees one alone has nothing to differ from. */
+/* Whether all rows of a head are easy. A query that is allowed one key alone has no other score to differ from. */
 static bool has_easy_scores(const struct numbers *numbers, const struct numbers_plan *plan, size_t head)
 {
     double scaled[NUMBERS_MOST], weights[NUMBERS_MOST], by_hand[NUMBERS_MOST], least, largest;
@@ -248,7 +249,7 @@ static bool has_easy_scores(const struct numbers *numbers, const struct numbers_
     return true;
 }
 
-/* Whether the context of a head comes to the same by hand. */
+/* Whether the context of a head comes out the same by hand. */
 static bool has_easy_context(const struct numbers *numbers, const struct numbers_plan *plan, size_t head)
 {
     double scaled[NUMBERS_MOST], weights[NUMBERS_MOST], by_hand[NUMBERS_MOST];
@@ -283,58 +284,43 @@ static bool draw_inputs(struct numbers *numbers, const struct numbers_plan *plan
     return easy;
 }
 
-/* A head of query that meets a key which is there. */
-static bool draw_query(struct numbers *numbers, const struct numbers_plan *plan, size_t head,
-                       struct torch_random *generator)
-{
-    for (int i = 0; i < MATRIX_TRIES; i++)
-        if (draw_table(numbers, plan, NUMBERS_QUERY, head, generator) && has_easy_scores(numbers, plan, head))
-            return true;
-    return false;
-}
-
-static bool draw_value(struct numbers *numbers, const struct numbers_plan *plan, size_t kv_head,
-                       struct torch_random *generator)
+/* Draws the matrix of a head until it is easy with those already drawn: a query with its key, a value with all
+ * queries that use it. Whether one was found. */
+static bool draw_head(struct numbers *numbers, const struct numbers_plan *plan, enum numbers_table table, size_t head,
+                      struct torch_random *generator)
 {
     const size_t group = plan->heads / plan->kv_heads;
     for (int i = 0; i < MATRIX_TRIES; i++) {
-        bool easy = draw_table(numbers, plan, NUMBERS_VALUE, kv_head, generator);
-        for (size_t head = kv_head * group; head < (kv_head + 1) * group && easy; head++)
-            easy = has_easy_context(numbers, plan, head);
+        bool easy = draw_table(numbers, plan, table, head, generator);
+        if (table == NUMBERS_QUERY)
+            easy = easy && has_easy_scores(numbers, plan, head);
+        for (size_t query = head * group; table == NUMBERS_VALUE && query < (head + 1) * group && easy; query++)
+            easy = has_easy_context(numbers, plan, query);
         if (easy)
             return true;
     }
     return false;
 }
 
-static bool draw_key(struct numbers *numbers, const struct numbers_plan *plan, size_t kv_head,
-                     struct torch_random *generator)
-{
-    for (int i = 0; i < MATRIX_TRIES; i++)
-        if (draw_table(numbers, plan, NUMBERS_KEY, kv_head, generator))
-            return true;
-    return false;
-}
-
-/* All of them once; whether they are easy. Where one is not, those behind it are as they were. */
+/* Draws all tables once; whether they are easy. Stops at the first that is not. */
 static bool draw_all(struct numbers *numbers, const struct numbers_plan *plan, struct torch_random *generator)
 {
     const size_t group = plan->heads / plan->kv_heads;
     if (!draw_inputs(numbers, plan, generator))
         return false;
     for (size_t kv_head = 0; kv_head < plan->kv_heads; kv_head++) {
-        if (!draw_key(numbers, plan, kv_head, generator))
+        if (!draw_head(numbers, plan, NUMBERS_KEY, kv_head, generator))
             return false;
         for (size_t head = kv_head * group; head < (kv_head + 1) * group; head++)
-            if (!draw_query(numbers, plan, head, generator))
+            if (!draw_head(numbers, plan, NUMBERS_QUERY, head, generator))
                 return false;
-        if (!draw_value(numbers, plan, kv_head, generator))
+        if (!draw_head(numbers, plan, NUMBERS_VALUE, kv_head, generator))
             return false;
     }
     return true;
 }
 
-/* All of them once, whatever comes. */
+/* Draws all tables once, easy or not. */
 static void draw_any(struct numbers *numbers, const struct numbers_plan *plan, struct torch_random *generator)
 {
     draw_inputs(numbers, plan, generator);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole numbers for a calculation by hand, drawn by a seed: inputs and weight matrices, or query, key and value.
+/* Whole numbers for a calculation by hand, drawn from a seed: inputs and weight matrices, or query, key and value.
  *
- * They are tried until they are easy: query, key, value, scores and scaled are small whole numbers; a query sees
- * different scores, at most NUMBERS_SPREAD apart; no row or column of what is given is all zeros, and no two of its
- * rows are the same. Who rounds every number to two decimals and goes on with those gets the weights and the context
- * that who rounds at the end gets, or at most 0.01 beside them. Nothing depends on the machine.
+ * They are drawn until they are easy: query, key, value, scores and scaled are small whole numbers; the scores of a
+ * query differ, by at most NUMBERS_SPREAD; no given row or column is all zeros, and no two given rows are the same. If
+ * you round every number to two decimals and go on with those, you get the weights and the context of rounding at the
+ * end, or differ by 0.01 at most. Nothing depends on the machine.
  *
  *   B items, T tokens, H heads, H_kv heads of key and value, d columns of a head of query and key, d_v of value. */
 #ifndef ATTN_WORKSHEET_NUMBERS_H
@@ -46,7 +46,7 @@ struct numbers {
 enum status numbers_draw(struct numbers *numbers, const struct numbers_plan *plan, struct torch_random *generator,
                          struct arena *arena, struct error *error);
 
-/* Whether all that is given is the same. */
+/* Whether all given numbers are the same. */
 bool numbers_same(const struct numbers *a, const struct numbers *b, const struct numbers_plan *plan);
 
 #endif

@@ -13,15 +13,15 @@
 #include <string.h>
 
 enum {
-    POWERS_MOST = 11, /* more are for a calculator */
-    POWERS_LEAST = 5, /* so that the table does not tell which are needed */
-    WHOLE_WIDTH = 4,  /* columns of a blank for a whole number, and beside its decimals for another */
+    POWERS_MOST = 11, /* for more, use a calculator */
+    POWERS_LEAST = 5, /* so that the table does not show which are needed */
+    WHOLE_WIDTH = 4,  /* columns of a blank for a whole number, and of another besides its decimals */
 };
 
-/* Of numbers in float32, the error of one that is shown whole. */
+/* The relative error of a float32 number that shows as a whole one. */
 static const double SHOWN = 1e-6;
 
-/* What a sheet is made with. */
+/* A sheet while it is made. */
 struct making {
     const struct sheet_plan *plan;
     struct result *result;
@@ -41,7 +41,7 @@ static bool is_whole(double number)
     return !isfinite(number) || number == floor(number);
 }
 
-/* Room for a table of that shape, its cells and labels NULL. */
+/* A table of that shape, its cells and labels NULL. */
 static enum status make_cells(const struct making *making, struct sheet_table *table, size_t rows, size_t columns)
 {
     struct arena *arena = making->arena;
@@ -55,7 +55,7 @@ static enum status make_cells(const struct making *making, struct sheet_table *t
                                                                                              : STATUS_OK;
 }
 
-/* The numbers (rows, columns) as text: whole ones where all of them are. */
+/* The numbers (rows, columns) as text; without decimals where all of them are whole. */
 static enum status fill(const struct making *making, struct sheet_table *table, const double *numbers, bool logical)
 {
     const size_t count = table->rows * table->columns;
@@ -94,7 +94,6 @@ static enum status label(const struct making *making, const char **labels, size_
     return STATUS_OK;
 }
 
-/* A title such as "query, head 1". */
 static const char *title_of(const struct making *making, const struct result_table *table, const char *name,
                             size_t matrix)
 {
@@ -130,15 +129,14 @@ static enum status make_matrix(const struct making *making, const struct result_
 
 /* --- what is given ------------------------------------------------------------------------------------------------ */
 
-/* A matrix that nn.Linear stores is shown as it is used. */
-static bool is_transposed(const struct result_table *table)
+/* Whether to show a matrix as it is used: nn.Linear stores it transposed. */
+static bool is_transposed(const struct making *making, const struct result_table *table)
 {
-    static const char *const NAMES[] = {"W_query.weight", "W_key.weight", "W_value.weight", "out_proj.weight"};
-    const size_t length = strlen(table->name);
-    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
-        if (length >= strlen(NAMES[i]) && strcmp(table->name + length - strlen(NAMES[i]), NAMES[i]) == 0)
-            return table->stage == STAGE_PARAMETERS && table->rank == 2;
-    return false;
+    const struct problem *problem = problem_right(making->result->problem);
+    struct parameter_place at;
+    return table->stage == STAGE_PARAMETERS &&
+           parameters_find(&problem->parameters, problem->plan.stacked, table->name, &at) && !at.bias &&
+           at.projection->transposed;
 }
 
 static enum status make_transposed(const struct making *making, const struct result_table *table,
@@ -178,7 +176,7 @@ static enum status make_draw(const struct making *making, const struct result_ta
     return fill(making, made, numbers, false);
 }
 
-/* Whether a parameter makes a stage to fill in; where parameters are asked for, any that is shown. */
+/* Whether a parameter makes a stage to fill in; where --stages names parameters, any stage that is shown. */
 static bool is_used(const struct making *making, const char *name)
 {
     static const struct {
@@ -196,7 +194,7 @@ static bool is_used(const struct making *making, const char *name)
     return true;
 }
 
-/* What masks stands among the inputs, by other names; sdpa's operands, if they do, stand among the stages, too. */
+/* Tensors of the mask are inputs under other names; operands of sdpa that are inputs are stages, too. */
 static bool is_given(const struct making *making, const struct result_table *table)
 {
     const enum stage named = stage_find(table->name, strlen(table->name));
@@ -212,9 +210,9 @@ static enum status add_given(const struct making *making, struct sheet *sheet, c
     const bool draw = table->stage == STAGE_DROPPED && (making->plan->blank & STAGE_BIT(STAGE_DROPPED)) != 0;
     for (size_t matrix = 0; matrix < result_matrices(table) && (draw || is_given(making, table)); matrix++) {
         struct sheet_table *made = &sheet->given[sheet->given_count++];
-        if (draw                   ? make_draw(making, table, matrix, made)
-            : is_transposed(table) ? make_transposed(making, table, made)
-                                   : make_matrix(making, table, matrix, made))
+        if (draw                           ? make_draw(making, table, matrix, made)
+            : is_transposed(making, table) ? make_transposed(making, table, made)
+                                           : make_matrix(making, table, matrix, made))
             return making->error->status;
     }
     return STATUS_OK;
@@ -243,8 +241,8 @@ static enum status make_given(const struct making *making, struct sheet *sheet)
 
 /* --- tasks -------------------------------------------------------------------------------------------------------- */
 
-/* What stands before the weights of a matrix: each score less the largest of its row, minus infinity where it is
- * masked, (rows, keys); and the powers of these, behind them their sum, (rows, keys + 1). */
+/* Below: each score less the largest of its row, minus infinity where it is masked, (rows, keys). Powers: e to
+ * these, and their sum, (rows, keys + 1). */
 static enum status load_powers(const struct making *making, size_t matrix, double **below, double **powers)
 {
     const struct problem *problem = making->result->problem;
@@ -266,7 +264,7 @@ static enum status load_powers(const struct making *making, size_t matrix, doubl
     return STATUS_OK;
 }
 
-/* The powers before the weights, and behind them their sum. */
+/* The table of the powers of a row and their sum, before its weights. */
 static enum status make_powers(const struct making *making, const struct result_table *weights, size_t matrix,
                                struct sheet_table *made)
 {
@@ -284,7 +282,7 @@ static enum status make_powers(const struct making *making, const struct result_
     return fill(making, made, powers, false);
 }
 
-/* Those of the weights have the powers of e before them, but in somebody's work. */
+/* Weights have a table of powers before them, unless the sheet is filled in. */
 static size_t tables_each(const struct making *making, enum stage stage)
 {
     return stage == STAGE_WEIGHTS && making->plan->mistakes == 0 ? 2 : 1;
@@ -312,14 +310,7 @@ static const char *formula_of(const struct making *making, const struct result_t
     return keep(making, text);
 }
 
-/* Whether the tables of a stage stand apart from those of the stage before: query, key and value make one group, the
- * scores up to the softmax another. */
-static bool stands_apart(enum stage stage, enum stage before)
-{
-    return stage_is_attended(stage) != stage_is_attended(before) || stage >= STAGE_WEIGHTS;
-}
-
-/* A query that is not the first one, which may see itself alone, and the first token. */
+/* The second query, as the first may see itself alone, and the first token. */
 static enum status make_frames(const struct making *making, struct sheet_task *task)
 {
     const struct problem *problem = making->result->problem;
@@ -333,9 +324,11 @@ static enum status make_task(const struct making *making, struct sheet *sheet, e
                              struct sheet_table *tables)
 {
     struct sheet_task *task = &sheet->tasks[sheet->task_count++];
+    const bool first = sheet->task_count == 1; /* query, key and value make a group, the scores up to softmax another */
     *task = (struct sheet_task){.stage = stage,
                                 .formula = formula_of(making, result_table_of(making->result, stage)),
-                                .begins = sheet->task_count == 1 || stands_apart(stage, task[-1].stage),
+                                .begins = first || stage >= STAGE_WEIGHTS ||
+                                          stage_is_attended(stage) != stage_is_attended(task[-1].stage),
                                 .tables = tables};
     if (task->formula == NULL || (making->plan->mistakes == 0 && make_frames(making, task)))
         return making->error->status;
@@ -365,7 +358,7 @@ static enum status make_tasks(const struct making *making, struct sheet *sheet)
 
 /* --- powers of e -------------------------------------------------------------------------------------------------- */
 
-/* The least exponent that the weights take, and the step in which all of them are told: 1 where they are whole. */
+/* The least exponent of the weights, and the step between exponents: 1 where they are whole. */
 static enum status find_exponents(const struct making *making, double *least, double *step)
 {
     const struct result_table *table = result_table_of(making->result, STAGE_WEIGHTS);
@@ -383,7 +376,7 @@ static enum status find_exponents(const struct making *making, double *least, do
     return STATUS_OK;
 }
 
-/* A table of e^x for the weights that are asked for, from 0 down to one x more than is needed, where it is short. */
+/* A table of e^x for the weights to fill in, from 0 down to one x more than needed, where it is short. */
 static enum status make_powers_of_e(const struct making *making, struct sheet *sheet)
 {
     struct sheet_table *made = &sheet->given[sheet->given_count];
@@ -414,7 +407,7 @@ static enum status make_powers_of_e(const struct making *making, struct sheet *s
 
 /* --- words -------------------------------------------------------------------------------------------------------- */
 
-/* What else is to be known. */
+/* What else the reader must know. */
 static const char *note_of(const struct making *making, const struct sheet *sheet)
 {
     bool rounded = false, powers = false;
@@ -425,9 +418,9 @@ static const char *note_of(const struct making *making, const struct sheet *shee
     }
     powers = powers || (making->plan->blank & STAGE_BIT(STAGE_WEIGHTS)) == 0;
     return !rounded && powers ? ""
-           : powers           ? "What is given is rounded, too."
-           : rounded          ? "What is given is rounded, too. For powers of e take a calculator."
-                              : "For powers of e take a calculator.";
+           : powers           ? "The given numbers are rounded, too."
+           : rounded          ? "The given numbers are rounded, too. Use a calculator for powers of e."
+                              : "Use a calculator for powers of e.";
 }
 
 /* Whether some number to fill in has decimals. */
@@ -440,29 +433,24 @@ static bool has_decimals(const struct sheet *sheet)
     return false;
 }
 
-/* The output adds several contexts up, and what each was rounded by. */
-static bool is_exact(const struct making *making)
-{
-    const struct sheet_plan *plan = making->plan;
-    const bool adds = making->result->problem->plan.has_out && (plan->blank & STAGE_BIT(STAGE_OUTPUT)) != 0;
-    return plan->easy && plan->precision == 2 && !adds;
-}
-
 /* How to work, or what to find. */
 static void write_rule(const struct making *making, const struct sheet *sheet, struct text *rule)
 {
-    const int precision = making->plan->precision;
+    const struct sheet_plan *plan = making->plan;
+    const int precision = plan->precision;
     const char *note = note_of(making, sheet);
+    /* The output adds up several contexts, and their rounding errors. */
+    const bool adds = making->result->problem->plan.has_out && (plan->blank & STAGE_BIT(STAGE_OUTPUT)) != 0;
+    const bool exact = plan->easy && precision == 2 && !adds;
     if (sheet->filled) {
         char count[24];
         const bool one = making->plan->mistakes == 1;
         snprintf(count, sizeof count, "%zu", making->plan->mistakes);
         text_add(
             rule,
-            "Somebody has worked this out, and %s thing%s done wrong: find the step%s that %s not follow from those "
-            "before, what was done, and what should stand there. Numbers are rounded to %d decimal%s where they "
-            "are shown.",
-            one ? "one" : count, one ? " is" : "s are", one ? "" : "s", one ? "does" : "do", precision,
+            "This sheet is filled in, with %s mistake%s: find the step%s that %s not follow from those before, and "
+            "say what was done and what is right. Numbers are rounded to %d decimal%s only where they are shown.",
+            one ? "one" : count, one ? "" : "s", one ? "" : "s", one ? "does" : "do", precision,
             precision == 1 ? "" : "s");
         return;
     }
@@ -470,7 +458,7 @@ static void write_rule(const struct making *making, const struct sheet *sheet, s
         text_add(rule,
                  "Round to %d decimal%s, and go on with what you have rounded: the last digit%s from the answers, "
                  "which are rounded at the end.",
-                 precision, precision == 1 ? "" : "s", is_exact(making) ? " may differ by 1" : "s may differ");
+                 precision, precision == 1 ? "" : "s", exact ? " may differ by 1" : "s may differ");
     text_add(rule, "%s%s", rule->length > 0 && note[0] != '\0' ? " " : "", note);
 }
 
@@ -490,7 +478,7 @@ static enum status make_words(const struct making *making, struct sheet *sheet)
     return sheet->title == NULL || sheet->rule == NULL ? making->error->status : STATUS_OK;
 }
 
-/* The arithmetic of all that is blank, as --explain has it. */
+/* The arithmetic of all blanks, as --explain has it. */
 static enum status make_worked(const struct making *making, struct sheet *sheet)
 {
     struct output *output = output_of_text(making->arena, making->error);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands on a sheet, whatever it is written as: what is given, the tasks with their blanks, and the answers. */
+/* The content of a sheet in any format: the given tables, the tasks with their blanks, and the answers. */
 #ifndef ATTN_WORKSHEET_SHEET_H
 #define ATTN_WORKSHEET_SHEET_H
 
 #include "compute/result.h"
 
-/* What a text of a sheet has between its words, for each format to write as it can: a blank to fill in, a sign of
- * multiplication, the begin and the end of a power of e and of a root, a minus, a transposed matrix. No token has such
- * bytes: text_shown tells them. */
+/* Marks in texts of a sheet, which each format writes in its way: a blank to fill in, a times sign, the begin and
+ * end of a power of e and of a root, a minus, a transposed matrix. No token has such bytes: text_shown replaces
+ * them. */
 #define SHEET_BLANK "\001"
 #define SHEET_TIMES "\002"
 #define SHEET_POWER "\003"
@@ -20,7 +20,7 @@ enum { SHEET_MARKS = 9 };
 
 enum { SHEET_FRAMES = 3, SHEET_LINE_BYTES = 512, SHEET_ROOM = 16 };
 
-/* A table with numbers, and how wide a blank in their place is. */
+/* A table with numbers, and the width of a blank in their place. */
 struct sheet_table {
     const char *title, *corner; /* above it, and above the labels of its rows */
     size_t rows, columns;
@@ -30,11 +30,10 @@ struct sheet_table {
     bool rounded;                             /* some number has more digits than are shown */
 };
 
-/* A stage to work out. */
 struct sheet_task {
     enum stage stage;
     const char *formula;              /* "query = inputs . W_query" */
-    const char *frames[SHEET_FRAMES]; /* the way of working for one number, with blanks; NULL where there are fewer */
+    const char *frames[SHEET_FRAMES]; /* the way of working for one number, with blanks; NULL after the last */
     bool begins;                      /* a group: stages whose tables stand side by side */
     struct sheet_table *tables; /* (count) one for each item and head; of weights, those of the powers before each; */
     size_t count;               /* those of a sheet lie one behind the other */
@@ -52,7 +51,7 @@ struct sheet {
     const char *worked; /* the arithmetic: lines of text, of which those that begin in column 0 are headings */
 };
 
-/* What is wanted of it. */
+/* What to put on a sheet. */
 struct sheet_plan {
     uint64_t shown, blank; /* stages on it, or that these are made from; those to fill in */
     uint64_t given;        /* what is told as a table: stages, and names that are none, such as STAGE_INPUTS */
@@ -60,22 +59,21 @@ struct sheet_plan {
     bool easy;         /* the numbers were chosen so that rounding on the way shows in the last digit at most */
     const char *name;  /* as the sheet's; it outlives the sheet, */
     const char *found; /* and so does this: as the sheet's */
-    size_t mistakes;   /* how many are to be found; 0: it is to be filled in */
+    size_t mistakes;   /* how many the reader must find; 0: the reader fills it in */
 };
 
 /* All in the arena. STATUS_SYSTEM where memory is short. */
 enum status sheet_make(struct sheet *sheet, const struct sheet_plan *plan, struct result *result, struct arena *arena,
                        struct error *error);
 
-/* Whether it is that of powers of e, whose columns are numbers; those of others may be tokens. */
+/* Whether it is the table of powers of e: its columns are numbers, where those of others may be tokens. */
 bool sheet_is_powers(const struct sheet_table *table);
 
-/* The task behind the group that begins with this one, and how many tables the group has. */
+/* The task after the group that begins with this one, and how many tables the group has. */
 size_t sheet_group_end(const struct sheet *sheet, size_t first, size_t *tables);
 
-/* In frame.c: the way of working for one number of a stage, into frames (SHEET_FRAMES); none for a stage that is told
- * by its formula alone. `query` and `key` are what a query and a token are called. STATUS_SYSTEM where memory is
- * short. */
+/* In frame.c: the way of working for one number of a stage, into frames (SHEET_FRAMES); none for a stage whose
+ * formula says enough. `query` and `key` name a query and a token. STATUS_SYSTEM where memory is short. */
 enum status frame_make(const struct problem *problem, enum stage stage, const char *query, const char *key,
                        const char **frames, struct arena *arena, struct error *error);
 

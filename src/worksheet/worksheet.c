@@ -33,7 +33,7 @@ static bool is_new(const struct worksheet *worksheet, size_t variant)
     return true;
 }
 
-/* One after another from one generator, each other than those before. */
+/* Draws one sheet after another from one generator; each differs from those before. */
 static enum status draw_numbers(struct worksheet *worksheet)
 {
     const struct options *options = worksheet->options;
@@ -57,8 +57,8 @@ static enum status draw_numbers(struct worksheet *worksheet)
     return STATUS_OK;
 }
 
-/* The options of the job of a sheet: what is drawn is given to it, and what is worked out is explained. With its
- * mistakes all stages are asked for, as these may hide one; without them none is made. */
+/* The options of the job of a sheet: its numbers are given, and its blanks are explained. With mistakes all stages
+ * are asked for, as a mistake may hide one; without them no mistake is made. */
 static struct options options_of(const struct worksheet *worksheet, size_t variant, bool wrong)
 {
     struct options options = *worksheet->options;
@@ -108,7 +108,7 @@ static uint64_t bits_of(const enum stage *stages, size_t count)
     return bits;
 }
 
-/* "query, key or value" of a set, into text (size bytes); returns text. */
+/* "query, key or value", into text (size bytes); returns text. */
 static const char *list_stages(uint64_t stages, char *text, size_t size)
 {
     const char *names[STAGE_COUNT];
@@ -117,8 +117,8 @@ static const char *list_stages(uint64_t stages, char *text, size_t size)
     return text_alternatives(names, STAGE_COUNT, text, size);
 }
 
-/* What the blanks are made from, in place of a stage that is not on the sheet what that is made from. What follows
- * from a blank would tell it. */
+/* The tables that the blanks are computed from; where one is not on the sheet, what that is computed from. Nothing
+ * that follows from a blank: it would give the answer away. */
 static uint64_t sources_of(const struct worksheet *worksheet)
 {
     uint64_t sources = 0;
@@ -132,7 +132,7 @@ static uint64_t sources_of(const struct worksheet *worksheet)
     return sources;
 }
 
-/* What --stages names; the inputs of sdpa are stages. */
+/* The stages that --stages names; the inputs of sdpa are stages. */
 static uint64_t named_stages(const struct worksheet *worksheet)
 {
     const uint64_t named = bits_of(worksheet->options->stages, worksheet->options->stage_count);
@@ -142,8 +142,8 @@ static uint64_t named_stages(const struct worksheet *worksheet)
     return named & STAGE_BIT(STAGE_INPUTS) && !problem_projects(&worksheet->first) ? named | operands : named;
 }
 
-/* Which stages a sheet shows: those of the mechanism, or those that are asked for and what they are made from; and
- * which of them are left to fill in. */
+/* Chooses the stages on a sheet: those of the mechanism, or those of --stages and what they are computed from; and
+ * which of them to leave blank. */
 static enum status choose_stages(struct worksheet *worksheet)
 {
     const struct options *options = worksheet->options;
@@ -176,7 +176,6 @@ static enum status choose_stages(struct worksheet *worksheet)
     return STATUS_OK;
 }
 
-/* What is explained are the blanks. */
 static void explain_blanks(const struct worksheet *worksheet, struct problem *problem)
 {
     problem->chosen.explained_count = 0;
@@ -187,32 +186,25 @@ static void explain_blanks(const struct worksheet *worksheet, struct problem *pr
 
 /* --- what does not fit -------------------------------------------------------------------------------------------- */
 
-static enum status check_count(const struct worksheet *worksheet, const char *what, size_t count, size_t most)
-{
-    if (count <= most)
-        return STATUS_OK;
-    return error_usage(worksheet->error, "%s: %zu %s are too many for a worksheet; expected at most %zu",
-                       worksheet->first.given.source, count, what, most);
-}
-
 static enum status check_sizes(const struct worksheet *worksheet)
 {
     const struct problem *problem = &worksheet->first;
-    if (check_count(worksheet, "queries", problem->chosen.row_count, NUMBERS_MOST) ||
-        check_count(worksheet, "tokens", problem->size.keys, NUMBERS_MOST) ||
-        check_count(worksheet, "columns of the inputs", memory_larger(problem->size.d_in, problem->size.d_key_in),
-                    NUMBERS_MOST) ||
-        check_count(worksheet, "items", problem->size.items, NUMBERS_HEADS) ||
-        check_count(worksheet, "heads", problem->size.heads, NUMBERS_HEADS))
-        return worksheet->error->status;
+    const char *source = problem->given.source;
+    struct error *error = worksheet->error;
+    const size_t inputs = memory_larger(problem->size.d_in, problem->size.d_key_in);
+    if (drawn_check(source, "queries", problem->chosen.row_count, NUMBERS_MOST, error) ||
+        drawn_check(source, "tokens", problem->size.keys, NUMBERS_MOST, error) ||
+        drawn_check(source, "columns of the inputs", inputs, NUMBERS_MOST, error) ||
+        drawn_check(source, "items", problem->size.items, NUMBERS_HEADS, error) ||
+        drawn_check(source, "heads", problem->size.heads, NUMBERS_HEADS, error))
+        return error->status;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (worksheet->shown & STAGE_BIT(stage) &&
-            check_count(worksheet, "columns", problem_columns(problem, (enum stage)stage), NUMBERS_MOST) != STATUS_OK)
-            return worksheet->error->status;
-    return STATUS_OK;
+        if (worksheet->shown & STAGE_BIT(stage))
+            drawn_check(source, "columns", problem_columns(problem, (enum stage)stage), NUMBERS_MOST, error);
+    return error->status;
 }
 
-/* Whether the command line has a setting that no easy numbers were sought for. */
+/* Whether every setting of the command line is one that easy numbers are searched for. */
 static bool is_plain(const struct options *options)
 {
     static const enum option_id SOUGHT[] = {OPTION_SEED,     OPTION_SKIP,   OPTION_INIT,          OPTION_RNG,
@@ -229,13 +221,6 @@ static bool is_plain(const struct options *options)
     return true;
 }
 
-/* An input that would not be read, as no FILE says so. */
-static bool is_piped(const struct options *options)
-{
-    struct stat standard;
-    return options->in == NULL && fstat(STDIN_FILENO, &standard) == 0 && S_ISFIFO(standard.st_mode);
-}
-
 static void warn(struct worksheet *worksheet, bool applies, const char *warning)
 {
     if (applies)
@@ -246,7 +231,9 @@ static void warn_of_numbers(struct worksheet *worksheet, bool whole)
 {
     const struct options *options = worksheet->options;
     const bool drawn = worksheet->numbers != NULL;
-    warn(worksheet, is_piped(options), "standard input is not read; expected - as FILE for it");
+    struct stat standard;
+    const bool piped = drawn && fstat(STDIN_FILENO, &standard) == 0 && S_ISFIFO(standard.st_mode);
+    warn(worksheet, piped, "standard input is not read; expected - as FILE for it");
     warn(worksheet, drawn && !worksheet->easy,
          "no easy numbers were found for these sizes; expected fewer tokens or columns for them");
     warn(worksheet, drawn && !whole,
@@ -255,7 +242,7 @@ static void warn_of_numbers(struct worksheet *worksheet, bool whole)
          "--color does nothing: paper has no colours to choose");
 }
 
-/* What is done wrong. A file that is a result may say so, too, but then the answers would be wrong. */
+/* The mistakes to make. A file that is a result may have one, too, but then the answers would be wrong. */
 static enum status find_mistakes(struct worksheet *worksheet)
 {
     if (make_problem(worksheet, 0, true, &worksheet->first, worksheet->arena) != STATUS_OK)
@@ -307,7 +294,7 @@ static const char *name_of(const struct worksheet *worksheet, size_t variant, ch
     return name;
 }
 
-/* "the scores are not divided by sqrt(d_head) (scale-missing)" of all mistakes, into text (size bytes); returns
+/* "the scores are not divided by sqrt(d_head) (scale-missing)" for all mistakes, into text (size bytes); returns
  * text. */
 static const char *tell_mistakes(const struct worksheet *worksheet, char *text, size_t size)
 {
@@ -320,7 +307,7 @@ static const char *tell_mistakes(const struct worksheet *worksheet, char *text, 
     return text;
 }
 
-/* One sheet with all that is on it: with the mistakes, or as it should be. */
+/* Makes one sheet, with the mistakes or without. */
 static enum status make_sheet(const struct worksheet *worksheet, size_t variant, bool wrong,
                               const struct sheet_plan *plan, struct sheet *sheet, struct arena *arena)
 {
@@ -338,7 +325,6 @@ static enum status make_sheet(const struct worksheet *worksheet, size_t variant,
     return status;
 }
 
-/* Whether two sheets of the same stages show the same numbers. */
 static bool show_same(const struct sheet *a, const struct sheet *b)
 {
     for (size_t task = 0; task < a->task_count; task++)
@@ -351,7 +337,7 @@ static bool show_same(const struct sheet *a, const struct sheet *b)
     return true;
 }
 
-/* A mistake that cannot be seen is not to be found. */
+/* Nobody can find a mistake that changes no number. */
 static enum status check_seen(const struct worksheet *worksheet, size_t variant, const struct sheet_plan *plan,
                               const struct sheet *sheet, struct arena *arena)
 {
@@ -366,7 +352,7 @@ static enum status check_seen(const struct worksheet *worksheet, size_t variant,
                        mistake_text(worksheet->mistakes[0], first), name_of(worksheet, variant, name));
 }
 
-/* One sheet, or its answers. What it takes is given back at once. */
+/* Writes one sheet, or its answers, and frees what it took. */
 static enum status write_one(const struct worksheet *worksheet, size_t variant, bool answers, const struct page *page)
 {
     struct arena arena = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* attn worksheet: the stages of a mechanism as problems to work out by hand, and their answers.
  *
- * Without a file each sheet has small whole numbers of its own, by the seed and its number: numbers.h. */
+ * Without a file each sheet has its own small whole numbers, by the seed and its number: numbers.h. */
 #ifndef ATTN_WORKSHEET_WORKSHEET_H
 #define ATTN_WORKSHEET_WORKSHEET_H
 
@@ -24,18 +24,21 @@ struct worksheet {
     struct error *error;
 };
 
-/* Reads or draws the numbers, and makes the job of the first sheet. STATUS_USAGE where it is none for a sheet of paper,
- * or an option does not go with numbers that are drawn. */
+/* Reads or draws the numbers, and makes the job of the first sheet. STATUS_USAGE where the job does not fit on
+ * paper, or an option does not go with drawn numbers. */
 enum status worksheet_create(struct worksheet *worksheet, const struct options *options, struct arena *arena,
                              struct error *error);
 
-/* Writes all sheets, then all answers, as the options say, to the output that has been opened, and closes it.
- * STATUS_SYSTEM as output_close. */
+/* Writes all sheets, then all answers, as the options say, to the open output, and closes it. STATUS_SYSTEM as
+ * output_close. */
 enum status worksheet_write(const struct worksheet *worksheet, struct output *output);
 
-/* In drawn.c: what numbers are drawn for the command line, and whether scaled is whole with them. STATUS_USAGE where an
- * option gives numbers, or sizes do not fit. */
+/* In drawn.c: which numbers to draw for the command line, and whether scaled is whole with them. STATUS_USAGE where
+ * an option gives numbers, or sizes do not fit. */
 enum status drawn_plan(struct numbers_plan *plan, bool *whole, const struct options *options, struct error *error);
+
+/* In drawn.c: STATUS_USAGE where a sheet of paper has no room for so many. */
+enum status drawn_check(const char *source, const char *what, size_t count, size_t most, struct error *error);
 
 /* In drawn.c: the numbers as a file would hold them. STATUS_SYSTEM where memory is short. */
 enum status drawn_file(struct input_file *file, const struct numbers *numbers, const struct numbers_plan *plan,

@@ -41,12 +41,8 @@ static const char BEGIN[] =
 
 static void begin_table(const struct page *page, const struct sheet_table *table, enum look look)
 {
+    (void)table;
     output_print(page->output, "<table%s>\n", look == LOOK_BLANK ? " class=\"open\"" : "");
-    if (table->title[0] == '\0')
-        return;
-    page_put(page, "<caption>");
-    page_marked(page, table->title);
-    page_put(page, "</caption>\n");
 }
 
 const struct sheet_dialect sheet_as_html = {
@@ -72,6 +68,7 @@ const struct sheet_dialect sheet_as_html = {
     .frame = {"<p>", "</p>\n"},
     .framed = "</div>\n",
     .tables = {"<div class=\"tables\">\n", "</div>\n"},
+    .title = {"<caption>", "</caption>\n"},
     .corner = {"<tr><th>", "</th>"},
     .column = {"<th scope=\"col\"><bdi>", "</bdi></th>"},
     .ruled = "</tr>\n",

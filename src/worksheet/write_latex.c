@@ -21,7 +21,7 @@ static const char BEGIN[] =
     "\\newcommand{\\column}[1]{\\hbox to 0.525em{\\hss#1\\hss}}\n"
     "\\begin{document}\n";
 
-/* Letters with accents, which the fonts of LaTeX have; of other signs beside ASCII the code point is told. */
+/* Writes letters with accents, which the fonts of LaTeX have; other characters beyond ASCII as their code point. */
 static void write_character(const struct page *page, const char *character, size_t length)
 {
     struct output *output = page->output;
@@ -39,7 +39,7 @@ static void write_character(const struct page *page, const char *character, size
         output_print(output, "U+%04X", (unsigned)point);
 }
 
-/* A box in its paragraph, so that tables stand side by side as many as fit. */
+/* A box in its paragraph, so that as many tables stand side by side as fit. */
 static void begin_table(const struct page *page, const struct sheet_table *table, enum look look)
 {
     output_print(page->output, "\\begin{tabular}[t]{@{}l*{%zu}{%c}@{}}\n", table->columns,
@@ -51,7 +51,7 @@ static void begin_table(const struct page *page, const struct sheet_table *table
     page_put(page, "}} \\\\\n");
 }
 
-/* Whether the formula is "NAME = STAGE / sqrt(NUMBER)": where its parts begin, behind the sign before each. */
+/* Whether the formula is "NAME = STAGE / sqrt(NUMBER)"; where STAGE and NUMBER begin. */
 static bool has_root(const char *formula, const char **stage, const char **number)
 {
     static const char EQUALS[] = " = ", ROOT[] = " / sqrt(";
@@ -63,7 +63,7 @@ static bool has_root(const char *formula, const char **stage, const char **numbe
     return strcmp(*number + strspn(*number, "0123456789"), ")") == 0;
 }
 
-/* The formula, with a real root and fraction where it is one. */
+/* The formula; a root as a real root and fraction. */
 static void write_formula(const struct page *page, const struct sheet_task *task)
 {
     const char *stage, *number;
@@ -77,7 +77,7 @@ static void write_formula(const struct page *page, const struct sheet_task *task
         page_put(page, "$\\displaystyle{}=\\frac{e^{s-m}}{\\sum e^{s-m}}$, $m$ the largest $s$ of a row");
 }
 
-/* Lines of equal characters: each blank stays. */
+/* Lines in a typewriter font: each blank stays. */
 static void write_worked(const struct page *page, const char *worked)
 {
     for (; *worked != '\0'; worked++) {

@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sheet -> Markdown (GitHub's tables); a division between the pages, behind which a printer turns the page. */
+/* sheet -> Markdown (GitHub's tables); a page break between sheets. */
 #include "worksheet/writers.h"
 #include "write/table_markup.h"
-
-static void begin_table(const struct page *page, const struct sheet_table *table, enum look look)
-{
-    (void)look;
-    if (table->title[0] == '\0')
-        return;
-    page_put(page, "**");
-    page_marked(page, table->title);
-    page_put(page, "**\n\n");
-}
 
 static void write_formula(const struct page *page, const struct sheet_task *task)
 {
@@ -37,6 +27,7 @@ const struct sheet_dialect sheet_as_markdown = {
     .formula_end = "`\n\n",
     .frame = {NULL, "  \n"},
     .last_frame = "\n\n",
+    .title = {"**", "**\n\n"},
     .corner = {"| ", " |"},
     .column = {" ", " |"},
     .ruled = "\n|:---|",
@@ -46,7 +37,6 @@ const struct sheet_dialect sheet_as_markdown = {
     .table_end = "\n\n",
     .blank = "&emsp;&emsp;&emsp;", /* a blank cell keeps its width */
     .labels_are_text = true,
-    .begin_table = begin_table,
     .write_worked = page_put,
     .write_formula = write_formula,
 };

@@ -72,7 +72,10 @@ static void write_table(const struct page *page, const struct sheet_table *table
 {
     const struct sheet_dialect *dialect = page->dialect;
     const bool numbers = sheet_is_powers(table) && !dialect->labels_are_text, open = look == LOOK_BLANK;
-    dialect->begin_table(page, table, look);
+    if (dialect->begin_table != NULL)
+        dialect->begin_table(page, table, look);
+    if (dialect->title[0] != NULL && table->title[0] != '\0')
+        around(page, dialect->title, page_marked, table->title);
     around(page, dialect->corner, page_escaped, table->corner);
     for (size_t column = 0; column < table->columns; column++)
         around(page, dialect->column, numbers ? write_number : page_escaped, table->column_labels[column]);

@@ -12,7 +12,7 @@ static void write_blanks(struct output *output, size_t count)
     output_print(output, "%*s", (int)count, "");
 }
 
-/* The columns of a text with its marks. */
+/* The width of a text with its marks. */
 static size_t marked_columns(const char *text)
 {
     size_t columns = text_columns(text);
@@ -32,7 +32,7 @@ static size_t label_columns(const struct sheet_table *table)
     return widest;
 }
 
-/* As wide as a blank, or as the numbers that are shown. */
+/* As wide as a blank, or as the numbers shown. */
 static size_t cell_columns(const struct sheet_table *table, enum look look)
 {
     size_t widest = look == LOOK_GIVEN   ? table->widest
@@ -49,7 +49,7 @@ static size_t table_columns(const struct sheet_table *table, enum look look)
     return memory_larger(cells, marked_columns(table->title));
 }
 
-/* A line of a table: 0 its title, 1 the labels of its columns, then its rows. Returns the columns that it takes. */
+/* Writes a line of a table: 0 its title, 1 the labels of its columns, then its rows. Returns its width in columns. */
 static size_t write_line(const struct page *page, const struct sheet_table *table, size_t line, enum look look)
 {
     const size_t labels = label_columns(table), cells = cell_columns(table, look);
@@ -76,7 +76,7 @@ static size_t write_line(const struct page *page, const struct sheet_table *tabl
     return labels + table->columns * (BEFORE + cells);
 }
 
-/* How many of the tables fit side by side, and the lines that they take. */
+/* How many of the tables fit side by side, and their lines. */
 static size_t count_abreast(const struct sheet_table *tables, size_t count, enum look look, size_t *lines)
 {
     size_t width = INDENT + table_columns(&tables[0], look), abreast = 1;
@@ -90,7 +90,7 @@ static size_t count_abreast(const struct sheet_table *tables, size_t count, enum
     return abreast;
 }
 
-/* A line of tables that stand side by side; blanks at its end are left out. */
+/* Writes a line of tables side by side, without blanks at its end. */
 static void write_abreast(const struct page *page, const struct sheet_table *tables, size_t count, size_t line,
                           enum look look)
 {
@@ -127,7 +127,7 @@ static void write_head(const struct page *page, const struct sheet *sheet, bool 
     output_print(page->output, "%s%s\n\n", answers ? ANSWERS_BEFORE : "", sheet->name);
 }
 
-/* The lines of a frame behind the formula where they fit, else beneath. */
+/* The lines of a frame follow the formula where they fit, else stand below. */
 static void write_task(const struct page *page, const struct sheet_task *task, size_t number)
 {
     struct output *output = page->output;

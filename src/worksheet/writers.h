@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a sheet is written: one walk over it, and a dialect for each format that is for paper. */
+/* How to write a sheet: one walk over it, and a dialect for each format for paper. */
 #ifndef ATTN_WORKSHEET_WRITERS_H
 #define ATTN_WORKSHEET_WRITERS_H
 
@@ -7,25 +7,24 @@
 
 struct table_markup_escapes;
 
-/* What a sheet is written to; `bold` headings where a terminal shows them. */
+/* Where to write a sheet; `bold` headings where a terminal shows them. */
 struct page {
     const struct sheet_dialect *dialect;
     struct output *output;
     bool bold;
 };
 
-/* A table as it is given, with blanks, or filled in. */
+/* A table with its numbers, with blanks, or filled in. */
 enum look { LOOK_GIVEN, LOOK_BLANK, LOOK_FILLED };
 
-/* Writes a piece of text. */
 typedef void page_writer(const struct page *page, const char *text);
 
-/* What a formula says in letters, and a format says better. */
+/* A sign of a formula in letters, and as the format writes it. */
 struct sign {
     const char *plain, *set;
 };
 
-/* What a format writes around each piece: in pairs before and behind it; NULL: nothing. */
+/* What a format writes around each piece: in pairs, before and after it; NULL: nothing. */
 struct sheet_dialect {
     const char *begin, *turn, *end;             /* of the document; between two sheets */
     const char *marks[SHEET_MARKS];             /* by the byte of each */
@@ -44,17 +43,18 @@ struct sheet_dialect {
     const char *frame[2], *last_frame, *framed; /* a line of the way of working; behind the last, and all of them */
     const char *tasks_end;
 
-    const char *tables[2], *corner[2], *column[2], *ruled, *rule_column, *row[2], *cell[2], *row_end, *table_end;
+    const char *tables[2], *title[2], *corner[2], *column[2], *ruled, *rule_column, *row[2], *cell[2], *row_end,
+        *table_end;
     const char *blank;    /* a cell to fill in */
     bool labels_are_text; /* also those that are numbers */
 
-    /* What strings do not say. */
-    void (*write_character)(const struct page *page, const char *character, size_t length);        /* beyond ASCII */
-    void (*begin_table)(const struct page *page, const struct sheet_table *table, enum look look); /* with its title */
+    /* What strings cannot say. */
+    void (*write_character)(const struct page *page, const char *character, size_t length); /* beyond ASCII */
+    void (*begin_table)(const struct page *page, const struct sheet_table *table, enum look look);
     page_writer *write_words;  /* the mistake, and how to round; NULL: page_escaped */
     page_writer *write_worked; /* the arithmetic */
 
-    /* In place of the strings: a head, some tables, the formula of a task, and all that is said of it. */
+    /* In place of the strings: a head, some tables, the formula of a task, and a whole task. */
     void (*write_head)(const struct page *page, const struct sheet *sheet, bool answers);
     void (*write_tables)(const struct page *page, const struct sheet_table *tables, size_t count, enum look look);
     void (*write_formula)(const struct page *page, const struct sheet_task *task);
@@ -64,17 +64,17 @@ struct sheet_dialect {
 /* In write_NAME.c. */
 extern const struct sheet_dialect sheet_as_text, sheet_as_markdown, sheet_as_latex, sheet_as_html;
 
-/* A sheet, or its answers. */
+/* Writes a sheet, or its answers. */
 void sheet_write(const struct page *page, const struct sheet *sheet, bool answers);
 
-/* How answers are headed, before the name of the sheet. */
+/* The heading of answers, before the name of the sheet. */
 #define ANSWERS_BEFORE "Answers: "
 
-/* A text as it is, or nothing for NULL; escaped; so much of it escaped; escaped and with its marks. */
+/* Writes a text as it is, or nothing for NULL; escaped; escaped and with its marks. page_escape: so much of a text,
+ * escaped. */
 page_writer page_put, page_escaped, page_marked;
 void page_escape(const struct page *page, const char *text, size_t length);
 
-/* A formula with its signs. */
 void page_formula(const struct page *page, const struct sheet_task *task);
 
 #endif

@@ -12,7 +12,7 @@
 
 /* --- the modules of a checkpoint --------------------------------------------------------------------------------- */
 
-/* A run of layers with the same step between them. */
+/* The end of a run of layers with the same step between them. */
 static size_t run_of(const struct listed_row *row, size_t first, size_t step)
 {
     size_t end = first + 1;
@@ -21,7 +21,7 @@ static size_t run_of(const struct listed_row *row, size_t first, size_t step)
     return end;
 }
 
-/* "layers 0-31", or every so often "0, 6, 12, ..., 30". */
+/* "layers 0-31", or at a regular step "0, 6, 12, ..., 30". */
 static void write_layers(const struct listed_row *row, struct wrap *line)
 {
     if (row->layers[0] == MODULE_NO_LAYER) {
@@ -42,7 +42,7 @@ static void write_layers(const struct listed_row *row, struct wrap *line)
     }
 }
 
-/* What is read for one layer, in MB or what is near. */
+/* The bytes read for one layer, in the unit that fits. */
 static void write_bytes(double bytes, struct wrap *line)
 {
     static const char *const UNITS[] = {"bytes", "KB", "MB", "GB"};
@@ -52,7 +52,7 @@ static void write_bytes(double bytes, struct wrap *line)
     wrap_add(line, "%.*f %s a layer", unit == 0 || bytes >= 100 ? 0 : 1, bytes, UNITS[unit]);
 }
 
-/* Settings that tell modules from each other, and their words; those that are as usual are passed over. */
+/* Settings that tell modules apart, and their words; usual values are left out. */
 static const struct {
     const char *setting, *words, *usual;
 } TOLD[] = {
@@ -114,7 +114,7 @@ static void write_row(const struct listed_row *row, size_t columns, struct outpu
         output_print(output, "    attn does not compute it: %s\n", row->why);
 }
 
-/* Families of the modules: more than one where towers have their own. */
+/* The families of the modules: towers may have their own. */
 static void write_families(const struct listing *listing, struct wrap *line)
 {
     for (size_t i = 0; i < listing->count; i++) {
@@ -192,7 +192,7 @@ void write_listing(const struct listing *listing, enum format format, struct out
 
 /* --- where each setting is from ----------------------------------------------------------------------------------- */
 
-/* Who says it, and by which key: "config  rope_parameters.rope_theta". */
+/* The source of a setting, and its key: "config  rope_parameters.rope_theta". */
 static void write_fact(const struct layer_fact *fact, size_t names, size_t values, struct output *output)
 {
     char shown[96];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of a checkpoint, before anything is computed: its modules, and where each setting of one is from. */
+/* What attn knows of a checkpoint before it computes anything: its modules, and where each setting comes from. */
 #ifndef ATTN_WRITE_CHECKPOINT_TEXT_H
 #define ATTN_WRITE_CHECKPOINT_TEXT_H
 
@@ -7,10 +7,10 @@
 #include "layer/listing.h"
 #include "model/format.h"
 
-/* The modules of a checkpoint, in a format that reports. */
+/* Lists the modules of a checkpoint, in a format that reports. */
 void write_listing(const struct listing *listing, enum format format, struct output *output);
 
-/* --explain config: the settings of a module, each with who says it and where; also in a format that reports. */
+/* --explain config: lists the settings of a module, each with its source; also in a format that reports. */
 void write_config(const struct layer *layer, enum format format, struct output *output);
 
 #endif

@@ -20,26 +20,25 @@ enum {
     SHORTEST = -1,       /* as many decimals as a number needs to be read back */
 };
 
-/* Which columns the file has. */
+/* The columns of the file. */
 struct layout {
     bool items, heads, tokens;
     size_t features; /* columns 1, 2, ... */
     size_t keys;     /* columns of T x T tables */
 };
 
-/* One file on its way. */
 struct csv {
     struct result *result;
     struct output *output;
     int decimals;
     struct layout layout;
-    const char **tokens; /* (keys) as the header names their columns; NULL: by position alone */
-    bool *positioned;    /* (keys) whether its position stands behind the token */
+    const char **tokens; /* (keys) the name of each column; NULL: by position alone */
+    bool *positioned;    /* (keys) whether the position follows the token */
 };
 
 /* --- fields ------------------------------------------------------------------------------------------------------ */
 
-/* A spreadsheet takes a text for a formula that begins with one of these signs, the last four as wide as two columns;
+/* Spreadsheets take a text for a formula if it begins with one of these signs, the last four of them double-width,
  * unless it is that sign alone. */
 static bool looks_like_formula(const char *text, const char *behind)
 {
@@ -51,7 +50,7 @@ static bool looks_like_formula(const char *text, const char *behind)
     return false;
 }
 
-/* A token, whole and on one line, and what stands behind it. */
+/* A token, all of it and on one line, and a suffix. */
 static void write_text_field(const char *text, const char *behind, struct output *output)
 {
     const bool quoted = text[strcspn(text, ",\"")] != '\0';
@@ -93,8 +92,8 @@ static void write_commas(size_t count, struct output *output)
 
 /* --- the columns ------------------------------------------------------------------------------------------------- */
 
-/* Tables that have a column for each query are turned: a row for each, and one number in it. */
-static bool is_turned(const struct result_table *table)
+/* Tables with a column for each query are transposed: a row for each, and one number in it. */
+static bool is_transposed(const struct result_table *table)
 {
     return result_column_axis(table) == AXIS_QUERY;
 }
@@ -109,12 +108,12 @@ static void lay_out(struct layout *layout, const struct result_table *table)
     if (columns == AXIS_TOKEN)
         layout->keys = result_columns(table);
     else
-        layout->features = memory_larger(layout->features, is_turned(table) ? 1 : result_columns(table));
+        layout->features = memory_larger(layout->features, is_transposed(table) ? 1 : result_columns(table));
 }
 
 /* --- a name for each key ----------------------------------------------------------------------------------------- */
 
-/* A token as its column shows it. */
+/* A token as the header shows it. */
 struct name {
     char *text;
     size_t key;
@@ -125,8 +124,8 @@ static int compare_names(const void *a, const void *b)
     return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
 }
 
-/* Compares the first name, with its position behind it, to the second one as it is. With a position it may need an
- * apostrophe that it has not without. */
+/* Compares the first name plus its position to the second name alone. With a position it may need an apostrophe that
+ * it does not need without. */
 static int compare_positioned(const void *a, const void *b)
 {
     const struct name *name = a;
@@ -149,8 +148,8 @@ static bool is_taken(const struct layout *layout, const char *text)
            (number && strtoull(text, NULL, 10) <= layout->features);
 }
 
-/* Puts the position behind a token; then behind the token that is called just so, and so on. Two names with positions
- * are never the same: they end differently. */
+/* Adds the position to a token; then to the token that has exactly this name, and so on. Two names with positions
+ * always differ: they end differently. */
 static void add_position(struct csv *csv, const struct name *names, const struct name *name)
 {
     while (name != NULL && !csv->positioned[name->key]) {
@@ -159,7 +158,7 @@ static void add_position(struct csv *csv, const struct name *names, const struct
     }
 }
 
-/* A column for each key, called by its token if no other column is called so, else by token and position. */
+/* A column for each key, named by its token if no other column has that name, else by token and position. */
 static enum status name_keys(struct csv *csv, struct arena *arena, struct error *error)
 {
     const size_t keys = csv->layout.keys;
@@ -209,28 +208,28 @@ static void write_header(const struct csv *csv)
 
 /* --- the rows ---------------------------------------------------------------------------------------------------- */
 
-/* Where a row of numbers belongs: item, head and index along that axis. */
-struct row_place {
+/* The item, head, axis and index of a row of numbers. */
+struct row_origin {
     size_t item, head;
     bool of_item, of_head;
     enum axis axis;
     size_t index;
 };
 
-static struct row_place find_place(const struct result_table *table, size_t matrix, size_t row)
+static struct row_origin find_origin(const struct result_table *table, size_t matrix, size_t row)
 {
-    struct row_place place = {.axis = result_row_axis(table), .index = row};
-    result_place(table, matrix, &place.item, &place.head);
-    place.of_item = result_is_of(table, AXIS_ITEM) || result_is_of(table, AXIS_PAGE);
-    place.of_head = result_is_of(table, AXIS_HEAD);
+    struct row_origin origin = {.axis = result_row_axis(table), .index = row};
+    result_place(table, matrix, &origin.item, &origin.head);
+    origin.of_item = result_is_of(table, AXIS_ITEM) || result_is_of(table, AXIS_PAGE);
+    origin.of_head = result_is_of(table, AXIS_HEAD);
     if (result_is_of_tokens(table))
-        place = (struct row_place){.axis = table->axes[table->rank - 3],
-                                   .index = place.head,
-                                   .item = place.item,
-                                   .of_item = place.of_item,
-                                   .head = row,
-                                   .of_head = true};
-    return place;
+        origin = (struct row_origin){.axis = table->axes[table->rank - 3],
+                                     .index = origin.head,
+                                     .item = origin.item,
+                                     .of_item = origin.of_item,
+                                     .head = row,
+                                     .of_head = true};
+    return origin;
 }
 
 static void write_index(const struct csv *csv, bool column, bool here, size_t index)
@@ -241,24 +240,24 @@ static void write_index(const struct csv *csv, bool column, bool here, size_t in
         output_write(csv->output, ",", 1);
 }
 
-/* "weights,1,2,3,starts": what stands before the numbers. */
-static void write_place(const struct csv *csv, const struct result_table *table, struct row_place place)
+/* "weights,1,2,3,starts": the fields before the numbers. */
+static void write_origin(const struct csv *csv, const struct result_table *table, struct row_origin origin)
 {
     size_t position;
-    const char *token = result_label(csv->result, place.axis, place.item, place.index, &position);
+    const char *token = result_label(csv->result, origin.axis, origin.item, origin.index, &position);
     write_text_field(table->name, "", csv->output);
-    write_index(csv, csv->layout.items, place.of_item, place.item);
-    write_index(csv, csv->layout.heads, place.of_head, place.head);
+    write_index(csv, csv->layout.items, origin.of_item, origin.item);
+    write_index(csv, csv->layout.heads, origin.of_head, origin.head);
     output_print(csv->output, ",%zu%s", position, csv->layout.tokens ? "," : "");
     if (token != NULL)
         write_text_field(token, "", csv->output);
 }
 
-static void write_line(const struct csv *csv, const struct result_table *table, struct row_place place,
+static void write_line(const struct csv *csv, const struct result_table *table, struct row_origin origin,
                        const double *numbers, size_t count)
 {
     const bool of_keys = result_column_axis(table) == AXIS_TOKEN;
-    write_place(csv, table, place);
+    write_origin(csv, table, origin);
     if (of_keys)
         write_commas(csv->layout.features, csv->output);
     for (size_t column = 0; column < count; column++) {
@@ -269,20 +268,20 @@ static void write_line(const struct csv *csv, const struct result_table *table, 
     output_write(csv->output, "\n", 1);
 }
 
-/* A row of numbers over the queries, of the item or head that the row is of, becomes a column. */
-static void write_turned(const struct csv *csv, const struct result_table *table, struct row_place place,
-                         const double *numbers)
+/* Writes a row of numbers over the queries, of one item or head, as a column. */
+static void write_transposed(const struct csv *csv, const struct result_table *table, struct row_origin origin,
+                             const double *numbers)
 {
-    if (table->rank > 1 && place.axis == AXIS_ITEM) {
-        place.item = place.index;
-        place.of_item = true;
+    if (table->rank > 1 && origin.axis == AXIS_ITEM) {
+        origin.item = origin.index;
+        origin.of_item = true;
     } else if (table->rank > 1) {
-        place.head = place.index;
-        place.of_head = true;
+        origin.head = origin.index;
+        origin.of_head = true;
     }
-    place.axis = AXIS_QUERY;
-    for (place.index = 0; place.index < result_columns(table); place.index++)
-        write_line(csv, table, place, numbers + place.index, 1);
+    origin.axis = AXIS_QUERY;
+    for (origin.index = 0; origin.index < result_columns(table); origin.index++)
+        write_line(csv, table, origin, numbers + origin.index, 1);
 }
 
 static void write_table(const struct csv *csv, const struct result_table *table)
@@ -291,10 +290,10 @@ static void write_table(const struct csv *csv, const struct result_table *table)
     for (size_t matrix = 0; matrix < result_matrices(table); matrix++)
         for (size_t row = 0; row < result_rows(table) && !csv->output->failed; row++) {
             result_row(csv->result, table, matrix, row, numbers);
-            if (is_turned(table))
-                write_turned(csv, table, find_place(table, matrix, row), numbers);
+            if (is_transposed(table))
+                write_transposed(csv, table, find_origin(table, matrix, row), numbers);
             else
-                write_line(csv, table, find_place(table, matrix, row), numbers, result_columns(table));
+                write_line(csv, table, find_origin(table, matrix, row), numbers, result_columns(table));
         }
 }
 

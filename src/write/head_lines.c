@@ -9,7 +9,7 @@
 
 enum { SETTING_COLUMNS = 40 };
 
-/* The text of a setting that made numbers, or NULL. */
+/* The text of a setting that affected the numbers, or NULL. */
 static const char *setting_text(const struct problem *problem, const char *name)
 {
     for (size_t i = 0; i < problem->record.setting_count; i++)
@@ -18,7 +18,7 @@ static const char *setting_text(const struct problem *problem, const char *name)
     return NULL;
 }
 
-/* " (config)": who says it of a checkpoint's module, but for the command line; else "". */
+/* " (config)": the source of a setting of a checkpoint's module; "" for the command line. */
 static const char *source_of(const struct problem *problem, const char *name)
 {
     static const char *const WORDS[FACT_SOURCE_COUNT] = {[FACT_DEFAULT] = " (default)",
@@ -96,7 +96,7 @@ static void add_sizes(struct wrap *line, const struct problem *problem, const ch
         wrap_add(line, "%s", dtype_name(problem->rounding.dtype));
 }
 
-/* What drew the parameters, or draws for dropout. */
+/* The seeds and generators of parameters and dropout. */
 static void add_draws(struct wrap *line, const struct problem *problem)
 {
     add_setting(line, problem, "seed", "seed", NULL);
@@ -110,15 +110,7 @@ static void add_draws(struct wrap *line, const struct problem *problem)
         add_setting(line, problem, "dropout_seed", "dropout seed", NULL);
 }
 
-/* An item for each, so that none is cut. */
-static void add_mistakes(struct wrap *line, const struct problem *problem)
-{
-    char text[MISTAKE_NAME_BYTES];
-    for (size_t i = 0; i < problem->mistake.count; i++)
-        wrap_add(line, "mistake %s", mistake_text(problem->mistake.choices[i], text));
-}
-
-/* What is known of a checkpoint's module, but changes nothing here; or is told with the module's name. */
+/* Whether a setting of a checkpoint's module changes nothing here, or is already part of its name. */
 static bool is_usual(const struct problem *problem, const char *name)
 {
     static const char *const TOLD[] = {"layer", "module", "family"};
@@ -133,7 +125,7 @@ static bool is_usual(const struct problem *problem, const char *name)
            strcmp(setting_text(problem, name), "-1,-1") == 0;
 }
 
-/* The checkpoint and its module; or the file that the parameters are from. */
+/* The checkpoint and its module; or the file with the parameters. */
 static void add_source(struct wrap *line, const struct problem *problem)
 {
     char shown[128];
@@ -148,7 +140,7 @@ static void add_source(struct wrap *line, const struct problem *problem)
     wrap_add(line, "%s of %s", problem->layer->module->path, shown);
 }
 
-/* What is known of a layer, in the order of its steps. */
+/* Settings of a layer, in the order of its steps. */
 static const struct {
     const char *setting, *words;
 } OF_LAYER[] = {
@@ -192,9 +184,10 @@ static void add_layer(struct wrap *line, const struct problem *problem)
     }
 }
 
-/* What was asked for beside: numbers, then words, mistakes and queries last. */
+/* The other settings that the user gave: numbers, then words, mistakes and queries last. */
 static void add_asked(struct wrap *line, const struct problem *problem)
 {
+    char mistake[MISTAKE_NAME_BYTES];
     add_layer(line, problem);
     for (int texts = 0; texts <= 1; texts++)
         for (size_t i = 0; i < problem->record.setting_count; i++) {
@@ -204,7 +197,8 @@ static void add_asked(struct wrap *line, const struct problem *problem)
                 !is_usual(problem, setting->name) && !is_of_layer(problem, setting->name))
                 add_setting(line, problem, setting->name, setting->words, NULL);
         }
-    add_mistakes(line, problem);
+    for (size_t i = 0; i < problem->mistake.count; i++) /* one item for each, so that none is cut */
+        wrap_add(line, "mistake %s", mistake_text(problem->mistake.choices[i], mistake));
     add_setting(line, problem, "query", "query", NULL);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands above the tables: the mechanism, its sizes and its settings, in a sentence. */
+/* The lines above the tables: the mechanism, its sizes and its settings, as a sentence. */
 #ifndef ATTN_WRITE_HEAD_LINES_H
 #define ATTN_WRITE_HEAD_LINES_H
 
@@ -7,10 +7,10 @@
 #include "base/text.h"
 #include "problem/problem.h"
 
-/* Broken into lines of at most so many columns, WRAP_COLUMNS or fewer; bold where `bold`. */
+/* Writes lines of at most so many columns, WRAP_COLUMNS or fewer; bold where `bold`. */
 void head_lines_write(const struct problem *problem, size_t columns, bool bold, struct output *output);
 
-/* Added to a text as one line. STATUS_SYSTEM where memory is short. */
+/* Adds them to a text as one line. STATUS_SYSTEM where memory is short. */
 enum status head_lines_add(const struct problem *problem, struct text *text, struct arena *arena, struct error *error);
 
 #endif

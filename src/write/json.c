@@ -75,7 +75,7 @@ static void write_row(struct json *json, const double *numbers, size_t columns, 
     json_close(json);
 }
 
-/* Of the leading axes of a matrix, those that begin with it (it is the first along them and all further ones). */
+/* How many leading axes of the table begin with this matrix: it is the first along them and all further ones. */
 static size_t axes_begun(const struct result_table *table, size_t matrix)
 {
     size_t begun = 0;
@@ -112,7 +112,7 @@ static void write_table(struct json *json, struct result *result, const struct r
     }
 }
 
-/* Positions of the rows of queries, where not all were computed. */
+/* The positions of the computed queries, where not all were computed. */
 static void write_queries(struct json *json, const struct problem *problem)
 {
     if (problem->chosen.row_count == 0 || problem->chosen.row_count == problem->size.queries)

@@ -9,10 +9,10 @@
 #include "base/json_writer.h"
 #include "compute/result.h"
 
-/* What other formats carry as JSON too. A number as json_real has it, but of that dtype. */
+/* JSON that other formats carry too. A number as json_real writes it, but of that dtype. */
 void write_json_number(struct json *json, const char *key, double number, enum dtype dtype);
 
-/* The names of the stages, in their order. */
+/* The names of the stages, in order. */
 void write_json_stages(struct json *json, const char *key, uint64_t stages);
 
 /* The values of "settings" and "tokens" (of a problem that has labels). */

@@ -34,7 +34,7 @@ const struct table_markup_escapes LATEX_ESCAPES = {
     .blank = "\\textvisiblespace{}",
 };
 
-/* What a formula says in letters, and mathematics says better. */
+/* Signs of a formula in letters, and as mathematics. */
 static const struct {
     const char *plain, *set;
 } SIGNS[] = {
@@ -84,7 +84,7 @@ static void end(const struct table_layout *layout)
     output_print(layout->writing->output, "\\bottomrule\n\\end{tabular}\n\\end{center}\n");
 }
 
-/* Below zero within $, for a minus instead of a hyphen; 1.5000e-07 as a product with a power of ten. */
+/* Negative numbers within $, for a minus instead of a hyphen; 1.5000e-07 as a product with a power of ten. */
 static size_t number_text(const struct table_layout *layout, double number, char *text)
 {
     char plain[TABLE_LAYOUT_CELL_BYTES];

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* All that begins markup within a line, or HTML; GitHub also takes $ for mathematics. */
+/* All that begins markup within a line, or HTML; GitHub also reads $ as mathematics. */
 const struct table_markup_escapes MARKDOWN_ESCAPES = {
     .characters = {['\\'] = "\\\\",
                    ['|'] = "\\|",
@@ -39,7 +39,7 @@ static void write_dashes(const struct table_layout *layout, size_t count)
         output_write(layout->writing->output, "-", 1);
 }
 
-/* Labels to the left, numbers to the right: the colon says it. */
+/* Aligns labels left and numbers right, with colons. */
 static void rule(const struct table_layout *layout)
 {
     output_print(layout->writing->output, "|:");

@@ -9,7 +9,7 @@
 
 enum { PREFIX_BYTES = 10, ALIGNMENT = 64, DIGITS_TO_GROW = 21, HEADER_BYTES = 256 };
 
-/* The Python dict, and blanks for the first size to grow. Returns its length. */
+/* The Python dict, and blanks so that the first size can grow. Returns its length. */
 static int format_dict(const struct result_table *table, enum dtype dtype, char *dict)
 {
     struct text text = text_begin(dict, HEADER_BYTES);
@@ -23,7 +23,7 @@ static int format_dict(const struct result_table *table, enum dtype dtype, char 
     return (int)text.length;
 }
 
-/* What stands in front of the numbers: dict, and bytes in all. */
+/* The bytes before the numbers; and the dict. */
 static size_t measure(const struct result_table *table, char *dict)
 {
     const int length = format_dict(table, table->dtype, dict);

@@ -2,7 +2,7 @@
 #include "write/raw.h"
 #include "model/stage_id.h"
 
-enum { LEAST_AHEAD = 1 << 16 }; /* bytes: less is soon written */
+enum { LEAST_STREAMED = 1 << 16 }; /* bytes: less is written in no time */
 
 enum status write_raw_size(const struct result_table *table, size_t *size, struct error *error)
 {
@@ -13,28 +13,29 @@ enum status write_raw_size(const struct result_table *table, size_t *size, struc
     return STATUS_OK;
 }
 
-/* A long context of the fused path; not of a part, whose header says what all its numbers come to. */
-static bool runs_ahead(const struct writing *writing, const struct result_table *table, size_t size)
+/* Whether to write the table while it is computed: a long context of the fused path. Not a part: its header depends
+ * on all its numbers. */
+static bool is_streamed(const struct writing *writing, const struct result_table *table, size_t size)
 {
     const struct problem *problem = writing->result->problem;
     return output_takes_parts(writing->output) && problem->chosen.parts == 0 && stage_exists(table->stage) &&
            problem_made_as(problem, table->stage) == STAGE_CONTEXT && problem->mistake.recipe == NULL &&
-           problem->path.fused && size >= LEAST_AHEAD;
+           problem->path.fused && size >= LEAST_STREAMED;
 }
 
 enum status write_raw_expect(const struct writing *writing, size_t header)
 {
     struct result *result = writing->result;
     size_t all = header, size;
-    bool ahead = false;
+    bool streamed = false;
     for (size_t i = 0; i < result->table_count; i++) {
         const struct result_table *table = &result->tables[i];
         if (write_raw_size(table, &size, writing->error) != STATUS_OK)
             return writing->error->status;
         if (size > SIZE_MAX - all)
             return error_system(writing->error, 0, "the tables are larger than any file");
-        if (!ahead && runs_ahead(writing, table, size)) {
-            ahead = true;
+        if (!streamed && is_streamed(writing, table, size)) {
+            streamed = true;
             result->ahead = (struct ahead){.output = writing->output,
                                            .offset = all,
                                            .made = result->problem->path.kernel->number,
@@ -52,7 +53,7 @@ static bool put(void *output, const void *bytes, size_t length)
     return !((struct output *)output)->failed;
 }
 
-/* Bytes of the rows of a table that are made at once. */
+/* The bytes of the rows that are computed at once. */
 static size_t block_bytes(const struct result *result, const struct result_table *table)
 {
     return result_rows_at_once(result, table) * result_columns(table) * dtype_size(table->dtype);
@@ -66,7 +67,7 @@ unsigned char *write_raw_room(const struct result *result, struct arena *arena, 
     return arena_allocate(arena, largest, 2, error);
 }
 
-/* Rows that are made, but not yet written. */
+/* Computed rows that are not yet written. */
 struct ready {
     struct output *output;
     const unsigned char *bytes;
@@ -79,7 +80,7 @@ static void write_ready(void *context)
     output_write(ready->output, (const char *)ready->bytes, ready->length);
 }
 
-/* While one half of the room is written the other one is filled. */
+/* Writes one half of the room while the other half is filled. */
 void write_raw(struct result *result, const struct result_table *table, unsigned char *room, struct output *output)
 {
     const size_t matrices = result_matrices(table), rows = result_rows(table),

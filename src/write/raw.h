@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A table -> the bytes of its numbers, as .npy and .safetensors have them: little-endian, row-major, of the working
+/* A table -> the bytes of its numbers, as .npy and .safetensors store them: little-endian, row-major, in the working
  * dtype. */
 #ifndef ATTN_WRITE_RAW_H
 #define ATTN_WRITE_RAW_H
@@ -11,15 +11,15 @@
 /* *size = the bytes of the table; STATUS_SYSTEM where no file could hold them. */
 enum status write_raw_size(const struct result_table *table, size_t *size, struct error *error);
 
-/* The file gets room for all tables and a header of so many bytes: before the work, and of a part once more, whose
- * header is not known then. To the last byte, or a file that is replaced would wait for the disk. STATUS_SYSTEM where
- * there is none. A long context is to be written while it is made, behind that header. */
+/* Reserves room in the file for all tables and a header of so many bytes: before the work, and of a part once more,
+ * whose header is not known then. Reserves to the last byte: else a file that is replaced would wait for the disk.
+ * STATUS_SYSTEM where there is no room. A long context is then written while it is computed, after that header. */
 enum status write_raw_expect(const struct writing *writing, size_t header);
 
 /* Room for some rows of any of its tables, twice; NULL where memory is short. */
 unsigned char *write_raw_room(const struct result *result, struct arena *arena, struct error *error);
 
-/* The table, some rows at a time: no more than fits in that room is held. */
+/* Writes the table, some rows at a time; never holds more than that room. */
 void write_raw(struct result *result, const struct result_table *table, unsigned char *room, struct output *output);
 
 #endif

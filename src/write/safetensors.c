@@ -14,7 +14,7 @@
 
 enum { ALIGNMENT = 8 };
 
-/* A text of JSON becomes a member of __metadata__, whose values are strings. */
+/* Adds a JSON text to __metadata__, whose values are strings. */
 static enum status add_json(struct json *header, const char *name, write_json_value *write,
                             const struct problem *problem, struct arena *arena, struct error *error)
 {
@@ -36,7 +36,7 @@ static void add_hash(struct json *header, const char *name, uint64_t hash)
     output_print(header->output, "\"%016llx\"", (unsigned long long)hash);
 }
 
-/* Which part of which job, what else its last bits hang on, and the command of the others. */
+/* The part and its job, what else affects the last bits, and the command of the other parts. */
 static void add_part(struct json *header, const struct result *result)
 {
     const struct problem *problem = result->problem;
@@ -73,7 +73,7 @@ static enum status add_metadata(struct json *header, const struct result *result
     return STATUS_OK;
 }
 
-/* One table's description; *end, where the data of those before it end, moves on. */
+/* The description of a table; moves *end, the end of the data so far. */
 static enum status add_table(struct json *header, const struct result_table *table, size_t *end, struct error *error)
 {
     size_t size;
@@ -108,7 +108,7 @@ static const char *make_header(const struct result *result, size_t *length, stru
     return output_close_text(text, length);
 }
 
-/* How many blanks a header of that length is padded with; STATUS_USAGE where it is too long to be read. */
+/* The blanks to pad a header of that length; STATUS_USAGE where no reader takes one so long. */
 static enum status check_length(size_t length, size_t *padding, struct error *error)
 {
     *padding = (ALIGNMENT - length % ALIGNMENT) % ALIGNMENT;
@@ -122,7 +122,7 @@ enum status check_safetensors(const struct writing *writing)
 {
     size_t length, padding;
     const struct problem *problem = writing->result->problem;
-    if (problem->chosen.parts > 0) /* whose header says what all numbers come to */
+    if (problem->chosen.parts > 0) /* whose header depends on all its numbers */
         return write_raw_expect(writing, 0);
     const char *header = make_header(writing->result, &length, writing->arena, writing->error);
     if (header == NULL || check_length(length, &padding, writing->error) != STATUS_OK)

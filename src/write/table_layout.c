@@ -20,7 +20,7 @@ static bool shown_column(const struct table_layout *layout, size_t c, size_t *co
     return result_shown_index(result_columns(layout->table), layout->writing->full, c, column);
 }
 
-/* What stands before a row or above a column, into text (TABLE_LAYOUT_CELL_BYTES). */
+/* The label of a row or column, into text (TABLE_LAYOUT_CELL_BYTES). */
 static void label_text(const struct table_layout *layout, enum axis axis, size_t index, char *text)
 {
     const struct table_dialect *dialect = layout->dialect;
@@ -33,7 +33,7 @@ static void label_text(const struct table_layout *layout, enum axis axis, size_t
         table_markup_escape(dialect->escapes, shown, text, TABLE_LAYOUT_CELL_BYTES);
 }
 
-/* False, and the mark of the gap, where no row is shown. */
+/* False, and the mark of the gap, where row i is the gap. */
 static bool row_label(const struct table_layout *layout, size_t i, size_t *row, char *text)
 {
     const bool shown = shown_row(layout, i, row);
@@ -76,7 +76,7 @@ static void forget(struct table_layout *layout)
         layout->extremes[i] = (struct table_extremes){.least = INFINITY};
 }
 
-/* The numbers of a matrix that are shown. */
+/* Notes the numbers of a matrix that are shown. */
 static void note_matrix(struct table_layout *layout, size_t matrix)
 {
     struct result *result = layout->writing->result;
@@ -96,7 +96,7 @@ static void note_matrix(struct table_layout *layout, size_t matrix)
     }
 }
 
-/* One notation for all matrices of the table. */
+/* One notation for all matrices of a table. */
 static void choose_notation(struct table_layout *layout)
 {
     double magnitude = 0;
@@ -159,7 +159,7 @@ static void measure_row_labels(struct table_layout *layout)
     }
 }
 
-/* The columns of a line where all from `first` to `end` - 1 give way to an ellipsis. */
+/* The width of a line where columns `first` to `end` - 1 give way to an ellipsis. */
 static size_t line_width(const struct table_layout *layout, size_t first, size_t end)
 {
     const struct table_dialect *dialect = layout->dialect;
@@ -170,7 +170,7 @@ static size_t line_width(const struct table_layout *layout, size_t first, size_t
     return width;
 }
 
-/* On a terminal a line of a table is no longer than that: its middle is left out, but for the first and last column. */
+/* Lines of a table fit the terminal: the middle columns are left out, never the first and last. */
 static void hide_columns(struct table_layout *layout)
 {
     const struct writing *writing = layout->writing;
@@ -188,7 +188,7 @@ static void hide_columns(struct table_layout *layout)
 
 /* --- rows -------------------------------------------------------------------------------------------------------- */
 
-/* Labels of the columns where numbers is NULL, else numbers; or what stands for the rows of a gap. */
+/* Labels of the columns where numbers is NULL, else numbers; or the marks of a gap of rows. */
 struct row {
     const char *label;
     const double *numbers; /* (column_count) */
@@ -201,7 +201,7 @@ static void put(const struct table_layout *layout, const char *text)
     output_write(layout->writing->output, text, strlen(text));
 }
 
-/* What stands in a shown column of the row, by way of text (TABLE_LAYOUT_CELL_BYTES) where need be. */
+/* The text of a shown cell, in text (TABLE_LAYOUT_CELL_BYTES) where need be. */
 static const char *cell_text(const struct table_layout *layout, const struct row *row, size_t c, char *text,
                              size_t *taken)
 {
@@ -304,7 +304,7 @@ void table_layout_write(struct table_layout *layout, const struct result_table *
         result_place(table, layout->matrix, &layout->item, &head);
         if (!ruled && matrices > 1)
             forget(layout);
-        if (matrices > 1 && !(ruled && full)) /* its columns are not known, or its numbers not kept */
+        if (matrices > 1 && !(ruled && full)) /* its columns are not measured, or its numbers not kept */
             note_matrix(layout, layout->matrix);
         measure_columns(layout);
         measure_row_labels(layout);

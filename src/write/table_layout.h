@@ -18,10 +18,10 @@ enum {
 
 struct table_layout;
 
-/* A step of writing a table; NULL where a dialect has nothing to say there. */
+/* A step of writing a table; NULL where a dialect writes nothing. */
 typedef void table_layout_step(const struct table_layout *layout);
 
-/* How a kind of page writes a table. */
+/* How a format writes a table. */
 struct table_dialect {
     /* Ruled: each row and column has a label, features their position, and a gap is a row of marks; all numbers of a
      * table take one width. Else features have no label, the mark of a gap between rows stands alone, and each column
@@ -38,14 +38,14 @@ struct table_dialect {
     size_t (*number)(const struct table_layout *layout, double number, char *text);
 };
 
-/* The numbers that decide on a notation and a width. */
+/* The numbers that decide the notation and the width. */
 struct table_extremes {
     double smallest, largest; /* of the finite ones and 0 */
     double least;             /* magnitude of those that are not 0: it has the longest exponent */
     bool nan, infinite;
 };
 
-/* One matrix of a table on its way to the page. */
+/* A matrix of a table while it is written. */
 struct table_layout {
     const struct writing *writing;
     const struct table_dialect *dialect;
@@ -65,14 +65,14 @@ struct table_layout {
 enum status table_layout_create(struct table_layout *layout, const struct writing *writing,
                                 const struct table_dialect *dialect);
 
-/* Writes all matrices of a table; a failure to write is output_close's to tell. */
+/* Writes all matrices of a table; output_close reports failures to write. */
 void table_layout_write(struct table_layout *layout, const struct result_table *table);
 
-/* Writes all tables that people are shown. STATUS_SYSTEM where memory is short. */
+/* Writes all tables for people. STATUS_SYSTEM where memory is short. */
 enum status table_layout_write_all(const struct writing *writing, const struct table_dialect *dialect);
 
-/* A number in the notation of the table, as a terminal has it; into text (TABLE_LAYOUT_CELL_BYTES). Returns the columns
- * that it takes. */
+/* A number in the notation of the table, as text for a terminal, into text (TABLE_LAYOUT_CELL_BYTES). Returns its
+ * width in columns. */
 size_t table_layout_number(const struct table_layout *layout, double number, char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tables in the markup of documents share: special characters, and which matrix a table is. */
+/* What tables in document formats share: special characters, and which matrix a table is. */
 #ifndef ATTN_WRITE_TABLE_MARKUP_H
 #define ATTN_WRITE_TABLE_MARKUP_H
 
@@ -9,7 +9,7 @@ enum { TABLE_MARKUP_CHARACTERS = 128 };
 
 struct table_layout;
 
-/* What a kind of document writes for special characters. */
+/* What a document format writes for special characters. */
 struct table_markup_escapes {
     const char *characters[TABLE_MARKUP_CHARACTERS]; /* for an ASCII character; NULL: itself */
     const char *blank;                               /* for TEXT_BLANK; NULL: itself */
@@ -28,8 +28,8 @@ void table_markup_write_escaped(const struct table_layout *layout, const char *t
  * sizes. */
 void table_markup_write_place(const struct table_layout *layout, const char *times);
 
-/* A number that is finite, a truth value or NaN, as all documents have it, into text (TABLE_LAYOUT_CELL_BYTES). Returns
- * the columns that it takes. */
+/* A finite number, a truth value or NaN, as all document formats have it, into text (TABLE_LAYOUT_CELL_BYTES).
+ * Returns its width in columns. */
 size_t table_markup_number(const struct table_layout *layout, double number, char *text);
 
 #endif

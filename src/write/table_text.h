@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands in a table for people: labels, and numbers with the decimals asked for. Text, documents and CSV have it
- * here, so that they agree. */
+/* Cells of tables for people: labels, and numbers with a given number of decimals. Text, documents and CSV share it. */
 #ifndef ATTN_WRITE_TABLE_TEXT_H
 #define ATTN_WRITE_TABLE_TEXT_H
 
@@ -13,8 +12,8 @@ enum {
     TABLE_TEXT_NUMBER_BYTES = 352, /* of the largest double in fixed decimals */
 };
 
-/* The label of a row or column: "item 1", "head 2", a token, or the position of what has none; into text
- * (TABLE_TEXT_LABEL_BYTES). Returns the columns that it takes. */
+/* The label of a row or column: "item 1", "head 2", a token, or else its position; into text
+ * (TABLE_TEXT_LABEL_BYTES). Returns its width in columns. */
 size_t table_text_label(const struct result *result, enum axis axis, size_t item, size_t index, char *text);
 
 /* How many decimals, and whether with an exponent. */
@@ -23,15 +22,15 @@ struct table_text_style {
     bool exponent;
 };
 
-/* A number of that dtype into text (TABLE_TEXT_NUMBER_BYTES): truth values in words, integers without decimals; "nan",
- * "inf" and "-inf", where a format has no sign of its own; what shows as zero without a sign. Returns text. */
+/* A number of that dtype into text (TABLE_TEXT_NUMBER_BYTES): truth values as words, integers without decimals;
+ * "nan", "inf" and "-inf" where a format has no sign for them; no sign on what shows as zero. Returns text. */
 const char *table_text_number(enum dtype dtype, struct table_text_style style, double number, char *text);
 
-/* Which matrix of a table it is: "item 1, head 2", "" of a table that has but one; into text (TABLE_TEXT_LABEL_BYTES).
- * Returns text. */
+/* Which matrix of a table it is: "item 1, head 2", or "" for a table with one matrix; into text
+ * (TABLE_TEXT_LABEL_BYTES). Returns text. */
 const char *table_text_place(const struct result_table *table, size_t matrix, char *text);
 
-/* Writes text that takes `taken` columns so that it fills `width`, from the right where `right`. */
+/* Writes text that takes `taken` columns, padded to `width`; `right`: aligned right. */
 void table_text_cell(struct output *output, const char *text, size_t taken, size_t width, bool right);
 
 void table_text_blanks(struct output *output, size_t count);

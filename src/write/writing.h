@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a writer is given, and the writers: one for each row of the formats, all with one signature. What a format looks
- * like is said at the top of its writer's file. */
+/* What a writer gets, and the writers: one for each format, all with one signature. The top of a writer's file
+ * describes its format. */
 #ifndef ATTN_WRITE_WRITING_H
 #define ATTN_WRITE_WRITING_H
 
@@ -22,15 +22,15 @@ struct writing {
     bool caption; /* words beneath a picture */
 };
 
-/* Decimals in the cells of a picture; below 0: two, or what the numbers need. */
+/* Decimals in the cells of a picture; below 0: two, or as many as the numbers need. */
 static inline int writing_cell_decimals(const struct writing *writing)
 {
     return writing->precision_said ? writing->precision : -1;
 }
 
-/* Each writes the whole result. STATUS_SYSTEM where memory is short, STATUS_USAGE where the format cannot hold the
- * result after all; a failure to write is output_close's to tell. Before the work each says of tables that have no
- * numbers yet, in the same way, whether they can be written. */
+/* Each writes all of the result. STATUS_SYSTEM where memory is short, STATUS_USAGE where the format cannot hold the
+ * result after all; output_close reports failures to write. Each has a checker, which says the same before the work,
+ * when tables have no numbers yet. */
 #define WRITER_PROTOTYPES(id, name, writer, checker, ...) \
     enum status writer(const struct writing *writing);    \
     enum status checker(const struct writing *writing);

@@ -10,7 +10,7 @@
 #include "build/job_files.h"
 #include "cli/completion.h"
 #include "compute/join.h"
-#include "diff/write_diff.h"
+#include "diff/diff.h"
 #include "write/format/format.h"
 
 #include <getopt.h>

@@ -196,7 +196,7 @@
         const [whole, told] = [stateToLink(editsNow()), past.at];
         history.replaceState(null, '', whole.slice(0, -9));
         readLink();
-        check('a link that is cut is told', at('told').textContent.startsWith('The link is not whole'));
+        check('a link that is cut is told', at('told').textContent.startsWith('The link is cut'));
         check('and takes nothing away', past.at === told);
         for (let i = 0; i < 400; i++) addEdit({ do: 'setting', name: 'temperature', to: 1 + i / 400 });
         show();

@@ -8,7 +8,6 @@
 
 enum { MOST_LETTERS = 15 };
 
-/* A line as it was typed. */
 static bool ask_line(struct session *session, const char *prompt)
 {
     struct output *output = session->show.output;
@@ -87,7 +86,7 @@ void ask_help(const struct session *session)
 
 static int run(struct session *session, const char *command, bool own)
 {
-    struct error ignored = {0}; /* of files that cannot be looked at, none is offered */
+    struct error ignored = {0}; /* files that cannot be looked at are not offered */
     own_files_look(&session->files, session->shell.folder, true, session->arena, &ignored);
     output_flush(session->show.output);
     const int status = shell_run(&session->shell, command, session->live);
@@ -100,7 +99,7 @@ int ask_run(struct session *session, const char *command)
     return run(session, command, false);
 }
 
-/* The command that the line begins: with the lines behind a backslash at its end, or up to the word of <<END. */
+/* Reads the command that the line begins: with the lines after a backslash at its end, or up to the word of <<END. */
 static void read_command(struct session *session)
 {
     char word[MOST_LETTERS + 1] = "";
@@ -172,18 +171,33 @@ bool ask_was_interrupted(int status)
     return status == 128 + SIGINT || status == 128 + SIGQUIT;
 }
 
-enum move ask_to_go_on(struct session *session, const char *prompt)
+enum move ask_until(struct session *session, const char *prompt, bool take(void *context), void help(void *context),
+                    void *context)
 {
-    while (ask_reader(session, prompt)) {
+    while (session->reading && ask_reader(session, prompt)) {
         const enum key key = ask_key(session);
         if (key == KEY_ENTER || key == KEY_SKIP)
             return MOVE_ON;
         if (key == KEY_BACK || key == KEY_QUIT)
             return key == KEY_BACK ? MOVE_BACK : MOVE_QUIT;
-        if (key == KEY_HELP)
+        if (key == KEY_HELP && help != NULL)
+            help(context);
+        else if (key == KEY_HELP)
             ask_help(session);
-        else
-            ask_run_or_refuse(session);
+        else if (take(context))
+            return MOVE_ON;
     }
-    return MOVE_QUIT;
+    return session->live && !session->reading ? MOVE_QUIT : MOVE_ON;
+}
+
+static bool take_command(void *context)
+{
+    ask_run_or_refuse(context);
+    return false;
+}
+
+enum move ask_to_go_on(struct session *session, const char *prompt)
+{
+    const enum move move = ask_until(session, prompt, take_command, NULL, session);
+    return session->reading ? move : MOVE_QUIT;
 }

@@ -1,13 +1,58 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a session, and how it asks: for a line, or a key instead. */
+/* A session, and how it asks: for a line, or for one of the keys. */
 #ifndef ATTN_LESSON_SESSION_ASK_H
 #define ATTN_LESSON_SESSION_ASK_H
 
 #include "lesson/lessons.h"
-#include "lesson/session/line.h"
-#include "lesson/session/own_files.h"
 #include "lesson/session/shell.h"
 #include "lesson/session/show.h"
+
+#include <sys/stat.h>
+
+/* --- line.c: what the reader types, a line at a time ------------------------------------------------------------- */
+
+enum { LINE_BYTES = 1 << 14 };
+
+enum line_read {
+    LINE_READ,
+    LINE_END,   /* of the input */
+    LINE_WRONG, /* it is too long, or has a NUL byte: it is skipped */
+};
+
+/* Starts as {0}. */
+struct line_input {
+    char bytes[LINE_BYTES]; /* read from standard input, but not yet returned */
+    size_t used;
+    bool ended;
+};
+
+/* The next line, without its newline, into line (LINE_BYTES). */
+enum line_read line_read(struct line_input *input, char *line);
+
+/* --- own_files.c: the files that the reader has made or changed in the folder of a lesson ------------------------ */
+
+struct own_file {
+    char *name;
+    struct stat seen; /* at the last look */
+    bool own;         /* the reader made it, or changed it last */
+    struct own_file *next;
+};
+
+/* Looks at the regular files of the folder, and adds them to the list. Files that changed since the last look are
+ * the reader's if `own`, else the lesson's. STATUS_SYSTEM where memory is short, or the folder cannot be read. */
+enum status own_files_look(struct own_file **files, const char *folder, bool own, struct arena *arena,
+                           struct error *error);
+
+bool own_files_are_there(const char *folder, const struct own_file *file);
+
+/* The reader's file that the command names; `written`: that it would overwrite, by > or -o; or NULL. */
+const char *own_files_named(const struct own_file *files, const char *command, bool written);
+
+/* Copies a file of the folder to a new one. STATUS_SYSTEM where it cannot; `there`: because a file of that name
+ * exists. */
+enum status own_files_keep(const char *folder, const char *name, const char *target, bool *there, struct error *error);
+
+/* --- ask.c ------------------------------------------------------------------------------------------------------- */
 
 enum { SAID_BYTES = 512 }; /* of a prediction, as it is shown */
 
@@ -31,40 +76,51 @@ struct session {
     struct error *error;
 };
 
-/* Asks for a line, which is then in session->line, without blanks at its ends. False where the input has ended: a
- * person wants to leave; where it was a script, the rest goes on by itself. */
+/* Asks for a line into session->line, without blanks at its ends. False at the end of the input: a person wants to
+ * leave; a script goes on by itself. */
 bool ask_reader(struct session *session, const char *prompt);
 
-/* An empty line between a text and what is asked about it, where something is asked. */
+/* Writes an empty line between a text and a question, where it asks one. */
 void ask_apart(const struct session *session);
 
-/* Waits for Enter; a command that is typed in its place is run, and then asked again. */
+/* Asks until `take` says that the line is enough, or the reader goes on without it; `help` tells more, NULL: ask_help.
+ * Where the input ends, a person leaves and a script goes on. */
+enum move ask_until(struct session *session, const char *prompt, bool take(void *context), void help(void *context),
+                    void *context);
+
+/* Waits for Enter; runs a command typed instead, and asks again. */
 enum move ask_to_go_on(struct session *session, const char *prompt);
 
-/* What a line says that asks for no answer. */
+/* A line that is no answer but a key. */
 enum key { KEY_NONE, KEY_ENTER, KEY_BACK, KEY_SKIP, KEY_QUIT, KEY_HELP };
 enum key ask_key(const struct session *session);
 
-/* Says all keys, and where the files are; `answers`: of an exercise. */
+/* Lists all keys, and says where the files are. */
 void ask_help(const struct session *session);
 
-/* Runs a command of the lesson; its exit status, as in a shell. */
+/* Runs a command of the lesson; returns its exit status as a shell has it. */
 int ask_run(struct session *session, const char *command);
 
-/* Whether a line is a command and no prose: of attn, or with another word that begins one in the lessons. */
+/* Whether a line is a command: of attn, or with another first word of commands in the lessons. */
 bool ask_is_command(const char *line);
 
-/* Whether session->line is one, or anything behind "$ ", which is then taken away. */
+/* Whether session->line is a command, or follows "$ ", which it then removes. */
 bool ask_takes_command(struct session *session);
 
-/* Runs the line as a command, with those that a backslash or <<END goes on to, and says how it ended if that was not
- * well. It is then in session->command. */
+/* Runs the line as a command, with the lines that a backslash or <<END continues it with, and reports a failure.
+ * Leaves it in session->command. */
 int ask_run_typed(struct session *session);
 
-/* The same where it is a command; else says what is. */
+/* Runs the line where it is a command; else says which lines are. */
 void ask_run_or_refuse(struct session *session);
 
 /* Whether Ctrl-C or Ctrl-\ ended a command of that status. */
 bool ask_was_interrupted(int status);
+
+/* --- exercise.c -------------------------------------------------------------------------------------------------- */
+
+/* An exercise: runs what the reader types, and compares it with what the answer prints. Asks until it is done, or
+ * the reader goes on without. */
+enum move exercise_do(struct session *session, const struct lesson_part *exercise);
 
 #endif

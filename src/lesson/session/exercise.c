@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lesson/session/exercise.h"
+#include "lesson/session/ask.h"
 
 #include "lesson/session/verdict.h"
 
@@ -7,14 +7,13 @@
 
 enum { SENTENCE_BYTES = 512, MOST_COMMANDS = 32, VERDICT_LINES = 2 };
 
-/* An exercise that is being done. */
 struct attempt {
     struct session *session;
     const struct lesson_part *exercise;
-    bool met[MOST_COMMANDS]; /* which of the answer's commands the reader has had the numbers of */
+    bool met[MOST_COMMANDS]; /* the answer's commands whose numbers the reader has already got */
 };
 
-/* The word attn, as a command: what does not run it cannot be the answer. */
+/* Whether it runs attn: a command that does not cannot be the answer. */
 static bool runs_attn(const char *command)
 {
     for (const char *found = command; (found = strstr(found, "attn")) != NULL; found += 4) {
@@ -25,9 +24,10 @@ static bool runs_attn(const char *command)
     return false;
 }
 
-/* The answer of the manual, with its commands run in a copy of the folder. */
-static void show_answer(struct attempt *attempt)
+/* Shows the answer of the manual, with its commands run in a copy of the folder. */
+static void show_answer(void *context)
 {
+    struct attempt *attempt = context;
     struct session *session = attempt->session;
     struct arena arena = {0};
     shell_copy(&session->shell, "answer");
@@ -42,8 +42,8 @@ static void show_answer(struct attempt *attempt)
     arena_free(&arena);
 }
 
-/* Compares what was printed with each command of the answer, run where the reader's ran, but for those that print
- * nothing. The sentence says what differs from the first of them that the reader has not had yet. */
+/* Compares the output with each command of the answer that prints something, run in the same folder. The sentence
+ * says what differs from the first that the reader has not got yet. */
 static enum verdict compare(struct attempt *attempt, const char *printed, struct arena *arena, struct text *sentence)
 {
     struct session *session = attempt->session;
@@ -74,7 +74,7 @@ static enum verdict compare(struct attempt *attempt, const char *printed, struct
     return first != VERDICT_RIGHT && nearer ? VERDICT_PART : first;
 }
 
-/* Says what the comparison has found; whether the exercise is done. */
+/* Reports the comparison; whether the exercise is done. */
 static bool report(const struct attempt *attempt, enum verdict verdict, const char *printed, const char *differs)
 {
     const struct show *show = &attempt->session->show;
@@ -93,7 +93,7 @@ static bool report(const struct attempt *attempt, enum verdict verdict, const ch
     return verdict == VERDICT_RIGHT || (verdict == VERDICT_PART && there);
 }
 
-/* Runs what was typed, and once more in a copy of the folder, to read what it prints. */
+/* Runs the typed command, and once more in a copy of the folder, to read its output. */
 static bool try_command(struct attempt *attempt)
 {
     struct session *session = attempt->session;
@@ -111,7 +111,7 @@ static bool try_command(struct attempt *attempt)
         const char *printed = shell_collect(&session->shell, "typed", session->command, &arena, session->error);
         if (printed == NULL) {
             show_print(&session->show, "attn cannot compare it: %s", session->error->message);
-        } else if (printed[strspn(printed, " \n")] != '\0') { /* else it made a file, perhaps */
+        } else if (printed[strspn(printed, " \n")] != '\0') { /* else it perhaps made a file */
             done = report(attempt, compare(attempt, printed, &arena, &sentence), printed, differs);
             session->shown += show_printed_lines(printed) + VERDICT_LINES;
         }
@@ -140,8 +140,8 @@ static bool answer_prints(const struct attempt *attempt, const char *number)
     return prints;
 }
 
-/* Whether the expected number is among those of the line. The others have to be in the answer, but for integers, which
- * may count tokens. */
+/* Reads numbers, perhaps in a sentence; whether the right one is among them. The others must be in the answer; whole
+ * numbers may count tokens or the like. */
 static bool try_numbers(const struct attempt *attempt)
 {
     const struct show *show = &attempt->session->show;
@@ -161,9 +161,10 @@ static bool try_numbers(const struct attempt *attempt)
     return wrong[0] == '\0' && right;
 }
 
-/* A line that is no key; whether the exercise is done with it. */
-static bool try_line(struct attempt *attempt)
+/* Takes a line that is no key; whether the exercise is done. */
+static bool try_line(void *context)
 {
+    struct attempt *attempt = context;
     struct session *session = attempt->session;
     const bool number = attempt->exercise->expected != NULL;
     char first[VERDICT_NUMBER_BYTES];
@@ -182,16 +183,5 @@ enum move exercise_do(struct session *session, const struct lesson_part *exercis
     struct attempt attempt = {.session = session, .exercise = exercise};
     const char *prompt = exercise->expected != NULL ? "Your number, or a command" : "Your command";
     ask_apart(session);
-    while (session->reading && ask_reader(session, prompt)) {
-        const enum key key = ask_key(session);
-        if (key == KEY_ENTER || key == KEY_SKIP)
-            return MOVE_ON;
-        if (key == KEY_BACK || key == KEY_QUIT)
-            return key == KEY_BACK ? MOVE_BACK : MOVE_QUIT;
-        if (key == KEY_HELP)
-            show_answer(&attempt);
-        else if (try_line(&attempt))
-            return MOVE_ON;
-    }
-    return session->live && !session->reading ? MOVE_QUIT : MOVE_ON;
+    return ask_until(session, prompt, try_line, show_answer, &attempt);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "lesson/session/line.h"
+#include "lesson/session/ask.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Reads more behind what is there. */
+/* Reads more. */
 static void fill(struct line_input *input)
 {
     const ssize_t bytes = read(STDIN_FILENO, input->bytes + input->used, sizeof input->bytes - input->used);
@@ -18,8 +18,8 @@ static void fill(struct line_input *input)
         input->ended = true;
 }
 
-/* Moves the bytes up to the next newline, the end of the input, or as many as there is room for, into line; returns
- * whether the line ends with them. */
+/* Moves the bytes up to the next newline, the end of the input, or as many as fit, into line; returns whether the
+ * line ends there. */
 static bool take(struct line_input *input, char *line, size_t *length)
 {
     char *newline;

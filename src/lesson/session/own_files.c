@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lesson/session/own_files.h"
+#include "lesson/session/ask.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -7,19 +7,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-    return a->st_ino == b->st_ino && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 static enum status note(struct own_file **files, const char *name, const struct stat *present, bool own,
                         struct arena *arena, struct error *error)
 {
     struct own_file *file = *files;
     while (file != NULL && strcmp(file->name, name) != 0)
         file = file->next;
-    const bool changed = file == NULL || !is_same(&file->seen, present);
+    const struct stat *seen = file != NULL ? &file->seen : NULL;
+    const bool changed = seen == NULL || seen->st_ino != present->st_ino || seen->st_size != present->st_size ||
+                         seen->st_mtim.tv_sec != present->st_mtim.tv_sec ||
+                         seen->st_mtim.tv_nsec != present->st_mtim.tv_nsec;
     if (file == NULL) {
         file = arena_allocate(arena, 1, sizeof *file, error);
         char *kept = file != NULL ? arena_text(arena, name, strlen(name), error) : NULL;
@@ -59,24 +56,13 @@ bool own_files_are_there(const char *folder, const struct own_file *file)
     return there;
 }
 
-/* Whether a word of a command ends before the byte. */
 static bool is_end(char byte)
 {
     return strchr(" \t\n;|&<>", byte) != NULL;
 }
 
-/* Whether the name is a word of the command. */
-static bool is_named(const char *command, const char *name)
-{
-    const size_t length = strlen(name);
-    for (const char *found = command; (found = strstr(found, name)) != NULL; found += length)
-        if ((found == command || is_end(found[-1])) && is_end(found[length]))
-            return true;
-    return false;
-}
-
-/* Whether the name comes after > or -o in the command. */
-static bool is_written(const char *command, const char *name)
+/* Whether the name is a word of the command; `written`: after > or -o. */
+static bool is_named(const char *command, const char *name, bool written)
 {
     const size_t length = strlen(name);
     for (const char *found = command; (found = strstr(found, name)) != NULL; found += length) {
@@ -85,22 +71,15 @@ static bool is_written(const char *command, const char *name)
             before--;
         const bool behind = before > command &&
                             (before[-1] == '>' || (before - command >= 2 && before[-1] == 'o' && before[-2] == '-'));
-        if (behind && is_end(found[length]))
+        if ((written ? behind : found == command || is_end(found[-1])) && is_end(found[length]))
             return true;
     }
     return false;
 }
 
-const char *own_files_lost(const struct own_file *files, const char *command)
+const char *own_files_named(const struct own_file *files, const char *command, bool written)
 {
-    while (files != NULL && !(files->own && is_written(command, files->name)))
-        files = files->next;
-    return files != NULL ? files->name : NULL;
-}
-
-const char *own_files_named(const struct own_file *files, const char *command)
-{
-    while (files != NULL && !(files->own && is_named(command, files->name)))
+    while (files != NULL && !(files->own && is_named(command, files->name, written)))
         files = files->next;
     return files != NULL ? files->name : NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lesson/session/session.h"
 
-#include "lesson/session/exercise.h"
+#include "lesson/session/ask.h"
 #include "lesson/session/verdict.h"
 
 #include <limits.h>
@@ -20,7 +20,7 @@ enum {
 };
 
 /* Where the reader is. */
-struct lesson_place {
+struct lesson_position {
     size_t lesson; /* from 1 */
     size_t part;
     size_t prepared; /* lessons whose files are there */
@@ -28,38 +28,34 @@ struct lesson_place {
 
 /* --- predictions and commands ------------------------------------------------------------------------------------ */
 
+static bool take_prediction(void *context)
+{
+    struct session *session = context;
+    char number[VERDICT_NUMBER_BYTES], second[VERDICT_NUMBER_BYTES];
+    const char *line = session->line;
+    if (!session->predicts_word && !(verdict_next_number(&line, number) && !verdict_next_number(&line, second))) {
+        show_print(&session->show, "Expected one number, such as 0.5; Enter goes on without.");
+        return false;
+    }
+    text_shown(session->predicts_word ? session->line : number, SAID_COLUMNS, session->prediction,
+               sizeof session->prediction);
+    return true;
+}
+
 /* Asks what the next command will print. */
 static enum move predict(struct session *session, const struct lesson_part *part)
 {
-    char number[VERDICT_NUMBER_BYTES], second[VERDICT_NUMBER_BYTES];
     session->predicted = part->predicted;
     session->predicts_word = part->predicts_word;
     session->prediction[0] = '\0';
     ask_apart(session);
-    while (session->reading && ask_reader(session, "Your prediction")) {
-        const enum key key = ask_key(session);
-        const char *line = session->line;
-        if (key == KEY_ENTER || key == KEY_SKIP)
-            return MOVE_ON;
-        if (key == KEY_BACK || key == KEY_QUIT)
-            return key == KEY_BACK ? MOVE_BACK : MOVE_QUIT;
-        if (key == KEY_HELP) {
-            ask_help(session);
-        } else if (part->predicts_word || (verdict_next_number(&line, number) && !verdict_next_number(&line, second))) {
-            text_shown(part->predicts_word ? session->line : number, SAID_COLUMNS, session->prediction,
-                       sizeof session->prediction);
-            return MOVE_ON;
-        } else {
-            show_print(&session->show, "Expected one number, such as 0.5; Enter goes on without.");
-        }
-    }
-    return session->live && !session->reading ? MOVE_QUIT : MOVE_ON;
+    return ask_until(session, "Your prediction", take_prediction, NULL, session);
 }
 
-/* How far off the prediction was, where there is one. Of a file of the reader's own nobody knows what comes. */
+/* Says how far off the prediction was. Nobody can tell what a file of the reader's prints. */
 static void judge_prediction(struct session *session, const struct lesson_part *part)
 {
-    const char *own = own_files_named(session->files, part->text);
+    const char *own = own_files_named(session->files, part->text, false);
     char words[SENTENCE_BYTES];
     struct text sentence = text_begin(words, sizeof words);
     if (session->predicted != NULL && session->prediction[0] != '\0') {
@@ -76,7 +72,7 @@ static void judge_prediction(struct session *session, const struct lesson_part *
     session->predicted = NULL;
 }
 
-/* Runs the command of the lesson; whether it came to its end. */
+/* Runs the command of the lesson; whether it was not interrupted. */
 static bool run_shown(struct session *session, const struct lesson_part *part)
 {
     const int status = ask_run(session, part->text);
@@ -99,7 +95,7 @@ static enum move run_part(struct session *session, const struct lesson_part *par
     bool warned = false;
     while (session->reading && ask_reader(session, "Enter runs it")) {
         const enum key key = ask_key(session);
-        const char *lost = key == KEY_ENTER && !warned ? own_files_lost(session->files, part->text) : NULL;
+        const char *lost = key == KEY_ENTER && !warned ? own_files_named(session->files, part->text, true) : NULL;
         warned = lost != NULL;
         if (lost != NULL)
             show_print(&session->show, "It overwrites your %s. Enter runs it anyway, s keeps your file.", lost);
@@ -124,7 +120,7 @@ static enum move run_part(struct session *session, const struct lesson_part *par
 
 /* --- the way through a lesson ------------------------------------------------------------------------------------ */
 
-/* The exercise that is asked for behind this part: the text that sets it may be followed by others. NULL for none. */
+/* The exercise to ask after this part: other parts may follow its text. NULL for none. */
 static const struct lesson_part *exercise_behind(const struct lesson *lesson, size_t part)
 {
     if (part + 1 < lesson->count && lesson->parts[part + 1].answer == NULL)
@@ -140,7 +136,7 @@ static bool asks(const struct lesson *lesson, size_t part)
            exercise_behind(lesson, part) != NULL;
 }
 
-/* Waits where so many lines would push what has not been read yet out of the window. */
+/* Waits where so many lines would push unread text out of the window. */
 static enum move pause_before(struct session *session, size_t lines)
 {
     struct winsize window;
@@ -176,20 +172,20 @@ static enum move do_part(struct session *session, const struct lesson *lesson, s
     return move == MOVE_ON && exercise != NULL ? exercise_do(session, exercise) : move;
 }
 
-/* To the text before the question before this one; from the first question to its beginning, and from there to the
- * lesson before. */
-static void go_back(struct lesson_place *place)
+/* To the text before the previous question; from the first question to the beginning of the lesson, and from there
+ * to the lesson before. */
+static void go_back(struct lesson_position *at)
 {
-    const struct lesson *lesson = &LESSONS[place->lesson];
-    size_t questions = 0, part = place->part;
+    const struct lesson *lesson = &LESSONS[at->lesson];
+    size_t questions = 0, part = at->part;
     while (part > 0 && questions < 2)
         questions += asks(lesson, --part);
-    if (questions == 0 && place->lesson > 1)
-        place->lesson--;
-    place->part = part + (questions == 2);
+    if (questions == 0 && at->lesson > 1)
+        at->lesson--;
+    at->part = part + (questions == 2);
 }
 
-/* The title; waits if its first part would not fit the window. */
+/* The title, and the first part below it in the same window. */
 static enum move show_title(struct session *session, size_t number)
 {
     char title[SENTENCE_BYTES];
@@ -203,24 +199,24 @@ static enum move show_title(struct session *session, size_t number)
     return MOVE_ON;
 }
 
-/* The files that earlier lessons make, but for those that the reader has made otherwise. */
-static void prepare(struct session *session, struct lesson_place *place)
+/* Makes the files of earlier lessons, except those that the reader made or changed. */
+static void prepare(struct session *session, struct lesson_position *at)
 {
     struct error ignored = {0};
     own_files_look(&session->files, session->shell.folder, true, session->arena, &ignored);
-    for (; place->prepared + 1 < place->lesson; place->prepared++) {
-        const struct lesson *lesson = &LESSONS[place->prepared + 1];
+    for (; at->prepared + 1 < at->lesson; at->prepared++) {
+        const struct lesson *lesson = &LESSONS[at->prepared + 1];
         for (size_t i = 0; i < lesson->count; i++)
             if (lesson->parts[i].kind == LESSON_COMMAND &&
-                own_files_lost(session->files, lesson->parts[i].text) == NULL)
+                own_files_named(session->files, lesson->parts[i].text, true) == NULL)
                 shell_run_quietly(&session->shell, lesson->parts[i].text);
     }
     own_files_look(&session->files, session->shell.folder, false, session->arena, &ignored);
-    if (place->prepared < place->lesson)
-        place->prepared = place->lesson;
+    if (at->prepared < at->lesson)
+        at->prepared = at->lesson;
 }
 
-/* Behind a lesson: which is next, 0 for none. */
+/* After a lesson: the next one, 0 for none. */
 static size_t ask_next(struct session *session, size_t lesson)
 {
     char prompt[SENTENCE_BYTES];
@@ -238,35 +234,35 @@ static size_t ask_next(struct session *session, size_t lesson)
     return move == MOVE_ON ? lesson + 1 : move == MOVE_BACK ? lesson : 0;
 }
 
-/* From the place on, until the reader leaves. */
-static void go_through(struct session *session, struct lesson_place place)
+/* From the position on, until the reader leaves. */
+static void go_through(struct session *session, struct lesson_position at)
 {
-    while (place.lesson > 0 && !session->show.output->failed) {
-        const struct lesson *lesson = &LESSONS[place.lesson];
-        if (place.part == 0) {
-            prepare(session, &place);
+    while (at.lesson > 0 && !session->show.output->failed) {
+        const struct lesson *lesson = &LESSONS[at.lesson];
+        if (at.part == 0) {
+            prepare(session, &at);
             session->predicted = NULL;
-            if (show_title(session, place.lesson) == MOVE_QUIT)
+            if (show_title(session, at.lesson) == MOVE_QUIT)
                 return;
         }
         enum move move = MOVE_ON;
-        for (; place.part < lesson->count && move == MOVE_ON && !session->show.output->failed; place.part++)
-            move = do_part(session, lesson, place.part);
+        for (; at.part < lesson->count && move == MOVE_ON && !session->show.output->failed; at.part++)
+            move = do_part(session, lesson, at.part);
         if (move == MOVE_QUIT)
             return;
         if (move == MOVE_BACK) {
-            place.part--;
-            go_back(&place);
+            at.part--;
+            go_back(&at);
         } else {
-            place = (struct lesson_place){.lesson = session->reading ? ask_next(session, place.lesson) : 0,
-                                          .prepared = place.prepared};
+            at = (struct lesson_position){.lesson = session->reading ? ask_next(session, at.lesson) : 0,
+                                          .prepared = at.prepared};
         }
     }
 }
 
 /* --- the end ----------------------------------------------------------------------------------------------------- */
 
-/* Keeps a file here, under another name where one of its own is there: mine-2.json. */
+/* Keeps a file here; under another name, mine-2.json, where one of its own exists. */
 static void keep(struct session *session, const struct own_file *file)
 {
     const char *dot = strrchr(file->name, '.');
@@ -286,7 +282,7 @@ static void keep(struct session *session, const struct own_file *file)
         show_print(&session->show, "Not kept: %s", session->error->message);
 }
 
-/* "mine.json, own.txt"; how many. */
+/* "mine.json, own.txt"; returns how many. */
 static size_t list_own(const struct session *session, struct text *list)
 {
     char name[TEXT_PATH_BYTES];
@@ -297,7 +293,7 @@ static size_t list_own(const struct session *session, struct text *list)
     return count;
 }
 
-/* The reader's files go with the folder, unless they are kept where attn was started. */
+/* Offers to keep the reader's files where attn was started: they go with the folder. */
 static void offer_files(struct session *session)
 {
     char list[SENTENCE_BYTES], here[TEXT_PATH_BYTES], folder[PATH_MAX];
@@ -330,7 +326,7 @@ static void offer_files(struct session *session)
     }
 }
 
-/* The introduction, where the first lesson follows, and the keys; false where the reader ends already. */
+/* The introduction before the first lesson, and the keys; false where the reader already quits. */
 static bool begin(struct session *session, size_t first)
 {
     static const struct lesson_part KEYS = {
@@ -356,7 +352,7 @@ enum status session_run(size_t first, bool color, struct output *output, struct 
     if (shell_open(&session->shell, arena, error) != STATUS_OK)
         return error->status;
     if (begin(session, first))
-        go_through(session, (struct lesson_place){.lesson = first > 0 ? first : 1});
+        go_through(session, (struct lesson_position){.lesson = first > 0 ? first : 1});
     offer_files(session);
     shell_close(&session->shell);
     *error = output->failed ? *error : (struct error){0};

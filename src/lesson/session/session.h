@@ -6,9 +6,9 @@
 #include "base/output.h"
 #include "lesson/lessons.h"
 
-/* Goes through lesson `first`, from 1, and those behind it as long as the reader wants; 0: the introduction before the
- * first. What is typed comes from standard input; where that ends and is no terminal, or the output is none, the lesson
- * goes on to its end without asking. The commands write to standard output, which the output is. Returns
+/* Goes through lesson `first`, from 1, and the next ones as long as the reader wants; 0: the introduction before the
+ * first. Reads standard input. Where that is a script that ends, or the output is no terminal, shows the lesson to
+ * its end with what its commands print. The commands write to standard output, which must be the output.
  * STATUS_SYSTEM where the system refuses. */
 enum status session_run(size_t first, bool color, struct output *output, struct arena *arena, struct error *error);
 

@@ -31,7 +31,7 @@ static int await(pid_t child)
     return status;
 }
 
-/* To its end: signals wait. */
+/* Removes all of it, with signals blocked. */
 static void remove_folder(const char *folder)
 {
     sigset_t all, before;
@@ -46,7 +46,7 @@ static void remove_folder(const char *folder)
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Where this program is in front: else a shell has it. */
+/* Only while this program is in the foreground: else a shell has set it. */
 static void restore_terminal(const struct shell *shell)
 {
     if (shell->has_modes && tcgetpgrp(STDIN_FILENO) == getpgrp())
@@ -112,7 +112,7 @@ static enum status make_root(struct shell *shell, struct arena *arena, struct er
     return STATUS_OK;
 }
 
-/* The entry of PATH for the folder: if its name has a colon, an open descriptor of it. */
+/* The entry of PATH for the folder: an open descriptor where its name has a colon. */
 static const char *path_entry(const char *folder, char entry[PATH_MAX], struct error *error)
 {
     const int there = strchr(folder, ':') != NULL ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -126,7 +126,7 @@ static const char *path_entry(const char *folder, char entry[PATH_MAX], struct e
     return entry;
 }
 
-/* What is in the folder, and PATH. */
+/* Makes what is in the folder, and sets PATH. */
 static enum status furnish(struct shell *shell, struct arena *arena, struct error *error)
 {
     char program[PATH_MAX], entry[PATH_MAX];
@@ -155,7 +155,7 @@ enum status shell_open(struct shell *shell, struct arena *arena, struct error *e
 {
     sigset_t all, before;
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before); /* no folder that a signal would leave */
+    sigprocmask(SIG_BLOCK, &all, &before); /* so that no signal leaves a folder behind */
     enum status status = make_root(shell, arena, error);
     if (status == STATUS_OK) {
         shell->has_modes = tcgetattr(STDIN_FILENO, &shell->modes) == 0;
@@ -184,7 +184,7 @@ static _Noreturn void become_shell(const struct run *run, const char *command, c
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, signals, NULL);
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC), output = run->output < 0 ? nothing : run->output;
-    if (run->output > STDERR_FILENO) /* it is kept: what has no end is ended */
+    if (run->output > STDERR_FILENO) /* a collected output: limits a file without end */
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){LARGEST_FILE, LARGEST_FILE});
     if (chdir(run->folder) == 0 && (run->reads || dup2(nothing, STDIN_FILENO) >= 0) &&
         dup2(output, STDOUT_FILENO) >= 0 && dup2(output, STDERR_FILENO) >= 0)
@@ -193,7 +193,7 @@ static _Noreturn void become_shell(const struct run *run, const char *command, c
     _exit(NOT_RUN);
 }
 
-/* As system does: Ctrl-C and Ctrl-\ end the command alone, and Ctrl-Z stops both. */
+/* Like system(): Ctrl-C and Ctrl-\ end the command alone, and Ctrl-Z stops both. */
 static int start(struct shell *shell, struct run run, const char *command)
 {
     const struct sigaction ignored = {.sa_handler = SIG_IGN};
@@ -234,7 +234,7 @@ void shell_copy(struct shell *shell, const char *name)
     start(shell, (struct run){shell->root, -1, false}, command);
 }
 
-/* What was printed into the file. */
+/* Reads the file with the output of a command. */
 static char *read_back(int file, struct arena *arena, struct error *error)
 {
     char *text = arena_allocate(arena, COLLECTED_BYTES, 1, error);

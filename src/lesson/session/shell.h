@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands, run by /bin/sh in a folder of their own, which goes with the program: at its end, and where a signal ends
- * it that a program can catch. */
+/* Runs commands with /bin/sh in a folder of the session. The folder goes at the end of the program, also where a
+ * signal ends it that a program can catch. */
 #ifndef ATTN_LESSON_SESSION_SHELL_H
 #define ATTN_LESSON_SESSION_SHELL_H
 
@@ -23,21 +23,21 @@ struct shell {
 enum status shell_open(struct shell *shell, struct arena *arena, struct error *error);
 
 /* Runs it in lesson/, with standard input where `reads`, else none, and both its streams on standard output. Returns
- * its exit status: 128 + N if signal N ended it. Ctrl-C and Ctrl-\ end the command alone. */
+ * its exit status as a shell has it: 128 + N where signal N ended it. Ctrl-C and Ctrl-\ end the command alone. */
 int shell_run(struct shell *shell, const char *command, bool reads);
 
-/* Runs it in lesson/, without input, and shows nothing. */
+/* Runs it in lesson/, without input or output. */
 void shell_run_quietly(struct shell *shell, const char *command);
 
-/* Copies lesson/ to the folder NAME next to it; the name is a plain word. */
+/* Makes the folder NAME next to lesson/ a copy of it; the name is a plain word. */
 void shell_copy(struct shell *shell, const char *name);
 
-/* Runs it in such a copy, without input, and keeps what it prints: a text in the arena, a megabyte of it at most, NUL
- * bytes left out. NULL and error where the system refuses. */
+/* Runs it in such a copy, without input, and returns what it prints: a text in the arena, a megabyte at most,
+ * without NUL bytes. NULL and error where the system refuses. */
 char *shell_collect(struct shell *shell, const char *name, const char *command, struct arena *arena,
                     struct error *error);
 
-/* Leaves the terminal as it was, and removes the folder. */
+/* Restores the terminal, and removes the folder. */
 void shell_close(struct shell *shell);
 
 #endif

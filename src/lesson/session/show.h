@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of a lesson on a terminal, or on a page. */
+/* Shows the text of a lesson on a terminal, or on a page. */
 #ifndef ATTN_LESSON_SESSION_SHOW_H
 #define ATTN_LESSON_SESSION_SHOW_H
 
@@ -8,20 +8,19 @@
 
 enum { SHOW_COLUMNS = 78 }; /* that a line has at most */
 
-/* Where to, and whether with bold and underlined text. */
+/* Where to show it, and whether to use bold and underlined text. */
 struct show {
     struct output *output;
     bool color;
 };
 
-/* A paragraph with the marks of lessons.h, wrapped for the output, each line after `indent` blanks; a tag comes
- * before the first. */
+/* A paragraph with the marks of lessons.h, wrapped, each line after `indent` blanks; a tag stands before the first
+ * line. */
 void show_text(const struct show *show, const char *text, const char *tag, size_t indent);
 
 /* A printf-like sentence without marks, wrapped. */
 void show_print(const struct show *show, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A line in bold. */
 void show_bold(const struct show *show, const char *line);
 
 /* Lines, each after blanks. */
@@ -30,11 +29,11 @@ void show_lines(const struct show *show, const char *lines, size_t indent);
 /* A part of a lesson, with the empty line before it. */
 void show_part(const struct show *show, const struct lesson_part *part);
 
-/* The lines that it takes; and those of what a command printed, with the prompt before it. */
+/* How many lines it takes; and the output of a command, with the prompt before it. */
 size_t show_part_lines(const struct show *show, const struct lesson_part *part);
 size_t show_printed_lines(const char *printed);
 
-/* A command after "$ ", and its further lines. */
+/* A command after "$ ", its further lines below. */
 void show_command(const struct show *show, const char *command);
 
 #endif

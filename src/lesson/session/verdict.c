@@ -37,8 +37,8 @@ static bool read_number(const char *text, size_t length, struct number *number)
     return true;
 }
 
-/* The next number of a line, `*line` .. `end`, which then goes on behind it; `before` is where it begins. Numbers are
- * between blanks, brackets and the like, or next to a sign that is no letter: 0.23 before a shaded block. */
+/* The next number of a line, `*line` .. `end`, which then goes on after it; `before` is where it begins. Numbers
+ * stand between blanks, brackets and the like, or next to a character that is no letter: 0.23 before a shaded block. */
 static bool next_number(const char **line, const char *end, struct number *number, const char **before)
 {
     while (*line < end) {
@@ -58,7 +58,7 @@ static bool next_number(const char **line, const char *end, struct number *numbe
     return false;
 }
 
-/* Whether `found` shows the number of the answer: of more decimals, rounded to it; of fewer, if there are enough. */
+/* Whether `found` is the number of the answer: with more decimals, rounded to it; with fewer, if there are enough. */
 static bool shows(struct number found, struct number answer)
 {
     const int fewer = found.decimals < answer.decimals ? found.decimals : answer.decimals;
@@ -135,7 +135,7 @@ bool verdict_has_number(const char *printed, const char *number)
 
 /* --- rows and tables --------------------------------------------------------------------------------------------- */
 
-/* A row: its label, and its numbers. */
+/* A row: its label and its numbers. */
 struct row {
     const char *label;
     size_t label_length, count;
@@ -158,7 +158,7 @@ static bool read_row(const char *line, const char *end, struct row *row)
     return row->count > 0;
 }
 
-/* A table of what was printed: its first line, and where the lines behind it begin and end. */
+/* A table of an output: its first line, and where the lines after it begin and end. */
 struct table {
     const char *name, *rows, *end;
     size_t name_length;
@@ -169,8 +169,8 @@ static const char *line_end(const char *line)
     return line + strcspn(line, "\n");
 }
 
-/* The next table: lines up to one that is empty; of a line alone it is the name and the row. What attn says first, of
- * all of them, is none, nor is the scale behind a heatmap. */
+/* The next table: lines up to an empty one; a single line is both name and row. The head lines are no table, nor is
+ * the scale below a heatmap. */
 static bool next_table(const char **text, struct table *table)
 {
     while (**text != '\0') {
@@ -204,7 +204,6 @@ static size_t same_numbers(const struct row *found, const struct row *answer)
     return same;
 }
 
-/* A number of the row, as it was written. */
 static void add_number(struct text *text, const struct row *row, size_t place)
 {
     if (place >= row->count)
@@ -234,7 +233,7 @@ static void report_row(const struct table *table, const struct row *answer, cons
     add_number(sentence, answer, same);
 }
 
-/* Whether the table has the row; else `near` is one with its label, or has no numbers. */
+/* Whether the row is in the table; else `near` is one with its label, or has no numbers. */
 static bool find_row(const struct table *table, const struct row *answer, struct row *near)
 {
     struct row row;
@@ -251,7 +250,7 @@ static bool find_row(const struct table *table, const struct row *answer, struct
     return false;
 }
 
-/* Whether the numbers of the row follow each other anywhere. */
+/* Whether the numbers of the row follow one another anywhere. */
 static bool is_anywhere(const char *printed, const struct row *answer)
 {
     const char *end = printed + strlen(printed), *before;
@@ -267,7 +266,7 @@ static bool is_anywhere(const char *printed, const struct row *answer)
     return false;
 }
 
-/* The table of that name in what was printed. */
+/* The table of that name in the output. */
 static bool find_table(const char *printed, const struct table *answer, struct table *found)
 {
     while (next_table(&printed, found))
@@ -276,7 +275,7 @@ static bool find_table(const char *printed, const struct table *answer, struct t
     return false;
 }
 
-/* One table of the answer. */
+/* Compares one table of the answer. */
 static enum verdict compare_table(const char *printed, const struct table *answer, struct text *sentence)
 {
     struct table found;

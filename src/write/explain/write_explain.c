@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "write/explain/write_explain.h"
 
-#include "base/wrap.h"
 #include "model/stages.h"
 #include "stage/stage.h"
 #include "write/head_lines.h"
 #include "write/text/text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* --- the result's rows ------------------------------------------------------------------------------------------- */
 
-/* Which matrix of a stage belongs to an item and a head of query. */
+/* The matrix of a stage that belongs to an item and a query head. */
 static size_t matrix_of(const struct problem *problem, enum stage stage, size_t item, size_t head)
 {
     if (!stage_exists(stage) || problem_is_side_by_side(problem, stage))
@@ -23,7 +21,7 @@ static size_t matrix_of(const struct problem *problem, enum stage stage, size_t 
     return item * problem->size.heads + head;
 }
 
-/* The table of a stage; of the gradients by parameters the cell's. */
+/* The table of a stage; of parameter gradients that of the chosen cell. */
 static const struct result_table *table_of(const struct result *result, enum stage stage)
 {
     const char *name = result->problem->chosen.cell_name;
@@ -76,7 +74,7 @@ static double largest_of(const double *numbers, size_t count)
     return largest;
 }
 
-/* Over those rows of a matrix that are shown; NULL: all, as far as they are shown. */
+/* The largest magnitude of the shown rows of a matrix; rows NULL: all rows. */
 static double magnitude_of_rows(const struct explanation *e, struct result *result, const struct result_table *table,
                                 size_t matrix, const size_t *rows, size_t count)
 {
@@ -89,7 +87,7 @@ static double magnitude_of_rows(const struct explanation *e, struct result *resu
     return magnitude;
 }
 
-/* Over the rows of inputs, key or value that a cell is made from, which may lie in the middle. */
+/* Of the rows of inputs, key or value behind a cell, which may lie in the middle. */
 static double magnitude_of_cell(struct explanation *e, struct result *result, const struct result_table *table,
                                 size_t matrix)
 {
@@ -112,7 +110,7 @@ static double magnitude_of_cell(struct explanation *e, struct result *result, co
     return magnitude;
 }
 
-/* Over the rows of a table that are shown: those at its ends, and those that a cell is made from. */
+/* Of the rows of a table that are shown: those at its ends, and those behind a cell. */
 static double magnitude_of_table(struct explanation *e, struct result *result, const struct result_table *table)
 {
     const bool of_tokens = !stage_exists(table->stage) || stage_is_of_keys(table->stage);
@@ -148,7 +146,7 @@ static bool is_whole(struct result *result, const struct result_table *table, do
     return true;
 }
 
-/* Which of them a parameter is: by the projection whose name it has. */
+/* The kind of a parameter, by the projection in its name. */
 static int kind_of(const struct result_table *table)
 {
     static const char *const NAMES[] = {"W_query", "W_key", "W_value"};
@@ -160,7 +158,7 @@ static int kind_of(const struct result_table *table)
     return EXPLAIN_WEIGHTS + PROJECTION_COUNT;
 }
 
-/* Which numbers are whole: those of a kind, where all of its tables are. */
+/* Which kinds have whole numbers alone, in all of their tables. */
 static void choose_whole(struct explanation *e, struct result *result)
 {
     bool other[EXPLAIN_KINDS] = {false};
@@ -173,20 +171,15 @@ static void choose_whole(struct explanation *e, struct result *result)
 
 /* --- what is explained ------------------------------------------------------------------------------------------- */
 
-/* "weights = softmax(scaled)" */
 static void write_heading(const struct writing *writing, enum stage stage)
 {
-    const struct result_table *table = table_of(writing->result, stage);
-    struct wrap line = {.output = writing->output, .columns = WRAP_COLUMNS, .indent = 4};
-    char formula[RESULT_FORMULA_BYTES], heading[RESULT_FORMULA_BYTES + 64];
+    char formula[RESULT_FORMULA_BYTES];
     stage_formula(writing->result->problem, stage, formula, sizeof formula);
-    snprintf(heading, sizeof heading, "%s = %s", table->name, formula);
-    output_print(writing->output, "\n%s", writing->color ? TEXT_BOLD : "");
-    wrap_words(&line, heading);
-    output_print(writing->output, "%s\n", writing->color ? TEXT_PLAIN : "");
+    write_text_heading(writing, table_of(writing->result, stage)->name, formula, WRAP_COLUMNS);
+    output_print(writing->output, "\n");
 }
 
-/* The rows that are listed, of one item and head. */
+/* The listed rows of one item and head. */
 static void write_listed(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct explain_range listed = {0, e->row_count, false};
@@ -200,7 +193,7 @@ static void write_listed(struct explanation *e, enum stage stage, struct explain
     }
 }
 
-/* Every row of the stage that is explained, as worked lines. */
+/* Every row of an explained stage, as worked lines. */
 static void write_rows(struct explanation *explanation, enum stage stage)
 {
     const struct explain_range items = explain_items(explanation, stage), heads = explain_heads(explanation, stage);
@@ -213,7 +206,7 @@ static void write_rows(struct explanation *explanation, enum stage stage)
         }
 }
 
-/* Begins it: with all decimals, or `by_hand`. */
+/* Begins an explanation, with all decimals, or `by_hand`. */
 static enum status begin(struct explanation *explanation, const struct writing *writing, bool by_hand)
 {
     struct result *result = writing->result;

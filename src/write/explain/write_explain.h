@@ -12,8 +12,8 @@
 /* STATUS_SYSTEM where memory is short. */
 enum status write_explanation(const struct writing *writing);
 
-/* The same without the sentence above it, and with no decimals where all numbers of a stage or of a parameter are
- * whole, as they are in a calculation by hand. */
+/* The same without the head lines, and without decimals where all numbers of a stage or parameter are whole, as in a
+ * calculation by hand. */
 enum status write_explanation_by_hand(const struct writing *writing);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Text is the one format that is written in two ways. */
+/* Text is the only format that is written in two ways. */
 enum status write_text(const struct writing *writing)
 {
     return writing->result->problem->chosen.explains ? write_explanation(writing) : write_plain_text(writing);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* result -> the format asked for, to where it was asked to go. */
+/* result -> the format and the output that the options ask for. */
 #ifndef ATTN_WRITE_FORMAT_FORMAT_H
 #define ATTN_WRITE_FORMAT_FORMAT_H
 
@@ -10,7 +10,7 @@
 /* Before the work: STATUS_USAGE where a binary format would go to a terminal. */
 enum status write_check(const struct options *options, struct error *error);
 
-/* And once its tables are listed and the output is open: STATUS_USAGE where the format cannot hold the result, or is
+/* Once the tables are listed and the output is open: STATUS_USAGE where the format cannot hold the result, or is
  * binary and --out names a terminal. */
 enum status write_check_result(const struct options *options, struct result *result, struct output *output,
                                struct arena *arena, struct error *error);
@@ -18,8 +18,8 @@ enum status write_check_result(const struct options *options, struct result *res
 /* Whether only the rows at both ends of long tables will be shown. */
 bool write_elides(const struct options *options, const struct problem *problem);
 
-/* Writes the result to the output that has been opened for it, and closes that. STATUS_SYSTEM where it cannot be
- * written whole; then nothing is left at --out. STATUS_USAGE as write_check_result. */
+/* Writes the result to the open output, and closes it. STATUS_SYSTEM where it cannot write all of it; then it leaves
+ * nothing at --out. STATUS_USAGE as write_check_result. */
 enum status write_result(const struct options *options, struct result *result, struct output *output,
                          struct arena *arena, struct error *error);
 

@@ -4,12 +4,11 @@
  *
  * Text from outside reaches the page through page_json.h, and there is no '<' in it: it can close no element, and what
  * is hidden is seen. */
-#include "write/html/page.h"
 #include "write/html/page_data.h"
 
 #include <string.h>
 
-/* The page up to the mark; returns what stands behind that. */
+/* Writes the page up to the mark; returns the rest. */
 static const char *write_page_until(const char *page, const char *mark, struct output *output)
 {
     const char *at = strstr(page, mark);

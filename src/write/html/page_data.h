@@ -8,13 +8,18 @@
 
 #include "write/writing.h"
 
-/* Why the page starts at query, key and value, a sentence for people; NULL: it starts at the inputs and parameters. */
+/* page.html of the folder page/ with its style and scripts: page_length bytes, and a NUL. @theme@ and @data@ are
+ * still to be replaced. */
+extern const unsigned char page_bytes[];
+extern const size_t page_length;
+
+/* Why the page starts at query, key and value, as a sentence; NULL: it starts at the inputs and parameters. */
 const char *page_starts_late(const struct problem *problem);
 
-/* Whether the page draws what dropout keeps, by the generator; else it is given it, a bit for each weight. */
+/* Whether the page draws dropout itself, with the generator; else it gets one bit for each weight. */
 bool page_draws(const struct problem *problem);
 
-/* Each table that the page computes from, but query, key and value: in the order in which people meet them. */
+/* A table that the page computes from, other than query, key and value. */
 struct page_table {
     char name[PARAMETER_NAME_BYTES];
     size_t rank, shape[TENSOR_RANK];     /* as y = x . W has it: (d_in, d_out) */
@@ -23,12 +28,9 @@ struct page_table {
     bool transposed;                     /* attn stores it the other way round */
 };
 
-/* Calls back for each. */
+/* Calls back for each, in the order in which the page shows them. */
 typedef void page_table_take(const struct page_table *table, void *context);
 void page_tables_each(const struct problem *problem, page_table_take *take, void *context);
-
-/* What a norm's parameters are called: "query_norm". */
-const char *page_norm_name(enum norm_id id);
 
 /* The JSON object, in page_job.c. */
 void page_write_job(const struct result *result, int precision, struct output *output);

@@ -13,7 +13,7 @@
 
 enum { TEXT_COLUMNS = 60, TEXT_BYTES = 512 };
 
-/* A text as a person sees it, on one line of at most so many columns. */
+/* A text as people see it, on one line of at most so many columns. */
 static void write_shown(struct json *json, const char *key, const char *text, size_t columns)
 {
     char shown[TEXT_BYTES];
@@ -21,7 +21,7 @@ static void write_shown(struct json *json, const char *key, const char *text, si
     json_text(json, key, shown);
 }
 
-/* A name and such a text, as one element of a list. */
+/* A name and such a text, as an element of a list. */
 static void write_named(struct json *json, const char *name, const char *text, size_t columns)
 {
     json_open(json, NULL, '[');
@@ -50,16 +50,16 @@ static void write_settings(struct json *json, const struct problem *problem)
     json_close(json);
 }
 
-/* The norms that there are, by name: kind and eps. */
+/* The norms of the job by name: kind and eps. */
 static void write_norms(struct json *json, const struct problem *problem)
 {
-    static const char *const KINDS[] = {NORM_KINDS(CHOICE_WORD)};
+    static const char *const KINDS[] = {NORM_KINDS(CHOICE_WORD)}, *const NAMES[] = {"norm", "query_norm", "key_norm"};
     json_open(json, "norms", '{');
     for (int id = 0; id < NORM_COUNT; id++) {
         const struct norm *norm = &problem->parameters.norms[id];
         if (norm->kind == NORM_NONE || (id == NORM_INPUTS && !problem->given.residual))
             continue;
-        json_open(json, page_norm_name((enum norm_id)id), '{');
+        json_open(json, NAMES[id], '{');
         json_text(json, "kind", KINDS[norm->kind]);
         json_real(json, "eps", norm->eps);
         json_close(json);
@@ -92,7 +92,7 @@ static void write_start(struct json *json, const struct problem *problem)
     json_truth(json, "stacked", problem->plan.stacked);
 }
 
-/* A list for each item that has its own, or null; as a person is shown the labels, or as the input has them. */
+/* A list for each item that has its own, or null; labels as shown, or as given. */
 static void write_labels(struct json *json, const char *key, const struct token_labels *labels, bool shown)
 {
     if (labels->texts == NULL) {
@@ -113,7 +113,7 @@ static void write_labels(struct json *json, const char *key, const struct token_
     json_close(json);
 }
 
-/* The labels as the input has them, where a person is shown others: for a file that keeps them. */
+/* The labels as given, where they differ from those shown: for a file that keeps them. */
 static void write_texts(struct json *json, const char *key, const struct token_labels *labels)
 {
     char shown[TEXT_BYTES];
@@ -128,7 +128,7 @@ static void write_texts(struct json *json, const char *key, const struct token_l
         write_labels(json, key, labels, false);
 }
 
-/* Of the keys; of the queries where they are not the keys' tokens. */
+/* The labels of the keys; of the queries where they are other tokens. */
 static void write_tokens(struct json *json, const struct problem *problem)
 {
     write_texts(json, "token_texts", &problem->labels.keys);
@@ -139,7 +139,7 @@ static void write_tokens(struct json *json, const struct problem *problem)
         write_labels(json, "query_tokens", &problem->labels.queries, true);
 }
 
-/* What the page shows, with formulas; query, key and value are always there. */
+/* The stages on the page, with formulas; query, key and value are always there. */
 static void write_stages(struct json *json, const struct result *result)
 {
     json_open(json, "stages", '[');
@@ -153,7 +153,7 @@ static void write_stages(struct json *json, const struct result *result)
     json_close(json);
 }
 
-/* What query or key is made of on its way, with formulas; what its last step begins with; which columns are turned. */
+/* The stages that query or key is computed from, with formulas; the input of its last step; its scale. */
 static void write_way(struct json *json, const struct problem *problem, enum projection_id id)
 {
     const uint64_t stages = stage_closure(STAGE_BIT(projection_stage(id)));
@@ -174,7 +174,7 @@ static void write_way(struct json *json, const struct problem *problem, enum pro
     json_close(json);
 }
 
-/* The ways of query and key that are more than a projection; and the pairs of columns that are turned: where the two
+/* How query and key are computed, where by more than a projection; and the rotated pairs of columns: where the two
  * numbers are read, and where they are written. */
 static void write_ways(struct json *json, const struct problem *problem)
 {
@@ -197,9 +197,9 @@ static void write_ways(struct json *json, const struct problem *problem)
     json_close(json);
 }
 
-/* The rotary position of each row of query or key, (B, S) or (B, Tk), from 0, where they are turned; -1: a key of a
- * past, as it is. */
-static void write_turned(struct json *json, const struct problem *problem, enum projection_id id)
+/* The rotary position of each row of query or key, (B, S) or (B, Tk), from 0, where they are rotated; -1: a key of
+ * the past, which is not rotated again. */
+static void write_rotary_positions(struct json *json, const struct problem *problem, enum projection_id id)
 {
     const size_t rows = id == PROJECTION_QUERY ? problem->chosen.row_count : problem->size.keys;
     if (!operand_is_turned(problem, id))
@@ -228,8 +228,8 @@ static void write_sizes(struct json *json, const struct problem *problem)
     json_size(json, "first_query", problem->labels.first_query != SIZE_MAX ? problem->labels.first_query : 0);
 }
 
-/* T5's table, (buckets, H), and the bucket of each distance of key and query from -far to far; those beyond have that
- * of the end. */
+/* T5's table, (buckets, H), and the bucket of each distance of key and query from -far to far; those beyond have the
+ * bucket of the end. */
 static void write_relative(struct json *json, const struct mask *mask)
 {
     const double widest = fmin((double)mask->relative_distance, (double)(mask->queries + mask->keys));
@@ -249,7 +249,7 @@ static void write_relative(struct json *json, const struct mask *mask)
     json_close(json);
 }
 
-/* What ALiBi takes from a key of a head, (H, Tk), where that is no slope x distance. */
+/* The ALiBi penalty of each key of a head, (H, Tk), where it is not slope x distance. */
 static void write_penalties(struct json *json, const struct problem *problem)
 {
     const struct mask *mask = &problem->mask;
@@ -300,14 +300,14 @@ static void write_mask(struct json *json, const struct problem *problem)
     json_text(json, "empty_row", EMPTY_ROW_WORDS[mask->empty_row]);
 }
 
-/* To what masked scores are rounded: infinity is among them. */
+/* The dtype of masked scores: one with infinity. */
 static enum dtype masked_dtype(const struct problem *problem)
 {
     return dtype_has_infinity(problem->rounding.dtype) ? problem->rounding.dtype
                                                        : problem_stage_dtype(problem, STAGE_MASKED);
 }
 
-/* What the page rounds by: the facts of its dtypes. */
+/* The properties of the dtypes that the page rounds to. */
 static void write_dtypes(struct json *json, const struct problem *problem)
 {
     const enum dtype dtypes[] = {problem->rounding.dtype, problem->rounding.softmax_dtype, masked_dtype(problem)};
@@ -327,8 +327,8 @@ static void write_dtypes(struct json *json, const struct problem *problem)
     json_close(json);
 }
 
-/* Where dropout's generator stands, whose words are among the numbers; null where there is none, or the page has what
- * is kept in its place. */
+/* The position of dropout's generator, whose words are among the numbers; null where there is no dropout, or the
+ * page gets what it keeps. */
 static void write_draws(struct json *json, const struct problem *problem)
 {
     static const char *const BUILDS[] = {TORCH_RANDOM_BUILDS(CHOICE_WORD)};
@@ -342,7 +342,7 @@ static void write_draws(struct json *json, const struct problem *problem)
     json_close(json);
 }
 
-/* One object in a script, opened and closed. */
+/* One JSON object in a script. */
 static struct json open_script(const char *id, struct output *output)
 {
     struct json json = {.output = output, .lines = true, .script = true};
@@ -357,7 +357,7 @@ static void close_script(struct json *json)
     output_print(json->output, "</script>\n");
 }
 
-/* The sentences of all mistakes; which of them the page can make is its own to know. */
+/* The sentences of all mistakes; the page knows which of them it can make. */
 static void write_mistakes(struct output *output)
 {
     struct json json = open_script("mistakes", output);
@@ -396,9 +396,9 @@ void page_write_job(const struct result *result, int precision, struct output *o
     write_mask(&json, problem);
     write_stages(&json, result);
     write_ways(&json, problem);
-    write_turned(&json, problem, PROJECTION_QUERY);
-    write_turned(&json, problem, PROJECTION_KEY);
-    if (problem->mistake.recipe != NULL) /* the stages that mistakes make otherwise than the page would */
+    write_rotary_positions(&json, problem, PROJECTION_QUERY);
+    write_rotary_positions(&json, problem, PROJECTION_KEY);
+    if (problem->mistake.recipe != NULL) /* the stages that mistakes compute differently than the page would */
         write_json_stages(&json, "wrong", problem->mistake.wrong);
     else
         json_text(&json, "wrong", NULL);

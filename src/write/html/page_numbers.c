@@ -33,7 +33,7 @@ static void add_numbers(struct base64 *base64, const double *numbers, size_t cou
     }
 }
 
-/* Truth values, eight to a byte, the first one lowest; each row begins a byte. */
+/* Truth values, eight to a byte, lowest bit first; each row begins a byte. */
 static void add_bits(struct base64 *base64, const double *numbers, size_t count)
 {
     for (size_t first = 0; first < count; first += 8) {
@@ -44,7 +44,18 @@ static void add_bits(struct base64 *base64, const double *numbers, size_t count)
     }
 }
 
-/* All rows of a table under that name: the numbers themselves, or a bit for each that says whether it is not zero. */
+/* Numbers first .. first + count of a tensor. */
+static void add_tensor(struct base64 *base64, const struct tensor *tensor, size_t first, size_t count, enum dtype dtype)
+{
+    double numbers[CHUNK];
+    for (const size_t end = first + count; first < end; first += CHUNK) {
+        const size_t now = memory_smaller(end - first, CHUNK);
+        tensor_load(tensor, first, now, numbers);
+        add_numbers(base64, numbers, now, dtype_storage(dtype));
+    }
+}
+
+/* All rows of a table under that name: numbers, or a bit for each that says whether it is not zero. */
 static void write_rows(struct result *result, const struct result_table *table, const char *name, bool bits,
                        struct output *output)
 {
@@ -60,7 +71,7 @@ static void write_rows(struct result *result, const struct result_table *table, 
     close_numbers(&base64);
 }
 
-/* attn_mask as numbers that are added, in the order of its strides: minus infinity where it forbids. */
+/* attn_mask as numbers to add, in the order of its strides; as bits where it is boolean. */
 static void write_attn_mask(const struct problem *problem, struct output *output)
 {
     const struct mask *mask = &problem->mask;
@@ -68,22 +79,19 @@ static void write_attn_mask(const struct problem *problem, struct output *output
     const size_t count = tensor_count(tensor);
     struct base64 base64 = open_numbers("attn_mask", output);
     double numbers[CHUNK];
-    for (size_t first = 0; first < count; first += CHUNK) {
+    if (!dtype_is_boolean(tensor->dtype))
+        add_tensor(&base64, tensor, 0, count, problem->rounding.dtype);
+    for (size_t first = 0; first < count && dtype_is_boolean(tensor->dtype); first += CHUNK) {
         const size_t now = memory_smaller(count - first, CHUNK);
         tensor_load(tensor, first, now, numbers);
-        if (dtype_is_boolean(tensor->dtype)) {
-            for (size_t i = 0; i < now; i++)
-                numbers[i] = (numbers[i] != 0) != mask->true_drops;
-            add_bits(&base64, numbers, now);
-        } else {
-            add_numbers(&base64, numbers, now, dtype_storage(problem->rounding.dtype));
-        }
+        for (size_t i = 0; i < now; i++)
+            numbers[i] = (numbers[i] != 0) != mask->true_drops;
+        add_bits(&base64, numbers, now);
     }
     close_numbers(&base64);
 }
 
-/* What mistakes have made, whole: no equation of the page gives it. In a context of packed heads these lie side by
- * side. */
+/* The stages that mistakes made: no equation of the page gives them. The heads of a packed context lie side by side. */
 static void write_made(struct result *result, enum stage stage, struct output *output)
 {
     const struct problem *problem = result->problem;
@@ -91,24 +99,20 @@ static void write_made(struct result *result, enum stage stage, struct output *o
     const struct tensor *held = &result->attention.held[problem_made_as(problem, stage)];
     const size_t columns = problem_columns_of_head(problem, stage);
     const size_t rows = problem->chosen.row_count, heads = problem->size.heads;
-    double numbers[CHUNK];
     char name[NAME_BYTES];
     if (held->rank == 0)
         return;
     snprintf(name, sizeof name, "made-%s", stage_name(stage));
     struct base64 base64 = open_numbers(name, output);
-    for (size_t i = 0; i < problem->size.items * heads * rows; i++)
-        for (size_t first = 0; first < columns; first += CHUNK) {
-            const size_t now = memory_smaller(columns - first, CHUNK), head = i / rows % heads;
-            const size_t row = side_by_side ? (i / rows / heads * rows + i % rows) * heads + head : i;
-            tensor_load(held, row * columns + first, now, numbers);
-            add_numbers(&base64, numbers, now, dtype_storage(problem->rounding.dtype));
-        }
+    for (size_t i = 0; i < problem->size.items * heads * rows; i++) {
+        const size_t row = side_by_side ? (i / rows / heads * rows + i % rows) * heads + i / rows % heads : i;
+        add_tensor(&base64, held, row * columns, columns, problem->rounding.dtype);
+    }
     close_numbers(&base64);
 }
 
-/* Cosine and sine of each pair of each row that is turned, (B, S or Tk, n / 2, 2). */
-static void write_turns(const struct problem *problem, enum projection_id id, struct output *output)
+/* Cosine and sine of each pair of each rotated row, (B, S or Tk, n / 2, 2). */
+static void write_rotations(const struct problem *problem, enum projection_id id, struct output *output)
 {
     const size_t rows = id == PROJECTION_QUERY ? problem->chosen.row_count : problem->size.keys;
     struct base64 base64 = open_numbers(id == PROJECTION_QUERY ? "turns-query" : "turns-key", output);
@@ -123,7 +127,7 @@ static void write_turns(const struct problem *problem, enum projection_id id, st
     close_numbers(&base64);
 }
 
-/* What query and key are turned or scaled from. */
+/* Query and key before their rotation and scale. */
 static void write_before(struct result *result, struct output *output)
 {
     const struct problem *problem = result->problem;
@@ -145,16 +149,6 @@ struct table_writing {
     struct error *error;
 };
 
-static void write_tensor(const struct tensor *tensor, enum dtype dtype, struct base64 *base64)
-{
-    double numbers[CHUNK];
-    for (size_t first = 0; first < tensor_count(tensor); first += CHUNK) {
-        const size_t now = memory_smaller(tensor_count(tensor) - first, CHUNK);
-        tensor_load(tensor, first, now, numbers);
-        add_numbers(base64, numbers, now, dtype_storage(dtype));
-    }
-}
-
 static void write_weight(const struct page_table *table, const struct table_writing *writing, struct base64 *base64)
 {
     struct arena scratch = {0};
@@ -169,7 +163,7 @@ static void write_table(const struct page_table *table, void *context)
     const struct table_writing *writing = context;
     struct base64 base64 = open_numbers(table->name, writing->output);
     if (table->tensor != NULL)
-        write_tensor(table->tensor, writing->dtype, &base64);
+        add_tensor(&base64, table->tensor, 0, tensor_count(table->tensor), writing->dtype);
     else
         write_weight(table, writing, &base64);
     close_numbers(&base64);
@@ -183,7 +177,6 @@ static void write_operands(struct result *result, struct output *output)
     write_before(result, output);
 }
 
-/* The words of dropout's generator, little-endian. */
 static void write_generator(const struct torch_random *generator, struct output *output)
 {
     struct base64 base64 = open_numbers("draws", output);
@@ -196,7 +189,7 @@ static void write_generator(const struct torch_random *generator, struct output 
     close_numbers(&base64);
 }
 
-/* What dropout keeps; a weight that is zero before it is zero either way. */
+/* What dropout keeps. A weight that is zero before dropout is zero either way. */
 static void write_kept(struct result *result, struct output *output)
 {
     const struct result_table *dropped = result_table_of(result, STAGE_DROPPED);
@@ -221,7 +214,7 @@ enum status page_write_numbers(const struct writing *writing)
         write_operands(result, output);
     for (int id = 0; id < PROJECTION_COUNT; id++)
         if (operand_is_turned(problem, (enum projection_id)id))
-            write_turns(problem, (enum projection_id)id, output);
+            write_rotations(problem, (enum projection_id)id, output);
     write_kept(result, output);
     if (problem->mask.attn_mask.rank > 0)
         write_attn_mask(problem, output);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Parameters beyond which a page holds query, key and value in their place: 4 MB. */
+/* With more parameters, the page starts at query, key and value: 4 MB. */
 enum { MOST_PARAMETERS = 1 << 20 };
 
 /* What a browser draws in about a second. */
@@ -22,7 +22,7 @@ const char *page_starts_late(const struct problem *problem)
 {
     size_t parameters = 0;
     if (!problem_projects(problem))
-        return "sdpa is given query, key and value.";
+        return "sdpa takes query, key and value as given.";
     if (problem->mistake.right != NULL)
         return "attn made a mistake here on purpose, which starts from its own query, key and value.";
     if (MECHANISMS[problem->mechanism].opens)
@@ -30,9 +30,9 @@ const char *page_starts_late(const struct problem *problem)
     if (problem->rounding.when != ROUNDING_STAGES)
         return "attn rounds here as the model's own code does, which this page does not.";
     if (problem->parameters.latent.rank > 0)
-        return "Key and value come by way of a latent, which attn alone makes.";
+        return "Key and value come by way of a latent, which only attn computes.";
     page_tables_each(problem, count_numbers, &parameters);
-    return parameters > MOST_PARAMETERS ? "The parameters are too many for a page." : NULL;
+    return parameters > MOST_PARAMETERS ? "The page has no room for so many parameters." : NULL;
 }
 
 bool page_draws(const struct problem *problem)
@@ -51,53 +51,32 @@ static void take_tensor(const char *name, const struct tensor *tensor, page_tabl
         take(&table, context);
 }
 
-/* The weight as inputs . W has it, whichever way it is stored, and the bias. */
-static void take_projection(const char *stem, const struct projection *projection, page_table_take *take, void *context)
+/* The weight as in inputs . W, whichever way it is stored. */
+static void take_weight(const char *name, const struct projection *projection, page_table_take *take, void *context)
 {
-    const struct tensor *weight = &projection->weight;
+    const size_t *shape = projection->weight.shape;
     struct page_table table = {.rank = 2,
-                               .shape = {weight->shape[projection->transposed], weight->shape[!projection->transposed]},
+                               .shape = {shape[projection->transposed], shape[!projection->transposed]},
                                .projection = projection,
                                .transposed = projection->transposed};
-    char bias[PARAMETER_NAME_BYTES];
-    snprintf(table.name, sizeof table.name, "%.40s%s", stem, projection->transposed ? ".weight" : "");
-    snprintf(bias, sizeof bias, "%.40s.bias", stem);
+    snprintf(table.name, sizeof table.name, "%s", name);
     take(&table, context);
-    take_tensor(bias, &projection->bias, take, context);
-}
-
-const char *page_norm_name(enum norm_id id)
-{
-    static const char *const NAMES[NORM_COUNT] = {"norm", "query_norm", "key_norm"};
-    return NAMES[id];
-}
-
-static void take_norm(enum norm_id id, const struct norm *norm, page_table_take *take, void *context)
-{
-    char name[PARAMETER_NAME_BYTES];
-    if (norm->kind == NORM_NONE)
-        return;
-    snprintf(name, sizeof name, "%s.weight", page_norm_name(id));
-    take_tensor(name, &norm->weight, take, context);
-    snprintf(name, sizeof name, "%s.bias", page_norm_name(id));
-    take_tensor(name, &norm->bias, take, context);
 }
 
 void page_tables_each(const struct problem *problem, page_table_take *take, void *context)
 {
     const struct parameters *parameters = &problem->parameters;
-    char stem[PARAMETER_NAME_BYTES];
+    const bool stacked = problem->plan.stacked;
     take_tensor("inputs", &problem->given.inputs, take, context);
     if (problem->given.is_cross)
         take_tensor("key_inputs", &problem->given.key_inputs, take, context);
-    for (size_t module = 0; module < parameters->module_count; module++)
-        for (int id = 0; id < PROJECTION_COUNT; id++) {
-            parameters_name(stem, module, problem->plan.stacked, (enum projection_id)id, "");
-            take_projection(stem, &parameters->modules[module].projections[id], take, context);
-        }
-    if (problem->plan.has_out)
-        take_projection("out_proj", &parameters->out, take, context);
-    for (int id = 0; id < NORM_COUNT; id++)
-        take_norm((enum norm_id)id, &parameters->norms[id], take, context);
-    take_tensor("relative_bias.weight", &parameters->relative_bias, take, context);
+    for (size_t i = 0; i < parameters_count(parameters); i++) {
+        char name[PARAMETER_NAME_BYTES];
+        struct parameter_place place;
+        const struct tensor *tensor = parameters_named(parameters, stacked, i, name);
+        if (parameters_find(parameters, stacked, name, &place) && !place.bias)
+            take_weight(name, place.projection, take, context);
+        else
+            take_tensor(name, tensor, take, context);
+    }
 }

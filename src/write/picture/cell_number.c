@@ -4,7 +4,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 struct cell_number_style cell_number_style(const struct downsample *sample, int decimals)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The number in a cell of a picture: as short as it can be read, the same decimals in all cells of a table. */
+/* The number in a cell of a picture: as short as is readable, with the same decimals in all cells of a table. */
 #ifndef ATTN_WRITE_PICTURE_CELL_NUMBER_H
 #define ATTN_WRITE_PICTURE_CELL_NUMBER_H
 
@@ -12,15 +12,14 @@ struct cell_number_style {
     bool exponent; /* "1.2e-07", where fixed decimals would be too long */
 };
 
-/* For all numbers of the sample. `decimals` below 0: two, more where all numbers are small, none where some are
- * large. */
+/* The style for all numbers of the sample. `decimals` below 0: two, more where all numbers are small, none where
+ * some are large. */
 struct cell_number_style cell_number_style(const struct downsample *sample, int decimals);
 
 /* The number into text (CELL_NUMBER_BYTES), without a sign where it shows as 0; returns text. */
 const char *cell_number_text(struct cell_number_style style, double number, char *text);
 
-/* The longest text that a number of the sample has, "" where all are masked, into text (CELL_NUMBER_BYTES); returns
- * text. */
+/* The longest text of a number of the sample, "" where all are masked, into text (CELL_NUMBER_BYTES); returns text. */
 const char *cell_number_longest(const struct downsample *sample, struct cell_number_style style, char *text);
 
 #endif

@@ -8,7 +8,7 @@ struct oklab {
     double lightness, a, b;
 };
 
-/* As a designer thinks: hue in degrees, chroma from 0 (grey) on. */
+/* As designers think: hue in degrees, chroma from 0 (grey) on. */
 struct anchor {
     double lightness, chroma, hue;
 };
@@ -88,7 +88,7 @@ size_t colormap_level(const struct colormap_scale *scale, double number)
         return 0;
     if (number >= scale->high)
         return COLORMAP_LEVELS - 1;
-    /* Where the difference of the ends overflows, that of their halves does not. */
+    /* Where the difference overflows, that of the halves does not. */
     const double part = scale->high - scale->low < INFINITY ? 1 : 0.5;
     const double place = (number * part - scale->low * part) / (scale->high * part - scale->low * part);
     return (size_t)lround(place * (COLORMAP_LEVELS - 1));

@@ -16,23 +16,23 @@ struct color {
     unsigned char red, green, blue;
 };
 
-/* What the picture lies on. */
+/* The background. */
 enum ground { GROUND_LIGHT, GROUND_DARK, GROUND_COUNT };
 
 /* Steps of a map, odd, so that the diverging one has a neutral step. */
 enum { COLORMAP_LEVELS = 49 };
 
-/* Which numbers a map spans. */
+/* The numbers that a map spans. */
 struct colormap_scale {
     bool diverging; /* from -high over 0 to high */
     double low, high;
 };
 
-/* The scale of numbers between low and high, low <= high: diverging where they have both signs, and starting from 0
- * where `from_zero` says that they are shares of something. */
+/* The scale of numbers between low and high, low <= high: diverging where they have both signs; from 0 where
+ * `from_zero` says that they are shares. */
 struct colormap_scale colormap_scale(double low, double high, bool from_zero);
 
-/* The step of a number, 0 .. COLORMAP_LEVELS - 1. What lies beyond the scale, infinities too, has the step at that
+/* The step of a number, 0 .. COLORMAP_LEVELS - 1. Numbers beyond the scale, infinities too, take the step at that
  * end. Not for NaN. */
 size_t colormap_level(const struct colormap_scale *scale, double number);
 

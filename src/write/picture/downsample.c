@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How many of `count` make one, so that at most `most` are left. */
+/* How many of `count` to put together, so that at most `most` are left. */
 static size_t block_of(size_t count, size_t most)
 {
     return (count + most - 1) / most;
 }
 
-/* Adds a row of the table to the sums of its row of the picture, which lie at `index`. */
+/* Adds a row of the table to the sums of a row of the picture, from `index` on. */
 static void add_row(struct downsample *sample, struct result *result, size_t matrix, size_t row, size_t index,
                     size_t *counts)
 {
@@ -26,7 +26,7 @@ static void add_row(struct downsample *sample, struct result *result, size_t mat
     }
 }
 
-/* Makes means of the sums, and low and high reach to them. */
+/* Divides sums into means, and widens low and high. */
 static void finish_row(struct downsample *sample, size_t index, const size_t *counts, bool *any)
 {
     for (size_t column = 0; column < sample->columns; column++) {
@@ -82,6 +82,11 @@ enum status downsample_create(struct downsample *sample, struct result *result, 
     memset(sample->numbers, 0, count * sizeof *sample->numbers);
     fill(sample, result, counts);
     return STATUS_OK;
+}
+
+size_t downsample_heads(const struct result_table *table)
+{
+    return result_is_of(table, AXIS_HEAD) ? table->shape[table->rank - 3] : 1;
 }
 
 bool downsample_is_reduced(const struct downsample *sample)

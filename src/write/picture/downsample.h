@@ -20,26 +20,28 @@ struct downsample {
     bool any_masked, any_nan, any_below, any_above; /* below, above: minus and plus infinity that are not masked */
 };
 
-/* All matrices of the table in at most so many rows and columns (each at least 1). The arena's. STATUS_SYSTEM where
- * memory is short. */
+/* Reduces all matrices of the table to at most so many rows and columns (each at least 1). The arena's.
+ * STATUS_SYSTEM where memory is short. */
 enum status downsample_create(struct downsample *sample, struct result *result, const struct result_table *table,
                               size_t most_rows, size_t most_columns, struct arena *arena, struct error *error);
 
-/* Whether anything was put together. */
+/* The heads of an item of a table, 1 where there are none. */
+size_t downsample_heads(const struct result_table *table);
+
 bool downsample_is_reduced(const struct downsample *sample);
 
-/* "the mean of 2 x 2 numbers, those masked left out": what a cell is, into text (DOWNSAMPLE_WORDS_BYTES). Returns
+/* "the mean of 2 x 2 numbers, those masked left out": describes a cell, into text (DOWNSAMPLE_WORDS_BYTES). Returns
  * text. */
 const char *downsample_words(const struct downsample *sample, char *text);
 
-/* Every how many rows or columns of that size there is room for a label: 1, 2, 5, 10, 20, 50 ... */
+/* The step between labels that fit, for rows or columns of that size: 1, 2, 5, 10, 20, 50 ... */
 size_t downsample_step(double size, double room);
 
-/* Whether the i-th row or column (from 0) has a label. With a step of 5 or more these are 1, 5, 10, 15 ...; with less,
- * and where each stands for several, the first and every step-th behind it. */
+/* Whether the i-th row or column (from 0) has a label. With a step of 5 or more these are 1, 5, 10, 15 ...; with
+ * less, and where each stands for several, the first and every step-th after it. */
 bool downsample_is_labelled(size_t i, size_t step, size_t block);
 
-/* Where a number of the picture lies in numbers and masked. */
+/* The index of a number of the picture in numbers and masked. */
 size_t downsample_index(const struct downsample *sample, size_t matrix, size_t row, size_t column);
 
 #endif

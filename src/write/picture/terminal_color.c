@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* A ground that every terminal has, and the ink that can be read on it. */
+/* A ground that every terminal has, and a readable ink on it. */
 struct pair {
     int ground, ink;
 };

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The colours of a map on a terminal: escape sequences for as many colours as it has, else shades of characters. */
+/* The colours of a map on a terminal: escape sequences for as many colours as it has, else characters as shades. */
 #ifndef ATTN_WRITE_PICTURE_TERMINAL_COLOR_H
 #define ATTN_WRITE_PICTURE_TERMINAL_COLOR_H
 
 #include "write/picture/colormap.h"
 
-/* What a terminal can show. */
 enum terminal_color_depth {
     TERMINAL_COLOR_SHADES, /* no colour */
     TERMINAL_COLOR_16,     /* those that the user's theme names: black, blue, cyan, white, and red and yellow below 0 */
@@ -24,7 +23,7 @@ struct terminal_color {
 void terminal_color_create(struct terminal_color *terminal, enum terminal_color_depth depth, enum ground ground,
                            bool diverging);
 
-/* The character that is as dense as the step is high: blank, three shades, full; one column. */
+/* The character as dense as the step is high: blank, three shades, full; one column wide. */
 const char *terminal_color_shade(size_t level);
 
 #endif

@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINE_BYTES = 1024 };
+enum { LINE_BYTES = 1024, NUMBER_BYTES = 32 };
 
 static const double LINE_HEIGHT = 15, MARGIN = 22;
 
-/* What is no cell: one row for light pages, one for dark ones. Muted ink has a contrast of 5 : 1 on the page. */
+/* All but the cells: one sheet for light pages, one for dark ones. Muted ink has a contrast of 5 : 1 on the page. */
 static const char *const SHEETS[] = {
     [GROUND_LIGHT] = ".page{fill:#fff}.ink{fill:#1b1f24}.muted{fill:#5c6670}.wire{stroke:#7d8790}"
                      ".tip{fill:#7d8790}.hatch{stroke:#cdd3d9}.edge{stroke:#cdd3d9}",
@@ -28,15 +28,32 @@ static const char FONTS[] = ".attn{font-family:sans-serif;font-size:12px}.name{f
                             ".symbol{font-family:serif;font-style:italic;font-size:1.15em}.script{font-size:.75em}"
                             ".index{font-family:serif;font-style:italic;font-size:.8em}";
 
-const char *svg_number(double pixels, char *text)
+static void write_number(struct output *output, double pixels)
 {
-    snprintf(text, SVG_NUMBER_BYTES, "%.2f", pixels);
+    char text[NUMBER_BYTES];
+    snprintf(text, sizeof text, "%.2f", pixels);
     size_t length = strlen(text);
     while (text[length - 1] == '0')
         text[--length] = '\0';
     if (text[length - 1] == '.')
         text[--length] = '\0';
-    return strcmp(text, "-0") == 0 ? "0" : text;
+    output_print(output, "%s", strcmp(text, "-0") == 0 ? "0" : text);
+}
+
+void svg_tag(struct output *output, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    while (*format != '\0') {
+        const size_t plain = strcspn(format, "#");
+        output_write(output, format, plain);
+        format += plain;
+        if (*format == '#') {
+            write_number(output, va_arg(arguments, double));
+            format++;
+        }
+    }
+    va_end(arguments);
 }
 
 void svg_words(struct output *output, const char *format, ...)
@@ -101,7 +118,7 @@ void svg_label(const char *token, double pixels, double size, char *text)
         strcpy(text, ELLIPSIS);
 }
 
-/* Raised and lowered by dy, which every renderer knows; some know no baseline-shift. */
+/* Raised and lowered by dy, which every renderer knows; some do not know baseline-shift. */
 void svg_runs(struct output *output, const char *text)
 {
     static const char MARKS[] = SVG_MARK_PLAIN SVG_MARK_SYMBOL SVG_MARK_ABOVE SVG_MARK_BELOW;
@@ -117,7 +134,7 @@ void svg_runs(struct output *output, const char *text)
         const bool span = style != 0 || shift != 0;
         while (end > before && text[end - 1] == ' ')
             end--;
-        if (end > before && span) { /* blanks at the ends of a span are lost on some */
+        if (end > before && span) { /* some renderers lose blanks at the ends of a span */
             output_print(output, "%.*s<tspan%s", (int)before, text, STYLES[style].attribute);
             if (STYLES[style].shift != shift)
                 output_print(output, " dy=\"%d\"", STYLES[style].shift - shift);
@@ -136,29 +153,33 @@ void svg_runs(struct output *output, const char *text)
 
 void svg_rect(struct output *output, const char *attributes, double x, double y, double width, double height)
 {
-    char numbers[4][SVG_NUMBER_BYTES];
-    output_print(output, "<rect %s x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"/>\n", attributes,
-                 svg_number(x, numbers[0]), svg_number(y, numbers[1]), svg_number(width, numbers[2]),
-                 svg_number(height, numbers[3]));
+    output_print(output, "<rect %s", attributes);
+    svg_tag(output, " x=\"#\" y=\"#\" width=\"#\" height=\"#\"/>\n", x, y, width, height);
 }
 
 void svg_text(struct output *output, double x, double y, double turn, const char *classes, const char *text)
 {
-    char across[SVG_NUMBER_BYTES], down[SVG_NUMBER_BYTES];
-    svg_number(x, across);
-    svg_number(y, down);
-    if (turn != 0)
-        output_print(output, "<text class=\"%s\" transform=\"translate(%s %s) rotate(%g)\">", classes, across, down,
-                     turn);
-    else
-        output_print(output, "<text class=\"%s\" x=\"%s\" y=\"%s\">", classes, across, down);
+    output_print(output, "<text class=\"%s\" ", classes);
+    svg_tag(output, turn != 0 ? "transform=\"translate(# #) rotate(#)\">" : "x=\"#\" y=\"#\">", x, y, turn);
     svg_runs(output, text);
     output_print(output, "</text>\n");
 }
 
+void svg_mark(struct output *output, const char *attributes, const char *words, double x, double y)
+{
+    svg_rect(output, attributes, x, y, 18, 10);
+    svg_text(output, x + SVG_MARK_WIDTH, y + 9, 0, "muted", words);
+}
+
 const char *svg_cell_class(bool diverging, size_t level, char *text)
 {
-    snprintf(text, 8, "%c%zu", diverging ? 'd' : 's', level % COLORMAP_LEVELS);
+    snprintf(text, SVG_CLASS_BYTES, "%c%zu", diverging ? 'd' : 's', level % COLORMAP_LEVELS);
+    return text;
+}
+
+const char *svg_cell_attribute(bool diverging, size_t level, char *text)
+{
+    snprintf(text, SVG_CLASS_BYTES, "class=\"%c%zu\"", diverging ? 'd' : 's', level % COLORMAP_LEVELS);
     return text;
 }
 
@@ -201,7 +222,7 @@ const char *svg_ink_class(bool diverging, size_t level)
 
 static void write_side(struct output *output, const struct svg_palette *palette, enum ground ground)
 {
-    char name[8];
+    char name[SVG_CLASS_BYTES];
     const bool light = ground == GROUND_LIGHT;
     output_print(output, "%s\n.kk,.%s{fill:#000}.ww,.%s{fill:#fff}\n", SHEETS[ground], light ? "kw" : "wk",
                  light ? "wk" : "kw");
@@ -231,22 +252,18 @@ static void write_style(struct output *output, const struct svg_palette *palette
 
 void svg_open(struct output *output, double width, double height)
 {
-    char across[SVG_NUMBER_BYTES], down[SVG_NUMBER_BYTES];
-    svg_number(ceil(width + 2 * MARGIN), across);
-    svg_number(ceil(height + 2 * MARGIN), down);
-    output_print(output,
-                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%s\" height=\"%s\" viewBox=\"0 0 %s %s\" "
-                 "role=\"img\" aria-labelledby=\"attn-title attn-desc\">\n",
-                 across, down, across, down);
+    const double across = ceil(width + 2 * MARGIN), down = ceil(height + 2 * MARGIN);
+    svg_tag(output,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"#\" height=\"#\" viewBox=\"0 0 # #\" "
+            "role=\"img\" aria-labelledby=\"attn-title attn-desc\">\n",
+            across, down, across, down);
 }
 
 void svg_open_page(struct output *output, double width, double height, const struct svg_palette *palette,
                    enum theme theme)
 {
-    char across[SVG_NUMBER_BYTES], down[SVG_NUMBER_BYTES];
     write_style(output, palette, theme);
-    output_print(
-        output,
-        "<rect class=\"page\" width=\"%s\" height=\"%s\"/>\n<g class=\"attn\" transform=\"translate(%g %g)\">\n",
-        svg_number(ceil(width + 2 * MARGIN), across), svg_number(ceil(height + 2 * MARGIN), down), MARGIN, MARGIN);
+    svg_tag(output,
+            "<rect class=\"page\" width=\"#\" height=\"#\"/>\n<g class=\"attn\" transform=\"translate(# #)\">\n",
+            ceil(width + 2 * MARGIN), ceil(height + 2 * MARGIN), MARGIN, MARGIN);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/svg/svg_arrows.h"
+#include "write/svg/svg_picture.h"
 
 #include "model/stages.h"
 #include "stage/stage.h"
-#include "write/svg/svg_figure.h"
 
 #include <math.h>
 
@@ -19,8 +18,7 @@ static struct svg_figure *find_figure(const struct svg_picture *picture, enum st
     return NULL;
 }
 
-/* The stages with a figure that a stage is made from: its own sources, or where one is not drawn, that one's
- * sources. */
+/* The drawn stages that a stage is made from: its sources, or where one is not drawn, that one's sources. */
 static uint64_t find_sources(const struct svg_picture *picture, enum stage stage)
 {
     uint64_t sources = 0;
@@ -37,7 +35,7 @@ static uint64_t find_sources(const struct svg_picture *picture, enum stage stage
     return sources;
 }
 
-/* Whether a matrix makes the figure: it stands before the first of its stages. */
+/* Whether the matrix makes the figure: the first stage of its projection. */
 static bool multiplies(const struct svg_picture *picture, const struct svg_figure *matrix,
                        const struct svg_figure *figure)
 {
@@ -51,8 +49,7 @@ static bool multiplies(const struct svg_picture *picture, const struct svg_figur
     return !stage_exists(before) || stage_is_of_inputs(before);
 }
 
-/* From how far to the right an arrow comes: sources lie at the left, and who passes other lines comes along the right
- * edge. */
+/* How far right an arrow comes from: sources from the left, arrows past other lines from the right edge. */
 static double comes_from(const struct svg_figure *from, const struct svg_figure *to)
 {
     const bool passes = from->line + 1 < to->line && from->column != to->column;
@@ -80,31 +77,28 @@ static size_t list_sources(const struct svg_picture *picture, const struct svg_f
 
 static void draw_tip(struct output *output, double x, double y, const char *shape)
 {
-    char across[SVG_NUMBER_BYTES], along[SVG_NUMBER_BYTES];
-    output_print(output, "<path class=\"tip\" d=\"M%s %s%s\"/>\n", svg_number(x, across), svg_number(y, along), shape);
+    svg_tag(output, "<path class=\"tip\" d=\"M# #", x, y);
+    output_print(output, "%s\"/>\n", shape);
 }
 
-/* In a line: to the next figure, or beneath those between to the one behind them. */
+/* Within a line: to the next figure, or below those between to a later one. */
 static void draw_beside(const struct svg_picture *picture, const struct svg_figure *from, const struct svg_figure *to)
 {
-    char numbers[5][SVG_NUMBER_BYTES];
     const double start = svg_cells_right(from) + 4;
     const double beneath = picture->bottoms[from->line] + SVG_LANE;
     if (to == from + 1) {
         const double tip = to->x - ABOVE_TIP, y = svg_cells_middle(to->height < from->height ? to : from);
-        output_print(picture->output, "<path class=\"wire\" d=\"M%s %sH%s\"/>\n", svg_number(start, numbers[0]),
-                     svg_number(y, numbers[1]), svg_number(tip - TIP, numbers[2]));
+        svg_tag(picture->output, "<path class=\"wire\" d=\"M# #H#\"/>\n", start, y, tip - TIP);
         draw_tip(picture->output, tip, y, "l-7 -4v8z");
         return;
     }
-    output_print(picture->output, "<path class=\"wire\" d=\"M%s %sV%sH%sV%s\"/>\n",
-                 svg_number(svg_cells_centre(from), numbers[0]), svg_number(from->y + from->height + 4, numbers[1]),
-                 svg_number(beneath, numbers[2]), svg_number(svg_cells_centre(to), numbers[3]),
-                 svg_number(to->y + to->height + 4 + TIP, numbers[4]));
-    draw_tip(picture->output, svg_cells_centre(to), to->y + to->height + 4, "l-4 7h8z");
+    const double end = to->y + to->height + 4;
+    svg_tag(picture->output, "<path class=\"wire\" d=\"M# #V#H#V#\"/>\n", svg_cells_centre(from),
+            from->y + from->height + 4, beneath, svg_cells_centre(to), end + TIP);
+    draw_tip(picture->output, svg_cells_centre(to), end, "l-4 7h8z");
 }
 
-/* The line beneath which an arrow from above turns to its figure: that from a source to a column turns beneath the
+/* The line below which an arrow from above turns to its figure. Arrows from a source to a column turn below the
  * matrices. */
 static size_t turns_beneath(const struct svg_picture *picture, const struct svg_figure *from,
                             const struct svg_figure *to)
@@ -121,7 +115,7 @@ static double leaves_at(const struct svg_figure *from, const struct svg_figure *
     return svg_rank_of(from) == SVG_SOURCES || fabs(port - centre) > half ? centre : port;
 }
 
-/* How many sources stand behind that one. The first one's arrows go around those of the next. */
+/* How many sources follow this one. The first one's arrows go around theirs. */
 static double sources_behind(const struct svg_picture *picture, const struct svg_figure *source)
 {
     double behind = 0;
@@ -130,29 +124,26 @@ static double sources_behind(const struct svg_picture *picture, const struct svg
     return behind;
 }
 
-/* From above: straight down, or round two corners; past other lines along the left edge from sources, else along the
- * right one. */
+/* From above: straight down, or round two corners; arrows past other lines run along the left edge from sources,
+ * else along the right one. */
 static void draw_down(const struct svg_picture *picture, const struct svg_figure *from, const struct svg_figure *to,
                       double port, double depth)
 {
-    char numbers[7][SVG_NUMBER_BYTES];
     const size_t line = turns_beneath(picture, from, to);
     const double x = leaves_at(from, to, port), end = to->y - ABOVE_TIP;
     const bool source = svg_rank_of(from) == SVG_SOURCES;
     const double out = picture->bottoms[from->line] + BELOW + (source ? STEP * (double)(from - picture->figures) : 0);
     const double lane = source ? -SVG_LANE - depth * 0.6 : picture->width + SVG_LANE;
-    output_print(picture->output, "<path class=\"wire\" d=\"M%s %s", svg_number(x, numbers[0]),
-                 svg_number(from->y + from->height + 4, numbers[1]));
+    svg_tag(picture->output, "<path class=\"wire\" d=\"M# #", x, from->y + from->height + 4);
     if (from->line < line && x != port)
-        output_print(picture->output, "V%sH%s", svg_number(out, numbers[2]), svg_number(lane, numbers[3]));
+        svg_tag(picture->output, "V#H#", out, lane);
     if (x != port)
-        output_print(picture->output, "V%sH%s", svg_number(picture->bottoms[line] + BELOW + depth, numbers[4]),
-                     svg_number(port, numbers[5]));
-    output_print(picture->output, "V%s\"/>\n", svg_number(end - TIP, numbers[6]));
+        svg_tag(picture->output, "V#H#", picture->bottoms[line] + BELOW + depth, port);
+    svg_tag(picture->output, "V#\"/>\n", end - TIP);
     draw_tip(picture->output, port, end, "l-4 -7h8z");
 }
 
-/* Where the first arrow from above arrives: so that one that is nearly straight is straight. */
+/* Where the first arrow from above arrives, so that one that is nearly straight becomes straight. */
 static double first_port(const struct svg_figure *to, const struct svg_figure *const *from, size_t count)
 {
     double first = svg_cells_centre(to) - (double)(count - 1) / 2 * PORT, nearest = STRAIGHTENED;
@@ -167,7 +158,7 @@ static double first_port(const struct svg_figure *to, const struct svg_figure *c
     return first + shift;
 }
 
-/* How many of the arrows come from less far: what comes from further turns further down, so that none cross. */
+/* How many of the arrows come from nearer: those from further turn lower, so that none cross. */
 static size_t nearer(const struct svg_figure *const *from, size_t count, size_t i, double first)
 {
     const double far = fabs(svg_cells_centre(from[i]) - (first + (double)i * PORT));
@@ -189,7 +180,7 @@ void svg_arrows_draw(const struct svg_picture *picture, const struct svg_figure 
             above[count++] = all[i];
     const double first = count > 0 ? first_port(to, above, count) : 0;
     for (size_t i = 0; i < count; i++) {
-        const bool source = svg_rank_of(above[i]) == SVG_SOURCES; /* all that comes from one turns at one height */
+        const bool source = svg_rank_of(above[i]) == SVG_SOURCES; /* all arrows of one source turn at one height */
         const double depth =
             STEP * (source ? sources_behind(picture, above[i]) : (double)nearer(above, count, i, first));
         draw_down(picture, above[i], to, first + (double)i * PORT, depth);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/svg/svg_figure.h"
+#include "write/svg/svg_picture.h"
 
 #include "model/stages.h"
-#include "write/svg/svg_formula.h"
 
 #include <math.h>
 
@@ -37,7 +36,6 @@ enum svg_rank svg_rank_of(const struct svg_figure *figure)
     return (STAGES[stage].from & STAGE_BIT(STAGE_INPUTS)) != 0 ? SVG_PROJECTED : SVG_NORMED;
 }
 
-/* That of the query, the key or the value, from 1 on. */
 size_t svg_column_of(const struct svg_figure *figure)
 {
     const enum svg_rank rank = svg_rank_of(figure);
@@ -74,13 +72,12 @@ static double step_down(const struct svg_figure *figure)
     return HEAD + figure->panel.above + svg_panel_height(&figure->panel) + BELOW;
 }
 
-/* All cells of a line of heads. */
 double svg_cells_width(const struct svg_figure *figure)
 {
     return (double)(figure->per_line - 1) * step_across(figure) + svg_panel_width(&figure->panel);
 }
 
-/* The middle of the cells: where arrows go, and from where they come. */
+/* The middle of the cells: arrows arrive and leave there. */
 double svg_cells_centre(const struct svg_figure *figure)
 {
     return figure->x + svg_left_of(figure) + svg_cells_width(figure) / 2;
@@ -96,7 +93,6 @@ double svg_cells_right(const struct svg_figure *figure)
     return figure->x + svg_left_of(figure) + svg_cells_width(figure);
 }
 
-/* What follows from the heads in a line. */
 void svg_figure_measure(struct svg_figure *figure, size_t per_line)
 {
     const struct result_table *table = figure->panel.sample.table;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/stage_id.h"
-#include "write/svg/svg_arrows.h"
-#include "write/svg/svg_figure.h"
+#include "write/svg/svg_picture.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +17,7 @@ bool svg_flow_holds(const struct result_table *table)
     return fits;
 }
 
-/* As many heads in each of as few lines as `most` in a line allow. */
+/* Heads in a line, the same number in each of as few lines as `most` allows. */
 static size_t even(size_t heads, size_t most)
 {
     const size_t lines = (heads + most - 1) / most;
@@ -42,7 +41,7 @@ static enum status make_samples(struct svg_picture *picture)
     return STATUS_OK;
 }
 
-/* How many T x T tables stand side by side, at least so wide, and all of one width. */
+/* How many T x T tables of one width, at least CELL_WIDTH for each cell, fit side by side. */
 static size_t fit_squares(struct svg_picture *picture)
 {
     double left = 0, cell = CELL_WIDTH, columns = 1;
@@ -69,7 +68,7 @@ static size_t fit_squares(struct svg_picture *picture)
 
 /* --- lines ------------------------------------------------------------------------------------------------------- */
 
-/* Whether the rows of both have the same labels, in the same places. */
+/* Whether the rows of both have the same labels at the same positions. */
 static bool same_labels(const struct svg_figure *one, const struct svg_figure *other)
 {
     const struct downsample *a = &one->panel.sample, *b = &other->panel.sample;
@@ -88,14 +87,14 @@ static bool same_labels(const struct svg_figure *one, const struct svg_figure *o
     return true;
 }
 
-/* Beside the figure before it in a line, a figure needs no labels of its own that are the same. */
+/* A figure needs no row labels that the figure before it in the line has. */
 static void set_bare(struct svg_figure *figure, const struct svg_figure *before, size_t per_line)
 {
     figure->bare = before != NULL && same_labels(before, figure);
     svg_figure_measure(figure, even(svg_heads_of(figure), per_line));
 }
 
-/* The next figure of a rank behind that one, of any where `figure` is NULL; NULL where there is none. */
+/* The next figure of a rank after that one, the first where `figure` is NULL; NULL where there is none. */
 static struct svg_figure *next_of(const struct svg_picture *picture, enum svg_rank rank, struct svg_figure *figure)
 {
     for (figure = figure == NULL ? picture->figures : figure + 1; figure < picture->figures + picture->count; figure++)
@@ -104,8 +103,8 @@ static struct svg_figure *next_of(const struct svg_picture *picture, enum svg_ra
     return NULL;
 }
 
-/* Columns for query, key and value from x on, with at most so many heads in a line; returns where they end, x where
- * there are none. A matrix begins where the cells beneath it do. */
+/* Places the columns for query, key and value from x on, with at most so many heads in a line; returns where they
+ * end, x where there are none. A matrix begins where the cells below it begin. */
 static double place_columns(const struct svg_picture *picture, double x, size_t per_line)
 {
     double widths[COLUMNS] = {0}, left[COLUMNS] = {0};
@@ -130,7 +129,7 @@ static double place_columns(const struct svg_picture *picture, double x, size_t 
     return x;
 }
 
-/* Figures of a rank one behind the other, in as many lines as they need from `line` on; returns the line behind. */
+/* Places the figures of a rank, in as many lines as they need from `line` on; returns the next line. */
 static size_t place_rank(const struct svg_picture *picture, enum svg_rank rank, size_t line, size_t per_line)
 {
     struct svg_figure *before = NULL;
@@ -149,8 +148,8 @@ static size_t place_rank(const struct svg_picture *picture, enum svg_rank rank, 
     return before != NULL ? line + 1 : line;
 }
 
-/* From sources to operands: matrices beside the sources where there is room, else beneath them. Returns the line
- * behind. */
+/* Places sources to operands: matrices next to the sources where there is room, else below them. Returns the next
+ * line. */
 static size_t place_operands(struct svg_picture *picture)
 {
     size_t line = place_rank(picture, SVG_SOURCES, 0, MOST_MATRICES), per_line = MOST_MATRICES;
@@ -175,7 +174,7 @@ static size_t place_operands(struct svg_picture *picture)
     return line;
 }
 
-/* The context with so many heads in a line that what follows it stands beside it, if that can be. */
+/* How many heads of the context stand in a line, so that what follows it fits next to it, if possible. */
 static size_t heads_of_last(const struct svg_picture *picture)
 {
     size_t per_line = MOST_MATRICES;
@@ -217,14 +216,14 @@ static size_t count_items(const struct svg_picture *picture)
     return items;
 }
 
-/* Where a figure stands among those of its rank. */
+/* The order of a figure within its rank. */
 static int order_of(const struct svg_figure *figure)
 {
     const enum stage stage = svg_is_matrix(figure) ? figure->makes : svg_stage_of(figure);
     return 2 * (stage_is_of_inputs(stage) ? STAGE_NAMES : (int)stage) + !svg_is_matrix(figure);
 }
 
-/* By rank and in it from left to right, in whatever order the stages were asked for. */
+/* Sorts by rank, and within it from left to right, in whatever order --stages names them. */
 static void sort_figures(const struct svg_picture *picture)
 {
     for (size_t i = 1; i < picture->count; i++)
@@ -266,10 +265,9 @@ void svg_flow_draw(const struct svg_picture *picture)
 {
     const size_t items = count_items(picture);
     const double height = (picture->height + BETWEEN) / (double)items, above = items > 1 ? ITEM : 0;
-    char text[SVG_NUMBER_BYTES];
+    char text[SVG_LABEL_BYTES];
     for (size_t item = 0; item < items; item++) {
-        output_print(picture->output, "<g class=\"small\" transform=\"translate(0 %s)\">\n",
-                     svg_number(height * (double)item + above, text));
+        svg_tag(picture->output, "<g class=\"small\" transform=\"translate(0 #)\">\n", height * (double)item + above);
         snprintf(text, sizeof text, "item %zu", item + 1);
         if (items > 1)
             svg_text(picture->output, 0, -8, 0, "name ink", text);

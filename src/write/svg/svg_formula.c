@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/svg/svg_formula.h"
+#include "write/svg/svg_picture.h"
 
 #include "base/text.h"
 #include "model/stages.h"
@@ -8,8 +8,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Words that have a letter, and its index; of a matrix the bias has one, too. A stage has it where the table is made
- * from it: elsewhere, "key > query", it is a position. */
+/* Words with a letter, and its index; the bias of a matrix shares the index. A stage takes its letter where the
+ * table is made from it: elsewhere, as in "key > query", the word is a position. */
 static const struct symbol {
     const char *word;
     enum stage stage; /* STAGE_PARAMETERS: of a matrix */
@@ -28,12 +28,12 @@ enum { SYMBOL_COUNT = sizeof SYMBOLS / sizeof SYMBOLS[0] };
 
 static const char PRODUCT[] = " . ", THIN[] = "\xe2\x80\x89", DOT[] = " \xc2\xb7 ";
 
-/* Where setting is: what is left of a formula, of which table. */
+/* A formula while it is set: the rest of it, and its table. */
 struct setter {
     const struct result *result;
     enum stage stage;
     const char *rest;
-    bool symbol; /* what was set last is one */
+    bool symbol; /* the last word set is one */
     struct text *text;
 };
 
@@ -59,8 +59,7 @@ static size_t word_length(const char *text)
     return length;
 }
 
-/* The symbol that stands at text, or NULL. W_query.weight^T and W_query, both d_in x d_out, are W; its other way round
- * has no letter. */
+/* The symbol at text, or NULL. W_query.weight^T and W_query, both d_in x d_out, are W; the transpose has no letter. */
 static const struct symbol *symbol_at(const struct setter *setter, const char *text, size_t *taken, bool *bias)
 {
     const size_t length = word_length(text);
@@ -89,7 +88,7 @@ static void set_letter(struct text *text, const char *letter, const char *index)
 
 static void set_formula(struct setter *setter);
 
-/* "Q K^T" for the scores that are so made, in the formula of those that are scaled. */
+/* "Q K^T" for the scores, where they are that product, in the formula of scaled. */
 static bool set_scores(struct setter *setter)
 {
     char formula[RESULT_FORMULA_BYTES];
@@ -105,7 +104,7 @@ static bool set_scores(struct setter *setter)
     return true;
 }
 
-/* A word, with a letter where it has one, and what is raised behind it. */
+/* A word, as a letter where it has one, and its superscript. */
 static void set_word(struct setter *setter)
 {
     size_t taken;
@@ -147,7 +146,7 @@ static void set_product(struct setter *setter)
     text_add(setter->text, "%s", symbols ? THIN : DOT);
 }
 
-/* Signs that a keyboard has not. */
+/* Signs that keyboards lack. */
 static bool set_sign(struct setter *setter)
 {
     static const struct {

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/stage_id.h"
-#include "write/svg/svg_formula.h"
 #include "write/svg/svg_picture.h"
 
 #include "write/table_text.h"
 
 #include <math.h>
 
-/* A heatmap is no wider than a page; its cells are no larger than a number needs. Smaller than a share, "0.25", or a
- * number with a sign, "-0.25", takes, they have none, and below another size no tokens. */
+/* A heatmap is no wider than a page; its cells are no larger than a number needs. Cells smaller than a share,
+ * "0.25", or a signed number, "-0.25", show no number; below another size there are no tokens. */
 static const double LARGEST_CELL = 56, SHARE_CELL = 26, SIGNED_CELL = 32, LABELLED_CELL = 18, SMALLEST_CELL = 2;
 static const double LONGEST_LABEL = 96;
 static const double TITLE = 30, HEAD = 18, GAP = 22, BAR_WIDTH = 196, BAR_HEIGHT = 10, LEGEND = 34, LEGEND_SIZE = 12;
 
-/* Cells of all matrices of a table together, and the most that one has in a row; more are reduced. */
+/* The most cells of all matrices of a table, and of one matrix in a row; larger tables are reduced. */
 enum { MOST_CELLS = 1 << 17, MOST_SIDE = 128, SMALLEST_SIDE = 8, SMALL_GRID = 4 };
 
 static size_t side_for(size_t matrices)
@@ -24,21 +23,15 @@ static size_t side_for(size_t matrices)
     return side;
 }
 
-/* The heads of an item, 1 where there are none. */
-static size_t heads_of(const struct result_table *table)
-{
-    return result_is_of(table, AXIS_HEAD) ? table->shape[table->rank - 3] : 1;
-}
-
-/* How large cells are with so many matrices in a line. */
+/* The size of cells with so many matrices in a line. */
 static double cell_for(const struct downsample *sample, size_t per_line)
 {
     const double room = (SVG_PAGE_WIDTH - LONGEST_LABEL) / (double)per_line - GAP;
     return fmax(SMALLEST_CELL, fmin(LARGEST_CELL, floor(room / (double)sample->columns)));
 }
 
-/* How many matrices stand side by side if cells may have any size: the heads of an item together where there are
- * several items, else so many that the grid is about half as wide again as high, with few places left empty. */
+/* How many matrices to put side by side if cells may have any size: the heads of an item together where there are
+ * several items, else so many that the grid is about 1.5 times as wide as high, with few empty cells. */
 static size_t choose_per_line(const struct result_table *table)
 {
     const size_t count = result_matrices(table);
@@ -58,18 +51,17 @@ static size_t choose_per_line(const struct result_table *table)
     return best;
 }
 
-/* As many of these as cells of that size allow; 0 where not even `least` stand in a line. Heads of an item are not
- * mixed with those of another. */
+/* How many matrices fit with cells of that size; 0 where fewer than `least` do. Never mixes heads of two items. */
 static size_t fit(const struct downsample *sample, double cell, size_t least, size_t most)
 {
-    const bool of_items = result_is_of(sample->table, AXIS_ITEM) && heads_of(sample->table) > 1;
+    const bool of_items = result_is_of(sample->table, AXIS_ITEM) && downsample_heads(sample->table) > 1;
     for (size_t per_line = most; per_line >= least && per_line > 0; per_line--)
-        if (cell_for(sample, per_line) >= cell && (!of_items || heads_of(sample->table) % per_line == 0))
+        if (cell_for(sample, per_line) >= cell && (!of_items || downsample_heads(sample->table) % per_line == 0))
             return per_line;
     return 0;
 }
 
-/* Fewer, where cells get room by that for their numbers, or in a small grid at least for their tokens; of more than two
+/* Fewer, if cells then have room for their numbers, or in a small grid at least for tokens; of more than two
  * matrices two still stand in a line. */
 static size_t choose_readable(const struct downsample *sample)
 {
@@ -79,11 +71,12 @@ static size_t choose_readable(const struct downsample *sample)
     return numbered > 0 ? numbered : labelled > 0 ? labelled : most;
 }
 
-/* Whether matrices of several items, whose tokens may differ, stand in a line, so that each needs its own. */
+/* Whether a line holds matrices of several items, whose tokens may differ, so that each needs its labels. */
 static bool labels_each(const struct svg_figure *figure)
 {
     const struct result_table *table = figure->panel.sample.table;
-    return result_is_of(table, AXIS_ITEM) && (heads_of(table) == 1 || heads_of(table) % figure->per_line != 0);
+    return result_is_of(table, AXIS_ITEM) &&
+           (downsample_heads(table) == 1 || downsample_heads(table) % figure->per_line != 0);
 }
 
 /* From one matrix to the next, across and down. */
@@ -101,25 +94,15 @@ static double step_down(const struct svg_figure *figure)
 
 /* --- the legend -------------------------------------------------------------------------------------------------- */
 
-static const double MARK_WIDTH = 18, MARK_GAP = 22, LEGEND_GAP = 7;
+static const double MARK_GAP = 22, LEGEND_GAP = 7;
 
-/* A sample of cells that are not on the bar, and what it means. */
-static void draw_mark(struct output *output, const char *attributes, const char *words, double x, double y)
-{
-    svg_rect(output, attributes, x, y, MARK_WIDTH, BAR_HEIGHT);
-    svg_text(output, x + MARK_WIDTH + LEGEND_GAP, y + BAR_HEIGHT - 1, 0, "muted", words);
-}
-
-/* The marks that a panel needs, from x on; `output` NULL: only measures. Returns where they end. A cell of NaN is
- * empty where cells have numbers, and looks masked where they have none. Infinities have the colours of the bar's
- * ends. */
+/* The marks of a legend, from x on; `output` NULL: only measures. Returns where they end. NaN leaves a cell empty
+ * where cells have numbers, and looks masked where they have none. Infinities have the colours of the bar's ends. */
 static double draw_marks(const struct svg_panel *panel, struct output *output, double x, double y)
 {
     const struct downsample *sample = &panel->sample;
     const bool numbered = panel->number_size > 0, hatched = sample->any_nan && !numbered;
-    char name[8], low[32], high[32];
-    snprintf(low, sizeof low, "class=\"%s\"", svg_cell_class(panel->scale.diverging, 0, name));
-    snprintf(high, sizeof high, "class=\"%s\"", svg_cell_class(panel->scale.diverging, COLORMAP_LEVELS - 1, name));
+    char low[SVG_CLASS_BYTES], high[SVG_CLASS_BYTES];
     const struct {
         bool here;
         const char *attributes, *words;
@@ -129,20 +112,21 @@ static double draw_marks(const struct svg_panel *panel, struct output *output, d
          : sample->any_masked ? "masked, or NaN"
                               : "NaN"},
         {sample->any_nan && numbered, "class=\"edge\"", "NaN"},
-        {sample->any_below, low, "\xe2\x88\x92\xe2\x88\x9e"},
-        {sample->any_above, high, "\xe2\x88\x9e"},
+        {sample->any_below, svg_cell_attribute(panel->scale.diverging, 0, low), "\xe2\x88\x92\xe2\x88\x9e"},
+        {sample->any_above, svg_cell_attribute(panel->scale.diverging, COLORMAP_LEVELS - 1, high), "\xe2\x88\x9e"},
     };
     for (size_t i = 0; i < sizeof MARKS / sizeof MARKS[0]; i++) {
         if (!MARKS[i].here)
             continue;
+        x += MARK_GAP;
         if (output != NULL)
-            draw_mark(output, MARKS[i].attributes, MARKS[i].words, x + MARK_GAP, y);
-        x += MARK_GAP + MARK_WIDTH + LEGEND_GAP + svg_width(MARKS[i].words, LEGEND_SIZE);
+            svg_mark(output, MARKS[i].attributes, MARKS[i].words, x, y);
+        x += SVG_MARK_WIDTH + svg_width(MARKS[i].words, LEGEND_SIZE);
     }
     return x;
 }
 
-/* Where the bar begins: behind its lowest number, which goes into low (CELL_NUMBER_BYTES). */
+/* Where the bar begins: after its lowest number, which goes into low (CELL_NUMBER_BYTES). */
 static double bar_left(const struct svg_panel *panel, char *low)
 {
     if (panel->scale.low == 0)
@@ -160,19 +144,18 @@ static double legend_width(const struct svg_panel *panel)
     return draw_marks(panel, NULL, after + svg_width(text, LEGEND_SIZE), 0);
 }
 
-/* The bar from low to high, a rectangle for each step, and the signs of what is not on it. */
+/* The bar from low to high, a rectangle for each step, and the marks. */
 static void draw_legend(const struct svg_figure *figure, struct output *output)
 {
     const struct svg_panel *panel = &figure->panel;
     const double y = figure->y + figure->height - LEGEND + 14, step = BAR_WIDTH / COLORMAP_LEVELS;
-    char text[CELL_NUMBER_BYTES], name[8], class[24];
+    char text[CELL_NUMBER_BYTES], class[SVG_CLASS_BYTES];
     const double x = bar_left(panel, text);
     svg_text(output, x - LEGEND_GAP, y + BAR_HEIGHT - 1, 0, "ink end", text);
     output_print(output, "<g shape-rendering=\"crispEdges\">\n");
-    for (size_t level = 0; level < COLORMAP_LEVELS; level++) {
-        snprintf(class, sizeof class, "class=\"%s\"", svg_cell_class(panel->scale.diverging, level, name));
-        svg_rect(output, class, x + step * (double)level, y, step, BAR_HEIGHT);
-    }
+    for (size_t level = 0; level < COLORMAP_LEVELS; level++)
+        svg_rect(output, svg_cell_attribute(panel->scale.diverging, level, class), x + step * (double)level, y, step,
+                 BAR_HEIGHT);
     output_print(output, "</g>\n");
     svg_panel_number(panel, panel->scale.high, text);
     const double after = x + BAR_WIDTH + LEGEND_GAP;
@@ -226,8 +209,8 @@ enum status svg_grid_layout(struct svg_picture *picture)
 static void draw_title(const struct svg_figure *figure, struct output *output)
 {
     const struct result_table *table = figure->panel.sample.table;
-    char y[SVG_NUMBER_BYTES], formula[SVG_FORMULA_BYTES];
-    output_print(output, "<text y=\"%s\"><tspan class=\"name ink\">", svg_number(figure->y + 15, y));
+    char formula[SVG_FORMULA_BYTES];
+    svg_tag(output, "<text y=\"#\"><tspan class=\"name ink\">", figure->y + 15);
     svg_words(output, "%s", table->name);
     output_print(output, "</tspan> <tspan class=\"muted\">");
     svg_words(output, "= ");

@@ -3,9 +3,8 @@
 #include "model/stages.h"
 
 #include <math.h>
-#include <string.h>
 
-/* Below its smallest size a font is a texture; below this height a row has no room for its label. */
+/* Below its smallest size a font is unreadable; below this height a row has no room for its label. */
 static const double SMALLEST_NUMBER = 8, LARGEST_NUMBER = 13, LABELLED = 12, SLANTED = 1.4, LABEL_GAP = 7;
 
 /* --- labels ------------------------------------------------------------------------------------------------------ */
@@ -137,7 +136,7 @@ double svg_panel_height(const struct svg_panel *panel)
 
 /* --- drawing ----------------------------------------------------------------------------------------------------- */
 
-/* Where drawing is: one matrix, its first cell at x, y. */
+/* A matrix while it is drawn, its first cell at x, y. */
 struct pen {
     const struct svg_panel *panel;
     struct output *output;
@@ -145,31 +144,26 @@ struct pen {
     double x, y;
 };
 
-static bool is_gap(const struct svg_panel *panel, size_t row, size_t column)
-{
-    return (panel->gap_row > 0 && row == panel->gap_row) || (panel->gap_column > 0 && column == panel->gap_column);
-}
-
-/* A cell with its number; apart from its neighbours, so that it reads as a place of its own. */
+/* A cell with its number, apart from its neighbours. */
 static void draw_numbered(const struct pen *pen, size_t row, size_t column)
 {
     const struct svg_panel *panel = pen->panel;
     const size_t index = downsample_index(&panel->sample, pen->matrix, row, column), level = level_of(panel, index);
     const double x = pen->x + panel->cell_width * (double)column, y = pen->y + panel->cell_height * (double)row;
     const bool masked = panel->sample.masked[index], plain = level == COLORMAP_LEVELS;
-    char text[CELL_NUMBER_BYTES], name[8], numbers[4][SVG_NUMBER_BYTES];
+    char text[CELL_NUMBER_BYTES], name[SVG_CLASS_BYTES];
     const double middle = x + panel->cell_width / 2, base = y + panel->cell_height / 2 + 0.36 * panel->number_size;
-    if (is_gap(panel, row, column)) {
+    if ((panel->gap_row > 0 && row == panel->gap_row) || (panel->gap_column > 0 && column == panel->gap_column)) {
         svg_text(pen->output, middle, base, 0, "muted", "\xe2\x80\xa6");
         return;
     }
-    output_print(pen->output, "<rect %s%s\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"2\"/>",
+    output_print(pen->output, "<rect %s%s\"",
                  masked  ? "fill=\"url(#attn-masked)"
                  : plain ? "class=\"edge"
                          : "class=\"",
-                 plain ? "" : svg_cell_class(panel->scale.diverging, level, name), svg_number(x + 1, numbers[0]),
-                 svg_number(y + 1, numbers[1]), svg_number(panel->cell_width - 2, numbers[2]),
-                 svg_number(panel->cell_height - 2, numbers[3]));
+                 plain ? "" : svg_cell_class(panel->scale.diverging, level, name));
+    svg_tag(pen->output, " x=\"#\" y=\"#\" width=\"#\" height=\"#\" rx=\"2\"/>", x + 1, y + 1, panel->cell_width - 2,
+            panel->cell_height - 2);
     const enum stage stage = panel->sample.table->stage;
     const double forbidden = stage_is_shares(stage) || STAGES[stage].backward ? 0 : -INFINITY;
     svg_panel_number(panel, masked ? forbidden : panel->sample.numbers[index], text);
@@ -179,16 +173,14 @@ static void draw_numbered(const struct pen *pen, size_t row, size_t column)
 
 static void draw_numbers(const struct pen *pen)
 {
-    char size[SVG_NUMBER_BYTES];
-    output_print(pen->output, "<g class=\"middle\" style=\"font-size:%spx\">\n",
-                 svg_number(pen->panel->number_size, size));
+    svg_tag(pen->output, "<g class=\"middle\" style=\"font-size:#px\">\n", pen->panel->number_size);
     for (size_t row = 0; row < pen->panel->sample.rows; row++)
         for (size_t column = 0; column < pen->panel->sample.columns; column++)
             draw_numbered(pen, row, column);
     output_print(pen->output, "</g>\n");
 }
 
-/* All cells of a step as one path, neighbours in a row as one rectangle. Returns whether there were any. */
+/* Draws all cells of a step as one path, neighbours in a row as one rectangle. Returns whether there were any. */
 static bool draw_step(const struct pen *pen, size_t level, const char *opening)
 {
     const struct svg_panel *panel = pen->panel;
@@ -210,17 +202,16 @@ static bool draw_step(const struct pen *pen, size_t level, const char *opening)
     return any;
 }
 
-/* In units of cells, so that numbers are short; the pattern of masked cells is not to be scaled, they come first. */
+/* In units of cells, so that numbers are short. Masked cells come first: their pattern must not be scaled. */
 static void draw_cells(const struct pen *pen)
 {
     const struct svg_panel *panel = pen->panel;
-    char numbers[4][SVG_NUMBER_BYTES], opening[64], name[8];
+    char opening[64], name[SVG_CLASS_BYTES];
     if (panel->sample.any_masked || panel->sample.any_nan)
         svg_rect(pen->output, "fill=\"url(#attn-masked)\"", pen->x, pen->y, svg_panel_width(panel),
                  svg_panel_height(panel));
-    output_print(pen->output, "<g shape-rendering=\"crispEdges\" transform=\"translate(%s %s) scale(%s %s)\">\n",
-                 svg_number(pen->x, numbers[0]), svg_number(pen->y, numbers[1]),
-                 svg_number(panel->cell_width, numbers[2]), svg_number(panel->cell_height, numbers[3]));
+    svg_tag(pen->output, "<g shape-rendering=\"crispEdges\" transform=\"translate(# #) scale(# #)\">\n", pen->x, pen->y,
+            panel->cell_width, panel->cell_height);
     for (size_t level = 0; level < COLORMAP_LEVELS; level++) {
         snprintf(opening, sizeof opening, "<path class=\"%s\" d=\"",
                  svg_cell_class(panel->scale.diverging, level, name));
@@ -229,7 +220,7 @@ static void draw_cells(const struct pen *pen)
     output_print(pen->output, "</g>\n");
 }
 
-/* Every so many rows or columns there is a position: 1, 5, 10, 20, 50 ... */
+/* The step between positions: 1, 5, 10, 20, 50 ... */
 static size_t tick_step(double cell, double room)
 {
     const size_t step = downsample_step(cell, room);

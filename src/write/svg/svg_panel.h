@@ -24,29 +24,28 @@ struct svg_panel {
     bool biased;                    /* its last row is a bias */
 };
 
-/* What a cell may be, and whether it is to be square (of one size, `width`); else as wide as its numbers need. */
+/* The limits of a cell: square (of one size, `width`), or as wide as its numbers need. */
 struct svg_measure {
     double width, height, longest_label, label_size;
     bool square;
     int decimals; /* below 0: as cell_number_style chooses */
 };
 
-/* Sets everything but result, sample, gaps and biased, which the caller has made. Marks the steps of its cells in the
+/* Sets everything but result, sample, gaps and biased, which the caller sets. Marks the steps of its cells in the
  * palette. */
 void svg_panel_measure(struct svg_panel *panel, struct svg_measure measure, struct svg_palette *palette);
 
-/* The cells alone. */
 double svg_panel_width(const struct svg_panel *panel);
 double svg_panel_height(const struct svg_panel *panel);
 
-/* The matrix, its first cell at x, y; labels lie outside. */
+/* Draws the matrix, its first cell at x, y; labels lie outside. */
 void svg_panel_draw(const struct svg_panel *panel, struct output *output, size_t matrix, double x, double y,
                     bool with_row_labels);
 
 /* A number as the cells show it, with a minus as long as a plus, into text (CELL_NUMBER_BYTES); returns text. */
 const char *svg_panel_number(const struct svg_panel *panel, double number, char *text);
 
-/* The token or position of a row or column (that of the first where several are one), into text (SVG_LABEL_BYTES). */
+/* The token or position of a row or column (the first of a block), into text (SVG_LABEL_BYTES). */
 void svg_panel_label(const struct svg_panel *panel, bool of_rows, size_t matrix, size_t index, char *text);
 
 #endif

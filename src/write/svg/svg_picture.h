@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A picture on its way: a figure for each table that is drawn, and the two ways to lay them out.
+/* A picture: a figure for each table, and two layouts.
  *
- * A layout places the figures and says how large the picture is; then it draws them. Lengths are pixels. */
+ * A layout places the figures and measures the picture; then it draws them. Lengths are pixels. */
 #ifndef ATTN_WRITE_SVG_SVG_PICTURE_H
 #define ATTN_WRITE_SVG_SVG_PICTURE_H
 
@@ -44,12 +44,84 @@ struct svg_picture {
 enum status svg_grid_layout(struct svg_picture *picture);
 void svg_grid_draw(const struct svg_picture *picture);
 
-/* Whether the tables are small enough for a flow. */
 bool svg_flow_holds(const struct result_table *table);
 
 /* Every table with its numbers, from above to below as each is made from others, with arrows; one flow for each item.
  * STATUS_SYSTEM where memory is short. */
 enum status svg_flow_layout(struct svg_picture *picture);
 void svg_flow_draw(const struct svg_picture *picture);
+
+/* --- svg_formula.c: formulas as a book sets them ----------------------------------------------------------------- */
+
+/* "query . key^T" as Q K with a raised T, "sqrt(2)" as a root, -inf as a sign.
+ *
+ * What has a letter in Vaswani et al. 2017 is called by it: X (the inputs), Q, K, V, and W with its index. A table with
+ * a letter says so before its own formula, and every other table is called by its name. */
+enum { SVG_FORMULA_BYTES = 1024 };
+
+/* The formula of a table, with its letter before it, marked for svg_text, into text (SVG_FORMULA_BYTES); "" where it
+ * has neither. Returns text. */
+const char *svg_formula(const struct result *result, const struct result_table *table, char *text);
+
+/* The name of a table, into text (SVG_FORMULA_BYTES); returns text. */
+const char *svg_name(const struct result_table *table, char *text);
+
+/* --- svg_figure.c: what a figure of a flow shows, its title, its heads, and where its cells are ------------------ */
+
+/* The lines of a flow, from above to below; each may take several. */
+enum svg_rank {
+    SVG_SOURCES, /* inputs, their norm */
+    SVG_WEIGHTS_LINE,
+    SVG_PROJECTED,
+    SVG_NORMED,
+    SVG_OPERANDS,
+    SVG_SQUARES,
+    SVG_LAST, /* context, output and its matrix */
+};
+
+/* STAGE_PARAMETERS of a matrix. */
+enum stage svg_stage_of(const struct svg_figure *figure);
+bool svg_is_matrix(const struct svg_figure *figure);
+enum svg_rank svg_rank_of(const struct svg_figure *figure);
+
+/* That of the query, the key or the value, from 1 on; 0 where it has none. */
+size_t svg_column_of(const struct svg_figure *figure);
+
+size_t svg_items_of(const struct result_table *table);
+size_t svg_heads_of(const struct svg_figure *figure);
+
+/* Makes the panel, with cells at least so wide; the caller has made its sample. */
+void svg_figure_cells(struct svg_picture *picture, struct svg_figure *figure, double width);
+
+/* Sets width, height and title for so many heads in a line. */
+void svg_figure_measure(struct svg_figure *figure, size_t per_line);
+
+/* The width of its row labels; of the cells of a line of heads the width, their middle across, that of the first
+ * line down, and their right end. */
+double svg_left_of(const struct svg_figure *figure);
+double svg_cells_width(const struct svg_figure *figure);
+double svg_cells_centre(const struct svg_figure *figure);
+double svg_cells_middle(const struct svg_figure *figure);
+double svg_cells_right(const struct svg_figure *figure);
+
+void svg_figure_draw(const struct svg_figure *figure, struct output *output, size_t item);
+
+/* --- svg_arrows.c: from above to below, or to the right in a line ------------------------------------------------ */
+
+/* How far outside the lines an arrow runs that passes some, in pixels; the margins leave room for it. */
+static const double SVG_LANE = 9;
+
+/* Draws the arrows that lead to that figure, once all are placed. */
+void svg_arrows_draw(const struct svg_picture *picture, const struct svg_figure *to);
+
+/* --- svg_weights.c: W_query, W_key and W_value before what they make, out_proj before the output ----------------- */
+
+enum { SVG_WEIGHTS = 4 };
+
+/* Adds the figures of the matrices; the array has room for them. None where --stages leaves parameters out, where
+ * there are none, or where query, key and value come through a latent. Each is d_in x d_out, with its bias as a last
+ * row; more than 12 rows or 4 columns are cut to those at the ends. STATUS_SYSTEM where memory is short,
+ * STATUS_USAGE where the parameters of a latent were asked for. */
+enum status svg_weights_add(struct svg_picture *picture);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/svg/svg_weights.h"
+#include "write/svg/svg_picture.h"
 
 #include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* What is shown of a matrix, so that three stand side by side on a page; of more, so many at the beginning, a gap, and
- * so many at the end. */
+/* What to show of a matrix, so that three fit side by side on a page: of more than `most`, some at the beginning, a
+ * gap, and some at the end. */
 struct shown {
     size_t most, first, last;
 };
@@ -27,13 +27,13 @@ static bool is_whole(size_t count, struct shown shown)
     return count <= shown.most;
 }
 
-/* How many are shown, the gap among them. */
+/* How many are shown, including the gap. */
 static size_t shown_of(size_t count, struct shown shown)
 {
     return is_whole(count, shown) ? count : shown.first + 1 + shown.last;
 }
 
-/* Where the i-th of these lies; the gap has the number before it, so that it changes no scale. */
+/* Which row or column the i-th is; the gap repeats the one before, so that it changes no scale. */
 static size_t place_of(size_t i, size_t count, struct shown shown)
 {
     if (is_whole(count, shown) || i < shown.first)
@@ -69,7 +69,7 @@ static enum status load(const struct matrix *matrix, struct tensor *tensor, stru
     return STATUS_OK;
 }
 
-/* "columns 1, 2 and 8", of what is not shown whole. */
+/* "columns 1, 2 and 8", where some are left out. */
 static void tell_gap(struct text *text, size_t count, struct shown shown, const char *what)
 {
     if (is_whole(count, shown))
@@ -107,7 +107,7 @@ static enum status make_table(struct svg_picture *picture, const struct matrix *
     return table->name == NULL ? picture->error->status : STATUS_OK;
 }
 
-/* A row of a table is read into room for the widest; the shown matrices may be wider. */
+/* Room for a row of the widest table; the shown matrices may be wider. */
 static enum status widen_row(struct svg_picture *picture)
 {
     struct result *result = picture->result;
@@ -118,7 +118,6 @@ static enum status widen_row(struct svg_picture *picture)
     return result->numbers == NULL ? picture->error->status : STATUS_OK;
 }
 
-/* One more figure, of a matrix. */
 static enum status add(struct svg_picture *picture, const struct projection *projections, size_t modules,
                        enum stage makes, const char *name)
 {

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "model/stage_id.h"
 #include "write/head_lines.h"
-#include "write/svg/svg_weights.h"
+#include "write/svg/svg_picture.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static enum status too_large(const struct result_table *table, struct error *err
         table->name);
 }
 
-/* The figures of the picture, and whether they make a flow. */
+/* Chooses the tables to draw, and whether they make a flow. */
 static enum status choose_figures(struct svg_picture *picture, bool *flow)
 {
     struct result *result = picture->result;
@@ -37,10 +37,10 @@ static enum status choose_figures(struct svg_picture *picture, bool *flow)
     for (size_t i = 0; i < result->table_count; i++) {
         const struct result_table *table = &result->tables[i];
         if (table->stage == STAGE_PARAMETERS)
-            *flow = true; /* those that are matrices are added */
+            *flow = true; /* svg_weights_add adds those that are matrices */
         if (table->stage == STAGE_PARAMETERS ||
             (table->stage == STAGE_INPUTS && table->tensor != &result->problem->given.inputs))
-            continue; /* a mask, slopes, sinks: their work is seen in the stages */
+            continue; /* a mask, slopes, sinks: the stages show what they do */
         picture->figures[picture->count++].panel.sample.table = table;
         *flow |= !stage_is_square(table->stage);
         if (large == NULL && !svg_flow_holds(table))
@@ -107,7 +107,7 @@ static void describe_row(const struct svg_picture *picture, const struct svg_pan
     svg_words(picture->output, " to %s %s", to, cell_number_text(panel->number, largest, number));
 }
 
-/* The largest number of each row, for those who cannot see the cells. */
+/* The largest number of each row, for readers who cannot see the cells. */
 static void describe_panel(const struct svg_picture *picture, const struct svg_panel *panel)
 {
     const struct downsample *sample = &panel->sample;
@@ -140,8 +140,8 @@ static void describe_table(const struct svg_picture *picture, const struct svg_p
     svg_words(picture->output, "%s", panel->biased ? ", and its bias" : "");
 }
 
-/* What the picture shows, table by table, and the largest of each row of the weights, or where these are not drawn of
- * the last T x T table. */
+/* Describes the picture table by table, and the largest number of each row of the weights, or else of the last T x T
+ * table. */
 static void write_description(const struct svg_picture *picture, bool flow, const char *caption)
 {
     const struct svg_panel *told = NULL;
@@ -163,18 +163,12 @@ static void write_description(const struct svg_picture *picture, bool flow, cons
 
 /* --- the document ------------------------------------------------------------------------------------------------ */
 
-static double caption_height(const struct svg_picture *picture, const char *caption)
-{
-    if (!picture->caption)
-        return 0;
-    return CAPTION - CAPTION_LINE + CAPTION_LINE * (double)svg_paragraph(NULL, 0, 0, picture->width, "", 11, caption);
-}
-
 static void write_document(const struct svg_picture *picture, bool flow, const char *settings)
 {
     char caption[WHOLE_CAPTION_BYTES];
     caption_text(picture, flow, settings, caption);
-    const double height = picture->height + caption_height(picture, caption);
+    const size_t lines = picture->caption ? svg_paragraph(NULL, 0, 0, picture->width, "", 11, caption) : 0;
+    const double height = picture->height + (lines > 0 ? CAPTION - CAPTION_LINE + CAPTION_LINE * (double)lines : 0);
     svg_open(picture->output, picture->width, height);
     write_title(picture, flow, settings);
     write_description(picture, flow, caption);
@@ -188,7 +182,7 @@ static void write_document(const struct svg_picture *picture, bool flow, const c
     output_print(picture->output, "</g>\n</svg>\n");
 }
 
-/* The picture with its figures chosen. */
+/* Chooses the figures. */
 static enum status begin_picture(const struct writing *writing, struct svg_picture *picture, bool *flow)
 {
     const size_t figures = writing->result->table_count + SVG_WEIGHTS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/text/heatmap.h"
+#include "write/text/text.h"
 
 #include "base/text.h"
 #include "base/wrap.h"
@@ -61,7 +61,7 @@ static enum axis axis_of(const struct heatmap *map, bool of_rows)
     return of_rows ? result_row_axis(map->table) : result_column_axis(map->table);
 }
 
-/* The token of a row or column in at most `columns`, or where it has none its position; returns the columns taken. */
+/* The token of a row or column in at most `columns`, or else its position; returns its width in columns. */
 static size_t label_text(const struct heatmap *map, bool of_rows, size_t item, size_t index, size_t columns, char *text)
 {
     size_t position;
@@ -78,7 +78,7 @@ static size_t position_of(const struct heatmap *map, bool of_rows, size_t index)
     return position;
 }
 
-/* A row of the picture: its token, or the positions of the tokens that it stands for. */
+/* The label of a row of the picture: its token, or the positions of the tokens that it stands for. */
 static size_t row_text(const struct heatmap *map, size_t item, size_t row, char *text)
 {
     const size_t block = map->sample.row_block, first = row * block, rows = result_rows(map->table);
@@ -90,7 +90,7 @@ static size_t row_text(const struct heatmap *map, size_t item, size_t row, char 
     return (size_t)snprintf(text, LABEL_BYTES, "%zu-%zu", position_of(map, true, first), position_of(map, true, last));
 }
 
-/* The widest label of an axis, over all items: queries and keys may have lists of their own. */
+/* The widest label of an axis, over all items: queries and keys may have their own lists. */
 static size_t widest_label(const struct heatmap *map, bool of_rows)
 {
     const struct problem *problem = map->result->problem;
@@ -106,32 +106,27 @@ static size_t widest_label(const struct heatmap *map, bool of_rows)
 
 /* --- what fits --------------------------------------------------------------------------------------------------- */
 
-static size_t heads_of(const struct heatmap *map)
-{
-    return result_is_of(map->table, AXIS_HEAD) ? map->table->shape[map->table->rank - 3] : 1;
-}
-
 static size_t margin_of(const struct heatmap *map)
 {
     return INDENT + (map->position > 0 ? map->position + 1 : 0) + map->label + 1;
 }
 
-/* Whether so many heads with cells of that width stand in a line. */
+/* Whether so many heads with cells of that width fit into a line. */
 static bool fits(const struct heatmap *map, size_t heads, size_t cell)
 {
     const size_t width = margin_of(map) + heads * map->sample.columns * cell + (heads - 1) * GAP;
     return width <= map->columns;
 }
 
-/* Cells with their numbers, as wide as may be: two heads in a line are worth more than margins, numbers more than both.
- * False where there is no room for numbers. */
+/* Cells with numbers, as wide as possible: two heads in a line are worth more than margins, numbers more than both.
+ * False where numbers do not fit. */
 static bool fit_numbers(struct heatmap *map, size_t token)
 {
     char text[CELL_NUMBER_BYTES];
     map->number_width = strlen(cell_number_longest(&map->sample, map->number, text));
     const size_t swatch = map->depth == TERMINAL_COLOR_SHADES ? SWATCH : 0, taken = map->number_width + swatch;
     const size_t widths[] = {memory_larger(taken + 2, memory_smaller(token, TOKEN_COLUMNS) + 1), taken + 2, taken + 1};
-    for (size_t heads = heads_of(map) > 1 ? 2 : 1; heads > 0; heads--)
+    for (size_t heads = downsample_heads(map->table) > 1 ? 2 : 1; heads > 0; heads--)
         for (size_t i = 0; i < 3; i++)
             if (fits(map, heads, widths[i])) {
                 map->cell = widths[i];
@@ -140,7 +135,7 @@ static bool fit_numbers(struct heatmap *map, size_t token)
     return false;
 }
 
-/* Columns have no tokens here, but positions. The rows have positions before their tokens, to tell which is which. */
+/* Labels columns by position. Rows then have their position before the token, to match them. */
 static void count_positions(struct heatmap *map)
 {
     const bool has_tokens = result_label(map->result, axis_of(map, true), 0, 0, &map->position) != NULL;
@@ -150,7 +145,7 @@ static void count_positions(struct heatmap *map)
         map->position = digits_of(position_of(map, true, result_rows(map->table) - 1));
 }
 
-/* Cells of colour alone; `wanted` is the style of the numbers at the scale. */
+/* Cells of colour alone; `wanted` is the style of the numbers on the scale. */
 static void drop_numbers(struct heatmap *map, struct cell_number_style wanted)
 {
     map->numbered = false;
@@ -178,11 +173,12 @@ static void fit_cells(struct heatmap *map)
             drop_numbers(map, wanted);
     }
     map->per_line = 1;
-    while (map->per_line < heads_of(map) && fits(map, map->per_line + 1, map->cell))
+    while (map->per_line < downsample_heads(map->table) && fits(map, map->per_line + 1, map->cell))
         map->per_line++;
 }
 
-/* Makes the sample: whole where its columns fit at one column each, else in cells of two, which are about square. */
+/* Makes the sample: unreduced where one column for each cell fits, else in cells of two columns, which are about
+ * square. */
 static enum status make_sample(struct heatmap *map, struct arena *arena, struct error *error)
 {
     const size_t rows = result_rows(map->table), columns = result_columns(map->table);
@@ -192,7 +188,7 @@ static enum status make_sample(struct heatmap *map, struct arena *arena, struct 
     size_t room = memory_left(map->columns, margin_of(map) + digits + 1);
     if (columns > room || rows > room)
         room /= 2;
-    if (rows > room) { /* each row of the picture stands for several, and has their positions for a label */
+    if (rows > room) { /* each row of the picture then has positions for a label */
         map->label = ranges;
         const size_t without_tokens = memory_left(map->columns, margin_of(map)) / 2;
         room = rows > without_tokens ? without_tokens : room;
@@ -202,7 +198,7 @@ static enum status make_sample(struct heatmap *map, struct arena *arena, struct 
 
 /* --- drawing ----------------------------------------------------------------------------------------------------- */
 
-/* Blanks wait for what follows them, so that no line ends in some. */
+/* Blanks wait for what follows them, so that no line ends in blanks. */
 static void write_blanks(struct heatmap *map, size_t count)
 {
     map->blanks += count;
@@ -233,7 +229,6 @@ static void end_line(struct heatmap *map)
     write_word(map, "\n");
 }
 
-/* Turns the colours of a step on, or off. */
 static void set_paint(struct heatmap *map, size_t level)
 {
     if (level == map->painted || map->depth == TERMINAL_COLOR_SHADES)
@@ -242,7 +237,7 @@ static void set_paint(struct heatmap *map, size_t level)
     map->painted = level;
 }
 
-/* So many columns of a step: in its colours blank, else its shade. */
+/* So many columns of a step: blanks in its colours, or its shade. */
 static void write_swatch(struct heatmap *map, size_t level, size_t columns)
 {
     const bool blank =
@@ -254,7 +249,6 @@ static void write_swatch(struct heatmap *map, size_t level, size_t columns)
             write_word(map, terminal_color_shade(level));
 }
 
-/* A word in the middle of so many columns. */
 static void write_centred(struct heatmap *map, const char *word, size_t taken, size_t columns)
 {
     const size_t before = memory_left(columns, taken) / 2;
@@ -263,7 +257,7 @@ static void write_centred(struct heatmap *map, const char *word, size_t taken, s
     write_blanks(map, memory_left(columns, taken + before));
 }
 
-/* The number at the right of its place, then its shade where there are no colours. */
+/* The number, right-aligned, then its shade where there are no colours. */
 static void write_number(struct heatmap *map, double number, size_t level)
 {
     char text[CELL_NUMBER_BYTES];
@@ -313,7 +307,7 @@ static void write_row(struct heatmap *map, size_t matrix, size_t heads, size_t r
     end_line(map);
 }
 
-/* The positions above one head: 1, 5, 10, 15 ..., or where columns stand for several the first one of each. */
+/* The positions above one head: 1, 5, 10, 15 ..., or the first of each block. */
 static void write_ticks(struct heatmap *map)
 {
     const size_t block = map->sample.column_block, width = map->sample.columns * map->cell;
@@ -331,7 +325,7 @@ static void write_ticks(struct heatmap *map)
     write_blanks(map, memory_left(width, written));
 }
 
-/* What stands above the columns of so many heads. */
+/* The labels above the columns of so many heads. */
 static void write_column_labels(struct heatmap *map, size_t item, size_t heads)
 {
     char text[LABEL_BYTES];
@@ -348,7 +342,7 @@ static void write_column_labels(struct heatmap *map, size_t item, size_t heads)
     end_line(map);
 }
 
-/* "head 1" above each of those in a line, its number alone where that is too wide, nothing where that is, too. */
+/* "head 1" above each head in a line; its number alone where that is too wide, nothing where even that is. */
 static void write_heads(struct heatmap *map, size_t first, size_t heads)
 {
     char text[32];
@@ -370,7 +364,7 @@ static void write_heads(struct heatmap *map, size_t first, size_t heads)
 
 static void write_matrices(struct heatmap *map)
 {
-    const size_t all = heads_of(map);
+    const size_t all = downsample_heads(map->table);
     for (size_t matrix = 0, heads; matrix < map->sample.matrices && !map->output->failed; matrix += heads) {
         size_t item, head;
         result_place(map->table, matrix, &item, &head);
@@ -389,8 +383,7 @@ static void write_matrices(struct heatmap *map)
 
 /* --- beneath ----------------------------------------------------------------------------------------------------- */
 
-/* The ends of the scale, with fewer decimals where the line has no room for them. Returns the columns that are left
- * between them. */
+/* The ends of the scale, with fewer decimals where the line is short. Returns the columns left between them. */
 static size_t fit_scale(const struct heatmap *map, char *low, char *high)
 {
     struct cell_number_style number = map->number;
@@ -403,7 +396,7 @@ static size_t fit_scale(const struct heatmap *map, char *low, char *high)
     }
 }
 
-/* The map from its low to its high end; returns the columns taken. */
+/* The map from low to high; returns its width in columns. */
 static size_t write_scale(struct heatmap *map)
 {
     char low[CELL_NUMBER_BYTES], high[CELL_NUMBER_BYTES];
@@ -440,7 +433,7 @@ static void write_legend(struct heatmap *map)
 
 /* --- the terminal ------------------------------------------------------------------------------------------------ */
 
-/* How many colours the terminal has, by what it says of itself. */
+/* How many colours the terminal has, by its environment variables. */
 static enum terminal_color_depth choose_depth(bool color)
 {
     const char *colors = getenv("COLORTERM"), *term = getenv("TERM");
@@ -451,8 +444,8 @@ static enum terminal_color_depth choose_depth(bool color)
     return term != NULL && strstr(term, "256color") != NULL ? TERMINAL_COLOR_256 : TERMINAL_COLOR_16;
 }
 
-/* As --theme says, or the terminal: COLORFGBG is "ink;ground" or "ink;default;ground", in numbers of the 16 colours, of
- * which 7 and 15 are white. Most terminals that do not say it are dark. */
+/* By --theme, or by the terminal: COLORFGBG is "ink;ground" or "ink;default;ground", in numbers of the 16 colours,
+ * of which 7 and 15 are white. Most terminals that do not set it are dark. */
 static enum ground choose_ground(enum theme theme)
 {
     if (theme != THEME_AUTO)
@@ -474,7 +467,7 @@ enum status write_heatmap(const struct writing *writing, const struct result_tab
     if (make_sample(&map, writing->arena, writing->error) != STATUS_OK)
         return writing->error->status;
     map.scale = colormap_scale(map.sample.low, map.sample.high, stage_is_shares(table->stage));
-    /* Density has no sign: shades go from the lowest number to the highest. */
+    /* Shades have no sign: they go from the lowest number to the highest. */
     if (map.depth == TERMINAL_COLOR_SHADES && map.scale.diverging)
         map.scale = (struct colormap_scale){false, map.sample.low, map.sample.high};
     terminal_color_create(&map.terminal, map.depth, choose_ground(writing->theme), map.scale.diverging);

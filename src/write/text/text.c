@@ -6,7 +6,6 @@
 #include "model/stage_id.h"
 #include "write/head_lines.h"
 #include "write/table_layout.h"
-#include "write/text/heatmap.h"
 
 #include <string.h>
 
@@ -15,7 +14,7 @@ enum {
     HEADING_INDENT = 4, /* of its further lines */
 };
 
-/* What is for a terminal, or drawn as if for one, stays within it. */
+/* Output for a terminal, or drawn as if for one, stays within its width. */
 static size_t room_of(const struct writing *writing)
 {
     return writing->heatmap || output_is_terminal(writing->output) ? output_columns(writing->output) : SIZE_MAX;
@@ -43,8 +42,8 @@ static void shape_text(const struct result_table *table, char *shape, size_t siz
         text_add(&text, "%zu x %zu", result_rows(table), result_columns(table));
 }
 
-/* The shape behind the heading, at the same column for all tables where the terminal has room for that; beneath a
- * heading that is long, and in several lines where it is itself wider than the terminal. */
+/* The shape after the heading, at the same column for all tables where the terminal is wide enough; else on the next
+ * line, and on several where it is wider than the terminal. */
 static void write_shape(const struct table_layout *layout, struct wrap line)
 {
     char shape[128];
@@ -65,21 +64,25 @@ static void write_shape(const struct table_layout *layout, struct wrap line)
     output_print(layout->writing->output, "%s", shape);
 }
 
-static void write_heading(const struct table_layout *layout)
+struct wrap write_text_heading(const struct writing *writing, const char *name, const char *formula, size_t columns)
 {
-    const struct result_table *table = layout->table;
-    struct wrap line = {
-        .output = layout->writing->output, .columns = words_columns(layout->writing), .indent = HEADING_INDENT};
+    struct wrap line = {.output = writing->output, .columns = columns, .indent = HEADING_INDENT};
     char heading[RESULT_FORMULA_BYTES + 64];
-    snprintf(heading, sizeof heading, "%s%s%s", table->name, table->formula[0] ? " = " : "", table->formula);
-    output_print(layout->writing->output, "\n%s", layout->writing->color ? TEXT_BOLD : "");
+    snprintf(heading, sizeof heading, "%s%s%s", name, formula[0] ? " = " : "", formula);
+    output_print(writing->output, "\n%s", writing->color ? TEXT_BOLD : "");
     wrap_words(&line, heading);
-    output_print(layout->writing->output, "%s", layout->writing->color ? TEXT_PLAIN : "");
-    write_shape(layout, line);
-    output_write(layout->writing->output, "\n", 1);
+    output_print(writing->output, "%s", writing->color ? TEXT_PLAIN : "");
+    return line;
 }
 
-/* "  item 1, head 2" above its matrix. */
+static void write_heading(const struct table_layout *layout)
+{
+    const struct writing *writing = layout->writing;
+    const struct result_table *table = layout->table;
+    write_shape(layout, write_text_heading(writing, table->name, table->formula, words_columns(writing)));
+    output_write(writing->output, "\n", 1);
+}
+
 static void write_place(const struct table_layout *layout)
 {
     char place[TABLE_TEXT_LABEL_BYTES];

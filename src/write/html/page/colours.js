@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Colours that readers with any kind of colour vision tell apart, on light ground and on dark: the lightness of a map
- * grows or falls all the way, blue and orange stand for the two signs. */
+/* Colours for any kind of colour vision, on light and on dark ground. The lightness of a map grows or falls all the
+ * way; blue and orange stand for the two signs. */
 
 const MAPS = {
     light: {
@@ -23,8 +23,7 @@ const MAPS = {
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 let printing = false;
 const theme = () => document.documentElement.dataset.theme;
-const isDark = () => (theme() === 'dark' || (theme() !== 'light' && prefersDark.matches));
-const scheme = () => (isDark() && !printing ? 'dark' : 'light');
+const scheme = () => ((theme() === 'dark' || (theme() !== 'light' && prefersDark.matches)) && !printing ? 'dark' : 'light');
 const colours = () => MAPS[scheme()];
 
 function parseColour(text) {
@@ -46,14 +45,12 @@ const colourTable = remembered((ground, name) => {
     return table;
 }, 8);
 
-/* How far a number is on its way from the least to the most, 0 .. 1. Where the difference of these overflows, that of
- * their halves does not. */
+/* The position of a number between the least and the most, 0 .. 1. Halves, where the difference overflows. */
 function shareBetween(least, most) {
     const part = most - least < Infinity ? 1 : 0.5, width = most * part - least * part || 1;
     return (number) => (number * part - least * part) / width;
 }
 
-/* The largest magnitude that is finite, of some numbers. */
 function largestMagnitude(numbers) {
     let most = 0;
     for (const number of numbers) {
@@ -63,16 +60,14 @@ function largestMagnitude(numbers) {
     return most;
 }
 
-/* How numbers become places in a map: from 0 for shares, around 0 for whatever has a sign; `most` where it is known. */
+/* Maps numbers to colours: shares from 0, numbers with a sign around 0. `most` where it is known. */
 function colourScale(numbers, signed, most = largestMagnitude(numbers)) {
     const least = signed ? -most : 0, share = shareBetween(signed ? -(most || 1) : 0, most || 1);
     return { signed, least, most, place: (number) => Math.round(255 * Math.min(1, Math.max(0, share(number)))) };
 }
 
-const scaleTable = (scale) =>
-    colourTable(scheme(), scale.signed ? 'diverging' : 'sequential');
+const scaleTable = (scale) => colourTable(scheme(), scale.signed ? 'diverging' : 'sequential');
 
-/* A cell's place in the table. */
 const colourPlace = (number, masked, scale) => (masked ? MASKED : Number.isNaN(number) ? UNKNOWN : scale.place(number));
 
 function cellColour(number, masked, scale) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* The context of the chosen query, built up: each key's weight times its value, one after another. */
+/* How the context of the chosen query is built up: each key's weight times its value, one after another. */
 
 const MOST_SHARES = 12, MOST_BARS = 4;
 
-/* The value of each key, (Tk, d_v), of the head that is looked at. */
 const valuesNow = () => shownEvaluation().table('value', state.item, state.head);
 
-/* The keys that are shown, in order: all, or those with the largest weights and null for the rest. */
+/* The keys to show, in order: all, or those with the largest weights and null for the rest. */
 function shownShares(line) {
     const keys = Array.from(line.dropped.keys()).filter((key) => line.empty || line.bias[key] > -Infinity);
     if (keys.length <= MOST_SHARES) return keys;
@@ -14,7 +13,7 @@ function shownShares(line) {
     return [...heaviest.sort((a, b) => a - b), null];
 }
 
-/* What some keys give to the context together, (d_v). */
+/* What some keys add to the context together, (d_v). */
 function shareOf(line, keys) {
     const { columns, numbers } = valuesNow(), share = new Float64Array(columns);
     for (const key of keys)
@@ -74,7 +73,6 @@ function stripCanvas(numbers, scale) {
     return canvas;
 }
 
-/* The numbers at both ends of a row. */
 function endsText(numbers) {
     const texts = Array.from(numbers, (number) => numberText(number));
     return `(${(texts.length <= 4 ? texts : [...texts.slice(0, 2), '…', ...texts.slice(-2)]).join(', ')})`;
@@ -118,7 +116,7 @@ function showContext() {
     byId('context-panel').hidden = !stageOf('context');
     if (!stageOf('context')) return;
     const sides = sidesNow(), line = lineOf(state.item, state.head, sides.place.row), context = contextNow(sides.place.row);
-    const wrong = isWrong('context'); /* no shares add up to a context made by mistake */
+    const wrong = isWrong('context'); /* the shares do not add up to a context that a mistake made */
     const rows = wrong ? [] : contextRows(line), narrow = context.length <= MOST_BARS;
     const cells = (narrow ? barCells : stripCells)(rows, context), most = Math.max(...rows.map((row) => row.weight), 0);
     const total = element('tr', { class: 'total', id: 'context-total' },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The controls: what can be set, the tokens, what was changed, and what is taken along. Those of the settings follow from
- * settingsOf; what makes no sense for a job stands aside, with its reason. */
+/* The controls: settings, tokens, changes, and what a reader can save or copy. settingsOf lists the settings; those
+ * that a job does not have are listed separately, each with its reason. */
 
 /* --- settings ---------------------------------------------------------------------------------------------------- */
 
@@ -32,11 +32,10 @@ function choiceControl(setting, id) {
     return [element('label', { for: id }, settingLabel(setting)), list, element('span', { class: 'note chosen-text' })];
 }
 
-/* What stands for no bound, and what an empty field says then. */
+/* The value for no bound, and what an empty field shows then. */
 const UNSET = { left: [-1, 'all'], right: [-1, 'all'], softcap: [0, 'none'], dropout: [0, 'none'] };
-const isUnset = (name, value) => name in UNSET && UNSET[name][0] === value;
 
-/* A number as a slider, where it has two ends, and as a field. */
+/* A slider where the number has two ends, and a field. */
 function numberControl(setting, id) {
     const { least, most, step } = setting, ends = Number.isFinite(least) && Number.isFinite(most);
     const limits = { ...(ends ? { min: least, max: most } : {}), step: ends && step ? step : 'any' };
@@ -67,7 +66,8 @@ function settingControl(setting) {
     return control;
 }
 
-/* All of them anew where others are possible now; else only those with other choices, so that what is held stays. */
+/* Builds all controls again where others are possible now; else only those whose choices changed, so that the focus
+ * stays. */
 function buildSettings(settings) {
     const [possible, others] = [true, false].map((is) => settings.filter((setting) => setting.possible === is));
     const names = settings.map(({ name, possible: is, because }) => `${name} ${is} ${because}`).join();
@@ -82,11 +82,7 @@ function buildSettings(settings) {
     byId('not-here').hidden = others.length === 0;
     byId('not-here-count').textContent = `${plural(others.length, 'control')} that this job does not have`;
     byId('not-here-list').replaceChildren(...others.map((setting) => element('li', {},
-        element('label', {}, disabledInput(setting), ` ${settingLabel(setting)}`), `: ${setting.because}`)));
-}
-
-function disabledInput(setting) {
-    return element('input', { type: 'checkbox', disabled: '', id: `setting-${setting.name}` });
+        element('label', {}, element('input', { type: 'checkbox', disabled: '', id: `setting-${setting.name}` }), ` ${settingLabel(setting)}`), `: ${setting.because}`)));
 }
 
 function showSettings() {
@@ -98,11 +94,11 @@ function showSettings() {
         for (const input of controls.inputs.has(name) ? controls.inputs.get(name).inputs : [])
             if (input.type === 'checkbox') input.checked = value === true;
             else if (document.activeElement !== input || input.type !== 'number')
-                input.value = value === null || (input.type === 'number' && isUnset(name, value)) ? '' : String(value);
+                input.value = value === null || (input.type === 'number' && UNSET[name]?.[0] === value) ? '' : String(value);
     }
 }
 
-/* What a choice means, where its first one, which is none, is not the chosen one. */
+/* Says what the chosen one means, unless it is the first, which is none. */
 function tellChoice(name, value, choices) {
     const control = byId(`setting-${name}`).parentElement, text = control.querySelector('.chosen-text');
     const at = text ? choices.findIndex((choice) => Array.isArray(choice) && choice[0] === value) : -1;
@@ -111,16 +107,16 @@ function tellChoice(name, value, choices) {
 
 /* --- tokens ------------------------------------------------------------------------------------------------------ */
 
-/* Why tokens stay as they are, or null. */
+/* Why tokens cannot come and go, or null. */
 const tokensStay = () => (whyFixed() === null ? whyTokensStay(model) : '');
 
 function tokenChip(text, token) {
     const name = text || String(token + 1), chosen = token === state.at.query;
     const button = element('button', { type: 'button', class: 'token-name', 'aria-pressed': String(chosen) },
         tokenElement(name));
-    const cross = element('button', { type: 'button', class: 'cross', 'aria-label': `Take out ${name}`,
-        title: 'take this token out' }, '×');
-    button.addEventListener('click', () => chooseToken(token));
+    const cross = element('button', { type: 'button', class: 'cross', 'aria-label': `Remove ${name}`,
+        title: 'remove this token' }, '×');
+    button.addEventListener('click', () => chooseAt({ query: token }));
     button.addEventListener('dblclick', () => renameToken(token));
     button.addEventListener('keydown', (event) => {
         if (event.key === 'F2') renameToken(token);
@@ -144,13 +140,7 @@ function takeOut(token) {
     byId('tokens-list').querySelectorAll('.token-name')[within(token, tokenCount())].focus();
 }
 
-function chooseToken(token) {
-    state.at.query = token;
-    state.pointed = null;
-    show();
-}
-
-/* The label as a field in its chip. */
+/* Puts a field in place of the label. */
 function renameToken(token) {
     const chip = byId('tokens-list').children[token], { item } = state;
     const field = element('input', { type: 'text', class: 'rename', maxlength: '200', 'aria-label': 'Label of the token' });
@@ -174,7 +164,7 @@ function renameToken(token) {
     field.focus();
 }
 
-/* Made anew where something has changed, so that what is focused stays while a number is dragged. */
+/* Built again only where something changed, so that the focus stays while a number is dragged. */
 let tokensShown = '';
 function showTokens() {
     const names = tokenNames(), because = tokensStay(), text = JSON.stringify([names, because, state.at.query]);
@@ -186,7 +176,7 @@ function showTokens() {
     byId('add-open').hidden = because !== null || !model.tables.has('inputs');
 }
 
-/* One token more: its label, and its numbers, which begin as those of the chosen token. */
+/* Opens the form for one more token; its numbers begin as those of the chosen token. */
 function openAdd() {
     const inputs = after.table('inputs', state.item, 0), from = within(state.at.query, inputs.rows) * inputs.columns;
     byId('add-numbers').value = Array.from(inputs.numbers.subarray(from, from + inputs.columns), numberToType).join(', ');
@@ -228,7 +218,7 @@ function showPast() {
     byId('modes').disabled = !isEdited();
 }
 
-/* What a reader should know of what was asked for, or of why it cannot be. */
+/* Shows a message to the reader. */
 function tell(text) {
     if (byId('told').textContent !== text) byId('told').textContent = text;
 }
@@ -244,7 +234,7 @@ function saveFile() {
     tell(`Saved as ${SAVED_AS}: ${saveCommand(model, SAVED_AS)}`);
 }
 
-/* Does it, or tells why not. */
+/* Does it, or says why it cannot. */
 function orTell(work) {
     return () => {
         try {
@@ -256,7 +246,7 @@ function orTell(work) {
     };
 }
 
-/* Copies a text; where a browser does not let a page do so, it is there to be copied. */
+/* Copies a text; where the browser refuses, the reader copies it from the field. */
 async function copyText(text, what) {
     byId('copied').hidden = false;
     byId('copied-text').value = text;
@@ -277,7 +267,7 @@ function linkNow() {
     return location.href.replace(/#.*$/, '') + link;
 }
 
-/* The address says what was changed, so that it outlives a reload; nothing where it is too much for a link. */
+/* Keeps the changes in the address, so that they outlive a reload; not those too long for a link. */
 let linkTask = 0;
 function rememberInLink() {
     clearTimeout(linkTask);
@@ -289,20 +279,15 @@ function rememberInLink() {
     }, 300);
 }
 
-/* One that this page cannot take leaves all as it is, and is told. */
+/* A link that this page cannot take changes nothing, and the page says so. */
 function readLink() {
     if (location.hash.length < 2) return;
     orTell(() => {
         const edits = linkToState(location.hash);
-        if (edits.length === 0) refuse('The link is not whole, or of another page: none of its changes are made.');
+        if (edits.length === 0) refuse('The link is cut, or belongs to another page; none of its changes were made.');
         setEdits(edits);
         tell('');
     })();
-}
-
-function setTheme(name) {
-    document.documentElement.dataset.theme = name;
-    repaint();
 }
 
 /* On a narrow screen. */
@@ -327,7 +312,11 @@ function listenToControls() {
     byId('add-open').addEventListener('click', openAdd);
     byId('add-form').addEventListener('submit', submitToken);
     byId('add-close').addEventListener('click', () => { byId('add-form').hidden = true; });
-    for (const name of ['auto', 'light', 'dark']) byId(`theme-${name}`).addEventListener('change', () => setTheme(name));
+    for (const name of ['auto', 'light', 'dark'])
+        byId(`theme-${name}`).addEventListener('change', () => {
+            document.documentElement.dataset.theme = name;
+            repaint();
+        });
     addEventListener('hashchange', () => { readLink(); keepChoice(); show(); });
     addEventListener('keydown', onUndoKey);
 }

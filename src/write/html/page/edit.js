@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* Numbers that a reader changes: dragged to the side, typed, or a step up and down with keys. */
+/* A reader changes numbers: drags them to the side, types them, or steps them up and down with keys. */
 
 /* --- one after another, a frame at a time ------------------------------------------------------------------------ */
 
 let waiting = null, gestures = 0;
 
-/* Does the edit, behind what still waits, and shows what follows; a Refusal is told. */
+/* Makes the edit, after those that still wait, and shows the result or the refusal. */
 function tryEdit(edit, gesture) {
     finishWaiting();
     try {
@@ -20,7 +20,7 @@ function tryEdit(edit, gesture) {
     rememberInLink();
 }
 
-/* Of one gesture the last edit that is asked for within a frame is the one that is done. */
+/* Of the edits that one gesture asks for within a frame, only the last is made. */
 function finishWaiting() {
     if (!waiting) return;
     const { edit, gesture } = waiting;
@@ -36,25 +36,23 @@ function editSoon(edit, gesture) {
 
 /* --- numbers ----------------------------------------------------------------------------------------------------- */
 
-/* A hundredth of the size of a table's numbers: what a drag of one pixel changes, and a tenth of what a key does. */
+/* A hundredth of the size of a table's numbers: a drag of one pixel changes that much, a key ten times as much. */
 function stepOf(name) {
     const most = largestMagnitude(tableIn(after, name, state.head).numbers);
     return 10 ** Math.max(-6, Math.min(6, Math.round(Math.log10(most || 1)) - 2));
 }
 
-/* Without the digits that come of adding up steps. */
+/* Drops the digits that come from adding up steps. */
 function neat(number, step) {
     const decimals = Math.max(0, Math.min(12, Math.round(-Math.log10(step))));
     return Number(number.toFixed(decimals));
 }
 
-/* A number of a table as the evaluation has it. */
 const numberAt = (name, { row, column }) => {
     const table = tableIn(after, name, state.head);
     return table.numbers[row * table.columns + column];
 };
 
-/* As short as it can be typed. */
 const numberToType = (number) => (Number.isFinite(number) ? decimalText(number) : String(number));
 
 function changeNumber(name, cell, to, gesture) {
@@ -63,7 +61,6 @@ function changeNumber(name, cell, to, gesture) {
     editSoon({ do: 'number', table: heldName(model, name, state.head), at, to }, gesture);
 }
 
-/* A step up or down. */
 function nudge(steps, finer) {
     const { name } = state, cell = lookedAt();
     if (!isEditable(name)) return;
@@ -114,7 +111,7 @@ function endDrag() {
 
 /* --- typing ------------------------------------------------------------------------------------------------------ */
 
-/* The field over a cell: every number that is typed counts at once, Escape takes it back. */
+/* Opens a field over a cell. Every number typed counts at once; Escape takes it back. */
 function openField(canvas, layout, name, cell) {
     const field = byId('number-field'), box = canvas.getBoundingClientRect(), was = numberAt(name, cell);
     const left = box.left + scrollX + layout.left + cell.column * layout.cell;
@@ -143,7 +140,7 @@ function closeField(back) {
     if ([document.body, field].includes(document.activeElement)) byId('large').focus({ preventScroll: true });
 }
 
-/* What is typed, where it is a number; else the field says so. */
+/* Takes the text where it is a number; else marks the field as invalid. */
 function typeNumber(field, { name, cell, gesture }) {
     const text = field.value.trim().replace(',', '.').replace('−', '-'), number = Number(text);
     const good = text !== '' && Number.isFinite(number);
@@ -151,7 +148,7 @@ function typeNumber(field, { name, cell, gesture }) {
     if (good && (waiting || number !== numberAt(name, cell))) changeNumber(name, cell, number, gesture);
 }
 
-/* Up and down in a field: a step, with Shift a finer one. */
+/* Arrow keys in a field: a step, with Shift a finer one. */
 function stepField(field, steps, finer, { name, cell }) {
     const step = stepOf(name) * (finer ? 1 : 10), number = Number(field.value.trim().replace(',', '.').replace('−', '-'));
     field.value = String(neat((Number.isFinite(number) ? number : 0) + steps * step, step / 10));
@@ -185,7 +182,7 @@ function listenToFields() {
     byId('cell-more').addEventListener('click', (event) => nudge(1, event.shiftKey));
 }
 
-/* The chosen cell, its number and what it was; the field where it can be changed. */
+/* Shows the chosen cell, its number and its number before; a field where the number can be changed. */
 function showCellBar() {
     const { name } = state, cell = lookedAt(), shown = shownTable(name), at = cell.row * shown.columns + cell.column;
     const editable = isEditable(name) && shown.mode !== 'before', number = shown.numbers[at], field = byId('cell-number');
@@ -206,8 +203,8 @@ function pointIn(event) {
     return [event.clientX - box.left, event.clientY - box.top];
 }
 
-/* A click or a tap chooses a cell; where numbers can be changed, a drag does, and a double click opens the field. The
- * pointer over the large table leads until it leaves. */
+/* A click or a tap chooses a cell. In a table that can be edited, a drag changes the number, and a double click
+ * opens the field. The pointer over the large table leads until it leaves. */
 function listenToTable(canvas, viewOf, follows = false) {
     const cellAt = (event) => {
         const { name, layout } = viewOf();
@@ -235,15 +232,13 @@ function listenToTable(canvas, viewOf, follows = false) {
         const { name } = viewOf(), cell = cellAt(event);
         if (canvas.skipClick && event.timeStamp - canvas.skipClick < 50) return;
         if (!cell) return;
-        choosePlace(name, cell.row, cell.column);
-        openSheet();
-        show();
+        showSheet(true);
+        chooseCell(name, cell.row, cell.column);
     });
     canvas.addEventListener('dblclick', (event) => {
         const { name, layout } = viewOf(), cell = cellAt(event);
         if (!cell || !isEditable(name) || state.mode === 'before') return;
-        choosePlace(name, cell.row, cell.column);
-        show();
+        chooseCell(name, cell.row, cell.column);
         openField(canvas, layout, name, cell);
     });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Edits: each makes another model, or is refused with a sentence for people. */
+/* Edits: each makes another model, or refuses with a sentence for the reader. */
 
 class Refusal extends Error {}
 
@@ -17,23 +17,23 @@ function whyTokensStay(model) {
         || model.offsets.some((offset) => offset !== 0) || model.job.past > 0)
         return 'Here queries and keys are not the same tokens.';
     if (model.maskedKeys < model.keys) return 'attn_mask is shorter than the keys.';
-    if (model.draw.kind === 'bits' && model.settings.dropout > 0) return 'Dropout was drawn by attn; turn it off first.';
-    if (/dynamic|longrope/.test(job.given.rope_scaling)) return 'The speeds of the rotation depend on the number of tokens here.';
-    if (job.given.positions !== undefined) return 'The tokens were given positions of their own.';
-    if (model.starts === 'operands' && model.job.pairs.length > 0) return 'Query and key are turned by their positions already.';
+    if (model.draw.kind === 'bits' && model.settings.dropout > 0) return 'attn drew the dropout; turn it off first.';
+    if (/dynamic|longrope/.test(job.given.rope_scaling)) return 'The rotation depends on the number of tokens here.';
+    if (job.given.positions !== undefined) return 'The input gives the tokens their positions.';
+    if (model.starts === 'operands' && model.job.pairs.length > 0) return 'Query and key are already rotated by position.';
     if (model.starts === 'operands' && model.rows.length !== model.queries) return 'Only some queries are on this page.';
     return null;
 }
 
 const replaced = (list, at, value) => list.map((one, i) => (i === at ? value : one));
 
-/* numbers of that shape without index `index` along an axis. */
+/* The numbers without index `index` along an axis. */
 function cutAxis(numbers, shape, axis, index) {
     const inner = countOf(shape.slice(axis + 1)), size = shape[axis];
     return { numbers: numbers.filter((nothing, i) => Math.floor(i / inner) % size !== index), shape: replaced(shape, axis, size - 1) };
 }
 
-/* The same with what `made(outer, i)` gives at the end of the axis. */
+/* The numbers with `made(outer, i)` added at the end of the axis. */
 function growAxis(numbers, shape, axis, made) {
     const inner = countOf(shape.slice(axis + 1)), size = shape[axis], grown = replaced(shape, axis, size + 1);
     return {
@@ -45,7 +45,7 @@ function growAxis(numbers, shape, axis, made) {
     };
 }
 
-/* Each axis of tokens of the mask, changed. */
+/* Changes each axis of tokens of the mask. */
 function changeMask(mask, tokens, change) {
     if (!mask) return null;
     const axes = [2, 3].filter((axis) => mask.shape[axis] > 1 || tokens === 1);
@@ -59,14 +59,14 @@ function changeTables(model, change) {
         ? { ...table, ...change(table.numbers, table.shape, table.shape.length - 2, table) } : table)));
 }
 
-/* The labels as they are shown, and as they are: `change(list, isText)`. */
+/* Changes the labels as shown and as given: `change(list, isText)`. */
 function changeLabels({ keyLabels, keyTexts }, change) {
     if (!keyLabels) return {};
     const shown = keyLabels.map((list) => change(list, false));
     return { keyLabels: shown, keyTexts: keyTexts.map((list) => change(list, true)), tokens: shown[0] };
 }
 
-/* Tokens that came or went stand at 0, 1 and so on. */
+/* After tokens came or went, the others stand at positions 0, 1, ... */
 function placed(model) {
     const { items, rows, keys } = model, counted = Array.from({ length: keys }, (nothing, key) => key);
     const repeated = (list) => Array.from({ length: items }, () => list).flat();
@@ -87,13 +87,13 @@ function withoutToken(model, { token }) {
     });
 }
 
-/* Why no token more can be there. */
+/* Why no token can be added. */
 function whyNoMore(model) {
     const { context_length: most } = model.job.given;
     if (model.starts === 'operands') return 'This page starts at query, key and value: there are no inputs to add to.';
-    if (model.alibiPenalties) return 'ALiBi counts from the first or the last key here, which attn alone does.';
+    if (model.alibiPenalties) return 'ALiBi counts from the first or the last key here, which only attn does.';
     if (most !== undefined && model.keys >= Number(most)) return `The context length is ${most}.`;
-    return (model.rows.length + 1) * (model.keys + 1) > MOST_CELLS ? 'More tokens are too many for a page.' : whyTokensStay(model);
+    return (model.rows.length + 1) * (model.keys + 1) > MOST_CELLS ? 'The page has no room for more tokens.' : whyTokensStay(model);
 }
 
 /* `numbers` (d_in), for every item; `token` is its label. */
@@ -129,7 +129,7 @@ function labelToken(model, { token, to, item = 0 }) {
 
 function setNumber(model, { table: name, at, to }) {
     const table = model.tables.get(name);
-    if (!table || !table.editable) refuse(`${name} cannot be changed here.`);
+    if (!table || !table.editable) refuse(`You cannot change ${name} here.`);
     if (!Array.isArray(at) || at.length !== table.shape.length
         || !at.every((i, axis) => Number.isInteger(i) && i >= 0 && i < table.shape[axis]))
         refuse(`${name} has no such cell.`);
@@ -159,7 +159,6 @@ function besideEachOther(tables, name) {
     return tableOf(name, replaced(first.shape, first.shape.length - 1, width), numbers, 'parameter', first.transposed);
 }
 
-/* Columns first .. first + count of a matrix or a list. */
 function someColumns(table, first, count, name) {
     const width = columnsOf(table);
     const numbers = table.numbers.filter((nothing, i) => i % width >= first && i % width < first + count);
@@ -168,7 +167,7 @@ function someColumns(table, first, count, name) {
 
 const endOf = (stem, table) => table.name.slice(table.name.indexOf(stem));
 
-/* The tables of one module of all heads, of those of stacked heads. */
+/* Joins the tables of stacked heads into those of one module. */
 function joinModules(model) {
     const made = [];
     for (const stem of STEMS)
@@ -180,7 +179,7 @@ function joinModules(model) {
     return made;
 }
 
-/* The tables of stacked heads, of those of one module. */
+/* Cuts the tables of one module into those of stacked heads. */
 function cutModules(tables, heads) {
     const made = [];
     for (let head = 0; head < heads; head++)
@@ -196,23 +195,23 @@ const projectionsOf = (model) => (model.settings.stacked ? joinModules(model) : 
 const othersOf = (model) => Array.from(model.tables.values()).filter((table) => table.what === 'parameter' && !isOfProjection(table)
     && !table.name.startsWith('out_proj'));
 
-/* The matrix that changes nothing: heads side by side are the output. */
+/* The identity: the output is the heads side by side. */
 function identityOut(width) {
     const numbers = Float64Array.from({ length: width * width }, (nothing, i) => (i % (width + 1) === 0 ? 1 : 0));
     return [tableOf('out_proj.weight', [width, width], numbers, 'parameter', true)];
 }
 
-/* Why the number of heads, or whether they are stacked, cannot change; null: it can. */
+/* Why neither the number of heads nor stacking can change; null: they can. */
 function whyHeadsStay(model) {
     if (!isSplit(model)) return model.starts === 'operands' ? model.startsBecause : 'There is one head; attn multihead has several.';
-    if (isTurned(model) || normOf(model, 'query_norm') || normOf(model, 'key_norm'))
-        return 'The norms and rotations are those of heads of this width.';
+    if (isRotated(model) || normOf(model, 'query_norm') || normOf(model, 'key_norm'))
+        return 'The norms and rotations fit heads of this width only.';
     if (model.sinks || model.alibiSlopes || model.relative || (model.mask && model.mask.shape[1] > 1))
-        return 'What is added to the scores, or the sinks, are given for each head.';
-    return model.draw.kind === 'bits' && model.settings.dropout > 0 ? 'Dropout was drawn by attn; turn it off first.' : null;
+        return 'The input gives a bias or sinks for each head.';
+    return model.draw.kind === 'bits' && model.settings.dropout > 0 ? 'attn drew the dropout; turn it off first.' : null;
 }
 
-/* Sizes with so many heads, of one module's weights; null where the columns cannot be shared so. */
+/* The sizes with so many heads; null where the columns do not divide evenly. */
 function sizesWith(tables, heads) {
     const [query, key, value] = STEMS.map((stem) => weightOf(tables, stem).shape[1]), dHead = query / heads, keyHeads = key / dHead;
     const whole = [dHead, keyHeads, heads / keyHeads, value / keyHeads].every((size) => Number.isInteger(size) && size > 0);
@@ -228,7 +227,8 @@ function possibleHeads(model) {
     });
 }
 
-/* Other heads of the same columns. What was drawn before, for other modules, is drawn by its own seed. */
+/* Arranges the same columns as other heads. Dropout then draws by its own seed: the generator stood behind other
+ * modules. */
 function arrangeHeads(model, heads, stacked) {
     const why = whyHeadsStay(model), tables = projectionsOf(model), sizes = sizesWith(namedTables(tables), heads);
     if (heads === model.heads && stacked === model.settings.stacked) return model;
@@ -254,32 +254,32 @@ const isTruth = (to) => typeof to === 'boolean';
 const withSetting = (name) => (model, to) => ({ ...model, settings: { ...model.settings, [name]: to } });
 
 function whyCausalStays(model) {
-    if (model.relative) return 'The table of distances is another one with a causal mask.';
+    if (model.relative) return 'A causal mask needs another table of distances.';
     return model.tables.has('key_inputs') && model.job.mechanism === 'self' ? 'attn causal has no inputs for keys alone.' : null;
 }
 
 const changeDropout = (model, to) => ({ ...withSetting('dropout')(model, to), draw: model.settings.dropout > 0 ? model.draw : seedOfJob(model.job) });
 
-/* The controls: what each is, what it takes, and why a job has it not. */
+/* The controls: what each is, what it takes, and why a job does not have it. */
 const SETTINGS = [
     { name: 'causal', kind: 'switch', says: 'each token sees itself and the tokens before it', takes: isTruth, why: whyCausalStays },
-    { name: 'scale', kind: 'number', says: 'the scores are multiplied by it', least: 0, most: 4, step: 0.01,
+    { name: 'scale', kind: 'number', says: 'multiplies the scores', least: 0, most: 4, step: 0.01,
         takes: (to) => to === null || Number.isFinite(to), expected: 'a number', now: ({ settings, dHead }) => settings.scale ?? 1 / Math.sqrt(dHead) },
-    { name: 'temperature', kind: 'number', says: 'the scale is divided by it', least: 0.1, most: 5, step: 0.1,
+    { name: 'temperature', kind: 'number', says: 'divides the scale', least: 0.1, most: 5, step: 0.1,
         takes: (to) => Number.isFinite(to) && to > 0, expected: 'a number above 0' },
     { name: 'softcap', kind: 'number', says: 'scores stay within this bound; 0 is none', least: 0, most: 10, step: 0.1,
         takes: isNumberIn(0), expected: 'a number from 0 on' },
-    { name: 'left', label: 'window: back', kind: 'number', says: 'so many tokens back are seen; -1 is all', least: -1, most: (model) => model.keys - 1, step: 1,
+    { name: 'left', label: 'window: back', kind: 'number', says: 'a query sees so many tokens back; -1 is all', least: -1, most: (model) => model.keys - 1, step: 1,
         takes: isWholeFrom(-1), expected: 'a whole number from -1 on' },
-    { name: 'right', label: 'window: ahead', kind: 'number', says: 'so many tokens ahead are seen; -1 is all', least: -1, most: (model) => model.keys - 1, step: 1,
+    { name: 'right', label: 'window: ahead', kind: 'number', says: 'a query sees so many tokens ahead; -1 is all', least: -1, most: (model) => model.keys - 1, step: 1,
         takes: isWholeFrom(-1), expected: 'a whole number from -1 on' },
     { name: 'heads', kind: 'choice', says: 'so many heads share the columns', choices: possibleHeads, why: whyHeadsStay,
         takes: Number.isInteger, expected: 'a number of heads', change: (model, to) => arrangeHeads(model, to, model.settings.stacked) },
-    { name: 'stacked', kind: 'switch', says: 'each head is a module of its own, without an output projection', takes: isTruth, why: whyHeadsStay,
+    { name: 'stacked', kind: 'switch', says: 'each head is a separate module, without an output projection', takes: isTruth, why: whyHeadsStay,
         change: (model, to) => arrangeHeads(model, model.heads, to) },
-    { name: 'dropout', kind: 'number', says: 'this share of the weights is dropped', least: 0, most: 0.9, step: 0.05,
+    { name: 'dropout', kind: 'number', says: 'drops this share of the weights', least: 0, most: 0.9, step: 0.05,
         takes: (to) => isNumberIn(0)(to) && to < 1, expected: 'a share from 0 on, below 1', change: changeDropout },
-    { name: 'mistake', kind: 'choice', says: 'one thing is done wrong on purpose', choices: possibleMistakes,
+    { name: 'mistake', kind: 'choice', says: 'does one thing wrong on purpose', choices: possibleMistakes,
         takes: (to) => to === NO_MISTAKE || Object.hasOwn(MISTAKES, to), expected: 'a mistake of this page' },
 ];
 
@@ -310,11 +310,10 @@ function changeSetting(model, { name, to }) {
 
 const EDITS = { number: setNumber, setting: changeSetting, without: withoutToken, add: addToken, label: labelToken };
 
-/* Another model; throws Refusal. */
 function applyEdit(model, edit) {
     if (!Object.hasOwn(EDITS, edit.do)) refuse('There is no such edit.');
     if (model.job.wrong !== null || model.job.given.mistake !== undefined)
-        refuse('attn made these numbers with a mistake; a page without one can be changed, and has mistakes to choose.');
+        refuse('attn made these numbers with a mistake; you can only change a page without one.');
     const changed = EDITS[edit.do](model, edit), { mistake } = changed.settings, why = mistake === NO_MISTAKE ? null : whyNoMistake(changed, mistake);
-    return why ? refuse(`The mistake ${mistake} would have no place: ${why}`) : changed;
+    return why ? refuse(`The mistake ${mistake} does not apply: ${why}`) : changed;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* The equations of attention over a model: those of src/stage/, in double precision and in the same order of sums, each
- * stage rounded to the working dtype as it is stored. What is computed is asked for by rows, and remembered.
+/* The equations of attention over a model, as src/stage/ has them: in double precision, in the same order of sums, each
+ * stage rounded to the working dtype. Rows are computed when asked for, and remembered.
  *
  *   B items, H heads, H_kv of key and value, S queries on the page, Tk keys, d and d_v columns of a head */
 
 const SQUARE_STAGES = ['scores', 'scaled', 'capped', 'masked', 'weights', 'dropped'];
 
-/* In four sums side by side, as src/stage/dot_products.h adds them up. */
+/* In four sums, as src/stage/dot_products.h adds them up. */
 function dotProduct(a, at, b, from, columns) {
     let sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0, i = 0;
     for (; i + 4 <= columns; i += 4) {
@@ -23,7 +23,7 @@ function dotProduct(a, at, b, from, columns) {
 
 const PROJECTIONS = { query: 'W_query', key: 'W_key', value: 'W_value' };
 
-/* Where columns of one head lie in the weight of its module: { weight, bias, first, columns, width }. */
+/* The columns of one head in the weight of its module: { weight, bias, first, columns, width }. */
 function projectionOf(model, id, head) {
     const stem = (model.settings.stacked ? `heads.${head}.` : '') + PROJECTIONS[id];
     const weight = model.tables.get(`${stem}.weight`) || model.tables.get(stem), bias = model.tables.get(`${stem}.bias`) || null;
@@ -33,7 +33,7 @@ function projectionOf(model, id, head) {
 
 const sourceOf = (model, id) => (id === 'query' ? null : model.tables.get('key_inputs')) || model.tables.get('inputs');
 
-/* One row y (columns) = x . W + bias: as src/stage/projections.c adds them up. */
+/* One row y (columns) = x . W + bias, in the order of src/stage/projections.c. */
 function projectRow(x, at, dIn, { weight, bias, first, columns, width }, y, to) {
     for (let j = 0; j < columns; j++) y[to + j] = 0;
     for (let k = 0; k < dIn; k++)
@@ -43,14 +43,14 @@ function projectRow(x, at, dIn, { weight, bias, first, columns, width }, y, to) 
 
 const clipped = (number, clip) => (clip > 0 && Math.abs(number) > clip ? Math.sign(number) * clip : number);
 
-/* What query, or key and value, are made of: the numbers of an item, (T, d_in). */
+/* The numbers that query, or key and value, are computed from, of an item, (T, d_in). */
 function sourceNumbers(evaluation, id, item) {
     const { model } = evaluation, source = sourceOf(model, id), size = countOf(source.shape.slice(-2));
     if (source.name === 'inputs' && normOf(model, 'norm')) return evaluation.normedInputs(item);
     return source.numbers.subarray(item * size, (item + 1) * size);
 }
 
-/* A head of query (S, d), key (Tk, d) or value (Tk, d_v) as it is projected. */
+/* A projected head of query (S, d), key (Tk, d) or value (Tk, d_v). */
 function projectHead(evaluation, id, item, head) {
     const { model } = evaluation, source = sourceNumbers(evaluation, id, item), { shape } = sourceOf(model, id), dIn = shape[shape.length - 1];
     const rows = id === 'query' ? model.rows : Array.from({ length: model.keys }, (nothing, key) => key);
@@ -59,7 +59,7 @@ function projectHead(evaluation, id, item, head) {
     return made.map((number) => round(clipped(number, model.job.clip)));
 }
 
-/* The last two of each head, with all that they were made of: an edit elsewhere, and the model before it, share them. */
+/* The last two of each head, with all that they depend on: an edit elsewhere, and the model before it, reuse them. */
 const madeProjections = new Map();
 
 function sharedProjection(evaluation, id, item, head) {
@@ -78,7 +78,7 @@ function givenHead(model, id, item, head) {
     return numbers.subarray(at, at + rows * columns);
 }
 
-/* The head of key and value that a head of query meets. */
+/* The key and value head of a query head. */
 const keyHeadOf = (model, head) => (model.groups ? model.groups(head) : Math.floor(head / (model.heads / model.keyHeads)));
 
 function makeOperand(evaluation, id, item, head) {
@@ -88,7 +88,8 @@ function makeOperand(evaluation, id, item, head) {
 
 /* --- the mask ---------------------------------------------------------------------------------------------------- */
 
-/* Keys `first` to `end` - 1, which rules of position leave to a query, and the position of the query among them. */
+/* The span of keys, `first` to `end` - 1, that the causal rule, the window and the length allow; and the query's
+ * position. */
 function spanOf(model, item, query) {
     const { causal, left, right } = model.settings, position = query + model.offsets[item];
     const length = model.hasLengths ? model.offsets[item] + model.queries : model.keys;
@@ -100,7 +101,7 @@ function spanOf(model, item, query) {
     return { first, end: Math.max(end, first), position, length };
 }
 
-/* What attn_mask adds to the score of a key within the span: minus infinity where it forbids the key. */
+/* What attn_mask adds to a score within the span; minus infinity masks the key. */
 function maskNumber(model, item, head, query, key) {
     if (!model.mask) return 0;
     const { shape, numbers } = model.mask;
@@ -112,7 +113,6 @@ function alibiOf(model, item, head, query, key) {
     return model.alibiSlopes ? model.alibiSlopes[head] * Math.abs(key - (query + model.offsets[item])) : 0;
 }
 
-/* What T5's table adds at a distance of key and query. */
 function bucketOf({ far, buckets }, distance) {
     return buckets[Math.min(Math.max(distance, -far), far) + far];
 }
@@ -122,15 +122,14 @@ function relativeOf(model, item, head, query, key) {
     return relative ? (table ? table.numbers : relative.table)[bucketOf(relative, key - (query + model.offsets[item])) * heads + head] : 0;
 }
 
-/* What is added to the score of a key within the span. What ALiBi takes away may be too large for a double, but does not
- * forbid a key. */
+/* What is added to a score within the span. An ALiBi penalty may overflow a double, but does not mask the key. */
 function biasNumber(model, item, head, query, key) {
     const added = maskNumber(model, item, head, query, key);
     if (added === -Infinity) return added;
     return Math.max(-Number.MAX_VALUE, added - alibiOf(model, item, head, query, key)) + relativeOf(model, item, head, query, key);
 }
 
-/* What is added to each score of a row, (Tk); minus infinity: the key is forbidden. */
+/* What is added to each score of a row, (Tk); minus infinity masks the key. */
 function biasOf(model, item, head, query) {
     const bias = new Float64Array(model.keys).fill(-Infinity), span = spanOf(model, item, query);
     if (!model.mask && !model.alibiSlopes && !model.relative && !model.forbids) return bias.fill(0, span.first, span.end);
@@ -139,7 +138,7 @@ function biasOf(model, item, head, query) {
     return bias;
 }
 
-/* Minus infinity where the key is forbidden; a sum that would round to it stays at the lowest number. */
+/* Minus infinity where the key is masked; a sum that would round to minus infinity stays at the lowest number. */
 function addBias(score, bias) {
     if (bias === -Infinity) return -Infinity;
     const sum = score + bias;
@@ -148,14 +147,14 @@ function addBias(score, bias) {
 
 /* --- one row through the stages ---------------------------------------------------------------------------------- */
 
-/* The same numbers, each through `of`: a loop, since rows are long and many. */
+/* Each number through `of`: a loop, since rows are long and many. */
 function eachOf(numbers, of) {
     const made = new Float64Array(numbers.length);
     for (let i = 0; i < numbers.length; i++) made[i] = of(numbers[i], i);
     return made;
 }
 
-/* The largest masked score and the sum of exponentials, of the keys that are seen and of the sink. */
+/* The row maximum and the sum of exponentials, over the allowed keys and the sink. */
 function softmaxParts(cast, bias, sink) {
     const exponentials = new Float64Array(cast.length);
     let maximum = sink === null ? -Infinity : sink, sum = 0;
@@ -168,7 +167,7 @@ function softmaxParts(cast, bias, sink) {
     return { maximum, exponentials, sum: sink === null ? sum : sum + Math.exp(sink - maximum) };
 }
 
-/* The weights of a row that sees some key, and what they are made of. */
+/* The weights of a row that allows some key, and what they are computed from. */
 function softmax(masked, bias, sink) {
     const cast = eachOf(masked, roundSoftmax), parts = softmaxParts(cast, bias, sink), { exponentials, sum } = parts;
     const weights = eachOf(exponentials, (exponential, key) => (bias[key] > -Infinity ? round(roundSoftmax(exponential / sum)) : 0));
@@ -186,22 +185,17 @@ function cap(scaled, softcap) {
     return softcap > 0 ? eachOf(scaled, (score) => round(softcap * Math.tanh(score / softcap))) : scaled;
 }
 
-/* A row of a stage as mistakes of the command line have made it, or what `compute` makes. */
+/* A row as a mistake of the command line made it, or as `compute` makes it. */
 function madeRow({ heads, rows }, stage, { item, head, row }, columns, compute) {
     const made = job.made[stage], first = ((item * heads + head) * rows.length + row) * columns;
     return made ? Float64Array.from(made.subarray(first, first + columns)) : compute();
 }
 
-/* query . key^T: what stands for query is its own rows, or those of another operand. */
+/* query . key^T; with a mistake, the rows of another operand stand in for the query. */
 function makeScores(evaluation, { item, head, row, query }) {
     const { model, mistake } = evaluation, { dHead: d, keys } = model, kv = keyHeadOf(model, head);
     const queries = evaluation.taken('query', item, head), of = evaluation.taken('key', item, kv), at = mistake.taken && mistake.taken.query ? query : row;
     return eachOf(new Float64Array(keys), (nothing, key) => round(dotProduct(queries, at * d, of, key * d, d)));
-}
-
-function makeScaled({ model }, { scores }) {
-    const scale = scaleOf(model);
-    return eachOf(scores, (score) => round(score * scale));
 }
 
 function makeWeights({ model }, line) {
@@ -209,32 +203,31 @@ function makeWeights({ model }, line) {
     return Object.assign(line, softmax(line.masked, line.bias, line.sink)).weights;
 }
 
-/* What makes a stage of a line, which has those before it. */
+/* How each stage of a line is computed from those before it. */
 const STAGE_MAKERS = {
     scores: makeScores,
-    scaled: makeScaled,
+    scaled: ({ model }, { scores }, scale = scaleOf(model)) => eachOf(scores, (score) => round(score * scale)),
     capped: ({ model }, { scaled }) => cap(scaled, model.settings.softcap),
     masked: (evaluation, { capped, bias }) => eachOf(capped, (score, key) => addBias(score, bias[key])),
     weights: makeWeights,
     dropped: ({ model }, { item, head, row, weights }) => (model.settings.dropout > 0 ? dropRow(model, item, head, row, weights) : weights),
 };
 
-/* What the mask says of a row, and its stages up to `last`, (Tk) each. Where all stages are made by a mistake of the
- * command line, all keys take part. */
+/* The mask of a row, and its stages up to `last`, (Tk) each. Where a mistake of the command line made all stages,
+ * every key takes part. */
 function makeLine(evaluation, item, head, row, last = 'dropped') {
     const { model, made } = evaluation, { keys } = model, query = model.rows[row];
     const bias = job.isWrong('masked') ? new Float64Array(keys) : biasOf(model, item, head, query);
     const line = { item, head, row, query, bias, empty: bias.every((number) => number === -Infinity), sink: model.sinks ? model.sinks[head] : null };
     for (const stage of SQUARE_STAGES.slice(0, SQUARE_STAGES.indexOf(last) + 1))
         line[stage] = madeRow(model, stage, line, keys, () => (made[stage] || STAGE_MAKERS[stage])(evaluation, line));
-    if (job.made.weights && line.weights && !line.empty) { /* they came with the page: what explains them did not */
+    if (job.made.weights && line.weights && !line.empty) { /* the page holds them, but not what explains them */
         const { weights, ...parts } = softmax(line.masked, line.bias, line.sink);
         Object.assign(line, parts);
     }
     return line;
 }
 
-/* context = dropped . value, (d_v). */
 function computeContext(evaluation, line) {
     const { model } = evaluation, { dValue, keys } = model, { empty, bias, dropped } = line, context = new Float64Array(dValue);
     if (empty && job.empty_row !== 'mean') return context.fill(emptyWeight(model));
@@ -252,14 +245,14 @@ function makeContext(evaluation, line) {
     return madeRow(model, 'context', line, model.dValue, () => (made.context || computeContext)(evaluation, line));
 }
 
-/* One number of a row: as src/stage/entropy.c has it, of the weights. */
+/* As src/stage/entropy.c computes it. */
 function makeEntropy(evaluation, { weights }) {
     let entropy = 0;
     for (const weight of weights) entropy -= weight === 0 ? 0 : weight * Math.log(weight);
     return Float64Array.of(round(entropy));
 }
 
-/* Stages that are there where --stages names them: what makes one of a line, and the stage that it is made of. */
+/* Row statistics, shown where --stages names them: how to compute one, and the stage that it is computed from. */
 const ROW_STATISTICS = { entropy: { make: makeEntropy, from: 'weights' } };
 
 const makeStatistic = (evaluation, stage, line) =>
@@ -267,7 +260,6 @@ const makeStatistic = (evaluation, stage, line) =>
 
 /* --- heads together ---------------------------------------------------------------------------------------------- */
 
-/* The contexts of all heads side by side, (H d_v). */
 function makeHeads(evaluation, item, row) {
     const { heads, dValue } = evaluation.model, side = new Float64Array(heads * dValue);
     for (let head = 0; head < heads; head++) side.set(evaluation.context(item, head, row), head * dValue);
@@ -276,7 +268,6 @@ function makeHeads(evaluation, item, row) {
 
 const outProjection = (model) => model.tables.get('out_proj.weight') || null;
 
-/* heads . out_proj + bias */
 function projectOut(model, side) {
     const weight = outProjection(model), width = columnsOf(weight), output = new Float64Array(width);
     const by = { weight, bias: model.tables.get('out_proj.bias') || null, first: 0, columns: width, width };
@@ -295,10 +286,9 @@ const hasHeads = (model) => model.job.has_heads;
 
 const isOfKeys = (stage) => ['projected_key', 'normed_key', 'key', 'value', 'key_inputs'].includes(stage);
 
-/* The tables of one parameter: its weight and its bias. */
 const namesOf = (model, stem) => Array.from(model.tables.keys()).filter((name) => name === stem || name.startsWith(`${stem}.`));
 
-/* The tables that a stage is made of; `names` are the stages before it. */
+/* The tables that a stage is computed from; `names` are the stages before it. */
 function sourcesOf(model, stage, names) {
     const before = names[names.length - 1], { stacked } = model.settings;
     if (stage === 'scores') return ['query', 'key'];
@@ -315,14 +305,14 @@ function sourcesOf(model, stage, names) {
     return [source === 'inputs' && normOf(model, 'norm') ? 'normed' : source, ...namesOf(model, stem)];
 }
 
-/* The formula of a stage that a mistake makes: one that begins with a comma goes on from the stage before. */
+/* The formula of a stage that a mistake changes. One that begins with a comma continues that of the stage before. */
 function toldOtherwise(tells, stage, names) {
     const told = tells[stage] || (/^(projected_)?(query|key|value)$/.test(stage) && !names.includes(`projected_${stage}`) ? tells.projected : undefined);
     return told && told.startsWith(',') ? names.filter((name) => SQUARE_STAGES.includes(name)).pop() + told : told;
 }
 
-/* The stages of a model in their order: name, formula, what it is made of (of stacked heads the first one's), axes,
- * whether there is one for each head, and T x T. */
+/* The stages of a model in order: name, formula, sources (of stacked heads those of the first), axes, whether each
+ * head has one, and whether it is T x T. */
 function stagesOf(model, { tells = {} }) {
     const { settings } = model;
     const there = { capped: settings.softcap > 0, masked: hasMask(model), dropped: settings.dropout > 0, heads: isSplit(model), output: isSplit(model) };
@@ -337,19 +327,14 @@ function stagesOf(model, { tells = {} }) {
     }));
 }
 
-/* Rows that are asked for one by one, as a table. */
+/* A table of rows that are computed one by one. */
 function tableOfRows(rows, columns, rowOf) {
     const numbers = new Float64Array(rows * columns);
     for (let row = 0; row < rows; row++) numbers.set(rowOf(row), row * columns);
     return { rows, columns, numbers, masked: null };
 }
 
-/* These rows of a matrix. */
-function someRows(numbers, columns, rows) {
-    return tableOfRows(rows.length, columns, (row) => numbers.subarray(rows[row] * columns, (rows[row] + 1) * columns));
-}
-
-/* One T x T stage of a head, and where the mask forbids a cell of it. */
+/* One T x T stage of a head, and its masked cells. */
 function squareTable(evaluation, stage, item, head) {
     const { model } = evaluation, { keys } = model, rows = model.rows.length;
     const table = tableOfRows(rows, keys, (row) => evaluation.line(item, head, row)[stage]);
@@ -378,7 +363,10 @@ function makeTable(evaluation, stage, item, head) {
         const columns = id === 'value' ? model.dValue : model.dHead;
         return { rows: numbers.length / columns, columns, numbers, masked: null };
     }
-    if (stage === 'normed') return someRows(evaluation.normedInputs(item), columnsOf(model.tables.get('inputs')), model.rows);
+    if (stage === 'normed') {
+        const columns = columnsOf(model.tables.get('inputs')), first = (row) => model.rows[row] * columns;
+        return tableOfRows(rows, columns, (row) => evaluation.normedInputs(item).subarray(first(row), first(row) + columns));
+    }
     if (SQUARE_STAGES.includes(stage)) return squareTable(evaluation, stage, item, head);
     if (stage in ROW_STATISTICS) return tableOfRows(rows, 1, (row) => makeStatistic(evaluation, stage, evaluation.line(item, head, row)));
     if (stage === 'context') return tableOfRows(rows, model.dValue, (row) => evaluation.context(item, head, row));
@@ -388,31 +376,30 @@ function makeTable(evaluation, stage, item, head) {
 }
 
 const keyLabelsOf = (model, item) => Array.from({ length: model.keys }, (nothing, key) => keyLabelOf(model, item, key));
-const queryLabelsOf = (model, item) => model.rows.map((query) => queryLabelAt(model, item, query));
 
-/* The labels of the rows and columns of a table, or null; '' is a token without one. */
+/* The labels of a table's rows and columns, or null; '' is a token without one. */
 function labelsOfTable(model, stage, item) {
     const held = model.tables.get(stage), named = (labels) => (labels.some((label) => label !== '') ? labels : null);
     const rowLabels = held && held.what === 'parameter' ? []
         : stage === 'inputs' ? Array.from({ length: model.queries }, (nothing, query) => queryLabelAt(model, item, query))
-            : isOfKeys(stage) ? keyLabelsOf(model, item) : queryLabelsOf(model, item);
+            : isOfKeys(stage) ? keyLabelsOf(model, item) : model.rows.map((query) => queryLabelAt(model, item, query));
     return { rowLabels: named(rowLabels), columnLabels: SQUARE_STAGES.includes(stage) ? named(keyLabelsOf(model, item)) : null };
 }
 
-/* What stands in the place of query, key or value: itself, but for a mistake. */
+/* The operand in the place of query, key or value: itself, unless a mistake swaps it. */
 function takenOperand(evaluation, id, item, head) {
     const { taken = {} } = evaluation.mistake, role = taken[id] || id;
     return role === 'inputs' ? cutInputs(evaluation, item, head) : evaluation.operand(role, item, head);
 }
 
-/* The stages that a mistake makes otherwise than their own equations. */
+/* The stages that a mistake computes differently. */
 function wrongStages({ stages = {}, taken = {} }) {
     const ofRoles = [...(taken.query || taken.key ? ['scores'] : []), ...(taken.value ? ['context'] : [])];
     const { projected, ...others } = stages;
     return [...Object.keys(others), ...ofRoles, ...(projected ? ['query', 'key', 'value', 'projected_query', 'projected_key'] : [])];
 }
 
-/* Everything that is computed of a model, as it is asked for. With a mistake `model` is what is computed in its place. */
+/* All that is computed of a model, on demand. With a mistake, `model` is the one that is computed instead. */
 function evaluate(asked) {
     const mistake = mistakeOf(asked), model = mistake.change ? mistake.change(asked) : asked, made = mistake.stages || {};
     const evaluation = { asked, model, mistake, made, wrong: wrongStages(mistake), stages: stagesOf(model, mistake) };
@@ -434,7 +421,7 @@ function evaluate(asked) {
     return evaluation;
 }
 
-/* All heads of an operand, one behind the other. */
+/* All heads of an operand, one after another. */
 function wholeOperand(evaluation, id) {
     const { model } = evaluation, heads = id === 'query' ? model.heads : model.keyHeads, made = [];
     for (let item = 0; item < model.items; item++)

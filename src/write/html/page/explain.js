@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* One cell of any stage with its arithmetic, back to the inputs: a list of steps, each with numbers as they are shown,
- * and "=" where these come to what is shown, to the last digit, else "≈". */
+/* Explains one cell of any stage, back to the inputs: a list of steps with the numbers as shown, and "=" where these
+ * give the shown result to the last digit, else "≈". */
 
 const MOST_TERMS = 4, MOST_LISTED = 8, SHOWN_ENDS = 3;
 
@@ -9,20 +9,19 @@ const MOST_TERMS = 4, MOST_LISTED = 8, SHOWN_ENDS = 3;
 const formulaLine = (...parts) => element('p', { class: 'formula' }, ...parts);
 const noteLine = (text) => element('p', { class: 'note' }, text);
 
-/* A number behind a sign: one with a sign of its own in brackets. */
+/* A number after a sign: in brackets where it has a sign itself. */
 function operandText(number) {
     const text = numberText(number);
     return text.startsWith('−') ? `(${text})` : text;
 }
 
-/* A number of a setting, with all its digits. */
 const operandExact = (number) => (number < 0 ? `(−${-number})` : String(number));
 
 /* What the digits of a number say. */
 const shownNumber = (number) => Number(numberText(number).replace('−', '-').replace('∞', 'Infinity'));
 
-/* "=" where what is shown comes to the shown result, to the last digit that a double can tell, else "≈"; the terms of a
- * sum may be larger than the sum. */
+/* "=" where the shown numbers give the shown result, to the last digit of a double, else "≈". The terms of a sum may
+ * be larger than the sum. */
 function relation(value, number, largest = Math.abs(value)) {
     const shown = shownNumber(number);
     return Object.is(value, shown) || Math.abs(value - shown) <= 1e-14 * largest ? '=' : '≈';
@@ -30,7 +29,7 @@ function relation(value, number, largest = Math.abs(value)) {
 
 const result = (number, stage) => element('output', { class: 'result', 'data-stage': stage }, numberText(number));
 
-/* The same of query or key, which says which of its columns it is. */
+/* The result of a column of query or key. */
 const operandResult = (number, operand, column) =>
     element('output', { class: 'result', 'data-operand': operand, 'data-column': String(column) }, numberText(number));
 
@@ -40,7 +39,7 @@ function step(stage, title, formula, ...parts) {
 
 const sumOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
 
-/* "a × b + c × d + rest ≈ made": products of pairs, of which few are shown, and numbers that are added. */
+/* "a × b + c × d + rest ≈ made": a few products of pairs, and numbers that are added. */
 function sumLine(pairs, added, made, shownResult) {
     const shown = pairs.length <= MOST_TERMS ? pairs : pairs.slice(0, MOST_TERMS - 1), rest = pairs.slice(shown.length);
     const more = [...(rest.length > 0 ? [sumOf(rest.map(([a, b]) => a * b))] : []), ...added];
@@ -50,7 +49,7 @@ function sumLine(pairs, added, made, shownResult) {
     return rest.length === 0 ? [line] : [line, noteLine(`${numberText(more[0])} is the sum of ${plural(rest.length, 'more product')}.`)];
 }
 
-/* The indices that are shown: all, or those at both ends with null between them. */
+/* The indices to show: all, or those at both ends with null between them. */
 function shownFew(count, most = MOST_LISTED, ends = SHOWN_ENDS) {
     if (count <= most) return Array.from({ length: count }, (nothing, i) => i);
     const first = Array.from({ length: ends }, (nothing, i) => i);
@@ -81,7 +80,6 @@ function productTable({ caption, names, rows, added = [], total, made, shownResu
 /* --- labels ------------------------------------------------------------------------------------------------------ */
 
 const keyTitle = (model, item, key) => keyLabelOf(model, item, key) || `key ${key + 1}`;
-const rowTitle = (model, item, row) => queryLabelOf(model, item, row) || `query ${model.rows[row] + 1}`;
 
 function pairEnd(what, number, text) {
     return element('span', { class: 'end' }, element('span', { class: 'what' }, `${what} ${number}`), text ? tokenElement(text) : '');
@@ -98,26 +96,26 @@ function headingOf(model, stage, item, row, column) {
 
 /* --- query, key and value ---------------------------------------------------------------------------------------- */
 
-/* The row of inputs that a row of an operand is made of: { name, numbers }. */
+/* The row of inputs that a row of an operand is computed from: { name, numbers }. */
 function sourceRow(evaluation, id, item, row) {
     const { model } = evaluation, source = sourceOf(model, id), columns = columnsOf(source), of = id === 'query' ? model.rows[row] : row;
     const normed = source.name === 'inputs' && normOf(model, 'norm') !== null;
     return { name: normed ? 'normed' : source.name, numbers: Array.from(sourceNumbers(evaluation, id, item).subarray(of * columns, (of + 1) * columns)) };
 }
 
-/* What a column is projected of: pairs of input and weight, and the bias. */
+/* The terms of a projected column: pairs of input and weight, and the bias. */
 function projectionTerms(evaluation, id, item, head, row, column) {
     const by = projectionOf(evaluation.model, id, head), { name, numbers } = sourceRow(evaluation, id, item, row), at = by.first + column;
     return { name, by, pairs: numbers.map((x, k) => [x, by.weight.numbers[k * by.width + at]]), bias: by.bias ? [by.bias.numbers[at]] : [] };
 }
 
-/* A head's own head of key and value. */
+/* The head of query, or the key and value head that it uses. */
 const ownHead = (model, id, head) => (id === 'query' ? head : keyHeadOf(model, head));
 
-/* A clipped number stands beside what it would be. */
+/* Says what a clipped number would be. */
 function clipNotes(model, pairs, bias, made) {
     const whole = sumOf(pairs.map(([a, b]) => a * b)) + sumOf(bias);
-    return job.clip > 0 && Math.abs(whole) > job.clip ? [noteLine(`Within ±${job.clip}: it would be ${numberText(whole)}.`)] : [];
+    return job.clip > 0 && Math.abs(whole) > job.clip ? [noteLine(`Clipped to ±${job.clip}; it would be ${numberText(whole)}.`)] : [];
 }
 
 function projectedStep(evaluation, id, item, head, row, column) {
@@ -147,21 +145,21 @@ function normLines(norm, x, i, first, made, stage, title) {
     const shown = [x[i] - mean, factor, weight].map(shownNumber), product = shown[0] * shown[1] * (norm.weight ? shown[2] : 1);
     const text = `${numberText(x[i] - mean)} × ${operandText(factor)}${norm.weight ? ` × ${operandText(weight)}` : ''}${bias === null ? '' : ` + ${operandText(bias)}`}`;
     const sign = relation(product + (bias === null ? 0 : shownNumber(bias)), made, Math.abs(product) + Math.abs(bias || 0));
-    const mean0 = norm.kind === 'layer' ? `The mean of the row, ${numberText(mean)}, is taken off. ` : '';
+    const mean0 = norm.kind === 'layer' ? `First subtract the mean of the row, ${numberText(mean)}. ` : '';
     return step(stage, title, '', formulaLine(`${text} ${sign} `, result(made, stage)), noteLine(`${mean0}${numberText(factor)} is one over the root of the `
         + `${norm.kind === 'layer' ? 'variance' : 'mean square'} of ${plural(x.length, 'number')}, with ${norm.eps} added.`));
 }
 
 /* "(a × cos − b × sin) × scale ≈ made" */
-function turnedLine(sign, first, cosine, second, sine, scale, made, shownResult) {
+function rotatedLine(sign, first, cosine, second, sine, scale, made, shownResult) {
     const [x, c, y, s] = [first, cosine, second, sine].map(shownNumber), products = sign === '−' ? x * c - y * s : x * c + y * s;
     const text = `${numberText(first)} × ${operandText(cosine)} ${sign} ${operandText(second)} × ${operandText(sine)}`;
     const told = relation(products * scale, made, (Math.abs(x * c) + Math.abs(y * s)) * Math.abs(scale));
     return formulaLine(scale === 1 ? text : `(${text}) × ${operandExact(scale)}`, ` ${told} `, shownResult);
 }
 
-/* What the last step of query or key begins with: { before (d), made (d), position, scale } of a row; null: nobody knows,
- * as where its numbers were changed. */
+/* The input of the last step of query or key: { before (d), made (d), position, scale } of a row; null where it is
+ * unknown, as after its numbers were edited. */
 function lastStep(evaluation, id, item, head, row) {
     const { model } = evaluation, { dHead: d } = model, own = ownHead(model, id, head), way = job.ways[id];
     const made = evaluation.operand(id, item, own).subarray(row * d, row * d + d), rowOf = (numbers, first) => numbers.subarray(first + row * d, first + row * d + d);
@@ -181,8 +179,8 @@ function pairLines({ before, made, position, scale }, id, pair) {
     return [
         noteLine(`columns ${first + 1} and ${second + 1}, position ${position}: cosine ${numberText(cosine)}, sine ${numberText(sine)} of the angle`),
         formulaLine(`${position} × ${numberText(frequency)} ${relation(position * shownNumber(frequency), angle)} ${numberText(angle)}`),
-        turnedLine('−', a, cosine, b, sine, scale, made[toFirst], operandResult(made[toFirst], id, toFirst)),
-        turnedLine('+', b, cosine, a, sine, scale, made[toSecond], operandResult(made[toSecond], id, toSecond)),
+        rotatedLine('−', a, cosine, b, sine, scale, made[toFirst], operandResult(made[toFirst], id, toFirst)),
+        rotatedLine('+', b, cosine, a, sine, scale, made[toSecond], operandResult(made[toSecond], id, toSecond)),
     ];
 }
 
@@ -197,10 +195,10 @@ function lastColumnLines(last, id, column) {
     if (last.position !== null && pair >= 0) return pairLines(last, id, pair);
     if (last.scale !== 1) return [scaledLine(last, id, column)];
     return [formulaLine(operandResult(last.made[column], id, column)), noteLine(last.position === null && job.pairs.length > 0
-        ? 'A key of the past is turned already.' : 'This column is not turned.')];
+        ? 'A key of the past is already rotated.' : 'This column is not rotated.')];
 }
 
-/* A column of query, key or value, from the inputs on, as far as `stage`. */
+/* A column of query, key or value, from the inputs as far as `stage`. */
 function operandSteps(evaluation, stage, id, item, head, row, column) {
     const { model } = evaluation, way = stagesOnTheWay(model, id);
     const last = job.ways[id] ? lastStep(evaluation, id, item, head, row) : null, title = `${id}, its last step`;
@@ -220,7 +218,7 @@ function folded(name, summary, parts) {
     return details;
 }
 
-/* All columns of a row of query or key, a line each, folded: of the inputs, and the last step. */
+/* All columns of a row of query or key, a line each, folded. */
 function operandRowStep(evaluation, id, item, head, row) {
     const { model } = evaluation, { dHead: d } = model, own = ownHead(model, id, head), number = id === 'query' ? model.rows[row] + 1 : row + 1;
     const parts = [], told = Object.fromEntries(evaluation.stages.map(({ name, formula }) => [name, formula]));
@@ -237,18 +235,17 @@ function operandRowStep(evaluation, id, item, head, row) {
     const last = job.ways[id] ? lastStep(evaluation, id, item, head, row) : null;
     if (last) parts.push(...lastRowLines(model, last, id));
     if (parts.length === 0 || !told[id]) return [];
-    return [step(id, `${id === 'query' ? 'Query' : 'Key'} ${number}`, '', folded(id, 'how it is made', parts))];
+    return [step(id, `${id === 'query' ? 'Query' : 'Key'} ${number}`, '', folded(id, 'how it is computed', parts))];
 }
 
-/* The rotation and the scale of a whole row. */
 function lastRowLines({ dHead: d }, last, id) {
-    const turned = new Set(last.position === null ? [] : job.pairs.flatMap((pair) => pair.slice(2, 4)));
-    const rest = Array.from({ length: d }, (nothing, i) => i).filter((i) => !turned.has(i));
+    const rotated = new Set(last.position === null ? [] : job.pairs.flatMap((pair) => pair.slice(2, 4)));
+    const rest = Array.from({ length: d }, (nothing, i) => i).filter((i) => !rotated.has(i));
     const pairs = last.position === null ? [] : shownFew(job.pairs.length, 3, 1).flatMap((pair) => (pair === null
         ? [noteLine(`… ${plural(job.pairs.length - 2, 'more pair')} …`)] : pairLines(last, id, pair)));
     if (last.scale !== 1) return [...pairs, ...shownFew(rest.length, 3, 1).map((i) => (i === null ? noteLine('…') : scaledLine(last, id, rest[i])))];
-    if (job.pairs.length > 0 && last.position === null) return [noteLine('A key of the past is turned already.')];
-    return job.pairs.length > 0 && rest.length > 0 ? [...pairs, noteLine(`${plural(rest.length, 'column is', 'columns are')} not turned.`)] : pairs;
+    if (job.pairs.length > 0 && last.position === null) return [noteLine('A key of the past is already rotated.')];
+    return job.pairs.length > 0 && rest.length > 0 ? [...pairs, noteLine(`${plural(rest.length, 'column is', 'columns are')} not rotated.`)] : pairs;
 }
 
 /* --- a query and a key ------------------------------------------------------------------------------------------- */
@@ -278,18 +275,18 @@ function cappedStep({ model: { settings: { softcap } } }, line, key, formula) {
         formulaLine(`${softcap} × tanh(${numberText(line.scaled[key])} / ${softcap}) ${sign} `, result(line.capped[key], 'capped')));
 }
 
-/* Why a key is forbidden, in words. */
+/* Why a key is masked, in words. */
 function whyMasked(model, line, key) {
     const span = spanOf(model, line.item, line.query), at = span.position + 1, name = `key ${key + 1}`, { causal, left, right } = model.settings;
     const where = span.position === line.query ? `query ${line.query + 1}` : `position ${at} of query ${line.query + 1}`;
-    if (key >= span.length) return `${name} is behind the ${span.length} keys that this item has`;
+    if (key >= span.length) return `${name} is beyond the ${span.length} keys of this item`;
     if (causal && key > span.position) return `${name} comes after ${where}: the causal mask`;
     if (right >= 0 && key > span.position + right) return `${name} is more than ${right} after ${where}: the window`;
     if (left >= 0 && key < span.position - left) return `${name} is more than ${left} before ${where}: the window`;
-    return `${job.mask_made || model.forbids ? 'the mask with the mistake' : 'attn_mask'} forbids ${name}`;
+    return `${job.mask_made || model.forbids ? 'the mask with the mistake' : 'attn_mask'} masks out ${name}`;
 }
 
-/* What is added to a score: texts of the terms and their values. */
+/* The terms added to a score: their texts and values. */
 function maskTerms(model, { item, head, query }, key) {
     const terms = [], distance = key - spanOf(model, item, query).position;
     if (model.mask && model.mask.adds) {
@@ -314,7 +311,7 @@ function maskedStep({ model }, line, key, formula) {
     if (line.bias[key] === -Infinity)
         return step('masked', 'Masked', formula, formulaLine('masked: ', result(-Infinity, 'masked')), noteLine(whyMasked(model, line, key)));
     const terms = maskTerms(model, line, key), made = line.masked[key], own = shownNumber(line.capped[key]);
-    if (terms.length === 0) return step('masked', 'Masked', formula, formulaLine(result(made, 'masked')), noteLine('The mask lets this key be seen.'));
+    if (terms.length === 0) return step('masked', 'Masked', formula, formulaLine(result(made, 'masked')), noteLine('The mask allows this key.'));
     const values = [own, ...terms.map(({ value }) => value)], sign = relation(sumOf(values), made, sumOf(values.map(Math.abs)));
     return step('masked', 'Masked', formula, formulaLine(numberText(line.capped[key]), ...terms.map(({ text }) => text), ` ${sign} `, result(made, 'masked')),
         ...terms.filter(({ note }) => note).map(({ note }) => noteLine(note)));
@@ -324,9 +321,9 @@ const EMPTY_REASONS = (keys) => ({ zero: 'its weights are 0', nan: 'its weights 
 
 function weightStep({ model }, line, key, formula) {
     const weight = result(line.weights[key], 'weights');
-    if (line.empty) return step('weights', 'Weight', formula, formulaLine(weight), noteLine(`No key is seen by this query, so ${EMPTY_REASONS(model.keys)[job.empty_row]}.`));
-    if (line.bias[key] === -Infinity) return step('weights', 'Weight', formula, formulaLine(weight), noteLine('A masked key takes no part: its weight is exactly 0.'));
-    const sink = line.sink === null ? '' : `, the sink's exp(${numberText(line.sink - line.maximum)}) among them`, exponential = line.exponentials[key];
+    if (line.empty) return step('weights', 'Weight', formula, formulaLine(weight), noteLine(`The mask allows this query no key, so ${EMPTY_REASONS(model.keys)[job.empty_row]}.`));
+    if (line.bias[key] === -Infinity) return step('weights', 'Weight', formula, formulaLine(weight), noteLine('A masked key has a weight of exactly 0.'));
+    const sink = line.sink === null ? '' : `, including the sink's exp(${numberText(line.sink - line.maximum)})`, exponential = line.exponentials[key];
     const powerSign = relation(Math.exp(shownNumber(line.cast[key]) - shownNumber(line.maximum)), exponential);
     const quotientSign = relation(shownNumber(exponential) / shownNumber(line.sum), line.weights[key]);
     return step('weights', 'Weight', formula,
@@ -342,7 +339,7 @@ function droppedStep({ model }, line, key, formula) {
     return step('dropped', 'After dropout', formula, formulaLine(kept ? `${numberText(line.weights[key])} / (1 − ${dropout}) ${sign} ` : 'dropped: ', made));
 }
 
-/* A stage that no right arithmetic gives. */
+/* A stage that a mistake made: no arithmetic explains it. */
 function wrongStep(stage, title, formula, number) {
     return step(stage, title, formula, ...(number === undefined ? [] : [formulaLine(result(number, stage))]), noteLine('A mistake on purpose.'));
 }
@@ -352,10 +349,10 @@ const SQUARE_STEPS = {
     weights: ['Weight', weightStep], dropped: ['After dropout', droppedStep],
 };
 
-/* Whether a mistake makes the stage, of the command line or of the page. */
+/* Whether a mistake, of the command line or of the page, makes the stage. */
 const isWrongStage = (evaluation, stage) => job.isWrong(stage) || evaluation.wrong.includes(stage);
 
-/* The stages that a cell is made of, up to its own. */
+/* The steps of a cell, up to its own stage. */
 function squareSteps(evaluation, stage, item, head, row, key) {
     const line = evaluation.line(item, head, row), shown = evaluation.stages.filter(({ name }) => name in SQUARE_STEPS);
     const upTo = shown.findIndex(({ name }) => name === stage), steps = upTo < 0 ? [{ name: stage, formula: '' }] : shown.slice(0, upTo + 1);
@@ -368,16 +365,15 @@ function squareSteps(evaluation, stage, item, head, row, key) {
 /* --- context and output ------------------------------------------------------------------------------------------ */
 
 const formulaOfStage = (evaluation, stage) => (evaluation.stages.find(({ name }) => name === stage) || { formula: '' }).formula;
-const seenKeys = (model, line) => Array.from(line.dropped.keys()).filter((key) => line.empty || line.bias[key] > -Infinity);
 
-/* How the weights of some keys are made, a line each. */
+/* How the weights of some keys are computed, a line each. */
 function weightLines(line, keys) {
     if (line.empty || !line.exponentials) return [];
     return keys.map((key) => formulaLine(`exp(${numberText(line.cast[key])} − ${operandText(line.maximum)}) / ${numberText(line.sum)} `
         + `${relation(Math.exp(shownNumber(line.cast[key]) - shownNumber(line.maximum)) / shownNumber(line.sum), line.weights[key])} ${numberText(line.weights[key])}`));
 }
 
-/* How a column of the values of some keys is made, a line each. */
+/* How a column of some values is computed, a line each. */
 function valueLines(evaluation, line, keys, column) {
     const { model } = evaluation, own = keyHeadOf(model, line.head);
     if (model.starts === 'operands' || isWrongStage(evaluation, 'value')) return [];
@@ -390,13 +386,13 @@ function valueLines(evaluation, line, keys, column) {
 function contextSteps(evaluation, item, head, row, column) {
     const { model } = evaluation, line = evaluation.line(item, head, row), made = evaluation.context(item, head, row)[column], formula = formulaOfStage(evaluation, 'context');
     if (isWrongStage(evaluation, 'context')) return [wrongStep('context', 'Context', formula, made)];
-    const value = evaluation.operand('value', item, keyHeadOf(model, head)), keys = seenKeys(model, line), few = keys.slice(0, MOST_LISTED);
+    const value = evaluation.operand('value', item, keyHeadOf(model, head)), keys = Array.from(line.dropped.keys()).filter((key) => line.empty || line.bias[key] > -Infinity), few = keys.slice(0, MOST_LISTED);
     const weights = isWrongStage(evaluation, 'weights') ? [] : weightLines(line, few), values = valueLines(evaluation, line, few, column);
     if (keys.length === 0 || (line.empty && job.empty_row !== 'mean'))
-        return [step('context', 'Context', formula, formulaLine(result(made, 'context')), noteLine(`No key is seen by this query, so ${EMPTY_REASONS(model.keys)[job.empty_row]}.`))];
+        return [step('context', 'Context', formula, formulaLine(result(made, 'context')), noteLine(`The mask allows this query no key, so ${EMPTY_REASONS(model.keys)[job.empty_row]}.`))];
     return [
-        ...(weights.length > 0 ? [step('weights', 'Its weights', formulaOfStage(evaluation, 'weights'), folded('weights', 'how they are made', weights))] : []),
-        ...(values.length > 0 ? [step('value', `Column ${column + 1} of the values`, formulaOfStage(evaluation, 'value'), folded('value', 'how they are made', values))] : []),
+        ...(weights.length > 0 ? [step('weights', 'Its weights', formulaOfStage(evaluation, 'weights'), folded('weights', 'how they are computed', weights))] : []),
+        ...(values.length > 0 ? [step('value', `Column ${column + 1} of the values`, formulaOfStage(evaluation, 'value'), folded('value', 'how they are computed', values))] : []),
         step('context', `Context, column ${column + 1}`, formula, productTable({
             caption: 'The weights times the values', names: ['key', model.settings.dropout > 0 ? 'dropped' : 'weight', `× value ${column + 1}`, 'product'],
             rows: keys.map((key) => [tokenElement(keyTitle(model, item, key)), line.dropped[key], value[key * model.dValue + column]]),
@@ -447,9 +443,9 @@ function givenStep({ asked: model }, name, at) {
     const table = model.tables.get(name), place = at.slice(-table.shape.length).reduce((sum, i, axis) => sum * table.shape[axis] + i, 0), number = table.numbers[place];
     const given = new Map(job.settings).get('parameters from'), { init, seed } = job.given;
     const drawn = name.startsWith('out_proj') || init === 'linear' || init === undefined ? 'nn.Linear' : `torch.${init}`;
-    const origin = table.what !== 'parameter' ? 'It is given.' : given ? `It is given by ${given}.` : `It is drawn as ${drawn} draws it, from the seed ${seed}.`;
+    const origin = table.what !== 'parameter' ? 'The input gives it.' : given ? `${given} gives it.` : `Drawn as ${drawn} draws, from seed ${seed}.`;
     const before = originalTables.get(name), was = before && before.length === table.numbers.length ? before[place] : number;
-    return step(name, table.title, '', formulaLine(result(number, name)), noteLine(was === number ? origin : `It was changed here; it was ${numberText(was)}.`));
+    return step(name, table.title, '', formulaLine(result(number, name)), noteLine(was === number ? origin : `You changed it; it was ${numberText(was)}.`));
 }
 
 function normedSteps(evaluation, item, row, column) {
@@ -477,7 +473,7 @@ function stepsOf(evaluation, stage, item, head, row, column) {
     return [givenStep(evaluation, stage, shape.length === 1 ? [column] : [item, row, column])];
 }
 
-/* `head` is one of query, also for key and value. */
+/* `head` counts query heads, also for key and value. */
 function explainCell(evaluation, stage, item, head, row, column) {
     const { asked: model } = evaluation, isParameter = model.tables.has(stage) && model.tables.get(stage).what === 'parameter';
     const inputs = stage === 'inputs' || stage === 'key_inputs', at = stage === 'inputs' ? model.rows.indexOf(row) : row;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* The way of the data: a small table for each step, with what is done between them. A click in one makes it the large
- * table, and its cell the chosen one. */
+/* From inputs to output: a small table for each step, with the operation between them. A click in one makes it the
+ * large table, and chooses its cell. */
 
-/* Each step of the way: what is done to what came before, and the tables that it makes. A lane within it has what a
- * projection is made with, and what it makes, one after another. */
+/* The steps: the operation on the tables before, and the tables that it makes. A lane has the matrices of a
+ * projection, and what they make, one after another. */
 const LANES = ['query', 'key', 'value'].map((side) => ({
     matrices: [`W_${side}.weight`, `W_${side}`, `W_${side}.bias`], made: [`projected_${side}`, `normed_${side}`, side],
 }));
@@ -74,7 +74,7 @@ function addStep({ done, names = [], lanes = [] }, there) {
     byId('flow').append(step);
 }
 
-/* The cards of all tables; those that no step names, as rows of their own at the end of the first. */
+/* The cards of all tables; those that no step names follow the first step. */
 function buildFlow() {
     const names = tableNames();
     if (flow.names === names.join()) return;
@@ -90,13 +90,13 @@ function buildFlow() {
 
 /* --- drawing ----------------------------------------------------------------------------------------------------- */
 
-/* Room for the tokens beside the inputs, where there are few. */
+/* Room for the tokens next to the inputs, where there are few. */
 const LABELLED = ['inputs', 'key_inputs'], MOST_LABELLED = 16;
 const hasLabels = ({ rowLabels }) => Boolean(rowLabels && rowLabels.some(Boolean));
 const labelRoom = (name, shown) =>
     (LABELLED.includes(name) && shown.rows <= MOST_LABELLED && hasLabels(shown) ? 52 * rootSizeNow / 16 : 0);
 
-/* What a card says of its table; touched only where it has changed. */
+/* Labels a card; touches it only where its label changed. */
 function labelCard(held, said) {
     const { card, button } = held, text = JSON.stringify(said);
     if (held.said === text) return;
@@ -112,7 +112,7 @@ function labelCard(held, said) {
         + (said.change > 0 ? `, changed by up to ${numberText(said.change, 2)}` : ''));
 }
 
-/* Draws the picture, and returns what is left to do: what it says, after all pictures. */
+/* Draws the picture, and returns how to label it: after all pictures. */
 function drawCard(name, held) {
     const shown = shownTable(name), chosen = name === state.name;
     held.layout = smallLayout(shown, ...smallRoom(name), labelRoom(name, shown));
@@ -125,8 +125,8 @@ function drawCard(name, held) {
     });
 }
 
-/* How many numbers the T x T tables of all heads have, above which the way is drawn in slices: the chosen table first; and
- * before what joins all heads, each head on its own. */
+/* Above so many numbers of T x T tables, over all heads, the flow is drawn in slices: the chosen table first, and
+ * each head on its own before the tables that join all heads. */
 const MOST_AT_ONCE = 1 << 16, JOINED = ['heads', 'output', 'out_proj.weight'];
 
 function drawFlow() {
@@ -144,7 +144,6 @@ function drawFlow() {
 
 /* --- keys -------------------------------------------------------------------------------------------------------- */
 
-/* Arrows go from table to table. */
 function onFlowKey(event) {
     const names = [...flow.cards.keys()], i = names.indexOf(state.name);
     const places = { ArrowRight: i + 1, ArrowDown: i + 1, ArrowLeft: i - 1, ArrowUp: i - 1, Home: 0, End: names.length - 1 };

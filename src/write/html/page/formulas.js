@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* What each stage is made of, in the words of attn: as src/stage/ has them. */
+/* The formula of each stage, in attn's words, as src/stage/ has them. */
 
-/* "W^T" where all modules store it so; a file may give one head's W as it is and another's transposed. */
+/* ".weight^T" where all modules store it so; a file may give one head's W as it is and another's transposed. */
 function storageText(model, stem) {
     const stems = model.settings.stacked ? Array.from({ length: model.heads }, (nothing, head) => `heads.${head}.${stem}`) : [stem];
     const transposed = stems.filter((one) => model.tables.has(`${one}.weight`)).length;
     return transposed === 0 ? '' : transposed === stems.length ? '.weight^T' : ' or .weight^T';
 }
 
-/* As attn says it, of what the page does not change but for the scale of a query. */
+/* attn's own formula, of what the page does not change, but for the scale of a query. */
 function toldFormula(model, stage) {
     const ways = Object.values(job.ways).flatMap((way) => way.made), told = Object.fromEntries([...ways, ...job.stages])[stage] || 'given';
     return isScaledQuery(model, stage) ? told.replace(/ x [^ ;]+(?=;|$)/, ` x ${queryScaleOf(model)}`) : told;
@@ -29,7 +29,7 @@ function scaledFormula(model) {
     return scale === 1 / Math.sqrt(model.dHead) ? `scores / sqrt(${model.dHead})` : `scores x ${scale}`;
 }
 
-/* What forbids a key, each rule one more. */
+/* The rules that mask a key, one after another. */
 function maskRules({ settings, mask, hasLengths, job }) {
     const { causal, left, right } = settings, query = hasLengths || job.offsets.some((offset) => offset !== 0) ? "query's position" : 'query';
     const rules = [];

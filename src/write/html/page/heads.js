@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* All heads at a glance: the chosen table of each head, small, one beside the other; a click chooses the head. They are
- * made a few at a time, so that nothing waits for them. */
+/* All heads at a glance: a small picture of the chosen table for each head; a click chooses the head. They are drawn
+ * a few at a time, so that nothing waits for them. */
 
 const heads = { canvases: [], name: '' };
 const MOST_MULTIPLES = 64;
 
-/* The table that all heads show: the chosen one, where each head has its own. */
+/* The chosen table where each head has its own; else the last one that did. */
 const headsTable = () => (isOfHeads(state.name) ? state.name : heads.name || firstName());
 
 function buildHeads() {

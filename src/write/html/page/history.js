@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-/* What a reader changed: edits one after another, the model that each of them makes, undone and done again. `model` and
- * `after` are what is shown now; `before` is the evaluation of the job as attn wrote it. */
+/* The reader's changes: edits, the model that each makes, undo and redo. `model` and `after` are shown now; `before`
+ * is the evaluation of the job as attn wrote it. */
 
 const original = modelOf(job), before = evaluate(original);
 let model = original, after = before;
 const past = { edits: [], models: [original], at: 0, gesture: null };
 
-/* The edits that are done now, for a link or a file. */
+/* The edits in force, for a link or a file. */
 const editsNow = () => past.edits.slice(0, past.at);
 const isEdited = () => past.at > 0;
 
-/* For each token now its number in the job as attn wrote it; -1: it was added. */
+/* For each token its number in the job as attn wrote it; -1: the reader added it. */
 let tokenOrigins = [];
 function originsNow() {
     const origins = Array.from({ length: original.keys }, (nothing, token) => token);
@@ -27,14 +27,13 @@ function renew() {
     forgetShown();
 }
 
-/* Goes to the model after so many edits. */
 function goTo(at) {
     past.at = Math.min(Math.max(at, 0), past.edits.length);
     past.gesture = null;
     renew();
 }
 
-/* One edit more; those of one gesture (a drag, a number that is typed) are one edit. A Refusal leaves all as it was. */
+/* Adds an edit; edits of one gesture (a drag, typing a number) count as one. A Refusal changes nothing. */
 function addEdit(edit, gesture = null) {
     const at = gesture !== null && past.gesture === gesture ? past.at - 1 : past.at;
     const made = applyEdit(past.models[at], edit);
@@ -45,7 +44,7 @@ function addEdit(edit, gesture = null) {
     renew();
 }
 
-/* All edits of a link, in place of those that are there. */
+/* Replaces all edits by those of a link. */
 function setEdits(edits) {
     const models = [original];
     for (const edit of edits) models.push(applyEdit(models[models.length - 1], edit));

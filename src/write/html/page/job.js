@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The job that attn wrote into the page: decoded, and the dtype that it is rounded to. */
+/* The job that attn wrote into the page, decoded; and rounding to its dtypes. */
 
 const byId = (id) => document.getElementById(id);
 
@@ -13,13 +13,13 @@ function decodeBytes(id) {
 const job = JSON.parse(byId('data-job').textContent);
 const DTYPE = job.dtypes[job.dtype];
 
-/* Little-endian numbers, as the page holds them; the machine's order is the same on all that run a browser. */
+/* Numbers of the page are little-endian, as is every machine that runs a browser. */
 function decodeNumbers(id) {
     const bytes = decodeBytes(id);
     return DTYPE.storage === 'f64' ? new Float64Array(bytes.buffer) : new Float32Array(bytes.buffer);
 }
 
-/* What mistakes of the command line have made, (B, H, S, Tk), context (B, H, S, d_v), and row statistics (B, H, S); the
+/* What mistakes of the command line made: (B, H, S, Tk), context (B, H, S, d_v), and row statistics (B, H, S). The
  * page computes the rest. */
 job.made = {};
 for (const stage of job.wrong ? ['scores', 'scaled', 'capped', 'masked', 'weights', 'dropped', 'context', ...job.stages.map(([name]) => name)] : [])
@@ -28,8 +28,8 @@ job.isWrong = (stage) => job.wrong !== null && job.wrong.includes(stage);
 
 /* --- rounding ---------------------------------------------------------------------------------------------------- */
 
-/* To `bits` significant binary digits, ties to even, but to no finer unit than the smallest number; above the largest
- * there is Infinity, or the largest where the dtype has none. */
+/* Rounds to `bits` significant binary digits, ties to even, in units no finer than the smallest number. Above the
+ * largest number: Infinity, or the largest where the dtype has no infinity. */
 function roundTo(number, { bits, smallest, largest, infinite }) {
     const magnitude = Math.abs(number);
     if (!(magnitude > 0 && magnitude < Infinity)) return number;
@@ -46,7 +46,7 @@ const round = rounderOf(job.dtype);
 const roundMasked = rounderOf(job.masked_dtype || job.dtype), MASKED_DTYPE = job.dtypes[job.masked_dtype || job.dtype];
 const roundSoftmax = rounderOf(job.softmax_dtype);
 
-/* The last few results are kept, as many as have room. */
+/* Keeps the last results, at most so many. */
 function remembered(make, most) {
     const results = new Map();
     return (...place) => {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* The links from queries to keys, as BertViz's head view has them: two columns of tokens, and lines as wide as their
- * weights. */
+/* Links from queries to keys, like BertViz's head view: two columns of tokens, and lines as wide as their weights. */
 
 const TALLEST_LINKS = 640, LINK_PITCH = 26, MOST_LINES = 1 << 17;
 
-/* The job that is shown, before or after the edits: its lines, and how queries and keys are called. */
+/* The evaluation shown, before or after the edits; its lines, and the names of its queries and keys. */
 const shownEvaluation = () => (state.mode === 'before' ? before : after);
 const lineOf = (item, head, row) => shownEvaluation().line(item, head, row);
 const sidesNow = () => {
@@ -17,7 +16,6 @@ const sidesNow = () => {
     };
 };
 
-/* The heads whose lines are drawn. */
 function linkHeads() {
     return state.allHeads ? Array.from({ length: headsNow() }, (nothing, head) => head) : [state.head];
 }
@@ -37,7 +35,7 @@ function linksLayout(context, width, sides) {
 const linkRowY = (layout, row) => 10 + (row + 0.5) * layout.rowPitch;
 const linkKeyY = (layout, key) => 10 + (key + 0.5) * layout.keyPitch;
 
-/* The largest weight of a row, over the heads that are drawn: its line is the widest. */
+/* The largest weight of a row, over the heads drawn: its line is the widest. */
 function heaviest(row) {
     let most = 0;
     for (const head of linkHeads())
@@ -52,7 +50,7 @@ const heaviestKey = (row) => {
 
 const widestLine = (layout) => Math.max(2, Math.min(12, layout.keyPitch * 0.45)) * rootSizeNow / 16;
 
-/* The lines of one row, as wide as their share of the largest weight; those of several heads run side by side. */
+/* The lines of one row, as wide as their share of the largest weight; several heads run side by side. */
 function drawRowLinks(context, layout, sides, row, strength) {
     const drawn = linkHeads(), widest = widestLine(layout) / Math.sqrt(drawn.length);
     const apart = Math.min(widest, layout.keyPitch * 0.8 / drawn.length), middle = layout.width / 2;
@@ -73,7 +71,7 @@ function drawRowLinks(context, layout, sides, row, strength) {
     context.globalAlpha = 1;
 }
 
-/* How much of the row's weight each key has, over the heads that are drawn. */
+/* The mean weight of each key, over the heads drawn. */
 function meanWeights(sides, row) {
     const drawn = linkHeads(), mean = new Float64Array(sides.keys);
     for (const head of drawn)
@@ -81,7 +79,7 @@ function meanWeights(sides, row) {
     return mean;
 }
 
-/* A block beside each key, one strip a head. */
+/* A block at each key, one strip for each head. */
 function drawKeyStrips(context, layout, sides, row, most) {
     const drawn = linkHeads(), width = stripsWidth() / drawn.length;
     const height = Math.max(1, Math.min(layout.keyPitch - 2, LINK_PITCH - 4));
@@ -97,7 +95,7 @@ function drawKeyStrips(context, layout, sides, row, most) {
     context.globalAlpha = 1;
 }
 
-/* Labels in order of rank, each where it meets none that is there already. */
+/* Labels in order of rank; one that would overlap another is left out. */
 function drawRankedLabels(ranked, pitch, yOf, textOf, draw) {
     const taken = [], room = Math.min(15, Math.max(pitch, 14));
     for (const i of ranked) {
@@ -124,7 +122,7 @@ function drawLinkQueries(context, layout, sides, row) {
         Math.max(layout.rowPitch - 4, 4));
 }
 
-/* All keys where they have room; else the heaviest. */
+/* All keys where they have room; else those with the largest weights. */
 function drawLinkKeys(context, layout, sides, { row, key }) {
     const mean = meanWeights(sides, row), many = layout.keyPitch < 14, indent = stripsWidth();
     const ranked = Array.from(mean.keys()).sort((a, b) => mean[b] - mean[a] || a - b);
@@ -159,7 +157,7 @@ function drawLinks(canvas) {
     return { ...layout, sides };
 }
 
-/* What a point belongs to: a query in the left half, a key in the right one. */
+/* The token at a point: a query in the left half, a key in the right one. */
 function linksToken({ sides, ...layout }, x, y) {
     return x < layout.width / 2
         ? { query: within(Math.floor((y - 10) / layout.rowPitch), sides.rows) }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* What is looked at, and each table as it is shown: after the edits, before them, or the difference of both.
+/* What the reader looks at, and each table as shown: after the edits, before them, or the difference.
  *
- * A table is { rows, columns, numbers, masked, rowLabels, columnLabels }. Its axes say what a row and a column of it is: a
- * 'query', a 'key', or a 'column' of numbers; so one choice of a query and a key marks its place in all tables. */
+ * A table is { rows, columns, numbers, masked, rowLabels, columnLabels }. Its axes say what a row and a column is: a
+ * 'query', a 'key', or a 'column' of numbers; so one choice of a query and a key marks its cell in all tables. */
 
 const state = {
     item: 0, head: 0, name: '', mode: 'after', allHeads: false, allRows: false, byRow: false,
     at: { query: 0, key: 0, down: 0, across: 0 }, /* down and across: of columns */
-    pointed: null, /* { name, row, column } beneath the pointer */
+    pointed: null, /* { name, row, column } under the pointer */
 };
 
 const stageOf = (name) => after.stages.find((stage) => stage.name === name) || null;
@@ -15,7 +15,7 @@ const isSquare = (name) => stageOf(name) !== null && stageOf(name).square;
 const isShare = (name) => name === 'weights' || name === 'dropped';
 const headsNow = () => model.heads;
 
-/* A parameter of stacked heads is one table for each head: it is shown as one name, which has heads. */
+/* A parameter of stacked heads is one table for each head, shown under one name. */
 const plainName = (name) => name.replace(/^heads\.\d+\./, '');
 const hasOwnHeads = (from, name) => from.tables.has(`heads.0.${name}`);
 const heldName = (from, name, head) => (hasOwnHeads(from, name) ? `heads.${head}.${name}` : name);
@@ -25,11 +25,11 @@ const isOfHeads = (name) => hasOwnHeads(model, name) || (stageOf(name) !== null 
 const isParameter = (name) => heldTableOf(name) !== null && heldTableOf(name).what === 'parameter';
 /* Why nothing of the job can be changed, or null. */
 const whyFixed = () => (job.wrong !== null || job.given.mistake !== undefined
-    ? 'attn made these numbers with a mistake, so nothing can be changed here; a page without one has mistakes to choose.'
+    ? 'attn made these numbers with a mistake, so you cannot change them; on a page without one you can choose a mistake.'
     : null);
 const isEditable = (name) => whyFixed() === null && heldTableOf(name) !== null && heldTableOf(name).editable;
 
-/* All tables in the order of the data: inputs, parameters, stages. */
+/* All tables in order: inputs, parameters, stages. */
 function tableNames() {
     return [...model.tables.keys(), ...after.stages.map((stage) => stage.name)]
         .map(plainName).filter((name, i, names) => names.indexOf(name) === i);
@@ -45,14 +45,14 @@ function axesOf(name) {
     return [model.rows.length === model.queries ? 'query' : 'column', 'column'];
 }
 
-/* Where a number stands in the table that holds it: an index for each axis of its shape. */
+/* The indices of a number in the table that holds it, one for each axis of its shape. */
 function indicesOf(name, head, row, column) {
     const { shape } = heldTableOf(name, head);
     if (shape.length === 4) return [state.item, Math.floor(head * shape[1] / headsNow()), row, column];
     return shape.length === 3 ? [state.item, row, column] : shape.length === 2 ? [row, column] : [column];
 }
 
-/* Whether a stage is made by a mistake, so that no arithmetic of the page gives it. */
+/* Whether a mistake makes the stage, so that no arithmetic of the page gives it. */
 const isWrong = (name) => job.isWrong(name) || shownEvaluation().wrong.includes(name);
 
 /* --- before and after -------------------------------------------------------------------------------------------- */
@@ -65,7 +65,7 @@ function tableBefore(name, head) {
     return known && head < original.heads ? tableIn(before, name, head) : null;
 }
 
-/* For each row or column the index that it had, -1 where there was none. Queries may be some of the tokens. */
+/* The index before the edits of each row or column, -1 where there was none. Queries may be some of the tokens. */
 function matchAxis(axis, count, countBefore) {
     const same = (i) => (i < countBefore ? i : -1);
     const index = axis === 'key' ? (i) => tokenOrigins[i]
@@ -74,8 +74,8 @@ function matchAxis(axis, count, countBefore) {
     return Array.from({ length: count }, (nothing, i) => (taken ? index(i) : same(i)));
 }
 
-/* The numbers of before at the places of now, and `isNew`, 1 where there was none. Null where the columns mean other things
- * now. */
+/* The numbers before the edits, in the cells of now, and `isNew`, 1 where there was none. Null where the columns
+ * mean something else now. */
 function numbersBefore(name, now, was) {
     const [down, across] = axesOf(name);
     if (was === null || (across === 'column' && was.columns !== now.columns)) return null;
@@ -91,7 +91,7 @@ function numbersBefore(name, now, was) {
     return Object.assign(numbers, { isNew });
 }
 
-/* A difference: 0 where both are the same infinity. */
+/* The difference; 0 where both are the same infinity. */
 const differenceOf = (now, was) => (Object.is(now, was) ? 0 : now - was);
 
 function makeShown(name, head) {
@@ -106,7 +106,7 @@ function makeShown(name, head) {
     return { name, head, mode: 'difference', ...now, numbers, isNew, signs: true, ghosts: null, most: largestMagnitude(numbers) };
 }
 
-/* The table as it is shown now, with the scale of its colours. */
+/* The table as shown now, with the scale of its colours. */
 function shownTable(name, head = state.head) {
     const key = `${name},${state.item},${head},${state.mode}`;
     if (!shownTables.has(key)) {
@@ -116,7 +116,6 @@ function shownTable(name, head = state.head) {
     return shownTables.get(key);
 }
 
-/* Each row on a scale of its own. */
 const rowScale = (shown, row) =>
     colourScale(shown.numbers.subarray(row * shown.columns, (row + 1) * shown.columns), shown.signs);
 
@@ -132,7 +131,7 @@ function largestChange(name) {
 
 const within = (i, count) => Math.min(Math.max(i, 0), Math.max(count - 1, 0));
 
-/* The row and the column of a table that the choice marks. */
+/* The row and column of a table that the choice marks. */
 function placeIn(name, shown) {
     const [down, across] = axesOf(name), { at } = state;
     const row = down === 'query' ? at.query : down === 'key' ? at.key : at.down;
@@ -140,7 +139,7 @@ function placeIn(name, shown) {
     return { row: within(row, shown.rows), column: within(column, shown.columns) };
 }
 
-/* The cell that is looked at in the chosen table: beneath the pointer, or chosen. */
+/* The cell of the chosen table under the pointer; else the chosen cell. */
 function lookedAt() {
     const shown = shownTable(state.name), { pointed } = state;
     const isThere = pointed && pointed.row < shown.rows && pointed.column < shown.columns;
@@ -148,7 +147,6 @@ function lookedAt() {
     return { name: state.name, ...placeIn(state.name, shown) };
 }
 
-/* Makes a cell the chosen one. */
 function choosePlace(name, row, column) {
     const [down, across] = axesOf(name), shown = shownTable(name), { at } = state;
     state.name = name;
@@ -157,7 +155,7 @@ function choosePlace(name, row, column) {
     at[across === 'column' ? 'across' : across] = within(column, shown.columns);
 }
 
-/* After an edit that took something away: what is chosen is still there. */
+/* After an edit removed something: choose a cell that is still there. */
 function keepChoice() {
     state.head = within(state.head, headsNow());
     if (!tableNames().includes(state.name)) state.name = firstName();
@@ -165,7 +163,7 @@ function keepChoice() {
     choosePlace(state.name, row, column);
 }
 
-/* The table that the page opens with: weights, or the last of those that --stages names. */
+/* The page opens with the weights, or with the last stage that --stages names. */
 const OPENS = ['weights', 'dropped', 'masked', 'capped', 'scaled', 'scores', 'query'];
 const isAsked = (name) => job.stages.some(([asked]) => asked === name);
 const firstName = () => OPENS.find((name) => isAsked(name) && stageOf(name)) || OPENS.find(stageOf) || tableNames()[0];
@@ -176,25 +174,24 @@ const NAMES = { heads: 'heads side by side', key_inputs: 'key inputs' };
 const nameText = (name) => NAMES[name] || name.replace(/\.weight$/, '');
 
 const ROW_SENTENCES = {
-    inputs: 'Each row is one token: the numbers that stand for it.',
-    key_inputs: 'Each row is one token that is looked at: the numbers that stand for it.',
+    inputs: 'Each row is one token: the numbers that represent it.',
+    key_inputs: 'Each row is one token that queries look at: the numbers that represent it.',
     normed: 'Each row is one token after the norm of the layer.',
     query: 'Each row is the query of one token: what it asks for.',
     key: 'Each row is the key of one token: what it is found by.',
-    value: 'Each row is the value of one token: what it gives to those that look at it.',
-    scores: 'Each row is one query, each column one key: their numbers multiplied pair by pair and added up.',
+    value: 'Each row is the value of one token: what it gives to the tokens that look at it.',
+    scores: 'Each row is one query, each column one key: the sum of their numbers, multiplied pair by pair.',
     scaled: 'Each row is one query: its scores times the scale.',
-    capped: 'Each row is one query: its scores, held between the two ends of the softcap.',
-    masked: 'Each row is one query: a key that it may not see has −∞.',
-    weights: 'Each row is one query: how it shares its attention, 1 in all, among the keys.',
-    entropy: 'Each row is one query: how evenly it looks at the keys, 0 where at one alone, log of their number where at all alike.',
+    capped: 'Each row is one query: its scores, kept within the softcap.',
+    masked: 'Each row is one query: a masked key has −∞.',
+    weights: 'Each row is one query: how it shares its attention among the keys; the shares add up to 1.',
+    entropy: 'Each row is one query: how evenly it looks at the keys: 0 for one key alone, log of their number for all alike.',
     dropped: 'Each row is one query: its weights after dropout.',
-    context: 'Each row is one query: the values of all keys, mixed by its weights.',
+    context: 'Each row is one query: the sum of the values, each times its weight.',
     heads: 'Each row is one query: the contexts of all heads, one after another.',
-    output: 'Each row is one query: what the module gives on.',
+    output: 'Each row is one query: what the module returns.',
 };
 
-/* One sentence that says what a row of a table is. */
 function rowSentence(name) {
     const stem = /^W_(query|key|value)(\.weight)?$/.exec(name);
     if (stem) return `Each column makes one number of every ${stem[1]}: a token times this column, added up.`;

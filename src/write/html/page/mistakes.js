@@ -13,8 +13,9 @@
 
 const lacks = (held, sentence) => (model) => (held(model) ? null : sentence);
 const firstOf = (...whys) => (model) => whys.reduce((found, why) => found || why(model), null);
-const isCausal = lacks(({ settings }) => settings.causal, 'Nothing is causal.');
+const isCausal = lacks(({ settings }) => settings.causal, 'The mask is not causal.');
 const hasHeadsOfOwn = lacks(({ heads }) => heads > 1, 'There is one head.');
+const isCapped = lacks(({ settings }) => settings.softcap > 0, 'There is no softcap.');
 const drops = lacks(({ settings }) => settings.dropout > 0, 'There is no dropout.');
 const projects = lacks(({ starts }) => starts === 'inputs', 'This page starts at query, key and value.');
 const isMasked = lacks(hasMask, 'There is no mask.');
@@ -24,6 +25,7 @@ const rowsAlike = firstOf(hasAllRows, lacks(({ queries, keys, heads, keyHeads })
 const columnsAlike = lacks(({ dHead, dValue }) => dHead === dValue, 'Key and value have other shapes.');
 const hasOut = lacks((model) => isSplit(model) && outProjection(model) !== null && !model.settings.stacked, 'There is no out_proj.');
 const squareOut = firstOf(hasOut, lacks((model) => outProjection(model).shape[0] === outProjection(model).shape[1], 'out_proj is not square.'));
+const isMerged = firstOf(projects, lacks(isSplit, 'Heads are not put side by side.'), hasHeadsOfOwn);
 const isGrouped = lacks(({ heads, keyHeads }) => keyHeads > 1 && keyHeads < heads, 'Heads of key and value are not shared in groups.');
 
 /* --- scale, softcap ---------------------------------------------------------------------------------------------- */
@@ -35,13 +37,13 @@ const widthOf = ({ heads, dHead }) => heads * dHead;
 const columnsOfInputs = ({ tables }) => columnsOf(tables.get('inputs'));
 
 const capStage = (cap, formula) => ({
-    why: lacks(({ settings }) => settings.softcap > 0, 'There is no softcap.'), tells: { capped: formula },
+    why: isCapped, tells: { capped: formula },
     stages: { capped: ({ model }, line) => line.scaled.map((scaled, key) => round(cap(model.settings.softcap, scaled, line.scores[key], scaleOf(model)))) },
 });
 
 /* --- softmax ----------------------------------------------------------------------------------------------------- */
 
-/* A softmax over some of the masked scores of a head or of all, { at: [row, key] ...}; forbidden ones have no part. */
+/* A softmax over masked scores of several lines, [line, key] each; masked keys take no part. */
 function softmaxElsewhere(evaluation, line, key, lines) {
     const seen = lines.filter(([one, at]) => one.bias[at] > -Infinity), scores = seen.map(([one, at]) => one.masked[at]);
     const largest = scores.reduce((most, score) => (score > most || Number.isNaN(score) ? score : most), -Infinity);
@@ -50,7 +52,7 @@ function softmaxElsewhere(evaluation, line, key, lines) {
     return sum === 0 ? Math.exp(line.masked[key] - largest) : Math.exp(line.masked[key] - largest) / sum;
 }
 
-/* `others(evaluation, line, key)`: the lines and keys that a weight shares its softmax with. */
+/* `others(evaluation, line, key)`: the lines and keys that share a softmax with this weight. */
 const softmaxOver = (others, formula, why = hasAllRows) => ({
     why, tells: { weights: formula },
     stages: {
@@ -61,16 +63,12 @@ const softmaxOver = (others, formula, why = hasAllRows) => ({
     },
 });
 
-/* A line up to its masked scores, which are all that another line asks of it. */
-const scoresOfRow = (evaluation, item, head, row) => evaluation.started(item, head, row);
 const allRows = ({ model: { rows } }) => rows.map((query, row) => row);
 
-/* Each row for itself: `make(row)` of { masked, bias, sink }. */
+/* A softmax of each row alone: `make(row)` of { masked, bias, sink }. */
 const softmaxOfRow = (make, formula) => ({
     tells: { weights: formula },
-    stages: {
-        weights: (evaluation, line) => (line.empty ? STAGE_MAKERS.weights(evaluation, line) : make(line).map(round)),
-    },
+    stages: { weights: (evaluation, line) => (line.empty ? STAGE_MAKERS.weights(evaluation, line) : make(line).map(round)) },
 });
 
 const seenOf = (line, of) => line.masked.map((score, key) => (line.bias[key] > -Infinity ? of(score) : 0));
@@ -94,14 +92,14 @@ function shares(line) {
 
 /* --- mask -------------------------------------------------------------------------------------------------------- */
 
-/* Another rule in the place of the causal one: (position, query, key, keys) -> forbidden. */
+/* A rule in place of the causal one: (position, query, key, keys) -> masked. */
 const causalRule = (forbids, formula) => ({
     why: isCausal, tells: { masked: formula }, change: (model) => ({ ...setting(() => ({ causal: false }))(model), forbids }),
 });
 
 const movedQueries = (by, formula) => ({
-    why: firstOf(lacks((model) => !model.hasLengths, 'Its lengths are those of a cache.'),
-        lacks(({ settings, alibiSlopes }) => settings.causal || settings.left >= 0 || settings.right >= 0 || alibiSlopes, 'Nothing asks where a query stands.'),
+    why: firstOf(lacks((model) => !model.hasLengths, 'Its lengths come from a cache.'),
+        lacks(({ settings, alibiSlopes }) => settings.causal || settings.left >= 0 || settings.right >= 0 || alibiSlopes, 'Nothing depends on the position of a query.'),
         lacks(({ alibiPenalties }) => !alibiPenalties, 'ALiBi counts from the first or the last key here.')),
     tells: { masked: formula }, change: (model) => ({ ...model, offsets: model.offsets.map((offset) => offset + by) }),
 });
@@ -111,7 +109,7 @@ const movedWindow = (side, by) => ({
     change: setting(({ settings }) => ({ [side]: settings[side] + by })),
 });
 
-/* Forbidden scores become numbers, and take part from there on. */
+/* Masked scores become numbers, and take part from there on. */
 function filled(evaluation, line, of) {
     const masked = STAGE_MAKERS.masked(evaluation, line).map((score, key) => (line.bias[key] === -Infinity ? round(of(key)) : score));
     line.forbidden = line.bias.map((bias) => (bias === -Infinity ? 1 : 0));
@@ -129,22 +127,20 @@ const filledWith = (number) => ({
 
 /* --- roles, weights, groups -------------------------------------------------------------------------------------- */
 
-const WORDS_OF_ROLES = { query: 'query', key: 'key', value: 'value', inputs: 'inputs' };
-
 function swapped(taken, why) {
-    const of = (id) => WORDS_OF_ROLES[taken[id] || id], tells = {};
+    const of = (id) => taken[id] || id, tells = {};
     if (taken.query || taken.key) tells.scores = `${of('query')} . ${of('key')}^T`;
     if (taken.value) tells.context = `weights . ${of('value')}`;
     return { why, taken, tells };
 }
 
-/* The inputs of keys cut into heads as values are; where their width is that of one head, each head has them whole. */
+/* The key inputs cut into heads as values are; where they are as wide as one head, each head has all of them. */
 function cutInputs({ model }, item, head) {
     const source = sourceOf(model, 'value'), width = columnsOf(source), { keys, dValue: d } = model, step = width === d ? 0 : d;
     return Float64Array.from({ length: keys * d }, (nothing, i) => source.numbers[(item * keys + Math.floor(i / d)) * width + head * step + (i % d)]);
 }
 
-/* weights^T . value: a column of the weights of the head, as a row. */
+/* weights^T . value, a row: a column of the head's weights. */
 function contextOfColumn(evaluation, line) {
     const { model } = evaluation, context = new Float64Array(model.dValue), value = evaluation.taken('value', line.item, keyHeadOf(model, line.head));
     for (let key = 0; key < model.keys; key++) {
@@ -156,25 +152,23 @@ function contextOfColumn(evaluation, line) {
 
 /* --- parameters -------------------------------------------------------------------------------------------------- */
 
-/* The tables of which `held` is true, changed by `change`; a table that becomes null is gone. */
+/* Changes the tables that `held` accepts by `change`; null removes a table. */
 const changedTables = (held, change) => (model) => ({
     ...model, tables: namedTables(Array.from(model.tables.values(), (table) => (held(table) ? change(table) : table)).filter(Boolean)),
 });
 
-function turned(table) {
+function transpose(table) {
     const [rows, columns] = table.shape;
     return { ...table, numbers: table.numbers.map((nothing, i) => table.numbers[(i % columns) * rows + Math.floor(i / columns)]) };
 }
 
-const weightsOf = (model, stems) => Array.from(model.tables.values()).filter((table) => isWeight(table, stems));
 const isWeight = ({ name, shape }, stems) => shape.length === 2 && stems.some((stem) => [stem, `${stem}.weight`].includes(name.replace(/^heads\.\d+\./, '')));
 const isBias = ({ name }, stems) => stems.some((stem) => name.replace(/^heads\.\d+\./, '') === `${stem}.bias`);
 
-const stageOfStem = (stem) => stem.replace('W_', '');
-const matrixTurned = (...stems) => ({
-    why: firstOf(projects, lacks((model) => weightsOf(model, stems).every(({ shape: [rows, columns] }) => rows === columns), 'The matrix is not square.')),
-    change: changedTables((table) => isWeight(table, stems), turned),
-    tells: Object.fromEntries(stems.map((stem) => [stageOfStem(stem), 'inputs . the transpose of the matrix'])),
+const matrixTransposed = (...stems) => ({
+    why: firstOf(projects, lacks((model) => Array.from(model.tables.values()).filter((table) => isWeight(table, stems)).every(({ shape: [rows, columns] }) => rows === columns), 'The matrix is not square.')),
+    change: changedTables((table) => isWeight(table, stems), transpose),
+    tells: Object.fromEntries(stems.map((stem) => [stem.replace('W_', ''), 'inputs . the transpose of the matrix'])),
 });
 
 const biasMissing = (...stems) => ({
@@ -192,7 +186,7 @@ function wholeProjection(evaluation, id, item) {
     return { width: by.width, numbers: made };
 }
 
-/* `at(sizes, id, head, token, column)` -> [id, place among the numbers (T, H d) of that projection]. */
+/* `at(sizes, id, head, token, column)` -> [id, index into the numbers (T, H d) of that projection]. */
 const splitOtherwise = (at, formula, why = isCut) => ({
     why, tells: { projected: formula },
     stages: {
@@ -219,14 +213,14 @@ const packedAt = (order) => ({ heads, columns }, id, head, token, column) => {
 const splitPacked = (order, words) => splitOtherwise(packedAt(order), `query, key, value side by side, read as ${words}`,
     firstOf(isCut, lacks(({ heads, keyHeads, dHead, dValue, tables }) => heads === keyHeads && dHead === dValue && !tables.has('key_inputs'), 'They have other shapes.')));
 
-/* The scores of one head are the sum of those of all. */
+/* The scores of one head are the sum of those of all heads. */
 function joinedScores(evaluation, line) {
     const { heads } = evaluation.model, each = Array.from({ length: heads }, (nothing, head) => STAGE_MAKERS.scores(evaluation, { ...line, head }));
     return each[0].map((nothing, key) => round(each.reduce((sum, scores) => sum + scores[key], 0)));
 }
 
 /* `at(sizes, row, column)` -> [head, row, column] of the contexts. */
-const mergedOtherwise = (at, formula, why = firstOf(projects, lacks(isSplit, 'Heads are not put side by side.'), hasHeadsOfOwn)) => ({
+const mergedOtherwise = (at, formula, why = isMerged) => ({
     why, tells: { output: formula, heads: formula },
     stages: {
         heads: (evaluation, item, row) => {
@@ -274,16 +268,16 @@ const MISTAKES = {
         tells: { weights: 'softmax of what is not scaled, then x the scale' },
         stages: { weights: (evaluation, line) => STAGE_MAKERS.weights(evaluation, line).map((weight) => round(weight * evaluation.model.weightsFactor)) },
     },
-    'softmax-queries': softmaxOver((evaluation, line, key) => allRows(evaluation).map((row) => [scoresOfRow(evaluation, line.item, line.head, row), key]),
+    'softmax-queries': softmaxOver((evaluation, line, key) => allRows(evaluation).map((row) => [evaluation.started(line.item, line.head, row), key]),
         'softmax over the queries, down each column'),
     'softmax-heads': softmaxOver((evaluation, line, key) => Array.from({ length: evaluation.model.heads }, (nothing, head) =>
-        [scoresOfRow(evaluation, line.item, head, line.row), key]), 'softmax over the heads', hasHeadsOfOwn),
+        [evaluation.started(line.item, head, line.row), key]), 'softmax over the heads', hasHeadsOfOwn),
     'softmax-all': softmaxOver((evaluation, line) => allRows(evaluation).flatMap((row) => {
-        const other = scoresOfRow(evaluation, line.item, line.head, row);
+        const other = evaluation.started(line.item, line.head, row);
         return Array.from(other.masked, (nothing, at) => [other, at]);
     }), 'softmax over keys and queries together'),
     'softmax-base-2': softmaxOfRow(base2, 'powers of 2 over their sum'),
-    'softmax-overflow': softmaxOfRow(unshifted, 'exp over the sum, the largest not taken off'),
+    'softmax-overflow': softmaxOfRow(unshifted, 'exp over the sum, without subtracting the largest'),
     'softmax-missing': softmaxOfRow((line) => seenOf(line, (score) => score), 'the scores themselves, 0 where masked'),
     'softmax-sum-of-scores': softmaxOfRow(shares, 'each score over the sum of its row'),
     'mask-missing': { why: isCausal, change: setting(() => ({ causal: false })) },
@@ -292,9 +286,9 @@ const MISTAKES = {
     'mask-inverted': causalRule((position, query, key) => key <= position, ', -inf where key <= query'),
     'mask-inverted-own-seen': causalRule((position, query, key) => key < position, ', -inf where key < query'),
     'mask-mirrored': causalRule((position, query, key, keys) => key + query >= keys, ', -inf where key > keys + 1 - query'),
-    'mask-offset-plus-1': movedQueries(1, ', masked as if queries stood one place later'),
-    'mask-offset-minus-1': movedQueries(-1, ', masked as if queries stood one place earlier'),
-    'mask-causal': { why: firstOf(lacks(({ settings }) => !settings.causal, 'It is causal.'), lacks(({ relative }) => !relative, 'The table of distances would be another.')), change: setting(() => ({ causal: true })) },
+    'mask-offset-plus-1': movedQueries(1, ', masked as if queries stood one position later'),
+    'mask-offset-minus-1': movedQueries(-1, ', masked as if queries stood one position earlier'),
+    'mask-causal': { why: firstOf(lacks(({ settings }) => !settings.causal, 'The mask is already causal.'), lacks(({ relative }) => !relative, 'A causal mask needs another table of distances.')), change: setting(() => ({ causal: true })) },
     'fill-zero': filledWith(0),
     'fill-small': filledWith(-9),
     'fill-after-softmax': {
@@ -324,10 +318,10 @@ const MISTAKES = {
         why: firstOf(hasAllRows, lacks(({ queries, keys }) => queries === keys, 'There are not as many queries as keys.')),
         tells: { context: 'weights^T . value' }, stages: { context: contextOfColumn },
     },
-    'matrix-transposed': matrixTurned('W_query', 'W_key', 'W_value'),
-    'matrix-query-transposed': matrixTurned('W_query'),
-    'matrix-key-transposed': matrixTurned('W_key'),
-    'matrix-value-transposed': matrixTurned('W_value'),
+    'matrix-transposed': matrixTransposed('W_query', 'W_key', 'W_value'),
+    'matrix-query-transposed': matrixTransposed('W_query'),
+    'matrix-key-transposed': matrixTransposed('W_key'),
+    'matrix-value-transposed': matrixTransposed('W_value'),
     'bias-missing': biasMissing('W_query', 'W_key', 'W_value'),
     'split-view': splitOtherwise(({ columns, tokens }, id, head, token, column) => [id, (head * tokens + token) * columns + column],
         'the projection, its rows read on from head to head'),
@@ -340,17 +334,15 @@ const MISTAKES = {
         change: setting((model) => ({ scale: (wholeScaleOf(model) / Math.sqrt(model.heads)) * model.settings.temperature })),
         tells: { scores: 'query . key^T of all columns, as one head' }, stages: { scores: joinedScores },
     },
-    'merge-view': {
-        ...mergedOtherwise(({ heads, columns, rows }, row, column) => {
-            const at = row * heads * columns + column;
-            return [Math.floor(at / columns / rows), Math.floor(at / columns) % rows, at % columns];
-        }, 'contexts read on from head to head, as if side by side', firstOf(projects, lacks(isSplit, 'Heads are not put side by side.'), hasHeadsOfOwn, hasAllRows)),
-    },
+    'merge-view': mergedOtherwise(({ heads, columns, rows }, row, column) => {
+        const at = row * heads * columns + column;
+        return [Math.floor(at / columns / rows), Math.floor(at / columns) % rows, at % columns];
+    }, 'contexts read on from head to head, as if side by side', firstOf(isMerged, hasAllRows)),
     'merge-interleaved': mergedOtherwise(({ heads }, row, column) => [column % heads, row, Math.floor(column / heads)], 'columns of the heads in turn'),
     'merge-reversed': mergedOtherwise(({ heads, columns }, row, column) => [heads - 1 - Math.floor(column / columns), row, column % columns],
         'heads side by side, the last one first'),
     'out-missing': { why: hasOut, tells: { output: 'heads side by side' }, stages: { output: (evaluation, item, row) => evaluation.heads(item, row) } },
-    'out-transposed': { why: squareOut, change: changedTables((table) => table.name === 'out_proj.weight', turned), tells: { output: 'heads . out_proj.weight' } },
+    'out-transposed': { why: squareOut, change: changedTables((table) => table.name === 'out_proj.weight', transpose), tells: { output: 'heads . out_proj.weight' } },
     'out-bias-missing': { why: firstOf(hasOut, lacks(({ tables }) => tables.has('out_proj.bias'), 'out_proj has no bias.')), change: changedTables((table) => table.name === 'out_proj.bias', () => null) },
     'out-twice': {
         why: squareOut, tells: { output: 'heads through out_proj, and once more' },
@@ -358,7 +350,7 @@ const MISTAKES = {
     },
     'groups-tiled': { why: isGrouped, change: (model) => ({ ...model, groups: (head) => head % model.keyHeads }), tells: { scores: 'query . key^T of head modulo heads of key', context: 'weights . value of head modulo heads of value' } },
     'groups-first': { why: isGrouped, change: (model) => ({ ...model, groups: () => 0 }), tells: { scores: 'query . key^T of the first head of key', context: 'weights . value of the first head of value' } },
-    'softcap-missing': { why: lacks(({ settings }) => settings.softcap > 0, 'There is no softcap.'), change: setting(() => ({ softcap: 0 })) },
+    'softcap-missing': { why: isCapped, change: setting(() => ({ softcap: 0 })) },
     'softcap-not-multiplied': capStage((softcap, scaled) => Math.tanh(scaled / softcap), 'tanh(scaled / softcap)'),
     'softcap-before-scale': capStage((softcap, scaled, score, scale) => softcap * Math.tanh(score / softcap) * scale, 'softcap x tanh(scores / softcap) x scale'),
     'sinks-missing': { why: lacks(({ sinks }) => sinks !== null, 'There are no sinks.'), change: (model) => ({ ...model, sinks: null }) },
@@ -375,7 +367,7 @@ const NO_MISTAKE = 'none';
 const mistakeOf = ({ settings }) => (settings.mistake === NO_MISTAKE ? {} : MISTAKES[settings.mistake]);
 const whyNoMistake = (model, name) => (MISTAKES[name].why ? MISTAKES[name].why(model) : null);
 
-/* Those that this job can have: [name, sentence] each. */
+/* The mistakes that this job can have: [name, sentence] each. */
 function possibleMistakes(model) {
     const sentences = JSON.parse(byId('data-mistakes').textContent);
     const there = Object.keys(MISTAKES).filter((name) => name in sentences && !whyNoMistake(model, name));

@@ -55,7 +55,7 @@ function drawOfJob() {
     return { kind: 'words', words: new Uint32Array(decodeBytes('draws').buffer), ...job.draws };
 }
 
-/* The scale as it was said, null for 1 / sqrt(d); with a mistake, or where the query is scaled, as it came out. */
+/* The scale as given, null for 1 / sqrt(d); with a mistake, or where the query is scaled, as computed. */
 function saidScale() {
     const scale = job.scales_query && job.starts === 'inputs' ? job.query_scale : job.scale;
     const usual = 1 / Math.sqrt(job.d_head) / job.temperature === scale;
@@ -70,14 +70,14 @@ function settingsOfJob() {
     };
 }
 
-/* Lists of labels, one or one for each item, or null: as they are shown, and as the input has them. */
+/* Lists of labels, one or one for each item, or null: as shown, and as given. */
 function labelsOfJob() {
     const own = job.query_tokens !== undefined, shown = own ? job.query_tokens : job.tokens;
     return {
         keyLabels: job.tokens, keyTexts: job.token_texts || job.tokens, ownQueries: own,
         queryLabels: own ? job.query_tokens : null, queryTexts: own ? job.query_texts || job.query_tokens : null,
         firstQuery: job.labelled_queries ? job.first_query : null,
-        tokens: shown ? shown[0] : [], keyTokens: own && job.tokens ? job.tokens[0] : null,
+        tokens: shown ? shown[0] : [],
     };
 }
 
@@ -95,7 +95,7 @@ function modelOf() {
     };
 }
 
-/* The number that the scores are multiplied with, or the query before them. */
+/* The factor of the scores, or of the query before them. */
 function wholeScaleOf({ settings, dHead }) {
     return (settings.scale === null ? 1 / Math.sqrt(dHead) : settings.scale) / settings.temperature;
 }
@@ -103,7 +103,7 @@ function wholeScaleOf({ settings, dHead }) {
 const queryScaleOf = (model) => (job.scales_query ? wholeScaleOf(model) : 1);
 const scaleOf = (model) => (job.scales_query && model.starts === 'inputs' ? 1 : wholeScaleOf(model));
 
-/* Whether the mask may forbid a key or add to a score. */
+/* Whether the mask may mask a key or add to a score. */
 function hasMask({ settings, hasLengths, mask, alibiSlopes, relative }) {
     return settings.causal || settings.left >= 0 || settings.right >= 0 || hasLengths || mask !== null || alibiSlopes !== null
         || relative !== null;
@@ -115,7 +115,7 @@ const isSplit = (model) => model.starts === 'inputs' && model.job.mechanism === 
 
 const labelIn = (lists, item, token) => (lists ? lists[lists.length > 1 ? item : 0][token] : '');
 
-/* The label of a key, or of the query of row `row`; '' where it has none. Fit to be shown. */
+/* The label of a key, or of the query of row `row`, as shown; '' where it has none. */
 const keyLabelOf = (model, item, key) => labelIn(model.keyLabels, item, key);
 
 function queryLabelAt(model, item, query) {
@@ -128,11 +128,11 @@ const queryLabelOf = (model, item, row) => queryLabelAt(model, item, model.rows[
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]/g;
 const MOST_COLUMNS = 60;
 
-/* A blank at either end or beside another as an open box. */
+/* Shows a blank at either end or next to another as an open box. */
 const seenBlanks = (text) => text.split('').map((one, i) =>
     (one === ' ' && [undefined, ' '].some((blank) => text[i - 1] === blank || text[i + 1] === blank) ? '\u2423' : one)).join('');
 
-/* A text as text_shown of attn has it: what is hidden is seen, and what is long is cut. */
+/* As text_shown of attn: shows hidden characters, and cuts long texts. */
 function shownText(text) {
     const named = { '\t': '\\t', '\n': '\\n', '\r': '\\r' };
     const code = (one, digits) => one.charCodeAt(0).toString(16).padStart(digits, '0');

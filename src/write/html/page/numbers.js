@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-/* Numbers and tokens as a reader sees them. */
+/* Numbers and tokens as the reader sees them. */
 
-/* `text` is a number above 0 rounded to so many decimals, `exact` the same number with all its digits. What lies halfway
- * goes to the even digit, as printf rounds it; toFixed and toExponential round it up. */
+/* `text` is a number above 0 rounded to so many decimals, `exact` has all its digits. Rounds ties to even, as printf
+ * does; toFixed and toExponential round them up. */
 function halfToEven(text, exact, decimals) {
     const end = exact.indexOf('.') + 1 + decimals, below = exact.slice(0, decimals > 0 ? end : end - 1);
     return /^50*$/.test(exact.slice(end)) && '02468'.includes(below[below.length - 1]) ? below : text;
 }
 
-/* With decimals that tell what lies halfway. */
+/* Enough decimals to detect a tie. */
 const manyDecimals = (decimals) => Math.min(decimals + 60, 100);
 
-/* Whether a number above 0 may lie halfway between two of so many decimals: all but a few are told apart at a glance. */
+/* Whether rounding a number above 0 to so many decimals may be a tie: most are ruled out at once. */
 function mayBeHalfway(number, decimals) {
     const units = number * 10 ** decimals;
     return !(Math.abs(units - Math.floor(units) - 0.5) > 1e-6);
@@ -28,10 +28,10 @@ function exponentDecimals(number, decimals) {
     return even === digits ? text : `${even}e${exponent}`;
 }
 
-/* As text_wants_exponent has it: outside 1e-4 .. 1e6, and 0.0001 in float32 lies a little below it. */
+/* As text_wants_exponent: outside 1e-4 .. 1e6. 0.0001 in float32 lies a little below 1e-4. */
 const wantsExponent = (magnitude) => magnitude !== 0 && (magnitude < 0.999999e-4 || magnitude > 1e6);
 
-/* A number that shows as zero has no sign. */
+/* No sign on a number that shows as zero. */
 const signed = (number, text) => (number < 0 && /[1-9]/.test(text) ? '−' : '') + text;
 
 /* As attn prints it: fixed decimals, or an exponent. */
@@ -43,25 +43,9 @@ function numberText(number, decimals = job.precision) {
     return signed(number, text);
 }
 
-const labelOf = (lists, item, token) => (lists ? lists[lists.length > 1 ? item : 0][token] : '');
-
-/* The label of a key, or of the query of a row; '' where it has none. */
-const keyLabel = (item, key) => labelOf(job.tokens, item, key);
-
-function queryLabel(item, row) {
-    if (job.query_tokens) return labelOf(job.query_tokens, item, job.positions[row]);
-    return job.labelled_queries ? keyLabel(item, job.first_query + job.positions[row]) : '';
-}
-
-/* The label, or the position where there is none, counted from 1. */
-const keyName = (item, key) => keyLabel(item, key) || String(key + 1);
-const queryName = (item, row) => queryLabel(item, row) || String(job.positions[row] + 1);
-
-const queryTitle = (item, row) => queryLabel(item, row) || `query ${job.positions[row] + 1}`;
-
 const plural = (count, word, many = word + 's') => `${count} ${count === 1 ? word : many}`;
 
-/* An element with attributes, and with children or text: text is never read as HTML. */
+/* An element with attributes, and with children or text, which is never read as HTML. */
 function element(name, attributes = {}, ...children) {
     const made = document.createElement(name);
     for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
@@ -69,7 +53,7 @@ function element(name, attributes = {}, ...children) {
     return made;
 }
 
-/* A token from the input: its direction stays its own. */
+/* A token of the input, isolated: it may run right to left. */
 function tokenElement(text) {
     return element('bdi', { class: 'token', title: text }, text);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The page: what is drawn when, the header, keys of the large table, and the beginning. */
+/* The page: when to draw what, the header, keys of the large table, and the start. */
 
 const layouts = { large: null, links: null };
 
@@ -29,10 +29,10 @@ function showLargeText() {
     byId('large-note').textContent = lost ? 'Before the edits this table had another shape.' : '';
 }
 
-/* As in the map of its cells. */
+/* The colours of the cells. */
 const barColour = ({ signs }, number) => (signs ? colours().diverging[number < 0 ? 1 : 5] : colours().sequential[4]);
 
-/* The chosen row as bars, where its numbers have no room in the table. */
+/* The chosen row as bars, where its numbers do not fit into the table. */
 function showRowBars(shown, { row, column }) {
     const canvas = byId('row-bars'), { cell, left } = layouts.large, bars = cell < LEAST_NUMBERED && shown.columns > 1;
     canvas.hidden = !bars;
@@ -52,7 +52,7 @@ function showRowBars(shown, { row, column }) {
     context.fillRect(left, zero, cell * shown.columns, 1);
 }
 
-/* The colours from the least to the most, and what a masked cell looks like. */
+/* The colours from least to most, and a masked cell. */
 function drawLegend(shown, byRow) {
     const { scale } = shown, table = scaleTable(scale), stops = [];
     for (let i = 0; i < 256; i += 15) stops.push(colourText(table.subarray(i * 3, i * 3 + 3)));
@@ -68,7 +68,6 @@ function showArithmetic() {
     byId('arithmetic').replaceChildren(evaluation.explain(name, state.item, state.head, row, column));
 }
 
-/* What changes while the pointer moves. */
 function showPointed() {
     showLarge();
     showCellBar();
@@ -81,7 +80,7 @@ function showLinks() {
     byId('all-rows').parentElement.hidden = layouts.links.sides.rows < 2 || !allRowsFit(layouts.links.sides);
 }
 
-/* Pictures first, then what changes the page: a picture that is drawn after that would make the browser lay it out. */
+/* Pictures first, then the elements: a picture drawn after them would make the browser lay out the page. */
 function show() {
     showLarge();
     drawFlow();
@@ -95,11 +94,11 @@ function show() {
     showTokens();
     showSettings();
     showPast();
-    showHeader();
+    byId('sizes').textContent = sizesText();
     if (!drag) byId('spoken').textContent = spokenNow();
 }
 
-/* The chosen cell in a sentence, for those who listen. */
+/* The chosen cell in a sentence, for screen readers. */
 function spokenNow() {
     const shown = shownTable(state.name), { row, column } = lookedAt(), at = row * shown.columns + column;
     const head = isOfHeads(state.name) && headsNow() > 1 ? `head ${state.head + 1}, ` : '';
@@ -127,8 +126,14 @@ function chooseTable(name) {
     show();
 }
 
-function chooseCell(row, column) {
-    choosePlace(state.name, row, column);
+function chooseCell(name, row, column) {
+    choosePlace(name, row, column);
+    show();
+}
+
+function chooseAt(at) {
+    Object.assign(state.at, at);
+    state.pointed = null;
     show();
 }
 
@@ -137,7 +142,6 @@ function chooseHead(head) {
     show();
 }
 
-/* The table before or after the chosen one. */
 function stepTable(steps) {
     const names = [...flow.cards.keys()];
     chooseTable(names[(names.indexOf(state.name) + steps + names.length) % names.length]);
@@ -151,14 +155,8 @@ function stepMode() {
     show();
 }
 
-/* The arithmetic as a sheet from below, where the screen is narrow. */
-function openSheet() {
-    byId('arithmetic-panel').classList.add('open');
-}
-
-function closeSheet() {
-    byId('arithmetic-panel').classList.remove('open');
-}
+/* On a narrow screen the arithmetic is a sheet from below. */
+const showSheet = (open) => byId('arithmetic-panel').classList.toggle('open', open);
 
 /* --- keys -------------------------------------------------------------------------------------------------------- */
 
@@ -180,14 +178,14 @@ function editFromKeys() {
 
 const LETTERS = {
     h: (steps) => chooseHead(state.head + steps), s: stepTable, d: stepMode, enter: editFromKeys, f2: editFromKeys,
-    '+': () => nudge(1, false), '-': () => nudge(-1, false), escape: closeSheet,
+    '+': () => nudge(1, false), '-': () => nudge(-1, false), escape: () => showSheet(false),
 };
 
 function onKey(event) {
     const cell = event.altKey ? null : cellOfKeyPress(event);
     const step = event.altKey ? { ArrowUp: 1, ArrowDown: -1 }[event.key] : undefined;
     if (step) nudge(step, event.shiftKey);
-    else if (cell) chooseCell(...cell);
+    else if (cell) chooseCell(state.name, ...cell);
     else if (event.ctrlKey || event.metaKey || event.altKey) return;
     else if (event.key.toLowerCase() in LETTERS) LETTERS[event.key.toLowerCase()](event.shiftKey ? -1 : 1);
     else return;
@@ -195,19 +193,13 @@ function onKey(event) {
 }
 
 function listenToLinks(canvas) {
-    canvas.addEventListener('click', (event) => {
-        Object.assign(state.at, linksToken(layouts.links, ...pointIn(event)));
-        state.pointed = null;
-        show();
-    });
+    canvas.addEventListener('click', (event) => chooseAt(linksToken(layouts.links, ...pointIn(event))));
     canvas.addEventListener('keydown', (event) => {
         const moves = { ArrowUp: ['query', -1], ArrowDown: ['query', 1], ArrowLeft: ['key', -1], ArrowRight: ['key', 1] };
         const move = moves[event.key], { place, rows, keys } = layouts.links.sides;
         if (!move) return;
         const [side, steps] = move;
-        state.at[side] = within((side === 'query' ? place.row : place.key) + steps, side === 'query' ? rows : keys);
-        state.pointed = null;
-        show();
+        chooseAt({ [side]: within((side === 'query' ? place.row : place.key) + steps, side === 'query' ? rows : keys) });
         event.preventDefault();
     });
 }
@@ -223,7 +215,7 @@ function addList(group, id, label, count, onChoose) {
     group.append(list);
 }
 
-/* Radio buttons in a row: one stop of the Tab key, arrows move among them. */
+/* Radio buttons: one stop of the Tab key, arrows move among them. */
 function addHeadButton(group, head) {
     const input = element('input', { type: 'radio', name: 'head', id: `head-${head}` });
     input.addEventListener('change', () => chooseHead(head));
@@ -282,10 +274,6 @@ function sizesOf(evaluation) {
     return { queries: query.rows, keys: key.rows, heads: headsNow(), columns: query.columns };
 }
 
-function showHeader() {
-    byId('sizes').textContent = sizesText();
-}
-
 function addHeader() {
     const title = job.title[0].toUpperCase() + job.title.slice(1);
     document.title = `${title}: ${sizesText()}`;
@@ -302,7 +290,7 @@ function listenToPage() {
     listenToTable(byId('large'), () => ({ name: state.name, layout: layouts.large }), true);
     byId('large').addEventListener('keydown', onKey);
     listenToLinks(byId('links'));
-    byId('sheet-close').addEventListener('click', closeSheet);
+    byId('sheet-close').addEventListener('click', () => showSheet(false));
     prefersDark.addEventListener('change', repaint);
     addEventListener('resize', repaint);
     for (const [event, value] of [['beforeprint', true], ['afterprint', false]])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* What dropout keeps, drawn as src/model/torch_random.c draws it: mt19937, of which each uniform takes two words, or the
- * generator of a build with MKL, which one word seeds for each call. */
+/* Dropout's draws, as in src/model/torch_random.c: mt19937, two words for each uniform; or the generator of a build
+ * with MKL, which one word seeds for each call. */
 
 const WORDS = 624, PERIOD_OFFSET = 397, MKL_MODULUS = 0x7fffffff, MKL_MULTIPLIER = 1132489760;
 
@@ -49,7 +49,7 @@ function nextMkl(generator) {
 
 /* --- the draws of a model ---------------------------------------------------------------------------------------- */
 
-/* Heads of one module draw in one call, (B, H, Tq, Tk); stacked heads in a call each, (B, Tq, Tk). */
+/* The heads of one module draw in one call, (B, H, Tq, Tk); stacked heads in a call each, (B, Tq, Tk). */
 function startDrawing({ draw, items, heads, queries, keys, settings }) {
     const rows = items * heads * queries;
     const generator = draw.kind === 'seed' ? { words: seededWords(draw.seed), next: WORDS } : { words: draw.words.slice(), next: draw.next };
@@ -59,7 +59,6 @@ function startDrawing({ draw, items, heads, queries, keys, settings }) {
     };
 }
 
-/* The next row of the drawing. */
 function drawRow(drawing) {
     const { generator, keys, kept, bits } = drawing, mkl = generator.build === 'torch-mkl';
     if (mkl && drawing.done % drawing.rowsPerCall === 0) generator.mkl = nextWord(generator) % MKL_MODULUS || 1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* What the page saves: an input of attn that gives the same numbers, and a link that holds the edits. */
+/* What the page saves: an input of attn that gives the same numbers, and a link with the edits. */
 
-/* The shortest decimal that reads back to the same number of the working dtype; JSON has none for what is not finite. */
+/* The shortest decimal that reads back to the same number of the working dtype. JSON has none for NaN and
+ * infinities. */
 function decimalText(number) {
     if (number === -Infinity) return 'null';
     if (!Number.isFinite(number)) return JSON.stringify(String(number));
@@ -12,7 +13,7 @@ function decimalText(number) {
     return String(number);
 }
 
-/* Numbers as lists within lists, by that shape. */
+/* Nested lists of numbers, by that shape. */
 function listText(numbers, shape, at = 0, textOf = decimalText) {
     const below = countOf(shape.slice(1)), parts = [];
     for (let i = 0; i < shape[0]; i++)
@@ -22,24 +23,23 @@ function listText(numbers, shape, at = 0, textOf = decimalText) {
 
 /* --- the file ---------------------------------------------------------------------------------------------------- */
 
-/* A table as attn stores it. */
 function tableText({ shape, numbers, transposed }) {
     if (!transposed) return listText(numbers, shape);
     const [rows, columns] = shape;
     return listText(numbers.map((nothing, i) => numbers[(i % rows) * columns + Math.floor(i / rows)]), [columns, rows]);
 }
 
-/* The command that computes it. */
+/* The mechanism that computes it. */
 function mechanismOf({ job, settings, starts }) {
     if (starts === 'operands') return 'sdpa';
     return ['self', 'causal'].includes(job.mechanism) ? (settings.causal ? 'causal' : 'self') : job.mechanism;
 }
 
-/* What a result says that holds no longer for this file, or that it says itself. */
+/* Settings of the result that do not hold for this file, or that the file shows itself. */
 const LEFT_OUT = ['without', 'random', 'random_seed', 'query', 'mask_true', 'd_out', 'qkv_bias', 'scale', 'kv_heads', 'stacked',
     'dropout_seed'];
 
-/* Of a file that starts at query, key and value, these settings of the job still count. */
+/* Settings that still count in a file that starts at query, key and value. */
 const KEPT_OF_OPERANDS = ['dtype', 'seed', 'skip', 'rng', 'softmax_dtype', 'align', 'empty_row'];
 
 function settingsToSave(model) {
@@ -60,11 +60,11 @@ function settingsToSave(model) {
     return saved;
 }
 
-/* attn_mask as it is read: truth values, or numbers that are added. */
+/* attn_mask as attn reads it: truth values, or numbers to add. */
 function maskText({ adds, shape, numbers }) {
     if (!adds) return listText(numbers, shape, 0, (number) => String(number === 0));
     if (numbers.every((number) => number === 0 || number === 1) && numbers.includes(1))
-        refuse('attn_mask has zeros and ones that are added: JSON cannot tell them from truth values.');
+        refuse('attn_mask adds zeros and ones, which JSON cannot tell from truth values.');
     return listText(numbers, shape);
 }
 
@@ -75,7 +75,7 @@ function labelsToSave({ ownQueries, keyTexts, queryTexts, firstQuery }) {
     return keyTexts && firstQuery !== undefined ? [['tokens', labelsText(keyTexts)]] : [];
 }
 
-/* The numbers that are given for each head, and the mask. */
+/* What is given for each head, and the mask. */
 function masksToSave(model) {
     const parts = [];
     if (model.mask) parts.push(['attn_mask', maskText(model.mask)]);
@@ -85,7 +85,7 @@ function masksToSave(model) {
     return parts;
 }
 
-/* Key or value in two parts: what is of the past, and what is given with it. */
+/* Key or value in two parts: the past, and the rest. */
 function pastToSave({ name, shape, numbers }, past) {
     const [items, heads, keys, columns] = shape, inPast = (i) => Math.floor(i / columns) % keys < past;
     const part = (wanted, rows) => listText(numbers.filter((nothing, i) => inPast(i) === wanted), [items, heads, rows, columns]);
@@ -100,20 +100,20 @@ function operandsToSave(model) {
     return parts;
 }
 
-/* Why there is no file that gives these numbers; null: there is one. */
+/* Why no file gives these numbers; null: one does. */
 function whyNotSaved(model) {
     const { job, settings, draw } = model;
     if (job.wrong !== null || job.given.mistake !== undefined) return 'attn made these numbers with a mistake, which no file holds.';
-    if (draw.kind === 'bits' && settings.dropout > 0) return 'Dropout was drawn by attn; turn it off to save.';
+    if (draw.kind === 'bits' && settings.dropout > 0) return 'attn drew the dropout; turn it off to save.';
     if (model.starts === 'inputs') return null;
     if (model.rows.length !== model.queries) return 'Only some queries are on this page, which starts at query, key and value.';
-    if (model.relative || model.alibiPenalties) return 'What is added to the scores here is not part of a file with query, key and value.';
+    if (model.relative || model.alibiPenalties) return 'A file with query, key and value cannot hold the bias of these scores.';
     if (settings.dropout > 0 && draw.kind === 'words' && job.mechanism !== 'sdpa' && job.mechanism !== 'layer' && job.given.dropout_seed === undefined)
-        return 'Dropout is drawn behind the parameters, which this page does not hold; attn with --dropout-seed makes a page that can be saved.';
+        return 'attn drew the dropout after the parameters, which this page does not hold; use --dropout-seed for a page that you can save.';
     return null;
 }
 
-/* An input of attn; throws Refusal where there is none that gives these numbers. */
+/* An input of attn; throws Refusal where none gives these numbers. */
 function saveJSON(model) {
     const why = whyNotSaved(model);
     if (why) refuse(why);
@@ -130,13 +130,13 @@ const saveCommand = (model, file = 'attention.json') => `attn ${mechanismOf(mode
 
 const MOST_EDITS = 1000, MOST_LINK = 1 << 14;
 
-/* Of numbers typed or dragged in one cell, one after another, the last. */
+/* Of several numbers given to one cell in a row, keeps the last. */
 const withoutDrags = (edits) => edits.filter((edit, i) => {
     const next = edits[i + 1];
     return !(next && edit.do === 'number' && next.do === 'number' && next.table === edit.table && String(next.at) === String(edit.at));
 });
 
-/* '' where the edits are too many for a link. */
+/* '' where the edits are too long for a link. */
 function stateToLink(edits) {
     const link = `#${encodeURIComponent(JSON.stringify(withoutDrags(edits)))}`;
     return link.length > MOST_LINK ? '' : link;
@@ -144,7 +144,7 @@ function stateToLink(edits) {
 
 const isText = (text) => typeof text === 'string' && text.length <= 1000;
 
-/* Whether it has the form of an edit; applyEdit then says whether it can be made. */
+/* Whether it has the form of an edit; applyEdit then checks it. */
 function isEdit(edit) {
     const forms = {
         number: ({ table, at, to }) => isText(table) && Array.isArray(at) && at.length <= 4 && typeof to === 'number',
@@ -156,7 +156,7 @@ function isEdit(edit) {
     return edit !== null && typeof edit === 'object' && Object.hasOwn(forms, edit.do) && forms[edit.do](edit);
 }
 
-/* The edits of a link, if all of them can be made on this page; else none: what is in a link was typed by anybody. */
+/* The edits of a link, if this page can make all of them; else none: anybody may have typed the link. */
 function linkToState(hash) {
     try {
         const edits = JSON.parse(decodeURIComponent(hash.slice(1, MOST_LINK)));

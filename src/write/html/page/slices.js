@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Work that may be long, a piece at a time, so that nothing waits for it: the pieces of a newer list take the place of
- * those of an older one of that name. */
+/* Long work in short pieces, so that nothing waits for it. A newer list replaces an older one of the same name. */
 
 const SLICE_MILLISECONDS = 8;
 const lists = new Map();
@@ -15,7 +14,7 @@ function runSlice(name, pieces, from) {
     setTimeout(() => runSlice(name, pieces, from), 0);
 }
 
-/* The first pieces are done at once. */
+/* Starts at once. */
 function inSlices(name, pieces) {
     lists.set(name, pieces);
     runSlice(name, pieces, 0);

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
-/* What becomes of inputs, query and key on their way: norms and rotations, as src/stage/operand_steps.c has them, each
- * rounded as it is stored. */
+/* Norms and rotations of inputs, query and key, as src/stage/operand_steps.c has them, each rounded as it is stored. */
 
 /* --- norms ------------------------------------------------------------------------------------------------------- */
 
 const NORM_NAMES = { query: 'query_norm', key: 'key_norm' };
 
-/* A norm of the job, { kind, eps, weight, bias }, the last two tables or null; null where there is none. */
+/* A norm of the job, { kind, eps, weight, bias }, the last two tables or null; null: there is no such norm. */
 function normOf(model, name) {
     const norm = model.starts === 'inputs' ? job.norms[name] : undefined;
     return norm ? { ...norm, weight: model.tables.get(`${name}.weight`) || null, bias: model.tables.get(`${name}.bias`) || null } : null;
 }
 
-/* The mean that is taken off, and the factor. */
+/* The mean to subtract, and the factor. */
 function normTerms({ kind, eps }, x) {
     let mean = 0, squares = 0;
     for (let i = 0; i < x.length && kind === 'layer'; i++) mean += x[i] / x.length;
@@ -22,17 +21,17 @@ function normTerms({ kind, eps }, x) {
 
 const normWeight = ({ kind, weight }, i) => (weight ? (kind === 'rms-plus-one' ? 1 + weight.numbers[i] : weight.numbers[i]) : 1);
 
-/* A row through a norm, whose weights begin at `first`. */
+/* Norms a row; its weights begin at `first`. */
 function normRow(norm, x, first) {
     const { mean, factor } = normTerms(norm, x);
     return x.map((number, i) => round((number - mean) * factor * normWeight(norm, first + i) + (norm.bias ? norm.bias.numbers[first + i] : 0)));
 }
 
-/* Whether it goes over all heads of a token; else where the weights of a head begin. */
+/* Whether the norm takes all heads of a token together; else where the weights of a head begin. */
 const isOfAll = ({ dHead }, { weight }) => weight !== null && weight.shape.length === 1 && weight.shape[0] !== dHead;
 const firstWeight = ({ dHead }, { weight }, head) => (weight && weight.shape.length === 2 ? head * dHead : 0);
 
-/* The inputs as they are normed, (T, d_in) of an item. */
+/* The normed inputs of an item, (T, d_in). */
 function normInputs(model, item) {
     const { shape, numbers } = model.tables.get('inputs'), [tokens, columns] = shape.slice(-2), norm = normOf(model, 'norm');
     const made = new Float64Array(tokens * columns);
@@ -43,7 +42,7 @@ function normInputs(model, item) {
     return made;
 }
 
-/* A head of query or key, (rows, d), normed: with all heads of a token, or alone. */
+/* A normed head of query or key, (rows, d): together with all heads of a token, or alone. */
 function normHead(evaluation, id, item, head) {
     const { model } = evaluation, { dHead: d } = model, norm = normOf(model, NORM_NAMES[id]), own = evaluation.projected(id, item, head);
     if (!norm) return own;
@@ -60,11 +59,11 @@ function normHead(evaluation, id, item, head) {
 
 /* --- rotation ---------------------------------------------------------------------------------------------------- */
 
-const isTurned = (model) => model.starts === 'inputs' && job.pairs.length > 0;
+const isRotated = (model) => model.starts === 'inputs' && job.pairs.length > 0;
 const isScaledQuery = (model, id) => model.starts === 'inputs' && job.scales_query && id === 'query';
 
-/* Cosine and sine of every pair at each position that attn knows, by its number: (n / 2, 2). */
-function knownTurns() {
+/* Cosine and sine of every pair at each position that attn used, by position: (n / 2, 2). */
+function readRotations() {
     const known = new Map(), size = job.pairs.length * 2;
     for (const side of ['query', 'key']) {
         const positions = job[`${side}_positions`] || [], turns = positions.length > 0 ? decodeNumbers(`turns-${side}`) : null;
@@ -73,29 +72,29 @@ function knownTurns() {
     return known;
 }
 
-const turnsByPosition = knownTurns();
+const knownRotations = readRotations();
 
-const roundTurn = rounderOf(job.rope_dtype); /* angles, cosines and sines */
+const roundRotation = rounderOf(job.rope_dtype); /* angles, cosines and sines */
 
-/* How a pair is turned at a position: as attn has it, or, at one of a token that was added, as it would. */
+/* The rotation of a pair at a position: attn's own numbers, or, for a token that was added, computed as attn would. */
 function turnOf(position, pair) {
-    const frequency = job.pairs[pair][4], angle = roundTurn(position * frequency), known = turnsByPosition.get(position);
-    const turned = (side) => roundTurn(roundTurn(side) * job.rope_attention);
+    const frequency = job.pairs[pair][4], angle = roundRotation(position * frequency), known = knownRotations.get(position);
+    const scaled = (side) => roundRotation(roundRotation(side) * job.rope_attention);
     if (known) return { angle, frequency, cosine: known[2 * pair], sine: known[2 * pair + 1] };
-    return { angle, frequency, cosine: turned(Math.cos(angle)), sine: turned(Math.sin(angle)) };
+    return { angle, frequency, cosine: scaled(Math.cos(angle)), sine: scaled(Math.sin(angle)) };
 }
 
-/* Where row `row` of query or key stands; null: it is not turned. */
+/* The rotary position of row `row` of query or key; null: it is not rotated. */
 function positionOf(model, id, item, row) {
     if (!model.positions) return null;
     const positions = model.positions[id], rows = id === 'query' ? model.rows.length : model.keys;
     return positions[item * rows + row];
 }
 
-/* A row of query or key turned and scaled: x (d) -> y (d). */
-function turnRow(model, id, position, x, y) {
+/* Rotates and scales a row of query or key: x (d) -> y (d). */
+function rotateRow(model, id, position, x, y) {
     y.set(x);
-    for (let pair = 0; pair < job.pairs.length && isTurned(model); pair++) {
+    for (let pair = 0; pair < job.pairs.length && isRotated(model); pair++) {
         const [first, second, toFirst, toSecond] = job.pairs[pair], { cosine, sine } = turnOf(position, pair);
         y[toFirst] = round(x[first] * cosine - x[second] * sine);
         y[toSecond] = round(x[second] * cosine + x[first] * sine);
@@ -104,19 +103,19 @@ function turnRow(model, id, position, x, y) {
     for (let i = 0; i < y.length && isScaledQuery(model, id); i++) y[i] = round(y[i] * scale);
 }
 
-/* A head through its last step. */
+/* A head of query or key after rotation and scale. */
 function finishHead(evaluation, id, item, head) {
     const { model } = evaluation, { dHead: d } = model, normed = evaluation.normed(id, item, head);
-    if (!isTurned(model) && !isScaledQuery(model, id)) return normed;
+    if (!isRotated(model) && !isScaledQuery(model, id)) return normed;
     const made = new Float64Array(normed.length);
     for (let row = 0; row < normed.length / d; row++)
-        turnRow(model, id, positionOf(model, id, item, row), normed.subarray(row * d, row * d + d), made.subarray(row * d, row * d + d));
+        rotateRow(model, id, positionOf(model, id, item, row), normed.subarray(row * d, row * d + d), made.subarray(row * d, row * d + d));
     return made;
 }
 
-/* The stages on the way to query or key, of those that there are. */
+/* The stages before query or key that this job has. */
 function stagesOnTheWay(model, id) {
     if (id === 'value') return [];
-    const last = isTurned(model) || isScaledQuery(model, id), normed = normOf(model, NORM_NAMES[id]) !== null;
+    const last = isRotated(model) || isScaledQuery(model, id), normed = normOf(model, NORM_NAMES[id]) !== null;
     return [...(last || normed ? [`projected_${id}`] : []), ...(last && normed ? [`normed_${id}`] : [])];
 }

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
-/* A table as a picture: rows down, columns across, their labels at the edges, numbers where they fit, the chosen cell in
- * a frame. The same for the small ones of the way and for the large one. */
+/* Draws a table: rows down, columns across, labels at the edges, numbers where they fit, a frame around the chosen
+ * cell. Small tables and the large one are drawn alike. */
 
 const LARGEST_CELL = 88, LEAST_LABELLED = 12, LEAST_NUMBERED = 26, LEAST_HATCHED = 7, GAP = 6;
 const LABEL_FAMILY = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif';
 
-/* Labels grow with the text of the page. */
-const rootSize = () => parseFloat(getComputedStyle(document.documentElement).fontSize);
+/* Labels scale with the text of the page. */
 function labelFont(bold = false, size = 0.78) {
     return `${bold ? '600 ' : ''}${size * rootSizeNow}px ${LABEL_FAMILY}`;
 }
 let rootSizeNow = 16;
 
-/* A canvas of so many CSS pixels, sharp on any screen; its context draws in CSS pixels. The browser is asked nothing for
- * which it would lay out the page. */
+/* A canvas of so many CSS pixels, sharp on any screen; its context draws in CSS pixels. Asks the browser for nothing
+ * that would make it lay out the page. */
 function prepareCanvas(canvas, width, height) {
     const ratio = Math.min(devicePixelRatio || 1, 3), size = `${width} ${height} ${ratio}`;
     const context = canvas.getContext('2d');
@@ -31,21 +30,21 @@ function prepareCanvas(canvas, width, height) {
     return context;
 }
 
-/* Set where it is another one: a browser looks at the style of the page for it. */
+/* Only where it changes: a browser then looks up the style of the page. */
 function setFont(context, font) {
     if (context.fontNow === font) return;
     context.font = font;
     context.fontNow = font;
 }
 
-/* The room of the canvases that fill their panel, measured when the window changes. */
+/* The width of the canvases that fill their panel, measured when the window changes. */
 const roomOf = { large: 0, links: 0 };
 function measureRoom() {
-    rootSizeNow = rootSize();
+    rootSizeNow = parseFloat(getComputedStyle(document.documentElement).fontSize);
     for (const name of Object.keys(roomOf)) roomOf[name] = byId(name).parentElement.clientWidth;
 }
 
-/* How wide a text is in the font of the context; asked for often, and of few texts. */
+/* The width of a text in the font of the context, cached: asked for often, of few texts. */
 const widths = new Map();
 function textWidth(context, text) {
     const name = context.fontNow + text;
@@ -54,7 +53,7 @@ function textWidth(context, text) {
     return widths.get(name);
 }
 
-/* The text, or its beginning and an ellipsis where it is wider than that. */
+/* The text, or its beginning and an ellipsis where it is too wide. */
 function clipText(context, text, width) {
     if (textWidth(context, text) <= width) return text;
     const letters = [...text];
@@ -71,11 +70,11 @@ function widestLabel(context, count, labelOf, most) {
 
 /* --- where everything lies --------------------------------------------------------------------------------------- */
 
-/* The label of a row or column, or its number counted from 1. */
+/* The label of a row or column, or its number from 1. */
 const rowName = (shown, row) => (shown.rowLabels && shown.rowLabels[row]) || String(row + 1);
 const columnName = (shown, column) => (shown.columnLabels && shown.columnLabels[column]) || String(column + 1);
 
-/* The large one. Cells are whole pixels where they are large. */
+/* The large table. Large cells are whole pixels. */
 function largeLayout(context, width, shown) {
     const most = Math.max(48, Math.min(140, width * 0.22));
     const left = GAP + Math.max(20, widestLabel(context, shown.rows, (row) => rowName(shown, row), most));
@@ -91,7 +90,7 @@ function largeLayout(context, width, shown) {
     return { left, top, cell, cellHeight, upright, ...size, numberSize: 0.78 };
 }
 
-/* A small one, not wider or taller than that, without labels but for rows where `label` is their room. */
+/* A small table, within that width and height, without labels but for rows where `label` is their room. */
 function smallLayout(shown, across, down, label = 0) {
     const scale = rootSizeNow / 16, fit = (room, count, most) => Math.min(most, room / count);
     let cell = fit(across, shown.columns, 42 * scale), cellHeight = fit(down, shown.rows, 22 * scale);
@@ -114,7 +113,7 @@ function cellAtPoint(layout, shown, x, y) {
 
 const isHidden = (shown, at) => shown.masked !== null && shown.masked[at] === 1;
 
-/* Which cell each place of a smaller picture shows: where several share one, that of the largest magnitude. */
+/* The cell to show in each pixel of a smaller picture: of several the one with the largest magnitude. */
 function pooledCells(shown, shownRows, shownColumns) {
     const cells = new Int32Array(shownRows * shownColumns).fill(-1);
     for (let row = 0, at = 0; row < shown.rows; row++) {
@@ -129,14 +128,14 @@ function pooledCells(shown, shownRows, shownColumns) {
     return cells;
 }
 
-/* The scale of each row: its own, or that of the table. */
+/* The colour scale of each row: its own, or that of the table. */
 function scalesOf(shown, byRow) {
     if (!byRow) return () => shown.scale;
     const scales = Array.from({ length: shown.rows }, (nothing, row) => rowScale(shown, row));
     return (at) => scales[Math.floor(at / shown.columns)];
 }
 
-/* The cells as a picture of one pixel each, or fewer where they are smaller than those of the screen. */
+/* A picture with one pixel for each cell, or fewer where cells are smaller than pixels of the screen. */
 function tablePicture(shown, scaleAt, across, down) {
     const shownColumns = Math.max(1, Math.min(shown.columns, across)), shownRows = Math.max(1, Math.min(shown.rows, down));
     const picture = new ImageData(shownColumns, shownRows), pixels = picture.data, table = scaleTable(shown.scale);
@@ -159,7 +158,7 @@ function drawPicture(context, picture, layout) {
     context.drawImage(scratchCanvas, layout.left, layout.top, layout.width, layout.height);
 }
 
-/* Masked cells are hatched, so that grey and colour are not all that tells them apart. */
+/* Hatches masked cells, so that colour is not the only difference. */
 function drawHatch(context, shown, layout) {
     if (layout.cell < LEAST_HATCHED || layout.cellHeight < LEAST_HATCHED || shown.masked === null) return;
     context.save();
@@ -192,28 +191,28 @@ function drawGrid(context, shown, layout) {
 
 const plus = (shown, number) => (shown.mode === 'difference' && number > 0 ? '+' : '');
 
-/* A number with so many decimals, and with or without the 0 before the point. */
+/* A number with so many decimals, with or without the 0 before the point. */
 function shortText(shown, number, decimals, point) {
     const small = Number.isFinite(number) && Math.abs(number) < 1;
     const text = small ? signed(number, fixedDecimals(Math.abs(number), decimals)) : numberText(number, decimals);
     return plus(shown, number) + (small && point ? text.replace('0.', '.') : text);
 }
 
-/* From the longest way to write a table's numbers to the shortest. */
+/* The ways to write a table's numbers, from the longest to the shortest. */
 const WRITINGS = [
     (shown, number) => plus(shown, number) + numberText(number, 2), (shown, number) => shortText(shown, number, 2, false),
     (shown, number) => shortText(shown, number, 2, true), (shown, number) => shortText(shown, number, 1, false),
     (shown, number) => shortText(shown, number, Math.abs(number) >= 10 ? 0 : 1, true),
 ];
 
-/* A number that says nothing: a weight that is masked, a difference that is none. */
+/* Whether a number says nothing: a masked weight, a difference of 0. */
 function saysNothing(shown, at) {
     const number = shown.numbers[at];
     if (isHidden(shown, at) && number === 0) return true;
     return shown.mode === 'difference' && (Number.isNaN(number) || !(Math.abs(number) >= 0.005));
 }
 
-/* The texts of all cells, in the first way in which all of them fit; those that never fit are left out. */
+/* The texts of all cells, in the first way in which all fit; in the last way, those that do not fit are left out. */
 function cellTexts(context, shown, room) {
     const numbers = Array.from(shown.numbers), fits = (text) => textWidth(context, text) <= room;
     const isNew = (at) => shown.mode === 'difference' && shown.isNew[at] === 1;
@@ -226,7 +225,7 @@ function cellTexts(context, shown, room) {
     return [];
 }
 
-/* The number of before, small and struck through, beneath the one of now. */
+/* The number before the edits, small and struck through, below the current one. */
 function drawGhost(context, shown, at, x, y, size) {
     const was = numberText(shown.ghosts[at], 2);
     setFont(context, labelFont(false, size * 0.8));
@@ -263,7 +262,7 @@ function drawNumbers(context, shown, scaleAt, layout) {
 
 const isAt = (a, b) => a.length === b.length && a.every((i, axis) => i === b[axis]);
 
-/* A corner on each cell that a reader changed. */
+/* A corner on each cell that the reader changed. */
 function drawTouched(context, shown, layout) {
     if (shown.mode === 'before' || layout.cell < 6 || layout.cellHeight < 6 || !isEditable(shown.name)) return;
     const held = heldName(model, shown.name, shown.head);
@@ -284,13 +283,13 @@ function drawTouched(context, shown, layout) {
 
 /* --- labels ------------------------------------------------------------------------------------------------------ */
 
-/* Every how many rows or columns of that size a label has room. */
+/* A label for every how many rows or columns of that size fits. */
 function labelStep(size) {
     const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
     return size >= LEAST_LABELLED ? 1 : steps.find((step) => step * size >= 28) || 10000;
 }
 
-/* Calls back for each label that is shown: all of them, or positions at round numbers, and the marked one. */
+/* Calls back for each label to show: all of them, or positions at round numbers, and the marked one. */
 function eachLabel(count, size, marked, nameOf, draw) {
     const step = labelStep(size), room = step === 1 ? size : LEAST_LABELLED;
     for (let i = 0; i < count; i++) {
@@ -300,9 +299,9 @@ function eachLabel(count, size, marked, nameOf, draw) {
     }
 }
 
-const setLabelInk = (context, marked) => {
+const setLabelInk = (context, marked, size) => {
     context.fillStyle = marked ? colours().accent : colours().faint;
-    setFont(context, labelFont(marked));
+    setFont(context, labelFont(marked, size));
 };
 
 function drawRowLabels(context, shown, layout, marked) {
@@ -329,13 +328,11 @@ function drawColumnLabels(context, shown, layout, marked) {
     });
 }
 
-/* Those of a small table. */
 function drawSmallLabels(context, shown, layout, marked) {
     context.textAlign = 'right';
     context.textBaseline = 'middle';
     for (let row = 0; row < shown.rows; row++) {
-        context.fillStyle = row === marked ? colours().accent : colours().faint;
-        setFont(context, labelFont(row === marked, 0.66));
+        setLabelInk(context, row === marked, 0.66);
         context.fillText(clipText(context, rowName(shown, row), layout.left - 5), layout.left - 4,
             layout.top + (row + 0.5) * layout.cellHeight + 0.5);
     }
@@ -348,7 +345,7 @@ function strokeCells(context, layout, row, column, rows, columns) {
         Math.max(columns * layout.cell, 4), Math.max(rows * layout.cellHeight, 4));
 }
 
-/* The row and the column of the chosen query and key, where a table has them. */
+/* Marks the row and the column of the chosen query and key. */
 function drawMarks(context, shown, layout, place) {
     const [down, across] = axesOf(shown.name);
     context.strokeStyle = colours().accent;
@@ -359,7 +356,7 @@ function drawMarks(context, shown, layout, place) {
     if (across === 'key') strokeCells(context, layout, 0, place.column, shown.rows, 1);
 }
 
-/* The cell itself: seen on any colour. */
+/* Frames the cell, visible on any colour. */
 function drawChosen(context, layout, { row, column }) {
     for (const [colour, line] of [[colours().paper, 5], [colours().ink, 2]]) {
         context.strokeStyle = colour;
@@ -368,7 +365,7 @@ function drawChosen(context, layout, { row, column }) {
     }
 }
 
-/* How many columns, or rows, each head has of a matrix of all heads; null where it is of none. */
+/* The columns, or rows, of each head in a matrix of all heads; null: it is no such matrix. */
 function headBounds({ name, rows, columns }) {
     if (headsNow() < 2 || hasOwnHeads(model, name)) return null;
     const shared = (count, across) => (count % headsNow() === 0 ? { each: count / headsNow(), count, across } : null);
@@ -377,7 +374,7 @@ function headBounds({ name, rows, columns }) {
     return ofEach ? shared(columns, true) : null;
 }
 
-/* Between the columns, or the rows, of two heads of a parameter. */
+/* Draws lines between the columns, or rows, of the heads of a parameter. */
 function drawHeadBounds(context, shown, layout) {
     const bounds = headBounds(shown);
     if (!bounds) return;
@@ -391,7 +388,6 @@ function drawHeadBounds(context, shown, layout) {
     else strokeCells(context, layout, state.head * bounds.each, 0, bounds.each, shown.columns);
 }
 
-/* Draws it all into the canvas. */
 function drawTable(canvas, shown, layout, { labels, place, chosen, byRow }) {
     const width = layout.left + layout.width + 2, height = Math.ceil(layout.top + layout.height) + (labels ? 8 : 2);
     const context = prepareCanvas(canvas, labels ? layout.canvasWidth : width, height), ratio = devicePixelRatio || 1;

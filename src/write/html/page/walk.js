@@ -79,17 +79,12 @@ const WALK = [
     },
 ];
 
-const walk = { steps: [], at: -1, from: null, names: [] }; /* names: of the tables that are spoken of */
+const walk = { steps: [], at: -1, from: null, names: [] }; /* names: the tables of this step */
 
-/* The steps whose tables this job has. */
 function stepsHere() {
     const names = tableNames();
-    const withTable = (step) => ({ ...step, table: step.tables.find((name) => names.includes(name)) });
-    return WALK.map(withTable).filter((step) => step.table);
+    return WALK.map((step) => ({ ...step, table: step.tables.find((name) => names.includes(name)) })).filter((step) => step.table);
 }
-
-/* Where the walk and the arithmetic come from below: as the style has it. */
-const isNarrow = () => matchMedia('(max-width: 40rem)').matches;
 
 const walkTarget = (step) => byId(`card-${step.table}`);
 
@@ -121,7 +116,8 @@ function goWalk(at) {
     walk.names = [step.table, ...(step.also || [])];
     chooseTable(step.table);
     const target = walkTarget(step);
-    const calm = matchMedia('(prefers-reduced-motion: reduce)').matches, block = isNarrow() ? 'start' : 'center';
+    const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    const block = matchMedia('(max-width: 40rem)').matches ? 'start' : 'center'; /* from below, as the style has it */
     target.scrollIntoView({ block, behavior: calm ? 'auto' : 'smooth' });
     placeWalk();
     byId('walk-next').focus({ preventScroll: true });
@@ -129,7 +125,7 @@ function goWalk(at) {
 
 const WALK_GAP = 16;
 
-/* Beside its part where there is room, else above or below it; on a narrow screen at the lower edge, by the style. */
+/* Next to the table where there is room, else above or below it; on a narrow screen at the lower edge, by the style. */
 function placeWalk() {
     if (walk.at < 0) return;
     const card = byId('walk'), box = walkTarget(walk.steps[walk.at]).getBoundingClientRect();

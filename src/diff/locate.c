@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "diff/place.h"
+#include "diff/pair.h"
 
-#include "diff/align.h"
 #include "model/mechanism.h"
 #include "model/stages.h"
 
@@ -13,13 +12,13 @@ static const char *const AXIS_NAMES[DIFF_AXES] = {
     [DIFF_ROW] = "row",     [DIFF_MATRIX] = "matrix", [DIFF_NUMBER] = "number",
 };
 
-/* Rows that are a choice of the queries have lost the positions that they had. */
+/* Whether the rows are all queries: some of them alone have lost their positions. */
 static bool has_all_queries(const struct input_file *input)
 {
     return input->part == NULL && input_file_setting(input, "query") == NULL;
 }
 
-/* What the last axis but one counts; of a stage without columns the heads stand there. */
+/* The last axis but one; heads for a stage without columns. */
 static enum diff_axis row_axis(const struct diff *diff, enum stage stage)
 {
     const bool all = has_all_queries(&diff->a.input) && has_all_queries(&diff->b.input);
@@ -40,8 +39,8 @@ static bool is_packed(const struct input_file *input)
     return input_file_setting(input, "heads") != NULL;
 }
 
-/* The one leading axis of three: heads of multihead, whose output alone has none, and of sdpa, whose packed context has
- * none, nor its gradient; items of the other mechanisms. */
+/* The leading axis of three: heads of multihead, except for its output, and of sdpa, except for its packed context
+ * and that one's gradient; items of the other mechanisms. */
 static enum diff_axis third_axis(const struct diff *diff, enum stage stage)
 {
     const char *name = diff->a.input.mechanism != NULL ? diff->a.input.mechanism : diff->b.input.mechanism;
@@ -57,7 +56,7 @@ static enum diff_axis third_axis(const struct diff *diff, enum stage stage)
     return !MECHANISMS[mechanism].projects && stage_has_columns(stage) && !side_by_side ? DIFF_HEAD : DIFF_ITEM;
 }
 
-/* What sdpa is given in sequences, (T, H, d). */
+/* Whether it is an operand of sdpa in sequences, (T, H, d). */
 static bool is_of_sequences(const struct diff *diff, enum stage stage)
 {
     return stage_exists(stage) && STAGES[stage].operand &&
@@ -78,7 +77,7 @@ static enum diff_axis axis_of(const struct diff *diff, enum stage stage, size_t 
     return axis == 0 ? DIFF_ITEM : DIFF_HEAD;
 }
 
-/* The tokens of an axis of that size: where tables were cut, those that both files have; NULL where no file tells. */
+/* The tokens of an axis of that size: where tables were cut, those that both files have; NULL where no file has any. */
 static const struct token_labels *labels_of(const struct diff *diff, const struct diff_stage *stage,
                                             const struct diff_step *step, size_t size)
 {
@@ -91,12 +90,7 @@ static const struct token_labels *labels_of(const struct diff *diff, const struc
     return NULL;
 }
 
-static bool is_number(const char *token)
-{
-    return token[0] != '\0' && token[strspn(token, "0123456789")] == '\0';
-}
-
-/* The token of a step on an axis of that size, where the files tell it. */
+/* Sets the token of a step on an axis of that size, where the files have one. */
 static void find_token(const struct token_labels *labels, const struct diff_step *first, size_t size,
                        struct diff_step *step)
 {
@@ -106,12 +100,12 @@ static void find_token(const struct token_labels *labels, const struct diff_step
         return;
     const char *const *tokens = labels->texts + list * size;
     step->token = tokens[step->position - 1];
-    step->alone = !is_number(step->token);
+    step->alone = step->token[0] == '\0' || step->token[strspn(step->token, "0123456789")] != '\0'; /* no number */
     for (size_t i = 0; i < size && step->alone; i++)
         step->alone = i == step->position - 1 || strcmp(tokens[i], step->token) != 0;
 }
 
-size_t diff_place(const struct diff *diff, const struct diff_stage *stage, size_t element, struct diff_step *steps)
+size_t diff_locate(const struct diff *diff, const struct diff_stage *stage, size_t element, struct diff_step *steps)
 {
     const struct tensor *a = &stage->a->tensor, *b = &stage->b->tensor, *tensor = a->rank >= b->rank ? a : b;
     const size_t rank = tensor->rank;
