@@ -34,9 +34,8 @@ const WALK = [
     {
         title: 'Scaled', tables: ['scaled'],
         text: ['Before softmax, attention divides each score by a number: the square root of the number of columns of a key.',
-            'A score is a sum, and has a product for each column.',
-            'With more columns, a score is a sum of more products.',
-            'So the scores of a row are further apart.'],
+            'A score is a sum of products, one for each column.',
+            'So with more columns, the scores of a row are further apart.'],
     },
     {
         title: 'Masked', tables: ['masked'],
@@ -47,7 +46,7 @@ const WALK = [
     },
     {
         title: 'Weights', tables: ['weights'],
-        text: ['Softmax makes shares of a row of numbers.',
+        text: ['Softmax turns a row of numbers into shares.',
             'Each row of weights adds up to 1.',
             'Each row of a weights table says where one token looks.'],
     },
