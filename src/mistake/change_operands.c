@@ -308,28 +308,6 @@ static void convert(struct recipe *recipe, struct tensor *tensor)
     convert_as(recipe, tensor, tensor_convert);
 }
 
-static void convert_norm(struct recipe *recipe, struct norm *norm)
-{
-    convert(recipe, &norm->weight);
-    convert(recipe, &norm->bias);
-}
-
-static void convert_projection(struct recipe *recipe, struct projection *projection)
-{
-    convert(recipe, &projection->weight);
-    convert(recipe, &projection->bias);
-}
-
-static void convert_latent(struct recipe *recipe, struct latent *latent)
-{
-    convert_projection(recipe, &latent->query_a);
-    convert_projection(recipe, &latent->query_b);
-    convert_projection(recipe, &latent->key_value_a);
-    convert_projection(recipe, &latent->key_value_b);
-    convert_norm(recipe, &latent->query_norm);
-    convert_norm(recipe, &latent->key_value_norm);
-}
-
 /* Slopes or sinks of their own for the changed problem. */
 static void convert_list(struct recipe *recipe, const double **list)
 {
@@ -358,16 +336,11 @@ static const char *change_dtype(struct recipe *recipe, enum dtype dtype)
     convert(recipe, &problem->given.key_inputs);
     for (size_t i = 0; i < PROJECTION_COUNT; i++)
         convert_as(recipe, &problem->given.operands[i], kernel_takes(dtype) ? tensor_round : tensor_convert);
-    struct module *modules = recipe_copy_modules(recipe);
-    for (size_t i = 0; modules != NULL && i < problem->parameters.module_count; i++)
-        for (int id = 0; id < PROJECTION_COUNT; id++)
-            convert_projection(recipe, &modules[i].projections[id]);
+    recipe_copy_modules(recipe);
     recipe->projects_anew = OF_ALL;
     recipe->out_anew = true;
-    convert_projection(recipe, &problem->parameters.out);
-    for (size_t i = 0; i < NORM_COUNT; i++)
-        convert_norm(recipe, &problem->parameters.norms[i]);
-    convert_latent(recipe, &problem->parameters.latent);
+    for (size_t i = 0; recipe->error->status == STATUS_OK && i < parameters_count(&problem->parameters); i++)
+        convert(recipe, parameters_tensor(&problem->parameters, i));
     convert(recipe, &problem->mask.attn_mask);
     convert_list(recipe, &problem->mask.alibi_slopes);
     convert_list(recipe, &problem->mask.sinks);

@@ -13,6 +13,18 @@ size_t plain_count(const struct problem *problem, enum stage stage, size_t row_c
     return matrices * row_count * problem_columns_of_head(problem, stage);
 }
 
+const size_t *plain_rows(const struct recipe *recipe, const size_t *rows, size_t *count, struct arena *arena,
+                         struct error *error)
+{
+    if (!recipe->across)
+        return rows;
+    *count = recipe->problem.size.queries;
+    size_t *all = arena_allocate(arena, *count, sizeof *all, error);
+    for (size_t i = 0; i < *count && all != NULL; i++)
+        all[i] = i;
+    return all;
+}
+
 double plain_bytes(const struct problem *problem, size_t row_count)
 {
     double numbers = 0;
@@ -150,13 +162,6 @@ static void make_row(struct maker *maker, enum stage stage, size_t index)
         stage_make(&row, stage);
 }
 
-static void make_rows(struct maker *maker, enum stage stage)
-{
-    const struct plain *plain = maker->plain;
-    for (size_t index = 0; index < plain->problem->size.items * plain->problem->size.heads * plain->row_count; index++)
-        make_row(maker, stage, index);
-}
-
 /* --- stages that the recipe makes otherwise ---------------------------------------------------------------------- */
 
 /* Scores of one head of all columns: the sum of those of the heads. */
@@ -252,7 +257,8 @@ static enum status make_stage(struct maker *maker, enum stage stage)
         return plain->error->status;
     if (stage == STAGE_WEIGHTS && recipe->axis != RECIPE_AXIS_KEYS)
         return plain_softmax(plain, maker->scores != NULL ? maker->scores : plain->stages[STAGE_MASKED]);
-    make_rows(maker, stage);
+    for (size_t index = 0; index < plain->problem->size.items * plain->problem->size.heads * plain->row_count; index++)
+        make_row(maker, stage, index);
     if (stage == STAGE_WEIGHTS && wrong)
         plain_finish_weights(plain);
     else if (stage == STAGE_SCORES && wrong)

@@ -149,20 +149,12 @@ static size_t list_forms(const struct problem *problem, enum mistake id, bool co
 
 /* --- one mistake ------------------------------------------------------------------------------------------------- */
 
-static bool has_stage(const struct why *why, enum stage stage)
-{
-    for (size_t i = 0; i < why->mine.count; i++)
-        if (why->mine.tables[i].stage == stage)
-            return true;
-    return false;
-}
-
 /* Draws are settings, a dtype is told by the numbers themselves, and lse is nobody's source, nor are gradients. */
 static bool is_guessed(const struct why *why, enum mistake id)
 {
     if (MISTAKES[id].slot == MISTAKE_SLOT_GRAD && !mine_has_backward(&why->mine))
         return false;
-    if (MISTAKES[id].slot == MISTAKE_SLOT_LSE && !has_stage(why, STAGE_LSE))
+    if (MISTAKES[id].slot == MISTAKE_SLOT_LSE && mine_table_of(&why->mine, STAGE_LSE) == NULL)
         return false;
     return MISTAKES[id].slot != MISTAKE_SLOT_DRAW && mistake_dtype(id) == DTYPE_COUNT &&
            (why->left_out == NULL || !why->left_out[id]);

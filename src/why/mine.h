@@ -91,6 +91,9 @@ bool mine_place_as(struct mine *mine, const struct problem *problem, const struc
 bool mine_is_backward(const struct mine_table *table);
 bool mine_has_backward(const struct mine *mine);
 
+/* The first table of a stage; NULL: there is none. */
+const struct mine_table *mine_table_of(const struct mine *mine, enum stage stage);
+
 /* The name of its stage, or of the parameter that its gradient is by. */
 const char *mine_name(const struct mine_table *table);
 

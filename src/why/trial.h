@@ -121,6 +121,4 @@ double trial_made_number(const struct trial_made *made, const struct mine_table 
 /* How far two numbers of a stage are apart; infinite where one of them alone is no number. */
 double trial_error(enum stage stage, double mine, double made);
 
-bool trial_has_stage(const struct trial_base *base, enum stage stage);
-
 #endif
