@@ -52,31 +52,14 @@ static double count_of(const struct tensor *tensor)
     return tensor->rank > 0 ? (double)tensor_count(tensor) : 0;
 }
 
-static double count_projection(const struct projection *projection)
-{
-    return count_of(&projection->weight) + count_of(&projection->bias);
-}
-
-/* The weights, of the modules or of the latents. */
-static double count_parameters(const struct parameters *parameters)
-{
-    const struct latent *latent = &parameters->latent;
-    double numbers = count_projection(&latent->query_a) + count_projection(&latent->query_b) +
-                     count_projection(&latent->key_value_a) + count_projection(&latent->key_value_b);
-    for (size_t i = 0; i < parameters->module_count * PROJECTION_COUNT; i++)
-        numbers += count_projection(&parameters->modules[i / PROJECTION_COUNT].projections[i % PROJECTION_COUNT]);
-    return numbers + count_projection(&parameters->out);
-}
-
 static enum status make_room(struct backward_operands *gradients, const struct problem *problem,
                              const struct tensor made[PROJECTION_COUNT], struct arena *arena, struct error *error)
 {
     for (int i = 0; i < PROJECTION_COUNT; i++) {
         const enum projection_id id = (enum projection_id)i;
-        const bool norms = operand_is_normed(problem, id) && operand_has_last_step(problem, id);
         if (operand_has_steps(problem, id) && make_like(&gradients->projected[i], &made[i], arena, error))
             return error->status;
-        if (norms && make_like(&gradients->normed[i], &made[i], arena, error))
+        if (operand_shows_norm(problem, id) && make_like(&gradients->normed[i], &made[i], arena, error))
             return error->status;
     }
     if (!problem_projects(problem))
@@ -377,6 +360,7 @@ double backward_operands_bytes(const struct problem *problem)
     double numbers =
                count_of(&problem->given.inputs) + (problem->given.is_cross ? count_of(&problem->given.key_inputs) : 0),
            widest = 0;
+    char name[PARAMETER_NAME_BYTES];
     for (int i = 0; i < PROJECTION_COUNT; i++) {
         const enum projection_id id = (enum projection_id)i;
         const bool of_query = id == PROJECTION_QUERY;
@@ -384,13 +368,13 @@ double backward_operands_bytes(const struct problem *problem)
         const size_t d = id == PROJECTION_VALUE ? problem->size.d_value : problem->size.d_head;
         const size_t width = operand_heads(problem, id) * d,
                      d_in = of_query ? problem->size.d_in : problem->size.d_key_in;
-        const bool norms = operand_is_normed(problem, id) && operand_has_last_step(problem, id);
-        numbers += (operand_has_steps(problem, id) + norms) * (double)tokens * (double)width;
+        numbers += (operand_has_steps(problem, id) + operand_shows_norm(problem, id)) * (double)tokens * (double)width;
         widest =
             fmax(widest, backward_sums_bytes(list_places(problem, id, width, d, d_in).count, tokens) / sizeof(double));
     }
     if (problem_projects(problem)) /* the gradients, and of the weights some in double */
-        numbers += 2 * count_parameters(&problem->parameters);
+        for (size_t i = 0; i < parameters_count(&problem->parameters); i++)
+            numbers += 2 * count_of(parameters_named(&problem->parameters, false, i, name));
     return (numbers + widest) * sizeof(double);
 }
 

@@ -3,7 +3,7 @@
 
 #include "model/stage_id.h"
 #include "stage/backward_mistake.h"
-#include "stage/output.h"
+#include "stage/projections.h"
 
 #include <math.h>
 

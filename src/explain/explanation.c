@@ -11,14 +11,9 @@ static const double WIDEST_FIXED = 1e15;
 
 /* --- what is read ------------------------------------------------------------------------------------------------- */
 
-void explain_load_made(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers)
-{
-    e->source.load(e->source.context, stage, place, numbers);
-}
-
 void explain_load(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers)
 {
-    (e->back ? e->source.load_back : e->source.load)(e->source.context, stage, place, numbers);
+    e->source.load(e->source.context, stage, place, e->back, numbers);
 }
 
 const double *explain_row(struct explanation *e, enum stage stage, struct explain_place place, bool made)
@@ -32,7 +27,7 @@ const double *explain_row(struct explanation *e, enum stage stage, struct explai
     }
     struct explain_loaded *row = &e->loaded[e->loads++ % EXPLAIN_LOADED];
     *row = (struct explain_loaded){stage, place, back, true, row->numbers};
-    (made ? explain_load_made : explain_load)(e, stage, place, row->numbers);
+    e->source.load(e->source.context, stage, place, back, row->numbers);
     return row->numbers;
 }
 

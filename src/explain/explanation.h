@@ -30,13 +30,11 @@ struct explain_source {
     void *context;
     /* A row of a stage into numbers (its columns; of lse, which has none, all queries of the head). The place's head is
      * one of query, whatever the stage. */
-    void (*load)(void *context, enum stage stage, struct explain_place place, double *numbers);
+    void (*load)(void *context, enum stage stage, struct explain_place place, bool back, double *numbers);
     /* What dropout keeps, (Tk), of the row of dropped that was loaded last. */
-    const bool *(*kept)(void *context, size_t row);
-    /* The same two for the way back, on which every number is a double, whatever the dtype; what is kept is that of the
+    const bool *(*kept)(void *context, size_t row, bool back);
+    /* `back`: of the backward pass, in which every number is a double, whatever the dtype; what is kept is that of the
      * row of grad_weights. */
-    void (*load_back)(void *context, enum stage stage, struct explain_place place, double *numbers);
-    const bool *(*kept_back)(void *context, size_t row);
 };
 
 /* One that was loaded. */
@@ -104,12 +102,11 @@ _Static_assert((int)EXPLAIN_GROUPS <= (int)WORKED_LINE_GROUPS, "the worked lines
  * normed, where keys are made of it as well as queries. Else they are the queries that were asked for. */
 bool explain_by_token(const struct problem *problem, enum stage stage);
 
-/* A row of a stage that another is made of into numbers (its columns); the place's head is one of query. And one as it
- * is in its table, which comes out. */
-void explain_load_made(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers);
+/* A row of a stage that another is made of into numbers (its columns); the place's head is one of query. */
 void explain_load(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers);
 
-/* Either of them, of the place; until the next but EXPLAIN_LOADED is asked for. */
+/* The same, or `made`, the row as it is in its table, which comes out; until the next but EXPLAIN_LOADED is asked
+ * for. */
 const double *explain_row(struct explanation *e, enum stage stage, struct explain_place place, bool made);
 
 /* Why the place's query does not see a key. */

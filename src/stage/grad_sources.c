@@ -2,34 +2,14 @@
 /* The gradients by what query, key and value are made of, which compute/backward_operands.c makes: back through scale,
  * rotation and norm to the projections, and through these to the inputs and the parameters. */
 #include "model/stage_id.h"
+#include "stage/explained.h"
 #include "stage/gradient.h"
 #include "stage/latent.h"
 #include "stage/operand_steps.h"
-#include "stage/turned.h"
 
 #include <stdio.h>
 
 /* --- query and key before their steps ----------------------------------------------------------------------------- */
-
-static bool steps_query(const struct problem *problem)
-{
-    return operand_has_steps(problem, PROJECTION_QUERY);
-}
-
-static bool steps_key(const struct problem *problem)
-{
-    return operand_has_steps(problem, PROJECTION_KEY);
-}
-
-static bool norms_query(const struct problem *problem)
-{
-    return operand_is_normed(problem, PROJECTION_QUERY) && operand_has_last_step(problem, PROJECTION_QUERY);
-}
-
-static bool norms_key(const struct problem *problem)
-{
-    return operand_is_normed(problem, PROJECTION_KEY) && operand_has_last_step(problem, PROJECTION_KEY);
-}
 
 static void formula_steps(const struct problem *problem, enum stage stage, struct text *text)
 {
@@ -47,25 +27,25 @@ static void formula_steps(const struct problem *problem, enum stage stage, struc
 }
 
 const struct stage_functions stage_grad_projected_query = {
-    .applies = steps_query,
+    .applies = operand_query_has_steps,
     .lack = "there is no 'grad_projected_query' without a norm, a rotation or a scale of query; expected grad_query",
     .formula = formula_steps,
     .explain = turned_explain,
     .explains = turned_back_is_all};
 const struct stage_functions stage_grad_projected_key = {
-    .applies = steps_key,
+    .applies = operand_key_has_steps,
     .lack = "there is no 'grad_projected_key' without a norm or a rotation of key; expected grad_key",
     .formula = formula_steps,
     .explain = turned_explain,
     .explains = turned_back_is_all};
 const struct stage_functions stage_grad_normed_query = {
-    .applies = norms_query,
+    .applies = operand_query_shows_norm,
     .lack = "there is no 'grad_normed_query' without a norm of query and a rotation behind it",
     .formula = formula_steps,
     .explain = turned_explain,
     .explains = turned_back_is_all};
 const struct stage_functions stage_grad_normed_key = {
-    .applies = norms_key,
+    .applies = operand_key_shows_norm,
     .lack = "there is no 'grad_normed_key' without a norm of key and a rotation behind it",
     .formula = formula_steps,
     .explain = turned_explain,

@@ -2,7 +2,7 @@
 /* The gradients by what the context is made of, back to the weights: grad_dropped = grad_context . value^T, and through
  * dropout. A key that is forbidden, and every key of an empty row, has the gradient 0: no weight of it can move. */
 #include "base/decimal.h"
-#include "stage/dropped.h"
+#include "stage/explained.h"
 #include "stage/gradient.h"
 
 #include <math.h>
@@ -15,10 +15,9 @@ static bool drops(const struct problem *problem)
 static void formula_weights(const struct problem *problem, enum stage stage, struct text *text)
 {
     (void)stage;
-    char dropout[DECIMAL_BYTES];
-    decimal_from_double(problem->drop.share, dropout);
     if (drops(problem))
-        text_add(text, "grad_dropped / (1 - %s) where kept, else 0", dropout);
+        text_add(text, "grad_dropped / (1 - %s) where kept, else 0",
+                 decimal_text(problem->drop.share, (char[DECIMAL_BYTES]){0}));
     else
         text_add(text, "grad_context . value^T");
 }

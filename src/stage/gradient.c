@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "stage/gradient.h"
 
-#include "stage/masked.h"
+#include "stage/explained.h"
 
 #include <stdio.h>
 

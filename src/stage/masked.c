@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* masked = capped + bias, minus infinity where the mask forbids a key: Vaswani et al. 2017, section 3.2.3; attn_mask as
  * PyTorch's scaled_dot_product_attention has it, slopes as Press et al. 2022, "ALiBi", section 3. */
-#include "stage/masked.h"
+#include "stage/explained.h"
 
 #include "base/decimal.h"
 #include "model/stage_id.h"

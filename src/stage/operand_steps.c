@@ -62,9 +62,24 @@ bool operand_has_last_step(const struct problem *problem, enum projection_id id)
     return operand_is_turned(problem, id) || operand_is_scaled(problem, id);
 }
 
+bool operand_shows_norm(const struct problem *problem, enum projection_id id)
+{
+    return operand_is_normed(problem, id) && operand_has_last_step(problem, id);
+}
+
+#define OF_OPERAND(name, asks, id)             \
+    bool name(const struct problem *problem)   \
+    {                                          \
+        return asks(problem, PROJECTION_##id); \
+    }
+OF_OPERAND(operand_query_has_steps, operand_has_steps, QUERY)
+OF_OPERAND(operand_key_has_steps, operand_has_steps, KEY)
+OF_OPERAND(operand_query_shows_norm, operand_shows_norm, QUERY)
+OF_OPERAND(operand_key_shows_norm, operand_shows_norm, KEY)
+
 enum stage operand_before_last_step(const struct problem *problem, enum projection_id id)
 {
-    const bool normed = operand_is_normed(problem, id) && operand_has_last_step(problem, id);
+    const bool normed = operand_shows_norm(problem, id);
     if (id == PROJECTION_QUERY)
         return normed ? STAGE_NORMED_QUERY : STAGE_PROJECTED_QUERY;
     return normed ? STAGE_NORMED_KEY : STAGE_PROJECTED_KEY;

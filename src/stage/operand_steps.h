@@ -25,6 +25,15 @@ bool operand_is_turned(const struct problem *problem, enum projection_id id);
 bool operand_is_scaled(const struct problem *problem, enum projection_id id);
 bool operand_has_steps(const struct problem *problem, enum projection_id id);
 
+/* Whether its norm is told in numbers: another step follows. */
+bool operand_shows_norm(const struct problem *problem, enum projection_id id);
+
+/* These of query, or of key, as struct stage_functions has it. */
+bool operand_query_has_steps(const struct problem *problem);
+bool operand_key_has_steps(const struct problem *problem);
+bool operand_query_shows_norm(const struct problem *problem);
+bool operand_key_shows_norm(const struct problem *problem);
+
 /* Whether its last step, the rotation or the scale, is told in numbers, and the stage that is made from: a projection,
  * or its norm. */
 bool operand_has_last_step(const struct problem *problem, enum projection_id id);

@@ -6,7 +6,6 @@
 #include "stage/dot_products.h"
 #include "stage/gradient.h"
 #include "stage/head.h"
-#include "stage/rounded.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,17 +16,15 @@ static bool is_root(const struct problem *problem)
     return problem->scaling.factor == 1 / sqrt((double)problem->size.d_head);
 }
 
-static void formula(const struct problem *problem, enum stage stage, struct text *text)
+void scaled_formula(const struct problem *problem, enum stage stage, struct text *text)
 {
-    (void)stage;
-    char scale[DECIMAL_BYTES];
-    decimal_from_double(problem->scaling.factor, scale);
-    if (scaled_has_roots(problem))
+    const char *before = stage_name(stage_before(problem, stage));
+    if (stage == STAGE_SCALED && scaled_has_roots(problem))
         text_add(text, "(query x root) . (key x root)^T, root^2 the scale");
     else if (is_root(problem))
-        text_add(text, "scores / sqrt(%zu)", problem->size.d_head);
+        text_add(text, "%s / sqrt(%zu)", before, problem->size.d_head);
     else
-        text_add(text, "scores x %s", scale);
+        text_add(text, "%s x %s", before, decimal_text(problem->scaling.factor, (char[DECIMAL_BYTES]){0}));
 }
 
 static void make(const struct attention_row *row)
@@ -45,7 +42,7 @@ bool scaled_has_roots(const struct problem *problem)
 
 void scaled_operand(const struct problem *problem, double *numbers, size_t count)
 {
-    const double root = rounded(problem->rounding.dtype, sqrt(problem->scaling.factor));
+    const double root = stage_rounded(problem->rounding.dtype, sqrt(problem->scaling.factor));
     for (size_t i = 0; i < count; i++)
         numbers[i] *= root;
     dtype_round(problem->rounding.dtype, numbers, count);
@@ -79,4 +76,4 @@ void scaled_explain(struct explanation *e, enum stage stage, struct explain_plac
 }
 
 const struct stage_functions stage_scaled = {
-    .formula = formula, .make = make, .make_rounded = make_rounded, .explain = scaled_explain};
+    .formula = scaled_formula, .make = make, .make_rounded = make_rounded, .explain = scaled_explain};

@@ -30,6 +30,13 @@ struct attention_row {
     double *cast;       /* room for masked in the dtype of the softmax: (Tk) */
 };
 
+/* One operation, rounded: what --rounding operations is made of. */
+static inline double stage_rounded(enum dtype dtype, double number)
+{
+    dtype_round(dtype, &number, 1);
+    return number;
+}
+
 struct stage_functions {
     /* Whether it does something here, so that it is shown unless --stages says otherwise; NULL: always. */
     bool (*applies)(const struct problem *problem);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stage/turned.h"
+#include "stage/explained.h"
 
 #include "base/decimal.h"
 #include "explain/terms.h"

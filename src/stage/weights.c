@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weights = softmax(masked): Vaswani et al. 2017, eq. 1. */
 #include "model/stage_id.h"
-#include "stage/rounded.h"
 #include "stage/softmax.h"
 
 #include <math.h>
@@ -58,7 +57,7 @@ static double sum_rounded(const struct attention_row *row, const double *masked,
     const enum dtype dtype = row->problem->rounding.softmax_dtype;
     const size_t keys = row->problem->size.keys;
     const double largest = softmax_largest(row, masked);
-    double sum = row->sink != NULL ? rounded(dtype, exp(rounded(dtype, *row->sink - largest))) : 0;
+    double sum = row->sink != NULL ? stage_rounded(dtype, exp(stage_rounded(dtype, *row->sink - largest))) : 0;
     for (size_t j = 0; j < keys; j++)
         exponentials[j] = masked[j] - largest;
     dtype_round(dtype, exponentials, keys);
@@ -67,9 +66,9 @@ static double sum_rounded(const struct attention_row *row, const double *masked,
     dtype_round(dtype, exponentials, keys);
     for (size_t j = 0; j < keys; j++) {
         sum += exponentials[j];
-        sum = dtype_rounds_sums(dtype) ? rounded(dtype, sum) : sum;
+        sum = dtype_rounds_sums(dtype) ? stage_rounded(dtype, sum) : sum;
     }
-    return rounded(dtype, sum);
+    return stage_rounded(dtype, sum);
 }
 
 static void make_rounded(const struct attention_row *row)
