@@ -149,7 +149,7 @@ static void write_mistake(const struct why_explanation *explanation, size_t plac
     write_fix("PyTorch", row->pytorch, output);
     write_fix("NumPy", row->numpy, output);
     write_fix("C", row->c, output);
-    output_print(output, "    man %s\n", row->section);
+    output_print(output, "    man %s\n", mistake_section(choice.id));
 }
 
 /* What stands between names: "a, b and c". */
