@@ -18,26 +18,10 @@ static void ask_forward(struct problem *forward)
             forward->chosen.stages[forward->chosen.stage_count++] = (enum stage)stage;
 }
 
-/* A copy in the kernel's numbers. */
-static enum status narrow(const struct tensor *numbers, enum dtype dtype, struct tensor *copy, struct arena *scratch,
-                          struct error *error)
-{
-    if (tensor_create(copy, dtype, numbers->rank, numbers->shape, scratch, error) == STATUS_OK)
-        dtype_store(dtype, numbers->data, tensor_count(numbers), copy->data);
-    return error->status;
-}
-
 /* Room for a gradient in the kernel's numbers. */
 static void *make_room(const struct tensor *held, enum dtype dtype, struct arena *scratch, struct error *error)
 {
     return arena_allocate(scratch, tensor_count(held), dtype_size(dtype), error);
-}
-
-static void add_sinks(const struct tensor *held, const double *sinks, size_t items)
-{
-    double *sums = held->data;
-    for (size_t i = 0; i < items * held->shape[0] && sinks != NULL; i++)
-        sums[i % held->shape[0]] += sinks[i];
 }
 
 /* What overflowed in the kernel's numbers may be finite in the end; NULL where nothing did. NaN is what empty rows give
@@ -85,7 +69,8 @@ static enum status run(const struct tensor held[STAGE_COUNT], const struct atten
     dtype_load(number, gradients.query, tensor_count(query), query->data);
     dtype_load(number, gradients.key, tensor_count(key), key->data);
     dtype_load(number, gradients.value, tensor_count(value), value->data);
-    add_sinks(sinks, gradients.sinks, problem->size.items);
+    for (size_t i = 0; gradients.sinks != NULL && i < problem->size.items * problem->size.heads; i++)
+        ((double *)sinks->data)[i % problem->size.heads] += gradients.sinks[i];
     return STATUS_OK;
 }
 
@@ -93,14 +78,17 @@ static enum status go(const struct tensor held[STAGE_COUNT], const struct tensor
                       bool *made, struct arena *scratch, struct error *error)
 {
     const struct problem *problem = attention->problem;
+    const struct tensor *wide = &held[STAGE_GRAD_CONTEXT];
+    const enum dtype number = problem->path.kernel->number;
     struct tensor grad;
-    if (narrow(&held[STAGE_GRAD_CONTEXT], problem->path.kernel->number, &grad, scratch, error) != STATUS_OK)
+    if (tensor_create(&grad, number, wide->rank, wide->shape, scratch, error) != STATUS_OK)
         return error->status;
+    dtype_store(number, wide->data, tensor_count(wide), grad.data);
     *made = tensor_finite(&grad, problem->path.threads);
     if (!*made && problem->path.forced != NULL)
         return error_usage(error,
                            "--kernel %s: grad_context holds NaN or infinity, or overflows %s; expected --kernel auto",
-                           problem->path.forced, dtype_title(problem->path.kernel->number));
+                           problem->path.forced, dtype_title(number));
     attention->exact_lse = arena_allocate(scratch, problem->size.items * problem->size.heads,
                                           problem->size.queries * sizeof(double), error);
     if (attention->exact_lse == NULL)

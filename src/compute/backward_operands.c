@@ -170,14 +170,6 @@ static void steps_back(const struct way_back *way, size_t item, size_t row, doub
     operand_store_heads(&way->gradients->normed[way->id], item, row, above);
 }
 
-/* Numbers that --clip has cut off move nothing. */
-static void clip_back(const struct way_back *way, double *room)
-{
-    for (size_t i = 0; i < way->heads * way->d && way->problem->given.clip > 0; i++)
-        if (fabs(room[way->at.projected + i]) > way->problem->given.clip)
-            room[way->at.above + i] = 0;
-}
-
 /* The gradient by x of all modules, into the room's `below`. */
 static void modules_back(const struct way_back *way, double *room)
 {
@@ -225,10 +217,12 @@ static void token_back(void *context, size_t task, unsigned thread)
             norm_heads_back(way, room);
     }
     operand_store_heads(&way->gradients->projected[way->id], item, row, room + way->at.above);
-    if (reaches) {
-        clip_back(way, room);
+    const double clip = problem->given.clip; /* what it has cut off moves nothing */
+    for (size_t i = 0; i < way->heads * way->d && reaches && clip > 0; i++)
+        if (fabs(room[way->at.projected + i]) > clip)
+            room[way->at.above + i] = 0;
+    if (reaches)
         project_back(way, at, room);
-    }
 }
 
 /* --- room of a token ---------------------------------------------------------------------------------------------- */

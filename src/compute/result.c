@@ -522,8 +522,8 @@ static bool is_streamed(const struct result *result, const struct result_table *
 size_t result_rows_at_once(const struct result *result, const struct result_table *table)
 {
     const size_t columns = result_columns(table);
-    return memory_smaller(result_rows(table), is_streamed(result, table) ? row_stream_most(&result->rows)
-                                                                         : memory_larger(NUMBERS_AT_ONCE / columns, 1));
+    return memory_smaller(result_rows(table),
+                          is_streamed(result, table) ? result->rows.most : memory_larger(NUMBERS_AT_ONCE / columns, 1));
 }
 
 void result_encode(struct result *result, const struct result_table *table, size_t matrix, size_t row, size_t count,

@@ -172,11 +172,6 @@ bool row_stream_makes(const struct row_stream *rows, enum stage stage)
     return stage_is_made_by_row(stage) && !(stage == STAGE_CONTEXT && rows->contexts.rank > 0);
 }
 
-size_t row_stream_most(const struct row_stream *rows)
-{
-    return rows->most;
-}
-
 void row_stream_encode(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row, size_t count,
                        unsigned char *bytes, struct beside beside)
 {
@@ -384,28 +379,12 @@ static size_t choose_block(const struct row_stream *rows, bool elided)
     return elided && problem->chosen.row_count > TEXT_ELIDED ? 1 : block;
 }
 
-/* As bytes rows are taken as they are made: as many as fill a large write. */
-static size_t choose_most(const struct row_stream *rows)
-{
-    const size_t rows_written = memory_larger(ROW_STREAM_WRITTEN / rows->problem->size.keys, 1);
-    return memory_smaller(rows->attention->slots, memory_larger(rows_written, rows->attention->threads));
-}
-
 static bool makes_output(const struct problem *problem)
 {
     bool makes = false;
     for (size_t i = 0; i < problem->chosen.stage_count; i++)
         makes = makes || problem_made_as(problem, problem->chosen.stages[i]) == STAGE_OUTPUT;
     return makes;
-}
-
-static enum status create_contexts(struct row_stream *rows, struct arena *arena, struct error *error)
-{
-    const struct problem *problem = rows->problem;
-    return tensor_create(
-        &rows->contexts, dtype_storage(problem->rounding.dtype), 4,
-        (const size_t[]){problem->size.items, problem->size.heads, rows->attention->slots, problem->size.d_value},
-        arena, error);
 }
 
 /* The stages whose rows will be asked for and what these are made from, and where each begins among what is shown.
@@ -450,7 +429,9 @@ enum status row_stream_create(struct row_stream *rows, const struct problem *pro
 {
     *rows = (struct row_stream){.problem = problem, .attention = attention};
     rows->block = choose_block(rows, elided);
-    rows->most = choose_most(rows);
+    /* As bytes rows are taken as they are made: as many as fill a large write. */
+    rows->most = memory_smaller(
+        attention->slots, memory_larger(memory_larger(ROW_STREAM_WRITTEN / problem->size.keys, 1), attention->threads));
     const size_t most = memory_larger(memory_larger(rows->block, rows->most), TEXT_ELIDED);
     const size_t columns = attention->fused ? 1 : memory_larger(problem->size.keys, problem->size.d_value);
     size_t numbers, width, outputs;
@@ -467,7 +448,10 @@ enum status row_stream_create(struct row_stream *rows, const struct problem *pro
     if (problem->drop.share > 0 && create_track(rows, most, arena, error) != STATUS_OK)
         return error->status;
     if (!elided && !problem->chosen.explains && !attention->fused && makes_output(problem))
-        return create_contexts(rows, arena, error);
+        return tensor_create(
+            &rows->contexts, dtype_storage(problem->rounding.dtype), 4,
+            (const size_t[]){problem->size.items, problem->size.heads, attention->slots, problem->size.d_value}, arena,
+            error);
     return elided && !attention->fused && problem->size.keys > TEXT_ELIDED ? create_shown(rows, arena, error)
                                                                            : STATUS_OK;
 }

@@ -85,17 +85,13 @@ struct held {
     size_t rank, shape[TENSOR_RANK];
 };
 
-/* What sdpa is given stays as it lies, all else lies in the storage of the working dtype. */
-static enum dtype dtype_held(const struct problem *problem, enum stage stage)
-{
-    const bool given = STAGES[stage].operand && !problem_projects(problem);
-    return given ? problem->given.operands[PROJECTION_QUERY].dtype : dtype_storage(problem->rounding.dtype);
-}
-
 static struct held shape_held(const struct attention *attention, enum stage stage)
 {
     const struct problem *problem = attention->problem;
-    struct held held = {.stage = stage, .dtype = dtype_held(problem, stage)};
+    const bool given = STAGES[stage].operand && !problem_projects(problem); /* by sdpa, and stays as it lies */
+    struct held held = {.stage = stage,
+                        .dtype = given ? problem->given.operands[PROJECTION_QUERY].dtype
+                                       : dtype_storage(problem->rounding.dtype)};
     held.shape[held.rank++] = problem->size.items;
     if (!STAGES[stage].joins_heads)
         held.shape[held.rank++] = stage_is_of_keys(stage) ? problem->size.kv_heads : problem->size.heads;

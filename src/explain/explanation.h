@@ -123,7 +123,8 @@ void explain_list_seen(struct explanation *e, struct explain_place place);
  * weight. */
 void explain_list_weighed(struct explanation *e, struct explain_place place);
 
-/* That key alone, into seen, too. */
+/* So many keys, or terms, from the first on, into seen, too; and that key alone. */
+void explain_list_first(struct explanation *e, size_t count);
 void explain_list_one(struct explanation *e, size_t key);
 
 /* Whether lines about a row of a T x T stage are about one key alone: a cell's. */

@@ -71,20 +71,14 @@ static void make_with_sum_last(const struct attention_row *row)
         context[c] /= softmax.sum;
 }
 
-/* Where ALiBi is there, and nothing but the family changes the weights. */
-static bool has_sum_last(const struct problem *problem)
-{
-    return problem_rounding(problem)->sum_last && problem->mask.alibi_slopes != NULL && problem->drop.share == 0 &&
-           problem->mistake.recipe == NULL;
-}
-
 /* A row that may see no key is 0, NaN or the mean of all values, as --empty-row says. */
 static void make(const struct attention_row *row)
 {
     const struct problem *problem = row->problem;
     const enum empty_row empty_row = problem->mask.empty_row;
+    const bool family_alone = problem->drop.share == 0 && problem->mistake.recipe == NULL;
     double *context = row->stages[STAGE_CONTEXT];
-    if (!row->empty && has_sum_last(problem)) {
+    if (!row->empty && problem_rounding(problem)->sum_last && problem->mask.alibi_slopes != NULL && family_alone) {
         make_with_sum_last(row);
         return;
     }

@@ -181,9 +181,8 @@ static void explain_parameters(struct explanation *e, enum stage stage, struct e
     char heading[96];
     place.row = of->bias ? 0 : cell->row;
     const double made_sum = explain_row(e, stage, place, true)[cell->column];
-    e->seen_count = problem->size.items * (sum.of_keys ? problem->size.keys : problem->chosen.row_count);
+    explain_list_first(e, problem->size.items * (sum.of_keys ? problem->size.keys : problem->chosen.row_count));
     for (size_t term = 0; term < e->seen_count; term++) {
-        e->seen[term] = term;
         e->operand[term] = load_above(e, explain_term_place(e, &sum, term), made);
         e->made[term] = of->bias ? 1 : load_source(e, explain_term_place(e, &sum, term), met);
     }

@@ -174,9 +174,7 @@ static bool prepare_places(struct explanation *e, struct explain_lines *line)
 
 static void explain_slopes(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    e->seen_count = e->problem->size.items * e->problem->chosen.row_count;
-    for (size_t term = 0; term < e->seen_count; term++)
-        e->seen[term] = term;
+    explain_list_first(e, e->problem->size.items * e->problem->chosen.row_count);
     explain_write_sum(e, stage, (struct explain_place){0, place.head, 0},
                       "gradient x what the slope is multiplied with",
                       &(struct explain_lines){.over = EXPLAIN_TERMS,
@@ -194,13 +192,6 @@ static void explain_slopes(struct explanation *e, enum stage stage, struct expla
 struct entry {
     size_t axes[4]; /* item, head, query, key */
 };
-
-static struct entry entry_of(const struct mask *mask, size_t matrix, size_t row, size_t column)
-{
-    const struct tensor *tensor = &mask->attn_mask;
-    const size_t heads = tensor->rank > 2 ? tensor->shape[tensor->rank - 3] : 1;
-    return (struct entry){{matrix / heads, matrix % heads, row, column}};
-}
 
 /* Whether the number is used there. */
 static bool is_used(const struct mask *mask, const struct entry *entry, struct explain_place place)
@@ -264,7 +255,9 @@ static void say_entry(const struct explanation *e, const struct entry *entry, ch
 static void write_entry(struct explanation *e, struct explain_place place, size_t column)
 {
     const struct problem *problem = e->problem;
-    const struct entry entry = entry_of(&problem->mask, place.item, place.row, column);
+    const struct tensor *mask = &problem->mask.attn_mask;
+    const size_t heads = mask->rank > 2 ? mask->shape[mask->rank - 3] : 1;
+    const struct entry entry = {{place.item / heads, place.item % heads, place.row, column}};
     const struct explain_lines sum = {.over = EXPLAIN_TERMS,
                                       .terms = "a",
                                       .given = {explain_numbers(STAGE_GRAD_MASKED, e->operand)},

@@ -19,11 +19,6 @@ static bool meets_key(const struct problem *problem, uint64_t stages)
     return (stages & (scaled_has_roots(problem) ? MEETS_KEY & ~STAGE_BIT(STAGE_SCALED) : MEETS_KEY)) != 0;
 }
 
-static size_t panels_of(const struct problem *problem)
-{
-    return problem->size.keys / DOT_KEYS + (problem->size.keys % DOT_KEYS != 0);
-}
-
 double head_numbers(const struct problem *problem, uint64_t stages)
 {
     const double keys = (double)problem->size.keys;
@@ -35,7 +30,7 @@ double head_numbers(const struct problem *problem, uint64_t stages)
 enum status head_create(struct head *head, const struct problem *problem, uint64_t stages, struct arena *arena,
                         struct error *error)
 {
-    const size_t rows = panels_of(problem) * DOT_KEYS;
+    const size_t rows = (problem->size.keys / DOT_KEYS + (problem->size.keys % DOT_KEYS != 0)) * DOT_KEYS;
     *head = (struct head){.problem = problem, .key_of = SIZE_MAX, .rooted_of = SIZE_MAX, .value_of = SIZE_MAX};
     if (stages & MEETS_KEY)
         head->rows = arena_allocate(arena, problem->size.d_head, DOT_KEYS * sizeof(double), error);
@@ -48,14 +43,6 @@ enum status head_create(struct head *head, const struct problem *problem, uint64
     return error->status;
 }
 
-/* Rows of key into a panel: one beside the other. */
-static void turn_rows(const double *rows, size_t count, size_t d, double *panel)
-{
-    for (size_t k = 0; k < d; k++)
-        for (size_t i = 0; i < DOT_KEYS; i++)
-            panel[k * DOT_KEYS + i] = i < count ? rows[i * d + k] : 0;
-}
-
 static void load_key(const struct head *head, const struct tensor *key, size_t first, bool rooted, double *panels)
 {
     const size_t d = head->problem->size.d_head, keys = head->problem->size.keys;
@@ -64,7 +51,9 @@ static void load_key(const struct head *head, const struct tensor *key, size_t f
         tensor_load(key, (first + j) * d, count * d, head->rows);
         if (rooted)
             scaled_operand(head->problem, head->rows, count * d);
-        turn_rows(head->rows, count, d, panels + j * d);
+        for (size_t k = 0; k < d; k++) /* into a panel, one beside the other */
+            for (size_t i = 0; i < DOT_KEYS; i++)
+                panels[j * d + k * DOT_KEYS + i] = i < count ? head->rows[i * d + k] : 0;
     }
 }
 
