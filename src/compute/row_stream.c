@@ -286,20 +286,15 @@ static void make_contexts(struct row_stream *rows)
     rows->count = 0; /* kept is no longer that of the block */
 }
 
-static void get_context(struct row_stream *rows, size_t item, size_t head, size_t row, double *numbers)
-{
-    const size_t d = rows->problem->size.d_value, matrix = item * rows->problem->size.heads + head;
-    if (!rows->contexts_made)
-        make_contexts(rows);
-    tensor_load(&rows->contexts, (matrix * rows->attention->slots + row) * d, d, numbers);
-}
-
 /* --- what others ask for ----------------------------------------------------------------------------------------- */
 
 void row_stream_get(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row, double *numbers)
 {
+    const size_t d = rows->problem->size.d_value, matrix = item * rows->problem->size.heads + head;
     if (stage == STAGE_CONTEXT && rows->contexts.rank > 0) {
-        get_context(rows, item, head, row, numbers);
+        if (!rows->contexts_made)
+            make_contexts(rows);
+        tensor_load(&rows->contexts, (matrix * rows->attention->slots + row) * d, d, numbers);
         return;
     }
     if (rows->shown == NULL) {
@@ -379,14 +374,6 @@ static size_t choose_block(const struct row_stream *rows, bool elided)
     return elided && problem->chosen.row_count > TEXT_ELIDED ? 1 : block;
 }
 
-static bool makes_output(const struct problem *problem)
-{
-    bool makes = false;
-    for (size_t i = 0; i < problem->chosen.stage_count; i++)
-        makes = makes || problem_made_as(problem, problem->chosen.stages[i]) == STAGE_OUTPUT;
-    return makes;
-}
-
 /* The stages whose rows will be asked for and what these are made from, and where each begins among what is shown.
  * Gradients come from a stream of their own: compute/backward.h. */
 static void lay_out_shown(struct row_stream *rows)
@@ -447,7 +434,10 @@ enum status row_stream_create(struct row_stream *rows, const struct problem *pro
         return error->status;
     if (problem->drop.share > 0 && create_track(rows, most, arena, error) != STATUS_OK)
         return error->status;
-    if (!elided && !problem->chosen.explains && !attention->fused && makes_output(problem))
+    bool makes_output = false;
+    for (size_t i = 0; i < problem->chosen.stage_count; i++)
+        makes_output = makes_output || problem_made_as(problem, problem->chosen.stages[i]) == STAGE_OUTPUT;
+    if (!elided && !problem->chosen.explains && !attention->fused && makes_output)
         return tensor_create(
             &rows->contexts, dtype_storage(problem->rounding.dtype), 4,
             (const size_t[]){problem->size.items, problem->size.heads, attention->slots, problem->size.d_value}, arena,

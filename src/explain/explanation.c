@@ -229,15 +229,6 @@ static void list_normed(struct explanation *e, struct explain_place place)
             e->rows[e->row_count++] = token;
 }
 
-/* Whether a row adds to a cell of key or value: where it sees that token, or weighs all of them as it sees none. */
-static bool adds_to_cell(const struct explanation *e, enum stage stage, struct explain_place place)
-{
-    const struct problem *problem = e->problem;
-    const enum stage of = problem->chosen.cell.stage;
-    return !is_of_gradient(problem) || !stage_is_of_keys(of) || stage_is_of_keys(stage) ||
-           explain_adds(e, of, place, problem->chosen.cell.row);
-}
-
 bool explain_adds(const struct explanation *e, enum stage stage, struct explain_place place, size_t key)
 {
     const struct mask *mask = &e->problem->mask;
@@ -261,8 +252,11 @@ void explain_list_rows(struct explanation *e, enum stage stage, struct explain_p
         list_tokens(e, stage, place);
         return;
     }
+    /* Not all rows add to a cell of the gradient by key or value. */
+    const struct cell *cell = &problem->chosen.cell;
+    const bool all = !is_of_gradient(problem) || !stage_is_of_keys(cell->stage) || stage_is_of_keys(stage);
     for (place.row = range.first; place.row < range.end; place.row++)
-        if (adds_to_cell(e, stage, place))
+        if (all || explain_adds(e, cell->stage, place, cell->row))
             e->rows[e->row_count++] = place.row;
 }
 

@@ -257,13 +257,6 @@ static void begin_line(struct explanation *e, const struct explain_lines *line)
         explain_key_line(e, line->group, line->place.item, line->index);
 }
 
-/* Whether the side would only multiply one product out. */
-static bool is_idle(const struct walk *walk)
-{
-    struct walk braces = *walk;
-    return take(&braces, " = {[") && count_entries(&braces) == 1 && walk->line->given[2].is == EXPLAIN_ABSENT;
-}
-
 static void write_line(struct explanation *e, const struct explain_lines *line)
 {
     struct walk walk = {.e = e, .line = line, .at = line->terms, .prints = true};
@@ -271,7 +264,8 @@ static void write_line(struct explanation *e, const struct explain_lines *line)
     while (walk.at[0] != '\0') {
         walk.before = '+';
         walk_sum(&walk);
-        if (is_idle(&walk))
+        struct walk braces = walk; /* which would only multiply one product out */
+        if (take(&braces, " = {[") && count_entries(&braces) == 1 && line->given[2].is == EXPLAIN_ABSENT)
             walk.at = strstr(walk.at + 1, " = ");
         if (take(&walk, " = "))
             worked_line_relation(&e->lines);

@@ -412,12 +412,6 @@ static void mean_value(const struct plan *plan, const char *value, void *row)
     }
 }
 
-static void fill_row(const struct plan *plan, double number, char *row)
-{
-    for (size_t c = 0; c < plan->job->d_v; c++)
-        dtype_store(plan->kernel->number, &number, 1, row + c * plan->size);
-}
-
 /* The row (d_v) of the context of a lane. */
 static char *context_row(const struct plan *plan, const struct place *place, const struct tile *tile, size_t lane)
 {
@@ -431,6 +425,7 @@ static char *context_row(const struct plan *plan, const struct place *place, con
 static void fill_empty_rows(const struct plan *plan, const struct place *place, const struct tile *tile)
 {
     const struct fused_job *job = plan->job;
+    const double filled = job->mask != NULL && job->mask->empty_row == EMPTY_ROW_NAN ? (double)NAN : 0;
     const char *made = NULL;
     for (size_t lane = 0; lane < tile->count; lane++) {
         char *row = context_row(plan, place, tile, lane);
@@ -440,8 +435,8 @@ static void fill_empty_rows(const struct plan *plan, const struct place *place, 
             memcpy(row, made, job->d_v * plan->size);
         else if (job->mask->empty_row == EMPTY_ROW_MEAN)
             mean_value(plan, place->value, row);
-        else
-            fill_row(plan, job->mask->empty_row == EMPTY_ROW_NAN ? (double)NAN : 0, row);
+        for (size_t c = 0; c < job->d_v && made == NULL && job->mask->empty_row != EMPTY_ROW_MEAN; c++)
+            dtype_store(plan->kernel->number, &filled, 1, row + c * plan->size);
         made = row;
     }
 }
@@ -785,15 +780,6 @@ static void attend_tiles(struct plan *plan, const struct place *place, struct ti
         look_at(plan, place, looked, plan->job->keys);
 }
 
-/* The rows of a task lie one behind the other; those of heads that share a tile are whole heads. */
-static void hand_over(const struct plan *plan, const struct place *place, size_t count)
-{
-    const struct fused_job *job = plan->job;
-    if (job->taker.take != NULL)
-        job->taker.take(job->taker.context, place->context, place->first_row * job->d_v,
-                        plan->heads_per_tile * count * job->d_v);
-}
-
 /* Tasks go head by head, so that its keys stay in the cache, and in a head from the last queries, which see the most
  * keys, to the first: the very last task is among the lightest, and all threads end together. The first task of a key
  * head looks at all of its keys. */
@@ -819,7 +805,9 @@ static void attend_task(void *context, size_t task, unsigned thread)
     attend_tiles(plan, &place, tiles, tile_count, looks, &block);
     for (size_t i = 0; i < tile_count; i++)
         close_tile(plan, &place, &tiles[i]);
-    hand_over(plan, &place, count);
+    if (job->taker.take != NULL) /* the rows of a task lie one behind the other */
+        job->taker.take(job->taker.context, place.context, place.first_row * job->d_v,
+                        plan->heads_per_tile * count * job->d_v);
     work_count(&plan->counter, plan->heads_per_tile * block_work(job, place.item, first, count), thread);
 }
 

@@ -119,11 +119,6 @@ static size_t key_bytes(size_t d, size_t parts)
     return KERNEL_KEYS / KEY_STEP * slabs_of(d) * parts * SLAB_BYTES;
 }
 
-static size_t slabs_bytes(size_t d, size_t d_v, size_t parts)
-{
-    return d > MOST_COLUMNS || d_v > MOST_COLUMNS ? SIZE_MAX : key_bytes(d, parts) + key_bytes(d_v, parts);
-}
-
 /* Numbers of row `row` from `column` on that are there. */
 static size_t rest_of_row(size_t row, size_t rows, size_t column, size_t columns)
 {
@@ -248,27 +243,27 @@ INLINE void values_of(size_t parts, size_t weight_parts, const struct kernel_key
 /* --- tables ------------------------------------------------------------------------------------------------------ */
 
 /* What kernels of one dtype share. */
-#define OPERANDS(name, parts)                                                                                \
-    static size_t query_bytes_##name(size_t d)                                                               \
-    {                                                                                                        \
-        return pairs_bytes(d, parts);                                                                        \
-    }                                                                                                        \
-    static size_t keys_bytes_##name(size_t d, size_t d_v)                                                    \
-    {                                                                                                        \
-        return slabs_bytes(d, d_v, parts);                                                                   \
-    }                                                                                                        \
-    static void pack_##name(const void *query, size_t count, size_t d, double factor, void *packed)          \
-    {                                                                                                        \
-        pack_pairs((parts) == 2, query, count, d, factor, packed);                                           \
-    }                                                                                                        \
-    static void load_##name(const struct kernel_keys *keys)                                                  \
-    {                                                                                                        \
-        load_keys(parts, keys);                                                                              \
-    }                                                                                                        \
-    static void scores_##name(const struct kernel_keys *keys, size_t first, size_t count, const void *query, \
-                              const int32_t *from, const int32_t *till, void *scores, void *peak)            \
-    {                                                                                                        \
-        scores_of(parts, keys, first, count, query, from, till, scores, peak);                               \
+#define OPERANDS(name, parts)                                                                                   \
+    static size_t query_bytes_##name(size_t d)                                                                  \
+    {                                                                                                           \
+        return pairs_bytes(d, parts);                                                                           \
+    }                                                                                                           \
+    static size_t keys_bytes_##name(size_t d, size_t d_v)                                                       \
+    {                                                                                                           \
+        return d > MOST_COLUMNS || d_v > MOST_COLUMNS ? SIZE_MAX : key_bytes(d, parts) + key_bytes(d_v, parts); \
+    }                                                                                                           \
+    static void pack_##name(const void *query, size_t count, size_t d, double factor, void *packed)             \
+    {                                                                                                           \
+        pack_pairs((parts) == 2, query, count, d, factor, packed);                                              \
+    }                                                                                                           \
+    static void load_##name(const struct kernel_keys *keys)                                                     \
+    {                                                                                                           \
+        load_keys(parts, keys);                                                                                 \
+    }                                                                                                           \
+    static void scores_##name(const struct kernel_keys *keys, size_t first, size_t count, const void *query,    \
+                              const int32_t *from, const int32_t *till, void *scores, void *peak)               \
+    {                                                                                                           \
+        scores_of(parts, keys, first, count, query, from, till, scores, peak);                                  \
     }
 
 /* name: of the table; operands: of the above. */

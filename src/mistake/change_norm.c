@@ -160,8 +160,7 @@ CHANGE_BY(QK_NORM_AFTER_ROPE)
     recipe_makes(recipe, STAGE_QUERY, "projected_query, turned by position, then normed");
     recipe_makes(recipe, STAGE_KEY, "projected_key, turned by position, then normed");
     recipe_tells(recipe, STAGE_NORMED_QUERY, "projected_query, not yet normed");
-    recipe_tells(recipe, STAGE_NORMED_KEY, "projected_key, not yet normed");
-    return NULL;
+    return recipe_tells(recipe, STAGE_NORMED_KEY, "projected_key, not yet normed");
 }
 
 /* Weights of a head, or of each, as (H d). */

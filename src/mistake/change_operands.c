@@ -57,8 +57,7 @@ CHANGE_BY(ROLES_INPUTS_FOR_VALUE)
         problem->size.d_in != problem->size.kv_heads * problem->size.d_value)
         return OTHER_SHAPES;
     recipe->roles[PROJECTION_VALUE] = RECIPE_ROLE_INPUTS;
-    recipe_makes(recipe, STAGE_CONTEXT, "weights . inputs");
-    return NULL;
+    return recipe_makes(recipe, STAGE_CONTEXT, "weights . inputs");
 }
 
 CHANGE_BY(WEIGHTS_TRANSPOSED)
@@ -66,8 +65,7 @@ CHANGE_BY(WEIGHTS_TRANSPOSED)
     if (recipe->problem.size.queries != recipe->problem.size.keys)
         return "there are not as many queries as keys";
     recipe->weights_transposed = recipe->across = true;
-    recipe_makes(recipe, STAGE_CONTEXT, "weights^T . value");
-    return NULL;
+    return recipe_makes(recipe, STAGE_CONTEXT, "weights^T . value");
 }
 
 /* --- matrix, bias: parameters of their own for the changed problem ------------------------------------------------ */
@@ -186,8 +184,7 @@ static const char *merge(struct recipe *recipe, enum recipe_merge kind, const ch
     if (problem->size.heads == 1 || !(problem->size.heads_packed || problem_projects(problem)))
         return "heads are not put side by side";
     recipe->merge = kind;
-    recipe_makes(recipe, problem->size.heads_packed ? STAGE_CONTEXT : STAGE_OUTPUT, formula);
-    return NULL;
+    return recipe_makes(recipe, problem->size.heads_packed ? STAGE_CONTEXT : STAGE_OUTPUT, formula);
 }
 
 CHANGE_BY(MERGE_VIEW)
@@ -214,8 +211,7 @@ CHANGE_BY(OUT_MISSING)
     if (!recipe->problem.plan.has_out)
         return NO_OUT;
     recipe->problem.plan.has_out = false;
-    recipe_makes(recipe, STAGE_OUTPUT, "heads side by side");
-    return NULL;
+    return recipe_makes(recipe, STAGE_OUTPUT, "heads side by side");
 }
 
 CHANGE_BY(OUT_TRANSPOSED)
@@ -254,8 +250,7 @@ static const char *group(struct recipe *recipe, enum recipe_groups kind, const c
         return "heads of key and value are not shared in groups";
     recipe->groups = kind;
     recipe_makes(recipe, STAGE_SCORES, scores);
-    recipe_makes(recipe, STAGE_CONTEXT, context);
-    return NULL;
+    return recipe_makes(recipe, STAGE_CONTEXT, context);
 }
 
 CHANGE(GROUPS_TILED, group(recipe, RECIPE_GROUPS_TILED, "query . key^T of head modulo heads of key",
@@ -357,6 +352,5 @@ CHANGE_BY(OVERFLOW_F16)
     if (recipe->problem.rounding.when == ROUNDING_OPERATIONS)
         return NO_SCORES;
     recipe->overflows = true;
-    recipe_makes(recipe, STAGE_SCORES, "query . key^T in float16, infinite above 65504");
-    return NULL;
+    return recipe_makes(recipe, STAGE_SCORES, "query . key^T in float16, infinite above 65504");
 }

@@ -207,6 +207,5 @@ CHANGE_BY(ROPE_ON_VALUES)
         return "value has other columns than key";
     recipe->rotates_value = true;
     recipe->steps_anew |= OF_VALUE;
-    recipe_makes(recipe, STAGE_VALUE, "value, turned by its position as key is");
-    return NULL;
+    return recipe_makes(recipe, STAGE_VALUE, "value, turned by its position as key is");
 }

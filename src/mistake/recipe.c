@@ -11,24 +11,24 @@
 MISTAKE_IDS(DECLARE)
 static mistake_change *const CHANGES[MISTAKE_COUNT] = {MISTAKE_IDS(ENTRY)};
 
-void recipe_makes(struct recipe *recipe, enum stage stage, const char *formula)
+const char *recipe_makes(struct recipe *recipe, enum stage stage, const char *formula)
 {
-    recipe_tells(recipe, stage, formula);
     recipe->problem.mistake.wrong |= STAGE_BIT(stage);
     recipe->plain = true;
     recipe->not_differentiable = recipe->making;
+    return recipe_tells(recipe, stage, formula);
 }
 
 const char *recipe_makes_by(struct recipe *recipe, enum stage stage, recipe_row *make, const char *formula)
 {
     recipe->rows[stage] = make;
-    recipe_makes(recipe, stage, formula);
-    return NULL;
+    return recipe_makes(recipe, stage, formula);
 }
 
-void recipe_tells(struct recipe *recipe, enum stage stage, const char *formula)
+const char *recipe_tells(struct recipe *recipe, enum stage stage, const char *formula)
 {
     recipe->problem.mistake.formulas[stage] = formula;
+    return NULL;
 }
 
 enum stage recipe_projected(const struct recipe *recipe, enum projection_id id)

@@ -116,14 +116,14 @@ enum status recipe_create(struct recipe *recipe, const struct problem *problem, 
                           size_t count, struct arena *arena, struct error *error);
 
 /* A stage is made otherwise than its own file says, by plain.h; how, as a formula: one that begins with a comma goes on
- * from the name of the stage before. */
-void recipe_makes(struct recipe *recipe, enum stage stage, const char *formula);
+ * from the name of the stage before. Returns NULL, as the next ones do, so that a mistake can end with it. */
+const char *recipe_makes(struct recipe *recipe, enum stage stage, const char *formula);
 
-/* The same by a function of its rows; NULL, so that a mistake can end with it. */
+/* The same by a function of its rows. */
 const char *recipe_makes_by(struct recipe *recipe, enum stage stage, recipe_row *make, const char *formula);
 
 /* It is made as ever, of a problem that is changed; another formula tells more. */
-void recipe_tells(struct recipe *recipe, enum stage stage, const char *formula);
+const char *recipe_tells(struct recipe *recipe, enum stage stage, const char *formula);
 
 /* The stage that a projection makes: projected_query where norm, rotation or scale follow, else query. */
 enum stage recipe_projected(const struct recipe *recipe, enum projection_id id);

@@ -486,19 +486,15 @@ static enum status take_steps(const struct stepping *stepping, const struct tria
     return why_add(why, stepping->exact, why->options, all, &sum);
 }
 
-static bool same_guess(const struct trial_guess *a, const struct trial_guess *b)
-{
-    bool same = a->count == b->count;
-    for (size_t i = 0; i < a->count && same; i++)
-        same = a->choices[i].id == b->choices[i].id && a->choices[i].form == b->choices[i].form;
-    return same;
-}
-
 static bool gives(const struct why_step *step, const struct trial_guess *guess)
 {
-    for (size_t i = 0; i < step->guess_count; i++)
-        if (same_guess(&step->guesses[i], guess))
+    for (size_t i = 0; i < step->guess_count; i++) {
+        size_t k = 0; /* choices are of different slots, so that as many are the same ones */
+        while (k < guess->count && trial_makes(&step->guesses[i], guess->choices[k]))
+            k++;
+        if (k == guess->count && k == step->guesses[i].count)
             return true;
+    }
     return false;
 }
 

@@ -10,6 +10,14 @@
 
 enum { FEW = 3, MANY = 12 };
 
+bool trial_makes(const struct trial_guess *guess, struct mistake_choice choice)
+{
+    size_t i = 0;
+    while (i < guess->count && (guess->choices[i].id != choice.id || guess->choices[i].form != choice.form))
+        i++;
+    return i < guess->count;
+}
+
 enum stage trial_stage(const struct mine *mine)
 {
     return mine->tables[mine->count - 1].stage;

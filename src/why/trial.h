@@ -13,6 +13,9 @@ struct trial_guess {
     size_t count;
 };
 
+/* Whether it makes a mistake in that form. */
+bool trial_makes(const struct trial_guess *guess, struct mistake_choice choice);
+
 /* What all guesses about a problem share. */
 struct trial_base {
     const struct problem *problem;
