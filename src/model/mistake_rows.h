@@ -288,42 +288,29 @@ ROW(SEQUENCES_LEAK_BEHIND, SEQUENCES, .name = "sequences-leak-behind",
     .c = "for (j = cu[s]; j < cu[s + 1]; j++), not <= cu[s + 1]",
     .unseen = "it is causal",
     .number = "so many of them", .from = 1, .to = 1048576, .usual = 1, .whole = true)
+#define CU_SEQLENS                                                       \
+    .pytorch = "cu_seqlens = F.pad(lengths.cumsum(0), (1, 0)), of int32", \
+    .numpy = "cu = np.concatenate([[0], np.cumsum(lengths)])",           \
+    .c = "cu[0] = 0; cu[s + 1] = cu[s] + length[s]",                     \
+    .number = "the number of cu_seqlens, from 1; 0: all between 0 and the end", .to = 1048576, .whole = true
 ROW(SEQUENCES_START_PLUS_1, SEQUENCES, .name = "sequences-start-plus-1",
     .sentence = "a sequence begins one token too late: a cumulative length is one too large",
-    .pytorch = "cu_seqlens = F.pad(lengths.cumsum(0), (1, 0)), of int32",
-    .numpy = "cu = np.concatenate([[0], np.cumsum(lengths)])",
-    .c = "cu[0] = 0; cu[s + 1] = cu[s] + length[s]",
-    .number = "the number of cu_seqlens, from 1; 0: all between 0 and the end", .to = 1048576, .whole = true)
+    CU_SEQLENS)
 ROW(SEQUENCES_START_MINUS_1, SEQUENCES, .name = "sequences-start-minus-1",
     .sentence = "a sequence begins one token too early: a cumulative length is one too small",
-    .pytorch = "cu_seqlens = F.pad(lengths.cumsum(0), (1, 0)), of int32",
-    .numpy = "cu = np.concatenate([[0], np.cumsum(lengths)])",
-    .c = "cu[0] = 0; cu[s + 1] = cu[s] + length[s]",
-    .number = "the number of cu_seqlens, from 1; 0: all between 0 and the end", .to = 1048576, .whole = true)
+    CU_SEQLENS)
 ROW(SEQUENCES_KEYS_PLUS_1, SEQUENCES, .name = "sequences-keys-plus-1",
     .sentence = "the keys of a sequence begin one too late: cu_seqlens_k is one too large",
-    .pytorch = "cu_seqlens = F.pad(lengths.cumsum(0), (1, 0)), of int32",
-    .numpy = "cu = np.concatenate([[0], np.cumsum(lengths)])",
-    .c = "cu[0] = 0; cu[s + 1] = cu[s] + length[s]",
-    .number = "the number of cu_seqlens, from 1; 0: all between 0 and the end", .to = 1048576, .whole = true)
+    CU_SEQLENS)
 ROW(SEQUENCES_KEYS_MINUS_1, SEQUENCES, .name = "sequences-keys-minus-1",
     .sentence = "the keys of a sequence begin one too early: cu_seqlens_k is one too small",
-    .pytorch = "cu_seqlens = F.pad(lengths.cumsum(0), (1, 0)), of int32",
-    .numpy = "cu = np.concatenate([[0], np.cumsum(lengths)])",
-    .c = "cu[0] = 0; cu[s + 1] = cu[s] + length[s]",
-    .number = "the number of cu_seqlens, from 1; 0: all between 0 and the end", .to = 1048576, .whole = true)
+    CU_SEQLENS)
 ROW(SEQUENCES_QUERIES_PLUS_1, SEQUENCES, .name = "sequences-queries-plus-1",
     .sentence = "the queries of a sequence begin one too late: cu_seqlens_q is too large",
-    .pytorch = "cu_seqlens = F.pad(lengths.cumsum(0), (1, 0)), of int32",
-    .numpy = "cu = np.concatenate([[0], np.cumsum(lengths)])",
-    .c = "cu[0] = 0; cu[s + 1] = cu[s] + length[s]",
-    .number = "the number of cu_seqlens, from 1; 0: all between 0 and the end", .to = 1048576, .whole = true)
+    CU_SEQLENS)
 ROW(SEQUENCES_QUERIES_MINUS_1, SEQUENCES, .name = "sequences-queries-minus-1",
     .sentence = "the queries of a sequence begin one too early: cu_seqlens_q is too small",
-    .pytorch = "cu_seqlens = F.pad(lengths.cumsum(0), (1, 0)), of int32",
-    .numpy = "cu = np.concatenate([[0], np.cumsum(lengths)])",
-    .c = "cu[0] = 0; cu[s + 1] = cu[s] + length[s]",
-    .number = "the number of cu_seqlens, from 1; 0: all between 0 and the end", .to = 1048576, .whole = true)
+    CU_SEQLENS)
 ROW(PAGES_STALE, PAGES, .name = "pages-stale",
     .sentence = "a stale entry of block_table names another page",
     .pytorch = "fill block_table anew whenever a page is given away",
@@ -1228,4 +1215,5 @@ ROW(GRAD_ROPE_FORWARDS, GRAD, .name = "grad-rope-forwards",
     .numpy = "dq = dq * cos - rotate_half(dq) * sin  # minus, on the way back",
     .c = "a = da * cos + db * sin; b = db * cos - da * sin, for each pair")
 /* clang-format on */
+#undef CU_SEQLENS
 #undef ROW

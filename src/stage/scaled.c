@@ -27,14 +27,6 @@ void scaled_formula(const struct problem *problem, enum stage stage, struct text
         text_add(text, "%s x %s", before, decimal_text(problem->scaling.factor, (char[DECIMAL_BYTES]){0}));
 }
 
-static void make(const struct attention_row *row)
-{
-    const double *scores = row->stages[STAGE_SCORES], scale = row->problem->scaling.factor;
-    double *scaled = row->stages[STAGE_SCALED];
-    for (size_t j = row->met.first; j < row->met.end; j++)
-        scaled[j] = scores[j] * scale;
-}
-
 bool scaled_has_roots(const struct problem *problem)
 {
     return problem->rounding.when == ROUNDING_OPERATIONS;
@@ -48,14 +40,21 @@ void scaled_operand(const struct problem *problem, double *numbers, size_t count
     dtype_round(problem->rounding.dtype, numbers, count);
 }
 
-/* (query x root) . (key x root)^T, where root is that of the scale: it, the two products and the sum are rounded
- * each. The head has its keys so. */
-static void make_rounded(const struct attention_row *row)
+/* Where operations are rounded (query x root) . (key x root)^T, root that of the scale: it, the two products and the
+ * sum are rounded each. The head has its keys so. */
+static void make(const struct attention_row *row)
 {
     const struct problem *problem = row->problem;
-    dot_twice(row->stages[STAGE_QUERY], problem->size.d_head, row->query);
-    scaled_operand(problem, row->query, 2 * problem->size.d_head);
-    head_products(row, row->rooted_key, row->stages[STAGE_SCALED]);
+    const double *scores = row->stages[STAGE_SCORES], scale = problem->scaling.factor;
+    double *scaled = row->stages[STAGE_SCALED];
+    if (scaled_has_roots(problem)) {
+        dot_twice(row->stages[STAGE_QUERY], problem->size.d_head, row->query);
+        scaled_operand(problem, row->query, 2 * problem->size.d_head);
+        head_products(row, row->rooted_key, scaled);
+        return;
+    }
+    for (size_t j = row->met.first; j < row->met.end; j++)
+        scaled[j] = scores[j] * scale;
 }
 
 void scaled_explain(struct explanation *e, enum stage stage, struct explain_place place)
@@ -75,5 +74,4 @@ void scaled_explain(struct explanation *e, enum stage stage, struct explain_plac
     (e->back ? gradient_write : explain_write)(e, stage, place, heading, &lines);
 }
 
-const struct stage_functions stage_scaled = {
-    .formula = scaled_formula, .make = make, .make_rounded = make_rounded, .explain = scaled_explain};
+const struct stage_functions stage_scaled = {.formula = scaled_formula, .make = make, .explain = scaled_explain};

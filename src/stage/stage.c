@@ -83,14 +83,11 @@ struct fused_statistic stage_statistic(enum stage stage)
 void stage_make(const struct attention_row *row, enum stage stage)
 {
     const struct problem *problem = row->problem;
-    const struct stage_functions *functions = FUNCTIONS[stage];
     const struct backward_mistake *mistake = problem->mistake.backward;
     if (mistake != NULL && mistake->makes & STAGE_BIT(stage))
         mistake->make(row, stage);
-    else if (problem->rounding.when == ROUNDING_OPERATIONS && functions->make_rounded != NULL)
-        functions->make_rounded(row);
     else
-        functions->make(row);
+        FUNCTIONS[stage]->make(row);
     /* The others hold 0, minus infinity or what nobody looks at. */
     const struct span made =
         stage_is_square(stage) ? row->met : (struct span){0, problem_columns_of_head(problem, stage)};

@@ -46,10 +46,9 @@ struct stage_functions {
     /* "query . key^T", or what adds it to the text. */
     const char *formula_words;
     void (*formula)(const struct problem *problem, enum stage stage, struct text *text);
-    /* Its row, in double, into row->stages[stage] (problem_columns_of_head); NULL: it is not made row by row. */
+    /* Its row, in double, into row->stages[stage] (problem_columns_of_head), with --rounding operations each operation
+     * rounded, as ONNX's reference does; NULL: it is not made row by row. */
     void (*make)(const struct attention_row *row);
-    /* The same with every operation rounded, as ONNX's reference does; NULL: as `make`. */
-    void (*make_rounded)(const struct attention_row *row);
     /* A row statistic from what the fused path sums of the row, and whether it takes fused_sums.logs; NULL: that path
      * cannot make it. */
     double (*of_sums)(const struct fused_sums *sums);

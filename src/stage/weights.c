@@ -42,15 +42,6 @@ static void divide(const struct attention_row *row, double *weights, double sum)
         dtype_round(row->problem->rounding.softmax_dtype, weights, keys);
 }
 
-static void make(const struct attention_row *row)
-{
-    double *weights = row->stages[STAGE_WEIGHTS];
-    if (row->empty)
-        fill_empty(row, weights);
-    else
-        divide(row, weights, softmax_exponentials(row, cast_masked(row), weights).sum);
-}
-
 /* The sum of the exponentials is wide and then rounded; in some dtypes each addition is. */
 static double sum_rounded(const struct attention_row *row, const double *masked, double *exponentials)
 {
@@ -71,13 +62,15 @@ static double sum_rounded(const struct attention_row *row, const double *masked,
     return stage_rounded(dtype, sum);
 }
 
-static void make_rounded(const struct attention_row *row)
+static void make(const struct attention_row *row)
 {
     double *weights = row->stages[STAGE_WEIGHTS];
     if (row->empty)
         fill_empty(row, weights);
-    else
+    else if (row->problem->rounding.when == ROUNDING_OPERATIONS)
         divide(row, weights, sum_rounded(row, cast_masked(row), weights));
+    else
+        divide(row, weights, softmax_exponentials(row, cast_masked(row), weights).sum);
 }
 
 /* --- explained --------------------------------------------------------------------------------------------------- */
@@ -122,5 +115,4 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
     write_quotients(e, stage, place, &softmax);
 }
 
-const struct stage_functions stage_weights = {
-    .formula = formula, .make = make, .make_rounded = make_rounded, .explain = explain};
+const struct stage_functions stage_weights = {.formula = formula, .make = make, .explain = explain};
