@@ -318,29 +318,6 @@ const char *explain_number(struct explanation *e, int kind, double value)
     return text_number(e->number, sizeof e->number, precision, exponent && value != 0, value);
 }
 
-void explain_line(struct explanation *e, size_t group, const char *format, ...)
-{
-    char label[WORKED_LINE_LABEL_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(label, sizeof label, format, arguments);
-    va_end(arguments);
-    worked_line_line(&e->lines, group, label, strlen(label));
-}
-
-void explain_key_line(struct explanation *e, size_t group, size_t item, size_t key)
-{
-    char label[WORKED_LINE_LABEL_BYTES];
-    size_t position;
-    const char *token = problem_label(e->problem, true, item, key, &position);
-    if (token == NULL) {
-        explain_line(e, group, "key %zu", position);
-        return;
-    }
-    const size_t width = text_shown(token, EXPLAIN_LABEL_COLUMNS, label, sizeof label);
-    worked_line_line(&e->lines, group, label, width);
-}
-
 void explain_row_line(struct explanation *e, size_t group, struct explain_place place, struct explain_row row)
 {
     char label[WORKED_LINE_LABEL_BYTES], shown[WORKED_LINE_LABEL_BYTES];
@@ -351,15 +328,15 @@ void explain_row_line(struct explanation *e, size_t group, struct explain_place 
         text_add(&text, "item %zu, ", place.item + 1);
     if (row.head)
         text_add(&text, "head %zu, ", place.head + 1);
-    const size_t width = text.length;
-    if (token == NULL) {
+    size_t width = text.length;
+    if (token != NULL) {
+        width += text_shown(token, EXPLAIN_LABEL_COLUMNS, shown, sizeof shown);
+        text_add(&text, "%s", shown);
+    } else {
         text_add(&text, "%s %zu", row.of_keys ? "key" : "query", position);
-        worked_line_line(&e->lines, group, label, text.length);
-        return;
+        width = text.length;
     }
-    const size_t columns = text_shown(token, EXPLAIN_LABEL_COLUMNS, shown, sizeof shown);
-    text_add(&text, "%s", shown);
-    worked_line_line(&e->lines, group, label, width + columns);
+    worked_line_line(&e->lines, group, label, width);
 }
 
 /* "  item 1, head 2, " */

@@ -137,11 +137,8 @@ struct explain_range explain_columns(const struct explanation *e, enum stage sta
 /* The number as it is shown among its kind, a stage or EXPLAIN_WEIGHTS and on; until the next one is made. */
 const char *explain_number(struct explanation *e, int kind, double value);
 
-/* Begins a line with that label, or one about a key, with its token or its position. */
-void explain_line(struct explanation *e, size_t group, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void explain_key_line(struct explanation *e, size_t group, size_t item, size_t key);
-
-/* The same about the place's row: a key or a query, and whether it is one of several items, or of several heads. */
+/* Begins a line about the place's row, with its token or its position: a key or a query, and whether it is one of
+ * several items, or of several heads. */
 struct explain_row {
     bool of_keys, item, head;
 };

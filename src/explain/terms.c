@@ -245,16 +245,16 @@ static double value_of(struct explanation *e, const struct explain_lines *line)
 
 static void begin_line(struct explanation *e, const struct explain_lines *line)
 {
-    if (line->over == EXPLAIN_RANGE)
-        explain_line(e, line->group, "%s", line->label);
-    else if (line->over == EXPLAIN_COLUMNS)
-        explain_line(e, line->group, "column %zu", line->index + 1);
-    else if (line->over == EXPLAIN_TERMS)
-        explain_row_line(
-            e, line->group, line->at,
-            (struct explain_row){line->of_keys, line->of_items && e->problem->size.has_batch, line->of_heads});
-    else
-        explain_key_line(e, line->group, line->place.item, line->index);
+    const struct explain_row term = {line->of_keys, line->of_items && e->problem->size.has_batch, line->of_heads};
+    const bool of_term = line->over == EXPLAIN_TERMS;
+    char label[WORKED_LINE_CELL_BYTES];
+    if (line->over == EXPLAIN_RANGE || line->over == EXPLAIN_COLUMNS) {
+        snprintf(label, sizeof label, "column %zu", line->index + 1);
+        const char *begins = line->over == EXPLAIN_RANGE ? line->label : label;
+        worked_line_line(&e->lines, line->group, begins, strlen(begins));
+    } else {
+        explain_row_line(e, line->group, line->at, of_term ? term : (struct explain_row){.of_keys = true});
+    }
 }
 
 static void write_line(struct explanation *e, const struct explain_lines *line)
