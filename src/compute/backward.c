@@ -39,8 +39,8 @@ static bool is_side_by_side(const struct problem *problem)
     return problem_is_side_by_side(problem, problem_grad_stage(problem));
 }
 
-/* Bytes beside query, key and value in double, which setup.c counts. */
-static double count_beside(const struct problem *problem, uint64_t stages)
+/* Bytes besides query, key and value in double, which setup.c counts. */
+static double count_extra(const struct problem *problem, uint64_t stages)
 {
     const double rows = (double)problem->size.items * (double)problem->size.queries;
     const double contexts = rows * (double)problem->size.heads * (double)problem->size.d_value;
@@ -64,7 +64,7 @@ double backward_bytes(const struct problem *problem, uint64_t stages)
     for (int id = 0; id < PROJECTION_COUNT; id++)
         if (problem_projects(problem) || operand_has_steps(problem, (enum projection_id)id))
             numbers += operand_numbers(problem, (enum projection_id)id);
-    return stages == 0 ? 0 : numbers * sizeof(double) + count_beside(problem, stages);
+    return stages == 0 ? 0 : numbers * sizeof(double) + count_extra(problem, stages);
 }
 
 /* What is given to sdpa and goes through steps is copied as it lies: then it has to be in double. */
@@ -461,10 +461,10 @@ enum status backward_create(struct backward *backward, const struct problem *pro
     backward->attention = (struct attention){.problem = &backward->problem,
                                              .progress = progress,
                                              .positions = problem->chosen.rows,
-                                             .slots = problem->size.queries,
-                                             .beside = count_beside(problem, stages),
-                                             .ahead = &backward->ahead};
-    if (setup_room(backward->attention.beside, error) || widen(&backward->problem, arena, error) ||
+                                             .computed_rows = problem->size.queries,
+                                             .extra_bytes = count_extra(problem, stages),
+                                             .streamed = &backward->streamed};
+    if (setup_room(backward->attention.extra_bytes, error) || widen(&backward->problem, arena, error) ||
         make_contexts(backward, arena, error))
         return error->status;
     if (stages & STAGE_BIT(STAGE_GRAD_PARAMETERS) && hold_beyond(backward, arena, error) != STATUS_OK)

@@ -10,16 +10,16 @@
 #ifndef ATTN_COMPUTE_BACKWARD_H
 #define ATTN_COMPUTE_BACKWARD_H
 
-#include "compute/ahead.h"
 #include "compute/backward_operands.h"
 #include "compute/row_stream.h"
+#include "compute/streamed_output.h"
 
 struct backward {
     struct problem problem; /* the same in double, by the reference */
-    /* held: beside query, key and value grad_output (B, Tq, columns), grad_context (B, H, Tq, d_v), grad_query
+    /* held: besides query, key and value grad_output (B, Tq, columns), grad_context (B, H, Tq, d_v), grad_query
      * (B, H, Tq, d), grad_key (B, H_kv, Tk, d), grad_value (B, H_kv, Tk, d_v), grad_sinks and grad_alibi_slopes (H),
      * and grad_attn_mask as it was given */
-    struct ahead ahead; /* none */
+    struct streamed_output streamed; /* none */
     struct attention attention;
     struct row_stream rows;
     struct tensor contexts;            /* (B, H, Tq, d_v) as they are made, where out_proj has a gradient */

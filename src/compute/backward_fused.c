@@ -19,7 +19,7 @@ static void ask_forward(struct problem *forward)
 }
 
 /* Room for a gradient in the kernel's numbers. */
-static void *make_room(const struct tensor *held, enum dtype dtype, struct arena *scratch, struct error *error)
+static void *allocate_gradient(const struct tensor *held, enum dtype dtype, struct arena *scratch, struct error *error)
 {
     return arena_allocate(scratch, tensor_count(held), dtype_size(dtype), error);
 }
@@ -52,9 +52,9 @@ static enum status run(const struct tensor held[STAGE_COUNT], const struct atten
     const struct tensor *query = &held[STAGE_GRAD_QUERY], *key = &held[STAGE_GRAD_KEY],
                         *value = &held[STAGE_GRAD_VALUE], *sinks = &held[STAGE_GRAD_SINKS];
     const enum dtype number = problem->path.kernel->number;
-    struct kernel_gradients gradients = {make_room(query, number, scratch, error),
-                                         make_room(key, number, scratch, error),
-                                         make_room(value, number, scratch, error), NULL};
+    struct kernel_gradients gradients = {allocate_gradient(query, number, scratch, error),
+                                         allocate_gradient(key, number, scratch, error),
+                                         allocate_gradient(value, number, scratch, error), NULL};
     if (sinks->rank > 0)
         gradients.sinks = arena_allocate(scratch, problem->size.items * problem->size.heads, sizeof(double), error);
     if (error->status != STATUS_OK || kernel_path_gradients(attention, grad_context, &gradients, error) != STATUS_OK)
@@ -117,13 +117,13 @@ enum status backward_fused(const struct attention *back, const struct tensor *co
 {
     struct arena scratch = {0};
     struct problem forward = *problem;
-    struct ahead ahead = {0};
+    struct streamed_output streamed = {0};
     struct attention attention = {.problem = &forward,
                                   .progress = back->progress,
                                   .positions = problem->chosen.rows,
-                                  .slots = problem->size.queries,
-                                  .beside = back->beside + count_bytes(back, problem),
-                                  .ahead = &ahead};
+                                  .computed_rows = problem->size.queries,
+                                  .extra_bytes = back->extra_bytes + count_bytes(back, problem),
+                                  .streamed = &streamed};
     ask_forward(&forward);
     const enum status status = go(back->held, contexts, &attention, made, &scratch, error);
     arena_free(&scratch);

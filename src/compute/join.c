@@ -274,5 +274,5 @@ enum status join_parts(struct result *result, struct problem *problem, char *con
     result->table_count = first->tensor_count;
     if (one_table && check_one_table(&joining, result) != STATUS_OK)
         return error->status;
-    return result_make_room(result, arena, error);
+    return result_allocate_row(result, arena, error);
 }

@@ -26,9 +26,9 @@ static const void *query_inputs(const struct attention *attention, struct arena 
 {
     const struct problem *problem = attention->problem;
     const struct tensor *source = &attention->sources[0];
-    const size_t shape[] = {problem->size.items, attention->slots, problem->size.d_in};
+    const size_t shape[] = {problem->size.items, attention->computed_rows, problem->size.d_in};
     struct tensor gathered;
-    if (attention->slots == problem->size.queries)
+    if (attention->computed_rows == problem->size.queries)
         return source->data;
     if (tensor_create(&gathered, source->dtype, 3, shape, scratch, error) != STATUS_OK)
         return NULL;
@@ -99,14 +99,14 @@ static void join_heads(const struct attention *attention, char *joined)
 {
     const struct problem *problem = attention->problem;
     const struct tensor *context = &attention->held[STAGE_CONTEXT];
-    const size_t heads = problem->size.heads, slots = attention->slots,
+    const size_t heads = problem->size.heads, computed_rows = attention->computed_rows,
                  d = problem->size.d_value * dtype_size(context->dtype);
     const size_t width = heads * d;
     const char *from = context->data;
     for (size_t item = 0; item < problem->size.items; item++)
         for (size_t head = 0; head < heads; head++)
-            for (size_t slot = 0; slot < slots; slot++, from += d)
-                memcpy(joined + (item * slots + slot) * width + head * d, from, d);
+            for (size_t slot = 0; slot < computed_rows; slot++, from += d)
+                memcpy(joined + (item * computed_rows + slot) * width + head * d, from, d);
 }
 
 /* Those that are held, and the lse that the way back asks for. */
@@ -147,7 +147,7 @@ static enum status attend(struct attention *attention, void *context, size_t sid
         .group = problem->size.heads / problem->size.kv_heads,
         .heads_per_item = problem->size.heads,
         .side_by_side = side_by_side,
-        .queries = attention->slots,
+        .queries = attention->computed_rows,
         .keys = problem->size.keys,
         .d = problem->size.d_head,
         .d_v = problem->size.d_value,
@@ -157,9 +157,9 @@ static enum status attend(struct attention *attention, void *context, size_t sid
         .softcap = problem->scaling.softcap,
         .threads = problem->path.threads,
         .kernel = problem->path.kernel,
-        .taker = {context == NULL ? ahead_write : NULL, attention->ahead},
+        .taker = {context == NULL ? streamed_output_write : NULL, attention->streamed},
         .found = problem->masks || !problem_projects(problem) ? found : NULL,
-        .progress = report_to(attention->progress, stage_name(STAGE_CONTEXT), matrices * attention->slots),
+        .progress = report_to(attention->progress, stage_name(STAGE_CONTEXT), matrices * attention->computed_rows),
     };
     enum status status = fused_context(&job, error);
     progress_end(attention->progress);
@@ -169,9 +169,9 @@ static enum status attend(struct attention *attention, void *context, size_t sid
 enum status kernel_path_context(struct attention *attention, struct fused_found *found, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const size_t shape[] = {problem->size.items, attention->slots, problem->size.heads * problem->size.d_value};
+    const size_t shape[] = {problem->size.items, attention->computed_rows, problem->size.heads * problem->size.d_value};
     const size_t d_out = problem->plan.d_output;
-    const bool split = attention->held[STAGE_CONTEXT].rank > 0 || attention->ahead->begun;
+    const bool split = attention->held[STAGE_CONTEXT].rank > 0 || attention->streamed->begun;
     bool output = attention->held[STAGE_OUTPUT].rank > 0;
     *found = (struct fused_found){false, false, false};
     struct arena scratch = {0};
@@ -195,12 +195,12 @@ enum status kernel_path_context(struct attention *attention, struct fused_found 
         status = project(attention, &problem->parameters.out,
                          (struct project_job){.x = joined.data,
                                               .y = attention->held[STAGE_OUTPUT].data,
-                                              .rows = attention->slots,
+                                              .rows = attention->computed_rows,
                                               .d_in = problem->size.heads * problem->size.d_value,
                                               .d_out = d_out,
                                               .d_head = d_out,
                                               .row_stride = d_out,
-                                              .item_stride = attention->slots * d_out},
+                                              .item_stride = attention->computed_rows * d_out},
                          stage_name(STAGE_OUTPUT), &scratch, error);
     arena_free(&scratch);
     return status;

@@ -53,7 +53,7 @@ void operands_gather(const struct attention *attention, const struct tensor *all
     const size_t row = columns * dtype_size(all->dtype);
     char *to = gathered->data;
     for (size_t matrix = 0; matrix < matrices; matrix++)
-        for (size_t slot = 0; slot < attention->slots; slot++, to += row)
+        for (size_t slot = 0; slot < attention->computed_rows; slot++, to += row)
             memcpy(to,
                    (const char *)all->data +
                        (matrix * attention->problem->size.queries + attention->positions[slot]) * row,

@@ -78,7 +78,7 @@ enum status plain_path(struct attention *attention, const struct problem *proble
     size_t count = problem->chosen.row_count;
     *attention = (struct attention){.problem = problem,
                                     .positions = problem->chosen.rows,
-                                    .slots = problem->chosen.row_count,
+                                    .computed_rows = problem->chosen.row_count,
                                     .threads = 1,
                                     .output_threads = 1};
     if (plain == NULL)

@@ -10,7 +10,7 @@
 /* What the mask has no part in. */
 static const uint64_t BEFORE_MASK = STAGE_BIT(STAGE_SCORES) | STAGE_BIT(STAGE_SCALED) | STAGE_BIT(STAGE_CAPPED);
 
-/* What a mistake of the backward pass takes, beside what is right. */
+/* What a mistake of the backward pass takes, besides what is right. */
 static uint64_t with_mistake(const struct problem *problem, uint64_t stages)
 {
     const struct backward_mistake *mistake = problem->mistake.backward;
@@ -63,10 +63,12 @@ void reference_row(const struct attention *attention, struct attention_scratch *
                                       .kept = kept,
                                       .query = scratch->query,
                                       .cast = scratch->cast};
-    tensor_load(&attention->held[STAGE_QUERY], (matrix * attention->slots + slot) * d, d, scratch->rows[STAGE_QUERY]);
+    tensor_load(&attention->held[STAGE_QUERY], (matrix * attention->computed_rows + slot) * d, d,
+                scratch->rows[STAGE_QUERY]);
     if (attention->held[STAGE_GRAD_CONTEXT].rank > 0)
-        tensor_load(&attention->held[STAGE_GRAD_CONTEXT], (matrix * attention->slots + slot) * problem->size.d_value,
-                    problem->size.d_value, scratch->rows[STAGE_GRAD_CONTEXT]);
+        tensor_load(&attention->held[STAGE_GRAD_CONTEXT],
+                    (matrix * attention->computed_rows + slot) * problem->size.d_value, problem->size.d_value,
+                    scratch->rows[STAGE_GRAD_CONTEXT]);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (made & STAGE_BIT(stage))
             stage_make(&row, (enum stage)stage);

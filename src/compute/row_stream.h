@@ -12,7 +12,7 @@
 #include "compute/reference.h"
 
 /* What one of the threads does while the others make rows; `work` may be NULL. */
-struct beside {
+struct background_work {
     void (*work)(void *context);
     void *context;
 };
@@ -57,7 +57,7 @@ void row_stream_get(struct row_stream *rows, enum stage stage, size_t item, size
 /* Rows row .. row + count of such a stage of one head, not of an elided result, as the bytes of a file in its dtype:
  * (count, columns) written; count is at most rows->most. */
 void row_stream_encode(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row, size_t count,
-                       unsigned char *bytes, struct beside beside);
+                       unsigned char *bytes, struct background_work background);
 
 /* Slots first .. first + count of one head through these stages, by all threads; each is taken, in no order, with its
  * rows in the scratch. count is at most rows->most; not of an elided result. */

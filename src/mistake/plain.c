@@ -268,7 +268,7 @@ static enum status make_stage(struct maker *maker, enum stage stage)
     return STATUS_OK;
 }
 
-static enum status make_room(struct maker *maker, uint64_t stages)
+static enum status allocate_stages(struct maker *maker, uint64_t stages)
 {
     struct plain *plain = maker->plain;
     const struct problem *problem = plain->problem;
@@ -305,7 +305,7 @@ enum status plain_run(struct plain *plain, const struct recipe *recipe, const si
     plain->lasting = lasting;
     plain->arena = arena;
     plain->error = error;
-    if (make_room(&maker, stages) || load_biases(plain) || plain_operands(plain) ||
+    if (allocate_stages(&maker, stages) || load_biases(plain) || plain_operands(plain) ||
         (recipe->problem.drop.share > 0 && draw_kept(plain)))
         return error->status;
     maker.query = plain->operands[PROJECTION_QUERY];

@@ -14,7 +14,7 @@ enum status write_raw_size(const struct result_table *table, size_t *size, struc
 }
 
 /* A long context of the fused path; not of a part, whose header says what all its numbers come to. */
-static bool runs_ahead(const struct writing *writing, const struct result_table *table, size_t size)
+static bool is_streamed(const struct writing *writing, const struct result_table *table, size_t size)
 {
     const struct problem *problem = writing->result->problem;
     return output_takes_parts(writing->output) && problem->chosen.parts == 0 && stage_exists(table->stage) &&
@@ -26,19 +26,19 @@ enum status write_raw_expect(const struct writing *writing, size_t header)
 {
     struct result *result = writing->result;
     size_t all = header, size;
-    bool ahead = false;
+    bool streamed = false;
     for (size_t i = 0; i < result->table_count; i++) {
         const struct result_table *table = &result->tables[i];
         if (write_raw_size(table, &size, writing->error) != STATUS_OK)
             return writing->error->status;
         if (size > SIZE_MAX - all)
             return error_system(writing->error, 0, "the tables are larger than any file");
-        if (!ahead && runs_ahead(writing, table, size)) {
-            ahead = true;
-            result->ahead = (struct ahead){.output = writing->output,
-                                           .offset = all,
-                                           .made = result->problem->path.kernel->number,
-                                           .dtype = table->dtype};
+        if (!streamed && is_streamed(writing, table, size)) {
+            streamed = true;
+            result->streamed = (struct streamed_output){.output = writing->output,
+                                                        .offset = all,
+                                                        .made = result->problem->path.kernel->number,
+                                                        .dtype = table->dtype};
         }
         all += size;
     }
@@ -87,8 +87,8 @@ void write_raw(struct result *result, const struct result_table *table, unsigned
     unsigned char *const halves[] = {room, room + block_bytes(result, table)};
     struct ready ready = {.output = output};
     size_t blocks = 0;
-    if (result->ahead.begun && problem_made_as(result->problem, table->stage) == STAGE_CONTEXT) {
-        output_skip(output, matrices * rows * result_columns(table) * dtype_size(table->dtype), result->ahead.code);
+    if (result->streamed.begun && problem_made_as(result->problem, table->stage) == STAGE_CONTEXT) {
+        output_skip(output, matrices * rows * result_columns(table) * dtype_size(table->dtype), result->streamed.code);
         return;
     }
     if (table->tensor != NULL && tensor_count(table->tensor) == matrices * rows * result_columns(table)) {
@@ -101,7 +101,7 @@ void write_raw(struct result *result, const struct result_table *table, unsigned
             unsigned char *bytes = halves[blocks++ % 2];
             count = memory_smaller(rows - row, most);
             result_encode(result, table, matrix, row, count, bytes,
-                          (struct beside){ready.length > 0 ? write_ready : NULL, &ready});
+                          (struct background_work){ready.length > 0 ? write_ready : NULL, &ready});
             ready.bytes = bytes;
             ready.length = count * result_columns(table) * dtype_size(table->dtype);
         }
