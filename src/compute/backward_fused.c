@@ -8,7 +8,7 @@
 static const uint64_t FORWARD =
     STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY) | STAGE_BIT(STAGE_VALUE) | STAGE_BIT(STAGE_CONTEXT);
 
-/* The job whose stages are those alone that the way back begins with. */
+/* The job whose stages are those alone that the backward pass begins with. */
 static void ask_forward(struct problem *forward)
 {
     forward->loss.is_given = forward->size.heads_packed = false;

@@ -90,7 +90,7 @@ struct backward_projection {
     struct backward_operands *gradients;
     const struct problem *problem;
     enum projection_id id;
-    const struct tensor *made;      /* the gradient by query, key or value */
+    const struct tensor *made;      /* the gradient with respect to query, key or value */
     size_t heads, d, d_in, columns; /* of all modules; columns = heads d / modules */
     double **weights, **biases;     /* (modules): (d_in, columns); (columns) or NULL; or */
     struct latent_step step;
@@ -109,8 +109,8 @@ static bool norms_source(const struct backward_projection *job)
     return job->problem->given.residual && (job->id == PROJECTION_QUERY || !job->problem->given.is_cross);
 }
 
-/* A pair (a, b) was turned to (a cos - b sin, b cos + a sin).
- *   above  (d) the gradient by what was turned, that by what was not is written in its place
+/* A pair (a, b) was rotated to (a cos - b sin, b cos + a sin).
+ *   above  (d) the gradient with respect to what was rotated, that by what was not is written in its place
  *   room   (d) */
 static void turn_back(const struct rope *rope, const double *cosines, const double *sines, double *above, double *room)
 {
@@ -171,7 +171,7 @@ static void steps_back(const struct backward_projection *job, size_t item, size_
     operand_store_heads(&job->gradients->normed[job->id], item, row, above);
 }
 
-/* The gradient by x of all modules, into the room's `below`. */
+/* The gradient with respect to x of all modules, into the room's `below`. */
 static void modules_back(const struct backward_projection *job, double *room)
 {
     const struct problem *problem = job->problem;
@@ -236,7 +236,7 @@ static size_t take(size_t *count, size_t numbers)
 }
 
 static struct room_layout lay_out_room(const struct problem *problem, enum projection_id id, size_t width, size_t d,
-                                 size_t d_in)
+                                       size_t d_in)
 {
     struct room_layout at = {0};
     at.above = take(&at.count, width);

@@ -109,7 +109,7 @@ static void join_heads(const struct attention *attention, char *joined)
                 memcpy(joined + (item * computed_rows + slot) * width + head * d, from, d);
 }
 
-/* Those that are held, and the lse that the way back asks for. */
+/* Those that are held, and the lse that the backward pass asks for. */
 static size_t list_statistics(struct attention *attention, struct fused_statistic list[STAGE_COUNT])
 {
     size_t count = 0;

@@ -34,9 +34,9 @@ struct attention {
     double *exact_lse;                /* (B, H, S) lse of the fused path before it is rounded; or NULL */
     /* By stage, what is held whole; else rank 0. query (B, H, S, d), key (B, H_kv, Tk, d) and value (B, H_kv, Tk, d_v),
      * rounded to the working dtype, where a stage asked for needs them; row statistics (B, H, S); and where the fused
-     * path has made them, not yet rounded, output (B, S, columns) and, unless it is streamed, context (B, H, S, d_v). */
+     * path has made them, not yet rounded, output (B, S, columns) and, unless streamed, context (B, H, S, d_v). */
     struct tensor held[STAGE_COUNT];
-    uint64_t made;            /* those of them that have their numbers: who makes one says so */
+    uint64_t made;            /* those of them that have their numbers: whatever makes one sets its bit */
     struct tensor sources[2]; /* (B, Tq, d_in), (B, Tk, d_key_in): what query, and key and value, are made of */
     struct head *head;        /* whose rows are made at present, key and value as doubles; NULL where none are */
     bool *kept;               /* (B, H, S, Tk) of the plain path: what dropout keeps; else NULL */

@@ -106,7 +106,7 @@ static enum status add_parameters(struct result *result, enum stage stage, const
     return STATUS_OK;
 }
 
-/* The gradient by what the mask has of its own: a list of heads, or as attn_mask was given. */
+/* The gradient with respect to what the mask has of its own: a list of heads, or as attn_mask was given. */
 static void add_gradient_of_mask(struct result *result, enum stage stage)
 {
     const struct problem *problem = result->problem;
@@ -287,7 +287,7 @@ enum status result_list(struct result *result, const struct problem *problem, st
     return add_tables(result, arena, error);
 }
 
-/* Those of the stages that will be asked for that lie on the way back, or on the way forward. */
+/* Those of the stages that will be asked for that lie in the backward pass, or in the forward pass. */
 static uint64_t stages_shown(const struct problem *problem, bool backward)
 {
     uint64_t stages = 0;
@@ -297,7 +297,7 @@ static uint64_t stages_shown(const struct problem *problem, bool backward)
     return stages;
 }
 
-/* The gradients by parameters, into the tables that these have. */
+/* The gradients with respect to parameters, into the tables that these have. */
 static enum status find_parameters(struct result *result, struct arena *arena, struct error *error)
 {
     const size_t count = result->table_count;

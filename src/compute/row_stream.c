@@ -94,7 +94,7 @@ struct run {
     void (*take)(const struct run *run, size_t i, const struct attention_scratch *scratch);
     unsigned char *bytes; /* where rows go as bytes */
     row_stream_taker *taker;
-    void *context; /* of who takes them */
+    void *context; /* of the one that takes them */
     struct background_work background;
     bool drops; /* by dropout, of what rows->kept says */
 };

@@ -252,7 +252,7 @@ void explain_list_rows(struct explanation *e, enum stage stage, struct explain_p
         list_tokens(e, stage, place);
         return;
     }
-    /* Not all rows add to a cell of the gradient by key or value. */
+    /* Not all rows add to a cell of the gradient with respect to key or value. */
     const struct cell *cell = &problem->chosen.cell;
     const bool all = !is_of_gradient(problem) || !stage_is_of_keys(cell->stage) || stage_is_of_keys(stage);
     for (place.row = range.first; place.row < range.end; place.row++)

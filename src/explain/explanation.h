@@ -112,8 +112,8 @@ const double *explain_row(struct explanation *e, enum stage stage, struct explai
 /* Why the place's query does not see a key. */
 enum mask_rule explain_rule(const struct explanation *e, struct explain_place place, size_t key);
 
-/* Whether the place's query has a share in the gradient by that key or value: where it sees it, and of a value also
- * where it sees none and --empty-row gives all of them a weight. */
+/* Whether the place's query has a share in the gradient with respect to that key or value: where it sees it, and of a
+ * value also where it sees none and --empty-row gives all of them a weight. */
 bool explain_adds(const struct explanation *e, enum stage stage, struct explain_place place, size_t key);
 
 /* The keys that the place's query sees, into seen. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The gradients by the scores, from the softmax back: weights x (grad_weights - delta), where delta is the sum of
- * weights x grad_weights over the row (a sink's value is 0, so it adds nothing); through the softcap, whose slope is
- * 1 - tanh^2, and the scale. */
+/* The gradients with respect to the scores, from the softmax back: weights x (grad_weights - delta), where delta is the
+ * sum of weights x grad_weights over the row (a sink's value is 0, so it adds nothing); through the softcap, whose
+ * slope is 1 - tanh^2, and the scale. */
 #include "base/decimal.h"
 #include "model/stage_id.h"
 #include "stage/gradient.h"
@@ -128,7 +128,7 @@ static void explain_through_mask(struct explanation *e, enum stage stage, struct
                        &(struct explain_lines){.over = EXPLAIN_SEEN, .terms = "made"});
 }
 
-/* capped / softcap, the tanh on the way forward, and the slope there. */
+/* capped / softcap, the tanh in the forward pass, and the slope there. */
 static void explain_slopes(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const char *softcap = decimal_text(e->problem->scaling.softcap, (char[DECIMAL_BYTES]){0});

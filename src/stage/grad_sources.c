@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The gradients by what query, key and value are made of, which compute/backward_operands.c makes: back through scale,
- * rotation and norm to the projections, and through these to the inputs and the parameters. */
+/* The gradients with respect to what query, key and value are made of, which compute/backward_operands.c makes: back
+ * through scale, rotation and norm to the projections, and through these to the inputs and the parameters. */
 #include "model/stage_id.h"
 #include "stage/explained.h"
 #include "stage/gradient.h"
@@ -85,7 +85,7 @@ static void formula_inputs(const struct problem *problem, enum stage stage, stru
         text_add(text, ", through the norm");
 }
 
-/* --- the gradient by a number of a projection: a sum over all tokens ---------------------------------------------- */
+/* --- the gradient with respect to a number of a projection: a sum over all tokens --------------------------------- */
 
 /* Whether neither a norm nor --clip lies between the inputs and their projections. */
 static bool inputs_are_straight(const struct problem *problem)
@@ -102,7 +102,7 @@ static bool explains_parameters(const struct problem *problem, enum stage stage)
            problem->chosen.cell_name != NULL && (of_out || inputs_are_straight(problem));
 }
 
-/* The gradient that the way back has by what a projection makes: before the steps of query and key. */
+/* The gradient that the backward pass has by what a projection makes: before the steps of query and key. */
 static enum stage stage_above(const struct problem *problem, enum projection_id id)
 {
     static const enum stage ABOVE[PROJECTION_COUNT][2] = {{STAGE_GRAD_QUERY, STAGE_GRAD_PROJECTED_QUERY},
@@ -214,7 +214,8 @@ static bool is_straight(const struct problem *problem, enum stage stage)
            inputs_are_straight(problem);
 }
 
-/* The gradient by what a projection makes, of all heads of the place's token, into e->operand; returns whose it is. */
+/* The gradient with respect to what a projection makes, of all heads of the place's token, into e->operand; returns
+ * whose it is. */
 static enum stage load_made(struct explanation *e, enum projection_id id, struct explain_place place, size_t *width)
 {
     const struct problem *problem = e->problem;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What becomes of query and key between their projection and the scores: norm, rotation, scale.
  *
- *     projected -> normed -> turned by its position -> times the scale
+ *     projected -> normed -> rotated by its position -> times the scale
  *
  * H heads of query or of key, d columns of each. */
 #ifndef ATTN_STAGE_OPERAND_STEPS_H
@@ -49,7 +49,7 @@ size_t operand_norm_first(const struct problem *problem, enum projection_id id, 
  * SIZE_MAX. */
 size_t operand_position(const struct problem *problem, enum projection_id id, size_t item, size_t row);
 
-/* By what a pair is turned at a position, rounded as the problem does. */
+/* By what a pair is rotated at a position, rounded as the problem does. */
 struct rope_turn operand_turn(const struct problem *problem, size_t position, size_t pair);
 
 /* The heads of a token through the steps, rounded to the working dtype after each.

@@ -13,7 +13,7 @@
 void projection_row(const struct problem *problem, const double *x, const double *weight, const double *bias, double *y,
                     size_t d_in, size_t d_out);
 
-/* The way back, of the gradient by y to that by x; a 0 above gives nothing, whatever the weight is.
+/* The backward pass, of the gradient with respect to y to that by x; a 0 above gives nothing, whatever the weight is.
  *   above  (d_out)
  *   x      (d_in) to which it is added */
 void projection_back(const double *above, const double *weight, double *x, size_t d_in, size_t d_out);

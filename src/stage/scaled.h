@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The scale: its root, which --rounding operations shares out to query and key, and how it is explained, on the way
- * forward and back. */
+/* The scale: its root, which --rounding operations shares out to query and key, and how it is explained, in the forward
+ * and the backward pass. */
 #ifndef ATTN_STAGE_SCALED_H
 #define ATTN_STAGE_SCALED_H
 

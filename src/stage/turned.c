@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* One row of query or key, or its gradient, whose columns are turned, scaled, or both. */
+/* One row of query or key, or its gradient, whose columns are rotated, scaled, or both. */
 struct turning {
     int from; /* the stage that it is made of */
     size_t position;
@@ -28,8 +28,8 @@ bool turned_back_is_all(const struct problem *problem, enum stage stage)
     return normed || !operand_is_normed(problem, id_of(stage));
 }
 
-/* The pair that writes a column, or on the way back the one that reads it; and which of its two. SIZE_MAX: it is not
- * turned. */
+/* The pair that writes a column, or in the backward pass the one that reads it; and which of its two. SIZE_MAX: it is
+ * not rotated. */
 static size_t pair_of(const struct rope *rope, const struct turning *turning, size_t column, size_t *which)
 {
     for (size_t pair = 0; pair < rope->columns / 2 && turning->turns; pair++) {
@@ -79,8 +79,8 @@ static void write_pairs(struct explanation *e, enum stage stage, struct explain_
     explain_write(e, stage, place, NULL, &lines);
 }
 
-/* a cos - b sin, or b cos + a sin, of the numbers of the pair, which was made of those of stage `from`; on the way back
- * the other way round. */
+/* a cos - b sin, or b cos + a sin, of the numbers of the pair, which was made of those of stage `from`; in the backward
+ * pass the other way round. */
 static bool prepare_column(struct explanation *e, struct explain_lines *line)
 {
     const struct turning *turning = line->context;

@@ -150,7 +150,7 @@ enum status why_singles(const struct why *why, const struct problem *problem, bo
         most += list_forms(problem, (enum mistake)id, common, forms);
     *guesses = (struct why_guesses){arena_allocate(why->arena, most, sizeof guesses->items[0], why->error), 0};
     for (int i = 0; i < 2 * MISTAKE_COUNT && guesses->items != NULL; i++) {
-        const int id = i % MISTAKE_COUNT; /* those of the way back come first, where a gradient is looked at */
+        const int id = i % MISTAKE_COUNT; /* those of the backward pass come first, where a gradient is looked at */
         const bool turn = (MISTAKES[id].slot == MISTAKE_SLOT_GRAD) == (i < MISTAKE_COUNT);
         const size_t count =
             turn && is_guessed(why, (enum mistake)id) ? list_forms(problem, (enum mistake)id, common, forms) : 0;

@@ -482,7 +482,7 @@ static enum status find_rows(const struct mine *mine, const struct problem *prob
     return STATUS_OK;
 }
 
-/* The gradient by a parameter, which lies as that is shaped. */
+/* The gradient with respect to a parameter, which lies as that is shaped. */
 static enum fit find_parameter(const struct tensor *tensor, const struct gradient *gradient, struct mine_layout *best)
 {
     static const int ORDER[] = {MINE_ITEM, MINE_HEAD, MINE_ROW, MINE_COLUMN};
@@ -646,7 +646,7 @@ static enum status guess_parameter(const struct problem *problem, struct mine_ta
     return STATUS_OK;
 }
 
-/* The gradient by the weight of a layer whose name alone was said, "grad_W_query"; or NULL. */
+/* The gradient with respect to the weight of a layer whose name alone was said, "grad_W_query"; or NULL. */
 static const char *with_weight(const struct gradient *gradients, size_t count, const char *name)
 {
     const size_t length = strlen(name);
@@ -656,7 +656,7 @@ static const char *with_weight(const struct gradient *gradients, size_t count, c
     return NULL;
 }
 
-/* The gradient by a parameter of that name, laid out as it is. */
+/* The gradient with respect to a parameter of that name, laid out as it is. */
 static enum status place_parameter(struct mine *mine, const struct problem *problem, const struct file_tensor *named,
                                    struct arena *arena, struct error *error)
 {

@@ -44,7 +44,7 @@ struct mine_passed {
     const char *repeated; /* of a stage with the numbers of another: which one that is; else NULL */
 };
 
-/* Every stage once, and the gradients by parameters. */
+/* Every stage once, and the gradients with respect to parameters. */
 enum { MINE_TABLES = STAGE_COUNT + 96 };
 
 struct mine {

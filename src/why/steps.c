@@ -367,7 +367,8 @@ static bool join_before(const struct why *why, const struct why_step *step, stru
     return joined;
 }
 
-/* What gives a gradient: the mistakes of the steps before it, which it follows from, or one more on the way back. */
+/* What gives a gradient: the mistakes of the steps before it, which it follows from, or one more of the backward
+ * pass. */
 static enum status find_consequence(const struct stepping *stepping, struct why_step *step,
                                     const struct why_guesses *singles)
 {
@@ -532,8 +533,8 @@ static uint64_t given_by(const struct why *why, const struct trial_guess *guess,
     return given;
 }
 
-/* A kernel may make each gradient by itself: then a mistake shows in one of them, and the others are right. Each
- * explanation is a mistake with the gradients that it gives, and behind it are those that give the same. */
+/* A kernel may make each gradient with respect to itself: then a mistake shows in one of them, and the others are
+ * right. Each explanation is a mistake with the gradients that it gives, and behind it are those that give the same. */
 static enum status take_apart(const struct stepping *stepping)
 {
     struct why *why = stepping->why;
@@ -555,8 +556,8 @@ static enum status take_apart(const struct stepping *stepping)
     return STATUS_OK;
 }
 
-/* From the inputs on, or else from stage to stage, or each gradient by itself. Few bits tell too little from stage to
- * stage: there, near misses of a mistake fit, too. */
+/* From the inputs on, or else from stage to stage, or each gradient with respect to itself. Few bits tell too little
+ * from stage to stage: there, near misses of a mistake fit, too. */
 static enum status take_joined(const struct stepping *stepping)
 {
     struct why *why = stepping->why;

@@ -194,7 +194,7 @@ void trial_compare(const struct trial_base *base, const struct trial_made *made,
 
 /* --- a guess ----------------------------------------------------------------------------------------------------- */
 
-/* The stages of the way forward that the tables are, and what they are made from. */
+/* The stages of the forward pass that the tables are, and what they are made from. */
 static uint64_t stages_of(const struct trial_base *base)
 {
     uint64_t stages = 0;
@@ -237,7 +237,7 @@ static bool all_alike(const double *a, const double *b, const double *sizes, siz
     return i == count;
 }
 
-/* Makes the rows that a recipe needs: `rows`, or where queries meet all of them; of the way back all. */
+/* Makes the rows that a recipe needs: `rows`, or where queries meet all of them; of the backward pass all. */
 enum status trial_make(const struct trial_base *base, const struct recipe *recipe, const size_t *rows, size_t count,
                        struct trial_made *made, struct arena *arena, struct error *error)
 {
