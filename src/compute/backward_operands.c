@@ -160,7 +160,7 @@ static void steps_back(const struct backward_projection *job, size_t item, size_
     double *above = room + job->at.above, *cosines = room + job->at.turns, *sines = cosines + rope->columns / 2;
     for (size_t i = 0; i < job->heads * job->d && operand_is_scaled(problem, job->id); i++)
         above[i] *= problem->scaling.query_factor;
-    if (operand_is_turned(problem, job->id) && position != SIZE_MAX) {
+    if (operand_is_rotated(problem, job->id) && position != SIZE_MAX) {
         const struct backward_mistake *mistake = problem->mistake.backward;
         rope_turns(rope, position, ROPE_ROUNDING_ONCE, DTYPE_F64, cosines, sines);
         const bool turns =

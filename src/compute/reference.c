@@ -46,17 +46,17 @@ void reference_row(const struct attention *attention, struct attention_scratch *
     const struct problem *problem = attention->problem;
     const size_t d = problem->size.d_head, matrix = item * problem->size.heads + head,
                  query = attention->positions[slot];
-    const struct span seen = mask_span(&problem->mask, item, query), all = {0, problem->size.keys};
+    const struct span allowed = mask_span(&problem->mask, item, query), all = {0, problem->size.keys};
     const uint64_t made = made_for(problem, stages);
     const bool empty = mask_row(&problem->mask, item, head, query, scratch->bias);
     const struct attention_row row = {.problem = problem,
                                       .key = attention->head->key,
-                                      .rooted_key = attention->head->rooted_key,
+                                      .prescaled_key = attention->head->prescaled_key,
                                       .value = attention->head->value,
                                       .stages = scratch->rows,
                                       .own = mask_sequence(&problem->mask, query),
-                                      .seen = seen,
-                                      .met = with_mistake(problem, stages) & BEFORE_MASK || empty ? all : seen,
+                                      .allowed = allowed,
+                                      .computed = with_mistake(problem, stages) & BEFORE_MASK || empty ? all : allowed,
                                       .bias = scratch->bias,
                                       .empty = empty,
                                       .sink = problem->mask.sinks != NULL ? problem->mask.sinks + head : NULL,

@@ -39,31 +39,31 @@ enum mask_rule explain_rule(const struct explanation *e, struct explain_place pl
     return mask_rule_of(&problem->mask, place.item, place.head, problem->chosen.rows[place.row], key);
 }
 
-void explain_list_seen(struct explanation *e, struct explain_place place)
+void explain_list_allowed(struct explanation *e, struct explain_place place)
 {
-    e->seen_count = 0;
+    e->listed_count = 0;
     for (size_t key = 0; key < e->problem->size.keys; key++)
         if (explain_rule(e, place, key) == MASK_ALLOWS)
-            e->seen[e->seen_count++] = key;
+            e->listed[e->listed_count++] = key;
 }
 
 void explain_list_weighed(struct explanation *e, struct explain_place place)
 {
-    explain_list_seen(e, place);
-    if (e->seen_count == 0 && e->problem->mask.empty_row != EMPTY_ROW_ZERO)
+    explain_list_allowed(e, place);
+    if (e->listed_count == 0 && e->problem->mask.empty_row != EMPTY_ROW_ZERO)
         explain_list_first(e, e->problem->size.keys);
 }
 
 void explain_list_first(struct explanation *e, size_t count)
 {
-    for (e->seen_count = 0; e->seen_count < count; e->seen_count++)
-        e->seen[e->seen_count] = e->seen_count;
+    for (e->listed_count = 0; e->listed_count < count; e->listed_count++)
+        e->listed[e->listed_count] = e->listed_count;
 }
 
 void explain_list_one(struct explanation *e, size_t key)
 {
-    e->seen[0] = key;
-    e->seen_count = 1;
+    e->listed[0] = key;
+    e->listed_count = 1;
 }
 
 /* --- what is shown ------------------------------------------------------------------------------------------------ */
@@ -185,9 +185,9 @@ static void list_tokens(struct explanation *e, enum stage stage, struct explain_
         if (stage == STAGE_VALUE)
             explain_list_weighed(e, query);
         else
-            explain_list_seen(e, query);
-        for (size_t i = 0; i < e->seen_count; i++)
-            e->has_part[e->seen[i]] = true;
+            explain_list_allowed(e, query);
+        for (size_t i = 0; i < e->listed_count; i++)
+            e->has_part[e->listed[i]] = true;
     }
     for (size_t key = range.first; key < range.end; key++)
         if (e->has_part[key])
@@ -405,7 +405,7 @@ void explain_note(struct explanation *e, const char *format, ...)
 
 void explain_note_masked(struct explanation *e, const char *what)
 {
-    const size_t masked = e->problem->size.keys - e->seen_count;
+    const size_t masked = e->problem->size.keys - e->listed_count;
     if (masked > 0)
         explain_note(e, "(%zu key%s masked: %s)", masked, masked == 1 ? " is" : "s are", what);
 }
@@ -499,12 +499,12 @@ enum status explain_create(struct explanation *e, const struct problem *problem,
         if (*rows[i] == NULL)
             return error->status;
     }
-    e->seen = arena_allocate(arena, memory_larger(problem->size.keys, terms), sizeof *e->seen, error);
+    e->listed = arena_allocate(arena, memory_larger(problem->size.keys, terms), sizeof *e->listed, error);
     e->rows =
         arena_allocate(arena, memory_larger(problem->size.keys, problem->chosen.row_count), sizeof *e->rows, error);
     e->has_part = arena_allocate(arena, problem->size.keys, sizeof *e->has_part, error);
     e->normed = arena_allocate(arena, problem->size.keys, sizeof *e->normed, error);
-    if (e->seen == NULL || e->rows == NULL || e->has_part == NULL || e->normed == NULL ||
+    if (e->listed == NULL || e->rows == NULL || e->has_part == NULL || e->normed == NULL ||
         worked_line_create(&e->lines, output, full ? widest + 1 : EXPLAIN_MOST + 2, arena, error) != STATUS_OK)
         return error->status;
     choose_notation(e);

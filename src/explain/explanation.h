@@ -65,7 +65,7 @@ struct explanation {
     struct explain_loaded loaded[EXPLAIN_LOADED];
     struct explain_known known[EXPLAIN_KNOWN];
     size_t loads, finds;
-    size_t *seen, seen_count;          /* (Tk) the keys that the present query may see; or the terms of a sum */
+    size_t *listed, listed_count;      /* (Tk) the keys that the present query may see; or the terms of a sum */
     size_t *rows, row_count;           /* (Tk or S) the rows of the present stage, item and head that are explained */
     bool *has_part, *normed;           /* (Tk) room for making that list */
     char number[EXPLAIN_NUMBER_BYTES]; /* the last one that was made text */
@@ -116,14 +116,14 @@ enum mask_rule explain_rule(const struct explanation *e, struct explain_place pl
  * value also where it sees none and --empty-row gives all of them a weight. */
 bool explain_adds(const struct explanation *e, enum stage stage, struct explain_place place, size_t key);
 
-/* The keys that the place's query sees, into seen. */
-void explain_list_seen(struct explanation *e, struct explain_place place);
+/* The keys that the place's query sees, into listed. */
+void explain_list_allowed(struct explanation *e, struct explain_place place);
 
-/* The keys that take part in its context, into seen, too: where it sees none, --empty-row may give all of them a
+/* The keys that take part in its context, into listed, too: where it sees none, --empty-row may give all of them a
  * weight. */
 void explain_list_weighed(struct explanation *e, struct explain_place place);
 
-/* So many keys, or terms, from the first on, into seen, too; and that key alone. */
+/* So many keys, or terms, from the first on, into listed, too; and that key alone. */
 void explain_list_first(struct explanation *e, size_t count);
 void explain_list_one(struct explanation *e, size_t key);
 
@@ -153,7 +153,7 @@ void explain_left_out(struct explanation *e, enum stage stage, struct explain_pl
 /* A line of words beneath the lines of a place. */
 void explain_note(struct explanation *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A note of the keys that are not in `seen`: "(2 keys are masked: weight 0)". */
+/* A note of the keys that are not listed: "(2 keys are masked: weight 0)". */
 void explain_note_masked(struct explanation *e, const char *what);
 
 /* Column `column` of a weight that is used as y = x . W, into numbers (d_in); and its bias, 0 where there is none. */

@@ -89,7 +89,7 @@ static double load_number(const struct walk *walk, enum stage stage)
 {
     const struct explain_lines *line = walk->line;
     const bool of_term = line->over == EXPLAIN_TERMS;
-    const bool of_key = line->over <= EXPLAIN_SEEN && stage_is_of_keys(stage);
+    const bool of_key = line->over <= EXPLAIN_LISTED && stage_is_of_keys(stage);
     struct explain_place place = of_term || of_key ? line->at : line->place;
     if (line->over == EXPLAIN_COLUMNS && stage_is_of_keys(line->stage)) /* its head is one of key and value */
         place.head *= walk->e->problem->size.heads / walk->e->problem->size.kv_heads;
@@ -279,7 +279,7 @@ static void write_line(struct explanation *e, const struct explain_lines *line)
 static double walk_line(struct explanation *e, const struct explain_lines *lines, size_t i, bool prints)
 {
     struct explain_lines line = *lines;
-    line.index = line.over == EXPLAIN_SEEN || line.over == EXPLAIN_TERMS ? e->seen[i] : i;
+    line.index = line.over == EXPLAIN_LISTED || line.over == EXPLAIN_TERMS ? e->listed[i] : i;
     line.at = line.over == EXPLAIN_TERMS ? explain_term_place(e, lines, line.index)
                                          : (struct explain_place){line.place.item, line.place.head, line.index};
     if (line.prepare != NULL && !line.prepare(e, &line))
@@ -295,12 +295,12 @@ double explain_write(struct explanation *e, enum stage stage, struct explain_pla
                      const struct explain_lines *lines)
 {
     static const char *const WHAT[] = {
-        [EXPLAIN_KEYS] = "keys", [EXPLAIN_SEEN] = "keys", [EXPLAIN_COLUMNS] = "columns", [EXPLAIN_TERMS] = "terms"};
+        [EXPLAIN_KEYS] = "keys", [EXPLAIN_LISTED] = "keys", [EXPLAIN_COLUMNS] = "columns", [EXPLAIN_TERMS] = "terms"};
     const struct explain_range range = lines->over == EXPLAIN_RANGE  ? lines->range
                                        : lines->over == EXPLAIN_KEYS ? explain_keys(e)
                                        : lines->over == EXPLAIN_COLUMNS
                                            ? explain_columns(e, stage)
-                                           : (struct explain_range){0, e->seen_count, false};
+                                           : (struct explain_range){0, e->listed_count, false};
     const int kind = (int)(lines->to != 0 ? lines->to : stage);
     struct explain_lines placed = *lines;
     double total = 0;

@@ -32,10 +32,11 @@ static void make(const struct attention_row *row)
     const double softcap = operations ? stage_rounded(dtype, problem->scaling.softcap) : problem->scaling.softcap;
     double *capped = row->stages[STAGE_CAPPED];
     if (!applies(problem)) {
-        memcpy(capped + row->met.first, scaled + row->met.first, (row->met.end - row->met.first) * sizeof *capped);
+        memcpy(capped + row->computed.first, scaled + row->computed.first,
+               (row->computed.end - row->computed.first) * sizeof *capped);
         return;
     }
-    for (size_t j = row->met.first; j < row->met.end; j++)
+    for (size_t j = row->computed.first; j < row->computed.end; j++)
         capped[j] = softcap * (each ? stage_rounded(dtype, tanh(stage_rounded(dtype, scaled[j] / softcap)))
                                     : tanh(scaled[j] / softcap));
 }

@@ -66,10 +66,11 @@ void dropped_explain(struct explanation *e, enum stage stage, struct explain_pla
     explain_row(e, e->before, place, false);
     explain_row(e, stage, place, true);
     explain_load(e, stage, place, e->made); /* last, so that what dropout keeps is that of this row */
-    (e->back ? gradient_write : explain_write)(
-        e, stage, place, heading,
-        &(struct explain_lines){
-            .over = EXPLAIN_SEEN, .terms = "before / a = made", .given = {explain_text(share, 0)}, .prepare = prepare});
+    (e->back ? gradient_write : explain_write)(e, stage, place, heading,
+                                               &(struct explain_lines){.over = EXPLAIN_LISTED,
+                                                                       .terms = "before / a = made",
+                                                                       .given = {explain_text(share, 0)},
+                                                                       .prepare = prepare});
 }
 
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)

@@ -5,7 +5,7 @@
 
 #include "stage/stage.h"
 
-/* In dropped.c: the keys in e->seen, of weights or their gradients: each over the share that is kept, or dropped. */
+/* In dropped.c: the keys in e->listed, of weights or their gradients: each over the share that is kept, or dropped. */
 void dropped_explain(struct explanation *e, enum stage stage, struct explain_place place);
 
 /* In masked.c: "key 3 > query 2", why the place's query does not see the key, into text (size bytes). */
@@ -16,9 +16,9 @@ void masked_rule(const struct explanation *e, struct explain_place place, size_t
 void normed_formula(const struct problem *problem, enum stage stage, const char *from, struct text *text);
 void normed_explain_heads(struct explanation *e, enum stage stage, struct explain_place place);
 
-/* In turned.c: what the rotation, and the scale on query, make of query and key, and of gradients in the backward pass;
+/* In rotated.c: what the rotation, and the scale on query, make of query and key, and of gradients in the backward pass;
  * and whether a gradient before them is no more than that: no norm lies on the way, too. */
-void turned_explain(struct explanation *e, enum stage stage, struct explain_place place);
-bool turned_back_is_all(const struct problem *problem, enum stage stage);
+void rotated_explain(struct explanation *e, enum stage stage, struct explain_place place);
+bool rotated_back_is_all(const struct problem *problem, enum stage stage);
 
 #endif

@@ -96,7 +96,7 @@ static void make_scores(const struct attention_row *row)
 
 static void explain_softmax(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    struct explain_lines lines = {.over = EXPLAIN_SEEN,
+    struct explain_lines lines = {.over = EXPLAIN_LISTED,
                                   .terms = "weights x grad_weights = [weights x grad_weights]grad_weights",
                                   .sums = true,
                                   .to = STAGE_GRAD_WEIGHTS};
@@ -107,7 +107,7 @@ static void explain_softmax(struct explanation *e, enum stage stage, struct expl
     if (e->problem->mask.sinks != NULL)
         explain_note(e, "(the sink has no value: it adds nothing)");
     gradient_list_keys(e);
-    lines = (struct explain_lines){.over = EXPLAIN_SEEN,
+    lines = (struct explain_lines){.over = EXPLAIN_LISTED,
                                    .group = EXPLAIN_QUOTIENTS,
                                    .terms =
                                        "weights x (grad_weights - a) = weights x [grad_weights - a]grad_weights = made",
@@ -125,14 +125,14 @@ static void explain_through_mask(struct explanation *e, enum stage stage, struct
         gradient_write(e, stage, place,
                        mask_has_bias(&e->problem->mask) ? "what is added to a score has no part in its gradient"
                                                         : "the mask changes no score that is seen",
-                       &(struct explain_lines){.over = EXPLAIN_SEEN, .terms = "made"});
+                       &(struct explain_lines){.over = EXPLAIN_LISTED, .terms = "made"});
 }
 
 /* capped / softcap, the tanh in the forward pass, and the slope there. */
 static void explain_slopes(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const char *softcap = decimal_text(e->problem->scaling.softcap, (char[DECIMAL_BYTES]){0});
-    struct explain_lines lines = {.over = EXPLAIN_SEEN,
+    struct explain_lines lines = {.over = EXPLAIN_LISTED,
                                   .terms = "capped / a = [capped / a]capped",
                                   .given = {explain_text(softcap, e->problem->scaling.softcap), explain_text("1", 1)}};
     if (!gradient_begin(e, stage, place, "the tanh, capped / softcap"))

@@ -20,7 +20,7 @@ static void formula_steps(const struct problem *problem, enum stage stage, struc
     text_add(text, "%s", stage_name(stage_before(problem, stage)));
     if (operand_is_scaled(problem, id) && !(projected && norms))
         text_add(text, " x scale");
-    if (operand_is_turned(problem, id) && !(projected && norms))
+    if (operand_is_rotated(problem, id) && !(projected && norms))
         text_add(text, ", turned back");
     if (projected && norms)
         text_add(text, ", through the norm%s", last ? "" : " of the projection");
@@ -30,26 +30,26 @@ const struct stage_functions stage_grad_projected_query = {
     .applies = operand_query_has_steps,
     .lack = "there is no 'grad_projected_query' without a norm, a rotation or a scale of query; expected grad_query",
     .formula = formula_steps,
-    .explain = turned_explain,
-    .explains = turned_back_is_all};
+    .explain = rotated_explain,
+    .explains = rotated_back_is_all};
 const struct stage_functions stage_grad_projected_key = {
     .applies = operand_key_has_steps,
     .lack = "there is no 'grad_projected_key' without a norm or a rotation of key; expected grad_key",
     .formula = formula_steps,
-    .explain = turned_explain,
-    .explains = turned_back_is_all};
+    .explain = rotated_explain,
+    .explains = rotated_back_is_all};
 const struct stage_functions stage_grad_normed_query = {
     .applies = operand_query_shows_norm,
     .lack = "there is no 'grad_normed_query' without a norm of query and a rotation behind it",
     .formula = formula_steps,
-    .explain = turned_explain,
-    .explains = turned_back_is_all};
+    .explain = rotated_explain,
+    .explains = rotated_back_is_all};
 const struct stage_functions stage_grad_normed_key = {
     .applies = operand_key_shows_norm,
     .lack = "there is no 'grad_normed_key' without a norm of key and a rotation behind it",
     .formula = formula_steps,
-    .explain = turned_explain,
-    .explains = turned_back_is_all};
+    .explain = rotated_explain,
+    .explains = rotated_back_is_all};
 
 /* --- inputs and parameters ---------------------------------------------------------------------------------------- */
 
@@ -182,7 +182,7 @@ static void explain_parameters(struct explanation *e, enum stage stage, struct e
     place.row = of->bias ? 0 : cell->row;
     const double made_sum = explain_row(e, stage, place, true)[cell->column];
     explain_list_first(e, problem->size.items * (sum.of_keys ? problem->size.keys : problem->chosen.row_count));
-    for (size_t term = 0; term < e->seen_count; term++) {
+    for (size_t term = 0; term < e->listed_count; term++) {
         e->operand[term] = load_above(e, explain_term_place(e, &sum, term), made);
         e->made[term] = of->bias ? 1 : load_source(e, explain_term_place(e, &sum, term), met);
     }

@@ -49,7 +49,7 @@ static void explain_products(struct explanation *e, enum stage stage, struct exp
 {
     gradient_write(
         e, stage, place, "",
-        &(struct explain_lines){.over = EXPLAIN_SEEN, .terms = EXPLAIN_DOT("grad_context", "value", "made")});
+        &(struct explain_lines){.over = EXPLAIN_LISTED, .terms = EXPLAIN_DOT("grad_context", "value", "made")});
 }
 
 static void explain_weights(struct explanation *e, enum stage stage, struct explain_place place)

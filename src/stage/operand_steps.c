@@ -42,7 +42,7 @@ bool operand_is_normed(const struct problem *problem, enum projection_id id)
     return id != PROJECTION_VALUE && operand_norm(problem, id)->kind != NORM_NONE;
 }
 
-bool operand_is_turned(const struct problem *problem, enum projection_id id)
+bool operand_is_rotated(const struct problem *problem, enum projection_id id)
 {
     return id != PROJECTION_VALUE && problem->rotation.rope.kind != ROPE_NONE;
 }
@@ -54,12 +54,12 @@ bool operand_is_scaled(const struct problem *problem, enum projection_id id)
 
 bool operand_has_steps(const struct problem *problem, enum projection_id id)
 {
-    return operand_is_normed(problem, id) || operand_is_turned(problem, id) || operand_is_scaled(problem, id);
+    return operand_is_normed(problem, id) || operand_is_rotated(problem, id) || operand_is_scaled(problem, id);
 }
 
 bool operand_has_last_step(const struct problem *problem, enum projection_id id)
 {
-    return operand_is_turned(problem, id) || operand_is_scaled(problem, id);
+    return operand_is_rotated(problem, id) || operand_is_scaled(problem, id);
 }
 
 bool operand_shows_norm(const struct problem *problem, enum projection_id id)
@@ -100,7 +100,7 @@ size_t operand_norm_first(const struct problem *problem, enum projection_id id, 
 size_t operand_position(const struct problem *problem, enum projection_id id, size_t item, size_t row)
 {
     const size_t keys = problem->size.keys - problem->rotation.past;
-    if (!operand_is_turned(problem, id))
+    if (!operand_is_rotated(problem, id))
         return 0;
     if (id == PROJECTION_QUERY)
         return problem->rotation.positions[item * problem->size.queries + row];
@@ -124,8 +124,8 @@ struct rope_turn operand_turn(const struct problem *problem, size_t position, si
     return rope_turn(&problem->rotation.rope, position, pair, problem_rounding(problem)->rope, problem->rounding.dtype);
 }
 
-static void turn_heads(const struct problem *problem, enum projection_id id, size_t position, const double *normed,
-                       double *made, double *turns)
+static void rotate_heads(const struct problem *problem, enum projection_id id, size_t position, const double *normed,
+                         double *made, double *turns)
 {
     const enum rope_rounding rounding = problem_rounding(problem)->rope;
     const size_t d = problem->size.d_head, half = problem->rotation.rope.columns / 2;
@@ -144,8 +144,8 @@ void operand_steps(const struct problem *problem, enum projection_id id, size_t 
         norm_heads(problem, id, projected, normed);
     else
         memcpy(normed, projected, count * sizeof *normed);
-    if (operand_is_turned(problem, id) && position != SIZE_MAX)
-        turn_heads(problem, id, position, normed, made, turns);
+    if (operand_is_rotated(problem, id) && position != SIZE_MAX)
+        rotate_heads(problem, id, position, normed, made, turns);
     else
         memcpy(made, normed, count * sizeof *made);
     for (size_t i = 0; i < count && operand_is_scaled(problem, id); i++)

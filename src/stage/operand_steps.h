@@ -21,7 +21,7 @@ void operand_clip(const struct problem *problem, double *columns, size_t count);
 
 /* Which of the steps query or key take; value takes none. */
 bool operand_is_normed(const struct problem *problem, enum projection_id id);
-bool operand_is_turned(const struct problem *problem, enum projection_id id);
+bool operand_is_rotated(const struct problem *problem, enum projection_id id);
 bool operand_is_scaled(const struct problem *problem, enum projection_id id);
 bool operand_has_steps(const struct problem *problem, enum projection_id id);
 

@@ -33,10 +33,10 @@ static void formula(const struct problem *problem, enum stage stage, struct text
         return;
     }
     text_add(text, "%s", stage_name(operand_before_last_step(problem, id)));
-    if (operand_is_turned(problem, id))
+    if (operand_is_rotated(problem, id))
         add_rotation(problem, text);
     if (operand_is_scaled(problem, id))
-        text_add(text, "%s x %s", operand_is_turned(problem, id) ? "," : "",
+        text_add(text, "%s x %s", operand_is_rotated(problem, id) ? "," : "",
                  decimal_text(problem->scaling.query_factor, (char[DECIMAL_BYTES]){0}));
     if (problem->rotation.past > 0 && id == PROJECTION_KEY)
         text_add(text, "; the past as it is");
@@ -48,7 +48,7 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
     if (!operand_has_steps(e->problem, id))
         projection_explain(e, stage, place);
     else if (operand_has_last_step(e->problem, id))
-        turned_explain(e, stage, place);
+        rotated_explain(e, stage, place);
     else
         normed_explain_heads(e, stage, place);
 }

@@ -50,10 +50,10 @@ static void make(const struct attention_row *row)
     if (scaled_has_roots(problem)) {
         dot_twice(row->stages[STAGE_QUERY], problem->size.d_head, row->query);
         scaled_operand(problem, row->query, 2 * problem->size.d_head);
-        head_products(row, row->rooted_key, scaled);
+        head_products(row, row->prescaled_key, scaled);
         return;
     }
-    for (size_t j = row->met.first; j < row->met.end; j++)
+    for (size_t j = row->computed.first; j < row->computed.end; j++)
         scaled[j] = scores[j] * scale;
 }
 
@@ -68,7 +68,7 @@ void scaled_explain(struct explanation *e, enum stage stage, struct explain_plac
         snprintf(heading, sizeof heading, "sqrt(%zu) %s %s", d, whole ? "=" : "≈", number);
     else
         decimal_from_double(e->problem->scaling.factor, number);
-    const struct explain_lines lines = {.over = e->back ? EXPLAIN_SEEN : EXPLAIN_KEYS,
+    const struct explain_lines lines = {.over = e->back ? EXPLAIN_LISTED : EXPLAIN_KEYS,
                                         .terms = divides ? "before / a = made" : "before x a = made",
                                         .given = {explain_text(number, 0)}};
     (e->back ? gradient_write : explain_write)(e, stage, place, heading, &lines);

@@ -90,7 +90,7 @@ void stage_make(const struct attention_row *row, enum stage stage)
         FUNCTIONS[stage]->make(row);
     /* The others hold 0, minus infinity or what nobody looks at. */
     const struct span made =
-        stage_is_square(stage) ? row->met : (struct span){0, problem_columns_of_head(problem, stage)};
+        stage_is_square(stage) ? row->computed : (struct span){0, problem_columns_of_head(problem, stage)};
     dtype_round(problem_stage_dtype(problem, stage), row->stages[stage] + made.first, made.end - made.first);
 }
 

@@ -14,13 +14,14 @@
 /* One query of one head on its way through the stages: what each is made from, and where it goes. */
 struct attention_row {
     const struct problem *problem;
-    const double *key, *rooted_key, *value; /* of the head, as doubles: stage/head.h */
+    const double *key, *prescaled_key, *value; /* of the head, as doubles: stage/head.h */
     /* By stage, its row: (Tk) where it is T x T; query (d), context (d_v), lse (1). Those before are rounded to the
      * working dtype; the caller rounds what is made. */
     double *const *stages;
-    struct span own;    /* the keys of its sequence: all of them where there are none */
-    struct span seen;   /* the keys beyond which the mask forbids all */
-    struct span met;    /* all keys; or those seen, where scores are not looked at and the row is not empty: up to the
+    struct span own;     /* the keys of its sequence: all of them where there are none */
+    struct span allowed; /* the keys beyond which the mask forbids all */
+    struct span
+        computed; /* all keys; or those allowed, where scores are not looked at and the row is not empty: up to the
                            mask no others are made, and from there on they are minus infinity or 0 */
     const double *bias; /* (Tk) what the mask adds; minus infinity: the key is forbidden */
     bool empty;         /* it forbids all */

@@ -88,7 +88,7 @@ static void write_quotients(struct explanation *e, enum stage stage, struct expl
     if (one)
         explain_list_one(e, problem->chosen.cell.column);
     const double sum = explain_write(e, stage, place, NULL,
-                                     &(struct explain_lines){.over = EXPLAIN_SEEN,
+                                     &(struct explain_lines){.over = EXPLAIN_LISTED,
                                                              .group = EXPLAIN_QUOTIENTS,
                                                              .terms = "a / b = made",
                                                              .given = {explain_numbers(STAGE_WEIGHTS, e->factor),
@@ -105,7 +105,7 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
                                         [EMPTY_ROW_MEAN] = "every key is masked: all weights are 1 / keys"};
     _Static_assert(sizeof EMPTY / sizeof EMPTY[0] == EMPTY_ROW_COUNT, "a sentence for each empty row");
     const struct softmax softmax = softmax_explained(e, place);
-    if (e->seen_count == 0) {
+    if (e->listed_count == 0) {
         explain_heading(e, stage, place, EMPTY[e->problem->mask.empty_row]);
         return;
     }
