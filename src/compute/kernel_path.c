@@ -157,7 +157,7 @@ static enum status attend(struct attention *attention, void *context, size_t sid
         .softcap = problem->scaling.softcap,
         .threads = problem->path.threads,
         .kernel = problem->path.kernel,
-        .taker = {context == NULL ? streamed_output_write : NULL, attention->streamed},
+        .row_sink = {context == NULL ? streamed_output_write : NULL, attention->streamed},
         .found = problem->masks || !problem_projects(problem) ? found : NULL,
         .progress = report_to(attention->progress, stage_name(STAGE_CONTEXT), matrices * attention->computed_rows),
     };

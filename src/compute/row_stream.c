@@ -93,7 +93,7 @@ struct run {
     uint64_t stages;  /* those that are looked at */
     void (*take)(const struct run *run, size_t i, const struct attention_scratch *scratch);
     unsigned char *bytes; /* where rows go as bytes */
-    row_stream_taker *taker;
+    row_stream_sink *sink;
     void *context; /* of the one that takes them */
     struct background_work background;
     bool drops; /* by dropout, of what rows->kept says */
@@ -192,11 +192,11 @@ void row_stream_encode(struct row_stream *rows, enum stage stage, size_t item, s
 
 static void take_elsewhere(const struct run *run, size_t i, const struct attention_scratch *scratch)
 {
-    run->taker(run->context, i, scratch);
+    run->sink(run->context, i, scratch);
 }
 
 void row_stream_run(struct row_stream *rows, uint64_t stages, size_t item, size_t head, size_t first, size_t count,
-                    row_stream_taker *take, void *context)
+                    row_stream_sink *take, void *context)
 {
     rows->count = 0; /* kept is no longer that of the block */
     run_rows(&(struct run){.rows = rows,
@@ -205,7 +205,7 @@ void row_stream_run(struct row_stream *rows, uint64_t stages, size_t item, size_
                            .first = first,
                            .stages = stages,
                            .take = take_elsewhere,
-                           .taker = take,
+                           .sink = take,
                            .context = context},
              count);
 }

@@ -61,9 +61,9 @@ void row_stream_encode(struct row_stream *rows, enum stage stage, size_t item, s
 
 /* Slots first .. first + count of one head through these stages, by all threads; each is taken, in no order, with its
  * rows in the scratch. count is at most rows->most; not of an elided result. */
-typedef void row_stream_taker(void *context, size_t i, const struct attention_scratch *scratch);
+typedef void row_stream_sink(void *context, size_t i, const struct attention_scratch *scratch);
 void row_stream_run(struct row_stream *rows, uint64_t stages, size_t item, size_t head, size_t first, size_t count,
-                    row_stream_taker *take, void *context);
+                    row_stream_sink *take, void *context);
 
 /* Whether its rows are made so: those of a T x T stage, and of context where it is not kept for output. */
 bool row_stream_makes(const struct row_stream *rows, enum stage stage);
