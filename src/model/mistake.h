@@ -14,25 +14,25 @@
  * page, that tells of most of them. */
 /* clang-format off */
 #define MISTAKE_SLOTS(ROW) \
-    ROW(SCALE, "scale", SCALED, "attn: Why the square root") \
-    ROW(SOFTMAX, "softmax", WEIGHTS, "attn: Softmax goes along the rows") \
-    ROW(MASK, "mask", MASKED, "attn: The causal mask") \
-    ROW(FILL, "fill", MASKED, "attn: What stands in for a hidden score") \
-    ROW(WINDOW, "window", MASKED, "attn-sdpa: Which keys are seen") \
+    ROW(SCALE, "scale", SCALED, "attn-lessons: Why the square root") \
+    ROW(SOFTMAX, "softmax", WEIGHTS, "attn-lessons: Softmax goes along the rows") \
+    ROW(MASK, "mask", MASKED, "attn-lessons: The causal mask") \
+    ROW(FILL, "fill", MASKED, "attn-lessons: What replaces a masked score") \
+    ROW(WINDOW, "window", MASKED, "attn-sdpa: Allowed keys") \
     ROW(LENGTHS, "lengths", MASKED, "attn-sdpa: QUERY, KEY AND VALUE") \
     ROW(SEQUENCES, "sequences", MASKED, "attn-files: THE INPUT") \
     ROW(PAGES, "pages", KEY, "attn-files: THE INPUT") \
     ROW(ATTN_MASK, "attn_mask", MASKED, "attn-sdpa: QUERY, KEY AND VALUE") \
-    ROW(EMPTY, "empty", WEIGHTS, "attn-sdpa: Which keys are seen") \
-    ROW(KEYS, "keys", SCORES, "attn: The scores of one token") \
-    ROW(ROLES, "roles", QUERY, "attn: Query, key and value") \
-    ROW(WEIGHTS, "weights", CONTEXT, "attn: The context") \
-    ROW(MATRIX, "matrix", QUERY, "attn: torch.rand and nn.Linear") \
+    ROW(EMPTY, "empty", WEIGHTS, "attn-sdpa: Allowed keys") \
+    ROW(KEYS, "keys", SCORES, "attn-lessons: The scores of one token") \
+    ROW(ROLES, "roles", QUERY, "attn-lessons: Query, key and value") \
+    ROW(WEIGHTS, "weights", CONTEXT, "attn-lessons: The context") \
+    ROW(MATRIX, "matrix", QUERY, "attn-lessons: torch.rand and nn.Linear") \
     ROW(BIAS, "bias", QUERY, "attn: STAGES") \
     ROW(CLIP, "clip", QUERY, "attn-layer: Positions and norms") \
-    ROW(SPLIT, "split", QUERY, "attn: Several heads, split") \
-    ROW(MERGE, "merge", OUTPUT, "attn: Heads side by side again") \
-    ROW(OUT, "out", OUTPUT, "attn: out_proj and the whole class") \
+    ROW(SPLIT, "split", QUERY, "attn-lessons: Several heads, split") \
+    ROW(MERGE, "merge", OUTPUT, "attn-lessons: Heads side by side again") \
+    ROW(OUT, "out", OUTPUT, "attn-lessons: The output projection") \
     ROW(GROUPS, "groups", SCORES, "attn-sdpa: HEADS THAT SHARE") \
     ROW(PACKING, "packing", QUERY, "attn-layer: A checkpoint") \
     ROW(NORM, "norm", NORMED, "attn-layer: Positions and norms") \
@@ -43,8 +43,8 @@
     ROW(RELATIVE, "relative", MASKED, "attn-layer: Positions and norms") \
     ROW(SINKS, "sinks", WEIGHTS, "attn-files: THE INPUT") \
     ROW(LSE, "lse", LSE, "attn: STAGES") \
-    ROW(DROPOUT, "dropout", DROPPED, "attn: Dropout") \
-    ROW(DRAW, "draw", QUERY, "attn: Seeds and skipped draws") \
+    ROW(DROPOUT, "dropout", DROPPED, "attn-lessons: Dropout") \
+    ROW(DRAW, "draw", QUERY, "attn-lessons: Seeds and skipped draws") \
     ROW(TILES, "tiles", CONTEXT, "attn-numbers: TWO PATHS") \
     ROW(BITS, "bits", QUERY, "attn-files: BINARY FILES") \
     ROW(DTYPE, "dtype", QUERY, "attn-numbers: OPTIONS") \
@@ -130,7 +130,7 @@ struct mistake_row {
     const char *sentence; /* what is done wrong, as a clause: "the scores are not divided by sqrt(d_head)" */
     /* How it is done right, a line each, without a full stop; NULL where there is nothing to say of it. */
     const char *pytorch, *numpy, *c;
-    const char *section; /* of the manual, as that of its slot; NULL: that one */
+    const char *section; /* of the manual, and its page: "attn-lessons: Softmax" is "man attn-lessons: Softmax" */
     const char *unseen;  /* why an input may not show it: "no score is above 88"; or NULL */
 
     /* A mistake of several forms, such as tiles of N keys: "tiles-last-alone:4" says which. */

@@ -30,13 +30,13 @@ ROW(SCALE_D_MODEL, SCALE, .name = "scale-d-model",
     .pytorch = "attn_scores / head_dim**0.5, with head_dim = d_out // num_heads",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # k is (H, T, d)",
     .c = "s[i][j] /= sqrt(d), where d is d_model / H",
-    .section = "attn: Several heads, split", .unseen = "there is one head")
+    .section = "attn-lessons: Several heads, split", .unseen = "there is one head")
 ROW(SCALE_1_OVER_D_MODEL, SCALE, .name = "scale-1-over-d-model",
     .sentence = "the scores are divided by heads * d_head, not by sqrt(d_head)",
     .pytorch = "attn_scores / head_dim**0.5, with head_dim = d_out // num_heads",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # k is (H, T, d)",
     .c = "s[i][j] /= sqrt(d), where d is d_model / H",
-    .section = "attn: Several heads, split", .unseen = "d_model is 1")
+    .section = "attn-lessons: Several heads, split", .unseen = "d_model is 1")
 ROW(SCALE_D_IN, SCALE, .name = "scale-d-in",
     .sentence = "the scores are divided by sqrt(d_in), not by sqrt(d_head)",
     .pytorch = "attn_scores / keys.shape[-1]**0.5, not x.shape[-1]**0.5",
@@ -99,25 +99,25 @@ ROW(SOFTMAX_BASE_2, SOFTMAX, .name = "softmax-base-2",
     .pytorch = "torch.exp(x), or torch.exp2(x * math.log2(math.e)), not torch.exp2(x)",
     .numpy = "e = np.exp2((s - s.max(-1, keepdims=True)) * np.log2(np.e))  # or np.exp",
     .c = "expf(x), or exp2f(x * 1.44269504f), not exp2f(x)",
-    .section = "attn: Softmax")
+    .section = "attn-lessons: Softmax")
 ROW(SOFTMAX_OVERFLOW, SOFTMAX, .name = "softmax-overflow",
     .sentence = "softmax does not subtract the largest score of a row, so exp overflows",
     .pytorch = "torch.softmax(attn_scores, dim=-1) subtracts it; torch.exp alone does not",
     .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
     .c = "w[i][j] = exp(s[i][j] - max), where max is the largest of row i",
-    .section = "attn: Softmax", .unseen = "no score is above 88")
+    .section = "attn-lessons: Softmax", .unseen = "no score is above 88")
 ROW(SOFTMAX_MISSING, SOFTMAX, .name = "softmax-missing",
     .sentence = "there is no softmax: the scores are used as the weights",
     .pytorch = "torch.softmax(attn_scores / keys.shape[-1]**0.5, dim=-1) @ values",
     .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
     .c = "w[i][j] = exp(s[i][j] - max) / sum",
-    .section = "attn: Softmax")
+    .section = "attn-lessons: Softmax")
 ROW(SOFTMAX_SUM_OF_SCORES, SOFTMAX, .name = "softmax-sum-of-scores",
     .sentence = "each score is divided by the sum of its row, without exp",
     .pytorch = "torch.softmax(scaled, dim=-1), not scaled / its sum",
     .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
     .c = "w[i][j] = exp(s[i][j] - max) / sum, where sum adds up these exp",
-    .section = "attn: Softmax")
+    .section = "attn-lessons: Softmax")
 ROW(MASK_MISSING, MASK, .name = "mask-missing",
     .sentence = "the causal mask is missing: queries see the keys after them",
     .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), with its last underscore",
@@ -155,7 +155,7 @@ ROW(MASK_CORNER, MASK, .name = "mask-corner",
     .pytorch = "queries first: torch.ones(Tq, Tk).tril().bool(); queries last: .tril(Tk - Tq)",
     .numpy = "seen = np.tri(Tq, Tk, Tk - Tq, dtype=bool)  # 0 where queries come first",
     .c = "queries that come first see j <= i, those that come last j <= i + Tk - Tq",
-    .section = "attn-sdpa: Which keys are seen", .unseen = "there are as many queries as keys")
+    .section = "attn-sdpa: Allowed keys", .unseen = "there are as many queries as keys")
 ROW(MASK_OFFSET_MISSING, MASK, .name = "mask-offset-missing",
     .sentence = "a query's place does not count the keys that come before the queries",
     .pytorch = "torch.ones(Tq, Tk).tril(past).bool(): key j is seen where j <= past + i",
@@ -362,7 +362,7 @@ ROW(ATTN_MASK_INVERTED, ATTN_MASK, .name = "attn-mask-inverted",
     .pytorch = "F.scaled_dot_product_attention: True is seen; nn.MultiheadAttention: hidden",
     .numpy = "s = np.where(mask, s, -np.inf)  # True is seen; ~mask where True hides",
     .c = "if (!mask[i][j]) s[i][j] = -INFINITY, where true is a key that is seen",
-    .section = "attn-sdpa: Which keys are seen")
+    .section = "attn-sdpa: Allowed keys")
 ROW(ATTN_MASK_TRANSPOSED, ATTN_MASK, .name = "attn-mask-transposed",
     .sentence = "attn_mask is read with queries and keys swapped",
     .pytorch = "attn_mask is (..., queries, keys): use it without .transpose(-2, -1)",
@@ -433,7 +433,7 @@ ROW(VALUES_SHIFTED, KEYS, .name = "values-shifted",
     .pytorch = "context_vec = attn_weights @ values, not values.roll(-1, dims=-2)",
     .numpy = "context = w @ v  # not np.roll(v, -1, axis=-2)",
     .c = "context[i] += w[i][j] * v[j], not v[j + 1] or v[j - 1]",
-    .section = "attn: The context",
+    .section = "attn-lessons: The context",
     .forms = MISTAKE_FORMS("next", "previous", "next-round", "previous-round"))
 ROW(ROLES_QUERY_KEY_SWAPPED, ROLES, .name = "roles-query-key-swapped",
     .sentence = "queries and keys are swapped",
@@ -455,31 +455,31 @@ ROW(ROLES_KEY_FOR_VALUE, ROLES, .name = "roles-key-for-value",
     .pytorch = "attn_weights @ values, with values = self.W_value(x), not self.W_key(x)",
     .numpy = "context = w @ v  # v = x @ W_value, not x @ W_key",
     .c = "context[i] += w[i][j] * v[j], not k[j]",
-    .section = "attn: The context")
+    .section = "attn-lessons: The context")
 ROW(ROLES_QUERY_FOR_KEY, ROLES, .name = "roles-query-for-key",
     .sentence = "the scores are made of queries and queries, not of queries and keys",
     .pytorch = "queries @ keys.transpose(-2, -1), with keys = self.W_key(x)",
     .numpy = "s = q @ k.swapaxes(-1, -2)  # not q @ q.swapaxes(-1, -2)",
     .c = "s[i][j] = dot(q[i], k[j], d), not dot(q[i], q[j], d)",
-    .section = "attn: The scores of one token")
+    .section = "attn-lessons: The scores of one token")
 ROW(ROLES_KEY_FOR_QUERY, ROLES, .name = "roles-key-for-query",
     .sentence = "the scores are made of keys and keys, not of queries and keys",
     .pytorch = "queries @ keys.transpose(-2, -1), with queries = self.W_query(x)",
     .numpy = "s = q @ k.swapaxes(-1, -2)  # not k @ k.swapaxes(-1, -2)",
     .c = "s[i][j] = dot(q[i], k[j], d), not dot(k[i], k[j], d)",
-    .section = "attn: The scores of one token")
+    .section = "attn-lessons: The scores of one token")
 ROW(ROLES_QUERY_FOR_VALUE, ROLES, .name = "roles-query-for-value",
     .sentence = "the weighted sum is made of the queries, not of the values",
     .pytorch = "attn_weights @ values, with values = self.W_value(x), not self.W_query(x)",
     .numpy = "context = w @ v  # v = x @ W_value, not x @ W_query",
     .c = "context[i] += w[i][j] * v[j], not q[j]",
-    .section = "attn: The context")
+    .section = "attn-lessons: The context")
 ROW(ROLES_INPUTS_FOR_VALUE, ROLES, .name = "roles-inputs-for-value",
     .sentence = "the weighted sum is made of the inputs, not of the values",
     .pytorch = "attn_weights @ values, with values = self.W_value(x), not x",
     .numpy = "context = w @ v  # v = x @ W_value, not x",
     .c = "context[i] += w[i][j] * v[j], not x[j]",
-    .section = "attn: The context")
+    .section = "attn-lessons: The context")
 ROW(WEIGHTS_TRANSPOSED, WEIGHTS, .name = "weights-transposed",
     .sentence = "the weights are transposed before they meet the values",
     .pytorch = "attn_weights @ values, not attn_weights.transpose(-2, -1) @ values",
@@ -1000,12 +1000,12 @@ ROW(DROPOUT_ON, DROPOUT, .name = "dropout-on",
 ROW(DRAW_RAND, DRAW, .name = "draw-rand",
     .sentence = "the matrices are drawn by torch.rand, attn was asked for another way",
     .pytorch = "nn.Linear(d_in, d_out, bias=False); or ask attn for it: --init rand",
-    .section = "attn: torch.rand and nn.Linear", .unseen = "it is what was asked for")
+    .section = "attn-lessons: torch.rand and nn.Linear", .unseen = "it is what was asked for")
 ROW(DRAW_LINEAR, DRAW, .name = "draw-linear",
     .sentence = "the matrices are drawn by nn.Linear, attn was asked for another way",
     .pytorch = "torch.rand(d_in, d_out); or ask attn for it: --init linear",
     .numpy = "np.random.RandomState(SEED).randint(2**24, size=n) / 2**24  # torch.rand(n)",
-    .section = "attn: torch.rand and nn.Linear", .unseen = "it is what was asked for")
+    .section = "attn-lessons: torch.rand and nn.Linear", .unseen = "it is what was asked for")
 ROW(DRAW_RANDN, DRAW, .name = "draw-randn",
     .sentence = "the matrices are drawn by torch.randn, attn was asked for another way",
     .pytorch = "nn.Linear(d_in, d_out, bias=False); or ask attn for it: --init randn",
@@ -1025,7 +1025,7 @@ ROW(DRAW_SKIP, DRAW, .name = "draw-skip",
 ROW(DRAW_D_OUT, DRAW, .name = "draw-d-out",
     .sentence = "the projections have another number of columns, d_out",
     .pytorch = "nn.Linear(d_in, d_out); or ask attn for it: --d-out",
-    .section = "attn: Several heads, split", .unseen = "the columns are as many",
+    .section = "attn-lessons: Several heads, split", .unseen = "the columns are as many",
     .number = "the columns", .from = 1, .to = 1048576, .usual = 2, .whole = true)
 ROW(DRAW_LAYER, DRAW, .name = "draw-layer",
     .sentence = "the parameters are those of another layer",
@@ -1043,7 +1043,7 @@ ROW(DRAW_STACKED, DRAW, .name = "draw-stacked",
 ROW(DRAW_MKL, DRAW, .name = "draw-mkl",
     .sentence = "dropout is drawn by Intel's MKL: no mistake, but another build of PyTorch",
     .pytorch = "nothing to mend; attn --rng torch-mkl draws as this build of PyTorch does",
-    .section = "attn: Dropout", .unseen = "there is no dropout")
+    .section = "attn-lessons: Dropout", .unseen = "there is no dropout")
 ROW(TILES_CONTEXT_NOT_RESCALED, TILES, .name = "tiles-context-not-rescaled",
     .sentence = "the context so far is not rescaled when a tile raises the maximum",
     .pytorch = "context_vec *= torch.exp(old_max - new_max), then += e @ values[..., tile, :]",
@@ -1152,7 +1152,7 @@ ROW(GRAD_DROPOUT_MISSING, GRAD, .name = "grad-dropout-missing",
     .pytorch = "dp = (grad_out @ v.mT) * kept / (1 - p); grad_value = dropped.mT @ grad_out",
     .numpy = "dp = dp * kept / (1 - p); dv = (w * kept / (1 - p)).swapaxes(-1, -2) @ do",
     .c = "dp[j] = kept[j] ? dp[j] / (1 - p) : 0; dv[j] += dropped[i][j] * dout[i]",
-    .section = "attn: Dropout", .forms = MISTAKE_FORMS("everywhere", "for-weights", "for-value", "everywhere-delta-kept",
+    .section = "attn-lessons: Dropout", .forms = MISTAKE_FORMS("everywhere", "for-weights", "for-value", "everywhere-delta-kept",
         "for-weights-delta-kept"))
 ROW(GRAD_GROUPS_NOT_SUMMED, GRAD, .name = "grad-groups-not-summed",
     .sentence = "the gradients by a shared key and value are not summed over its heads",
@@ -1177,7 +1177,7 @@ ROW(GRAD_SOFTMAX_DIAGONAL, GRAD, .name = "grad-softmax-diagonal",
     .pytorch = "ds = p * (dp - (p * dp).sum(-1, keepdim=True)), not p * (1 - p) * dp",
     .numpy = "ds = p * (dp - (p * dp).sum(-1, keepdims=True))  # not p * (1 - p) * dp",
     .c = "ds[j] = p[j] * (dp[j] - delta), not p[j] * (1 - p[j]) * dp[j]",
-    .section = "attn: What a score learns")
+    .section = "attn-lessons: What a score learns")
 ROW(GRAD_MAXIMUM_FOR_LSE, GRAD, .name = "grad-maximum-for-lse",
     .sentence = "the weights are made again from the row's maximum in the place of lse",
     .pytorch = "p = torch.exp(scaled - lse[..., None]), where lse = maximum + log(sum)",
