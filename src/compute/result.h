@@ -104,8 +104,8 @@ bool result_shown_index(size_t count, bool full, size_t i, size_t *index);
 void result_row(struct result *result, const struct result_table *table, size_t matrix, size_t row, double *numbers);
 
 /* Rows row .. row + count of a matrix as the bytes of a file, each number rounded once to the table's dtype: (count,
- * columns) of them written. count is at most result_rows_at_once; not of an elided result. Meanwhile `background` is done,
- * once. */
+ * columns) of them written. count is at most result_rows_at_once; not of an elided result. Meanwhile `background` is
+ * done, once. */
 void result_encode(struct result *result, const struct result_table *table, size_t matrix, size_t row, size_t count,
                    unsigned char *bytes, struct background_work background);
 size_t result_rows_at_once(const struct result *result, const struct result_table *table);

@@ -19,7 +19,8 @@ struct streamed_output {
     atomic_int code;             /* of errno, where some could not be written */
 };
 
-/* `count` numbers of the table of a streamed output, from the one at `first` on, are made. Threads may say so together. */
+/* `count` numbers of the table of a streamed output, from the one at `first` on, are made. Threads may call it at the
+ * same time. */
 void streamed_output_write(void *streamed, const void *numbers, size_t first, size_t count);
 
 #endif

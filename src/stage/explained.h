@@ -16,8 +16,8 @@ void masked_rule(const struct explanation *e, struct explain_place place, size_t
 void normed_formula(const struct problem *problem, enum stage stage, const char *from, struct text *text);
 void normed_explain_heads(struct explanation *e, enum stage stage, struct explain_place place);
 
-/* In rotated.c: what the rotation, and the scale on query, make of query and key, and of gradients in the backward pass;
- * and whether a gradient before them is no more than that: no norm lies on the way, too. */
+/* In rotated.c: what the rotation, and the scale on query, make of query and key, and of gradients in the backward
+ * pass; and whether a gradient before them is no more than that: no norm lies on the way, too. */
 void rotated_explain(struct explanation *e, enum stage stage, struct explain_place place);
 bool rotated_back_is_all(const struct problem *problem, enum stage stage);
 
