@@ -57,7 +57,11 @@ elif [ -n "$user" ] && ! $user test -r Makefile -a -x "$ATTN_BIN/attn"; then
     skip "make install" "nobody may not read this folder, and this is root"
 else
     make -s BUILD="$ATTN_BIN" "$ATTN_BIN/completion.bash" "$ATTN_BIN/completion.zsh" "$ATTN_BIN/completion.fish"
-    tried "DESTDIR and PREFIX" "$scratch/root" usr DESTDIR="$scratch/root" PREFIX=/usr
+    if [ -n "${ATTN_WHOLE-}" ]; then
+        tried "DESTDIR and PREFIX" "$scratch/root" usr DESTDIR="$scratch/root" PREFIX=/usr
+    else
+        skip "DESTDIR and PREFIX" "with ATTN_WHOLE, as in .ci/run; with a blank in both it is tried"
+    fi
     tried "PREFIX alone" "$scratch/home" here PREFIX="$scratch/home/here"
     tried "neither, but DESTDIR" "$scratch/plain" usr/local DESTDIR="$scratch/plain"
     mkdir "$scratch/blank" && chmod 777 "$scratch/blank" && $user touch "$scratch/blank/a"

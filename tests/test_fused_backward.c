@@ -418,7 +418,7 @@ static void check_case(unsigned features, const struct shape *shape, unsigned va
     CHECK(kernels > 0, "expected a kernel that differentiates");
 }
 
-/* The last two are long enough for several threads. ATTN_QUICK: each pair of features on one shape, and long inputs with all features at once or none. */
+/* The last two are long enough for several threads. ATTN_QUICK: each pair of features on one shape, and long inputs with all features at once, or none but for the longest. */
 static void check_pairs(bool quick)
 {
     static const struct shape shapes[] = {
@@ -437,7 +437,7 @@ static void check_parts(bool quick)
 {
     static const struct shape shapes[] = {{1000, 1000, 40, 24}, {300, 1100, 16, 33}, {1100, 70, 8, 8}};
     for (size_t i = 0; i < COUNT(shapes); i++)
-        for (unsigned kind = 0; kind < 8; kind += quick ? 7 : 1)
+        for (unsigned kind = quick && i == 0 ? 7 : 0; kind < 8; kind += quick ? 7 : 1)
             check_case((kind & 1 ? CAUSAL : 0) | (kind & 2 ? GROUPS : 0) | (kind & 4 ? SEQUENCES : 0), &shapes[i],
                        kind);
 }
@@ -464,7 +464,9 @@ int main(void)
 {
     const bool quick = getenv("ATTN_QUICK") != NULL;
     if (quick)
-        puts("ATTN_QUICK: each pair of features on one shape instead of two, long inputs with all features or none");
+        puts(
+            "ATTN_QUICK: each pair of features on one shape instead of two, long inputs with all features or none, the "
+            "longest with all");
     draw_inputs(1);
     check_pairs(quick);
     check_parts(quick);

@@ -454,7 +454,7 @@ int main(void)
     program_begin();
     selfcheck_readers();
     if (getenv("ATTN_SLOW") == NULL)
-        times_check();
+        times_check(is_sample());
     for (size_t i = 0; i < SUBJECT_ROWS; i++)
         try_command(&SUBJECTS[i], getenv("ATTN_PAIRS"));
     batch_read(0);
