@@ -130,8 +130,6 @@ enum status build_mistakes(const struct build *build)
     struct mistake_choice changes[MISTAKE_SLOT_COUNT];
     const size_t count = choose_changes(build, changes);
     char place[BUILD_PLACE_BYTES];
-    const char *reason;
-    size_t refused;
     if (options->mistake_count == 0)
         return STATUS_OK;
     memcpy(problem->mistake.choices, options->mistakes, sizeof problem->mistake.choices);
@@ -139,12 +137,11 @@ enum status build_mistakes(const struct build *build)
     struct problem *right = arena_allocate(build->arena, 1, sizeof *right, build->error);
     struct recipe *recipe = arena_allocate(build->arena, 1, sizeof *recipe, build->error);
     if (right == NULL || recipe == NULL ||
-        recipe_create(recipe, problem, changes, count, &refused, &reason, build->arena, build->error) != STATUS_OK)
+        recipe_create(recipe, problem, changes, count, build->arena, build->error) != STATUS_OK)
         return build->error->status;
-    if (reason != NULL)
+    if (recipe->reason != NULL)
         return error_usage(build->error, "%s: %s cannot be made here: %s",
-                           build_place(build, OPTION_MISTAKE, place, sizeof place), MISTAKES[changes[refused].id].name,
-                           reason);
+                           build_place(build, OPTION_MISTAKE, place, sizeof place), recipe->making, recipe->reason);
     if (problem->loss.is_given && recipe->not_differentiable != NULL)
         return error_usage(
             build->error,
