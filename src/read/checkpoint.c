@@ -31,13 +31,10 @@ struct checkpoint_file {
 
 /* --- one file of tensors ----------------------------------------------------------------------------------------- */
 
-typedef enum status lister(const char *source, const unsigned char *bytes, size_t length, struct arena *arena,
-                           struct named_list *list, struct error *error);
-
 static const struct {
     bool (*begins)(const unsigned char *bytes, size_t length);
-    lister *list;
-} FORMATS[] = {{safetensors_begins, safetensors_list}, {zip_begins, archive_list}};
+    binary_reader *read;
+} FORMATS[] = {{safetensors_begins, safetensors_read}, {zip_begins, archive_read}};
 
 static int by_name(const void *a, const void *b)
 {
@@ -54,7 +51,14 @@ static enum status list_tensors(const struct loaded *loaded, struct arena *arena
         return other_file_check(loaded->source, loaded->bytes, loaded->length, error) != STATUS_OK
                    ? error->status
                    : error_usage(error, "%s: no file of tensors; " EXPECTED, loaded->source);
-    if (FORMATS[format].list(loaded->source, loaded->bytes, loaded->length, arena, list, error) != STATUS_OK)
+    struct input_file none = {.source = loaded->source};
+    struct named_tensors file = {.source = loaded->source,
+                                 .kinds = INPUT_FILE_FOREIGN,
+                                 .input = &none,
+                                 .list = list,
+                                 .arena = arena,
+                                 .error = error};
+    if (FORMATS[format].read(&file, loaded->bytes, loaded->length) != STATUS_OK)
         return error->status;
     if (list->count > 0)
         qsort(list->tensors, list->count, sizeof list->tensors[0], by_name);

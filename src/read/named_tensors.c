@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+enum status named_tensors_read(binary_reader *read, const char *source, const unsigned char *bytes, size_t length,
+                               unsigned kinds, struct arena *arena, struct input_file *input, struct error *error)
+{
+    struct named_tensors file = {.source = source, .kinds = kinds, .input = input, .arena = arena, .error = error};
+    *input = (struct input_file){.source = source};
+    return read(&file, bytes, length);
+}
+
 enum status named_tensors_begin(const struct named_tensors *file, size_t count)
 {
     struct input_file *input = file->input;

@@ -22,7 +22,7 @@ struct named_list {
     size_t count;
 };
 
-/* A file as it is read. */
+/* A file as it is read; `sole` and the next two are set by its reader. */
 struct named_tensors {
     const char *source;
     unsigned kinds;                  /* bits of enum input_file_kind: what is read */
@@ -34,6 +34,15 @@ struct named_tensors {
     struct arena *arena;
     struct error *error;
 };
+
+/* A reader of a format: sets what the format calls things, and puts each tensor into the input or the list. Data may
+ * stay in bytes[0 .. length), which must live as long as the arena. STATUS_USAGE "source: ..." where the file is not
+ * right to the last byte, a name is unknown or given twice, or a tensor that counts cannot be computed with. */
+typedef enum status binary_reader(struct named_tensors *file, const unsigned char *bytes, size_t length);
+
+/* Reads a file that has such a reader: what is of the `kinds`, bits of enum input_file_kind, goes into the input. */
+enum status named_tensors_read(binary_reader *read, const char *source, const unsigned char *bytes, size_t length,
+                               unsigned kinds, struct arena *arena, struct input_file *input, struct error *error);
 
 /* One of its tensors. */
 struct named_tensor {

@@ -280,17 +280,14 @@ enum status npy_tensor(const struct named_tensors *file, const char *source, str
     return STATUS_OK;
 }
 
-enum status npy_read(const char *source, const unsigned char *bytes, size_t length, unsigned kinds, struct arena *arena,
-                     struct input_file *input, struct error *error)
+enum status npy_read(struct named_tensors *file, const unsigned char *bytes, size_t length)
 {
-    const struct named_tensors file = {
-        .source = source, .kinds = kinds, .code = dtype_npy, .input = input, .arena = arena, .error = error};
     struct npy_array array;
     struct named_tensor tensor;
-    *input = (struct input_file){.source = source};
-    return npy_header(source, "file", bytes, length, arena, &array, error) ||
-                   named_tensors_nameless(&file, ".safetensors or JSON", &tensor) ||
-                   npy_tensor(&file, source, &array, arena, &tensor) || named_tensors_put(&file, &tensor)
-               ? error->status
+    file->code = dtype_npy;
+    return npy_header(file->source, "file", bytes, length, file->arena, &array, file->error) ||
+                   named_tensors_nameless(file, ".safetensors or JSON", &tensor) ||
+                   npy_tensor(file, file->source, &array, file->arena, &tensor) || named_tensors_put(file, &tensor)
+               ? file->error->status
                : STATUS_OK;
 }

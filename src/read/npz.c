@@ -90,21 +90,12 @@ static enum status read_entries(const struct named_tensors *file, const struct z
     return STATUS_OK;
 }
 
-enum status npz_read(const struct zip *zip, unsigned kinds, struct arena *arena, struct input_file *input,
-                     struct error *error)
+enum status npz_read(struct named_tensors *file, const struct zip *zip)
 {
     struct arena scratch = {0};
-    const struct named_tensors file = {
-        .source = zip->source,
-        .kinds = kinds,
-        .sole = zip->count == 1,
-        .code = dtype_npy,
-        .input = input,
-        .arena = arena,
-        .error = error,
-    };
-    *input = (struct input_file){.source = zip->source};
-    enum status status = read_entries(&file, zip, &scratch);
+    file->sole = zip->count == 1;
+    file->code = dtype_npy;
+    enum status status = read_entries(file, zip, &scratch);
     arena_free(&scratch);
     return status;
 }

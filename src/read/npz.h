@@ -6,17 +6,14 @@
 #ifndef ATTN_READ_NPZ_H
 #define ATTN_READ_NPZ_H
 
-#include "read/input_file.h"
+#include "read/named_tensors.h"
 #include "read/zip.h"
 
 /* Whether the archive is a .npz: it has an array. */
 bool npz_is(const struct zip *zip);
 
-/* Names are JSON's keys, by the rules of named_tensors.h; a causal buffer may be of bytes. arr_0 alone is a tensor
- * without a name, "inputs". Data may stay in the file, which must live as long as the arena. An array that does not
- * count is not looked into. STATUS_USAGE "source: ..." where an entry is no array, or one that counts is not right to
- * the last byte. */
-enum status npz_read(const struct zip *zip, unsigned kinds, struct arena *arena, struct input_file *input,
-                     struct error *error);
+/* A binary_reader of the archive. arr_0 alone is a tensor without a name, "inputs". An array that does not count is not
+ * looked into. STATUS_USAGE also where an entry is no array. */
+enum status npz_read(struct named_tensors *file, const struct zip *zip);
 
 #endif

@@ -17,15 +17,10 @@
 /* Whether the archive is a .pt. */
 bool pt_is(const struct zip *zip);
 
-/* Names are JSON's keys, by the rules of named_tensors.h; a causal buffer may be of bytes. A tensor alone becomes
- * "inputs". Numbers that lie row by row stay in the file, which must live as long as the arena; others are copied, all
- * together at most as many bytes as the file has, and 64 MiB. STATUS_USAGE "source: ..." where the pickle holds what is
- * no tensor, container, number or string (pickle.h), or is damaged by its checksum; where a view does not lie in its
- * storage, or a storage is not as long as is said; where tensors stand in more than one place, or none does. */
-enum status pt_read(const struct zip *zip, unsigned kinds, struct arena *arena, struct input_file *input,
-                    struct error *error);
-
-/* The same by name and place, whatever the names and dtypes are: in the order of the file. */
-enum status pt_list(const struct zip *zip, struct arena *arena, struct named_list *list, struct error *error);
+/* A binary_reader of the archive. A tensor alone becomes "inputs". Numbers that lie row by row stay in the file; others
+ * are copied, all together at most as many bytes as the file has, and 64 MiB. STATUS_USAGE also where the pickle holds
+ * what is no tensor, container, number or string (pickle.h), or is damaged by its checksum; where a view does not lie
+ * in its storage, or a storage is not as long as is said; where tensors stand in more than one place, or none does. */
+enum status pt_read(struct named_tensors *file, const struct zip *zip);
 
 #endif

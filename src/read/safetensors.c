@@ -309,18 +309,19 @@ static char *copy_header(const struct json_reader *reader, const unsigned char *
     return arena_text(reader->scratch, (const char *)bytes + SAFETENSORS_LENGTH_BYTES, *size, reader->error);
 }
 
-static enum status read_file(const struct named_tensors *tensors, const unsigned char *bytes, size_t length)
+enum status safetensors_read(struct named_tensors *tensors, const unsigned char *bytes, size_t length)
 {
     struct arena scratch = {0};
     struct error *error = tensors->error;
     const char *source = tensors->source;
+    tensors->code = dtype_safetensors;
+    tensors->texts = "as JSON text in " SAFETENSORS_METADATA;
     struct file file = {
         .reader = {.source = source, .arena = tensors->arena, .scratch = &scratch, .error = error},
         .tensors = *tensors,
     };
     char place[256];
     size_t size = 0;
-    *tensors->input = (struct input_file){.source = source};
     snprintf(place, sizeof place, "%.200s: header", source);
     char *header = copy_header(&file.reader, bytes, length, &size);
     cJSON *root = header != NULL ? json_parse(&file.reader, place, header, size) : NULL;
@@ -335,31 +336,4 @@ static enum status read_file(const struct named_tensors *tensors, const unsigned
     cJSON_Delete(root);
     arena_free(&scratch);
     return status;
-}
-
-enum status safetensors_read(const char *source, const unsigned char *bytes, size_t length, unsigned kinds,
-                             struct arena *arena, struct input_file *input, struct error *error)
-{
-    const struct named_tensors tensors = {.source = source,
-                                          .kinds = kinds,
-                                          .code = dtype_safetensors,
-                                          .texts = "as JSON text in " SAFETENSORS_METADATA,
-                                          .input = input,
-                                          .arena = arena,
-                                          .error = error};
-    return read_file(&tensors, bytes, length);
-}
-
-enum status safetensors_list(const char *source, const unsigned char *bytes, size_t length, struct arena *arena,
-                             struct named_list *list, struct error *error)
-{
-    struct input_file none;
-    const struct named_tensors tensors = {.source = source,
-                                          .kinds = INPUT_FILE_FOREIGN,
-                                          .code = dtype_safetensors,
-                                          .input = &none,
-                                          .list = list,
-                                          .arena = arena,
-                                          .error = error};
-    return read_file(&tensors, bytes, length);
 }
