@@ -179,11 +179,6 @@ enum status folder_close(struct folder *folder)
     return STATUS_OK;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 enum status folder_list(const char *path, const char ***names, size_t *count, struct arena *arena, struct error *error)
 {
     char shown[TEXT_PATH_BYTES];
@@ -205,7 +200,7 @@ enum status folder_list(const char *path, const char ***names, size_t *count, st
             *names = more;
             room *= 2;
         }
-        const char *name = arena_text(arena, entry->d_name, strlen(entry->d_name), error);
+        const char *name = arena_copy(arena, entry->d_name, error);
         if (name == NULL)
             break;
         (*names)[(*count)++] = name;
@@ -214,7 +209,7 @@ enum status folder_list(const char *path, const char ***names, size_t *count, st
         error_system(error, errno, "%s", text_path(path, shown));
     closedir(folder);
     if (error->status == STATUS_OK)
-        qsort(*names, *count, sizeof **names, by_name);
+        text_sort(*names, *count, sizeof **names);
     return error->status;
 }
 

@@ -55,20 +55,10 @@ enum status build_index(const struct build *build, const char *const *labels, si
 static const struct build_name *find_name(const struct build_names *names, const char *word,
                                           const struct build_name **next)
 {
-    size_t low = 0, high = names->labels != NULL ? names->count : 0;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (strcmp(names->sorted[middle].label, word) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct build_name *found = names->sorted + low, *end = names->sorted + names->count;
-    *next = NULL;
-    if (names->labels == NULL || found == end || strcmp(found->label, word) != 0)
-        return NULL;
-    if (found + 1 < end && strcmp(found[1].label, word) == 0)
-        *next = found + 1;
+    const size_t count = names->labels != NULL ? names->count : 0;
+    const struct build_name *found = text_find(word, names->sorted, count, sizeof *found);
+    const bool again = found != NULL && found + 1 < names->sorted + count && strcmp(found[1].label, word) == 0;
+    *next = again ? found + 1 : NULL;
     return found;
 }
 

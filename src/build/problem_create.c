@@ -79,7 +79,7 @@ static enum status take_facts(const struct build *build)
         if (id == OPTION_COUNT || build->options->origin[id] != ORIGIN_FILE)
             continue;
         const char *said = option_text(build->options, id, text);
-        fact->text = arena_text(build->arena, said, strlen(said), build->error);
+        fact->text = arena_copy(build->arena, said, build->error);
         fact->source = FACT_OPTION;
         fact->key = "settings of the input";
         if (fact->text == NULL)

@@ -28,7 +28,7 @@ static enum status warn_of_adapter(const struct reading *reading, struct layer_w
             continue;
         snprintf(text, sizeof text, "%s: attn does not apply this adapter; merge it into the model first",
                  text_path(path, shown));
-        const char *kept = arena_text(reading->arena, text, strlen(text), reading->error);
+        const char *kept = arena_copy(reading->arena, text, reading->error);
         if (kept == NULL)
             return reading->error->status;
         add(warnings, kept);

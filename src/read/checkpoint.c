@@ -36,11 +36,6 @@ static const struct {
     binary_reader *read;
 } FORMATS[] = {{safetensors_begins, safetensors_read}, {zip_begins, archive_read}};
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct named_tensor *)a)->name, ((const struct named_tensor *)b)->name);
-}
-
 static enum status list_tensors(const struct loaded *loaded, struct arena *arena, struct named_list *list,
                                 struct error *error)
 {
@@ -60,8 +55,7 @@ static enum status list_tensors(const struct loaded *loaded, struct arena *arena
                                  .error = error};
     if (FORMATS[format].read(&file, loaded->bytes, loaded->length) != STATUS_OK)
         return error->status;
-    if (list->count > 0)
-        qsort(list->tensors, list->count, sizeof list->tensors[0], by_name);
+    text_sort(list->tensors, list->count, sizeof list->tensors[0]);
     return STATUS_OK;
 }
 
@@ -97,8 +91,7 @@ static struct checkpoint_file *add_file(const struct checkpoint *checkpoint, con
     memcpy(path, checkpoint->folder, folder);
     memcpy(path + folder, name, length + 1);
     text_path(path, shown);
-    *file = (struct checkpoint_file){
-        .path = path, .source = arena_text(arena, shown, strlen(shown), error), .index = index};
+    *file = (struct checkpoint_file){.path = path, .source = arena_copy(arena, shown, error), .index = index};
     return file->source != NULL ? file : NULL;
 }
 
@@ -111,11 +104,6 @@ static bool is_plain(const char *name)
 static int by_file(const void *a, const void *b)
 {
     return strcmp((*(const cJSON *const *)a)->valuestring, (*(const cJSON *const *)b)->valuestring);
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(((const struct checkpoint_name *)a)->text, ((const struct checkpoint_name *)b)->text);
 }
 
 /* The names by their files, so that each file is made once; then by themselves. */
@@ -131,13 +119,12 @@ static enum status take_names(const struct json_reader *reader, const cJSON **it
         if (i == 0 || strcmp(items[i - 1]->valuestring, items[i]->valuestring) != 0)
             file = add_file(checkpoint, items[i]->valuestring, reader->source, reader->error);
         checkpoint->names[i].file = file;
-        checkpoint->names[i].text =
-            arena_text(checkpoint->arena, items[i]->string, strlen(items[i]->string), reader->error);
+        checkpoint->names[i].text = arena_copy(checkpoint->arena, items[i]->string, reader->error);
         if (file == NULL || checkpoint->names[i].text == NULL)
             return reader->error->status;
     }
     checkpoint->count = count;
-    qsort(checkpoint->names, count, sizeof checkpoint->names[0], by_text);
+    text_sort(checkpoint->names, count, sizeof checkpoint->names[0]);
     return STATUS_OK;
 }
 
@@ -239,12 +226,6 @@ static enum status open_found(const struct checkpoint_file *file, struct checkpo
     return folder_check_file(file->path, error) ? error->status : open_file(file->path, checkpoint, error);
 }
 
-static bool ends_in(const char *name, const char *end)
-{
-    const size_t length = strlen(name), last = strlen(end);
-    return length >= last && strcmp(name + length - last, end) == 0;
-}
-
 /* The files of a folder that may be a checkpoint: how many, and the name of the first that readdir gives. */
 static enum status look_for_one(const struct checkpoint *checkpoint, const char *end, size_t *count, const char **name,
                                 struct error *error)
@@ -254,9 +235,9 @@ static enum status look_for_one(const struct checkpoint *checkpoint, const char 
         return error_system(error, errno, "%s", checkpoint->source);
     *count = 0;
     for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-        if (entry->d_name[0] == '.' || !ends_in(entry->d_name, end) || (*count)++ > 0)
+        if (entry->d_name[0] == '.' || !text_ends_in(entry->d_name, end) || (*count)++ > 0)
             continue;
-        *name = arena_text(checkpoint->arena, entry->d_name, strlen(entry->d_name), error);
+        *name = arena_copy(checkpoint->arena, entry->d_name, error);
     }
     closedir(folder);
     return *count > 0 && *name == NULL ? error->status : STATUS_OK;
@@ -312,7 +293,7 @@ enum status checkpoint_open(const char *path, struct arena *arena, struct checkp
     const bool open_ended = is_folder && (slash == NULL || slash[1] != '\0');
     char *folder = arena_allocate(arena, length + 2, 1, error);
     text_path(path, shown);
-    *checkpoint = (struct checkpoint){.arena = arena, .source = arena_text(arena, shown, strlen(shown), error)};
+    *checkpoint = (struct checkpoint){.arena = arena, .source = arena_copy(arena, shown, error)};
     if (folder == NULL || checkpoint->source == NULL)
         return error->status;
     memcpy(folder, path, length);
@@ -342,10 +323,7 @@ enum status checkpoint_replaced(const struct checkpoint *checkpoint, const char 
 
 static const struct checkpoint_name *find_name(const struct checkpoint *checkpoint, const char *name)
 {
-    const struct checkpoint_name sought = {.text = name};
-    if (checkpoint->count == 0)
-        return NULL;
-    return bsearch(&sought, checkpoint->names, checkpoint->count, sizeof checkpoint->names[0], by_text);
+    return text_find(name, checkpoint->names, checkpoint->count, sizeof checkpoint->names[0]);
 }
 
 bool checkpoint_has(const struct checkpoint *checkpoint, const char *name)
@@ -358,7 +336,6 @@ static enum status find_tensor(const struct checkpoint *checkpoint, const char *
                                const struct named_tensor **tensor, struct error *error)
 {
     const struct checkpoint_name *listed = find_name(checkpoint, name);
-    const struct named_tensor sought = {.name = name};
     if (listed == NULL)
         return error_usage(error, "%s: has no tensor %.200s", checkpoint->source, name);
     *file = listed->file;
@@ -366,7 +343,7 @@ static enum status find_tensor(const struct checkpoint *checkpoint, const char *
     if (status != STATUS_OK)
         return status;
     const struct named_list *list = &listed->file->tensors;
-    *tensor = list->count > 0 ? bsearch(&sought, list->tensors, list->count, sizeof sought, by_name) : NULL;
+    *tensor = text_find(name, list->tensors, list->count, sizeof list->tensors[0]);
     if (*tensor == NULL)
         return error_usage(error, "%s: has no tensor %.200s, which is in it by %s", listed->file->source, name,
                            listed->file->index);

@@ -174,7 +174,7 @@ static enum status open_content(const char *path, struct arena *arena, const cha
     const bool standard = strcmp(path, "-") == 0;
     char shown[TEXT_PATH_BYTES];
     const char *name = standard ? "standard input" : text_path(path, shown);
-    *source = arena_text(arena, name, strlen(name), error);
+    *source = arena_copy(arena, name, error);
     if (*source == NULL)
         return error->status;
     int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);

@@ -98,8 +98,8 @@ static enum status put_in_list(const struct named_tensors *file, const struct na
 {
     struct named_tensor *listed = &file->list->tensors[file->list->count++];
     *listed = *tensor;
-    listed->name = arena_text(file->arena, tensor->name, strlen(tensor->name), file->error);
-    listed->dtype = arena_text(file->arena, tensor->dtype, strlen(tensor->dtype), file->error);
+    listed->name = arena_copy(file->arena, tensor->name, file->error);
+    listed->dtype = arena_copy(file->arena, tensor->dtype, file->error);
     return listed->name == NULL || listed->dtype == NULL ? file->error->status : STATUS_OK;
 }
 
@@ -115,7 +115,7 @@ enum status named_tensors_put(const struct named_tensors *file, const struct nam
         return input_file_pass(file->input, tensor->name, file->arena, file->error);
     struct file_tensor *named = &file->input->tensors[file->input->tensor_count++];
     *named = (struct file_tensor){0};
-    named->name = arena_text(file->arena, tensor->name, strlen(tensor->name), file->error);
+    named->name = arena_copy(file->arena, tensor->name, file->error);
     if (named->name == NULL)
         return file->error->status;
     return tensor->use == NAMED_NAME ? STATUS_OK

@@ -267,7 +267,7 @@ enum status npy_tensor(const struct named_tensors *file, const char *source, str
 {
     tensor->bytes = array->bytes;
     tensor->count = array->count;
-    tensor->dtype = arena_text(scratch, array->descr, strlen(array->descr), file->error);
+    tensor->dtype = arena_copy(scratch, array->descr, file->error);
     tensor->is_byte = strcmp(array->descr, "|u1") == 0;
     if (tensor->dtype == NULL || named_tensors_check(file, tensor) != STATUS_OK)
         return file->error->status;

@@ -7,14 +7,12 @@
 
 static const char SUFFIX[] = ".npy", NAMELESS[] = "arr_";
 
-enum { SUFFIX_LENGTH = sizeof SUFFIX - 1, NAMELESS_LENGTH = sizeof NAMELESS - 1 };
+enum { NAMELESS_LENGTH = sizeof NAMELESS - 1 };
 
 /* The length of the array's name; 0 where the entry is no array. */
 static size_t name_length(const struct zip_entry *entry)
 {
-    const size_t length = strlen(entry->name);
-    return length > SUFFIX_LENGTH && strcmp(entry->name + length - SUFFIX_LENGTH, SUFFIX) == 0 ? length - SUFFIX_LENGTH
-                                                                                               : 0;
+    return text_ends_in(entry->name, SUFFIX) ? strlen(entry->name) - strlen(SUFFIX) : 0;
 }
 
 bool npz_is(const struct zip *zip)

@@ -208,26 +208,6 @@ static enum status read_text(const struct file *file, const cJSON *item, unsigne
     return status;
 }
 
-/* What attn says of a result is kept as it is. */
-static enum status note_origin(const struct file *file, const cJSON *item)
-{
-    const struct json_reader *reader = &file->reader;
-    struct input_file *input = file->tensors.input;
-    const struct {
-        const char *name, **text;
-    } notes[] = {{"mechanism", &input->mechanism}, {"part", &input->part},     {"job", &input->job},
-                 {"library", &input->library},     {"layout", &input->layout}, {"lacks", &input->lacks},
-                 {"command", &input->command}};
-    input->is_result = input->is_result || strcmp(item->string, "attn") == 0;
-    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
-        if (strcmp(item->string, notes[i].name) == 0) {
-            *notes[i].text = arena_text(reader->arena, item->valuestring, strlen(item->valuestring), reader->error);
-            if (*notes[i].text == NULL)
-                return reader->error->status;
-        }
-    return STATUS_OK;
-}
-
 /* Other programs put there what they like, but a name that is near to one of attn's is that one misspelt. */
 static enum status check_key(const struct file *file, const char *key)
 {
@@ -253,7 +233,8 @@ static enum status read_metadata(const struct file *file, const cJSON *metadata)
         if (!cJSON_IsString(item))
             return error_usage(reader->error, "%s: " SAFETENSORS_METADATA ": %.80s: expected a string, got %s",
                                reader->source, item->string, json_kind_name(item));
-        if (check_key(file, item->string) || note_origin(file, item))
+        if (check_key(file, item->string) ||
+            input_file_note(file->tensors.input, item->string, item->valuestring, reader->arena, reader->error))
             return reader->error->status;
         if ((kind & file->tensors.kinds & (INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS)) == 0)
             continue;
