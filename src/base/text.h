@@ -40,6 +40,7 @@ size_t text_width(uint32_t point);
 /* A path as messages have it: its beginning, "..." and its end where it does not fit. Returns shown. */
 enum { TEXT_PATH_BYTES = 160 };
 const char *text_path(const char *path, char shown[TEXT_PATH_BYTES]);
+#define SHOWN_PATH(path) text_path((path), (char[TEXT_PATH_BYTES]){0})
 
 /* A text that grows piece by piece and keeps within its room. */
 struct text {

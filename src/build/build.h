@@ -26,8 +26,9 @@ enum { BUILD_PLACE_BYTES = TEXT_PATH_BYTES + 64 };
 bool build_said(const struct build *build, enum option_id id);
 
 /* "--heads", or "inputs.json: settings: heads" where the file said it: the place of an option's value in messages,
- * into place (size bytes); returns place. */
+ * into place (size bytes); returns place. BUILD_PLACE has room of its own, to the end of the block. */
 const char *build_place(const struct build *build, enum option_id id, char *place, size_t size);
+#define BUILD_PLACE(build, id) build_place((build), (id), (char[BUILD_PLACE_BYTES]){0}, BUILD_PLACE_BYTES)
 
 /* Keeps a tensor of the input, for a result to be an input again. */
 void build_keep(const struct build *build, const char *name, const struct tensor *tensor);

@@ -30,9 +30,8 @@ static enum status parse_item(const struct build *build, const char *place, cons
 
 static enum status parse(const struct build *build, size_t *types, size_t tokens)
 {
-    char place[BUILD_PLACE_BYTES];
     size_t count = 0;
-    build_place(build, OPTION_TOKEN_TYPES, place, sizeof place);
+    const char *place = BUILD_PLACE(build, OPTION_TOKEN_TYPES);
     for (const char *item = build->options->token_types; item != NULL;) {
         const size_t length = strcspn(item, ",");
         if (parse_item(build, place, item, length, types, tokens, &count) != STATUS_OK)

@@ -32,9 +32,8 @@ static enum status parse_item(const struct build *build, const char *place, cons
 
 static enum status parse_positions(const struct build *build, size_t *positions, size_t tokens)
 {
-    char place[BUILD_PLACE_BYTES];
     size_t count = 0;
-    build_place(build, OPTION_POSITIONS, place, sizeof place);
+    const char *place = BUILD_PLACE(build, OPTION_POSITIONS);
     for (const char *item = build->options->positions; item != NULL;) {
         const size_t length = strcspn(item, ",");
         if (parse_item(build, place, item, length, positions, tokens, &count) != STATUS_OK)
@@ -109,12 +108,11 @@ static size_t highest_of(const size_t *positions, size_t count)
 static enum status check_alone(const struct build *build)
 {
     static const enum option_id IDS[] = {OPTION_ROPE_THETA, OPTION_ROPE_COLUMNS, OPTION_ROPE_SCALING, OPTION_POSITIONS};
-    char place[BUILD_PLACE_BYTES];
     for (size_t i = 0; i < sizeof IDS / sizeof IDS[0]; i++) {
         const enum origin origin = build->options->origin[IDS[i]];
         if (origin == ORIGIN_COMMAND_LINE || (origin == ORIGIN_FILE && !build->inputs->is_result))
             return error_usage(build->error, "%s without a rotation; expected --rope half or pairs too",
-                               build_place(build, IDS[i], place, sizeof place));
+                               BUILD_PLACE(build, IDS[i]));
     }
     return STATUS_OK;
 }

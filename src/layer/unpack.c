@@ -53,15 +53,15 @@ contradicts(const struct unpacking *unpacking, const struct taken *taken, bool o
 {
     const char *heads = of_heads ? unpacking->plan->heads_said : NULL,
                *kv_heads = of_heads ? unpacking->plan->kv_heads_said : NULL;
-    char shape[TENSOR_SHAPE_BYTES], expected[160];
+    char expected[160];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(expected, sizeof expected, format, arguments);
     va_end(arguments);
     return error_usage(unpacking->error, "%s: %.200s: %s; expected %s%s%s%s%s", taken->file, taken->name,
-                       tensor_shape_text(&taken->tensor, shape), expected,
-                       heads != NULL || kv_heads != NULL ? ", by " : "", heads != NULL ? heads : "",
-                       heads != NULL && kv_heads != NULL ? " and " : "", kv_heads != NULL ? kv_heads : "");
+                       SHAPE_TEXT(&taken->tensor), expected, heads != NULL || kv_heads != NULL ? ", by " : "",
+                       heads != NULL ? heads : "", heads != NULL && kv_heads != NULL ? " and " : "",
+                       kv_heads != NULL ? kv_heads : "");
 }
 
 static enum status check_rank(const struct unpacking *unpacking, const struct taken *taken, size_t rank)

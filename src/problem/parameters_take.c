@@ -26,21 +26,20 @@ static enum status turned(const struct taking *taking, const struct projection *
     const bool linear = projection->transposed;
     const size_t stem = strlen(name) - (linear ? strlen(LINEAR) : 0),
                  d_in = parameters_source_columns(taking->plan, id);
-    char shape[TENSOR_SHAPE_BYTES];
     return error_usage(
         taking->error, "%s: %s is %s, the other way round: inputs in %s have %zu column%s; %s is named %.*s%s",
-        taking->input->source, name, tensor_shape_text(tensor, shape), taking->inputs_source, d_in,
-        d_in == 1 ? "" : "s", linear ? "d_in x d_out" : "d_out x d_in", (int)stem, name, linear ? "" : LINEAR);
+        taking->input->source, name, SHAPE_TEXT(tensor), taking->inputs_source, d_in, d_in == 1 ? "" : "s",
+        linear ? "d_in x d_out" : "d_out x d_in", (int)stem, name, linear ? "" : LINEAR);
 }
 
 static enum status take_weight(struct taking *taking, enum projection_id id, struct projection *projection,
                                const char *name, const struct tensor *tensor)
 {
-    char why[TEXT_PATH_BYTES + 96], shape[TENSOR_SHAPE_BYTES];
+    char why[TEXT_PATH_BYTES + 96];
     struct parameters_plan *plan = taking->plan;
     if (tensor->rank != 2)
         return error_usage(taking->error, "%s: %s is %s, expected a matrix, %s", taking->input->source, name,
-                           tensor_shape_text(tensor, shape), projection->transposed ? "d_out x d_in" : "d_in x d_out");
+                           SHAPE_TEXT(tensor), projection->transposed ? "d_out x d_in" : "d_in x d_out");
     size_t d_in = tensor->shape[projection->transposed], d_out = tensor->shape[!projection->transposed];
     if (taking->first[0] == '\0') {
         plan->d_out = d_out;

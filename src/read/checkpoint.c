@@ -82,7 +82,6 @@ static struct checkpoint_file *add_file(const struct checkpoint *checkpoint, con
                                         struct error *error)
 {
     struct arena *arena = checkpoint->arena;
-    char shown[TEXT_PATH_BYTES];
     const size_t folder = strlen(checkpoint->folder), length = strlen(name);
     struct checkpoint_file *file = arena_allocate(arena, 1, sizeof *file, error);
     char *path = arena_allocate(arena, folder + length + 1, 1, error);
@@ -90,7 +89,7 @@ static struct checkpoint_file *add_file(const struct checkpoint *checkpoint, con
         return NULL;
     memcpy(path, checkpoint->folder, folder);
     memcpy(path + folder, name, length + 1);
-    text_path(path, shown);
+    const char *shown = SHOWN_PATH(path);
     *file = (struct checkpoint_file){.path = path, .source = arena_copy(arena, shown, error), .index = index};
     return file->source != NULL ? file : NULL;
 }
@@ -285,14 +284,13 @@ static enum status open_folder(struct checkpoint *checkpoint, struct error *erro
 
 enum status checkpoint_open(const char *path, struct arena *arena, struct checkpoint *checkpoint, struct error *error)
 {
-    char shown[TEXT_PATH_BYTES];
     struct stat there;
     const bool is_folder = stat(path, &there) == 0 && S_ISDIR(there.st_mode);
     const char *slash = strrchr(path, '/');
     const size_t length = is_folder ? strlen(path) : slash != NULL ? (size_t)(slash - path) + 1 : 0;
     const bool open_ended = is_folder && (slash == NULL || slash[1] != '\0');
     char *folder = arena_allocate(arena, length + 2, 1, error);
-    text_path(path, shown);
+    const char *shown = SHOWN_PATH(path);
     *checkpoint = (struct checkpoint){.arena = arena, .source = arena_copy(arena, shown, error)};
     if (folder == NULL || checkpoint->source == NULL)
         return error->status;
@@ -370,7 +368,6 @@ enum status checkpoint_take(const struct checkpoint *checkpoint, const char *nam
 {
     struct checkpoint_file *file;
     const struct named_tensor *found;
-    char list[DTYPE_LIST_BYTES];
     if (find_tensor(checkpoint, name, &file, &found, error) != STATUS_OK)
         return error->status;
     const struct tensor_bytes *bytes = &found->bytes;
@@ -378,7 +375,7 @@ enum status checkpoint_take(const struct checkpoint *checkpoint, const char *nam
         return error_usage(error,
                            "%s: %s: numbers of dtype '%.40s' are not read; expected %s; dequantize them first: "
                            "load the model in bfloat16 and save it by save_pretrained",
-                           file->source, name, found->dtype, dtype_list(dtype_safetensors, list));
+                           file->source, name, found->dtype, DTYPE_LIST(dtype_safetensors));
     if (!named_tensor_is_usable(found))
         return error_usage(error, "%s: %s: %s; expected numbers in 1 to %d axes", file->source, name,
                            found->count == 0  ? "empty"

@@ -172,8 +172,7 @@ static enum status open_content(const char *path, struct arena *arena, const cha
                                 struct error *error)
 {
     const bool standard = strcmp(path, "-") == 0;
-    char shown[TEXT_PATH_BYTES];
-    const char *name = standard ? "standard input" : text_path(path, shown);
+    const char *name = standard ? "standard input" : SHOWN_PATH(path);
     *source = arena_copy(arena, name, error);
     if (*source == NULL)
         return error->status;

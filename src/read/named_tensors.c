@@ -71,7 +71,6 @@ enum status named_tensors_check(const struct named_tensors *file, struct named_t
 {
     const struct tensor_bytes *bytes = &tensor->bytes;
     const char *source = file->source, *name = tensor->name;
-    char list[DTYPE_LIST_BYTES];
     if (tensor->is_byte && tensor->kind == INPUT_FILE_BUFFER)
         tensor->bytes.dtype = DTYPE_BOOL;
     if (tensor->use == NAMED_READ && tensor->kind == INPUT_FILE_CACHE && tensor->count == 0 && input_file_is_past(name))
@@ -83,7 +82,7 @@ enum status named_tensors_check(const struct named_tensors *file, struct named_t
         return STATUS_OK;
     if (bytes->dtype == DTYPE_COUNT)
         return error_usage(file->error, "%s: %s: numbers of dtype '%.40s' are not read; expected %s", source, name,
-                           tensor->dtype, dtype_list(file->code, list));
+                           tensor->dtype, DTYPE_LIST(file->code));
     if (bytes->rank == 0)
         return error_usage(file->error, "%s: %s is a single number; expected a list or more", source, name);
     if (bytes->rank > TENSOR_RANK)

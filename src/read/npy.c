@@ -135,14 +135,13 @@ static enum status take_shape(struct reader *reader, struct npy_array *array)
 
 static enum status take_value(struct reader *reader, int key, struct npy_array *array)
 {
-    char list[DTYPE_LIST_BYTES];
     if (key == 1)
         return take_truth(reader, &array->fortran);
     if (key == 2)
         return take_shape(reader, array);
     if (next_is(reader, '['))
         return error_usage(reader->error, "%s: the array has a record for each element; expected numbers: %s",
-                           reader->source, dtype_list(dtype_npy, list));
+                           reader->source, DTYPE_LIST(dtype_npy));
     return take_string(reader, array->descr);
 }
 
@@ -248,9 +247,8 @@ static enum status check_size(const char *source, struct npy_array *array, struc
     const struct tensor_bytes *bytes = &array->bytes;
     const struct tensor tensor = {.rank = bytes->rank,
                                   .shape = {bytes->shape[0], bytes->shape[1], bytes->shape[2], bytes->shape[3]}};
-    char shape[TENSOR_SHAPE_BYTES];
     size_t size;
-    tensor_shape_text(&tensor, shape);
+    const char *shape = SHAPE_TEXT(&tensor);
     if (array->count == SIZE_MAX || !tensor_bytes_size(bytes->dtype, array->count, &size))
         return error_usage(error, "%s: %s of %s are larger than any memory", source, shape, dtype_name(bytes->dtype));
     const bool cut = array->size < size;

@@ -37,8 +37,9 @@ const char *tensor_blank(const struct tensor *tensor);
 
 bool tensor_same_shape(const struct tensor *a, const struct tensor *b);
 
-/* "6 x 3" into shape (TENSOR_SHAPE_BYTES); returns shape. */
+/* "6 x 3" into shape (TENSOR_SHAPE_BYTES); returns shape. SHAPE_TEXT has room of its own, to the end of the block. */
 const char *tensor_shape_text(const struct tensor *tensor, char *shape);
+#define SHAPE_TEXT(tensor) tensor_shape_text((tensor), (char[TENSOR_SHAPE_BYTES]){0})
 
 enum { TENSOR_PLACE_BYTES = 160 };
 
