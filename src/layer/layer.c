@@ -3,7 +3,6 @@
 
 #include "cli/option_text.h"
 #include "layer/reading.h"
-#include "layer/warnings.h"
 
 #include <stdio.h>
 #include <string.h>

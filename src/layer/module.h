@@ -4,11 +4,13 @@
 #ifndef ATTN_LAYER_MODULE_H
 #define ATTN_LAYER_MODULE_H
 
-#include "layer/part.h"
 #include "model/packing.h"
 #include "read/checkpoint.h"
 
 struct naming_row;
+
+/* Which tower of a checkpoint a module stands in; a model of one tower has one part alone. */
+enum module_part { PART_ONLY, PART_ENCODER, PART_DECODER, PART_TEXT, PART_VISION, PART_AUDIO, PART_COUNT };
 
 /* A module of no layer of its own. */
 #define MODULE_NO_LAYER SIZE_MAX

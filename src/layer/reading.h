@@ -34,4 +34,9 @@ enum status reading_heads(const struct reading *reading, const struct layer_modu
 enum status reading_facts(const struct reading *reading, const struct layer_module *module,
                           const struct family_row *family, size_t columns, struct layer_facts *facts);
 
+/* Adds what there is to say of a module whose family is known, each sentence once; texts live in the arena. Searches a
+ * part of the config for the first of its modules only, and the folder for the first of all. */
+enum status layer_warn(const struct reading *reading, const struct layer_module *module,
+                       const struct family_row *family, struct layer_warnings *warnings);
+
 #endif

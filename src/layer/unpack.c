@@ -32,7 +32,7 @@ struct taken {
 static enum status take(const struct unpacking *unpacking, const char *standard, struct taken *taken)
 {
     const struct module_tensors *tensors = unpacking->tensors;
-    struct checkpoint_tensor look;
+    const struct named_tensor *look;
     *taken = (struct taken){0};
     for (size_t i = 0; i < tensors->count && taken->name == NULL; i++)
         if (strcmp(tensors->tensors[i].standard, standard) == 0)
@@ -42,7 +42,7 @@ static enum status take(const struct unpacking *unpacking, const char *standard,
     if (checkpoint_look(unpacking->checkpoint, taken->name, &look, unpacking->error) != STATUS_OK ||
         checkpoint_take(unpacking->checkpoint, taken->name, &taken->tensor, unpacking->error) != STATUS_OK)
         return unpacking->error->status;
-    taken->file = look.source;
+    taken->file = look->source;
     return STATUS_OK;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "layer/warnings.h"
+#include "layer/reading.h"
 
 #include "base/text.h"
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "read/archive.h"
 
-#include "read/npz.h"
-#include "read/pt.h"
-
 static enum status is_neither(const struct named_tensors *file, const struct zip *zip)
 {
     const char *name = zip->count > 0 ? zip->entries[0].name : "nothing";

@@ -329,17 +329,14 @@ bool checkpoint_has(const struct checkpoint *checkpoint, const char *name)
     return find_name(checkpoint, name) != NULL;
 }
 
-/* The tensor in its file. */
-static enum status find_tensor(const struct checkpoint *checkpoint, const char *name, struct checkpoint_file **file,
-                               const struct named_tensor **tensor, struct error *error)
+enum status checkpoint_look(const struct checkpoint *checkpoint, const char *name, const struct named_tensor **tensor,
+                            struct error *error)
 {
     const struct checkpoint_name *listed = find_name(checkpoint, name);
     if (listed == NULL)
         return error_usage(error, "%s: has no tensor %.200s", checkpoint->source, name);
-    *file = listed->file;
-    const enum status status = open_shard(checkpoint, listed->file, name, error);
-    if (status != STATUS_OK)
-        return status;
+    if (open_shard(checkpoint, listed->file, name, error) != STATUS_OK)
+        return error->status;
     const struct named_list *list = &listed->file->tensors;
     *tensor = text_find(name, list->tensors, list->count, sizeof list->tensors[0]);
     if (*tensor == NULL)
@@ -348,36 +345,20 @@ static enum status find_tensor(const struct checkpoint *checkpoint, const char *
     return STATUS_OK;
 }
 
-enum status checkpoint_look(const struct checkpoint *checkpoint, const char *name, struct checkpoint_tensor *tensor,
-                            struct error *error)
-{
-    struct checkpoint_file *file;
-    const struct named_tensor *found;
-    if (find_tensor(checkpoint, name, &file, &found, error) != STATUS_OK)
-        return error->status;
-    *tensor = (struct checkpoint_tensor){.name = found->name,
-                                         .source = file->source,
-                                         .dtype = found->dtype,
-                                         .bytes = found->bytes,
-                                         .count = found->count};
-    return STATUS_OK;
-}
-
 enum status checkpoint_take(const struct checkpoint *checkpoint, const char *name, struct tensor *tensor,
                             struct error *error)
 {
-    struct checkpoint_file *file;
     const struct named_tensor *found;
-    if (find_tensor(checkpoint, name, &file, &found, error) != STATUS_OK)
+    if (checkpoint_look(checkpoint, name, &found, error) != STATUS_OK)
         return error->status;
     const struct tensor_bytes *bytes = &found->bytes;
     if (bytes->dtype == DTYPE_COUNT)
         return error_usage(error,
                            "%s: %s: numbers of dtype '%.40s' are not read; expected %s; dequantize them first: "
                            "load the model in bfloat16 and save it by save_pretrained",
-                           file->source, name, found->dtype, DTYPE_LIST(dtype_safetensors));
+                           found->source, name, found->dtype, DTYPE_LIST(dtype_safetensors));
     if (!named_tensor_is_usable(found))
-        return error_usage(error, "%s: %s: %s; expected numbers in 1 to %d axes", file->source, name,
+        return error_usage(error, "%s: %s: %s; expected numbers in 1 to %d axes", found->source, name,
                            found->count == 0  ? "empty"
                            : bytes->rank == 0 ? "a single number"
                                               : "more axes than attn has",

@@ -12,17 +12,7 @@
 #ifndef ATTN_READ_CHECKPOINT_H
 #define ATTN_READ_CHECKPOINT_H
 
-#include "tensor/tensor_bytes.h"
-
-/* A tensor as its file describes it. */
-struct checkpoint_tensor {
-    const char *name;
-    const char *source;        /* its file, as messages have it */
-    const char *dtype;         /* as the file has it: "BF16", "F8_E4M3" */
-    struct tensor_bytes bytes; /* dtype is DTYPE_COUNT where attn has not that one; of a rank above TENSOR_RANK the
-                                  first sizes alone */
-    size_t count;              /* the product of all sizes */
-};
+#include "read/named_tensors.h"
 
 struct checkpoint_name {
     const char *text;
@@ -53,7 +43,7 @@ bool checkpoint_has(const struct checkpoint *checkpoint, const char *name);
 
 /* What its file says of a listed tensor; its shard is opened where it was not yet. STATUS_SYSTEM where that cannot be,
  * naming the shard and the tensor; STATUS_USAGE where the shard is not whole and right, or has it not. */
-enum status checkpoint_look(const struct checkpoint *checkpoint, const char *name, struct checkpoint_tensor *tensor,
+enum status checkpoint_look(const struct checkpoint *checkpoint, const char *name, const struct named_tensor **tensor,
                             struct error *error);
 
 /* Its numbers: in the mapped file, or in the arena where they cannot be used as they lie there. STATUS_USAGE where attn

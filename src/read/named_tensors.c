@@ -97,6 +97,7 @@ static enum status put_in_list(const struct named_tensors *file, const struct na
 {
     struct named_tensor *listed = &file->list->tensors[file->list->count++];
     *listed = *tensor;
+    listed->source = file->source;
     listed->name = arena_copy(file->arena, tensor->name, file->error);
     listed->dtype = arena_copy(file->arena, tensor->dtype, file->error);
     return listed->name == NULL || listed->dtype == NULL ? file->error->status : STATUS_OK;

@@ -47,6 +47,7 @@ enum status named_tensors_read(binary_reader *read, const char *source, const un
 /* One of its tensors. */
 struct named_tensor {
     const char *name;
+    const char *source;        /* of one in a list: its file, as messages have it */
     struct tensor_bytes bytes; /* of a rank above TENSOR_RANK the first sizes alone; DTYPE_COUNT: a dtype that attn has
                                   not */
     const char *dtype;         /* as the file has it */

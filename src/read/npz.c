@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "read/npz.h"
-
+/* .npz, NumPy's archive of arrays: numpy.savez writes an entry NAME.npy for each. One that was given no name is called
+ * arr_0, arr_1, ...; arr_0 alone is a tensor without a name, "inputs". */
+#include "read/archive.h"
 #include "read/npy.h"
 
 #include <string.h>

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "read/pt.h"
-
-#include "read/named_tensors.h"
+/* .pt, PyTorch's file of a state_dict.
+ *
+ * torch.save has written it so since PyTorch 1.6 (torch/serialization.py, caffe2/serialize/inline_container.h): a zip
+ * archive of stored entries in one folder. data.pkl is the pickle of the object, in which a tensor is a view of a
+ * storage: its first number, sizes and strides; data/KEY are the bytes of a storage, which tensors may share; byteorder
+ * says which byte comes first, the least significant one where it is missing. What else is there is not asked for.
+ *
+ * Read is what holds tensors in one place: a dict of names and tensors, wherever it stands, or one tensor alone, which
+ * becomes "inputs". Numbers, strings and what they stand in are passed over beside it, but no tensor is. */
+#include "read/archive.h"
 #include "read/pickle.h"
 
 #include <stdlib.h>
