@@ -68,6 +68,11 @@ void text_sort(void *items, size_t count, size_t size);
 size_t text_first(const char *text, const void *items, size_t count, size_t size);
 const void *text_find(const char *text, const void *items, size_t count, size_t size);
 
+static inline bool text_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 /* Whether the text ends in that, and has more before it. */
 bool text_ends_in(const char *text, const char *end);
 

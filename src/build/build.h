@@ -133,6 +133,13 @@ struct build_tokens {
 enum status build_list(const struct build *build, const char *place, const char *text,
                        const struct build_tokens *tokens, bool *chosen);
 
+/* A number for each of so many tokens: the items of the list `text`, each of which `take` makes one or more numbers of.
+ * STATUS_USAGE where there are fewer; `what` is what messages call a number. */
+typedef enum status build_item(const struct build *build, const char *place, const char *item, size_t length,
+                               size_t *numbers, size_t tokens, size_t *count);
+enum status build_numbers(const struct build *build, enum option_id id, const char *text, const char *what,
+                          build_item *take, size_t *numbers, size_t tokens);
+
 /* --grad: the gradient that is given, once the sizes and the queries are known. STATUS_USAGE where it has not the shape
  * of the last stage, or where something else is asked for that has no gradient. */
 enum status build_grad(const struct build *build);

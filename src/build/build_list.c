@@ -219,3 +219,20 @@ enum status build_list(const struct build *build, const char *place, const char 
     }
     return STATUS_OK;
 }
+
+enum status build_numbers(const struct build *build, enum option_id id, const char *text, const char *what,
+                          build_item *take, size_t *numbers, size_t tokens)
+{
+    const char *place = BUILD_PLACE(build, id);
+    size_t count = 0;
+    for (const char *item = text; item != NULL;) {
+        const size_t length = strcspn(item, ",");
+        if (take(build, place, item, length, numbers, tokens, &count) != STATUS_OK)
+            return build->error->status;
+        item = item[length] == ',' ? item + length + 1 : NULL;
+    }
+    if (count == tokens)
+        return STATUS_OK;
+    return error_usage(build->error, "%s gives %zu %s%s for %zu tokens; expected one for each", place, count, what,
+                       count == 1 ? "" : "s", tokens);
+}

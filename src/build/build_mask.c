@@ -68,14 +68,11 @@ static enum status check_numbers(const struct build *build, const struct tensor 
     char place[TENSOR_PLACE_BYTES];
     for (size_t i = 0; i < tensor_count(tensor); i++) {
         double number;
-        size_t index[TENSOR_RANK], rest = i;
         tensor_load(tensor, i, 1, &number);
         if (isfinite(number) || number == -INFINITY)
             continue;
-        for (size_t axis = tensor->rank; axis-- > 0; rest /= tensor->shape[axis])
-            index[axis] = rest % tensor->shape[axis];
         return error_usage(build->error, "%s: attn_mask: %s: %s; expected a finite number, or minus infinity to forbid",
-                           build->inputs->source, tensor_place_text(tensor->rank, index, tensor->rank, place),
+                           build->inputs->source, tensor_place_of(tensor, i, place),
                            isnan(number) ? "NaN" : "Infinity");
     }
     return STATUS_OK;

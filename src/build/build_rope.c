@@ -30,22 +30,6 @@ static enum status parse_item(const struct build *build, const char *place, cons
     return STATUS_OK;
 }
 
-static enum status parse_positions(const struct build *build, size_t *positions, size_t tokens)
-{
-    size_t count = 0;
-    const char *place = BUILD_PLACE(build, OPTION_POSITIONS);
-    for (const char *item = build->options->positions; item != NULL;) {
-        const size_t length = strcspn(item, ",");
-        if (parse_item(build, place, item, length, positions, tokens, &count) != STATUS_OK)
-            return build->error->status;
-        item = item[length] == ',' ? item + length + 1 : NULL;
-    }
-    if (count == tokens)
-        return STATUS_OK;
-    return error_usage(build->error, "%s gives %zu position%s for %zu tokens; expected one for each", place, count,
-                       count == 1 ? "" : "s", tokens);
-}
-
 /* Keys stand at 0, 1, ..., new ones behind the past; queries where the mask puts them among these. */
 static void count_positions(const struct problem *problem, size_t *queries, size_t *keys)
 {
@@ -79,7 +63,8 @@ static enum status list_positions(const struct build *build, size_t *queries, si
     const struct problem *problem = build->problem;
     const size_t fresh = problem->size.keys - problem->rotation.past;
     size_t *listed = arena_allocate(build->arena, fresh, sizeof *listed, build->error);
-    if (listed == NULL || parse_positions(build, listed, fresh) != STATUS_OK)
+    if (listed == NULL || build_numbers(build, OPTION_POSITIONS, build->options->positions, "position", parse_item,
+                                        listed, fresh) != STATUS_OK)
         return build->error->status;
     for (size_t i = 0; i < problem->size.items * problem->size.queries; i++) {
         const size_t at = queries[i] - problem->rotation.past;

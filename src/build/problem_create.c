@@ -409,13 +409,6 @@ static enum status finish_problem(const struct build *build)
     return build_settings(build) || build_warnings(build) ? build->error->status : STATUS_OK;
 }
 
-/* The settings of a result say what its inputs lack already. */
-static bool takes_out(const struct build *build)
-{
-    const bool done = build->options->origin[OPTION_WITHOUT] == ORIGIN_FILE && build->inputs->is_result;
-    return build->options->without != NULL && !done;
-}
-
 /* Who is missing of a result that lacks some already: all of them, for the record. */
 static enum status name_all(const struct build *build, struct options *merged)
 {
@@ -440,7 +433,9 @@ enum status problem_create(struct problem *problem, const struct options *option
     struct input_file rest;
     if (apply_settings(&build) || apply_facts(&build) || forget_steps(&build))
         return error->status;
-    if (takes_out(&build)) {
+    /* The settings of a result say what its inputs lack already. */
+    const bool done = merged.origin[OPTION_WITHOUT] == ORIGIN_FILE && build.inputs->is_result;
+    if (merged.without != NULL && !done) {
         if (build_without(&build, &rest) != STATUS_OK)
             return error->status;
         build.inputs = &rest;

@@ -85,13 +85,10 @@ static void put_rows(const struct unpacking *unpacking, const struct taken *take
 {
     struct input_file *input = unpacking->input;
     struct file_tensor *put = &input->tensors[input->tensor_count++];
-    struct tensor tensor = taken->tensor;
-    size_t row = dtype_size(tensor.dtype);
-    for (size_t axis = 1; axis < tensor.rank; axis++)
-        row *= tensor.shape[axis];
-    tensor.shape[0] = count;
-    tensor.data = (unsigned char *)tensor.data + first * row;
-    *put = (struct file_tensor){.name = standard, .origin = taken->name, .file = taken->file, .tensor = tensor};
+    *put = (struct file_tensor){.name = standard,
+                                .origin = taken->name,
+                                .file = taken->file,
+                                .tensor = tensor_rows(&taken->tensor, first, count)};
 }
 
 /* Takes and puts it as it is. */

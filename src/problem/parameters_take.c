@@ -134,16 +134,6 @@ static enum status take_out(struct taking *taking)
     return found[1] != NULL ? taking_keep(taking, names[1], found[1], &out->bias) : STATUS_OK;
 }
 
-/* Rows first .. first + count of a tensor. */
-static struct tensor slice(const struct tensor *tensor, size_t first, size_t count)
-{
-    struct tensor part = *tensor;
-    const size_t row = tensor_count(tensor) / tensor->shape[0] * dtype_size(tensor->dtype);
-    part.shape[0] = count;
-    part.data = (char *)tensor->data + first * row;
-    return part;
-}
-
 /* Query, key and value on top of each other, as nn.MultiheadAttention stores them. */
 static enum status take_in_proj(struct taking *taking, const struct tensor *weight, const struct tensor *bias)
 {
@@ -172,9 +162,9 @@ static enum status take_in_proj(struct taking *taking, const struct tensor *weig
     for (int id = 0, first = 0; id < PROJECTION_COUNT; id++) {
         struct projection *projection = &taking->parameters->modules[0].projections[id];
         const size_t columns = parameters_columns(plan, (enum projection_id)id);
-        *projection = (struct projection){.transposed = true, .weight = slice(&whole, (size_t)first, columns)};
+        *projection = (struct projection){.transposed = true, .weight = tensor_rows(&whole, (size_t)first, columns)};
         if (bias != NULL)
-            projection->bias = slice(&whole_bias, (size_t)first, columns);
+            projection->bias = tensor_rows(&whole_bias, (size_t)first, columns);
         first += (int)columns;
     }
     taking->parameters->module_count = 1;
