@@ -131,7 +131,7 @@ $(BUILD)/write/html/page.html: src/write/html/page/page.html src/write/html/page
 $(BUILD)/write/html/page.c: $(BUILD)/write/html/page.html
 	$(call ARRAY,write/html/page.h,page)
 
-$(BUILD)/lesson/table.c: src/lesson/lessons.awk man/attn.1 | $(FOLDERS)
+$(BUILD)/lesson/table.c: src/lesson/lessons.awk man/attn-lessons.7 | $(FOLDERS)
 	$(call say,MAKE,$@)LC_ALL=C awk -f $^ >$@
 
 $(GENERATED): %.o: %.c

@@ -33,6 +33,7 @@ expected() { # PREFIX without its first slash
 644 $1/share/man/man1/attn-why.1
 644 $1/share/man/man1/attn.1
 644 $1/share/man/man5/attn-files.5
+644 $1/share/man/man7/attn-lessons.7
 644 $1/share/man/man7/attn-numbers.7
 644 $1/share/zsh/site-functions/_attn
 LIST

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The table of lessons that lessons.awk makes when attn is built: what a source may hold, as it stands in C; and a source
-# that does not keep the rules of the lessons is refused at its line.
+# The table of lessons that lessons.awk makes when attn is built: all that a source may hold, in C; and the line at which
+# it rejects a source against the rules.
 . tests/counts.sh
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
@@ -70,11 +70,11 @@ $ attn \fBself
 of_lesson 'a:6: a macro in a literal block; expected .Ed' '.Bd -literal
 .Va a
 .Ed'
-of_lesson 'a:5: a heading that is not the next lesson'"'"'s, "Lesson 2: ..."' '.Ss Lesson 3: Three'
-of_lesson 'a:5: a heading that is not the next lesson'"'"'s, "Lesson 2: ..."' '.Ss Two'
-of_lesson 'a:5: a prediction without a comment before it that says what comes' '.Em Predict :
+of_lesson 'a:5: expected the heading of the next lesson, "Lesson 2: ..."' '.Ss Lesson 3: Three'
+of_lesson 'a:5: expected the heading of the next lesson, "Lesson 2: ..."' '.Ss Two'
+of_lesson 'a:5: a prediction without its comment: expected .\" predict NUMBER' '.Em Predict :
 what?'
-late='a comment says what comes, and no prediction or exercise follows it'
+late='a comment without its prediction or exercise'
 of_lesson "a:6: $late" '.\" expect 1
 .Va a'
 of_lesson "a:6: $late" '.\" expect 1
@@ -83,10 +83,13 @@ of_lesson "a:6: $late" '.\" expect 1
 .Pp'
 of_lesson "a:6: $late" '.\" predict 1
 .Em Exercise 1.1 :'
-of_lesson 'a:5: an exercise that is not the next one, 1.1' '.Em Exercise one :'
-of_lesson 'a:5: an exercise that is not the next one, 1.1' '.Em Exercise 1.2 :'
+of_lesson 'a:5: expected the next exercise, 1.1' '.Em Exercise one :'
+of_lesson 'a:5: expected the next exercise, 1.1' '.Em Exercise 1.2 :'
+of_lesson "a:5: '.Nm' alone is the name of the page; expected '.Nm attn'" '.Nm'
+of_lesson 'a:6: a text before the first lesson of a part' '.Sh PART 1: ONE
+Text'
 of_lesson 'a:5: an item without a list' '.It a'
-of_lesson 'a:5: a list that is no -tag, -bullet or -enum' '.Bl -hang'
+of_lesson 'a:5: expected a list of -tag, -bullet or -enum' '.Bl -hang'
 of_lesson 'a:7: a list in a list' '.Bl -bullet
 .It
 .Bl -enum'
@@ -111,16 +114,16 @@ few='a:4: a lesson has a prediction and two exercises; expected them in lesson 1
 refused "$few" "$before" "$command" "$exercises" "$between" "$answers"
 refused "$few" "$before" "$question" "$command" '.Em Exercise 1.1 :' "$between" "$answers"
 refused "$few" "$before" 'Text.' '.Ss Lesson 2: Two' "$question" "$command" "$exercises" "$between" "$answers"
-refused "a:6: 'one' is not in what the next command prints" "$before" "$question" .Pp "$exercises" "$between" "$answers"
-refused "a:6: 'on' is not in what the next command prints" "$before" '.\" predict word on
+refused "a:6: the next command does not print 'one'" "$before" "$question" .Pp "$exercises" "$between" "$answers"
+refused "a:6: the next command does not print 'on'" "$before" '.\" predict word on
 .Em Predict :' "$command" "$exercises" "$between" "$answers"
-refused "a:6: '0.50' is not in what the next command prints" "$before" '.\" predict 0.50
+refused "a:6: the next command does not print '0.50'" "$before" '.\" predict 0.50
 .Em Predict :' "$command" "$exercises" "$between" "$answers"
 refused "a:6: 'one' is no number" "$before" '.\" predict one
 .Em Predict :' "$command" "$exercises" "$between" "$answers"
 refused 'a:12: exercise 1.1 has no answer' "$before" "$question" "$command" "$exercises" "$between" ".Ss Answer 1.2
 $command"
-refused "a:16: '0.5' is not in what the answer prints" "$before" "$question" "$command" "$exercises" "$between" ".Ss Answer 1.1
+refused "a:16: the answer does not print '0.5'" "$before" "$question" "$command" "$exercises" "$between" ".Ss Answer 1.1
 $command" '.Ss Answer 1.2
 .Bd -literal
 $ attn a
@@ -134,15 +137,16 @@ $ attn a >b
 $command"
 refused 'a:32: an answer without its exercise' "$before" "$question" "$command" "$exercises" "$between" "${answers%%.Sh*}.Ss Answer 1.3
 Yes."
-heading='a heading that is no answer'"'"'s, "Answer 2.1", or is there already'
+heading='expected a new heading of an answer, "Answer 2.1"'
 refused "a:27: $heading" "$before" "$question" "$command" "$exercises" "$between" ".Ss Answer 1.1
 $command" '.Ss Answer 1.1'
 refused "a:22: $heading" "$before" "$question" "$command" "$exercises" "$between" '.Ss Answers'
 
 # --- all that a lesson may hold -----------------------------------------------------------------------------------------
 
-table=$(parts "$before" 'Text of
-.Nm .
+table=$(parts "${before%.Ss*}.Sh PART 1: ONE" '.Ss Lesson 1: One
+Text of
+.Nm attn .
 .Pp
 .\" predict word one
 .Em Predict :
@@ -183,7 +187,7 @@ says 'an exercise that asks for a number' '.text = "\002Exercise 1.2\003: do it.
 says 'a lesson' '{"One", PARTS + 1, 9},'
 says 'answers' '{"", ANSWER_PARTS + 1, 1},'
 says 'how many' 'const size_t LESSON_COUNT = 1;'
-case $table in *Not\ shown*) check 'what stands before the answers is left out' false ;; *) check 'answers alone' true ;; esac
+case $table in *Not\ shown*) check 'the text before the answers is not a lesson' false ;; *) check 'answers alone' true ;; esac
 
 # A line of macros, and its text.
 shown() { # LINE TEXT
@@ -193,8 +197,8 @@ shown() { # LINE TEXT
     says ".$1" ".text = \"$2\","
 }
 
-shown 'Nm' '\001attn\003'
-shown 'Nm ,' '\001attn\003,'
+shown 'Nm attn' '\001attn\003'
+shown 'Nm attn ,' '\001attn\003,'
 shown 'Fl \-init Cm rand' '\001--init\003 \001rand\003'
 shown 'Fl d Ar N ,' '\001-d\003 \002N\003,'
 shown 'Va W_query , W_key' '\002W_query\003, \002W_key\003'

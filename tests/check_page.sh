@@ -195,7 +195,7 @@ fi
 check "all pages were made" test $pages -eq $((21 + pages_of_mistakes + pages_edited))
 if [ -n "$node" ]; then
     "$attn" self data/inputs.json -f html >"$scratch/page"
-    check "the walk says what the manual says" "$node" tests/page/walk.js "$scratch/page" man/attn.1
+    check "the walk says what the manual says" "$node" tests/page/walk.js "$scratch/page" man/attn-lessons.7
 fi
 [ -n "${ATTN_WHOLE-}" ] || echo "every other page's equations: ATTN_WHOLE=1, as in .ci/run, takes all"
 [ -n "$browser" ] || finish

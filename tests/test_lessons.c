@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lessons of man/attn.1: that a reader can type their commands and see what they print (the other rules hold when they
+/* The lessons of man/attn-lessons.7: that a reader can type their commands and see what they print (the other rules hold when they
  * are built: tests/check_lessons.sh); how text is shown; and what is said of numbers that a reader finds. */
 #include "check.h"
 #include "lesson/lessons.h"
@@ -98,7 +98,7 @@ static const struct {
     {"1", "0.9374", "You said 1; it is 0.9374: 0.0626 too high."},
     {"0.9374", "0.9374", "You said 0.9374, and it is: well done."},
     {".9374", "0.9374", "You said .9374, and it is: well done."},
-    {"0.94", "0.9374", "You said 0.94; it is 0.9374: right, as far as you said it."},
+    {"0.94", "0.9374", "You said 0.94; it is 0.9374: right, to the digits that you gave."},
     {"0.93", "0.9374", "You said 0.93; it is 0.9374: 0.0074 too low."},
     {"0.9", "0.9374", "You said 0.9; it is 0.9374: 0.0374 too low."},
     {"0.93741", "0.9374", "You said 0.93741; it is 0.9374: 0.00001 too high."},
@@ -150,30 +150,30 @@ static const struct {
     {"JSON", "{\"context\": [[0.123412], [0.567791]]}", HEAD CONTEXT, VERDICT_RIGHT, ""},
     {"CSV", "stage,row,1\ncontext,Your,0.1234\ncontext,journey,0.5678\n", HEAD CONTEXT, VERDICT_RIGHT, ""},
     {"a number", HEAD "context = c  2 x 1\n  Your     0.1234\n  journey  0.5679\n", HEAD CONTEXT, VERDICT_DIFFERENT,
-     "context, row journey: yours has 0.5679, the answer 0.5678"},
+     "context, row journey: your output has 0.5679, the answer 0.5678"},
     {"a row too few", HEAD "context = c  1 x 1\n  Your     0.1234\n", HEAD CONTEXT, VERDICT_DIFFERENT,
-     "context: yours has no row journey"},
+     "context: your output has no row \"journey\""},
     {"a column too few", HEAD "scores = s  2 x 2\n  Your     0.2000\n", HEAD SCORES, VERDICT_DIFFERENT,
-     "scores, row Your: yours has nothing, the answer 0.3000"},
+     "scores, row Your: your output has nothing, the answer 0.3000"},
     {"a column too many", HEAD "context = c  2 x 2\n  Your     0.1234  0.5\n  journey  0.5678  0.5\n", HEAD CONTEXT,
-     VERDICT_DIFFERENT, "context, row Your: yours has 0.5, the answer nothing"},
+     VERDICT_DIFFERENT, "context, row Your: your output has 0.5, the answer nothing"},
     {"no decimals", HEAD "context = c  2 x 1\n  Your     0\n  journey  1\n", HEAD CONTEXT, VERDICT_DIFFERENT,
-     "context, row Your: yours has 0, the answer 0.1234"},
+     "context, row Your: your output has 0, the answer 0.1234"},
     {"a table too few", HEAD SCORES, HEAD SCORES "\n" CONTEXT, VERDICT_PART, "the answer shows context"},
     {"another table", HEAD SCORES, HEAD CONTEXT, VERDICT_ELSE, "the answer shows context"},
     {"another table, and a wrong one", HEAD "scores = s  2 x 2\n  Your     0.2000   0.3001\n", HEAD CONTEXT "\n" SCORES,
-     VERDICT_DIFFERENT, "scores, row Your: yours has 0.3001, the answer 0.3000"},
+     VERDICT_DIFFERENT, "scores, row Your: your output has 0.3001, the answer 0.3000"},
     {"nothing", "", HEAD CONTEXT, VERDICT_ELSE, "the answer shows context"},
     {"a heatmap", "weights = w  1 x 2\n  the     0.23\xe2\x96\x92\xe2\x96\x92  0.25\xe2\x96\x93\n",
      "weights = w  1 x 2\n  the     0.23\xe2\x96\x92\xe2\x96\x92  0.26\xe2\x96\x93\n", VERDICT_DIFFERENT,
-     "weights, row the: yours has 0.25, the answer 0.26"},
+     "weights, row the: your output has 0.25, the answer 0.26"},
     {"a heatmap with another scale before it",
      SCORES "\n  0.03 |  \xe2\x96\x92| 0.86\n\n" CONTEXT "\n  0.00 |  | 0.57\n", CONTEXT "\n  0.00 |  | 0.57\n",
      VERDICT_RIGHT, ""},
     {"words", "the mask is missing\n", "the mask is missing\n", VERDICT_RIGHT, ""},
     {"other words", "the scale is missing\n", "the mask is missing\n", VERDICT_ELSE, "the answer prints other lines"},
     {"a line with a number", "same: 3 tables\n", "same: 4 tables\n", VERDICT_DIFFERENT,
-     "same, row same: yours has 3, the answer 4"},
+     "same, row same: your output has 3, the answer 4"},
 };
 
 static void test_outputs(void)

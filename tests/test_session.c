@@ -247,7 +247,7 @@ static size_t occurrences(const char *text, const char *part)
     return count;
 }
 
-/* What the lessons' commands print stands there as in the manual, in their order. */
+/* The outputs of the manual are there, in their order. */
 static void check_printed(size_t first, size_t last, const char *seen)
 {
     for (size_t i = first; i <= last; i++)
@@ -345,8 +345,8 @@ static bool begin_lesson(struct seat *seat)
     return CHECK(comes(seat, 0, RUNS), "expected the first command, got: %s", seat->seen);
 }
 
-/* The number behind "PID ", where a command has told its own. */
-static pid_t told_process(const char *output)
+/* The number after "PID ", which a command printed. */
+static pid_t printed_process(const char *output)
 {
     const char *told = strstr(output, "\nPID ");
     return told != NULL ? (pid_t)strtol(told + strlen("\nPID "), NULL, 10) : -1;
@@ -378,7 +378,7 @@ static void check_leaving(const char *how, const char *command, const char *keys
     if (!begin_lesson(&seat))
         return;
     if (command[0] != '\0') {
-        running = told_process(say(&seat, command, "here\n"));
+        running = printed_process(say(&seat, command, "here\n"));
         CHECK(running > 0, "expected the command to run, got: %s", seat.seen);
     }
     if (keys[0] != '\0')
@@ -444,7 +444,7 @@ static void test_commands(void)
     if (!begin_lesson(&seat))
         return;
     check_begin("a command without an end is ended by Ctrl-C, and the lesson goes on");
-    const pid_t running = told_process(say(&seat, "$ echo PID $$; echo here; sleep 1000 | cat\n", "here\n"));
+    const pid_t running = printed_process(say(&seat, "$ echo PID $$; echo here; sleep 1000 | cat\n", "here\n"));
     check_contains(say(&seat, "\003", RUNS), "Enter");
     check_gone(running);
     CHECK(write(seat.to, "q\n", 2) == 2, "expected to type");
@@ -496,7 +496,7 @@ static void test_background(void)
 
 static void test_own_files(void)
 {
-    static const char KEEPS[] = "y keeps all, a name one of them, Enter ends > ";
+    static const char KEEPS[] = "y keeps all, a name keeps that file, Enter ends > ";
     char path[sizeof scratch + 64];
     struct seat seat;
     check_begin("the reader's files are not written over, and kept where they are asked for");
@@ -505,15 +505,15 @@ static void test_own_files(void)
     FILE *there = fopen(in_scratch("own.txt", path), "w");
     CHECK(there != NULL && fputs("old\n", there) >= 0 && fclose(there) == 0, "expected a file");
     say(&seat, "$ echo new > own.txt; echo mine > inputs.json\n", RUNS);
-    check_contains(say(&seat, "\n", RUNS), "It writes over your inputs.json.");
+    check_contains(say(&seat, "\n", RUNS), "It overwrites your inputs.json.");
     check_contains(say(&seat, "cat inputs.json\n", RUNS), "\nmine\n");
     say(&seat, "s\n", " > ");
     while (strcmp(seat.seen + seat.length - strlen(RUNS), RUNS) == 0)
         say(&seat, "s\n", " > ");
     say(&seat, "1\n", RUNS);
-    check_contains(say(&seat, "\n", " > "), "You said 1. Your inputs.json is another than the lesson's: look above.");
+    check_contains(say(&seat, "\n", " > "), "You said 1. Your inputs.json is not the lesson's: see the output above.");
     check_contains(say(&seat, "q\n", KEEPS), "inputs.json");
-    check_contains(say(&seat, "other\n", KEEPS), "None of them is called so.");
+    check_contains(say(&seat, "other\n", KEEPS), "None of these files has that name.");
     check_contains(say(&seat, "own.txt\n", KEEPS), "Kept: own-2.txt");
     check_contains(say(&seat, "inputs.json\n", KEEPS), "Kept: inputs.json");
     CHECK(write(seat.to, "\n", 1) == 1, "expected to type");
@@ -599,7 +599,7 @@ static void test_prose(void)
     int status;
     static const char ANSWERS[] = "about 2.5, I guess.\n\n0.1 and 0.2\nfive tokens?\n6 tokens\n0.8819 and 0.1\n"
                                   "0.5577 and 0.5\nThey are 0.5577 and 0.88.\n";
-    char *seen = piped("lesson 5", ANSWERS, sizeof ANSWERS - 1, &status);
+    char *seen = piped("lesson 6", ANSWERS, sizeof ANSWERS - 1, &status);
     check_contains(seen, "You said 2.5; it is 1.8524: 0.6476 too high.\n");
     check_contains(seen, "0.1 and 0.2\nIt is not 0.1. Try again;");
     check_contains(seen, "five tokens?\nExpected a number, such as 0.5, or a command that begins with attn.");
@@ -608,12 +608,12 @@ static void test_prose(void)
     check_contains(seen, "0.5577 and 0.5\nIt is not 0.5. ");
     check_contains(seen, "They are 0.5577 and 0.88.\nRight: it is 0.8819.\n");
     free(seen);
-    seen = piped("lesson 5", "0.1 and 0.2\n", 12, &status);
+    seen = piped("lesson 6", "0.1 and 0.2\n", 12, &status);
     check_contains(seen, "0.1 and 0.2\nExpected one number, such as 0.5; Enter goes on without.\n");
     free(seen);
 }
 
-/* What stands between two questions is seen before the first of them, in a window of 24 lines. */
+/* All text between two questions fits a window of 24 lines. */
 static void test_window(void)
 {
     struct seat seat;
@@ -648,8 +648,8 @@ static void test_pipes(void)
     static const char LINES[] = "\n$ echo typed | tee own.txt\nb\n\0nul\n\n";
     seen = piped("lesson 1", LINES, sizeof LINES - 1, &status);
     check_contains(seen, "Enter runs it > $ echo typed | tee own.txt\ntyped\n");
-    check_contains(seen, "a NUL byte in it: it is left out.");
-    check_contains(seen, "You have made or changed: own.txt. They go now");
+    check_contains(seen, "a NUL byte: it is ignored.");
+    check_contains(seen, "You made or changed: own.txt. attn deletes these files now");
     check_contains(seen, "Exercise 1.2");
     CHECK(status == 0, "expected exit status 0, got %d", status);
     free(seen);

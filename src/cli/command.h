@@ -123,7 +123,7 @@ struct command_row {
     ROW(LESSON, .name = "lesson", .words = WORDS_LESSON, .abilities = ABILITY_TEACHES, \
         .foreign = "lessons tutorial learn teach course tour start begin exercise exercises", \
         .manual = {"the lessons of the manual, done in a terminal", "attn lesson [N] [--color WHEN]", \
-            "Goes through the lessons of attn(1), one by one: shows the text, takes your prediction, runs the commands " \
+            "Goes through the lessons of attn-lessons(7), one by one: shows the text, takes your prediction, runs the commands " \
             "or your own in a folder that goes with it, and checks the exercises. Into a pipe: lists the lessons, or " \
             "shows one whole.", \
             .examples = {{"attn lesson", "from the first lesson on"}, \
@@ -134,7 +134,7 @@ struct command_row {
             "The help of a command, which is also attn COMMAND --help, or a page of the help.", \
             .examples = {{"attn help multihead", "one command and its options"}, \
              {"attn help all", "all options of all commands"}, \
-             {"man attn", "the lessons, and what they use"}}}) \
+             {"man attn", "the reference; man attn-lessons: the lessons"}}}) \
     ROW(VERSION, .name = "--version", .words = WORDS_NONE, .foreign = "version v ver") \
     ROW(COMPLETE, .name = "--complete", .words = WORDS_AS_THEY_ARE)
 /* clang-format on */

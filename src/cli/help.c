@@ -193,7 +193,7 @@ static void write_first(struct output *output)
     write_head(output);
     write_everyday(output, &(struct telling){.command = COMMAND_COUNT});
     output_write(output, "\n", 1);
-    help_wrap(output, "More: attn COMMAND --help, attn help all, attn help classes; lessons: man attn.", 0, 0);
+    help_wrap(output, "More: attn COMMAND --help, attn help all, attn help classes, man attn-lessons.", 0, 0);
 }
 
 /* --- the others -------------------------------------------------------------------------------------------------- */

@@ -73,5 +73,5 @@ void help_write_classes(struct output *output)
     help_wrap(output, "Parameters are drawn as after torch.manual_seed(123), or as --seed says.", 0, 0);
     help_wrap(output, "nn.MultiheadAttention draws them otherwise: save it, and give it with -w.", 0, 0);
     output_write(output, "\n", 1);
-    help_wrap(output, "Attention without weights: lesson 2 of man attn.", 0, 0);
+    help_wrap(output, "Attention without weights: lesson 2 of man attn-lessons.", 0, 0);
 }

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-# Writes the lessons of lessons.h in C: the sections LESSONS and ANSWERS of the manual's source. It knows the part of mdoc(7)
-# that they are written in. It refuses a line that does not keep the rules of the lessons: "man/attn.1:120: ..."
+# Writes the lessons of lessons.h in C. It reads the sections LESSONS, PART 1, PART 2 and so on, and ANSWERS of attn-lessons(7),
+# and knows the part of mdoc(7) that they use. It rejects a line against the rules: "man/attn-lessons.7:120: ..."
 #
-#     awk -f lessons.awk man/attn.1
+#     awk -f lessons.awk man/attn-lessons.7
 
 function refuse(what, number) {
     printf "%s:%d: %s\n", FILENAME, number ? number : NR, what >"/dev/stderr"
     exit refused = 1
 }
 
-# --- texts: body is the one that lines are added to -------------------------------------------------------------------
+# --- texts: lines are added to body ------------------------------------------------------------------------------------
 
 function look(macros, mark,    i, name) {
     for (i = split(macros, name); i > 0; i--)
@@ -35,7 +35,7 @@ function add_blank() {
     glued = 0
 }
 
-# As the present macro shows it: a style goes on over several words, and "Xr attn-why 1" is attn-why(1).
+# In the style of the macro, which covers all its words; "Xr attn-why 1" is attn-why(1).
 function add_word(word,    goes_on) {
     goes_on = words++ > 0 && !glued && style[macro] != "" && substr(body, length(body)) == PLAIN
     if (goes_on)
@@ -48,7 +48,7 @@ function add_word(word,    goes_on) {
     body = body (goes_on ? "" : style[macro]) (macro == "Fl" ? "-" : "") unescaped(word) (style[macro] != "" ? PLAIN : "")
 }
 
-function begin_macro(name, alone) {
+function begin_macro(name) {
     macro = name
     words = 0
     if (name in quote) {
@@ -57,13 +57,11 @@ function begin_macro(name, alone) {
         glued = 1
         closing = quote[name] closing
     }
-    if (alone && name == "Nm")
-        add_word("attn")
 }
 
-function take_word(word, last) {
+function take_word(word) {
     if (word in style) {
-        begin_macro(word, last)
+        begin_macro(word)
     } else if (word !~ /^[].,:;)?![(]$/) {
         add_word(word)
     } else {
@@ -83,12 +81,14 @@ function add_macro(line,    count, word, closed, i) {
     }
     if (!(word[1] in style))
         refuse("unknown macro '." word[1] "'")
+    if (word[1] == "Nm" && count == 1)
+        refuse("'.Nm' alone is the name of the page; expected '.Nm attn'")
     for (closed = count; closed > 1 && word[closed] ~ /^[].,:;)?!]$/; closed--)
         continue
     glued = 0
     closing = ""
     for (i = 1; i <= count; i++) {
-        take_word(word[i], i == closed)
+        take_word(word[i])
         if (i == closed)
             body = body closing
     }
@@ -169,7 +169,7 @@ function begin_list(line) {
     if (list != "")
         refuse("a list in a list")
     if (!match(line, /-(tag|bullet|enum)/))
-        refuse("a list that is no -tag, -bullet or -enum")
+        refuse("expected a list of -tag, -bullet or -enum")
     list = substr(line, RSTART, RLENGTH)
     list_line = NR
     compact = line ~ / -compact/
@@ -201,7 +201,7 @@ function take_question(line) {
         return
     paragraph()
     if (line ~ /^Predict/ && said !~ /^predict /)
-        refuse("a prediction without a comment before it that says what comes")
+        refuse("a prediction without its comment: expected .\\\" predict NUMBER")
     if (line ~ /^Predict/) {
         is_word[parts] = sub(/^predict word /, "predict ", said)
         predicted[parts] = substr(said, 9)
@@ -209,7 +209,7 @@ function take_question(line) {
         return
     }
     if (index(line " ", "Exercise " lessons "." ++exercises " ") != 1)
-        refuse("an exercise that is not the next one, " lessons "." exercises)
+        refuse("expected the next exercise, " lessons "." exercises)
     exercise[parts] = lessons "." exercises
     if (sub(/^expect /, "", said)) {
         expected[parts] = said
@@ -217,7 +217,7 @@ function take_question(line) {
     }
 }
 
-# --- sections: 0 is the introduction; the lessons follow, what stands before the answers, and these -----------------------
+# --- sections: 0 is the introduction, then the lessons, one for the text before the answers, and the answers ---------
 
 function begin_section(name) {
     end_paragraph()
@@ -229,7 +229,7 @@ function begin_section(name) {
 
 function begin_lesson(line) {
     if (index(line, "Lesson " lessons + 1 ":") != 1)
-        refuse("a heading that is not the next lesson's, \"Lesson " lessons + 1 ": ...\"")
+        refuse("expected the heading of the next lesson, \"Lesson " lessons + 1 ": ...\"")
     check_lesson()
     sub(/^[^:]*: */, "", line)
     begin_section(unescaped(line))
@@ -239,7 +239,7 @@ function begin_lesson(line) {
 
 function begin_answer(line) {
     if (line !~ /^Answer [0-9]+\.[0-9]+$/ || substr(line, 8) in answer)
-        refuse("a heading that is no answer's, \"Answer 2.1\", or is there already")
+        refuse("expected a new heading of an answer, \"Answer 2.1\"")
     begin_section("")
     answer[substr(line, 8)] = sections
 }
@@ -270,10 +270,13 @@ function take_macro(line) {
 function take_line(line,    announced) {
     announced = said
     if (line ~ /^\.Ss /) {
+        heads_part = 0
         if (state == 1)
             begin_lesson(substr(line, 5))
         else
             begin_answer(substr(line, 5))
+    } else if (heads_part) {
+        refuse("a text before the first lesson of a part")
     } else if (line ~ /^\./) {
         take_macro(substr(line, 2))
     } else if (line ~ /^( |$)/) {
@@ -283,13 +286,13 @@ function take_line(line,    announced) {
         body = body (body != "" ? " " : "") unescaped(line)
     }
     if (announced != "" && said != "")
-        refuse("a comment says what comes, and no prediction or exercise follows it")
+        refuse("a comment without its prediction or exercise")
 }
 
 # --- rules --------------------------------------------------------------------------------------------------------------
 
-# Whether it stands in what part p prints: a number as it is written, a word between blanks.
-function stands_in(p, what, word,    lines) {
+# Whether part p prints it: a number digit by digit, a word between blanks.
+function prints(p, what, word,    lines) {
     lines = " " printed[p] " "
     if (word)
         gsub(/\n/, " ", lines)
@@ -308,8 +311,8 @@ function check_prediction(p,    command) {
         continue
     if (!is_word[p])
         check_number(p, predicted[p])
-    if (!stands_in(command, predicted[p], is_word[p]))
-        refuse("'" predicted[p] "' is not in what the next command prints", line_of[p])
+    if (!prints(command, predicted[p], is_word[p]))
+        refuse("the next command does not print '" predicted[p] "'", line_of[p])
 }
 
 # The last lesson, as far as it can be without the answers.
@@ -331,14 +334,14 @@ function check_answer(p,    s, q, commands, is_there) {
     answered[s] = 1
     for (q = first[s]; q < first[s + 1]; q++) {
         commands += printed[q] != ""
-        is_there = is_there || expected[p] == "" || stands_in(q, expected[p], 0)
+        is_there = is_there || expected[p] == "" || prints(q, expected[p], 0)
     }
     if (!commands)
         refuse("an answer without a command that prints something", section_line[s])
     if (expected[p] != "")
         check_number(p, expected[p])
     if (!is_there)
-        refuse("'" expected[p] "' is not in what the answer prints", line_of[p])
+        refuse("the answer does not print '" expected[p] "'", line_of[p])
 }
 
 # --- C ------------------------------------------------------------------------------------------------------------------
@@ -401,8 +404,13 @@ BEGIN {
     sections = -1
 }
 
-# state: 0 before LESSONS, 1 in it, 2 behind it, 3 in ANSWERS, 4 behind it
+# state: 0 before LESSONS, 1 in it and in the parts, 2 behind them, 3 in ANSWERS, 4 behind it
 /^\.Sh / {
+    if (state == 1 && /^\.Sh PART /) {
+        end_paragraph()
+        heads_part = 1
+        next
+    }
     if (state % 2 == 1) {
         if (list != "")
             refuse("a list without its end", list_line)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The lessons of attn(1): the sections LESSONS and ANSWERS of its source, as parts that are shown, asked or run.
- * lessons.awk makes the table of them when attn is built. */
+/* The lessons of attn-lessons(7), LESSONS and ANSWERS of its source, as parts that are shown, asked or run. lessons.awk
+ * makes the table of them when attn is built. */
 #ifndef ATTN_LESSON_LESSONS_H
 #define ATTN_LESSON_LESSONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* These stand in a text before a word that looks otherwise, and behind it; no other control characters do. */
+/* Marks in a text, before and after a bold or underlined word; a text has no other control characters. */
 enum { LESSON_BOLD = 1, LESSON_UNDERLINE = 2, LESSON_PLAIN = 3 };
 
 enum lesson_part_kind {
@@ -18,14 +18,14 @@ enum lesson_part_kind {
 
 struct lesson_part {
     enum lesson_part_kind kind;
-    bool close;                  /* nothing stands between it and what is before */
+    bool close;                  /* no empty line comes before it */
     size_t indent;               /* columns before a paragraph */
     const char *text;            /* the paragraph; the lines; the command, perhaps of several lines */
     const char *tag;             /* before an item: "value", "-", "1."; else NULL */
-    const char *predicted;       /* of a text that asks for a prediction: what comes behind it; else NULL */
-    const char *expected;        /* of an exercise: the number that it asks for; or NULL */
+    const char *predicted;       /* of a text that asks for a prediction: the right one; else NULL */
+    const char *expected;        /* of an exercise: the number it asks for; or NULL */
     const char *printed;         /* of a command: lines, each with its newline; else NULL */
-    const struct lesson *answer; /* of a text that sets an exercise; else NULL */
+    const struct lesson *answer; /* of an exercise; else NULL */
     bool predicts_word;          /* a word, not a number */
 };
 

@@ -129,7 +129,7 @@ struct mistake_row {
     const char *sentence; /* what is done wrong, as a clause: "the scores are not divided by sqrt(d_head)" */
     /* How it is done right, a line each, without a full stop; NULL where there is nothing to say of it. */
     const char *pytorch, *numpy, *c;
-    const char *section; /* of the manual, and its page: "attn: Softmax" is told as "man attn: Softmax" */
+    const char *section; /* of the manual, and its page: "attn-lessons: Softmax" is "man attn-lessons: Softmax" */
     const char *unseen;  /* why an input may not show it: "no score is above 88"; or NULL */
 
     /* A mistake of several forms, such as tiles of N keys: "tiles-last-alone:4" says which. */

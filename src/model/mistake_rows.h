@@ -12,37 +12,37 @@ ROW(SCALE_MISSING, SCALE, .name = "scale-missing",
     .pytorch = "torch.softmax(attn_scores / keys.shape[-1]**0.5, dim=-1)",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])",
     .c = "s[i][j] = dot(q[i], k[j], d) / sqrt(d)",
-    .section = "attn: Why the square root", .unseen = "the scale is 1")
+    .section = "attn-lessons: Why the square root", .unseen = "the scale is 1")
 ROW(SCALE_TWICE, SCALE, .name = "scale-twice",
     .sentence = "the scores are divided by sqrt(d_head) twice, or by d_head without the root",
     .pytorch = "attn_scores / keys.shape[-1]**0.5, once, and with **0.5",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # q is not divided",
     .c = "s[i][j] is divided by sqrt(d), not by d; and q[i] not at all",
-    .section = "attn: Why the square root", .unseen = "the scale is 1")
+    .section = "attn-lessons: Why the square root", .unseen = "the scale is 1")
 ROW(SCALE_INVERTED, SCALE, .name = "scale-inverted",
     .sentence = "the scores are multiplied by sqrt(d_head), not divided by it",
     .pytorch = "attn_scores / keys.shape[-1]**0.5, not attn_scores * keys.shape[-1]**0.5",
     .numpy = "s = q @ k.swapaxes(-1, -2) * k.shape[-1]**-0.5",
     .c = "s[i][j] /= sqrt(d), not s[i][j] *= sqrt(d)",
-    .section = "attn: Why the square root", .unseen = "the scale is 1")
+    .section = "attn-lessons: Why the square root", .unseen = "the scale is 1")
 ROW(SCALE_D_MODEL, SCALE, .name = "scale-d-model",
     .sentence = "the scores are divided by sqrt(heads * d_head), not by sqrt(d_head)",
     .pytorch = "attn_scores / head_dim**0.5, with head_dim = d_out // num_heads",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # k is (H, T, d)",
     .c = "s[i][j] /= sqrt(d), where d is d_model / H",
-    .section = "attn: Several heads, split", .unseen = "there is one head")
+    .section = "attn-lessons: Several heads, split", .unseen = "there is one head")
 ROW(SCALE_1_OVER_D_MODEL, SCALE, .name = "scale-1-over-d-model",
     .sentence = "the scores are divided by heads * d_head, not by sqrt(d_head)",
     .pytorch = "attn_scores / head_dim**0.5, with head_dim = d_out // num_heads",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # k is (H, T, d)",
     .c = "s[i][j] /= sqrt(d), where d is d_model / H",
-    .section = "attn: Several heads, split", .unseen = "d_model is 1")
+    .section = "attn-lessons: Several heads, split", .unseen = "d_model is 1")
 ROW(SCALE_D_IN, SCALE, .name = "scale-d-in",
     .sentence = "the scores are divided by sqrt(d_in), not by sqrt(d_head)",
     .pytorch = "attn_scores / keys.shape[-1]**0.5, not x.shape[-1]**0.5",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # not x.shape[-1]",
     .c = "s[i][j] /= sqrt(d), where d is the columns of a key, not of an input",
-    .section = "attn: Why the square root", .unseen = "a head has as many columns as an input")
+    .section = "attn-lessons: Why the square root", .unseen = "a head has as many columns as an input")
 ROW(SCALE_USUAL, SCALE, .name = "scale-usual",
     .sentence = "the scores are divided by sqrt(d_head), where the model has its own scale",
     .pytorch = "attn_scores * self.scaling, as the config says: query_pre_attn_scalar**-0.5",
@@ -54,115 +54,115 @@ ROW(SCALE_TOKENS, SCALE, .name = "scale-tokens",
     .pytorch = "attn_scores / keys.shape[-1]**0.5, not keys.shape[-2]**0.5",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # not k.shape[-2]",
     .c = "s[i][j] /= sqrt(d), not sqrt(T)",
-    .section = "attn: Why the square root", .unseen = "a head has as many columns as there are tokens")
+    .section = "attn-lessons: Why the square root", .unseen = "a head has as many columns as there are tokens")
 ROW(SCALE_HEADS, SCALE, .name = "scale-heads",
     .sentence = "the scores are divided by sqrt(heads), not by sqrt(d_head)",
     .pytorch = "attn_scores / head_dim**0.5, not num_heads**0.5",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # not k.shape[0]",
     .c = "s[i][j] /= sqrt(d), not sqrt(H)",
-    .section = "attn: Why the square root", .unseen = "a head has as many columns as there are heads")
+    .section = "attn-lessons: Why the square root", .unseen = "a head has as many columns as there are heads")
 ROW(SCALE_FOURTH_ROOT, SCALE, .name = "scale-fourth-root",
     .sentence = "the scores are divided by the fourth root of d_head, not the square root",
     .pytorch = "attn_scores / head_dim**0.5; or both queries and keys / head_dim**0.25",
     .numpy = "s = (q / d**0.25) @ (k / d**0.25).swapaxes(-1, -2)  # both, not q alone",
     .c = "s[i][j] /= sqrt(d); or both q[i] and k[j] are divided by sqrt(sqrt(d))",
-    .section = "attn: Why the square root", .unseen = "the scale is 1")
+    .section = "attn-lessons: Why the square root", .unseen = "the scale is 1")
 ROW(SCALE_AFTER_SOFTMAX, SCALE, .name = "scale-after-softmax",
     .sentence = "the weights are divided by sqrt(d_head) after softmax, not the scores before",
     .pytorch = "torch.softmax(attn_scores / keys.shape[-1]**0.5, dim=-1): inside the brackets",
     .numpy = "e = np.exp((s - s.max(-1, keepdims=True)) / np.sqrt(d))  # inside exp",
     .c = "w[i][j] = exp((s[i][j] - max) / sqrt(d)) / sum",
-    .section = "attn: Why the square root", .unseen = "the scale is 1")
+    .section = "attn-lessons: Why the square root", .unseen = "the scale is 1")
 ROW(SOFTMAX_QUERIES, SOFTMAX, .name = "softmax-queries",
     .sentence = "softmax runs over the queries, not over the keys of a row",
     .pytorch = "torch.softmax(scaled, dim=-1), not dim=0, dim=1 of (b, T, T), or dim=-2",
     .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
     .c = "for each i, max and sum run over j of s[i][j]",
-    .section = "attn: Softmax goes along the rows")
+    .section = "attn-lessons: Softmax goes along the rows")
 ROW(SOFTMAX_HEADS, SOFTMAX, .name = "softmax-heads",
     .sentence = "softmax runs over the heads, not over the keys of a row",
     .pytorch = "torch.softmax(scaled, dim=-1), not dim=1 of (b, num_heads, T, T)",
     .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
     .c = "for each h and i, max and sum run over j of s[h][i][j]",
-    .section = "attn: Softmax goes along the rows")
+    .section = "attn-lessons: Softmax goes along the rows")
 ROW(SOFTMAX_ITEMS, SOFTMAX, .name = "softmax-items",
     .sentence = "softmax runs over the items of the batch, not over the keys of a row",
     .pytorch = "torch.softmax(scaled, dim=-1), not dim=0 of (b, num_heads, T, T)",
     .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
     .c = "for each item b and each i, max and sum run over j of s[b][i][j]",
-    .section = "attn: Softmax goes along the rows")
+    .section = "attn-lessons: Softmax goes along the rows")
 ROW(SOFTMAX_ALL, SOFTMAX, .name = "softmax-all",
     .sentence = "one softmax runs over the whole table of scores, not one over each row",
     .pytorch = "torch.softmax(scaled, dim=-1), not of scaled.flatten()",
     .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
     .c = "max and sum start anew for each i",
-    .section = "attn: Softmax goes along the rows", .unseen = "each table has one row")
+    .section = "attn-lessons: Softmax goes along the rows", .unseen = "each table has one row")
 ROW(SOFTMAX_BASE_2, SOFTMAX, .name = "softmax-base-2",
     .sentence = "softmax takes powers of 2, not of e",
     .pytorch = "torch.exp(x), or torch.exp2(x * math.log2(math.e)), not torch.exp2(x)",
     .numpy = "e = np.exp2((s - s.max(-1, keepdims=True)) * np.log2(np.e))  # or np.exp",
     .c = "expf(x), or exp2f(x * 1.44269504f), not exp2f(x)",
-    .section = "attn: Softmax")
+    .section = "attn-lessons: Softmax")
 ROW(SOFTMAX_OVERFLOW, SOFTMAX, .name = "softmax-overflow",
     .sentence = "softmax does not subtract the largest score of a row, so exp overflows",
     .pytorch = "torch.softmax(attn_scores, dim=-1) subtracts it; torch.exp alone does not",
     .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
     .c = "w[i][j] = exp(s[i][j] - max), where max is the largest of row i",
-    .section = "attn: Softmax", .unseen = "no score is above 88")
+    .section = "attn-lessons: Softmax", .unseen = "no score is above 88")
 ROW(SOFTMAX_MISSING, SOFTMAX, .name = "softmax-missing",
     .sentence = "there is no softmax: the scores are used as the weights",
     .pytorch = "torch.softmax(attn_scores / keys.shape[-1]**0.5, dim=-1) @ values",
     .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
     .c = "w[i][j] = exp(s[i][j] - max) / sum",
-    .section = "attn: Softmax")
+    .section = "attn-lessons: Softmax")
 ROW(SOFTMAX_SUM_OF_SCORES, SOFTMAX, .name = "softmax-sum-of-scores",
     .sentence = "each score is divided by the sum of its row, without exp",
     .pytorch = "torch.softmax(scaled, dim=-1), not scaled / its sum",
     .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
     .c = "w[i][j] = exp(s[i][j] - max) / sum, where sum adds up these exp",
-    .section = "attn: Softmax")
+    .section = "attn-lessons: Softmax")
 ROW(MASK_MISSING, MASK, .name = "mask-missing",
     .sentence = "the causal mask is missing: queries see the keys after them",
     .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), with its last underscore",
     .numpy = "s = np.where(np.tri(T, dtype=bool), s, -np.inf)",
     .c = "for query i, j runs from 0 to i: no key after it is read",
-    .section = "attn: The causal mask", .unseen = "no query could see a key after its own")
+    .section = "attn-lessons: The causal mask", .unseen = "no query could see a key after its own")
 ROW(MASK_ONE_AHEAD, MASK, .name = "mask-one-ahead",
     .sentence = "each query also sees the key after its own",
     .pytorch = "hide torch.triu(torch.ones(T, T), diagonal=1), not diagonal=2",
     .numpy = "s = np.where(np.tri(T, dtype=bool), s, -np.inf)  # not k=1",
     .c = "key j is seen where j <= i, not j <= i + 1",
-    .section = "attn: The causal mask", .unseen = "no query could see a key after its own")
+    .section = "attn-lessons: The causal mask", .unseen = "no query could see a key after its own")
 ROW(MASK_HIDES_OWN, MASK, .name = "mask-hides-own",
     .sentence = "each query sees only the keys before it, not its own",
     .pytorch = "hide torch.triu(torch.ones(T, T), diagonal=1), not diagonal=0",
     .numpy = "s = np.where(np.tri(T, dtype=bool), s, -np.inf)  # not k=-1",
     .c = "key j is seen where j <= i, not j < i",
-    .section = "attn: The causal mask")
+    .section = "attn-lessons: The causal mask")
 ROW(MASK_INVERTED, MASK, .name = "mask-inverted",
     .sentence = "the causal mask is inverted: queries see only the keys after their own",
     .pytorch = "masked_fill_ hides where mask is True: torch.triu(..., diagonal=1), not tril",
     .numpy = "s = np.where(np.tri(T, dtype=bool), s, -np.inf)  # seen where True",
     .c = "key j is seen where j <= i, not j > i",
-    .section = "attn: The causal mask")
+    .section = "attn-lessons: The causal mask")
 ROW(MASK_INVERTED_OWN_SEEN, MASK, .name = "mask-inverted-own-seen",
     .sentence = "the causal mask is inverted: queries see their own key and those after it",
     .pytorch = "attn_mask=torch.ones(T, T).tril().bool(): True is seen, so not .triu()",
     .numpy = "s = np.where(np.tri(T, dtype=bool), s, -np.inf)  # not np.tri(T).T",
     .c = "key j is seen where j <= i, not j >= i",
-    .section = "attn: The causal mask")
+    .section = "attn-lessons: The causal mask")
 ROW(MASK_MIRRORED, MASK, .name = "mask-mirrored",
     .sentence = "the mask is upside down: the first query sees all keys, the last only one",
     .pytorch = "hide torch.triu(torch.ones(T, T), diagonal=1), with no .flip(0)",
     .numpy = "s = np.where(np.tri(T, dtype=bool), s, -np.inf)  # not [::-1]",
     .c = "key j is seen where j <= i, not j <= T - 1 - i",
-    .section = "attn: The causal mask")
+    .section = "attn-lessons: The causal mask")
 ROW(MASK_CORNER, MASK, .name = "mask-corner",
     .sentence = "with fewer queries than keys, the mask starts in the wrong corner",
     .pytorch = "queries first: torch.ones(Tq, Tk).tril().bool(); queries last: .tril(Tk - Tq)",
     .numpy = "seen = np.tri(Tq, Tk, Tk - Tq, dtype=bool)  # 0 where queries come first",
     .c = "queries that come first see j <= i, those that come last j <= i + Tk - Tq",
-    .section = "attn-sdpa: Which keys are seen", .unseen = "there are as many queries as keys")
+    .section = "attn-sdpa: Allowed keys", .unseen = "there are as many queries as keys")
 ROW(MASK_OFFSET_MISSING, MASK, .name = "mask-offset-missing",
     .sentence = "a query's place does not count the keys that come before the queries",
     .pytorch = "torch.ones(Tq, Tk).tril(past).bool(): key j is seen where j <= past + i",
@@ -192,50 +192,50 @@ ROW(FILL_ZERO, FILL, .name = "fill-zero",
     .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), not 0, nor -1e-9",
     .numpy = "s = np.where(seen, s, -np.inf)  # not 0, not s * seen",
     .c = "s[i][j] = -INFINITY where key j is hidden, not 0",
-    .section = "attn: What stands in for a hidden score", .unseen = "no score is hidden")
+    .section = "attn-lessons: What replaces a masked score", .unseen = "no score is hidden")
 ROW(FILL_SMALL, FILL, .name = "fill-small",
     .sentence = "hidden scores become a number such as -9, not minus infinity",
     .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), not a number",
     .numpy = "s = np.where(seen, s, -np.inf)  # not a number",
     .c = "s[i][j] = -INFINITY where key j is hidden, not a number",
-    .section = "attn: What stands in for a hidden score", .unseen = "no score is hidden",
+    .section = "attn-lessons: What replaces a masked score", .unseen = "no score is hidden",
     .number = "what stands for minus infinity", .from = -10000, .to = 10000, .usual = -9)
 ROW(FILL_AFTER_SOFTMAX, FILL, .name = "fill-after-softmax",
     .sentence = "weights are set to 0 after softmax, and not divided by their new sum",
     .pytorch = "attn_weights / attn_weights.sum(dim=-1, keepdim=True), once some are 0",
     .numpy = "w = w * seen; w = w / w.sum(-1, keepdims=True)",
     .c = "sum the exp of the keys that are seen, and divide by that",
-    .section = "attn: What stands in for a hidden score", .unseen = "no score is hidden")
+    .section = "attn-lessons: What replaces a masked score", .unseen = "no score is hidden")
 ROW(WINDOW_LEFT_PLUS_1, WINDOW, .name = "window-left-plus-1",
     .sentence = "the window reaches back by one key too many",
     .pytorch = "i - j <= L, with i = torch.arange(T)[:, None] and j = torch.arange(T)",
     .numpy = "seen = np.arange(T)[:, None] - np.arange(T) <= L  # not L + 1",
     .c = "the first j is i - L, or 0 where that is below 0; not i - L - 1",
-    .section = "attn-sdpa: Which keys are seen", .unseen = "no query could see a key at that edge")
+    .section = "attn-sdpa: Allowed keys", .unseen = "no query could see a key at that edge")
 ROW(WINDOW_LEFT_MINUS_1, WINDOW, .name = "window-left-minus-1",
     .sentence = "the window reaches back by one key too few",
     .pytorch = "i - j <= L, not < L: L keys before the query's own, L + 1 with it",
     .numpy = "seen = np.arange(T)[:, None] - np.arange(T) <= L  # not < L",
     .c = "the first j is i - L, or 0 where that is below 0; not i - L + 1",
-    .section = "attn-sdpa: Which keys are seen", .unseen = "no query could see a key at that edge")
+    .section = "attn-sdpa: Allowed keys", .unseen = "no query could see a key at that edge")
 ROW(WINDOW_RIGHT_PLUS_1, WINDOW, .name = "window-right-plus-1",
     .sentence = "the window reaches ahead by one key too many",
     .pytorch = "j - i <= R, with i = torch.arange(T)[:, None] and j = torch.arange(T)",
     .numpy = "seen = np.arange(T) - np.arange(T)[:, None] <= R  # not R + 1",
     .c = "the last j is i + R, or T - 1 where that is less; not i + R + 1",
-    .section = "attn-sdpa: Which keys are seen", .unseen = "no query could see a key at that edge")
+    .section = "attn-sdpa: Allowed keys", .unseen = "no query could see a key at that edge")
 ROW(WINDOW_RIGHT_MINUS_1, WINDOW, .name = "window-right-minus-1",
     .sentence = "the window reaches ahead by one key too few",
     .pytorch = "j - i <= R, not < R: R keys after the query's own",
     .numpy = "seen = np.arange(T) - np.arange(T)[:, None] <= R  # not < R",
     .c = "the last j is i + R, or T - 1 where that is less; not i + R - 1",
-    .section = "attn-sdpa: Which keys are seen", .unseen = "no query could see a key at that edge")
+    .section = "attn-sdpa: Allowed keys", .unseen = "no query could see a key at that edge")
 ROW(WINDOW_MISSING, WINDOW, .name = "window-missing",
     .sentence = "the window is left out: queries see keys that are too far away",
     .pytorch = "seen = (i - j <= L) & (j - i <= R), i = torch.arange(T)[:, None], j = i.T",
     .numpy = "i = np.arange(T)[:, None]; seen = (i - i.T <= L) & (i.T - i <= R)",
     .c = "j runs from i - L to i + R, within the keys; a side of -1 has no limit",
-    .section = "attn-sdpa: Which keys are seen", .unseen = "the window holds every key that a query could see")
+    .section = "attn-sdpa: Allowed keys", .unseen = "the window holds every key that a query could see")
 ROW(LENGTHS_PLUS_1, LENGTHS, .name = "lengths-plus-1",
     .sentence = "kv_lengths are one too large, and the queries stand one place later",
     .pytorch = "seen = j < lengths, not <=; a causal query i stands at lengths - Tq + i",
@@ -395,7 +395,7 @@ ROW(ATTN_MASK_INVERTED, ATTN_MASK, .name = "attn-mask-inverted",
     .pytorch = "F.scaled_dot_product_attention: True is seen; nn.MultiheadAttention: hidden",
     .numpy = "s = np.where(mask, s, -np.inf)  # True is seen; ~mask where True hides",
     .c = "if (!mask[i][j]) s[i][j] = -INFINITY, where true is a key that is seen",
-    .section = "attn-sdpa: Which keys are seen")
+    .section = "attn-sdpa: Allowed keys")
 ROW(ATTN_MASK_TRANSPOSED, ATTN_MASK, .name = "attn-mask-transposed",
     .sentence = "attn_mask is read with queries and keys swapped",
     .pytorch = "attn_mask is (..., queries, keys): use it without .transpose(-2, -1)",
@@ -425,31 +425,31 @@ ROW(EMPTY_ZERO, EMPTY, .name = "empty-zero",
     .pytorch = "torch.softmax of a row of -torch.inf is NaN: leave it, or fill in 1 / Tk",
     .numpy = "w = np.where(seen.any(-1, keepdims=True), w, np.nan)  # the mean: 1 / Tk",
     .c = "where no key is seen, w[i][j] = NAN; for the mean, 1.0 / Tk",
-    .section = "attn-sdpa: Which keys are seen", .unseen = "no row is empty")
+    .section = "attn-sdpa: Allowed keys", .unseen = "no row is empty")
 ROW(EMPTY_NAN, EMPTY, .name = "empty-nan",
     .sentence = "a query that sees no key gets NaN, where zeros or the mean was asked for",
     .pytorch = "attn_weights.masked_fill_(~seen.any(dim=-1, keepdim=True), 0.0)",
     .numpy = "w = np.where(seen.any(-1, keepdims=True), w, 0)  # the mean: 1 / Tk",
     .c = "where no key is seen, w[i][j] = 0; -INFINITY - -INFINITY is NaN",
-    .section = "attn-sdpa: Which keys are seen", .unseen = "no row is empty")
+    .section = "attn-sdpa: Allowed keys", .unseen = "no row is empty")
 ROW(EMPTY_MEAN, EMPTY, .name = "empty-mean",
     .sentence = "a query that sees no key gets the mean, where zeros or NaN was asked for",
     .pytorch = "hide with -torch.inf, not -1e9: then such a row is NaN; set it to 0 for zeros",
     .numpy = "w = np.where(seen.any(-1, keepdims=True), w, 0)  # -np.inf, not -1e9",
     .c = "hide with -INFINITY, not -1e9; where no key is seen, w[i][j] = 0",
-    .section = "attn-sdpa: Which keys are seen", .unseen = "no row is empty")
+    .section = "attn-sdpa: Allowed keys", .unseen = "no row is empty")
 ROW(KEYS_LAST_MISSING, KEYS, .name = "keys-last-missing",
     .sentence = "the last key is left out",
     .pytorch = "queries @ keys.transpose(-2, -1), not keys[..., :-1, :]",
     .numpy = "s = q @ k.swapaxes(-1, -2)  # not k[..., :-1, :]",
     .c = "for (j = 0; j < T; j++), not j < T - 1",
-    .section = "attn: The scores of one token", .unseen = "no query sees the last key")
+    .section = "attn-lessons: The scores of one token", .unseen = "no query sees the last key")
 ROW(KEYS_FIRST_MISSING, KEYS, .name = "keys-first-missing",
     .sentence = "the first key is left out",
     .pytorch = "queries @ keys.transpose(-2, -1), not keys[..., 1:, :]",
     .numpy = "s = q @ k.swapaxes(-1, -2)  # not k[..., 1:, :]",
     .c = "for (j = 0; j < T; j++), not j = 1",
-    .section = "attn: The scores of one token", .unseen = "no query sees the first key")
+    .section = "attn-lessons: The scores of one token", .unseen = "no query sees the first key")
 ROW(KEYS_AS_QUERIES, KEYS, .name = "keys-as-queries",
     .sentence = "only as many keys are read as there are queries",
     .pytorch = "attn_scores has keys.shape[-2] columns, not queries.shape[-2]",
@@ -468,86 +468,86 @@ ROW(VALUES_SHIFTED, KEYS, .name = "values-shifted",
     .pytorch = "context_vec = attn_weights @ values, not values.roll(-1, dims=-2)",
     .numpy = "context = w @ v  # not np.roll(v, -1, axis=-2)",
     .c = "context[i] += w[i][j] * v[j], not v[j + 1] or v[j - 1]",
-    .section = "attn: The context",
+    .section = "attn-lessons: The context",
     .forms = MISTAKE_FORMS("next", "previous", "next-round", "previous-round"))
 ROW(ROLES_QUERY_KEY_SWAPPED, ROLES, .name = "roles-query-key-swapped",
     .sentence = "queries and keys are swapped",
     .pytorch = "queries @ keys.transpose(-2, -1), not keys @ queries.transpose(-2, -1)",
     .numpy = "s = q @ k.swapaxes(-1, -2)  # not k @ q.swapaxes(-1, -2)",
     .c = "s[i][j] = dot(q[i], k[j], d), not dot(k[i], q[j], d)",
-    .section = "attn: Query, key and value")
+    .section = "attn-lessons: Query, key and value")
 ROW(ROLES_KEY_VALUE_SWAPPED, ROLES, .name = "roles-key-value-swapped",
     .sentence = "keys and values are swapped",
     .pytorch = "keys = self.W_key(x); values = self.W_value(x); attn_weights @ values",
     .numpy = "k = x @ W_key; v = x @ W_value  # then w @ v, where w is made of q and k",
     .c = "s[i][j] = dot(q[i], k[j], d); then context[i] += w[i][j] * v[j]",
-    .section = "attn: Query, key and value")
+    .section = "attn-lessons: Query, key and value")
 ROW(ROLES_QUERY_VALUE_SWAPPED, ROLES, .name = "roles-query-value-swapped",
     .sentence = "queries and values are swapped",
     .pytorch = "queries = self.W_query(x); values = self.W_value(x); attn_weights @ values",
     .numpy = "q = x @ W_query; v = x @ W_value  # then w @ v, where w is made of q and k",
     .c = "s[i][j] = dot(q[i], k[j], d); then context[i] += w[i][j] * v[j]",
-    .section = "attn: Query, key and value")
+    .section = "attn-lessons: Query, key and value")
 ROW(ROLES_KEY_FOR_VALUE, ROLES, .name = "roles-key-for-value",
     .sentence = "the weighted sum is made of the keys, not of the values",
     .pytorch = "attn_weights @ values, with values = self.W_value(x), not self.W_key(x)",
     .numpy = "context = w @ v  # v = x @ W_value, not x @ W_key",
     .c = "context[i] += w[i][j] * v[j], not k[j]",
-    .section = "attn: The context")
+    .section = "attn-lessons: The context")
 ROW(ROLES_QUERY_FOR_KEY, ROLES, .name = "roles-query-for-key",
     .sentence = "the scores are made of queries and queries, not of queries and keys",
     .pytorch = "queries @ keys.transpose(-2, -1), with keys = self.W_key(x)",
     .numpy = "s = q @ k.swapaxes(-1, -2)  # not q @ q.swapaxes(-1, -2)",
     .c = "s[i][j] = dot(q[i], k[j], d), not dot(q[i], q[j], d)",
-    .section = "attn: The scores of one token")
+    .section = "attn-lessons: The scores of one token")
 ROW(ROLES_KEY_FOR_QUERY, ROLES, .name = "roles-key-for-query",
     .sentence = "the scores are made of keys and keys, not of queries and keys",
     .pytorch = "queries @ keys.transpose(-2, -1), with queries = self.W_query(x)",
     .numpy = "s = q @ k.swapaxes(-1, -2)  # not k @ k.swapaxes(-1, -2)",
     .c = "s[i][j] = dot(q[i], k[j], d), not dot(k[i], k[j], d)",
-    .section = "attn: The scores of one token")
+    .section = "attn-lessons: The scores of one token")
 ROW(ROLES_QUERY_FOR_VALUE, ROLES, .name = "roles-query-for-value",
     .sentence = "the weighted sum is made of the queries, not of the values",
     .pytorch = "attn_weights @ values, with values = self.W_value(x), not self.W_query(x)",
     .numpy = "context = w @ v  # v = x @ W_value, not x @ W_query",
     .c = "context[i] += w[i][j] * v[j], not q[j]",
-    .section = "attn: The context")
+    .section = "attn-lessons: The context")
 ROW(ROLES_INPUTS_FOR_VALUE, ROLES, .name = "roles-inputs-for-value",
     .sentence = "the weighted sum is made of the inputs, not of the values",
     .pytorch = "attn_weights @ values, with values = self.W_value(x), not x",
     .numpy = "context = w @ v  # v = x @ W_value, not x",
     .c = "context[i] += w[i][j] * v[j], not x[j]",
-    .section = "attn: The context")
+    .section = "attn-lessons: The context")
 ROW(WEIGHTS_TRANSPOSED, WEIGHTS, .name = "weights-transposed",
     .sentence = "the weights are transposed before they meet the values",
     .pytorch = "attn_weights @ values, not attn_weights.transpose(-2, -1) @ values",
     .numpy = "context = w @ v  # not w.swapaxes(-1, -2) @ v",
     .c = "context[i] += w[i][j] * v[j], not w[j][i] * v[j]",
-    .section = "attn: The context")
+    .section = "attn-lessons: The context")
 ROW(MATRIX_TRANSPOSED, MATRIX, .name = "matrix-transposed",
     .sentence = "W_query, W_key and W_value are all used transposed",
     .pytorch = "x @ W_query for (d_in, d_out); x @ W_query.weight.T for an nn.Linear",
     .numpy = "q = x @ W_query  # W_query is (d_in, d_out); nn.Linear stores its .T",
     .c = "q[i][c] sums x[i][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]",
-    .section = "attn: torch.rand and nn.Linear", .unseen = "the matrix is symmetric")
+    .section = "attn-lessons: torch.rand and nn.Linear", .unseen = "the matrix is symmetric")
 ROW(MATRIX_QUERY_TRANSPOSED, MATRIX, .name = "matrix-query-transposed",
     .sentence = "W_query is used transposed",
     .pytorch = "x @ W_query for (d_in, d_out); x @ W_query.weight.T for an nn.Linear",
     .numpy = "q = x @ W_query  # W_query is (d_in, d_out); nn.Linear stores its .T",
     .c = "q[i][c] sums x[i][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]",
-    .section = "attn: torch.rand and nn.Linear", .unseen = "the matrix is symmetric")
+    .section = "attn-lessons: torch.rand and nn.Linear", .unseen = "the matrix is symmetric")
 ROW(MATRIX_KEY_TRANSPOSED, MATRIX, .name = "matrix-key-transposed",
     .sentence = "W_key is used transposed",
     .pytorch = "x @ W_key for (d_in, d_out); x @ W_key.weight.T for an nn.Linear",
     .numpy = "k = x @ W_key  # W_key is (d_in, d_out); nn.Linear stores its .T",
     .c = "k[j][c] sums x[j][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]",
-    .section = "attn: torch.rand and nn.Linear", .unseen = "the matrix is symmetric")
+    .section = "attn-lessons: torch.rand and nn.Linear", .unseen = "the matrix is symmetric")
 ROW(MATRIX_VALUE_TRANSPOSED, MATRIX, .name = "matrix-value-transposed",
     .sentence = "W_value is used transposed",
     .pytorch = "x @ W_value for (d_in, d_out); x @ W_value.weight.T for an nn.Linear",
     .numpy = "v = x @ W_value  # W_value is (d_in, d_out); nn.Linear stores its .T",
     .c = "v[j][c] sums x[j][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]",
-    .section = "attn: torch.rand and nn.Linear", .unseen = "the matrix is symmetric")
+    .section = "attn-lessons: torch.rand and nn.Linear", .unseen = "the matrix is symmetric")
 ROW(BIAS_MISSING, BIAS, .name = "bias-missing",
     .sentence = "the biases of queries, keys and values are not added",
     .pytorch = "x @ W_query.weight.T + W_query.bias, as self.W_query(x) does; the others alike",
@@ -583,13 +583,13 @@ ROW(SPLIT_VIEW, SPLIT, .name = "split-view",
     .pytorch = "keys.view(b, num_tokens, num_heads, head_dim).transpose(1, 2)",
     .numpy = "k = k.reshape(T, H, d).swapaxes(0, 1)  # not k.reshape(H, T, d)",
     .c = "column c of key j in head h is k[j * H * d + h * d + c]",
-    .section = "attn: Several heads, split")
+    .section = "attn-lessons: Several heads, split")
 ROW(SPLIT_INTERLEAVED, SPLIT, .name = "split-interleaved",
     .sentence = "columns are dealt to the heads in turn, not d_head neighbours to each head",
     .pytorch = "keys.view(b, num_tokens, num_heads, head_dim), not (..., head_dim, num_heads)",
     .numpy = "k = k.reshape(T, H, d).swapaxes(0, 1)  # not k.reshape(T, d, H)",
     .c = "column c of head h is column h * d + c, not c * H + h",
-    .section = "attn: Several heads, split", .unseen = "a head has one column")
+    .section = "attn-lessons: Several heads, split", .unseen = "a head has one column")
 ROW(SPLIT_PACKED_BY_HEAD, SPLIT, .name = "split-packed-by-head",
     .sentence = "packed query, key, value are read as heads x 3 x d, not as 3 x heads x d",
     .pytorch = "qkv.view(b, T, 3, num_heads, head_dim), not (b, T, num_heads, 3, head_dim)",
@@ -607,50 +607,50 @@ ROW(SPLIT_MISSING, SPLIT, .name = "split-missing",
     .pytorch = "keys.view(b, num_tokens, num_heads, head_dim).transpose(1, 2), before scores",
     .numpy = "k = k.reshape(T, H, d).swapaxes(0, 1)  # q and v alike, before the scores",
     .c = "for each h, the dot product runs over d columns from h * d on, not all H * d",
-    .section = "attn: Several heads, split",
+    .section = "attn-lessons: Several heads, split",
     .forms = MISTAKE_FORMS("by-d-out", "by-d-head"))
 ROW(MERGE_VIEW, MERGE, .name = "merge-view",
     .sentence = "heads are put together by .view alone, without .transpose: tokens are mixed",
     .pytorch = "context_vec.transpose(1, 2).contiguous().view(b, num_tokens, d_out)",
     .numpy = "context = context.swapaxes(0, 1).reshape(T, H * d)  # from (H, T, d)",
     .c = "out[i][h * d + c] = context[h][i][c]",
-    .section = "attn: Heads side by side again")
+    .section = "attn-lessons: Heads side by side again")
 ROW(MERGE_INTERLEAVED, MERGE, .name = "merge-interleaved",
     .sentence = "the heads' columns take turns in the output, not head after head",
     .pytorch = "context_vec.transpose(1, 2), then view; not context_vec.permute(0, 2, 3, 1)",
     .numpy = "context = context.swapaxes(0, 1).reshape(T, H * d)  # not transpose(1, 2, 0)",
     .c = "out[i][h * d + c] = context[h][i][c], not out[i][c * H + h]",
-    .section = "attn: Heads side by side again", .unseen = "a head has one column")
+    .section = "attn-lessons: Heads side by side again", .unseen = "a head has one column")
 ROW(MERGE_REVERSED, MERGE, .name = "merge-reversed",
     .sentence = "the heads are put side by side in reverse order, the last one first",
     .pytorch = "torch.cat([head(x) for head in self.heads], dim=-1), in that order",
     .numpy = "context = context.swapaxes(0, 1).reshape(T, H * d)  # not context[::-1]",
     .c = "out[i][h * d + c] = context[h][i][c], not context[H - 1 - h][i][c]",
-    .section = "attn: Heads side by side again")
+    .section = "attn-lessons: Heads side by side again")
 ROW(OUT_MISSING, OUT, .name = "out-missing",
     .sentence = "out_proj is left out: the heads side by side are the output",
     .pytorch = "context_vec = self.out_proj(context_vec)",
     .numpy = "output = context @ W_out.T + b_out",
     .c = "output[i][r] = b_out[r] + the sum of context[i][c] * W_out[r][c] over c",
-    .section = "attn: out_proj and the whole class")
+    .section = "attn-lessons: The output projection")
 ROW(OUT_TRANSPOSED, OUT, .name = "out-transposed",
     .sentence = "the weight of out_proj is used transposed",
     .pytorch = "context_vec @ out_proj.weight.T + out_proj.bias, as out_proj(context_vec) does",
     .numpy = "output = context @ W_out.T + b_out  # W_out as nn.Linear stores it",
     .c = "output[i][r] sums context[i][c] * W_out[r][c] over c, not W_out[c][r]",
-    .section = "attn: out_proj and the whole class", .unseen = "out_proj.weight is symmetric")
+    .section = "attn-lessons: The output projection", .unseen = "out_proj.weight is symmetric")
 ROW(OUT_BIAS_MISSING, OUT, .name = "out-bias-missing",
     .sentence = "the bias of out_proj is not added",
     .pytorch = "context_vec @ out_proj.weight.T + out_proj.bias, as out_proj(context_vec) does",
     .numpy = "output = context @ W_out.T + b_out",
     .c = "output[i][r] starts at b_out[r], not at 0",
-    .section = "attn: out_proj and the whole class", .unseen = "out_proj.bias is 0")
+    .section = "attn-lessons: The output projection", .unseen = "out_proj.bias is 0")
 ROW(OUT_TWICE, OUT, .name = "out-twice",
     .sentence = "out_proj is applied twice",
     .pytorch = "self.out_proj(context_vec) once: in forward, not in what calls it, too",
     .numpy = "output = context @ W_out.T + b_out  # once",
     .c = "the product with W_out is made once, from context into output",
-    .section = "attn: out_proj and the whole class")
+    .section = "attn-lessons: The output projection")
 ROW(GROUPS_TILED, GROUPS, .name = "groups-tiled",
     .sentence = "query head h reads key head h mod kv_heads, not the one of its group",
     .pytorch = "keys.repeat_interleave(num_heads // kv_heads, 1), not .repeat; values alike",
@@ -1045,41 +1045,41 @@ ROW(DROPOUT_NOT_RESCALED, DROPOUT, .name = "dropout-not-rescaled",
     .pytorch = "nn.Dropout(p) divides; by hand: attn_weights * kept / (1 - p)",
     .numpy = "w = w * (rng.random(w.shape) >= p) / (1 - p)",
     .c = "w[i][j] = kept ? w[i][j] / (1 - p) : 0",
-    .section = "attn: Dropout")
+    .section = "attn-lessons: Dropout")
 ROW(DROPOUT_DIVIDED_BY_P, DROPOUT, .name = "dropout-divided-by-p",
     .sentence = "the weights that dropout keeps are divided by p, not by 1 - p",
     .pytorch = "nn.Dropout(p) divides; by hand: attn_weights * kept / (1 - p)",
     .numpy = "w = w * kept / (1 - p)  # p is the share that is dropped",
     .c = "w[i][j] = kept ? w[i][j] / (1 - p) : 0, where p is the share that is dropped",
-    .section = "attn: Dropout", .unseen = "p and 1 - p are both 0.5")
+    .section = "attn-lessons: Dropout", .unseen = "p and 1 - p are both 0.5")
 ROW(DROPOUT_BEFORE_SOFTMAX, DROPOUT, .name = "dropout-before-softmax",
     .sentence = "dropout sets scores to 0 before softmax, not weights after it",
     .pytorch = "attn_weights = self.dropout(torch.softmax(scaled, dim=-1))",
     .numpy = "w = w * kept / (1 - p)  # w after softmax, not s before it",
     .c = "w[i][j] is dropped, after it was divided by the sum; not s[i][j]",
-    .section = "attn: Dropout")
+    .section = "attn-lessons: Dropout")
 ROW(DROPOUT_MISSING, DROPOUT, .name = "dropout-missing",
     .sentence = "dropout is left out, though it was asked for",
     .pytorch = "attn_weights = self.dropout(attn_weights), and model.train(), not model.eval()",
     .numpy = "w = w * kept / (1 - p)",
     .c = "w[i][j] = kept ? w[i][j] / (1 - p) : 0",
-    .section = "attn: Dropout")
+    .section = "attn-lessons: Dropout")
 ROW(DROPOUT_ON, DROPOUT, .name = "dropout-on",
     .sentence = "dropout is on, though none was asked for",
     .pytorch = "model.eval(); F.scaled_dot_product_attention needs dropout_p=0.0 besides",
     .numpy = "context = w @ v  # w as softmax makes it",
     .c = "p = 0, unless the model is in training",
-    .section = "attn: Dropout",
+    .section = "attn-lessons: Dropout",
     .number = "the share that is dropped", .from = 0.001, .to = 0.999, .usual = 0.1)
 ROW(DRAW_RAND, DRAW, .name = "draw-rand",
     .sentence = "the matrices are drawn by torch.rand, attn was asked for another way",
     .pytorch = "nn.Linear(d_in, d_out, bias=False); or ask attn for it: --init rand",
-    .section = "attn: torch.rand and nn.Linear", .unseen = "it is what was asked for")
+    .section = "attn-lessons: torch.rand and nn.Linear", .unseen = "it is what was asked for")
 ROW(DRAW_LINEAR, DRAW, .name = "draw-linear",
     .sentence = "the matrices are drawn by nn.Linear, attn was asked for another way",
     .pytorch = "torch.rand(d_in, d_out); or ask attn for it: --init linear",
     .numpy = "np.random.RandomState(SEED).randint(2**24, size=n) / 2**24  # torch.rand(n)",
-    .section = "attn: torch.rand and nn.Linear", .unseen = "it is what was asked for")
+    .section = "attn-lessons: torch.rand and nn.Linear", .unseen = "it is what was asked for")
 ROW(DRAW_RANDN, DRAW, .name = "draw-randn",
     .sentence = "the matrices are drawn by torch.randn, attn was asked for another way",
     .pytorch = "nn.Linear(d_in, d_out, bias=False); or ask attn for it: --init randn",
@@ -1087,22 +1087,22 @@ ROW(DRAW_RANDN, DRAW, .name = "draw-randn",
 ROW(DRAW_ORDER, DRAW, .name = "draw-order",
     .sentence = "the matrices of query, key and value are drawn in another order",
     .pytorch = "in __init__: self.W_query first, then self.W_key, then self.W_value",
-    .section = "attn: Seeds and skipped draws",
+    .section = "attn-lessons: Seeds and skipped draws",
     .forms = MISTAKE_FORMS("kqv", "vkq", "vqk", "kvq", "qvk"))
 ROW(DRAW_SEED, DRAW, .name = "draw-seed",
     .sentence = "the random numbers come from another seed",
     .pytorch = "torch.manual_seed(SEED), with the seed asked for, right before the module",
-    .section = "attn: Seeds and skipped draws",
+    .section = "attn-lessons: Seeds and skipped draws",
     .number = "the seed", .to = 4294967295.0, .usual = 42, .whole = true)
 ROW(DRAW_SKIP, DRAW, .name = "draw-skip",
     .sentence = "other numbers are drawn between the seed and the module",
     .pytorch = "torch.manual_seed(SEED) right before the module, not once for all modules",
-    .section = "attn: Seeds and skipped draws",
+    .section = "attn-lessons: Seeds and skipped draws",
     .number = "the draws before", .to = 4294967295.0, .usual = 18, .whole = true)
 ROW(DRAW_D_OUT, DRAW, .name = "draw-d-out",
     .sentence = "the projections have another number of columns, d_out",
     .pytorch = "nn.Linear(d_in, d_out); or ask attn for it: --d-out",
-    .section = "attn: Several heads, split", .unseen = "the columns are as many",
+    .section = "attn-lessons: Several heads, split", .unseen = "the columns are as many",
     .number = "the columns", .from = 1, .to = 1048576, .usual = 2, .whole = true)
 ROW(DRAW_LAYER, DRAW, .name = "draw-layer",
     .sentence = "the parameters are those of another layer",
@@ -1112,15 +1112,15 @@ ROW(DRAW_LAYER, DRAW, .name = "draw-layer",
 ROW(DRAW_SPLIT, DRAW, .name = "draw-split",
     .sentence = "the matrices are drawn as for split heads, where stacked ones were asked for",
     .pytorch = "MultiHeadAttentionWrapper, with a module for each head, not MultiHeadAttention",
-    .section = "attn: Seeds and skipped draws", .unseen = "the heads are drawn so, or there is one")
+    .section = "attn-lessons: Seeds and skipped draws", .unseen = "the heads are drawn so, or there is one")
 ROW(DRAW_STACKED, DRAW, .name = "draw-stacked",
     .sentence = "the matrices are drawn as for stacked heads, where split ones were asked for",
     .pytorch = "MultiHeadAttention, with large matrices, not MultiHeadAttentionWrapper",
-    .section = "attn: Seeds and skipped draws", .unseen = "the heads are drawn so, or there is one")
+    .section = "attn-lessons: Seeds and skipped draws", .unseen = "the heads are drawn so, or there is one")
 ROW(DRAW_MKL, DRAW, .name = "draw-mkl",
     .sentence = "dropout is drawn by Intel's MKL: no mistake, but another build of PyTorch",
     .pytorch = "nothing to mend; attn --rng torch-mkl draws as this build of PyTorch does",
-    .section = "attn: Dropout", .unseen = "there is no dropout")
+    .section = "attn-lessons: Dropout", .unseen = "there is no dropout")
 ROW(TILES_CONTEXT_NOT_RESCALED, TILES, .name = "tiles-context-not-rescaled",
     .sentence = "the context so far is not rescaled when a tile raises the maximum",
     .pytorch = "context_vec *= torch.exp(old_max - new_max), then += e @ values[..., tile, :]",
@@ -1238,7 +1238,7 @@ ROW(GRAD_DROPOUT_MISSING, GRAD, .name = "grad-dropout-missing",
     .pytorch = "dp = (grad_out @ v.mT) * kept / (1 - p); grad_value = dropped.mT @ grad_out",
     .numpy = "dp = dp * kept / (1 - p); dv = (w * kept / (1 - p)).swapaxes(-1, -2) @ do",
     .c = "dp[j] = kept[j] ? dp[j] / (1 - p) : 0; dv[j] += dropped[i][j] * dout[i]",
-    .section = "attn: Dropout", .forms = MISTAKE_FORMS("everywhere", "for-weights", "for-value", "everywhere-delta-kept",
+    .section = "attn-lessons: Dropout", .forms = MISTAKE_FORMS("everywhere", "for-weights", "for-value", "everywhere-delta-kept",
         "for-weights-delta-kept"))
 ROW(GRAD_GROUPS_NOT_SUMMED, GRAD, .name = "grad-groups-not-summed",
     .sentence = "the gradients by a shared key and value are not summed over its heads",
@@ -1264,7 +1264,7 @@ ROW(GRAD_SOFTMAX_DIAGONAL, GRAD, .name = "grad-softmax-diagonal",
     .pytorch = "ds = p * (dp - (p * dp).sum(-1, keepdim=True)), not p * (1 - p) * dp",
     .numpy = "ds = p * (dp - (p * dp).sum(-1, keepdims=True))  # not p * (1 - p) * dp",
     .c = "ds[j] = p[j] * (dp[j] - delta), not p[j] * (1 - p[j]) * dp[j]",
-    .section = "attn: What a score learns")
+    .section = "attn-lessons: What a score learns")
 ROW(GRAD_MAXIMUM_FOR_LSE, GRAD, .name = "grad-maximum-for-lse",
     .sentence = "the weights are made again from the row's maximum in the place of lse",
     .pytorch = "p = torch.exp(scaled - lse[..., None]), where lse = maximum + log(sum)",

@@ -31,7 +31,7 @@ static bool ask_line(struct session *session, const char *prompt)
         }
         if (read == LINE_READ)
             return true;
-        show_print(&session->show, "That line is longer than %d bytes, or has a NUL byte in it: it is left out.",
+        show_print(&session->show, "That line is longer than %d bytes or has a NUL byte: it is ignored.",
                    LINE_BYTES - 1);
     }
 }
@@ -71,19 +71,17 @@ void ask_help(const struct session *session)
         const char *key, *meaning;
     } KEYS[] = {
         {"Enter", "runs the command that is shown, or goes on."},
-        {"b", "goes back to the question before."},
-        {"s", "skips: what is shown is not run."},
-        {"?", "is this help; at an exercise it shows the answer."},
+        {"b", "goes back to the previous question."},
+        {"s", "skips the command that is shown."},
+        {"?", "shows this help; at an exercise, the answer."},
         {"q", "ends, as Ctrl-D does."},
     };
     for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++)
         show_text(&session->show, KEYS[i].meaning, KEYS[i].key, 9);
     show_print(&session->show,
-               "A line that begins with " COMMAND_WORDS
-               " is run as a command; to run any other, type $ and a blank before it, as "
-               "in $ ls . Each has a shell of its own, in %s. Ctrl-C ends a command that runs. To use a file of yours, "
-               "copy it "
-               "there: cp FILE . What you make or change there can be kept at the end.",
+               "A line that begins with " COMMAND_WORDS " runs as a command. For any other command, type $ and a blank "
+               "first: $ ls . Each command has its own shell, in %s. Ctrl-C ends a running command. To use a file of "
+               "yours, copy it there: cp FILE . At the end you can keep the files that you made or changed there.",
                session->shell.folder);
 }
 
@@ -119,7 +117,7 @@ static void read_command(struct session *session)
             break;
     }
     if (command.cut)
-        show_print(&session->show, "The command is longer than %d bytes: it is left out.", LINE_BYTES - 1);
+        show_print(&session->show, "The command is longer than %d bytes: it is ignored.", LINE_BYTES - 1);
     if (command.cut)
         strcpy(session->command, ":");
 }
@@ -152,9 +150,8 @@ void ask_run_or_refuse(struct session *session)
     if (ask_takes_command(session))
         ask_run_typed(session);
     else
-        show_print(&session->show,
-                   "Not run: expected a command that begins with " COMMAND_WORDS ". For any other, type "
-                   "$ and a blank before it: $ ls");
+        show_print(&session->show, "Not run: expected a command that begins with " COMMAND_WORDS ". For any other "
+                                   "command, type $ and a blank first: $ ls");
 }
 
 int ask_run_typed(struct session *session)

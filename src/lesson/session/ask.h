@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session is made of, and how it asks: a line, and the keys that may stand in place of what is asked for. */
+/* The state of a session, and how it asks: for a line, or a key instead. */
 #ifndef ATTN_LESSON_SESSION_ASK_H
 #define ATTN_LESSON_SESSION_ASK_H
 
@@ -19,12 +19,12 @@ struct session {
     struct shell shell;
     struct own_file *files;
     bool live;    /* a person at a terminal */
-    bool reading; /* lines come; else all goes on by itself */
-    size_t shown; /* lines since something was asked */
+    bool reading; /* lines come; else it goes on without asking */
+    size_t shown; /* lines since the last question */
     struct line_input input;
     char line[LINE_BYTES];    /* the last one, */
     char command[LINE_BYTES]; /* and the command that it began */
-    const char *predicted;    /* what the next command prints, of the prediction that was asked for; or NULL */
+    const char *predicted;    /* the right prediction of the next command; or NULL */
     bool predicts_word;
     char prediction[SAID_BYTES]; /* what the reader said; "": nothing */
     struct arena *arena;
@@ -48,7 +48,7 @@ enum key ask_key(const struct session *session);
 /* Says all keys, and where the files are; `answers`: of an exercise. */
 void ask_help(const struct session *session);
 
-/* Runs a command of the lesson; its exit status as a shell tells it. */
+/* Runs a command of the lesson; its exit status, as in a shell. */
 int ask_run(struct session *session, const char *command);
 
 /* Whether a line is a command and no prose: of attn, or with another word that begins one in the lessons. */

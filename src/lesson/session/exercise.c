@@ -25,7 +25,7 @@ static bool runs_attn(const char *command)
     return false;
 }
 
-/* The answer, as it stands in the manual, with its commands run in a copy of the folder. */
+/* The answer of the manual, with its commands run in a copy of the folder. */
 static void show_answer(struct attempt *attempt)
 {
     struct session *session = attempt->session;
@@ -75,7 +75,7 @@ static enum verdict compare(struct attempt *attempt, const char *printed, struct
 }
 
 /* Says what the comparison has found; whether the exercise is done. */
-static bool tell(const struct attempt *attempt, enum verdict verdict, const char *printed, const char *differs)
+static bool report(const struct attempt *attempt, enum verdict verdict, const char *printed, const char *differs)
 {
     const struct show *show = &attempt->session->show;
     const char *expected = attempt->exercise->expected;
@@ -85,9 +85,9 @@ static bool tell(const struct attempt *attempt, enum verdict verdict, const char
     if (verdict == VERDICT_RIGHT)
         show_print(show, "Right: these are the numbers of the answer.");
     else if (verdict == VERDICT_PART && there)
-        show_print(show, "Right: %s is there.", expected);
+        show_print(show, "Right: your output has %s.", expected);
     else if (verdict == VERDICT_PART)
-        show_print(show, "Right so far; %s. Try on; ? shows the answer, Enter goes on.", differs);
+        show_print(show, "Right so far; %s. Try again; ? shows the answer, Enter goes on.", differs);
     else
         show_print(show, "Not yet: %s. %s? shows the answer, Enter goes on.", differs, more);
     return verdict == VERDICT_RIGHT || (verdict == VERDICT_PART && there);
@@ -110,9 +110,9 @@ static bool try_command(struct attempt *attempt)
     if (compared && !ask_was_interrupted(status)) {
         const char *printed = shell_collect(&session->shell, "typed", session->command, &arena, session->error);
         if (printed == NULL) {
-            show_print(&session->show, "It cannot be compared: %s", session->error->message);
+            show_print(&session->show, "attn cannot compare it: %s", session->error->message);
         } else if (printed[strspn(printed, " \n")] != '\0') { /* else it made a file, perhaps */
-            done = tell(attempt, compare(attempt, printed, &arena, &sentence), printed, differs);
+            done = report(attempt, compare(attempt, printed, &arena, &sentence), printed, differs);
             session->shown += show_printed_lines(printed) + VERDICT_LINES;
         }
     }
@@ -140,8 +140,8 @@ static bool answer_prints(const struct attempt *attempt, const char *number)
     return prints;
 }
 
-/* Numbers that were said, perhaps in a sentence; whether the one that is asked for is among them. The others are those
- * of the answer; whole ones may count tokens or the like. */
+/* Whether the expected number is among those of the line. The others have to be in the answer, but for integers, which
+ * may count tokens. */
 static bool try_numbers(const struct attempt *attempt)
 {
     const struct show *show = &attempt->session->show;

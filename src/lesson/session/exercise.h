@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An exercise: what the reader types is run, and compared with what the answer prints. */
+/* An exercise: runs what the reader types, and compares its output with the output of the answer. */
 #ifndef ATTN_LESSON_SESSION_EXERCISE_H
 #define ATTN_LESSON_SESSION_EXERCISE_H
 

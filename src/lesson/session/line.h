@@ -11,12 +11,12 @@ enum { LINE_BYTES = 1 << 14 };
 enum line_read {
     LINE_READ,
     LINE_END,   /* of the input */
-    LINE_WRONG, /* it is too long, or has a NUL byte in it: it is passed over */
+    LINE_WRONG, /* it is too long, or has a NUL byte: it is skipped */
 };
 
 /* Starts as {0}. */
 struct line_input {
-    char bytes[LINE_BYTES]; /* of standard input: what has been read, and not been given yet */
+    char bytes[LINE_BYTES]; /* read from standard input, but not yet returned */
     size_t used;
     bool ended;
 };

@@ -75,7 +75,7 @@ static bool is_named(const char *command, const char *name)
     return false;
 }
 
-/* Whether the name stands behind > or -o in the command. */
+/* Whether the name comes after > or -o in the command. */
 static bool is_written(const char *command, const char *name)
 {
     const size_t length = strlen(name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files that the reader has made or changed in the folder of a lesson, told from those that its commands make. */
+/* The files in the folder of a lesson that the reader made or changed, apart from those of its commands. */
 #ifndef ATTN_LESSON_SESSION_OWN_FILES_H
 #define ATTN_LESSON_SESSION_OWN_FILES_H
 
@@ -10,7 +10,7 @@
 
 struct own_file {
     char *name;
-    struct stat seen; /* as it was when it was last looked at */
+    struct stat seen; /* at the last look */
     bool own;         /* the reader made it, or changed it last */
     struct own_file *next;
 };

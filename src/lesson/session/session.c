@@ -12,7 +12,7 @@
 
 enum {
     SENTENCE_BYTES = 1024,
-    SAID_COLUMNS = 60, /* of a prediction, that are told */
+    SAID_COLUMNS = 60, /* of a prediction, shown */
     MARGIN = 4,        /* lines of a window that a prompt may take */
     TITLE_LINES = 2,
     CLOSING_LINES = 5, /* of what is said behind a lesson */
@@ -57,14 +57,14 @@ static enum move predict(struct session *session, const struct lesson_part *part
 }
 
 /* How far off the prediction was, where there is one. Of a file of the reader's own nobody knows what comes. */
-static void tell_prediction(struct session *session, const struct lesson_part *part)
+static void judge_prediction(struct session *session, const struct lesson_part *part)
 {
     const char *own = own_files_named(session->files, part->text);
     char words[SENTENCE_BYTES];
     struct text sentence = text_begin(words, sizeof words);
     if (session->predicted != NULL && session->prediction[0] != '\0') {
         if (own != NULL)
-            text_add(&sentence, "You said %s. Your %s is another than the lesson's: look above.", session->prediction,
+            text_add(&sentence, "You said %s. Your %s is not the lesson's: see the output above.", session->prediction,
                      own);
         else
             (session->predicts_word ? verdict_of_word : verdict_of_number)(session->prediction, session->predicted,
@@ -84,12 +84,12 @@ static bool run_shown(struct session *session, const struct lesson_part *part)
         raise(SIGINT);
     if (ask_was_interrupted(status)) {
         output_print(session->show.output, "\n");
-        show_print(&session->show, "It was ended. Enter runs it again, s skips it.");
+        show_print(&session->show, "Interrupted. Enter runs it again, s skips it.");
         return false;
     }
     session->shown += show_printed_lines(part->printed);
     if (part->printed[0] != '\0')
-        tell_prediction(session, part);
+        judge_prediction(session, part);
     return true;
 }
 
@@ -102,7 +102,7 @@ static enum move run_part(struct session *session, const struct lesson_part *par
         const char *lost = key == KEY_ENTER && !warned ? own_files_lost(session->files, part->text) : NULL;
         warned = lost != NULL;
         if (lost != NULL)
-            show_print(&session->show, "It writes over your %s. Enter runs it all the same, s keeps yours.", lost);
+            show_print(&session->show, "It overwrites your %s. Enter runs it anyway, s keeps your file.", lost);
         else if (key == KEY_ENTER && run_shown(session, part))
             return MOVE_ON;
         else if (key == KEY_BACK || key == KEY_QUIT)
@@ -189,7 +189,7 @@ static void go_back(struct lesson_place *place)
     place->part = part + (questions == 2);
 }
 
-/* With what it stands above. */
+/* The title; waits if its first part would not fit the window. */
 static enum move show_title(struct session *session, size_t number)
 {
     char title[SENTENCE_BYTES];
@@ -228,10 +228,10 @@ static size_t ask_next(struct session *session, size_t lesson)
         return 0;
     output_print(session->show.output, "\n");
     if (lesson == LESSON_COUNT) {
-        show_print(&session->show, "This was the last of %zu lessons. man attn goes on from here.", LESSON_COUNT);
+        show_print(&session->show, "This was the last of %zu lessons. man attn is the reference.", LESSON_COUNT);
         return 0;
     }
-    show_print(&session->show, "This was lesson %zu of %zu. The next one: %s.", lesson, LESSON_COUNT,
+    show_print(&session->show, "This was lesson %zu of %zu. Next: %s.", lesson, LESSON_COUNT,
                LESSONS[lesson + 1].title);
     snprintf(prompt, sizeof prompt, "Enter goes on with lesson %zu, q ends", lesson + 1);
     const enum move move = ask_to_go_on(session, prompt);
@@ -311,10 +311,10 @@ static void offer_files(struct session *session)
         strcpy(folder, ".");
     output_print(session->show.output, "\n");
     show_print(&session->show,
-               session->reading ? "You have made or changed: %s. They go now, unless you keep them in %s."
-                                : "You have made or changed: %s. They go now; none is kept in %s.",
+               session->reading ? "You made or changed: %s. attn deletes these files now, unless you keep them in %s."
+                                : "You made or changed: %s. attn deletes these files now; it keeps none in %s.",
                list, text_path(folder, here));
-    while (session->reading && ask_reader(session, "y keeps all, a name one of them, Enter ends") &&
+    while (session->reading && ask_reader(session, "y keeps all, a name keeps that file, Enter ends") &&
            ask_key(session) != KEY_ENTER) {
         const bool all = strcmp(session->line, "y") == 0;
         bool found = false;
@@ -326,7 +326,7 @@ static void offer_files(struct session *session)
         if (all || ask_key(session) == KEY_QUIT || strcmp(session->line, "n") == 0)
             return;
         if (!found)
-            show_print(&session->show, "None of them is called so.");
+            show_print(&session->show, "None of these files has that name.");
     }
 }
 

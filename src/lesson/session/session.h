@@ -8,7 +8,7 @@
 
 /* Goes through lesson `first`, from 1, and those behind it as long as the reader wants; 0: the introduction before the
  * first. What is typed comes from standard input; where that ends and is no terminal, or the output is none, the lesson
- * is shown to its end with what its commands print. The commands write to standard output, which the output is. Returns
+ * goes on to its end without asking. The commands write to standard output, which the output is. Returns
  * STATUS_SYSTEM where the system refuses. */
 enum status session_run(size_t first, bool color, struct output *output, struct arena *arena, struct error *error);
 

@@ -112,7 +112,7 @@ static enum status make_root(struct shell *shell, struct arena *arena, struct er
     return STATUS_OK;
 }
 
-/* What stands in PATH for the folder: where its name has a colon, an open descriptor of it. */
+/* The entry of PATH for the folder: if its name has a colon, an open descriptor of it. */
 static const char *path_entry(const char *folder, char entry[PATH_MAX], struct error *error)
 {
     const int there = strchr(folder, ':') != NULL ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;

@@ -12,7 +12,7 @@
 
 struct shell {
     char *root;     /* the folder: bin/attn is this program, */
-    char *folder;   /* and in lesson/ the commands run; both are whole paths */
+    char *folder;   /* and in lesson/ the commands run; both are absolute paths */
     pid_t running;  /* the command, or 0 */
     bool has_modes; /* standard input is a terminal, with these */
     struct termios modes;
@@ -23,13 +23,13 @@ struct shell {
 enum status shell_open(struct shell *shell, struct arena *arena, struct error *error);
 
 /* Runs it in lesson/, with standard input where `reads`, else none, and both its streams on standard output. Returns
- * its exit status as a shell tells it: 128 + N where signal N ended it. Ctrl-C and Ctrl-\ end the command alone. */
+ * its exit status: 128 + N if signal N ended it. Ctrl-C and Ctrl-\ end the command alone. */
 int shell_run(struct shell *shell, const char *command, bool reads);
 
 /* Runs it in lesson/, without input, and shows nothing. */
 void shell_run_quietly(struct shell *shell, const char *command);
 
-/* Makes the folder NAME beside lesson/ a copy of it; the name is a plain word. */
+/* Copies lesson/ to the folder NAME next to it; the name is a plain word. */
 void shell_copy(struct shell *shell, const char *name);
 
 /* Runs it in such a copy, without input, and keeps what it prints: a text in the arena, a megabyte of it at most, NUL

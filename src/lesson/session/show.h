@@ -8,13 +8,13 @@
 
 enum { SHOW_COLUMNS = 78 }; /* that a line has at most */
 
-/* Where it is shown, and whether bold and underlined text is welcome. */
+/* Where to, and whether with bold and underlined text. */
 struct show {
     struct output *output;
     bool color;
 };
 
-/* A paragraph with the marks of lessons.h, wrapped for the output, each line behind `indent` blanks; a tag stands
+/* A paragraph with the marks of lessons.h, wrapped for the output, each line after `indent` blanks; a tag comes
  * before the first. */
 void show_text(const struct show *show, const char *text, const char *tag, size_t indent);
 
@@ -24,7 +24,7 @@ void show_print(const struct show *show, const char *format, ...) __attribute__(
 /* A line in bold. */
 void show_bold(const struct show *show, const char *line);
 
-/* Lines, each behind blanks. */
+/* Lines, each after blanks. */
 void show_lines(const struct show *show, const char *lines, size_t indent);
 
 /* A part of a lesson, with the empty line before it. */
@@ -34,7 +34,7 @@ void show_part(const struct show *show, const struct lesson_part *part);
 size_t show_part_lines(const struct show *show, const struct lesson_part *part);
 size_t show_printed_lines(const char *printed);
 
-/* A command as it is typed, "$ " before it, its further lines below. */
+/* A command after "$ ", and its further lines. */
 void show_command(const struct show *show, const char *command);
 
 #endif

@@ -14,7 +14,7 @@ enum {
     ROW_NUMBERS = 64,    /* of a row: those that are compared */
     FEWEST_DECIMALS = 2, /* to which a number may be rounded, and is still taken for another */
     MOST_DECIMALS = 17,
-    LABEL_BYTES = 40, /* of a label that is told */
+    LABEL_BYTES = 40, /* of a label, shown */
 };
 #define MOST_FIXED 1e15
 #define BETWEEN " ,:;|=&\"'()[]{}<>\\\t\n"
@@ -37,8 +37,8 @@ static bool read_number(const char *text, size_t length, struct number *number)
     return true;
 }
 
-/* The next number of a line, `*line` .. `end`, which then goes on behind it; `before` is where it begins. Numbers stand
- * between blanks, brackets and the like, or beside what is no letter: 0.23 before a shaded block. */
+/* The next number of a line, `*line` .. `end`, which then goes on behind it; `before` is where it begins. Numbers are
+ * between blanks, brackets and the like, or next to a sign that is no letter: 0.23 before a shaded block. */
 static bool next_number(const char **line, const char *end, struct number *number, const char **before)
 {
     while (*line < end) {
@@ -108,7 +108,7 @@ void verdict_of_number(const char *said, const char *right, struct text *sentenc
     }
     text_add(sentence, "You said %s; it is %s: ", said, right);
     if (verdict_is_right(said, right))
-        text_add(sentence, "right, as far as you said it.");
+        text_add(sentence, "right, to the digits that you gave.");
     else if (mine.decimals >= 0 && theirs.decimals >= 0 && decimals <= MOST_DECIMALS && apart < MOST_FIXED)
         text_add(sentence, "%.*f too %s.", decimals, apart, mine.value < theirs.value ? "low" : "high");
     else
@@ -135,7 +135,7 @@ bool verdict_has_number(const char *printed, const char *number)
 
 /* --- rows and tables --------------------------------------------------------------------------------------------- */
 
-/* A row: what stands before its numbers, and these. */
+/* A row: its label, and its numbers. */
 struct row {
     const char *label;
     size_t label_length, count;
@@ -215,25 +215,26 @@ static void add_number(struct text *text, const struct row *row, size_t place)
         text_add(text, "%g", row->numbers[place].value);
 }
 
-/* "weights, row one: yours has 0.1526, the answer 0.0906"; without a near row "weights: yours has no row one". */
-static void tell_row(const struct table *table, const struct row *answer, const struct row *near, struct text *sentence)
+/* "weights, row one: your output has 0.1526, the answer 0.0906"; if no row is near "weights: your output has no row" */
+static void report_row(const struct table *table, const struct row *answer, const struct row *near,
+                       struct text *sentence)
 {
     const size_t same = near->count > 0 ? same_numbers(near, answer) : 0;
     const int length = (int)memory_smaller(LABEL_BYTES, answer->label_length);
     text_add(sentence, "%.*s", (int)memory_smaller(LABEL_BYTES, table->name_length), table->name);
     if (near->count == 0 && length > 0) {
-        text_add(sentence, ": yours has no row %.*s", length, answer->label);
+        text_add(sentence, ": your output has no row \"%.*s\"", length, answer->label);
         return;
     }
     if (length > 0)
         text_add(sentence, ", row %.*s", length, answer->label);
-    text_add(sentence, ": yours has ");
+    text_add(sentence, ": your output has ");
     add_number(sentence, near, same);
     text_add(sentence, ", the answer ");
     add_number(sentence, answer, same);
 }
 
-/* Whether the row stands in the table; else `near` is one with its label, or has no numbers. */
+/* Whether the table has the row; else `near` is one with its label, or has no numbers. */
 static bool find_row(const struct table *table, const struct row *answer, struct row *near)
 {
     struct row row;
@@ -251,7 +252,7 @@ static bool find_row(const struct table *table, const struct row *answer, struct
 }
 
 /* Whether the numbers of the row follow each other anywhere. */
-static bool stands_anywhere(const char *printed, const struct row *answer)
+static bool is_anywhere(const char *printed, const struct row *answer)
 {
     const char *end = printed + strlen(printed), *before;
     for (struct number number; next_number(&printed, end, &number, &before);) {
@@ -285,10 +286,10 @@ static enum verdict compare_table(const char *printed, const struct table *answe
         if (!read_row(line, line_end(line), &row))
             continue;
         if (there && !find_row(&found, &row, &near)) {
-            tell_row(answer, &row, &near, sentence);
+            report_row(answer, &row, &near, sentence);
             return VERDICT_DIFFERENT;
         }
-        if (!there && !stands_anywhere(printed, &row))
+        if (!there && !is_anywhere(printed, &row))
             return VERDICT_ELSE;
     }
     return VERDICT_RIGHT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the reader has found, against what comes out: numbers, words, and what two commands print. */
+/* Compares the reader's numbers, words and outputs with the right ones. */
 #ifndef ATTN_LESSON_SESSION_VERDICT_H
 #define ATTN_LESSON_SESSION_VERDICT_H
 
@@ -34,12 +34,12 @@ enum verdict {
 
 /* Compares what was printed with what the answer prints, table by table and row by row, without the scale of a heatmap:
  * the answer's rows are to be there, with the same numbers; what else is there does not count. Tables are known by how
- * their first lines begin, rows by what stands before their numbers; numbers of more decimals than the answer has are
+ * their first lines begin, rows by their labels; numbers of more decimals than the answer has are
  * rounded to it. Where the answer's tables are not there, as in JSON, their rows are looked for anywhere. The sentence
  * says what differs first; it is empty for VERDICT_RIGHT. */
 enum verdict verdict_of_output(const char *printed, const char *answer, struct text *sentence);
 
-/* Whether the number stands in what was printed, as it is written. */
+/* Whether the output has the number, digit by digit. */
 bool verdict_has_number(const char *printed, const char *number);
 
 #endif

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
-/* The guided walk: a step at a time, its text beside the part that it speaks of. Every sentence stands in the lessons of
- * the manual; tests/page/walk.js holds both together. */
+/* The guided walk: a step at a time, its text next to the part that it is about. Every sentence is in attn-lessons(7);
+ * tests/page/walk.js compares both. */
 
 const WALK = [
     {
         title: 'What a row is', tables: ['inputs'],
         text: ['A language model does not read words.',
-            'Each token has one row, in which its numbers stand from left to right.',
+            'Each token has one row: its numbers, from left to right.',
             'A word has the same embedding in every sentence.',
             'Attention makes a new row for each token: one that depends on the other tokens, too.'],
     },
     {
         title: 'Three matrices', tables: ['W_query.weight', 'W_query'],
         also: ['W_key.weight', 'W_key', 'W_value.weight', 'W_value'],
-        text: ['Each of the three is the embedding multiplied by a matrix.',
+        text: ['Query, key and value are each the embedding times a weight matrix.',
             'The matrices are called W_query, W_key and W_value.',
             'Before training they are random.',
             'Training changes their numbers.'],
     },
     {
         title: 'Three rows of each token', tables: ['query'], also: ['key', 'value'],
-        text: ['So attention makes three rows from each embedding: a query, a key and a value.',
+        text: ['Attention makes three rows from each embedding: a query, a key and a value.',
             'The query is what a token looks for.',
             'The key is what other tokens find it by.',
             'The value is what it gives to those that find it.'],
@@ -33,17 +33,17 @@ const WALK = [
     },
     {
         title: 'Scaled', tables: ['scaled'],
-        text: ['Before softmax each score is divided by a number: the square root of the number of columns of a key.',
+        text: ['Before softmax, attention divides each score by a number: the square root of the number of columns of a key.',
             'A score is a sum, and has a product for each column.',
             'With more columns, a score is a sum of more products.',
-            'So the scores of a row lie further apart.'],
+            'So the scores of a row are further apart.'],
     },
     {
         title: 'Masked', tables: ['masked'],
-        text: ['A mask says for each query which keys are hidden from it.',
-            'The hidden scores become minus infinity.',
+        text: ['A mask says for each query which keys are allowed.',
+            'The masked scores become minus infinity.',
             'e to the power of minus infinity is 0, so softmax gives them the weight 0.',
-            'The others share the whole 1.'],
+            'The allowed keys share the 1.'],
     },
     {
         title: 'Weights', tables: ['weights'],
@@ -66,13 +66,13 @@ const WALK = [
         text: ['A head has one table of weights, so each token looks at the others in one way only.',
             'Several heads look in several ways at once, each with matrices of its own.',
             'Each head makes its own contexts.',
-            'Then the cut is undone: the contexts of a token from all heads become one row again.'],
+            'The next step undoes the cut: the contexts of a token from all heads become one row again.'],
     },
     {
         title: 'The output projection', tables: ['out_proj.weight'],
-        text: ['Side by side, each column comes from one head.',
-            'One more step mixes them, and is called out_proj.',
-            'Each column of the output is made of the columns of all heads.'],
+        text: ['Up to here, each column of the output comes from one head.',
+            'One more step mixes them: the output projection, out_proj.',
+            'Each column of the output is then made of the columns of all heads.'],
     },
     {
         title: 'Output', tables: ['output'],
