@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The attention modules of a checkpoint, found by the ends of names: what stands before them differs from model to
- * model, but the last words are shared by many (module_rows.h has a row for each way of naming). */
+/* The attention modules of a checkpoint, found by how names end: their beginnings differ from model to model, but many
+ * models share the last words (naming_rows.h has a row for each way of naming). */
 #ifndef ATTN_LAYER_MODULE_H
 #define ATTN_LAYER_MODULE_H
 

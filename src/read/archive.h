@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A zip archive -> struct input_file: .pt or .npz, told by what is in it. */
+/* A zip archive -> struct input_file: .pt or .npz, detected by its entries. */
 #ifndef ATTN_READ_ARCHIVE_H
 #define ATTN_READ_ARCHIVE_H
 

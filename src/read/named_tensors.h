@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A binary file's tensors -> struct input_file: which of them count, what their names may be, and what they must be to
- * be computed with. The rules that .safetensors, .npz and .pt share; where the bytes lie each format knows itself. */
+/* A binary file's tensors -> struct input_file: which tensors attn reads, which names it accepts, and which shapes and
+ * dtypes it can compute with. .safetensors, .npz and .pt share these rules; each format finds its own bytes. */
 #ifndef ATTN_READ_NAMED_TENSORS_H
 #define ATTN_READ_NAMED_TENSORS_H
 
