@@ -23,6 +23,7 @@
 /* What a command works with. */
 struct call {
     struct options options;
+    struct job_files *files; /* what was read already; or NULL */
     struct output *output;
     struct arena *arena;
     struct error *error;
@@ -81,7 +82,7 @@ static enum status run_usage(const struct call *call)
 {
     const struct options *options = &call->options;
     output_open_stream(call->output, STDERR_FILENO, "standard error", call->error);
-    help_write(options->command == COMMAND_HELP ? options->topic : options->command, call->output);
+    help_write(options->command == COMMAND_HELP ? options->topic : options->command, false, call->output);
     if (output_close(call->output) != STATUS_OK)
         return call->error->status;
     return error_quietly(call->error, STATUS_USAGE);
@@ -91,14 +92,15 @@ static enum status run_usage(const struct call *call)
 static enum status refuse_terminal(const struct call *call)
 {
     const struct options *options = &call->options;
-    const char *mechanism = MECHANISMS[options->mechanism].name, *command = command_name(options->command);
-    const bool named = strcmp(mechanism, command) != 0;
-    if (MECHANISMS[options->mechanism].opens && options->weights == NULL)
+    const struct mechanism_row *mechanism = &MECHANISMS[options->mechanism];
+    const char *command = command_name(options->command);
+    const bool named = strcmp(mechanism->name, command) != 0;
+    if (mechanism->opens && options->weights == NULL)
         return error_usage(call->error, JOB_FILES_NO_CHECKPOINT);
-    return error_usage(call->error,
-                       "no input: standard input is a terminal; type attn %s%s%s FILE, or attn %s --help for the "
-                       "options",
-                       command, named ? " " : "", named ? mechanism : "", command);
+    if (mechanism->example == NULL)
+        return error_usage(call->error, "no input: type attn %s HIDDEN -w MODEL --layer N", command);
+    return error_usage(call->error, "no input: type attn %s%s%s FILE; to try it: attn example %s > inputs.json",
+                       command, named ? " " : "", named ? mechanism->name : "", mechanism->example);
 }
 
 /* The help, or the completion of a shell. */
@@ -114,7 +116,7 @@ static enum status run_help(const struct call *call)
     else if (options->page != HELP_PAGE_COUNT)
         help_write_page(options->page, call->output);
     else
-        help_write(options->topic, call->output);
+        help_write(options->topic, options->help_all, call->output);
     return output_close(call->output);
 }
 
@@ -192,14 +194,14 @@ static enum status run_steps(const struct call *call, const struct problem *prob
 static enum status run_mechanism(const struct call *call)
 {
     const struct options *options = &call->options;
-    struct job_files files;
+    struct job_files none = {0}, *files = call->files != NULL ? call->files : &none;
     struct problem problem;
     struct result result;
     struct progress progress;
-    if (job_files_want_input(options) && isatty(STDIN_FILENO))
+    if (files->inputs == NULL && job_files_want_input(options) && isatty(STDIN_FILENO))
         return refuse_terminal(call);
-    if (write_check(options, call->error) || job_files_read(&files, options, call->arena, call->error) ||
-        problem_create(&problem, options, &files, call->arena, call->error) ||
+    if (write_check(options, call->error) || job_files_add(files, options, call->arena, call->error) ||
+        problem_create(&problem, options, files, call->arena, call->error) ||
         (options->steps && steps_check(options, &problem, call->error)))
         return call->error->status;
     warn(&problem);
@@ -315,11 +317,29 @@ static enum status run_computing(const struct call *call)
     return MECHANISMS[call->options.mechanism].opens ? run_layer(call) : run_mechanism(call);
 }
 
+/* The job of the mechanism's own command, and then where the page is. */
+static enum status run_page(const struct call *call)
+{
+    struct call page = *call;
+    struct job_files files;
+    page.files = &files;
+    if (job_files_choose(&files, &page.options, call->arena, call->error) || run_computing(&page))
+        return call->error->status;
+    if (strcmp(page.options.out, "-") == 0)
+        return STATUS_OK;
+    if (open_standard_output(call) != STATUS_OK)
+        return call->error->status;
+    output_print(call->output, "%s: %s of %s; open it in a browser\n", page.options.out,
+                 MECHANISMS[page.options.mechanism].title, files.inputs->source);
+    return output_close(call->output);
+}
+
 #define RUNS_MECHANISM(id, ...) [COMMAND_##id] = run_computing,
 static enum status (*const RUN[COMMAND_COUNT])(const struct call *call) = {
     MECHANISM_ROWS(RUNS_MECHANISM)[COMMAND_INIT] = run_mechanism,
     [COMMAND_DIFF] = run_diff,
     [COMMAND_WHY] = run_why,
+    [COMMAND_PAGE] = run_page,
     [COMMAND_WORKSHEET] = run_worksheet,
     [COMMAND_JOIN] = run_join,
     [COMMAND_CASES] = run_cases,

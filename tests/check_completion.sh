@@ -7,14 +7,14 @@ attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 PATH=$(cd "$ATTN_BIN" && pwd):$PATH
-commands='self causal multihead layer sdpa init diff why worksheet join cases example lesson help'
+commands='self causal multihead layer sdpa init diff why page worksheet join cases example lesson help'
 for shell in bash zsh fish; do
     check "a script for $shell" sh -c '"$1" help --completion "$2" >"$3"' - "$attn" $shell "$scratch/attn.$shell"
 done
 
 # The long options that the help of a command lists, sorted, in one line.
 listed() {
-    "$attn" help "$1" | sed -n 's/^  \(-[a-zA-Z], \|    \)\(--[a-z-]*\).*/\2/p' | sort | tr '\n' ' '
+    "$attn" help "$1" --help=all | sed -n 's/^  \(-[a-zA-Z], \|    \)\(--[a-z-]*\).*/\2/p' | sort | tr '\n' ' '
 }
 sorted() {
     tr ' ' '\n' | sort | tr '\n' ' '

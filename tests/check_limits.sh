@@ -108,7 +108,7 @@ for kilobytes in 64 96 128; do
         nested $depth '{"context": [[1, 2]], "other": ' '[' '1' ']' '}' >result.json
         check "a comment $depth deep" quiet narrow self comment.json
         check "of objects" quiet narrow self object.json
-        check "inputs $depth deep" status 2 "inputs is nested deeper than item, head, row and column" narrow self inside.json
+        check "inputs $depth deep" status 2 "inputs has more than four levels: item, head, row and column" narrow self inside.json
         check "$depth deep for diff" quiet narrow diff result.json result.json
     done
     nested 1001 '' '[' '' ']' '' >deep.txt

@@ -9,12 +9,12 @@ unset COLUMNS
 
 # "-i, --in FILE" of the help becomes "-i , --in FILE", and so does the man page's ".It Fl i , Fl \-in Ar FILE".
 help_heads() {
-    "$attn" "$@" | sed -n 's/^  \(-[a-zA-Z], \|    \)\(--[a-z-]*\)\( [][A-Z/,]*\)\{0,1\}\(  .*\)\{0,1\}$/\1\2\3/p' |
+    "$attn" "$@" | sed -n 's/^  \(-[a-zA-Z], \|    \)\(--[a-z-]*\)\( [][A-Za-z/,]*\)\{0,1\}\(  .*\)\{0,1\}$/\1\2\3/p' |
         sed 's/^ *//; s/ *$//; s/^\(-.\), /\1 , /' | sort
 }
 man_heads() { # PAGE...
     awk '/^\.Sh/ { inside = $2 == "OPTIONS" } inside && /^\.It Fl/' "$@" |
-        sed 's/\\-/-/g; s/^\.It //; s/Fl \(.\) ,/-\1 ,/; s/Fl -/--/; s/ Op Ar \([A-Z]*\)/ [\1]/; s/ Ar / /' | sort
+        sed 's/\\-/-/g; s/^\.It //; s/Fl \(.\) ,/-\1 ,/; s/Fl -/--/; s/ Op Ar \([A-Za-z]*\)/ [\1]/; s/ Ar / /' | sort
 }
 
 help_heads help all >"$scratch/help"
@@ -37,11 +37,14 @@ commands=$("$attn" --help | sed -n '/^Commands/,/^$/s/^  \([a-z]*\) .*/\1/p')
 check "the help lists its commands and pages" test "$(echo "$topics" | wc -l)" -gt "$(echo "$commands" | wc -l)"
 check "the first help is a screen" test "$("$attn" --help | wc -l)" -le 40
 check "attn help is attn --help" sh -c '"$1" help >"$2/a" && "$1" --help | cmp - "$2/a"' - "$attn" "$scratch"
+check "the help of self has at most 25 options" test "$(help_heads self --help | wc -l)" -le 25
+check "with --help=all it has all of them" test "$(help_heads self --help=all | wc -l)" -ge 60
+check "attn help stages lists every stage, a line each" test -z "$("$attn" help stages | sed -n 's/^  \([a-z_]*\)$/\1/p')"
 check "the first help has a dozen options or so" test "$(help_heads --help | wc -l)" -le 14
 for topic in '' $topics; do
     "$attn" help $topic >"$scratch/text"
     check "attn help $topic fits 79 columns" test -z "$(grep -E '^.{80}' "$scratch/text")"
-    COLUMNS=44 "$attn" help $topic | grep -E '^.{45}' | grep -v '^  \(\$ \)\{0,1\}attn \|^ *"inputs"' >"$scratch/wide"
+    COLUMNS=44 "$attn" help $topic | grep -E '^.{45}' | grep -v '^  \(\$ \)\{0,1\}attn ' >"$scratch/wide"
     check "attn help $topic fits a narrow window, but for command lines" test ! -s "$scratch/wide"
     help_heads help $topic >"$scratch/topic"
     check "attn help $topic lists no option of its own" test -z "$(comm -13 "$scratch/help" "$scratch/topic")"

@@ -196,12 +196,12 @@ static const struct {
 } LIES[] = {
     {"nothing", 0, 0, 0, NULL},
     {"a signature of the end", END, 1, 0,
-     "a zip archive without its end; the file is cut short, or has bytes behind it"},
+     "a zip archive without its end; the file is cut short, or more bytes follow it"},
     {"a comment that is not there", END + 20, 2, 1,
-     "a zip archive without its end; the file is cut short, or has bytes behind it"},
-    {"another disk", END + 4, 2, 1, "one part of a zip archive in several; expected one file"},
-    {"entries on another disk", END + 8, 2, 1, "one part of a zip archive in several; expected one file"},
-    {"an entry on another disk", LISTED_1 + 34, 2, 1, "one part of a zip archive in several; expected one file"},
+     "a zip archive without its end; the file is cut short, or more bytes follow it"},
+    {"another disk", END + 4, 2, 1, "one part of a split zip archive; give one file"},
+    {"entries on another disk", END + 8, 2, 1, "one part of a split zip archive; give one file"},
+    {"an entry on another disk", LISTED_1 + 34, 2, 1, "one part of a split zip archive; give one file"},
     {"a directory beyond the end", END + 16, 4, END + 1,
      "the zip archive's directory has 111 bytes from 327 on, expected it to end at 326"},
     {"a directory of another size", END + 12, 4, 110,
@@ -291,17 +291,17 @@ static void check_entries(void)
     check_one("a/../b", "", "'a/../b' in the zip archive climbs out of it; expected names such as data/0");
     check_one("a/..", "", "'a/..' in the zip archive climbs out of it; expected names such as data/0");
     check_one("..", "", "'..' in the zip archive climbs out of it; expected names such as data/0");
-    check_one("x", "x", "'x' in the zip archive stands there twice; expected it once");
-    check_one("a..b/...", "", "a zip archive that holds a..b/...; expected a .pt, as torch.save writes it, or a .npz");
-    check_one("folder/", "", "a zip archive that holds nothing; expected a .pt, as torch.save writes it, or a .npz");
-    check_one("data.pkl", "", "a zip archive that holds data.pkl; expected a .pt, as torch.save writes it, or a .npz");
-    check_one("inputs.npy", "", "'inputs.npy' in the zip archive is no array; expected what numpy.savez writes");
-    check_one("inputs.npy", "readme", "'inputs.npy' in the zip archive is no array; expected what numpy.savez writes");
-    check_one("mask.npy", "readme", "'readme' in the zip archive is no array; expected what numpy.savez writes");
-    check_one("tokens.npy", "", "tokens is a tensor; expected it in JSON or .safetensors");
+    check_one("x", "x", "'x' in the zip archive is there twice; expected it once");
+    check_one("a..b/...", "", "a zip archive with a..b/... in it; expected a .pt, as torch.save writes it, or a .npz");
+    check_one("folder/", "", "a zip archive with nothing in it; expected a .pt, as torch.save writes it, or a .npz");
+    check_one("data.pkl", "", "a zip archive with data.pkl in it; expected a .pt, as torch.save writes it, or a .npz");
+    check_one("inputs.npy", "", "'inputs.npy' in the zip archive is not an array; write the file with numpy.savez");
+    check_one("inputs.npy", "readme", "'inputs.npy' in the zip archive is not an array; write the file with numpy.savez");
+    check_one("mask.npy", "readme", "'readme' in the zip archive is not an array; write the file with numpy.savez");
+    check_one("tokens.npy", "", "tokens is a tensor; write it in JSON or .safetensors");
     check_one("input.npy", "", "unknown key 'input'; did you mean 'inputs'?");
     check_one("arr_1.npy", "",
-              "arr_1 is a tensor without a name, and not the only one; expected names: numpy.savez(file, inputs=x, "
+              "arr_1 is one of several tensors without names; name them: numpy.savez(file, inputs=x, "
               "W_query=w)");
     check_one("a/data.pkl", "", "byte 1 of the pickle: the pickle ends without a STOP");
 }
@@ -321,7 +321,7 @@ static void check_entries(void)
         pickle, sizeof(pickle) - 1, message \
     }
 #define NOT_RUN                                                                                                       \
-    "', an object of Python's, as in a whole module; attn runs nothing that is in a file; expected tensors by name: " \
+    "', a Python object such as a module; attn runs nothing from a file; save named tensors: " \
     "torch.save(model.state_dict(), ...)"
 #define REACHES "inputs: its sizes and strides reach beyond the 16 numbers of 'a/data/0'"
 #define NO_SIZE "inputs: a size or a stride is no whole number from 0 on"
@@ -349,7 +349,7 @@ static const struct {
     ROW("ctorch\ndevice\n\x8c\3cpu\x85R.", "holds 'torch.device" NOT_RUN),
     ROW("ctorch\nload\n\x8c\1x\x85R.", "holds 'torch.load" NOT_RUN),
     ROW("ctorch._utils\n_rebuild_tensor_v2\n.",
-        "holds no tensor; expected a state_dict: torch.save(model.state_dict(), "
+        "holds no tensor; save a state_dict: torch.save(model.state_dict(), "
         "...)"),
     ROW("ios\nsystem\n.", "byte 1 of the pickle: opcode 0x69, which torch.save does not write"),
     ROW(")\x81.", "byte 2 of the pickle: opcode 0x81, which torch.save does not write"),
@@ -378,7 +378,7 @@ static const struct {
     ROW("ctorch\nFloat", "byte 1 of the pickle: a name without an end"),
     ROW("K\1K\1\x93.", "byte 5 of the pickle: a name that is no string"),
     ROW("}}.", "byte 3 of the pickle: ends with more than one value"),
-    ROW("}.}", "the pickle has 1 bytes behind its end"),
+    ROW("}.}", "the pickle has 1 bytes after its end"),
     ROW("t.", "byte 1 of the pickle: needs a mark that is not there"),
     ROW("a.", "byte 1 of the pickle: needs a value that is not there"),
     ROW("K\1a.", "byte 3 of the pickle: needs a list"),
@@ -390,33 +390,33 @@ static const struct {
     ROW("}q\1.", "byte 2 of the pickle: numbers a value out of turn"),
     ROW("}r\xff\xff\xff\xff.", "byte 2 of the pickle: numbers a value out of turn"),
     ROW("(q\0.", "byte 2 of the pickle: needs a value that is not there"),
-    ROW("]q\0h\0a.", "holds no tensor; expected a state_dict: torch.save(model.state_dict(), ...)"),
-    ROW("}q\0\x8c\1xh\0s.", "holds no tensor; expected a state_dict: torch.save(model.state_dict(), ...)"),
+    ROW("]q\0h\0a.", "holds no tensor; save a state_dict: torch.save(model.state_dict(), ...)"),
+    ROW("}q\0\x8c\1xh\0s.", "holds no tensor; save a state_dict: torch.save(model.state_dict(), ...)"),
     /* which tensors */
-    ROW("N.", "holds no tensor; expected a state_dict: torch.save(model.state_dict(), ...)"),
-    ROW("}.", "holds no tensor; expected a state_dict: torch.save(model.state_dict(), ...)"),
-    ROW("]" VIEW "a.", "its tensors have no names; expected a dict, as torch.save({'inputs': x}, ...) has it"),
+    ROW("N.", "holds no tensor; save a state_dict: torch.save(model.state_dict(), ...)"),
+    ROW("}.", "holds no tensor; save a state_dict: torch.save(model.state_dict(), ...)"),
+    ROW("]" VIEW "a.", "its tensors have no names; save a dict: torch.save({'inputs': x}, ...)"),
     ROW("}(\x8c\1a}" INPUTS VIEW "s\x8c\1"
         "b}\x8c\5W_key" VIEW "su.",
-        "holds tensors in more than one dict, such as 'inputs' in one and 'W_key' in another; expected one of them: "
+        "holds tensors in more than one dict, such as 'inputs' in one and 'W_key' in another; save one of them: "
         "torch.save(checkpoint['model'], ...)"),
     ROW("}(\x8c\1a]" VIEW "a" INPUTS VIEW "u.",
-        "holds 2 tensors, of which 1 have no name in the one dict of tensors; expected all in it"),
+        "holds 2 tensors, of which 1 have no name in the dict of tensors; save all of them in it"),
     ROW(ORDERED "(" INPUTS VIEW "u}\x8c\x09_metadata]" VIEW "asb.",
-        "holds 2 tensors, of which 1 have no name in the one dict of tensors; expected all in it"),
+        "holds 2 tensors, of which 1 have no name in the dict of tensors; save all of them in it"),
     ROW("}(" INPUTS VIEW "q\0\x8c\5W_keyh\0u.", NULL),
-    ROW("}(" INPUTS VIEW INPUTS VIEW "u.", "key 'inputs' is given twice; expected it once"),
-    ROW("}K\0" VIEW "s.", "a tensor stands under a number; expected a name"),
-    ROW("}" VIEW "q\0h\0s.", "a tensor stands under a tensor; expected a name"),
-    ROW("}\x8c\7inputs\0" VIEW "s.", "a tensor stands under a name with a NUL byte; expected a name"),
+    ROW("}(" INPUTS VIEW INPUTS VIEW "u.", "key 'inputs' is given twice; leave one out"),
+    ROW("}K\0" VIEW "s.", "a tensor has a number as its name; expected text"),
+    ROW("}" VIEW "q\0h\0s.", "a tensor has a tensor as its name; expected text"),
+    ROW("}\x8c\7inputs\0" VIEW "s.", "a tensor has a name with a NUL byte as its name; expected text"),
     ROW("}\x8c\5input" VIEW "s.", "unknown key 'input'; did you mean 'inputs'?"),
-    ROW("}\x8c\6tokens" VIEW "s.", "tokens is a tensor; expected it in JSON or .safetensors"),
+    ROW("}\x8c\6tokens" VIEW "s.", "tokens is a tensor; write it in JSON or .safetensors"),
     ROW("}(" INPUTS VIEW "\x8c\6tokens](\x8c\1"
         "a\x8c\1"
         "beu.",
-        "tokens is a list, and a .pt gives tensors alone; expected a tensor, or JSON"),
+        "tokens is a list, and attn reads only tensors from a .pt; give a tensor, or JSON"),
     ROW("}(\x8c\5model}\x8c\5W_key" VIEW "s" INPUTS "]u.",
-        "inputs is a list, and a .pt gives tensors alone; expected a tensor, or JSON"),
+        "inputs is a list, and attn reads only tensors from a .pt; give a tensor, or JSON"),
     /* storages */
     ROW(NAMED(VIEW_OF("K\1", "K\0", "K\4\x85", "K\1\x85")), "inputs: a storage that torch.save does not write"),
     ROW(NAMED(VIEW_OF("(\x8c\7storageccollections\nOrderedDict\n\x8c\1"
@@ -437,7 +437,7 @@ static const struct {
     ROW(NAMED(VIEW_OF(STORAGE_OF("FloatStorage", "0", "\x8a\x09\0\0\0\0\0\0\0\0\1"), "K\0", "K\4\x85", "K\1\x85")),
         "inputs: a storage that torch.save does not write"),
     ROW(NAMED(VIEW_OF(STORAGE_OF("ShortStorage", "0", "K\x10"), "K\0", "K\4\x85", "K\1\x85")),
-        "inputs: numbers of dtype 'ShortStorage' are not read; expected float32, float64, float16, bfloat16, "
+        "inputs: attn does not read dtype 'ShortStorage'; expected float32, float64, float16, bfloat16, "
         "float8_e4m3fn, float8_e5m2, int32, "
         "int64 or "
         "bool"),
@@ -524,13 +524,13 @@ static void check_doubled(void)
     for (int i = 0; i < 255; i++)
         memcpy(pickle + 1 + 4 * i, (const char[]){(char)0x94, 'h', (char)i, (char)0x86}, 4);
     pickle[sizeof pickle - 1] = '.';
-    check_message("holds no tensor; expected a state_dict: torch.save(model.state_dict(), ...)", archive.bytes,
+    check_message("holds no tensor; save a state_dict: torch.save(model.state_dict(), ...)", archive.bytes,
                   make_pickled(&archive, pickle, sizeof pickle));
 }
 
 static void check_deep(void)
 {
-    static const char NONE[] = "holds no tensor; expected a state_dict: torch.save(model.state_dict(), ...)";
+    static const char NONE[] = "holds no tensor; save a state_dict: torch.save(model.state_dict(), ...)";
     check_nested("tuples within tuples", ")", "\x85", ".", NONE);
     check_nested("marks", "", "(", "t.", "byte 32767 of the pickle: ends with more than one value");
     check_nested("numbers for one value", "]", "\x94", ".", NONE);
@@ -610,7 +610,7 @@ static void check_pickle_checksum(void)
     check_begin("a pickle with another checksum");
     const size_t length = make_pickled(&archive, PICKLE, sizeof PICKLE - 1);
     archive.bytes[30 + 10 + 1] ^= 1;
-    check_message("'a/data.pkl' in the zip archive is damaged: its checksum is another", archive.bytes, length);
+    check_message("'a/data.pkl' in the zip archive is damaged: its checksum is wrong", archive.bytes, length);
     check_begin("a pickle without a checksum");
     const size_t end = make_pickled(&archive, PICKLE, sizeof PICKLE - 1);
     const size_t listed = end - 22 - archive.directory_length;

@@ -14,6 +14,7 @@ struct manual {
     const char *usage;       /* "attn self [options] [FILE]"; MECHANISM stands for all that the command may name */
     const char *description; /* in a sentence or two */
     struct manual_example examples[MANUAL_EXAMPLES];
+    const char *stages; /* of a mechanism: those that it has in its order, and which option brings others; or NULL */
     const char *page; /* of the manual, beside attn(1); or NULL */
 };
 

@@ -35,7 +35,8 @@ enum status build_check_dtype(const struct build *build)
     const enum dtype dtype = build->problem->rounding.dtype;
     if (!options_format(build->options)->one_table || dtype_npy(dtype) != NULL)
         return STATUS_OK;
-    return error_usage(build->error, "a .npy has no %s; expected .safetensors, or another --dtype", dtype_title(dtype));
+    return error_usage(build->error, "a .npy cannot hold %s; write .safetensors, or choose another --dtype",
+                       dtype_title(dtype));
 }
 
 void build_keep(const struct build *build, const char *name, const struct tensor *tensor)

@@ -109,10 +109,11 @@ static enum status unknown_stage(const struct build *build, const char *text)
     const size_t length = strcspn(text, ":");
     snprintf(word, sizeof word, "%.*s", (int)length, text);
     if (text[length] == '\0')
-        return error_usage(build->error,
-                           "--explain '%s' is no cell; expected STAGE:ROW,COLUMN such as weights:2,3, or for a whole "
-                           "stage --stages weights --explain",
-                           word);
+        return error_usage(
+            build->error,
+            "--explain '%s' is not a cell; expected STAGE:ROW,COLUMN such as weights:2,3, or for a whole "
+            "stage --stages weights --explain",
+            word);
     if (build->problem->loss.is_given && strncmp(word, "grad_", 5) == 0)
         return refuse_gradient(build, word, "no gradient that is explained");
     for (int stage = 0; stage < STAGE_COUNT; stage++)
@@ -167,11 +168,11 @@ static enum status find_stage(const struct build *build, const char *text)
     if (STAGES[stage].backward)
         return check_gradient(build, stage);
     if (!stage_is_explained(problem, stage))
-        return error_usage(build->error, "--explain: '%s' is given, not computed; expected a stage such as weights",
+        return error_usage(build->error, "--explain: '%s' is given, not computed; type a stage such as weights",
                            stage_name(stage));
     if (problem->loss.is_given)
         return error_usage(build->error,
-                           "--grad has no place with --explain %.80s, which is made of no gradient; "
+                           "--grad does not go with --explain %.80s, which has no gradient; "
                            "expected one, such as grad_scaled:2,3",
                            text);
     return build_check_stage(build, "--explain", stage);
@@ -246,8 +247,7 @@ enum status build_cell(const struct build *build)
     struct problem *problem = build->problem;
     const struct options *options = build->options;
     if (options->query != NULL && options->origin[OPTION_QUERY] == ORIGIN_COMMAND_LINE)
-        return error_usage(build->error, "--explain %.80s names its row itself; expected it without --query",
-                           options->cell);
+        return error_usage(build->error, "--explain %.80s names a row; leave out --query", options->cell);
     if (find_stage(build, options->cell) || read_indices(build, options->cell + strcspn(options->cell, ":") + 1))
         return build->error->status;
     if (STAGES[problem->chosen.cell.stage].backward) /* the way back is by all rows */

@@ -10,9 +10,9 @@ static const char *obstacle(const struct build *build)
     const struct problem *problem = build->problem;
     const struct options *options = build->options;
     if (options->parts > 0 || problem->chosen.row_count != problem->size.queries)
-        return "a choice of queries: the loss is of all of them; expected no --query and no --part";
+        return "a choice of queries: the loss covers all of them; leave out --query and --part";
     if (options_format(options)->computes)
-        return "a page: it has no gradients; expected another --format";
+        return "a page: it has no gradients; type another --format";
     return NULL;
 }
 
@@ -41,7 +41,7 @@ static const struct file_tensor *find_given(const struct build *build, const cha
                     file->source, name, stage_name(problem_last_stage(build->problem)));
     for (size_t i = 0; i < file->tensor_count && found != NULL && !file->is_result; i++)
         if (&file->tensors[i] != found) {
-            error_usage(build->error, "%s: %.80s has no place here; expected %s alone", file->source,
+            error_usage(build->error, "%s: %.80s does not belong here; expected %s alone", file->source,
                         file->tensors[i].name, name);
             return NULL;
         }
@@ -66,7 +66,7 @@ enum status build_grad(const struct build *build)
     problem->loss.is_given = true;
     const char *why = obstacle(build);
     if (why != NULL)
-        return error_usage(build->error, "--grad has no place with %s", why);
+        return error_usage(build->error, "--grad does not go with %s", why);
     if (build->grad == NULL)
         return STATUS_OK;
     const struct file_tensor *given = find_given(build, name);

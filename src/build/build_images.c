@@ -19,8 +19,8 @@ static enum status parse_item(const struct build *build, const char *place, cons
     const unsigned long long run = times ? strtoull(end + 1, &end, 10) : 1;
     if (!digit || end != item + length || type > MOST_TYPE)
         return error_usage(build->error,
-                           "%s: '%.*s' is no type; expected a number up to %d for each token, as in 0,1x4,0x9", place,
-                           (int)memory_smaller(length, 40), item, MOST_TYPE);
+                           "%s: '%.*s' is not a token type; expected a number up to %d for each token, as in 0,1x4,0x9",
+                           place, (int)memory_smaller(length, 40), item, MOST_TYPE);
     if (run > tokens - *count)
         return error_usage(build->error, "%s gives more than %zu types; expected one for each token", place, tokens);
     for (unsigned long long i = 0; i < run; i++)
@@ -47,7 +47,7 @@ enum status build_images(const struct build *build)
         return STATUS_OK;
     if (problem->size.queries != problem->size.keys || mask->lengths != NULL || mask->offset != 0 ||
         mask->sequences.count > 0)
-        return error_usage(build->error, "--token-types needs one list of tokens as queries and keys; expected no "
+        return error_usage(build->error, "--token-types needs queries and keys of the same tokens; leave out "
                                          "lengths, past or sequences");
     size_t *types = arena_allocate(build->arena, problem->size.keys, sizeof *types, build->error);
     struct span *images = arena_allocate(build->arena, problem->size.keys, sizeof *images, build->error);

@@ -69,8 +69,8 @@ enum status build_token(const struct build *build, const char *place, const char
     if (found == NULL)
         return unknown_token(build, place, word, names->labels, names->count);
     if (next != NULL)
-        return error_usage(build->error, "%s: '%.80s' names tokens %zu and %zu; expected one, give its position", place,
-                           word, found->position + 1, next->position + 1);
+        return error_usage(build->error, "%s: '%.80s' is the name of tokens %zu and %zu; type a position", place, word,
+                           found->position + 1, next->position + 1);
     *position = found->position;
     return STATUS_OK;
 }

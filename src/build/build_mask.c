@@ -71,9 +71,9 @@ static enum status check_numbers(const struct build *build, const struct tensor 
         tensor_load(tensor, i, 1, &number);
         if (isfinite(number) || number == -INFINITY)
             continue;
-        return error_usage(build->error, "%s: attn_mask: %s: %s; expected a finite number, or minus infinity to forbid",
-                           build->inputs->source, tensor_place_of(tensor, i, place),
-                           isnan(number) ? "NaN" : "Infinity");
+        return error_usage(
+            build->error, "%s: attn_mask: %s: %s; expected a finite number, or minus infinity for a masked key",
+            build->inputs->source, tensor_place_of(tensor, i, place), isnan(number) ? "NaN" : "Infinity");
     }
     return STATUS_OK;
 }
@@ -95,8 +95,8 @@ static enum status check_meaning(const struct build *build, const struct tensor 
     if (!one)
         return STATUS_OK;
     return error_usage(build->error,
-                       "%s: attn_mask holds 0 and 1 alone, booleans or numbers to add; expected true for a key that is "
-                       "seen and false for one that is not, or 0 and null, minus infinity",
+                       "%s: attn_mask holds only 0 and 1: booleans, or numbers to add? Write true for an allowed key "
+                       "and false for a masked key, or 0 and null",
                        build->inputs->source);
 }
 
@@ -134,7 +134,7 @@ static enum status make_slopes(const struct build *build)
     if (build->options->alibi == ALIBI_OFF)
         return STATUS_OK;
     if (problem->mask.alibi_slopes != NULL)
-        return error_usage(build->error, "%s: alibi_slopes are given, and %s makes others; expected one of them",
+        return error_usage(build->error, "%s: alibi_slopes and %s both set the slopes; leave one out",
                            build->inputs->source, BUILD_PLACE(build, OPTION_ALIBI));
     double *slopes = arena_allocate(build->arena, heads, sizeof *slopes, build->error);
     if (slopes == NULL)
@@ -190,7 +190,7 @@ static enum status take_relative(const struct build *build)
     if ((double)mask->relative_distance > (double)mask->buckets / (mask->both_ways ? 4 : 2))
         return mask_list_buckets(mask, build->arena, build->error);
     return error_usage(build->error,
-                       "--relative-distance %lld is within the buckets of single distances; expected more "
+                       "--relative-distance %lld is too small: the first buckets hold one distance each; expected more "
                        "than %zu",
                        (long long)mask->relative_distance, mask->buckets / (mask->both_ways ? 4 : 2));
 }
@@ -246,8 +246,7 @@ static enum status take_given(const struct build *build)
         const enum option_id id = options_find(row->option, strlen(row->option));
         mask->given[rule].number = (int64_t) * (const uint64_t *)((const char *)build->options + OPTIONS[id].offset);
         if (mask->given[rule].number > 0 && row->causal && !mask->causal)
-            return error_usage(build->error, "%s is of a causal mask, and this one is not; expected --causal",
-                               BUILD_PLACE(build, id));
+            return error_usage(build->error, "%s needs a causal mask; add --causal", BUILD_PLACE(build, id));
     }
     return STATUS_OK;
 }

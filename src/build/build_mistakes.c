@@ -39,17 +39,17 @@ static const char *why_not_drawn(const struct build *build, const struct options
     const bool given = build->weights != NULL || (build->inputs != NULL && parameters_present(build->inputs));
     if (before->init == options->init && before->seed == options->seed && before->skip == options->skip &&
         before->stacked == options->stacked && before->rng == options->rng && before->d_out == options->d_out)
-        return "it is what is asked for";
+        return "it is the layer that you asked for";
     if (given && (before->stacked != options->stacked || before->d_out != options->d_out))
         return "no parameters are drawn";
     if (options->qkv_bias && options->init != before->init && options->init != INIT_LINEAR)
         return "torch.rand and torch.randn draw no biases";
     if (options->stacked && options->kv_heads > 0 && options->kv_heads != options->heads)
-        return "stacked heads have a key and value each";
+        return "each stacked head has its own key and value";
     if (!options->stacked && options->heads > 0 && options->d_out % options->heads > 0)
-        return "d_out is no multiple of the heads";
+        return "d_out is not a multiple of the heads";
     if (before->d_out != options->d_out && breaks_pairs(options))
-        return "a head would have no such pairs of columns to turn";
+        return "a head has no such pairs of columns to rotate";
     return NULL;
 }
 
@@ -144,8 +144,8 @@ enum status build_mistakes(const struct build *build)
     if (problem->loss.is_given && recipe->not_differentiable != NULL)
         return error_usage(
             build->error,
-            "%s: %s cannot be made here: it makes a stage otherwise than its formula, which has no gradients; "
-            "expected no --grad",
+            "%s: %s cannot be made here: it changes the formula of a stage, and attn has no gradients of that; "
+            "leave out --grad",
             BUILD_PLACE(build, OPTION_MISTAKE), recipe->not_differentiable);
     *right = *problem;
     *problem = recipe->problem;
@@ -171,9 +171,8 @@ enum status build_mistaken_gradients(const struct build *build)
                 if (MISTAKES[problem->mistake.choices[i].id].slot == REPLACED[k].slot &&
                     problem->chosen.stages[shown] == REPLACED[k].stage)
                     return error_usage(build->error,
-                                       "%s: %s cannot be made here: it reads other %s than those that are given, by "
-                                       "which %s would be; expected "
-                                       "--stages without it",
+                                       "%s: %s cannot be made here: it replaces %s that are given, so attn cannot show "
+                                       "%s; leave that out of --stages",
                                        BUILD_PLACE(build, OPTION_MISTAKE),
                                        MISTAKES[problem->mistake.choices[i].id].name, REPLACED[k].what,
                                        stage_name(REPLACED[k].stage));

@@ -12,15 +12,16 @@ static enum status check_name_of_weights(const struct build *build, const char *
                                 INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_IGNORED);
     if (passed || weights->is_result || build->layer != NULL)
         return STATUS_OK;
-    return error_usage(build->error, "%s: %s is no parameter, and --weights takes nothing else; %s", weights->source,
-                       name, kind & INPUT_FILE_MASKING ? "expected it in the input" : "expected names such as W_query");
+    return error_usage(build->error, "%s: %s is not a parameter, and --weights takes only parameters; %s",
+                       weights->source, name,
+                       kind & INPUT_FILE_MASKING ? "put it into the input" : "expected names such as W_query");
 }
 
 static enum status refuse_stage(const struct build *build, const char *name)
 {
     const bool given = !problem_projects(build->problem);
     return error_usage(build->error,
-                       "%s: %s is a stage, which %s computes; expected %s, or a result, which says \"attn\"",
+                       "%s: %s is a stage, which %s computes; expected %s, or a whole result with its key \"attn\"",
                        build->inputs->source, name, MECHANISMS[build->problem->mechanism].name,
                        given ? "query, key and value" : "parameters such as W_query");
 }
@@ -29,7 +30,8 @@ static enum status refuse_stage(const struct build *build, const char *name)
 static enum status check_name_of_sdpa(const struct build *build, const char *name, unsigned kind)
 {
     if (kind & (INPUT_FILE_INPUTS | INPUT_FILE_KEYS | INPUT_FILE_PARAMETER))
-        return error_usage(build->error, "%s: %s has no place here: sdpa takes query, key and value as they are",
+        return error_usage(build->error,
+                           "%s: %s does not belong here: sdpa takes query, key and value and has no parameters",
                            build->inputs->source, name);
     return kind == INPUT_FILE_STAGE ? refuse_stage(build, name) : STATUS_OK;
 }
@@ -39,8 +41,8 @@ static enum status check_name_of_module(const struct build *build, const char *n
     const char *source = build->inputs->source, *mechanism = MECHANISMS[build->problem->mechanism].name;
     const enum stage stage = stage_find(name, strlen(name));
     if (kind & INPUT_FILE_CACHE)
-        return error_usage(build->error, "%s: %s belongs to attn sdpa; %s makes key and value of its inputs", source,
-                           name, mechanism);
+        return error_usage(build->error, "%s: %s belongs to attn sdpa; %s computes key and value from its inputs",
+                           source, name, mechanism);
     if (kind & INPUT_FILE_OPERAND)
         return error_usage(build->error,
                            "%s: %s is a stage, which %s computes; expected W_%s or W_%s.weight, or attn sdpa, which "
@@ -57,8 +59,8 @@ static enum status check_name(const struct build *build, const struct input_file
     if (input->is_result)
         return STATUS_OK;
     if (strcmp(name, "layout") == 0 || strcmp(name, "lacks") == 0)
-        return error_usage(build->error, "%s: %s is what a result says of itself; expected \"attn\" beside it",
-                           input->source, name);
+        return error_usage(build->error, "%s: %s belongs to a result; expected the key \"attn\" too", input->source,
+                           name);
     return !problem_projects(build->problem) ? check_name_of_sdpa(build, name, kind)
                                              : check_name_of_module(build, name, kind);
 }
@@ -81,7 +83,7 @@ static enum status check_mechanism(const struct build *build)
     const char *mechanism = MECHANISMS[build->problem->mechanism].name;
     if (inputs->is_result || inputs->mechanism == NULL || strcmp(inputs->mechanism, mechanism) == 0)
         return STATUS_OK;
-    return error_usage(build->error, "%s: mechanism is '%.40s', but the command says %s; expected them to be the same",
+    return error_usage(build->error, "%s: mechanism is '%.40s', but you typed attn %s; expected the same",
                        inputs->source, inputs->mechanism, mechanism);
 }
 

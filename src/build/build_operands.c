@@ -33,17 +33,15 @@ static enum status find_operands(const struct build *build, struct operand opera
     if (!build_has_pages(build) &&
         (input_file_find(inputs, "key_cache") != NULL || input_file_find(inputs, "value_cache") != NULL))
         return error_usage(build->error,
-                           "%s: no \"block_table\", which says where in key_cache and value_cache the keys of an item "
-                           "are; expected it too",
+                           "%s: no \"block_table\"; key_cache and value_cache need it "
+                           "to find the keys of an item",
                            inputs->source);
     if (inputs->part != NULL)
-        return error_usage(build->error, "%s: is part %.80s of a result; expected the whole, which attn join makes",
+        return error_usage(build->error, "%s: is part %.80s of a result; put the parts together with attn join",
                            inputs->source, inputs->part);
     if (inputs->lacks != NULL)
-        return error_usage(
-            build->error,
-            "%s: is a result that lacks %.80s of what it was made from; expected one with --stages inputs",
-            inputs->source, inputs->lacks);
+        return error_usage(build->error, "%s: is a result without %.80s; make one with --stages inputs", inputs->source,
+                           inputs->lacks);
     for (size_t i = 0; i < 3; i++) {
         const char *name = (build_has_pages(build) ? IN_PAGES : NAMES)[i];
         const struct file_tensor *found = input_file_find(inputs, name);
@@ -65,7 +63,7 @@ static enum status unpack_shape(const struct build *build, struct operand *opera
     const struct tensor *tensor = operand->tensor;
     const size_t width = tensor->shape[tensor->rank - 1];
     if (width % heads != 0)
-        return error_usage(build->error, "%s: %s is %s, whose %zu columns %zu heads cannot share",
+        return error_usage(build->error, "%s: %s is %s, whose %zu columns are not divisible by %zu heads",
                            build->inputs->source, operand->name, SHAPE_TEXT(tensor), width, heads);
     operand->packed = true;
     operand->shape[0] = tensor->rank == 3 ? tensor->shape[0] : 1;
@@ -81,11 +79,10 @@ static enum status take_sequences(const struct build *build, struct operand *ope
     const struct tensor *tensor = operand->tensor;
     if (tensor->rank != 3)
         return error_usage(build->error,
-                           "%s: %s is %s; expected T x H x d, all tokens of all sequences, beside cu_seqlens_q",
+                           "%s: %s is %s; expected T x H x d, all tokens of all sequences, with cu_seqlens_q",
                            build->inputs->source, operand->name, SHAPE_TEXT(tensor));
     if (heads > 0 && heads != tensor->shape[1])
-        return error_usage(build->error,
-                           "%s: %s is %s, T x H x d beside cu_seqlens_q: %s %zu is another number of heads",
+        return error_usage(build->error, "%s: %s is %s, T x H x d with cu_seqlens_q: it does not agree with %s %zu",
                            build->inputs->source, operand->name, SHAPE_TEXT(tensor), BUILD_PLACE(build, id), heads);
     operand->packed = true;
     operand->shape[0] = 1;
@@ -100,12 +97,11 @@ static enum status take_paged_query(const struct build *build, struct operand *o
 {
     const struct tensor *query = operand->tensor;
     if (query->rank != 4)
-        return error_usage(build->error, "%s: query is %s; expected B x T x H x d beside block_table",
+        return error_usage(build->error, "%s: query is %s; expected B x T x H x d with block_table",
                            build->inputs->source, SHAPE_TEXT(query));
     if (heads > 0 && heads != query->shape[2])
         return error_usage(build->error,
-                           "%s: query is %s, B x T x H x d beside block_table: %s %zu is another number "
-                           "of heads",
+                           "%s: query is %s, B x T x H x d with block_table: it does not agree with %s %zu",
                            build->inputs->source, SHAPE_TEXT(query), BUILD_PLACE(build, OPTION_HEADS), heads);
     operand->packed = true;
     memcpy(operand->shape, (size_t[]){query->shape[0], query->shape[2], query->shape[1], query->shape[3]},
@@ -124,7 +120,7 @@ static enum status take_pages(const struct build *build, struct operand operands
         return build->error->status;
     if (kv_given > 0 && kv_given != pages->key.shape[2])
         return error_usage(build->error,
-                           "%s: key_cache is %s, pages x page size x H_kv x d: %s %zu is another number of heads",
+                           "%s: key_cache is %s, pages x page size x H_kv x d: it does not agree with %s %zu",
                            build->inputs->source, SHAPE_TEXT(&input_file_find(build->inputs, "key_cache")->tensor),
                            BUILD_PLACE(build, OPTION_KV_HEADS), kv_given);
     for (size_t i = 1; i < 3; i++) {
@@ -154,7 +150,7 @@ static enum status take_shape(const struct build *build, struct operand *operand
     for (size_t axis = 0; axis < 4; axis++)
         operand->shape[axis] = axis + rank < 4 ? 1 : tensor->shape[axis + rank - 4];
     if (heads > 0 && heads != operand->shape[1])
-        return error_usage(build->error, "%s: %s is %s, B x H x T x d: %s %zu is another number of heads",
+        return error_usage(build->error, "%s: %s is %s, B x H x T x d: it does not agree with %s %zu",
                            build->inputs->source, operand->name, SHAPE_TEXT(tensor), BUILD_PLACE(build, id), heads);
     return STATUS_OK;
 }
@@ -190,8 +186,8 @@ static enum status check_shapes(const struct build *build, const struct operand 
     if (key->shape[1] == 0 || query->shape[1] % key->shape[1] != 0)
         return error_usage(
             build->error,
-            "%s: query has %zu head%s, key and value have %zu; expected a multiple of theirs: each of them "
-            "serves equally many",
+            "%s: query has %zu head%s, key and value have %zu; expected a multiple of that: each head of key "
+            "serves equally many of query",
             build->inputs->source, query->shape[1], query->shape[1] == 1 ? "" : "s", key->shape[1]);
     return STATUS_OK;
 }
@@ -324,15 +320,15 @@ static enum status take_all(const struct build *build, const struct operand *ope
     const struct operand past_operands[] = {{.name = "past_key", .tensor = past_key},
                                             {.name = "past_value", .tensor = past_value}};
     if ((past_key == NULL) != (past_value == NULL))
-        return error_usage(build->error, "%s: past_key and past_value go together; expected both or none",
+        return error_usage(build->error, "%s: past_key and past_value go together; give both or none",
                            build->inputs->source);
     if (past_key != NULL && past_key->shape[2] != past_value->shape[2])
         return misfit(build, &past_operands[0], &past_operands[1], "as many tokens");
     const bool has_past = past_key != NULL || build->inputs->empty_past;
     if (has_past && input_file_find(build->inputs, "kv_lengths") != NULL)
         return error_usage(build->error,
-                           "%s: past_key and kv_lengths are both given; expected one of them: lengths "
-                           "say how much of a whole cache counts",
+                           "%s: past_key and kv_lengths exclude each other; leave one out: lengths "
+                           "say how much of a cache counts",
                            build->inputs->source);
     if (take_operand(build, &operands[0], NULL, NULL, &problem->given.operands[0]) ||
         take_operand(build, &operands[1], past_key, "past_key", &problem->given.operands[1]) ||
@@ -381,11 +377,10 @@ enum status build_operands(const struct build *build)
     if (find_operands(build, operands) != STATUS_OK)
         return build->error->status;
     if (heads == 0 && kv_heads > 0 && operands[1].tensor->rank < 4 && !build_has_sequences(build))
-        return error_usage(
-            build->error,
-            "%s %zu without --heads: both say how query, key and value are packed; expected --heads too, "
-            "or neither",
-            BUILD_PLACE(build, OPTION_KV_HEADS), kv_heads);
+        return error_usage(build->error,
+                           "%s %zu without --heads: packed heads need both; add --heads, "
+                           "or leave it out",
+                           BUILD_PLACE(build, OPTION_KV_HEADS), kv_heads);
     if (build_has_pages(build) ? take_pages(build, operands, heads, kv_given, &pages)
                                : take_shapes(build, operands, heads, kv_heads, kv_given))
         return build->error->status;

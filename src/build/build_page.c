@@ -23,7 +23,7 @@ enum status build_page_stages(const struct build *build)
         const enum stage stage = problem->chosen.stages[i];
         if (!STAGES[stage].on_page)
             return error_usage(build->error,
-                               "--stages: a page does not show '%s'; expected T x T stages, such as scores,weights, "
+                               "--stages: a page does not show '%s'; type T x T stages, such as scores,weights, "
                                "and context",
                                stage_name(stage));
         draws = draws || stage_is_square(stage);
@@ -84,19 +84,19 @@ enum status build_page(const struct build *build)
     if (!options_format(build->options)->computes)
         return STATUS_OK;
     if (problem->rounding.when == ROUNDING_OPERATIONS)
-        return error_usage(build->error, "--rounding operations is not what a page computes; expected --rounding "
+        return error_usage(build->error, "a page cannot compute --rounding operations; type --rounding "
                                          "stages, or another --format");
     if (rounds_between(problem))
         return error_usage(build->error,
-                           "--rounding transformers: what %s rounds between the scores and the context is not what a "
-                           "page computes; expected --rounding stages, or another --format",
+                           "--rounding transformers: %s rounds between scores and context, which no page computes; "
+                           "type --rounding stages, or another --format",
                            problem->rounding.family->name);
     if (problem->mask.images != NULL)
-        return error_usage(build->error, "a page does not compute --token-types; expected another --format");
+        return error_usage(build->error, "a page does not compute --token-types; type another --format");
     if (problem->masks && mask_is_given(&problem->mask) && build_mask_entries(build) != STATUS_OK)
         return build->error->status;
     if (build->options->kernel == PATH_FUSED)
-        return error_usage(build->error, "--kernel fused never forms the T x T stages that a page shows; expected "
+        return error_usage(build->error, "--kernel fused never forms the T x T stages that a page shows; type "
                                          "--kernel auto or reference");
     const double rows = (double)problem->chosen.row_count, keys = (double)problem->size.keys,
                  items = (double)problem->size.items;
@@ -108,15 +108,14 @@ enum status build_page(const struct build *build)
         (problem->drop.share > 0 ? items * (double)problem->size.heads * rows * keys / 32 : 0) +
         (problem->mistake.recipe != NULL ? made_numbers(problem) : 0);
     if (numbers > PAGE_NUMBERS)
-        return error_usage(
-            build->error,
-            "inputs, query, key, value, mask and what dropout keeps are as much as %.0f numbers, a page holds "
-            "at most %d; expected fewer "
-            "queries, as --query asks for, or a shorter input",
-            numbers, PAGE_NUMBERS);
+        return error_usage(build->error,
+                           "the job has %.0f numbers, and a page holds "
+                           "at most %d; ask for fewer "
+                           "queries with --query, or give a shorter input",
+                           numbers, PAGE_NUMBERS);
     if (rows * keys > PAGE_CELLS)
         return error_usage(build->error,
-                           "%zu x %zu are more cells than the %d that a page draws; expected fewer queries, as in "
+                           "%zu x %zu are more cells than the %d that a page draws; ask for fewer queries, as in "
                            "--query 1-%zu",
                            problem->chosen.row_count, problem->size.keys, PAGE_CELLS, PAGE_CELLS / problem->size.keys);
     return STATUS_OK;

@@ -22,22 +22,21 @@ static enum status check_beside(const struct build *build)
     for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0] && !build->inputs->is_result; i++)
         if (input_file_find(build->inputs, OTHERS[i]) != NULL)
             return error_usage(build->error,
-                               "%s: %s has no place beside block_table; expected keys and values in "
+                               "%s: %s does not go with block_table; put keys and values into "
                                "key_cache and value_cache alone",
                                build->inputs->source, OTHERS[i]);
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
         if (input_file_find(build->inputs, needed[i]) == NULL)
             return error_usage(build->error,
-                               "%s: no \"%s\"; beside block_table sdpa expects query, key_cache, value_cache and %s",
+                               "%s: no \"%s\"; with block_table, sdpa expects query, key_cache, value_cache and %s",
                                build->inputs->source, needed[i],
                                in_sequence ? "cu_seqlens_q, and kv_lengths or cu_seqlens_k" : "kv_lengths");
     if (ends && input_file_find(build->inputs, "kv_lengths") != NULL)
-        return error_usage(
-            build->error, "%s: kv_lengths and cu_seqlens_k both say how many keys a sequence has; expected one of them",
-            build->inputs->source);
-    if (build->options->empty_row == EMPTY_ROW_MEAN)
         return error_usage(build->error,
-                           "%s mean would take values that no page holds; expected zero or nan beside block_table",
+                           "%s: kv_lengths and cu_seqlens_k both say how many keys a sequence has; leave one out",
+                           build->inputs->source);
+    if (build->options->empty_row == EMPTY_ROW_MEAN)
+        return error_usage(build->error, "%s mean would need values that no page holds; type zero or nan",
                            BUILD_PLACE(build, OPTION_EMPTY_ROW));
     return STATUS_OK;
 }
@@ -136,7 +135,7 @@ static enum status take_page(const struct build *build, const struct tensor *tab
     tensor_load(table, item * pages->per_item + at, 1, &page);
     if (!(page >= 0 && page < (double)all && page == floor(page)))
         return error_usage(build->error,
-                           "%s: block_table[%zu][%zu] is page %g of %zu, and %s says that it is read; expected "
+                           "%s: block_table[%zu][%zu] is page %g of %zu, and %s uses it; expected "
                            "0..%zu",
                            build->inputs->source, item, at, page, all, says, all - 1);
     size_t *number = &numbering->number[(size_t)page];
@@ -226,7 +225,7 @@ static enum status end_sequences(const struct build *build, size_t items, const 
 {
     pages->keys = (size_t)pages->starts[items];
     if (pages->keys == 0)
-        return error_usage(build->error, "%s: %s: no sequence has a key; expected one at least", build->inputs->source,
+        return error_usage(build->error, "%s: %s: no sequence has a key; expected at least one", build->inputs->source,
                            lengths->name);
     if (strcmp(lengths->name, "kv_lengths") != 0)
         return STATUS_OK;

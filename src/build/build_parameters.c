@@ -78,11 +78,12 @@ static enum status check_groups(const struct build *build)
     const struct problem *problem = build->problem;
     const char *kv_place = BUILD_PLACE(build, OPTION_KV_HEADS);
     if (build->options->stacked && problem->size.kv_heads != problem->size.heads)
-        return error_usage(build->error, "%s %zu does not go with --stacked, whose heads have a key and value each",
+        return error_usage(build->error, "%s %zu does not go with --stacked, where each head has its own key and value",
                            kv_place, problem->size.kv_heads);
     if (problem->size.heads % problem->size.kv_heads == 0)
         return STATUS_OK;
-    return error_usage(build->error, "%s %zu is not divisible by %s %zu: each head of key serves equally many of query",
+    return error_usage(build->error,
+                       "%s %zu is not divisible by %s %zu: each head of key serves equally many heads of query",
                        BUILD_PLACE(build, OPTION_HEADS), problem->size.heads, kv_place, problem->size.kv_heads);
 }
 
@@ -108,7 +109,7 @@ static enum status plan_parameters(const struct build *build)
     const bool multihead = MECHANISMS[problem->mechanism].splits;
     if (multihead && options->heads == 0)
         return error_usage(build->error,
-                           "multihead needs the number of heads: --heads N, or \"heads\" in the settings");
+                           "multihead needs the number of heads: type --heads N, or set \"heads\" in the settings");
     problem->size.has_heads = multihead;
     problem->size.heads = multihead ? (size_t)options->heads : 1;
     problem->size.kv_heads = multihead && options->kv_heads > 0 ? (size_t)options->kv_heads : problem->size.heads;
@@ -160,7 +161,7 @@ enum status build_parameters(const struct build *build)
         build->inputs != NULL && build->inputs->is_result ? mechanism_find(build->inputs->mechanism) : MECHANISM_COUNT;
     if (of_result != MECHANISM_COUNT && MECHANISMS[of_result].opens && !given)
         return error_usage(build->error,
-                           "%s is a result of layer, which leaves its parameters in the checkpoint; expected attn "
+                           "%s is a result of layer, and its parameters are in the checkpoint; type attn "
                            "layer with --weights MODEL and --layer N, or a result with --stages inputs,parameters",
                            build->inputs->source);
     if (MECHANISMS[problem->mechanism].opens && !given)
@@ -170,7 +171,7 @@ enum status build_parameters(const struct build *build)
     if (plan_parameters(build) != STATUS_OK || (given && take_parameters(build, input) != STATUS_OK))
         return build->error->status;
     if (!given && options->qkv_bias && options->init != INIT_LINEAR)
-        return error_usage(build->error, "%s goes with --init linear alone: torch.rand and torch.randn draw no bias",
+        return error_usage(build->error, "%s needs --init linear: torch.rand and torch.randn draw no bias",
                            BUILD_PLACE(build, OPTION_QKV_BIAS));
     if (check_division(build) != STATUS_OK)
         return build->error->status;

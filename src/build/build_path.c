@@ -20,9 +20,9 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
     if (problem->drop.share > 0)
         return "dropout draws for each of T x T weights, which it never forms";
     if (problem->rounding.when != ROUNDING_STAGES)
-        return "it rounds its result once; expected --rounding stages";
+        return "it rounds its result once; type --rounding stages";
     if (problem->mask.alibi_slopes != NULL && problem->mask.places.rounds)
-        return "slopes that are scaled are rounded on the way, by the reference alone";
+        return "only the reference rounds scaled slopes on the way";
     if (problem->rounding.softmax_dtype != problem->rounding.dtype && problem->rounding.softmax_dtype != number) {
         snprintf(text, size, "its softmax is in %s; expected --softmax-dtype %s", dtype_title(number),
                  dtype_name(number));
@@ -121,14 +121,13 @@ enum status build_path(const struct build *build)
     if (forced && why != NULL)
         return error_usage(build->error, "--kernel %s: %s", name, why);
     if (forced && (problem->mistake.recipe != NULL || problem->mistake.backward != NULL))
-        return error_usage(build->error, "--kernel %s: it makes no mistakes; expected --kernel auto", name);
+        return error_usage(build->error, "--kernel %s: it cannot make mistakes; type --kernel auto", name);
     if (path == PATH_FAST16 && problem_projects(problem))
-        return error_usage(build->error,
-                           "--kernel fast16 is for sdpa: what is projected is held in %s; expected --kernel fused",
+        return error_usage(build->error, "--kernel fast16 is for sdpa: a projection is held in %s; type --kernel fused",
                            dtype_title(problem->path.projector->number));
     if (path == PATH_FAST16 && dtype_size(problem->rounding.dtype) != 2)
         return error_usage(build->error,
-                           "--kernel fast16 is for numbers of 16 bits, and these are %s; expected --dtype bf16 or f16",
+                           "--kernel fast16 needs numbers of 16 bits, and these are %s; type --dtype bf16 or f16",
                            dtype_title(problem->rounding.dtype));
     problem->path.forced = forced ? name : NULL;
     problem->path.fused = forced || (path == PATH_AUTO && large && why == NULL);

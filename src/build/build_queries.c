@@ -24,10 +24,10 @@ static enum status select_part(const struct build *build)
     if (parts == 0)
         return STATUS_OK;
     if (parts > problem->chosen.row_count)
-        return error_usage(build->error, "--part %s: there are only %zu queries; expected at most as many parts",
+        return error_usage(build->error, "--part %s: there are only %zu queries; ask for at most that many parts",
                            build->options->part_text, problem->chosen.row_count);
     if (!options_format(build->options)->holds_part)
-        return error_usage(build->error, "--part writes .safetensors, which says what it is part of; expected --out "
+        return error_usage(build->error, "--part writes .safetensors; type --out "
                                          "PART.safetensors");
     shard_select(problem, part, parts);
     return note_line(build);

@@ -16,8 +16,9 @@ static enum status parse_item(const struct build *build, const char *place, cons
     const bool range = digit && *end == '-' && end[1] >= '0' && end[1] <= '9';
     const unsigned long long last = range ? strtoull(end + 1, &end, 10) : first;
     if (!digit || end != item + length || last > ROPE_POSITION_LIMIT)
-        return error_usage(build->error, "%s: '%.*s' is no position; expected whole numbers from 0 on, as in 0,1,4-9",
-                           place, (int)memory_smaller(length, 40), item);
+        return error_usage(build->error,
+                           "%s: '%.*s' is not a position; expected whole numbers from 0 on, as in 0,1,4-9", place,
+                           (int)memory_smaller(length, 40), item);
     if (last < first)
         return error_usage(build->error, "%s: %.*s runs backwards; expected %llu-%llu", place,
                            (int)memory_smaller(length, 40), item, last, first);
@@ -70,7 +71,7 @@ static enum status list_positions(const struct build *build, size_t *queries, si
         const size_t at = queries[i] - problem->rotation.past;
         if (queries[i] < problem->rotation.past || at >= fresh ||
             queries[i] < mask_sequence(&problem->mask, i % problem->size.queries).first)
-            return error_usage(build->error, "--positions: query %zu stands at none of the %zu new keys",
+            return error_usage(build->error, "--positions: query %zu has the position of none of the %zu new keys",
                                i % problem->size.queries + 1, fresh);
         queries[i] = listed[at];
     }
@@ -96,7 +97,7 @@ static enum status check_alone(const struct build *build)
     for (size_t i = 0; i < sizeof IDS / sizeof IDS[0]; i++) {
         const enum origin origin = build->options->origin[IDS[i]];
         if (origin == ORIGIN_COMMAND_LINE || (origin == ORIGIN_FILE && !build->inputs->is_result))
-            return error_usage(build->error, "%s without a rotation; expected --rope half or pairs too",
+            return error_usage(build->error, "%s needs a rotation; add --rope half or pairs",
                                BUILD_PLACE(build, IDS[i]));
     }
     return STATUS_OK;

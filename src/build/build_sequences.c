@@ -79,14 +79,13 @@ static enum status check_alone(const struct build *build)
     const bool in_pages = build_has_pages(build); /* then lengths are those of pages */
     for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
         if (input_file_find(build->inputs, OTHERS[i]) != NULL && !(in_pages && strcmp(OTHERS[i], "kv_lengths") == 0))
-            return error_usage(build->error, "%s: %s and cu_seqlens_q are both given; expected one of them",
+            return error_usage(build->error, "%s: %s and cu_seqlens_q exclude each other; leave one out",
                                build->inputs->source, OTHERS[i]);
     if (build->options->empty_row == EMPTY_ROW_MEAN)
-        return error_usage(build->error,
-                           "%s mean would take the values of other sequences; expected zero or nan beside cu_seqlens_q",
+        return error_usage(build->error, "%s mean would need values of other sequences; type zero or nan",
                            BUILD_PLACE(build, OPTION_EMPTY_ROW));
     if (options_format(build->options)->computes)
-        return error_usage(build->error, "%s: a page draws one sequence; expected another --format beside cu_seqlens_q",
+        return error_usage(build->error, "%s: a page draws one sequence; with cu_seqlens_q type another --format",
                            build->inputs->source);
     return STATUS_OK;
 }
@@ -101,12 +100,12 @@ static enum status take_keys(const struct build *build, const struct build_pages
     if (take_starts(build, "cu_seqlens_k", problem->size.keys, pages != NULL ? "the pages" : "key", &of_keys, &own))
         return build->error->status;
     if (queries == NULL)
-        return error_usage(build->error, "%s: cu_seqlens_k without cu_seqlens_q; expected both, or the latter alone",
+        return error_usage(build->error, "%s: cu_seqlens_k without cu_seqlens_q; give both, or cu_seqlens_q alone",
                            build->inputs->source);
     *keys = pages != NULL ? pages->starts : own != NULL ? own : queries;
     if (*keys == queries && problem->size.keys != problem->size.queries)
         return error_usage(build->error,
-                           "%s: query has %zu tokens, key has %zu; expected as many, or cu_seqlens_k beside "
+                           "%s: query has %zu tokens, key has %zu; give as many, or add cu_seqlens_k to "
                            "cu_seqlens_q",
                            build->inputs->source, problem->size.queries, problem->size.keys);
     if (of_keys != count)

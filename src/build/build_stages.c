@@ -9,14 +9,12 @@ static enum status check_given(const struct build *build, const char *place)
 {
     const struct options *options = build->options;
     if (options_format(options)->pictures)
-        return error_usage(build->error, "%s: the inputs of sdpa are no one table to draw; expected query,key,value",
-                           place);
+        return error_usage(build->error, "%s: sdpa has three inputs to draw; type query,key,value", place);
     if (options->parts > 0)
-        return error_usage(build->error, "%s: the inputs of sdpa are in no part; expected --stages without them",
-                           place);
+        return error_usage(build->error, "%s: a part holds no inputs of sdpa; leave them out of --stages", place);
     for (size_t i = 0; i < options->stage_count; i++)
         if (STAGES[options->stages[i]].operand)
-            return error_usage(build->error, "%s: '%s' is one of the inputs of sdpa; expected one of both", place,
+            return error_usage(build->error, "%s: inputs of sdpa include '%s'; leave one of them out", place,
                                stage_name(options->stages[i]));
     return STATUS_OK;
 }
@@ -25,9 +23,9 @@ enum status build_check_stage(const struct build *build, const char *place, enum
 {
     const struct problem *problem = build->problem;
     if (!problem_projects(problem) && stage == STAGE_PARAMETERS)
-        return error_usage(build->error, "%s: sdpa has no 'parameters'; what it is given are inputs", place);
+        return error_usage(build->error, "%s: sdpa has no 'parameters'; type inputs for what it is given", place);
     if (stage == STAGE_KEY_INPUTS && !problem->given.is_cross)
-        return error_usage(build->error, "%s: there are no key_inputs; expected --key-inputs FILE, or other stages",
+        return error_usage(build->error, "%s: there are no key_inputs; add --key-inputs FILE, or type other stages",
                            place);
     if (!problem_projects(problem) && stage == STAGE_INPUTS && check_given(build, place) != STATUS_OK)
         return build->error->status;
@@ -116,8 +114,8 @@ static enum status follow_cell(const struct build *build)
         if (made_from & STAGE_BIT(stage) && !stage_is_attended((enum stage)stage))
             explain_stage(problem, (enum stage)stage);
     if (problem->chosen.explained_count == 0)
-        return error_usage(build->error, "--explain %.80s is made from none of --stages %.80s", build->options->cell,
-                           build->options->stages_text);
+        return error_usage(build->error, "--explain %.80s uses none of --stages %.80s; leave --stages out",
+                           build->options->cell, build->options->stages_text);
     return STATUS_OK;
 }
 

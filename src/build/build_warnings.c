@@ -48,16 +48,15 @@ static const char *why_no_draws(const struct build *build, enum option_id id, ch
     const struct problem *problem = build->problem;
     const bool dropout = problem->drop.share > 0, draws = dropout || draws_parameters(problem);
     if (id == OPTION_RNG && build->options->rng == TORCH_RANDOM_SCALAR && draws)
-        snprintf(text, WARNING_BYTES,
-                 "torch-scalar differs from torch in nn.Linear alone, and nothing is drawn for one");
+        snprintf(text, WARNING_BYTES, "torch-scalar differs from torch only in nn.Linear, and this job draws none");
     else if (problem->parameters.given)
         snprintf(text, WARNING_BYTES, "the parameters come from %s, and %s", problem->parameters.source,
-                 dropout ? "dropout has a seed of its own" : "there is no dropout");
+                 dropout ? "dropout has its own seed" : "there is no dropout");
     else if (!problem_projects(problem))
-        snprintf(text, WARNING_BYTES, "sdpa draws for dropout alone, %s",
-                 dropout ? "which has a seed of its own" : "and there is none");
+        snprintf(text, WARNING_BYTES, "sdpa draws only for dropout, %s",
+                 dropout ? "which has its own seed" : "and there is none");
     else
-        snprintf(text, WARNING_BYTES, "torch-mkl differs from torch in dropout alone, and there is none");
+        snprintf(text, WARNING_BYTES, "torch-mkl differs from torch only in dropout, and there is none");
     return text;
 }
 
@@ -106,24 +105,24 @@ static enum status warn_of_numbers(const struct build *build)
         {OPTION_CHUNK, options->prefill > 0 && options->prefill == problem->size.queries, "--prefill takes all tokens"},
         {OPTION_MASK_TRUE, !booleans, attn_mask->rank == 0 ? "there is no attn_mask" : "attn_mask holds numbers"},
         {OPTION_ALIGN, placed,
-         problem->rotation.has_past ? "past_key says where the queries stand"
-                                    : "kv_lengths says where the queries stand"},
+         problem->rotation.has_past ? "past_key gives the positions of the queries"
+                                    : "kv_lengths gives the positions of the queries"},
         {OPTION_ALIGN, !placed && packed && options->align == ALIGN_BOTTOM_RIGHT,
-         "the last query of a sequence meets its last key unless it is told otherwise"},
+         "the last query of a sequence is aligned with its last key by default"},
         {OPTION_ALIGN,
          !placed && !packed && options->align == ALIGN_BOTTOM_RIGHT && problem->size.queries == problem->size.keys,
          "there are as many queries as keys"},
-        {OPTION_TOKEN_TYPES, mask->images == NULL, "the mask is not causal, so all tokens see each other"},
+        {OPTION_TOKEN_TYPES, mask->images == NULL, "the mask is not causal, so all keys are allowed"},
         {OPTION_RESIDUAL, problem->given.residual && problem->parameters.norms[NORM_INPUTS].kind == NORM_NONE,
-         "there is no norm before this attention, which takes the residual stream as it is"},
+         "this attention takes the residual stream without a norm"},
         {OPTION_FAMILY, problem->layer == NULL && options->rounding != ROUNDING_TRANSFORMERS,
-         "without a checkpoint it says how --rounding transformers rounds, and no more"},
+         "without a checkpoint it only changes --rounding transformers"},
         {OPTION_ROUNDING,
          options->rounding == ROUNDING_TRANSFORMERS && problem->rounding.when == ROUNDING_STAGES && !rotates_in_float32,
-         "models round to their dtype alone, and here that is float32 or float64; expected --dtype bf16"},
+         "a model rounds only to its dtype, here float32 or float64; type --dtype bf16"},
         {OPTION_NORM, !problem->given.residual, "without --residual there is no norm of the inputs"},
-        {OPTION_NORM_EPS, !problem->given.residual && !normed, "nothing is normed"},
-        {OPTION_QK_NORM_EPS, !normed, "query and key are not normed"},
+        {OPTION_NORM_EPS, !problem->given.residual && !normed, "there is no norm"},
+        {OPTION_QK_NORM_EPS, !normed, "query and key have no norm"},
         {OPTION_RELATIVE_DISTANCE, problem->parameters.relative_bias.rank == 0, "there is no relative_bias.weight"},
         {OPTION_EMPTY_ROW, options->empty_row != EMPTY_ROW_ZERO && !problem->masks, "nothing is masked"},
     };

@@ -30,14 +30,14 @@ static enum status count_tokens(struct cut *cut, const struct input_file *input)
         const struct file_tensor *named = &input->tensors[i];
         if (input_file_kind(named->name) & (INPUT_FILE_CACHE | INPUT_FILE_KEYS))
             return error_usage(cut->build->error,
-                               "%s does not go with %s of %s: it takes out tokens that are query and key at once",
+                               "%s does not go with %s of %s: it removes tokens that are both query and key",
                                cut->place, named->name, input->source);
         if (!is_operand(named->name) || named->tensor.rank < 2)
             continue;
         const size_t tokens = named->tensor.shape[token_axis(&named->tensor)];
         if (cut->count != 0 && tokens != cut->count)
             return error_usage(cut->build->error,
-                               "%s takes out tokens that are query and key at once; %s: expected %zu rows in %s, as "
+                               "%s removes tokens that are both query and key; %s: expected %zu rows in %s, as "
                                "elsewhere, got %zu",
                                cut->place, input->source, cut->count, named->name, tokens);
         cut->count = tokens;
@@ -75,7 +75,7 @@ static enum status cut_mask(const struct cut *cut, struct tensor *mask)
 {
     const size_t last = mask->rank - 1, columns = mask->shape[last];
     if (columns > 1 && columns < cut->count)
-        return error_usage(cut->build->error, "%s: attn_mask has %zu columns for %zu keys; expected a whole one",
+        return error_usage(cut->build->error, "%s: attn_mask has %zu columns for %zu keys; expected a full one",
                            cut->place, columns, cut->count);
     if (columns == cut->count && cut_axis(cut, mask, last) != STATUS_OK)
         return cut->build->error->status;
@@ -131,8 +131,8 @@ enum status build_without(const struct build *build, struct input_file *rest)
     *rest = *input;
     if (build->keys != NULL || input->key_tokens.texts != NULL)
         return error_usage(build->error,
-                           "%s takes out tokens that are query and key at once, and here the keys have "
-                           "their own; expected an input without them",
+                           "%s removes tokens that are both query and key, and here the keys have "
+                           "their own; give an input without them",
                            place);
     if (count_tokens(&cut, input) != STATUS_OK)
         return build->error->status;
@@ -145,6 +145,6 @@ enum status build_without(const struct build *build, struct input_file *rest)
     for (size_t i = 0; i < cut.count; i++)
         cut.staying += !cut.out[i];
     if (cut.staying == 0)
-        return error_usage(build->error, "%s %.80s leaves no token; expected fewer", place, build->options->without);
+        return error_usage(build->error, "%s %.80s leaves no token; name fewer", place, build->options->without);
     return cut_tensors(&cut, rest) || cut_labels(&cut, rest) ? build->error->status : STATUS_OK;
 }

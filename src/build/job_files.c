@@ -60,7 +60,7 @@ static enum status read_layer(struct layer *layer, const struct options *options
         return STATUS_OK;
     const size_t number = (size_t)options->mistakes[i].form;
     if (number == layer->module->layer)
-        return error_usage(error, "--mistake: %s cannot be made here: it is what is asked for",
+        return error_usage(error, "--mistake: %s cannot be made here: it is the layer that you asked for",
                            MISTAKES[MISTAKE_DRAW_LAYER].name);
     return layer_ask(&asked, layer, number, arena, error) ? error->status : layer_read(layer, &asked, arena, error);
 }
@@ -74,11 +74,10 @@ static enum status refuse_inputs(const struct options *options, struct error *er
         return error_usage(error, JOB_FILES_NO_CHECKPOINT);
     if (options->in == NULL || !is_folder(options->in))
         return error->status;
-    return error_usage(error, "%s: a folder; expected hidden states, and the checkpoint behind --weights", options->in);
+    return error_usage(error, "%s: a folder; give hidden states here, and the checkpoint with --weights", options->in);
 }
 
-enum status job_files_read(struct job_files *job, const struct options *options, struct arena *arena,
-                           struct error *error)
+unsigned job_files_kinds(const struct options *options)
 {
     const bool init = options->command == COMMAND_INIT, given = !init && !MECHANISMS[options->mechanism].projects;
     unsigned kinds = INPUT_FILE_SETTINGS;
@@ -89,12 +88,24 @@ enum status job_files_read(struct job_files *job, const struct options *options,
         kinds |= INPUT_FILE_PARAMETER;
     if (!init && !given && options->key_inputs == NULL)
         kinds |= INPUT_FILE_KEYS;
+    return kinds;
+}
+
+enum status job_files_read(struct job_files *job, const struct options *options, struct arena *arena,
+                           struct error *error)
+{
     *job = (struct job_files){0};
-    if (options_read_inputs(options)) {
+    return job_files_add(job, options, arena, error);
+}
+
+enum status job_files_add(struct job_files *job, const struct options *options, struct arena *arena,
+                          struct error *error)
+{
+    if (job->inputs == NULL && options_read_inputs(options)) {
         job->inputs = &job->files[0];
         const char *in = options->in != NULL ? options->in : "-";
         if (options->random != NULL ? draw_inputs(&job->files[0], options, arena, error)
-                                    : load_file(in, kinds, arena, &job->files[0], error))
+                                    : load_file(in, job_files_kinds(options), arena, &job->files[0], error))
             return refuse_inputs(options, error);
     }
     if (options->key_inputs != NULL) {
@@ -120,6 +131,6 @@ enum status job_files_read(struct job_files *job, const struct options *options,
         load_file(options->weights, INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER, arena, &job->files[1], error);
     if (status == STATUS_OK || !is_folder(options->weights))
         return status;
-    return error_usage(error, "%s: a folder; expected a file of parameters, or attn layer, which takes a checkpoint",
+    return error_usage(error, "%s: a folder; give a file of parameters, or type attn layer for a checkpoint",
                        options->weights);
 }

@@ -29,4 +29,13 @@ bool job_files_want_input(const struct options *options);
 enum status job_files_read(struct job_files *job, const struct options *options, struct arena *arena,
                            struct error *error);
 
+/* The same where the first file may be there already: of what kinds it is then, bits of enum input_file_kind. */
+enum status job_files_add(struct job_files *job, const struct options *options, struct arena *arena,
+                          struct error *error);
+unsigned job_files_kinds(const struct options *options);
+
+/* attn page: the mechanism that takes the options and the input, which is read, or without a file a built-in one. The
+ * options become those of the mechanism's own command. */
+enum status job_files_choose(struct job_files *job, struct options *options, struct arena *arena, struct error *error);
+
 #endif

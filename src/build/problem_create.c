@@ -27,7 +27,7 @@ static enum status check_late_settings(const struct build *build)
     for (size_t i = 0; i < sizeof LATE / sizeof LATE[0]; i++)
         if (build->layer != NULL && !build->inputs->is_result && build->options->origin[LATE[i]] == ORIGIN_FILE)
             return error_usage(build->error,
-                               "%s: settings: %s comes too late, since it says which tensors are read; expected --%s",
+                               "%s: settings: %s decides which tensors attn reads, so a file cannot set it; type --%s",
                                build->inputs->source, OPTIONS[LATE[i]].name, OPTIONS[LATE[i]].name);
     return STATUS_OK;
 }
@@ -43,8 +43,8 @@ static enum status apply_settings(const struct build *build)
     if (inputs == NULL || inputs->is_result || build->options->origin[OPTION_RANDOM] != ORIGIN_FILE)
         return STATUS_OK;
     return error_usage(build->error,
-                       "%s: settings: random is no setting of an input, which holds its inputs; expected --random "
-                       "in place of a file",
+                       "%s: settings: random: the file has its own inputs; type --random SHAPE "
+                       "instead of a file",
                        inputs->source);
 }
 
@@ -54,12 +54,11 @@ static enum status check_family(const struct build *build)
     const struct family_row *family = build->problem->rounding.family;
     const char *asked = build->options->family;
     if (asked != NULL && family == NULL)
-        return error_usage(build->error, "--family '%s' is no model_type that is known; attn help families lists them",
-                           asked);
+        return error_usage(build->error, "unknown --family '%s'; attn help families lists them", asked);
     if (build->options->rounding != ROUNDING_TRANSFORMERS || (family != NULL && !family->by_hand))
         return STATUS_OK;
-    return error_usage(build->error, "--rounding transformers rounds as a model does, and no family is known; expected "
-                                     "--family TYPE, as attn help families lists them");
+    return error_usage(build->error, "--rounding transformers needs a model family; add "
+                                     "--family TYPE; attn help families lists them");
 }
 
 /* The module with its facts as they are used: what the input's settings say of it is said by them. */
@@ -122,8 +121,8 @@ static enum status forget_steps(const struct build *build)
     for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0] && turned; i++)
         if (options->origin[STEPS[i]] == ORIGIN_COMMAND_LINE)
             return error_usage(build->error,
-                               "--%s: query and key of %s are turned or scaled already; expected what they "
-                               "were before it",
+                               "--%s: query and key of %s are already rotated or scaled; give them as they "
+                               "were before",
                                OPTIONS[STEPS[i]].name, inputs->source);
     for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0]; i++)
         if (options->origin[STEPS[i]] == ORIGIN_FILE)
@@ -180,7 +179,7 @@ static enum status check_labels(const struct build *build, const char *source, c
     if (labels->texts == NULL)
         return STATUS_OK;
     if (labels->nested && !problem->size.has_batch)
-        return error_usage(build->error, "%s: %s is a list of lists, but inputs is no batch; expected a plain list",
+        return error_usage(build->error, "%s: %s is a list of lists, but inputs is not a batch; give a plain list",
                            source, name);
     if (labels->nested && labels->lists != problem->size.items)
         return error_usage(build->error,
@@ -220,7 +219,7 @@ static enum status take_tokens(const struct build *build)
     if (inputs == NULL)
         return STATUS_OK;
     if (key_tokens && problem_projects(problem) && !problem->given.is_cross)
-        return error_usage(build->error, "%s: key_tokens without key_inputs; expected both, or tokens alone",
+        return error_usage(build->error, "%s: key_tokens without key_inputs; give both, or tokens alone",
                            inputs->source);
     if (problem->given.is_cross || key_tokens)
         return take_both(build);
@@ -267,7 +266,7 @@ static enum status check_keys_file(const struct build *build)
     const struct input_file *keys = build->keys;
     for (size_t i = 0; i < keys->passed_count && !keys->is_result; i++)
         if ((input_file_kind(keys->passed[i]) & (INPUT_FILE_IGNORED | INPUT_FILE_SETTINGS)) == 0)
-            return error_usage(build->error, "%s: %s has no place here: --key-inputs takes inputs and tokens alone",
+            return error_usage(build->error, "%s: %s does not belong here: --key-inputs takes only inputs and tokens",
                                keys->source, keys->passed[i]);
     return STATUS_OK;
 }
@@ -300,7 +299,7 @@ static enum status take_key_inputs(const struct build *build)
     if (found == NULL && build->layer != NULL && build->layer->module->cross)
         return error_usage(build->error,
                            "%s is cross-attention, whose keys and values come from another model's "
-                           "states; expected --key-inputs FILE",
+                           "states; add --key-inputs FILE",
                            build->layer->module->path);
     if (found == NULL && build->keys != NULL)
         return error_usage(build->error, "%s: no \"inputs\"; expected an array of rows, one for each token",
@@ -309,8 +308,8 @@ static enum status take_key_inputs(const struct build *build)
         return STATUS_OK;
     if (is_causal(build) && MECHANISMS[problem->mechanism].causality == CAUSALITY_ALWAYS)
         return error_usage(build->error,
-                           "%s: key_inputs has no place here: the keys of causal attention are its own "
-                           "tokens; expected attn self or multihead",
+                           "%s: key_inputs does not belong here: the keys of causal attention are its own "
+                           "tokens; type attn self or multihead",
                            file->source);
     if ((build->keys != NULL && check_keys_file(build) != STATUS_OK) ||
         check_key_inputs(build, file->source, name, &found->tensor) ||
@@ -319,8 +318,8 @@ static enum status take_key_inputs(const struct build *build)
         return build->error->status;
     if (build->layer != NULL && !build->layer->module->cross)
         return error_usage(build->error,
-                           "%s: %s is no cross-attention: its keys are its own tokens; expected no "
-                           "key inputs, or another --module",
+                           "%s: %s is not cross-attention: its keys are its own tokens; leave out the "
+                           "key inputs, or type another --module",
                            file->source, build->layer->module->path);
     problem->given.is_cross = true;
     problem->size.keys = found->tensor.shape[found->tensor.rank - 2];
@@ -361,7 +360,7 @@ static enum status set_scale(const struct build *build)
         problem->scaling.factor = 1;
     if (isfinite(problem->scaling.factor * problem->scaling.query_factor))
         return STATUS_OK;
-    return error_usage(build->error, "%s %g: the scale %g divided by it is no finite number; expected a larger one",
+    return error_usage(build->error, "%s %g: the scale %g divided by it is not finite; type a larger one",
                        BUILD_PLACE(build, OPTION_TEMPERATURE), options->temperature, scale);
 }
 
@@ -376,14 +375,13 @@ static enum status finish_problem(const struct build *build)
         dtype_storage(problem->rounding.dtype) == problem->rounding.dtype)
         problem->rounding.when = ROUNDING_STAGES; /* nothing is rounded between them */
     if (problem->rounding.when == ROUNDING_OPERATIONS && problem->scaling.factor < 0)
-        return error_usage(build->error, "--rounding operations shares the root of the scale out to query and key; "
-                                         "expected --scale from 0 on");
+        return error_usage(build->error, "--rounding operations gives the root of the scale to query and to key; "
+                                         "type a --scale from 0 on");
     if (options_format(options)->one_table && problem->given.other_count > 0 && options->stages[0] == STAGE_INPUTS)
-        return error_usage(build->error, "a .npy holds one table, but the input also has %s; expected .safetensors",
+        return error_usage(build->error, "a .npy holds one table, but the input also has %s; write .safetensors",
                            problem->given.others[problem->given.other_count - 1].name);
     if (options_format(options)->one_table && problem->given.is_cross && options->stages[0] == STAGE_INPUTS)
-        return error_usage(build->error,
-                           "a .npy holds one table, but there are also key_inputs; expected .safetensors");
+        return error_usage(build->error, "a .npy holds one table, but there are also key_inputs; write .safetensors");
     problem->rounding.softmax_dtype =
         build_said(build, OPTION_SOFTMAX_DTYPE) ? options->softmax_dtype : problem_stage_dtype(problem, STAGE_MASKED);
     problem->drop.seeded = build_said(build, OPTION_DROPOUT_SEED);
@@ -394,12 +392,12 @@ static enum status finish_problem(const struct build *build)
     problem->chosen.explains = build_said(build, OPTION_EXPLAIN) && !problem->chosen.explains_config;
     problem->chosen.has_cell = problem->chosen.explains && options->cell != NULL;
     if (problem->chosen.explains_config && problem->layer == NULL)
-        return error_usage(build->error, "--explain config tells what a checkpoint's config says; expected attn layer "
+        return error_usage(build->error, "--explain config explains a checkpoint's config; type attn layer "
                                          "with --weights MODEL");
     if (!problem->parameters_only && (take_tokens(build) || build_sequence_labels(build) || build_queries(build)))
         return build->error->status;
     if (problem->chosen.explains && problem->rounding.when == ROUNDING_OPERATIONS)
-        return error_usage(build->error, "--explain shows stages that are computed exactly and rounded once; expected "
+        return error_usage(build->error, "--explain needs stages that are rounded once; type "
                                          "--rounding stages");
     if (build_grad(build) || (problem->chosen.has_cell && build_cell(build) != STATUS_OK))
         return build->error->status;

@@ -81,12 +81,17 @@ unsigned command_abilities(enum command command, enum mechanism mechanism)
     return ABILITY_ANY | row->abilities | lent;
 }
 
+bool command_names_mechanism(enum command command)
+{
+    return COMMANDS[command].words == WORDS_MECHANISM || COMMANDS[command].words == WORDS_PERHAPS;
+}
+
 bool command_takes(enum command command, enum command word)
 {
     const struct mechanism_row *mechanism = mechanism_of(word);
     if (COMMANDS[command].words == WORDS_TOPIC)
         return command_is_listed(word);
-    return COMMANDS[command].words == WORDS_MECHANISM && mechanism != NULL &&
+    return command_names_mechanism(command) && mechanism != NULL &&
            (abilities_of(mechanism) & COMMANDS[command].required) == COMMANDS[command].required;
 }
 

@@ -9,6 +9,7 @@
 #include "base/manual.h"
 #include "cli/example.h"
 #include "cli/help_pages.h"
+#include "model/format.h"
 #include "model/mechanism.h"
 
 enum ability {
@@ -34,6 +35,7 @@ enum ability {
     ABILITY_ASKS = 524288,           /* worksheet */
     ABILITY_WRITES = 1048576,        /* may be causal, as a model that writes is */
     ABILITY_TRIES = 2097152,         /* cases */
+    ABILITY_PAGES = 4194304,         /* page */
 };
 
 /* What words that are no options are. */
@@ -41,6 +43,7 @@ enum words {
     WORDS_NONE,
     WORDS_INPUT,       /* one: the input */
     WORDS_MECHANISM,   /* a mechanism, then the input */
+    WORDS_PERHAPS,     /* the same, but the mechanism may be left out */
     WORDS_FILES,       /* any number of files */
     WORDS_FOLDER,      /* one: a folder */
     WORDS_EXAMPLE,     /* one: an example */
@@ -56,6 +59,8 @@ struct command_row {
     unsigned lent;            /* those that it takes over from the mechanism that it names */
     enum ability required;    /* of the mechanisms that it may name */
     enum mechanism mechanism; /* that it is, or MECHANISM_COUNT */
+    const char *out;          /* the file that it writes without --out; NULL: standard output */
+    enum format format;       /* that it writes where neither --format nor the file says it */
     const char *foreign;      /* what others call it: suggest_knows; a mechanism's is in its own row */
     struct manual manual;     /* a mechanism's is in its own row; {0}: typed as one, but not listed in the help */
 };
@@ -63,7 +68,7 @@ struct command_row {
 /* A row a command beside the mechanisms: its identifier, and the fields of struct command_row. */
 /* clang-format off */
 #define COMMAND_ROWS(ROW) \
-    ROW(INIT, .name = "init", .words = WORDS_MECHANISM, .abilities = ABILITY_NAMES_PARAMETERS, \
+    ROW(INIT, .name = "init", .words = WORDS_MECHANISM, .abilities = ABILITY_NAMES_PARAMETERS, .format = FORMAT_JSON, \
         .lent = ABILITY_RUNS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS, .required = ABILITY_DRAWS, \
         .foreign = "initialize initialise parameters params", \
         .manual = {"the parameters that a seed draws", "attn init MECHANISM [options] [FILE]", \
@@ -74,64 +79,74 @@ struct command_row {
     ROW(DIFF, .name = "diff", .words = WORDS_FILES, .abilities = ABILITY_COMPARES, \
         .foreign = "compare cmp check verify allclose", \
         .manual = {"compare two results stage by stage", "attn diff A B [options]", \
-            "Compares two results stage by stage; A is what is expected, B what is checked. Each is JSON, " \
-            ".safetensors, .pt, .npz or a printed cell, or one table or .npy that --stages tells. Status 1: they differ.", \
-            .page = "attn-diff", .examples = {{"attn diff expected.json mine.json", "the first stage that departs, and all that follow it"}, \
+            "Compares two results stage by stage; A is the expected result, B is yours. Each is JSON, " \
+            ".safetensors, .pt, .npz or a printed cell, or one table or .npy that --stages names. Exit status 1: they differ.", \
+            .page = "attn-diff", .examples = {{"attn diff expected.json mine.json", "the first stage that differs, and all after it"}, \
              {"attn diff expected.json context.npy --stages context", "one tensor without a name"}, \
              {"attn diff a.safetensors b.safetensors -f json | jq .first", "for a pipe"}}}) \
     ROW(WHY, .name = "why", .words = WORDS_MECHANISM, .abilities = ABILITY_SEARCHES, \
         .lent = ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS | \
             ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_OPENS, \
         .foreign = "diagnose debug blame reason cause mistake mistakes", \
-        .manual = {"which mistake gives the table that you have", "attn why MECHANISM [options] [FILE] --mine TABLE", \
-            "Computes as the mechanism does, with things done wrong, and names what gives all numbers of your table. " \
-            "Status 1: nothing does.", .page = "attn-why", \
+        .manual = {"which mistake produced your table", "attn why MECHANISM [options] [FILE] --mine TABLE", \
+            "Computes the mechanism with known mistakes, and names the one that reproduces every number of your " \
+            "table. Exit status 1: none does.", .page = "attn-why", \
             .examples = {{"attn why causal inputs.json --mine mine.json", "the last table alone, or all stages"}, \
              {"attn why self inputs.json -s 789 --mine mine.txt", "a table as Python prints it"}, \
              {"attn why sdpa qkv.json --mine kernel.npy -f json", "for a pipe"}}}) \
+    ROW(PAGE, .name = "page", .words = WORDS_PERHAPS, .abilities = ABILITY_PAGES, .out = "attn.html", .format = FORMAT_HTML, \
+        .lent = ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS | \
+            ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_OPENS, \
+        .foreign = "html web browser view visualize visualise show plot draw ui gui app serve interactive", \
+        .manual = {"every number on a page for your browser, to point at and edit", "attn page [MECHANISM] [options] [FILE]", \
+            "Writes a page into attn.html, or --out, that shows every number and its arithmetic and lets you change them. " \
+            "attn infers the mechanism from the options and the file. Without FILE the page shows a built-in input; " \
+            "- is standard input.", \
+            .examples = {{"attn page", "a built-in input"}, \
+             {"attn page inputs.json", "your own"}, \
+             {"attn page inputs.json --causal --mistake scale-missing", "causal, with a mistake"}}}) \
     ROW(WORKSHEET, .name = "worksheet", .words = WORDS_MECHANISM, .abilities = ABILITY_ASKS, \
         .lent = ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS | \
             ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES, \
         .required = ABILITY_BY_HAND, .foreign = "exercise exercises problem problems sheet quiz homework test exam", \
         .manual = {"problems for a class, and their answers", "attn worksheet MECHANISM [options] [FILE]", \
-            "The stages with blanks to fill in by hand, and on another page the answers with all arithmetic. Without FILE " \
-            "the seed draws small whole numbers that are easy to work with; standard input is -.", \
+            "Prints stages to fill in by hand, and on another page the answers with all arithmetic. Without FILE attn " \
+            "draws small whole numbers that are easy to work with; - is standard input.", \
             .examples = {{"attn worksheet causal", "a sheet and its answers"}, \
              {"attn worksheet self --variants 30 -o class.tex", "thirty, each with other numbers"}, \
              {"attn worksheet self inputs.json -q 2 --blank weights,context", "two stages of one token"}}}) \
     ROW(JOIN, .name = "join", .words = WORDS_FILES, .abilities = ABILITY_JOINS, .foreign = "merge concat cat combine", \
-        .manual = {"put the parts of a job together again", "attn join PART... --out FILE", \
-            "Puts the parts that --part K/N wrote together: the same bytes as the whole.", \
-            .examples = {{"attn join part-*.safetensors -o whole.safetensors", "all that the parts hold"}, \
+        .manual = {"put the parts of a job together", "attn join PART... --out FILE", \
+            "Joins the files that --part K/N wrote: the same bytes as a full run.", \
+            .examples = {{"attn join part-*.safetensors -o whole.safetensors", "all stages of the parts"}, \
              {"attn join part-*.safetensors -o context.npy", "where they hold one stage"}, \
              {"attn join part-*.safetensors -o whole.json", "as JSON"}}}) \
     ROW(CASES, .name = "cases", .words = WORDS_FOLDER, .abilities = ABILITY_TRIES, \
         .foreign = "vectors testvectors conformance suite golden kernel kernels", \
         .manual = {"test vectors for a kernel, and a check of its results", "attn cases [--check] DIR [options]", \
-            "Writes a folder of inputs on which kernels go wrong, with what is right; --check reads what a kernel wrote " \
-            "beside them: passed, failed, and which mistake it is. Status 1: not all passed.", .page = "attn-cases", \
+            "Writes a folder of inputs on which kernels go wrong, with the right results. --check reads your kernel's " \
+            "results from the folder, and names failures and the mistakes behind them. Exit status 1: a case failed.", .page = "attn-cases", \
             .examples = {{"attn cases vectors", "a folder for each case"}, \
              {"attn cases half --d-head 64 --dtype f16", "sizes and dtype of your kernel"}, \
              {"attn cases --check kernel", "once it has written its context.npy into each"}}}) \
     ROW(EXAMPLE, .name = "example", .words = WORDS_EXAMPLE, .abilities = ABILITY_GIVES_EXAMPLES, \
         .foreign = "examples sample samples demo template input inputs", \
         .manual = {"an input to start from, as JSON", "attn example [NAME] [--out FILE]", \
-            "Prints an input that is built in, as JSON: change it, and it is your own.", \
+            "Prints a built-in input as JSON. Edit it to make your own.", \
             .examples = {{"attn example > inputs.json", "six tokens with three numbers each"}, \
              {"attn example batch -o batch.json", "another one, into a file"}, \
              {"attn example | attn self", "without a file"}}}) \
     ROW(LESSON, .name = "lesson", .words = WORDS_LESSON, .abilities = ABILITY_TEACHES, \
         .foreign = "lessons tutorial learn teach course tour start begin exercise exercises", \
-        .manual = {"the lessons of the manual, done in a terminal", "attn lesson [N] [--color WHEN]", \
-            "Goes through the lessons of attn-lessons(7), one by one: shows the text, takes your prediction, runs the commands " \
-            "or your own in a folder that goes with it, and checks the exercises. Into a pipe: lists the lessons, or " \
-            "shows one whole.", \
+        .manual = {"lessons in attention, in your terminal", "attn lesson [N] [--color WHEN]", \
+            "Takes you through the lessons of attn-lessons(7): shows the text, asks for your prediction, runs the " \
+            "commands in a temporary folder, and checks the exercises. Into a pipe it lists the lessons, or prints one.", \
             .examples = {{"attn lesson", "from the first lesson on"}, \
-             {"attn lesson 3", "from another one on"}, \
+             {"attn lesson 3", "from lesson 3 on"}, \
              {"attn lesson | cat", "their titles"}}}) \
-    ROW(HELP, .name = "help", .words = WORDS_TOPIC, .abilities = ABILITY_HELPS, .foreign = "usage man manual h", \
-        .manual = {"this help, that of a command, or all of it", "attn help [COMMAND|PAGE] [--completion SHELL]", \
-            "The help of a command, which is also attn COMMAND --help, or a page of the help.", \
+    ROW(HELP, .name = "help", .words = WORDS_TOPIC, .abilities = ABILITY_HELPS, .foreign = "usage man manual h list commands", \
+        .manual = {"help on a command or a topic", "attn help [COMMAND|PAGE] [--completion SHELL]", \
+            "Prints the help of a command, as attn COMMAND --help does, or a page of the help.", \
             .examples = {{"attn help multihead", "one command and its options"}, \
              {"attn help all", "all options of all commands"}, \
              {"man attn", "the reference; man attn-lessons: the lessons"}}}) \
@@ -166,6 +181,9 @@ enum command command_find(const char *word);
 
 /* What a command is able to do with the mechanism that it names, or is; MECHANISM_COUNT: with all that it may name. */
 unsigned command_abilities(enum command command, enum mechanism mechanism);
+
+/* Whether its first word may be a mechanism. */
+bool command_names_mechanism(enum command command);
 
 /* Whether the word may stand behind the command as a mechanism or as a topic; `attn` alone takes what help takes. */
 bool command_takes(enum command command, enum command word);

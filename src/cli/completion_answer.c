@@ -60,7 +60,7 @@ static void read_word(struct line *line, const char *word)
     } else if (line->options_end || word[0] != '-' || word[1] == '\0') {
         const enum command named = command_find(word);
         const bool mechanism = line->plain == 0 && named != COMMAND_COUNT && command_takes(line->command, named);
-        if (mechanism && COMMANDS[line->command].words == WORDS_MECHANISM)
+        if (mechanism && command_names_mechanism(line->command))
             line->mechanism = COMMANDS[named].mechanism;
         line->plain++;
     } else if (strcmp(word, "--") == 0) {

@@ -12,8 +12,8 @@
     ROW("batch", batch, "two sentences that begin alike, as a batch; for self, causal and multihead")           \
     ROW("patterns", patterns, "twelve tokens and three heads made by hand, each with a purpose; for multihead") \
     ROW("grouped", grouped, "four heads of query that share two heads of key and value; for sdpa")              \
-    ROW("packed", packed, "two sequences that lie one behind the other, as packed batches have them; for sdpa") \
-    ROW("paged", paged, "the same two, with their keys and values in pages, as a server keeps them; for sdpa")  \
+    ROW("packed", packed, "two sequences one after the other, as in a packed batch; for sdpa") \
+    ROW("paged", paged, "the same two, with keys and values in pages, as a server keeps them; for sdpa")  \
     ROW("module", module, "a batch of whole numbers, on which mistakes in a module show; for multihead")        \
     ROW("kernel-causal", kernel_causal, "whole numbers, on which mistakes in a causal kernel show; for sdpa")   \
     ROW("kernel-plain", kernel_plain, "whole numbers, on which mistakes in a kernel without a mask show; for sdpa")

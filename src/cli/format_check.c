@@ -18,6 +18,8 @@ bool format_is_written(enum command command, const struct format_row *format)
     const unsigned abilities = command < COMMAND_COUNT ? COMMANDS[command].abilities : 0;
     if (abilities & (ABILITY_COMPARES | ABILITY_SEARCHES | ABILITY_TRIES))
         return format->reports;
+    if (abilities & ABILITY_PAGES)
+        return format->computes;
     if (abilities & ABILITY_JOINS)
         return format->holds_whole;
     if (abilities & ABILITY_ASKS)
@@ -41,9 +43,11 @@ static const char *list_suffixes(enum command command, char *text)
 
 enum status format_choose(struct options *options, struct error *error)
 {
+    if (options->out == NULL)
+        options->out = COMMANDS[options->command].out;
     if (options->origin[OPTION_FORMAT] != ORIGIN_DEFAULT)
         return STATUS_OK;
-    options->format = options->command == COMMAND_INIT ? FORMAT_JSON : FORMAT_TEXT;
+    options->format = COMMANDS[options->command].format;
     if (options->out == NULL)
         return STATUS_OK;
     const char *slash = strrchr(options->out, '/');
@@ -54,8 +58,8 @@ enum status format_choose(struct options *options, struct error *error)
     const enum format found = format_of_suffix(suffix);
     char suffixes[SUFFIXES_BYTES];
     if (found == FORMAT_COUNT)
-        return error_usage(error, "--out %.200s: no format goes by the suffix '%.40s'; expected %s, or give --format",
-                           options->out, suffix, list_suffixes(options->command, suffixes));
+        return error_usage(error, "--out %.200s: attn writes no '%.40s'; type %s, or add --format", options->out,
+                           suffix, list_suffixes(options->command, suffixes));
     options->format = found;
     return STATUS_OK;
 }
@@ -68,7 +72,7 @@ static enum status check_count(const struct options *options, struct error *erro
     if (!options_format(options)->one_table || context_alone ||
         (options->stage_count == 1 && options->stages[0] != STAGE_PARAMETERS))
         return STATUS_OK;
-    return error_usage(error, "a .npy holds one table; expected one of them, as in --stages context, or .safetensors");
+    return error_usage(error, "a .npy holds one table; type --stages context, or another stage, or write .safetensors");
 }
 
 /* The arithmetic is for people. */
@@ -77,7 +81,7 @@ static enum status check_explain(const struct options *options, struct error *er
     if (options->origin[OPTION_EXPLAIN] == ORIGIN_DEFAULT)
         return STATUS_OK;
     if (options->heatmap)
-        return error_usage(error, "--explain and --heatmap both say how text shows a table; expected one of them");
+        return error_usage(error, "--explain and --heatmap show a table in two ways; choose one of them");
     const bool config = options->cell != NULL && strcmp(options->cell, "config") == 0;
     if (options_format(options)->terminal || (config && options_format(options)->reports))
         return STATUS_OK;
@@ -91,12 +95,12 @@ static enum status check_picture(const struct options *options, struct error *er
     const struct format_row *format = options_format(options);
     size_t squares = 0;
     if (options->heatmap && !format->terminal)
-        return error_usage(error, "--heatmap draws in text, not in %s; expected one of them", format->name);
+        return error_usage(error, "--heatmap draws in text, not in %s; choose one of them", format->name);
     for (size_t i = 0; i < options->stage_count; i++) {
         const enum stage stage = options->stages[i];
         if (format->pictures && !stage_is_drawn(stage))
             return error_usage(error,
-                               "--stages: '%s' makes no picture; expected inputs, parameters or stages up to output, "
+                               "--stages: '%s' has no picture; expected inputs, parameters or stages up to output, "
                                "or another --format than %s",
                                stage_name(stage), format->name);
         squares += stage_is_square(stage);
@@ -115,11 +119,10 @@ static enum status check_look(const struct options *options, struct error *error
     const struct format_row *format = options_format(options);
     if (options->origin[OPTION_THEME] != ORIGIN_DEFAULT && !format->themed && !options->heatmap)
         return error_usage(error,
-                           "--theme is of pictures and pages; expected --format svg or html, or --heatmap, got %s",
+                           "--theme applies to pictures and pages; expected --format svg or html, or --heatmap, got %s",
                            format->name);
     if (options->no_caption && !format->pictures)
-        return error_usage(error, "--no-caption leaves out the words beneath a picture; expected --format svg, got %s",
-                           format->name);
+        return error_usage(error, "--no-caption applies to pictures; expected --format svg, got %s", format->name);
     return STATUS_OK;
 }
 
@@ -140,11 +143,11 @@ static enum status refuse_format(const struct options *options, struct error *er
     if (options->command == COMMAND_INIT)
         return error_usage(error, "%s", options_format(options)->refuses_parameters);
     if (options->command == COMMAND_JOIN)
-        return error_usage(error, "join writes what the parts hold whole: --out WHOLE%s",
+        return error_usage(error, "join writes one of these formats: --out WHOLE%s",
                            list_suffixes(options->command, suffixes));
     if (options->command == COMMAND_WORKSHEET)
-        return error_usage(error, "--format %s is not for paper, where a worksheet is filled in; expected %s",
-                           options_format(options)->name, list_names(options->command, names));
+        return error_usage(error, "a worksheet is for paper, and %s is not; expected %s", options_format(options)->name,
+                           list_names(options->command, names));
     return error_usage(error, "%s writes %s, not %s", command_name(options->command),
                        list_names(options->command, names), options_format(options)->name);
 }

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "cli/help_lines.h"
+#include "model/stage_id.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,7 +16,9 @@ enum {
     NARROWEST = 30, /* that a text beside its head may be */
     OPTION_COLUMN = 28,
     WORD_COLUMN = 13,
+    FIRST_COLUMN = 46,
     EXAMPLE_COLUMN = 40,
+    STAGE_COLUMN = 24,
     TEXT_BYTES = 512,
 };
 
@@ -115,6 +118,7 @@ static void name_option(const struct option_row *row, char *head, size_t size)
 struct telling {
     bool whole; /* else what its help says before the first semicolon */
     bool values;
+    bool rare;            /* rare options too */
     enum command command; /* COMMAND_COUNT: any */
 };
 
@@ -146,13 +150,27 @@ static void write_everyday(struct output *output, const struct telling *telling)
         }
 }
 
-/* Those that are not. */
-static void write_others(struct output *output, const struct telling *telling)
+/* Whether the help of the command leaves the option to --help=all. */
+static bool is_rare(const struct telling *telling, enum option_id id)
 {
+    return !telling->rare &&
+           (OPTIONS[id].rare & command_abilities(telling->command, COMMANDS[telling->command].mechanism)) != 0;
+}
+
+/* Those that are not. Returns how many it left out. */
+static size_t write_others(struct output *output, const struct telling *telling)
+{
+    size_t left_out = 0;
     output_print(output, "\nOther options:\n");
-    for (int id = 0; id < OPTION_COUNT; id++)
-        if (OPTIONS[id].everyday == 0 && is_taken(telling->command, (enum option_id)id))
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        if (OPTIONS[id].everyday != 0 || !is_taken(telling->command, (enum option_id)id))
+            continue;
+        if (is_rare(telling, (enum option_id)id))
+            left_out++;
+        else
             write_option(output, telling, (enum option_id)id);
+    }
+    return left_out;
 }
 
 /* --- the first help ---------------------------------------------------------------------------------------------- */
@@ -176,13 +194,12 @@ static void write_words(struct output *output, enum command command, bool pages)
 
 static void write_head(struct output *output)
 {
-    help_wrap(output, "attn shows every number of attention, and they are the numbers of PyTorch.", 0, 0);
+    help_wrap(output, "Every number in attention, and when yours is wrong, which mistake you made.", 0, 0);
     output_write(output, "\n", 1);
-    help_entry(output, "attn example > inputs.json", EXAMPLE_COLUMN, "an input to start with, such as:");
-    output_print(output, "      {\"tokens\": [\"Your\", \"journey\"],\n"
-                         "       \"inputs\": [[0.43, 0.15, 0.89], [0.55, 0.87, 0.66]]}\n");
-    help_entry(output, "attn self inputs.json", EXAMPLE_COLUMN, "every number of self-attention");
-    help_entry(output, "attn causal inputs.json --explain", EXAMPLE_COLUMN, "with the arithmetic of each");
+    help_entry(output, "attn page", FIRST_COLUMN, "see it: a page for your browser");
+    help_entry(output, "attn example > inputs.json", FIRST_COLUMN, "an input to start with");
+    help_entry(output, "attn self inputs.json", FIRST_COLUMN, "every number of self-attention");
+    help_entry(output, "attn why self inputs.json --mine mine.json", FIRST_COLUMN, "the mistake behind your numbers");
     output_write(output, "\n", 1);
     help_wrap(output, "Commands, as in: attn COMMAND [options] [FILE]", 0, 0);
     write_words(output, COMMAND_HELP, false);
@@ -193,7 +210,7 @@ static void write_first(struct output *output)
     write_head(output);
     write_everyday(output, &(struct telling){.command = COMMAND_COUNT});
     output_write(output, "\n", 1);
-    help_wrap(output, "More: attn COMMAND --help, attn help all, attn help classes, man attn-lessons.", 0, 0);
+    help_wrap(output, "More: attn COMMAND --help, attn help stages, attn help all, man attn.", 0, 0);
 }
 
 /* --- the others -------------------------------------------------------------------------------------------------- */
@@ -207,24 +224,29 @@ static void write_usage(struct output *output, const char *before, enum command 
     text_add(&text, "%s%.*s", before, any != NULL ? (int)(any - usage) : (int)strlen(usage), usage);
     for (int word = 0; word < COMMAND_COUNT && any != NULL; word++)
         if (command_takes(topic, (enum command)word))
-            text_add(&text, "%s%s", text.bytes[text.length - 1] == ' ' ? "" : "|", command_name((enum command)word));
+            text_add(&text, "%s%s", strchr(" [", text.bytes[text.length - 1]) != NULL ? "" : "|",
+                     command_name((enum command)word));
     if (any != NULL)
         text_add(&text, "%s", any + strlen(ANY));
     help_wrap(output, line, 0, DEEP);
 }
 
-static void write_closing(struct output *output, const char *page)
+/* `left_out`: how many options are not listed. */
+static void write_closing(struct output *output, enum command topic, size_t left_out)
 {
+    const char *page = command_manual(topic)->page;
     char line[TEXT_BYTES];
     struct text text = text_begin(line, sizeof line);
-    text_add(&text, "More of each option: attn help all, man attn");
+    if (left_out > 0)
+        text_add(&text, "%zu more options: attn %s --help=all. ", left_out, command_name(topic));
+    text_add(&text, "The manual: man attn");
     if (page != NULL)
-        text_add(&text, " and man %s", page);
+        text_add(&text, ", man %s", page);
     text_add(&text, ".");
     help_wrap(output, line, 0, 0);
 }
 
-void help_write(enum command topic, struct output *output)
+void help_write(enum command topic, bool all, struct output *output)
 {
     if (topic == COMMAND_COUNT || !command_is_listed(topic)) {
         write_first(output);
@@ -237,15 +259,31 @@ void help_write(enum command topic, struct output *output)
     write_usage(output, "Usage: ", topic);
     output_write(output, "\n", 1);
     help_wrap(output, manual->description, 0, 0);
+    if (manual->stages != NULL) {
+        output_print(output, "\nStages: ");
+        help_wrap(output, manual->stages, DEEP, DEEP);
+    }
     if (COMMANDS[topic].words == WORDS_TOPIC || COMMANDS[topic].words == WORDS_EXAMPLE) {
         output_print(output, "\n%s:\n", COMMANDS[topic].words == WORDS_TOPIC ? "Commands and pages" : "Examples");
         write_words(output, topic, true);
     }
-    const struct telling telling = {.values = true, .command = topic};
+    const struct telling telling = {.values = true, .whole = all, .rare = all, .command = topic};
     write_everyday(output, &telling);
-    write_others(output, &telling);
+    const size_t left_out = write_others(output, &telling);
     output_write(output, "\n", 1);
-    write_closing(output, manual->page);
+    write_closing(output, topic, left_out);
+}
+
+void help_write_stages(struct output *output)
+{
+    help_wrap(output,
+              "attn computes these in this order, and shows those of --stages LIST, or all that the job has. "
+              "attn COMMAND --help lists those of a mechanism.",
+              0, 0);
+    output_write(output, "\n", 1);
+    for (int stage = 0; stage < STAGE_NAMES; stage++)
+        if (stage_exists((enum stage)stage))
+            help_entry(output, stage_name((enum stage)stage), STAGE_COLUMN, stage_help((enum stage)stage));
 }
 
 void help_write_commands(struct output *output)
@@ -264,7 +302,7 @@ void help_write_commands(struct output *output)
 void help_write_all(struct output *output)
 {
     write_head(output);
-    const struct telling telling = {.whole = true, .values = true, .command = COMMAND_COUNT};
+    const struct telling telling = {.whole = true, .values = true, .rare = true, .command = COMMAND_COUNT};
     write_everyday(output, &telling);
     write_others(output, &telling);
     output_write(output, "\n", 1);

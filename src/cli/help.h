@@ -7,8 +7,8 @@
 #include "base/output.h"
 #include "cli/options.h"
 
-/* The help of one command, or for COMMAND_COUNT the first help, of the whole program: a screen. */
-void help_write(enum command topic, struct output *output);
+/* The help of one command, with `all` its rare options too; or for COMMAND_COUNT the first help, a screen. */
+void help_write(enum command topic, bool all, struct output *output);
 
 /* A page that is about no command. */
 void help_write_page(enum help_page page, struct output *output);

@@ -31,7 +31,7 @@ static const struct {
     {"dropout, dropout_p", "--dropout P; else 0, as after module.eval()"},
     {"num_heads", "-H, --heads N"},
     {"qkv_bias=True", "--qkv-bias; given parameters say it themselves"},
-    {"bias", "no option: the parameters that are given say it"},
+    {"bias", "no option: the parameters decide"},
     {"batch_first", "no option: a batch is always B x T x d_in"},
     {"attn_mask", "no option: \"attn_mask\" in the input"},
     {"is_causal=True", "--causal; or attn causal"},
@@ -66,7 +66,7 @@ void help_write_classes(struct output *output)
         help_wrap(output, CLASSES[i].call, 0, GOES_ON);
         output_print(output, "  $ %s\n\n", CLASSES[i].line);
     }
-    help_wrap(output, "What their arguments are here:", 0, 0);
+    help_wrap(output, "Their arguments in attn:", 0, 0);
     for (size_t i = 0; i < ARGUMENT_COUNT; i++)
         help_entry(output, ARGUMENTS[i].argument, ARGUMENT_COLUMN, ARGUMENTS[i].told);
     output_write(output, "\n", 1);

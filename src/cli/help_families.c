@@ -7,7 +7,7 @@ enum { FAMILY_COLUMN = 24, TEXT_BYTES = 512 };
 
 static void add_causal(const struct family_row *row, struct text *text)
 {
-    static const char *const WORDS[] = {[FAMILY_CAUSAL_NEVER] = "all keys seen",
+    static const char *const WORDS[] = {[FAMILY_CAUSAL_NEVER] = "not causal",
                                         [FAMILY_CAUSAL_ALWAYS] = "causal",
                                         [FAMILY_CAUSAL_DECODER] = "causal in the decoder",
                                         [FAMILY_CAUSAL_CONFIG] = "causal where is_decoder"};

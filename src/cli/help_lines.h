@@ -17,6 +17,7 @@ const char *help_class_line(const char *name);
 
 /* The pages of help_pages.h. */
 void help_write_commands(struct output *output);
+void help_write_stages(struct output *output);
 void help_write_classes(struct output *output);
 void help_write_mistakes(struct output *output);
 void help_write_families(struct output *output);

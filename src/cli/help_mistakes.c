@@ -33,7 +33,7 @@ void help_write_mistakes(struct output *output)
 {
     help_wrap(output,
               "Mistakes that people make in attention code, by slot. --mistake NAME[,NAME] computes with them, at most "
-              "one of a slot; attn why finds those that give the numbers that somebody has.",
+              "one per slot; attn why finds those behind a wrong table.",
               0, 0);
     for (int slot = 0; slot < MISTAKE_SLOT_COUNT; slot++) {
         output_print(output, "\n%s:\n", mistake_slot_name((enum mistake_slot)slot));
@@ -42,8 +42,7 @@ void help_write_mistakes(struct output *output)
                 write_mistake(output, &MISTAKES[id]);
     }
     output_write(output, "\n", 1);
-    help_wrap(output,
-              "attn why also says how to put one right, in PyTorch, NumPy and C; of one of these, for example:", 0, 0);
+    help_wrap(output, "attn why also says how to fix one, in PyTorch, NumPy and C, for example:", 0, 0);
     output_print(output, "  $ attn causal inputs.json --mistake mask-missing -o wrong.json\n"
                          "  $ attn why causal inputs.json --mine wrong.json\n");
 }

@@ -35,7 +35,7 @@ static enum status parse_stages(const char *option, const char *all, const char 
                                hint[0] ? hint : "; expected names such as scores,weights");
         }
         if (seen & STAGE_BIT(stage))
-            return error_usage(error, "--%s: '%s' is given twice; expected it once", option, stage_name(stage));
+            return error_usage(error, "--%s: '%s' is given twice; leave one out", option, stage_name(stage));
         seen |= STAGE_BIT(stage);
         stages[(*count)++] = stage;
         name = name[length] == ',' ? name + length + 1 : NULL;
@@ -55,7 +55,7 @@ static enum status parse_part(struct options *options, struct error *error)
     unsigned long long part = strtoull(text, &slash, 10);
     unsigned long long parts = digits && *slash == '/' ? strtoull(slash + 1, &end, 10) : 0;
     if (!digits || *slash != '/' || end == slash + 1 || *end != '\0')
-        return error_usage(error, "--part '%.80s' is not K/N; expected a part and how many there are, such as 2/3",
+        return error_usage(error, "--part '%.80s' is not K/N; type the part and the number of parts, such as 2/3",
                            text);
     if (errno == ERANGE || part < 1 || part > parts || parts > UINT32_MAX)
         return error_usage(error, "--part %.80s is out of range; expected K in 1..N", text);
@@ -69,13 +69,12 @@ static enum status check_diff(struct options *options, struct error *error)
 {
     char **files = options->files;
     if (options->file_count != 2)
-        return error_usage(error, "diff needs two files, got %zu: attn diff A B, where A is what is expected",
-                           options->file_count);
+        return error_usage(error, "diff needs two files, got %zu: type attn diff EXPECTED MINE", options->file_count);
     if (strcmp(files[0], "-") == 0 && strcmp(files[1], "-") == 0)
-        return error_usage(error, "A and B are both standard input; expected one of them to be a file");
+        return error_usage(error, "A and B are both standard input; give one of them as a file");
     for (size_t i = 0; i < options->stage_count; i++)
         if (!stage_exists(options->stages[i]))
-            return error_usage(error, "--stages: '%s' is no stage; diff compares stages such as scores,weights",
+            return error_usage(error, "--stages: '%s' is not a stage; expected stages such as scores,weights",
                                stage_name(options->stages[i]));
     if (options->origin[OPTION_PRECISION] == ORIGIN_DEFAULT)
         options->precision = 1;
@@ -107,10 +106,11 @@ enum status option_refuse(enum command command, enum mechanism mechanism, enum o
     list_takers(named ? command : COMMAND_HELP, id, "", list, sizeof list);
     if (named)
         list_takers(command, id, before, list, sizeof list);
-    const char *elsewhere = OPTIONS[id].elsewhere;
-    return error_usage(error, "--%s is not an option of %s%s; it belongs to: %s%s%s", OPTIONS[id].name,
-                       named ? before : command_name(command), named ? MECHANISMS[mechanism].name : "", list,
-                       elsewhere != NULL ? "; " : "", elsewhere != NULL ? elsewhere : "");
+    const char *own = named ? before : "", *name = named ? MECHANISMS[mechanism].name : command_name(command);
+    if (OPTIONS[id].elsewhere != NULL)
+        return error_usage(error, "--%s is not an option of %s%s; %s", OPTIONS[id].name, own, name,
+                           OPTIONS[id].elsewhere);
+    return error_usage(error, "--%s is not an option of %s%s, but of: %s", OPTIONS[id].name, own, name, list);
 }
 
 /* A command that names a mechanism takes the options of that one alone. */
@@ -129,7 +129,7 @@ static enum status check_why(const struct options *options, struct error *error)
 {
     if (options->mine != NULL)
         return STATUS_OK;
-    return error_usage(error, "why needs the table that you have: attn why %s [FILE] --mine TABLE",
+    return error_usage(error, "why needs your table: type attn why %s FILE --mine TABLE",
                        MECHANISMS[options->mechanism].name);
 }
 
@@ -140,14 +140,14 @@ static enum status check_cases(struct options *options, struct error *error)
     static const enum option_id CHECKED[] = {OPTION_OUT, OPTION_FORMAT, OPTION_COLOR};
     enum { HEADS = 4 };
     if (options->file_count == 0)
-        return error_usage(error, "cases needs a folder: attn cases %sDIR", options->check ? "--check " : "");
+        return error_usage(error, "cases needs a folder: type attn cases %sDIR", options->check ? "--check " : "");
     for (size_t i = 0; options->check && i < sizeof WRITTEN / sizeof WRITTEN[0]; i++)
         if (options->origin[WRITTEN[i]] != ORIGIN_DEFAULT)
-            return error_usage(error, "--check takes the sizes that the folder was written with; expected no --%s",
+            return error_usage(error, "--check takes the sizes from the folder; leave out --%s",
                                OPTIONS[WRITTEN[i]].name);
     for (size_t i = 0; !options->check && i < sizeof CHECKED / sizeof CHECKED[0]; i++)
         if (options->origin[CHECKED[i]] != ORIGIN_DEFAULT)
-            return error_usage(error, "--%s says how --check reports; expected --check too", OPTIONS[CHECKED[i]].name);
+            return error_usage(error, "--%s applies to --check; add --check", OPTIONS[CHECKED[i]].name);
     options->heads = options->heads > 0 ? options->heads : HEADS;
     return STATUS_OK;
 }
@@ -160,7 +160,7 @@ static enum status check_worksheet(struct options *options, struct error *error)
     if (options->variants == 1 || options->in == NULL)
         return STATUS_OK;
     return error_usage(error,
-                       "--variants %llu: each has other numbers, and %.80s has but its own; expected no FILE, or "
+                       "--variants %llu needs drawn numbers, and %.80s has its own; leave the file out, or type "
                        "--random SHAPE",
                        (unsigned long long)options->variants, options->in);
 }
@@ -174,7 +174,7 @@ static enum status lack_mechanism(enum command command, struct error *error)
     for (int word = 0; word < COMMAND_COUNT; word++)
         if (command_takes(command, (enum command)word))
             names[count++] = command_name((enum command)word);
-    return error_usage(error, "%s needs a mechanism: attn %s %s", command_name(command), command_name(command),
+    return error_usage(error, "%s needs a mechanism: type attn %s %s", command_name(command), command_name(command),
                        text_alternatives(names, count, list, sizeof list));
 }
 
@@ -203,7 +203,7 @@ static enum status check_standard(const struct options *options, struct error *e
         if (file == NULL || strcmp(file, "-") != 0)
             continue;
         if (first != NULL)
-            return error_usage(error, "--%s and --%s are both standard input; expected one of them to be a file", first,
+            return error_usage(error, "--%s and --%s are both standard input; give one of them as a file", first,
                                OPTIONS[id].name);
         first = OPTIONS[id].name;
     }
@@ -212,7 +212,7 @@ static enum status check_standard(const struct options *options, struct error *e
 
 static enum status refuse_out(const char *file, const char *dashes, const char *reader, struct error *error)
 {
-    return error_usage(error, "--out would replace %.200s, which %s%s reads; expected another file",
+    return error_usage(error, "--out would replace %.200s, which %s%s reads; write to another file",
                        strcmp(file, "-") == 0 ? "standard input" : file, dashes, reader);
 }
 
@@ -247,32 +247,31 @@ static enum status check_steps(const struct options *options, struct error *erro
     static const enum option_id OWN[] = {OPTION_PREFILL, OPTION_CHUNK};
     for (size_t i = 0; !options->steps && i < sizeof OWN / sizeof OWN[0]; i++)
         if (options->origin[OWN[i]] != ORIGIN_DEFAULT)
-            return error_usage(error, "--%s says how --steps goes on; expected --steps too", OPTIONS[OWN[i]].name);
+            return error_usage(error, "--%s applies to --steps; add --steps", OPTIONS[OWN[i]].name);
     for (size_t i = 0; options->steps && i < sizeof OTHERS / sizeof OTHERS[0]; i++)
         if (options->origin[OTHERS[i]] == ORIGIN_COMMAND_LINE)
             return error_usage(error,
-                               "--steps goes through all tokens and compares the last stage, in its own table; "
-                               "expected no --%s with it",
+                               "--steps runs over all tokens and prints a table of its steps; "
+                               "leave out --%s",
                                OPTIONS[OTHERS[i]].name);
     return STATUS_OK;
 }
 
 enum status option_check(struct options *options, struct error *error)
 {
-    const bool names_mechanism = COMMANDS[options->command].words == WORDS_MECHANISM;
-    if (names_mechanism && options->mechanism == MECHANISM_COUNT)
+    const bool named = options->mechanism != MECHANISM_COUNT;
+    if (COMMANDS[options->command].words == WORDS_MECHANISM && !named)
         return lack_mechanism(options->command, error);
     if (check_standard(options, error) != STATUS_OK)
         return error->status;
     if (options->origin[OPTION_D_IN] != ORIGIN_DEFAULT && options->in != NULL)
-        return error_usage(error, "--d-in and %.80s both give the width of the inputs; expected one of them",
-                           options->in);
+        return error_usage(error, "--d-in and %.80s both give the width of the inputs; leave one out", options->in);
     if (options->random != NULL && options->in != NULL)
-        return error_usage(error, "--random and %.80s both give the inputs; expected one of them", options->in);
-    if (names_mechanism && check_mechanism(options, error) != STATUS_OK)
+        return error_usage(error, "--random and %.80s both give the inputs; leave one out", options->in);
+    if (command_names_mechanism(options->command) && named && check_mechanism(options, error) != STATUS_OK)
         return error->status;
     if (options->command == COMMAND_JOIN && options->file_count == 0)
-        return error_usage(error, "join needs the parts: attn join PART... --out FILE");
+        return error_usage(error, "join needs the parts: type attn join PART... --out FILE");
     if (parse_stages("stages", "shown", options->stages_text, options->stages, &options->stage_count, error) ||
         parse_stages("blank", "blank", options->blank_text, options->blanks, &options->blank_count, error) ||
         parse_part(options, error) || check_steps(options, error) || format_choose(options, error) ||

@@ -11,12 +11,14 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* What getopt_long returns beside letters: a word that is no option, and from FIRST_LONG on the long options. */
-enum { PLAIN_WORD = 1, FIRST_LONG = 256 };
+/* What getopt_long returns beside letters: a word that is no option, and from FIRST_LONG on the long options, then the
+ * synonyms. */
+enum { PLAIN_WORD = 1, FIRST_LONG = 256, FIRST_SYNONYM = FIRST_LONG + OPTION_COUNT };
 
 /* Each option has two long names at most, its own and an alias. */
-enum { LETTERS_BYTES = 2 + 2 * OPTION_COUNT + 1, LONGS = 2 * OPTION_COUNT + 1 };
+enum { LETTERS_BYTES = 2 + 2 * OPTION_COUNT + 1, LONGS = 2 * OPTION_COUNT + OPTION_SYNONYMS + 1 };
 
 /* Whether the command takes the option, with any mechanism that it may name. */
 static bool takes(enum command command, enum option_id id)
@@ -36,18 +38,29 @@ static const char *meant_word(enum command command, const char *word)
     return NULL;
 }
 
-/* A stage or an option in the place of the command, or of a page of the help. */
+/* A stage, a format or an option in the place of the command, or of a page of the help. */
 static void hint_of_no_command(const char *word, bool pages, struct text *hint)
 {
-    const enum stage stage = stage_find(word, strlen(word));
+    const enum stage stage = stage_find(word, strlen(word)), other = stage_meant(word);
     const enum option_id found = options_find(word, strlen(word)), meant = options_meant(word);
     const enum option_id id = found != OPTION_COUNT ? found : meant;
-    if (pages && (stage_exists(stage) || id != OPTION_COUNT))
-        text_add(hint, "; options are in attn help all, stages in man attn");
-    else if (stage_exists(stage))
-        text_add(hint, "; it is a stage: attn COMMAND --stages %s", stage_name(stage));
+    const enum format format = format_find(word);
+    int taker = 0;
+    while (id != OPTION_COUNT && !takes((enum command)taker, id))
+        taker++;
+    const bool valued = id != OPTION_COUNT && OPTIONS[id].argument != NULL && !OPTIONS[id].optional;
+    if (pages && stage_exists(stage))
+        text_add(hint, "; it is a stage: type attn help stages");
+    else if (pages && id != OPTION_COUNT)
+        text_add(hint, "; it is an option: type attn help all");
+    else if (stage_exists(stage) || stage_exists(other))
+        text_add(hint, "; for that stage type attn self FILE --stages %s",
+                 stage_name(stage_exists(stage) ? stage : other));
+    else if (format != FORMAT_COUNT)
+        text_add(hint, "; for that format type attn self FILE --format %s", FORMATS[format].name);
     else if (id != OPTION_COUNT)
-        text_add(hint, "; it is an option: attn COMMAND --%s", OPTIONS[id].name);
+        text_add(hint, "; it is an option: type attn %s FILE --%s%s%s", command_name((enum command)taker),
+                 OPTIONS[id].name, valued ? " " : "", valued ? OPTIONS[id].argument : "");
 }
 
 /* A word that is none of those that may stand behind the command. */
@@ -58,37 +71,25 @@ static enum status unknown_word(enum command command, bool pages, const char *wo
     const size_t count = command_words(command, pages, words);
     char hint[256];
     struct text text = text_begin(hint, sizeof hint);
+    const bool behind = command != COMMAND_HELP || pages;
     for (size_t i = 0; i < count; i++)
         names[i] = words[i].name;
-    if (meant == NULL)
-        meant = suggest_word(word, names, count);
+    const char *nearest = suggest_word(word, names, count);
+    if (nearest != NULL && (meant == NULL || pages))
+        meant = nearest;
     if (command == COMMAND_HELP && !pages && help_page_find(word) != HELP_PAGE_COUNT)
-        return error_usage(error, "'%.80s' is a page of the help: attn help %.80s", word, word);
+        return error_usage(error, "'%.80s' is a page of the help: type attn help %.80s", word, word);
     const char *line = help_class_line(word);
     if (line != NULL)
-        return error_usage(error, "'%.80s' is a class: %s; attn help classes has them all", word, line);
+        return error_usage(error, "'%.80s' is a class: type %s; attn help classes lists more", word, line);
     if (meant != NULL)
-        text_add(&text, "; did you mean '%s'?", meant);
+        text_add(&text, "; did you mean 'attn %s%s%s'?", behind ? command_name(command) : "", behind ? " " : "", meant);
     else if (command == COMMAND_HELP)
         hint_of_no_command(word, pages, &text);
     for (size_t i = 0, none = text.length; i < count && none == 0; i++)
         text_add(&text, "%s %s", i == 0 ? "; expected" : ",", names[i]);
-    return error_usage(error, "unknown %s '%.80s'%s",
-                       COMMANDS[command].words == WORDS_MECHANISM ? "mechanism" : "command", word, hint);
-}
-
-/* The one name that begins with the word; NULL where none does, or several. */
-static const char *completed(const char *word, const char *const *names)
-{
-    const char *found = NULL;
-    for (int id = 0; id < OPTION_COUNT; id++) {
-        if (names[id] == NULL || strlen(word) < 2 || strncmp(names[id], word, strlen(word)) != 0)
-            continue;
-        if (found != NULL)
-            return NULL;
-        found = names[id];
-    }
-    return found;
+    return error_usage(error, "unknown %s '%.80s'%s", command_names_mechanism(command) ? "mechanism" : "command", word,
+                       hint);
 }
 
 static enum status refuse(const struct options *options, enum option_id id, struct error *error)
@@ -96,85 +97,186 @@ static enum status refuse(const struct options *options, enum option_id id, stru
     return option_refuse(options->command, COMMANDS[options->command].mechanism, id, error);
 }
 
-/* What others have an option for, and attn none. */
-static const struct {
-    const char *foreign, *hint;
-} NO_OPTIONS[] = {
-    {"headdim dhead headsize dk dv", "a head has d_out / heads columns: --d-out and --heads say it"},
-    {"png jpg jpeg pdf gif", "the computing commands draw SVG: --format svg"},
-    {"batchfirst", "a batch is always B x T x d_in"},
-    {"batchsize batch", "a batch is inputs of B x T x d_in"},
-    {"device cuda gpu", "it computes on the processor"},
-    {"numlayers nlayers layers", "it computes one attention module"},
-    {"needweights averageattnweights returnattention outputattentions", "--stages weights shows them"},
-    {"eval train training", "dropout is off unless --dropout turns it on"},
-    {"enablegqa", "key and value may have fewer heads than query"},
-    {"kvcache usecache pastkeyvalues past", "a cache is \"past_key\" and \"past_value\" in the input of attn sdpa"},
-    {"attnmask attentionmask keypaddingmask mask", "a mask is \"attn_mask\" in the input"},
-};
-
-/* What others call so is done by an option with a certain value, or is not quite what that does. */
+/* What others have an option for, and attn has not, or not quite: what to type. A row with an option is for commands
+ * that take that one. */
 static const struct {
     enum option_id by;
     const char *foreign, *hint;
-} OTHERWISE[] = {
-    {OPTION_PROGRESS, "quiet silent", "use --progress never"},
-    {OPTION_D_OUT, "dim", "the inputs say how wide they are, --d-out how wide query, key and value are"},
+} NO_OPTIONS[] = {
+    {OPTION_SCALE, "noscale noscaling unscaled", "type --scale off"},
+    {OPTION_D_OUT, "dim width", "type --d-out N for the width of query, key and value; the inputs have their own"},
+    {OPTION_D_OUT, "headdim dhead headsize dk dv", "type --d-out N: the columns of all heads together"},
+    {OPTION_COUNT, "headdim dhead headsize dk dv", "the head size is the width of query"},
+    {OPTION_HEATMAP, "png jpg jpeg pdf gif image picture", "attn draws SVG: type --format svg, or --out picture.svg"},
+    {OPTION_COUNT, "png jpg jpeg pdf gif image picture", "for a picture type attn self FILE --format svg"},
+    {OPTION_QUERY, "n", "type --query N for one token, --random 6x3 for six drawn ones"},
+    {OPTION_EXPLAIN, "v", "type --version, or --explain for the arithmetic"},
+    {OPTION_COUNT, "batchfirst", "a batch is always B x T x d_in"},
+    {OPTION_COUNT, "batchsize batch", "a batch is an input of B x T x d_in: type --random 2x6x3, or give a file of it"},
+    {OPTION_COUNT, "device cuda gpu", "attn computes on the processor: leave it out, or type --threads N"},
+    {OPTION_COUNT, "numlayers nlayers layers", "attn computes one attention module: leave it out"},
+    {OPTION_COUNT, "needweights averageattnweights returnattention outputattentions", "type --stages weights"},
+    {OPTION_COUNT, "eval train training", "dropout is off unless you type --dropout P"},
+    {OPTION_COUNT, "enablegqa", "leave it out: key and value may have fewer heads than query"},
+    {OPTION_COUNT, "kvcache usecache pastkeyvalues past",
+     "type attn causal FILE --steps, or give attn sdpa \"past_key\" and \"past_value\""},
+    {OPTION_COUNT, "attnmask attentionmask keypaddingmask mask",
+     "type attn causal FILE for the causal mask, or give \"attn_mask\" in the input"},
+    {OPTION_COUNT, "embedding embeddings vocab text sentence prompt",
+     "the input has the embeddings, a row for each token; attn example prints one"},
 };
 
-/* What to tell of an option that is none, into the hint (size bytes): which one of the command others call so, or that
- * there is none for it. */
+/* What to type for an option that is none, into the hint (size bytes), "" where nothing is known. */
 static void hint_of_foreign(const struct options *options, const char *name, char *hint, size_t size)
 {
     const enum option_id meant = options_meant(name);
-    const enum format format = format_find(name);
     struct text text = text_begin(hint, size);
-    if (format != FORMAT_COUNT && takes(options->command, OPTION_FORMAT))
-        text_add(&text, "; did you mean '--format %s'?", FORMATS[format].name);
-    else if (meant != OPTION_COUNT && takes(options->command, meant))
+    if (meant != OPTION_COUNT && takes(options->command, meant))
         text_add(&text, "; did you mean '--%s'?", OPTIONS[meant].name);
-    for (size_t i = 0; i < sizeof OTHERWISE / sizeof OTHERWISE[0] && text.length == 0; i++)
-        if (takes(options->command, OTHERWISE[i].by) && suggest_knows(OTHERWISE[i].foreign, name))
-            text_add(&text, "; %s", OTHERWISE[i].hint);
+    const enum stage found = stage_find(name, strlen(name)), stage = stage_exists(found) ? found : stage_meant(name);
+    if (text.length == 0 && name[0] != '\0' && name[1] != '\0' && stage_exists(stage) &&
+        takes(options->command, OPTION_STAGES))
+        text_add(&text, "; for that stage type --stages %s", stage_name(stage));
     for (size_t i = 0; i < sizeof NO_OPTIONS / sizeof NO_OPTIONS[0] && text.length == 0; i++)
-        if (suggest_knows(NO_OPTIONS[i].foreign, name))
+        if ((NO_OPTIONS[i].by == OPTION_COUNT || takes(options->command, NO_OPTIONS[i].by)) &&
+            suggest_knows(NO_OPTIONS[i].foreign, name))
             text_add(&text, "; %s", NO_OPTIONS[i].hint);
+}
+
+static int argument_of(const struct option_row *row)
+{
+    return row->argument == NULL ? no_argument : row->optional ? optional_argument : required_argument;
+}
+
+/* The short string for getopt: "-" keeps every word in its place, ":" tells a missing argument apart. */
+static void describe_letters(char *letters)
+{
+    *letters++ = '-';
+    *letters++ = ':';
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        const struct option_row *row = &OPTIONS[id];
+        if (row->letter != '\0')
+            *letters++ = row->letter;
+        if (row->letter != '\0' && row->argument != NULL && !row->optional)
+            *letters++ = ':';
+    }
+    *letters = '\0';
+}
+
+/* The long names that the command takes, so that an abbreviation is one of them. */
+static void describe_longs(enum command command, struct option *longs)
+{
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        const struct option_row *row = &OPTIONS[id];
+        if (!takes(command, (enum option_id)id))
+            continue;
+        *longs++ = (struct option){row->name, argument_of(row), NULL, FIRST_LONG + id};
+        if (row->alias != NULL)
+            *longs++ = (struct option){row->alias, argument_of(row), NULL, FIRST_LONG + id};
+    }
+    for (int i = 0; i < OPTION_SYNONYMS; i++)
+        if (takes(command, SYNONYMS[i].id))
+            *longs++ = (struct option){SYNONYMS[i].name, no_argument, NULL, FIRST_SYNONYM + i};
+    *longs = (struct option){0};
+}
+
+/* The first long name that begins with the word, and how many options it may stand for; an exact one is one. */
+static const struct option *find_long(const struct option *longs, const char *word, size_t *count)
+{
+    const char *name = word + strlen("--");
+    const size_t length = strcspn(name, "=");
+    const struct option *first = NULL;
+    *count = 0;
+    for (; longs->name != NULL; longs++) {
+        if (strncmp(longs->name, name, length) != 0)
+            continue;
+        if (longs->name[length] == '\0') {
+            *count = 1;
+            return longs;
+        }
+        *count += first == NULL || longs->val != first->val;
+        first = first == NULL ? longs : first;
+    }
+    return first;
+}
+
+/* Whether a long option is one that the command takes, whole or abbreviated. What others call something else is no
+ * abbreviation: --mask is not --mask-true. */
+static bool is_long_option(const struct options *options, const struct option *longs, const char *word)
+{
+    char hint[160], name[48];
+    size_t count;
+    const struct option *found = find_long(longs, word, &count);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    if (count != 1 || name[0] == '\0' || strcmp(found->name, name) == 0)
+        return count == 1 && name[0] != '\0';
+    hint_of_foreign(options, name, hint, sizeof hint);
+    return hint[0] == '\0' || options_meant(name) == (enum option_id)(found->val - FIRST_LONG);
 }
 
 static enum status unknown_option(const struct options *options, const char *word, struct error *error)
 {
     const char *names[OPTION_COUNT];
-    char name[80], hint[128];
+    char name[80], hint[160];
+    struct option longs[LONGS];
+    size_t count = 0;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
-    hint_of_foreign(options, name + strspn(name, "-"), hint, sizeof hint);
+    const bool is_long = name[0] == '-' && name[1] == '-' && name[2] != '\0';
+    const char *bare = name + strspn(name, "-");
+    const enum option_id elsewhere = is_long ? options_find_long(word) : OPTION_COUNT;
+    if (elsewhere != OPTION_COUNT)
+        return refuse(options, elsewhere, error);
+    hint_of_foreign(options, bare, hint, sizeof hint);
     if (hint[0] != '\0')
         return error_usage(error, "unknown option '%s'%s", name, hint);
-    if (options_meant(name) != OPTION_COUNT)
-        return refuse(options, options_meant(name), error);
+    if (options_meant(bare) != OPTION_COUNT)
+        return refuse(options, options_meant(bare), error);
+    describe_longs(options->command, longs);
+    if (is_long)
+        find_long(longs, name, &count);
+    char list[512];
+    struct text text = text_begin(list, sizeof list);
+    for (const struct option *other = longs; count > 1 && other->name != NULL; other++)
+        if (strncmp(other->name, bare, strlen(bare)) == 0)
+            text_add(&text, "%s--%s", text.length > 0 ? ", " : "", other->name);
+    if (count > 1)
+        return error_usage(error, "%s is short for several options: type %s", name, list);
     for (int id = 0; id < OPTION_COUNT; id++)
         names[id] = takes(options->command, (enum option_id)id) ? OPTIONS[id].name : NULL;
-    const bool known = completed(name + strspn(name, "-"), names) != NULL ||
-                       suggest_word(name + strspn(name, "-"), names, OPTION_COUNT) != NULL;
+    const bool known = suggest_word(bare, names, OPTION_COUNT) != NULL;
     for (int id = 0; id < OPTION_COUNT && !known; id++) /* near to no option of this command: of any */
         names[id] = OPTIONS[id].name;
-    const char *bare = name + strspn(name, "-");
-    const char *whole = completed(bare, names);
-    if (whole != NULL)
-        snprintf(hint, sizeof hint, "; did you mean '--%s'?", whole);
-    else
-        suggest_hint(hint, sizeof hint, "--", bare, names, OPTION_COUNT);
-    return error_usage(error, "unknown option '%s'%s", name, hint[0] ? hint : "; attn --help lists the options");
+    suggest_hint(hint, sizeof hint, "--", bare, names, OPTION_COUNT);
+    if (hint[0] == '\0')
+        snprintf(hint, sizeof hint, "; attn %s --help lists the options", command_name(options->command));
+    return error_usage(error, "unknown option '%s'%s", name, hint);
+}
+
+/* Whether a word that should be a file is none, but what a person would like to give: a sentence. */
+static bool is_sentence(const char *word)
+{
+    return strpbrk(word, "./-") == NULL && access(word, F_OK) != 0;
+}
+
+static enum status refuse_sentence(const char *word, struct error *error)
+{
+    return error_usage(
+        error, "'%.80s' is not a file; attn reads numbers, a row for each token: attn example shows such a file", word);
 }
 
 static enum status two_inputs(const struct options *options, const char *word, struct error *error)
 {
     const enum stage stage = stage_find(word, strlen(word));
-    char hint[64] = "";
+    char hint[128] = "";
     if (stage != STAGE_NAMES)
         snprintf(hint, sizeof hint, ", and a stage as --stages %s", stage_name(stage));
     else if (suggest_knows("true false yes no on off", word))
-        strcpy(hint, ", and no value behind a flag");
-    return error_usage(error, "two inputs, '%.80s' and '%.80s'; expected one%s", options->in, word, hint);
+        strcpy(hint, ", and a flag without a value");
+    else if (options->mine == NULL && takes(options->command, OPTION_MINE))
+        snprintf(hint, sizeof hint, ", and your table as --mine %.80s", word);
+    else if (is_sentence(options->in) && is_sentence(word))
+        return refuse_sentence(options->in, error);
+    return error_usage(error, "two inputs, '%.80s' and '%.80s'; give one%s", options->in, word, hint);
 }
 
 static enum status take_option(struct options *options, enum option_id id, const char *argument, struct error *error)
@@ -185,6 +287,8 @@ static enum status take_option(struct options *options, enum option_id id, const
         return refuse(options, id, error);
     if (id == OPTION_IN && options->origin[OPTION_IN] == ORIGIN_COMMAND_LINE)
         return two_inputs(options, argument, error);
+    if (id == OPTION_IN && strchr(argument, ' ') != NULL && is_sentence(argument))
+        return refuse_sentence(argument, error);
     snprintf(place, sizeof place, "--%s", row->name);
     enum status status = option_store(options, id, place, argument, error);
     options->origin[row->kind == OPTION_NEGATION ? row->negated : id] = ORIGIN_COMMAND_LINE;
@@ -194,7 +298,7 @@ static enum status take_option(struct options *options, enum option_id id, const
 static enum status take_topic(struct options *options, const char *word, struct error *error)
 {
     if (options->topic != COMMAND_COUNT || options->page != HELP_PAGE_COUNT)
-        return error_usage(error, "unexpected '%.80s'; expected one command", word);
+        return error_usage(error, "unexpected '%.80s'; type one command", word);
     const enum command found = command_find(word);
     options->page = help_page_find(word);
     if (options->page != HELP_PAGE_COUNT)
@@ -209,7 +313,7 @@ static enum status take_topic(struct options *options, const char *word, struct 
 static enum status take_example(struct options *options, const char *word, struct error *error)
 {
     if (options->file_count++ > 0)
-        return error_usage(error, "unexpected '%.80s'; expected one example", word);
+        return error_usage(error, "unexpected '%.80s'; type one example", word);
     options->example = example_find(word);
     if (options->example != EXAMPLE_COUNT)
         return STATUS_OK;
@@ -225,7 +329,7 @@ static enum status take_lesson(struct options *options, const char *word, struct
     char *end;
     struct text detail = text_begin(error->detail, sizeof error->detail);
     if (options->file_count++ > 0)
-        return error_usage(error, "unexpected '%.80s'; expected one lesson", word);
+        return error_usage(error, "unexpected '%.80s'; type one lesson", word);
     const bool number = word[0] >= '1' && word[0] <= '9' && strlen(word) < 4;
     options->lesson = number ? strtoul(word, &end, 10) : 0;
     if (options->lesson > 0 && *end == '\0' && options->lesson <= LESSON_COUNT)
@@ -238,10 +342,20 @@ static enum status take_lesson(struct options *options, const char *word, struct
 static enum status take_mechanism(struct options *options, const char *word, struct error *error)
 {
     const enum command found = command_find(word);
+    if (strpbrk(word, "./") != NULL)
+        return error_usage(error, "the mechanism comes before the file: type attn %s self %.80s",
+                           command_name(options->command), word);
     if (found == COMMAND_COUNT || !command_takes(options->command, found))
         return unknown_word(options->command, false, word, error);
     options->mechanism = COMMANDS[found].mechanism;
     return STATUS_OK;
+}
+
+static bool may_name(enum command command, const char *word)
+{
+    const enum command found = command_find(word);
+    return (found != COMMAND_COUNT && command_takes(command, found)) ||
+           (meant_word(command, word) != NULL && is_sentence(word));
 }
 
 /* A word that is no option. */
@@ -249,7 +363,7 @@ static enum status take_word(struct options *options, char *word, struct error *
 {
     switch (COMMANDS[options->command].words) {
     case WORDS_NONE:
-        return error_usage(error, "unexpected '%.80s'; expected attn %s alone", word, command_name(options->command));
+        return error_usage(error, "unexpected '%.80s'; type attn %s alone", word, command_name(options->command));
     case WORDS_EXAMPLE:
         return take_example(options, word, error);
     case WORDS_LESSON:
@@ -258,7 +372,7 @@ static enum status take_word(struct options *options, char *word, struct error *
         return take_topic(options, word, error);
     case WORDS_FOLDER:
         if (options->file_count > 0)
-            return error_usage(error, "two folders, '%.80s' and '%.80s'; expected one", options->files[0], word);
+            return error_usage(error, "two folders, '%.80s' and '%.80s'; give one", options->files[0], word);
         options->files[options->file_count++] = word;
         return STATUS_OK;
     case WORDS_FILES:
@@ -268,35 +382,15 @@ static enum status take_word(struct options *options, char *word, struct error *
         if (options->mechanism == MECHANISM_COUNT)
             return take_mechanism(options, word, error);
         break;
+    case WORDS_PERHAPS:
+        if (options->mechanism == MECHANISM_COUNT && options->in == NULL && may_name(options->command, word))
+            return take_mechanism(options, word, error);
+        break;
     case WORDS_INPUT:
     case WORDS_AS_THEY_ARE:
         break;
     }
     return take_option(options, OPTION_IN, word, error);
-}
-
-static int argument_of(const struct option_row *row)
-{
-    return row->argument == NULL ? no_argument : row->optional ? optional_argument : required_argument;
-}
-
-/* The short string for getopt: "-" keeps every word in its place, ":" tells a missing argument apart. */
-static void describe_options(char *letters, struct option *longs)
-{
-    *letters++ = '-';
-    *letters++ = ':';
-    for (int id = 0; id < OPTION_COUNT; id++) {
-        const struct option_row *row = &OPTIONS[id];
-        *longs++ = (struct option){row->name, argument_of(row), NULL, FIRST_LONG + id};
-        if (row->alias != NULL)
-            *longs++ = (struct option){row->alias, argument_of(row), NULL, FIRST_LONG + id};
-        if (row->letter != '\0')
-            *letters++ = row->letter;
-        if (row->letter != '\0' && row->argument != NULL)
-            *letters++ = ':';
-    }
-    *letters = '\0';
-    *longs = (struct option){0};
 }
 
 /* A long name behind one dash, which getopt would take for letters. */
@@ -335,19 +429,22 @@ static enum option_id option_of_letter(int letter)
 static enum status refused(const struct options *options, int code, const char *word, struct error *error)
 {
     const bool is_long = word[0] == '-' && word[1] == '-';
-    int id = is_long ? optopt - FIRST_LONG : (int)option_of_letter(optopt);
-    if (id < 0 || id >= OPTION_COUNT) {
+    const int id = is_long ? optopt - FIRST_LONG : (int)option_of_letter(optopt);
+    if (id < 0 || (!is_long && id == OPTION_COUNT)) {
         char letter[3] = {'-', (char)optopt, '\0'};
         return unknown_option(options, is_long || word[1] == optopt ? word : letter, error);
     }
+    if (id >= OPTION_COUNT)
+        return error_usage(error, "--%s takes no value", SYNONYMS[optopt - FIRST_SYNONYM].name);
     const struct option_row *row = &OPTIONS[id];
-    if (is_long && options_find_long(word) != (enum option_id)id)
-        return unknown_option(options, word, error);
     if (!takes(options->command, (enum option_id)id))
         return refuse(options, (enum option_id)id, error);
+    char list[128];
+    if (code == ':' && row->kind == OPTION_CHOICE)
+        return error_usage(error, "--%s needs a value: %s", row->name, option_choices(row, list, sizeof list));
     if (code == ':')
         return error_usage(error, "--%s needs a value: --%s %s", row->name, row->name, row->argument);
-    return error_usage(error, "--%s takes no value; it is given or left out", row->name);
+    return error_usage(error, "--%s takes no value: type it alone, or leave it out", row->name);
 }
 
 /* One thing that getopt found; `word` is where it began. */
@@ -359,9 +456,10 @@ static enum status take(struct options *options, int code, const char *word, str
         return refused(options, code, word, error);
     if (code < FIRST_LONG)
         return take_option(options, option_of_letter(code), optarg, error);
-    if (options_find_long(word) != (enum option_id)(code - FIRST_LONG)) /* getopt completes abbreviations */
-        return unknown_option(options, word, error);
-    return take_option(options, (enum option_id)(code - FIRST_LONG), optarg, error);
+    if (code < FIRST_SYNONYM)
+        return take_option(options, (enum option_id)(code - FIRST_LONG), optarg, error);
+    const struct option_synonym *synonym = &SYNONYMS[code - FIRST_SYNONYM];
+    return take_option(options, synonym->id, synonym->value, error);
 }
 
 /* "weights:2,3", or "grad_W_query.weight:1,2", so that it is told from a FILE behind an option whose argument may be
@@ -370,15 +468,16 @@ static bool looks_like_cell(const char *word)
 {
     const size_t letters = strspn(word, "abcdefghijklmnopqrstuvwxyzW_.");
     const bool other = strcmp(word, "all") == 0 || strcmp(word, "config") == 0;
-    const bool stage = stage_exists(stage_find(word, strlen(word))) || other;
-    return letters > 0 && (word[letters] == ':' || stage);
+    const bool stage = stage_exists(stage_find(word, letters)) && (word[letters] == '\0' || word[letters] == '[');
+    return letters > 0 && (word[letters] == ':' || stage || other);
 }
 
 static enum status parse_words(struct options *options, int argc, char **argv, struct error *error)
 {
     char letters[LETTERS_BYTES];
     struct option longs[LONGS];
-    describe_options(letters, longs);
+    describe_letters(letters);
+    describe_longs(options->command, longs);
     opterr = 0;
     optind = 1;
     options->files = argv; /* words take the places of those that are already read */
@@ -387,11 +486,13 @@ static enum status parse_words(struct options *options, int argc, char **argv, s
         read_underscores(word);
         if (check_dashes(word, error) != STATUS_OK)
             return error->status;
+        if (word[0] == '-' && word[1] == '-' && word[2] != '\0' && !is_long_option(options, longs, word))
+            return unknown_option(options, word, error);
         int code = getopt_long(argc, argv, letters, longs, NULL);
         if (code == -1)
             break;
-        if (code >= FIRST_LONG && OPTIONS[code - FIRST_LONG].optional && optarg == NULL && optind < argc &&
-            looks_like_cell(argv[optind]))
+        if (code >= FIRST_LONG && code < FIRST_SYNONYM && OPTIONS[code - FIRST_LONG].optional && optarg == NULL &&
+            optind < argc && looks_like_cell(argv[optind]))
             optarg = argv[optind++];
         if (take(options, code, word, error) != STATUS_OK)
             return error->status;
@@ -402,20 +503,29 @@ static enum status parse_words(struct options *options, int argc, char **argv, s
     return STATUS_OK;
 }
 
-/* A first word that is no command; --help may stand in its place. */
+/* A first word that is no command; --help may stand in its place, and -V in that of --version. */
 static enum status take_first(struct options *options, const char *word, struct error *error)
 {
+    static const char HELP_IS[] = "--help=";
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         options->help = true;
         return STATUS_OK;
     }
+    if (word[0] == '-' && word[1] == OPTIONS[OPTION_VERSION].letter && word[2] == '\0') {
+        options->version = true;
+        return STATUS_OK;
+    }
+    if (strncmp(word, HELP_IS, strlen(HELP_IS)) == 0) {
+        options->help = true;
+        return take_topic(options, word + strlen(HELP_IS), error);
+    }
     if (word[0] == '-' && suggest_word(word + strspn(word, "-"), (const char *const[]){"help", "version"}, 2) != NULL)
         return unknown_option(options, word, error);
     if (word[0] == '-' && word[1] != '\0' && !suggest_knows(command_foreign(COMMAND_VERSION), word))
-        return error_usage(error, "the command comes first: attn COMMAND %.80s ...; attn --help lists the commands",
-                           word);
+        return error_usage(
+            error, "the command comes first: type attn COMMAND %.80s ...; attn --help lists the commands", word);
     if (strpbrk(word, "./") != NULL && meant_word(COMMAND_HELP, word) == NULL)
-        return error_usage(error, "the command comes first: attn COMMAND %.80s; attn --help lists the commands", word);
+        return error_usage(error, "the command comes first: type attn self %.80s, or attn page %.80s", word, word);
     return unknown_word(COMMAND_HELP, false, word, error);
 }
 

@@ -37,7 +37,7 @@ static enum status unknown_setting(const char *source, const char *name, struct 
         return error_usage(error, "%s: settings: unknown name '%.80s'; did you mean '%s'?", source, name, meant);
     suggest_hint(hint, sizeof hint, "", name, names, OPTION_COUNT);
     return error_usage(error, "%s: settings: unknown name '%.80s'%s", source, name,
-                       hint[0] ? hint : "; settings are the options that change numbers");
+                       hint[0] ? hint : "; a setting is an option that changes numbers");
 }
 
 /* What a setting of that option may be; a whole number may also be a string of digits. */
@@ -65,7 +65,7 @@ static enum status wrong_kind(const struct option_row *row, const struct setting
     static const char *const GOT[SETTING_KINDS] = {
         [SETTING_NUMBER] = "a number", [SETTING_TEXT] = "a string", [SETTING_TRUTH] = "a boolean"};
     if (setting->kind == SETTING_INEXACT && row->kind == OPTION_WHOLE)
-        return error_usage(error, "%s: a number from 2^53 on loses digits in JSON; expected a string of digits", place);
+        return error_usage(error, "%s: JSON loses digits of a number from 2^53 on; write it as a string", place);
     return error_usage(error, "%s: expected %s, got %s", place, EXPECTED[row->kind],
                        GOT[setting->kind] != NULL ? GOT[setting->kind] : setting->text);
 }
@@ -82,7 +82,7 @@ enum status options_setting(struct options *options, const struct setting *setti
         return STATUS_OK;
     snprintf(place, sizeof place, "%s: settings: %s", source, setting->name);
     if (options->origin[id] == ORIGIN_FILE)
-        return error_usage(error, "%s: it is given twice, under two names; expected it once", place);
+        return error_usage(error, "%s: given twice, under two names; leave one out", place);
     if (!kind_fits(row, setting->kind))
         return wrong_kind(row, setting, place, error);
     enum status status = option_store(options, id, place, setting->text, error);

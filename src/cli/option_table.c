@@ -64,6 +64,9 @@ OPTION_ROWS(FITS, NOTHING)
     [OPTION_##id] = {.kind = OPTION_NEGATION, .negated = OPTION_##other, .abilities = (able), __VA_ARGS__},
 const struct option_row OPTIONS[OPTION_COUNT] = {OPTION_ROWS(AS_ROW, AS_NEGATION)};
 
+#define AS_SYNONYM(name, id, value) {name, OPTION_##id, value},
+const struct option_synonym SYNONYMS[OPTION_SYNONYMS] = {SYNONYM_ROWS(AS_SYNONYM)};
+
 bool options_takes(enum command command, enum mechanism mechanism, enum option_id id)
 {
     return (OPTIONS[id].abilities & command_abilities(command, mechanism)) != 0;

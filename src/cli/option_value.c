@@ -78,7 +78,7 @@ enum status option_parse_scale(struct options *options, const char *place, const
         return STATUS_OK;
     if (!read_quotient(text, &options->scale))
         return error_usage(error,
-                           "%s '%.80s' is no scale; expected a number, a quotient such as 1/8 or 1/sqrt(64), or "
+                           "%s '%.80s' is not a scale; expected a number, a quotient such as 1/8 or 1/sqrt(64), or "
                            "off, which is 1",
                            place, text);
     if (!isfinite(options->scale))
@@ -93,20 +93,31 @@ enum status option_parse_random(struct options *options, const char *place, cons
     for (const char *axis = text; axis != NULL; rank++) {
         const size_t digits = strspn(axis, "0123456789");
         if (digits == 0 || (axis[digits] != '\0' && axis[digits] != 'x'))
-            return error_usage(error, "%s '%.80s' is no shape; expected sizes with x between them, such as 6x3", place,
+            return error_usage(error, "%s '%.80s' is not a shape; type sizes with x between them, such as 6x3", place,
                                text);
         errno = 0;
         const unsigned long long size = strtoull(axis, NULL, 10);
         if (errno == ERANGE || size < 1 || size > INT32_MAX)
             return error_usage(error, "%s %.80s is out of range; expected 1..2^31-1 for each size", place, text);
         if (rank == TENSOR_RANK)
-            return error_usage(error, "%s %.80s has more than %d axes; expected such as 6x3, 2x6x3 or 2x8x128x64",
+            return error_usage(error, "%s %.80s has more than %d axes; type a shape such as 6x3, 2x6x3 or 2x8x128x64",
                                place, text, TENSOR_RANK);
         options->random_shape[rank] = (size_t)size;
         axis = axis[digits] == 'x' ? axis + digits + 1 : NULL;
     }
+    if (rank == 1)
+        return error_usage(error, "%s %.80s has one size; type tokens x columns, such as %.80sx3", place, text, text);
     options->random_rank = rank;
     return STATUS_OK;
+}
+
+enum status option_parse_help(struct options *options, const char *place, const char *text, struct error *error)
+{
+    options->help = true;
+    options->help_all = text != NULL && strcmp(text, "all") == 0;
+    if (text == NULL || options->help_all)
+        return STATUS_OK;
+    return error_usage(error, "%s=%.80s: type %s, or %s=all for every option", place, text, place, place);
 }
 
 enum status option_parse_window(struct options *options, const char *place, const char *text, struct error *error)
@@ -135,7 +146,7 @@ enum status option_parse_rope_columns(struct options *options, const char *place
     const unsigned long long columns = strtoull(digits, &end, 10);
     if (digits[0] < '0' || digits[0] > '9' || *end != '\0' || columns < 2 || columns > 65536 || columns % 2 != 0)
         return error_usage(error,
-                           "%s '%.80s' is no number of columns; expected an even one from 2 on, as in 64, or "
+                           "%s '%.80s' is not a number of columns; expected an even number from 2 on, as in 64, or "
                            "last:64",
                            place, text);
     options->rope_columns = (size_t)columns;
@@ -192,12 +203,11 @@ static enum status parse_form(const char *place, const char *text, size_t length
     const int shown = (int)memory_smaller(length, SHOWN);
     char forms[256];
     if (row->forms == NULL && row->number == NULL)
-        return error_usage(error, "%s: %s has one form alone; expected nothing behind it, got ':%.*s'", place,
-                           row->name, shown, text);
+        return error_usage(error, "%s: %s takes no form; leave out ':%.*s'", place, row->name, shown, text);
     const bool plain = !row->whole || strspn(text, "0123456789") >= length;
     if (row->forms != NULL ? !find_form(row, text, length, &choice->form)
                            : !plain || !decimal_to_double(text, length, &choice->form))
-        return error_usage(error, "%s: '%.*s' is no form of %s; expected %s", place, shown, text, row->name,
+        return error_usage(error, "%s: '%.*s' is not a form of %s; expected %s", place, shown, text, row->name,
                            list_forms(row, forms, sizeof forms));
     if (row->forms == NULL && !(choice->form >= row->from && choice->form <= row->to))
         return error_usage(error, "%s: %s:%.*s is out of range; expected %s", place, row->name, shown, text,
@@ -232,10 +242,10 @@ static enum status add_mistake(struct options *options, const char *place, struc
         at++;
     const struct mistake_choice *there = &options->mistakes[at];
     if (at < options->mistake_count && there->id == choice.id)
-        return error_usage(error, "%s: '%s' is given twice; expected it once", place, row->name);
+        return error_usage(error, "%s: '%s' is given twice; leave one out", place, row->name);
     if (at < options->mistake_count && MISTAKES[there->id].slot == row->slot)
-        return error_usage(error, "%s: %s and %s are both about %s; expected one of a slot", place,
-                           MISTAKES[there->id].name, row->name, mistake_slot_name(row->slot));
+        return error_usage(error, "%s: %s and %s both change %s; choose one of them", place, MISTAKES[there->id].name,
+                           row->name, mistake_slot_name(row->slot));
     for (size_t i = options->mistake_count++; i > at; i--)
         options->mistakes[i] = options->mistakes[i - 1];
     options->mistakes[at] = choice;
@@ -273,22 +283,29 @@ static const char *nearest_choice(const struct option_row *row, const char *text
     return nearest;
 }
 
+const char *option_choices(const struct option_row *row, char *list, size_t size)
+{
+    struct text text = text_begin(list, size);
+    for (size_t i = 0; row->choices[i] != NULL; i++)
+        text_add(&text, "%s%s", i > 0 ? ", " : "", row->choices[i]);
+    return list;
+}
+
 static enum status parse_choice(const struct option_row *row, const char *place, const char *text, unsigned *value,
                                 struct error *error)
 {
     char list[128] = "", hint[64] = "";
     size_t count = 0;
-    for (; row->choices[count] != NULL; count++) {
+    for (; row->choices[count] != NULL; count++)
         if (strcmp(row->choices[count], text) == 0 || (row->also != NULL && strcmp(row->also(count), text) == 0)) {
             *value = (unsigned)count;
             return STATUS_OK;
         }
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", count ? ", " : "", row->choices[count]);
-    }
     const char *nearest = nearest_choice(row, text, count);
     if (nearest != NULL)
         snprintf(hint, sizeof hint, "; did you mean '%s'?", nearest);
-    return error_usage(error, "%s '%.80s' is unknown; expected one of %s%s", place, text, list, hint);
+    return error_usage(error, "%s '%.80s' is unknown; expected one of %s%s", place, text,
+                       option_choices(row, list, sizeof list), hint);
 }
 
 enum status option_store(struct options *options, enum option_id id, const char *place, const char *text,
@@ -298,6 +315,8 @@ enum status option_store(struct options *options, enum option_id id, const char 
     void *field = (char *)options + row->offset;
     switch (row->kind) {
     case OPTION_FLAG:
+        if (row->parse != NULL)
+            return row->parse(options, place, text, error);
         *(bool *)field = text == NULL || strcmp(text, "true") == 0;
         return STATUS_OK;
     case OPTION_NEGATION:

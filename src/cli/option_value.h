@@ -11,6 +11,9 @@
 enum status option_store(struct options *options, enum option_id id, const char *place, const char *text,
                          struct error *error);
 
+/* "light, dark, auto": the words of a choice, into list (size bytes); returns list. */
+const char *option_choices(const struct option_row *row, char *list, size_t size);
+
 /* Whether a name, `length` bytes in which _ may stand for -, is the own one, which may be NULL. */
 bool option_is_called(const char *own, const char *name, size_t length);
 
@@ -31,5 +34,8 @@ option_parser option_parse_mistakes;
 
 /* --window "L,R", two whole numbers from -1 on: window_left and window_right. */
 option_parser option_parse_window;
+
+/* --help, or --help=all: help and help_all. */
+option_parser option_parse_help;
 
 #endif

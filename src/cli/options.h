@@ -187,6 +187,7 @@ struct option_row {
     const char *initial;  /* the default as it would be typed; NULL: none, 0, the first of the choices */
     const char *fallback; /* the default in words where `initial` does not tell; or NULL */
     const char *help;
+    unsigned rare; /* bits of enum ability: the help of commands that have one leaves it to --help=all */
     int everyday;          /* its place among those that most people use, from 1; 0: it is none */
     const char *foreign;   /* what others call it: suggest_knows; or NULL */
     const char *elsewhere; /* what to tell a command that does not take it; or NULL */
@@ -202,6 +203,7 @@ struct options {
     enum command command;
     enum command topic;       /* help: which command's, or COMMAND_COUNT */
     enum help_page page;      /* help: which page, or HELP_PAGE_COUNT */
+    bool help_all;            /* --help=all */
     size_t example;           /* example: its place in EXAMPLES */
     size_t lesson;            /* lesson: its number, from 1; 0: none was named */
     enum mechanism mechanism; /* that of the command, or that it names: init, why; else MECHANISM_COUNT */
@@ -227,6 +229,15 @@ struct options {
 #undef OPTION_NO_FIELD
 
 extern const struct option_row OPTIONS[OPTION_COUNT];
+
+/* A long name without a value that stands for an option with one: --json is --format json. */
+struct option_synonym {
+    const char *name;
+    enum option_id id;
+    const char *value;
+};
+enum { OPTION_SYNONYMS = 12 };
+extern const struct option_synonym SYNONYMS[OPTION_SYNONYMS];
 
 /* In option_table.c: */
 

@@ -7,118 +7,145 @@
 #include "model/stages.h"
 
 #define STAGE_ROWS(ROW)                                                                                                \
-    ROW(NORMED, .name = "normed", .from = STAGE_BIT(STAGE_INPUTS), .columns = STAGE_COLUMNS_D_IN, .joins_heads = true, \
+    ROW(NORMED, .name = "normed", .help = "the inputs behind the layer's own norm, with --residual",                   \
+        .from = STAGE_BIT(STAGE_INPUTS), .columns = STAGE_COLUMNS_D_IN, .joins_heads = true,                           \
         .hint = "look at the layer's norm: its kind, eps and weight")                                                  \
-    ROW(PROJECTED_QUERY, .name = "projected_query", .from = STAGE_BIT(STAGE_INPUTS) | STAGE_BIT(STAGE_NORMED),         \
-        .columns = STAGE_COLUMNS_D,                                                                                    \
+    ROW(PROJECTED_QUERY, .name = "projected_query", .help = "inputs . W_query, before a norm or a rotation",           \
+        .from = STAGE_BIT(STAGE_INPUTS) | STAGE_BIT(STAGE_NORMED), .columns = STAGE_COLUMNS_D,                         \
         .hint = "look at the inputs and at W_query: numbers, orientation, bias, packing, heads")                       \
-    ROW(NORMED_QUERY, .name = "normed_query", .from = STAGE_BIT(STAGE_PROJECTED_QUERY), .columns = STAGE_COLUMNS_D,    \
+    ROW(NORMED_QUERY, .name = "normed_query", .help = "projected_query behind the norm of query",                      \
+        .from = STAGE_BIT(STAGE_PROJECTED_QUERY), .columns = STAGE_COLUMNS_D,                                          \
         .hint = "look at the norm of query: of a head or of all, its weight, 1 + weight")                              \
-    ROW(PROJECTED_KEY, .name = "projected_key", .from = STAGE_FROM_KEY_INPUTS | STAGE_BIT(STAGE_NORMED),               \
-        .columns = STAGE_COLUMNS_D, .of_keys = true,                                                                   \
+    ROW(PROJECTED_KEY, .name = "projected_key", .help = "inputs . W_key, before a norm or a rotation",                 \
+        .from = STAGE_FROM_KEY_INPUTS | STAGE_BIT(STAGE_NORMED), .columns = STAGE_COLUMNS_D, .of_keys = true,          \
         .hint = "look at W_key: numbers, orientation, bias, packing, heads")                                           \
-    ROW(NORMED_KEY, .name = "normed_key", .from = STAGE_BIT(STAGE_PROJECTED_KEY), .columns = STAGE_COLUMNS_D,          \
-        .of_keys = true, .hint = "look at the norm of key: of a head or of all, its weight, 1 + weight")               \
-    ROW(QUERY, .name = "query", .foreign = "q qs queryvector queryvectors", .aliases = {"queries"},                    \
+    ROW(NORMED_KEY, .name = "normed_key", .help = "projected_key behind the norm of key",                              \
+        .from = STAGE_BIT(STAGE_PROJECTED_KEY), .columns = STAGE_COLUMNS_D, .of_keys = true,                           \
+        .hint = "look at the norm of key: of a head or of all, its weight, 1 + weight")                                \
+    ROW(QUERY, .name = "query", .help = "inputs . W_query: what each token looks for",                                 \
+        .foreign = "q qs queryvector queryvectors", .aliases = {"queries"},                                            \
         .from = STAGE_BIT(STAGE_INPUTS) | STAGE_BIT(STAGE_NORMED) | STAGE_BIT(STAGE_PROJECTED_QUERY) |                 \
                 STAGE_BIT(STAGE_NORMED_QUERY),                                                                         \
         .columns = STAGE_COLUMNS_D, .operand = true, .on_page = true,                                                  \
         .hint = "look at the inputs and at W_query: numbers, orientation, bias, heads")                                \
-    ROW(KEY, .name = "key", .foreign = "k ks keyvector keyvectors", .aliases = {"keys"},                               \
+    ROW(KEY, .name = "key", .help = "inputs . W_key: what each token offers to be found by",                           \
+        .foreign = "k ks keyvector keyvectors", .aliases = {"keys"},                                                   \
         .from = STAGE_FROM_KEY_INPUTS | STAGE_BIT(STAGE_NORMED) | STAGE_BIT(STAGE_PROJECTED_KEY) |                     \
                 STAGE_BIT(STAGE_NORMED_KEY),                                                                           \
         .columns = STAGE_COLUMNS_D, .of_keys = true, .operand = true, .on_page = true,                                 \
         .hint = "look at W_key: numbers, orientation, bias, heads")                                                    \
-    ROW(VALUE, .name = "value", .foreign = "v vs valuevector valuevectors", .aliases = {"values"},                     \
+    ROW(VALUE, .name = "value", .help = "inputs . W_value: what each token passes on",                                 \
+        .foreign = "v vs valuevector valuevectors", .aliases = {"values"},                                             \
         .from = STAGE_FROM_KEY_INPUTS | STAGE_BIT(STAGE_NORMED), .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true,    \
         .operand = true, .on_page = true, .hint = "look at W_value: numbers, orientation, bias, heads")                \
-    ROW(SCORES, .name = "scores", .foreign = "score attentionscores logits qk qkt similarity dotproduct",              \
-        .aliases = {"attn_scores"}, .from = STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY),                             \
-        .columns = STAGE_COLUMNS_KEYS, .on_page = true,                                                                \
+    ROW(SCORES, .name = "scores", .help = "query . key^T: how well each query fits each key",                          \
+        .foreign = "score attentionscores logits qk qkt similarity dotproduct", .aliases = {"attn_scores"},            \
+        .from = STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_KEYS, .on_page = true,         \
         .hint = "look at query . key^T: which axis is summed, which head meets which")                                 \
-    ROW(SCALED, .name = "scaled", .foreign = "scaledscores scaledattnscores", .from = STAGE_BIT(STAGE_SCORES),         \
-        .columns = STAGE_COLUMNS_KEYS, .on_page = true,                                                                \
-        .hint = "look at the scale, which is 1/sqrt(d_head) unless given")                                             \
-    ROW(CAPPED, .name = "capped", .from = STAGE_BIT(STAGE_SCALED), .libm = LIBM_TANH, .columns = STAGE_COLUMNS_KEYS,   \
-        .on_page = true, .hint = "look at softcap x tanh(scaled / softcap)")                                           \
-    ROW(MASKED, .name = "masked", .foreign = "maskedscores maskedattnscores", .from = STAGE_BIT(STAGE_CAPPED),         \
-        .columns = STAGE_COLUMNS_KEYS, .infinite = true, .on_page = true,                                              \
-        .hint = "look at the mask: which keys a query may see")                                                        \
-    ROW(WEIGHTS, .name = "weights",                                                                                    \
+    ROW(SCALED, .name = "scaled", .help = "scores / sqrt(d_head), or scores x --scale",                                \
+        .foreign = "scaledscores scaledattnscores", .from = STAGE_BIT(STAGE_SCORES), .columns = STAGE_COLUMNS_KEYS,    \
+        .on_page = true, .hint = "look at the scale, which is 1/sqrt(d_head) unless given")                            \
+    ROW(CAPPED, .name = "capped", .help = "softcap x tanh(scaled / softcap), with --softcap",                          \
+        .from = STAGE_BIT(STAGE_SCALED), .libm = LIBM_TANH, .columns = STAGE_COLUMNS_KEYS, .on_page = true,            \
+        .hint = "look at softcap x tanh(scaled / softcap)")                                                            \
+    ROW(MASKED, .name = "masked", .help = "-inf for masked keys, plus attn_mask and ALiBi",                            \
+        .foreign = "maskedscores maskedattnscores", .from = STAGE_BIT(STAGE_CAPPED), .columns = STAGE_COLUMNS_KEYS,    \
+        .infinite = true, .on_page = true, .hint = "look at the mask: which keys a query may see")                     \
+    ROW(WEIGHTS, .name = "weights", .help = "softmax over the keys: each row sums to 1",                               \
         .foreign = "attention attn attentions softmax attentionweights attentionmatrix attnprobs probs probabilities", \
         .aliases = {"attn_weights"}, .from = STAGE_BIT(STAGE_MASKED), .libm = LIBM_EXP, .columns = STAGE_COLUMNS_KEYS, \
         .shares = true, .on_page = true, .hint = "look at softmax: over the keys of a row, on masked scores")          \
-    ROW(DROPPED, .name = "dropped", .foreign = "dropout attndropout droppedweights", .from = STAGE_BIT(STAGE_WEIGHTS), \
+    ROW(DROPPED, .name = "dropped", .help = "weights after dropout, with --dropout",                                   \
+        .foreign = "dropout attndropout droppedweights", .from = STAGE_BIT(STAGE_WEIGHTS),                             \
         .columns = STAGE_COLUMNS_KEYS, .shares = true, .on_page = true,                                                \
         .hint = "look at dropout: its draws, and the factor 1/(1 - p)")                                                \
-    ROW(CONTEXT, .name = "context", .foreign = "contextvector contextvectors ctx z",                                   \
-        .aliases = {"context_vec", "context_vecs"}, .from = STAGE_BIT(STAGE_DROPPED) | STAGE_BIT(STAGE_VALUE),         \
-        .packed = STAGE_BIT(STAGE_OUTPUT), .columns = STAGE_COLUMNS_D_VALUE, .on_page = true,                          \
+    ROW(CONTEXT, .name = "context", .help = "weights . value: for each query a weighted mean of the values",           \
+        .foreign = "contextvector contextvectors ctx z", .aliases = {"context_vec", "context_vecs"},                   \
+        .from = STAGE_BIT(STAGE_DROPPED) | STAGE_BIT(STAGE_VALUE), .packed = STAGE_BIT(STAGE_OUTPUT),                  \
+        .columns = STAGE_COLUMNS_D_VALUE, .on_page = true,                                                             \
         .hint = "look at weights . value: which axis is summed, which head meets which")                               \
-    ROW(OUTPUT, .name = "output", .foreign = "out outputs result", .from = STAGE_BIT(STAGE_CONTEXT),                   \
-        .columns = STAGE_COLUMNS_OUTPUT, .joins_heads = true,                                                          \
+    ROW(OUTPUT, .name = "output", .help = "the heads side by side, times out_proj", .foreign = "out outputs result",   \
+        .from = STAGE_BIT(STAGE_CONTEXT), .columns = STAGE_COLUMNS_OUTPUT, .joins_heads = true,                        \
         .hint = "look at the order of the heads side by side, and at out_proj")                                        \
-    ROW(LSE, .name = "lse", .foreign = "logsumexp", .from = STAGE_BIT(STAGE_MASKED), .libm = LIBM_EXP | LIBM_LOG,      \
-        .columns = STAGE_COLUMNS_NONE, .infinite = true, .on_demand = true)                                            \
-    ROW(ENTROPY, .name = "entropy", .foreign = "entropies attentionentropy attnentropy",                               \
-        .from = STAGE_BIT(STAGE_WEIGHTS), .libm = LIBM_LOG, .columns = STAGE_COLUMNS_NONE, .on_demand = true,          \
-        .on_page = true, .hint = "look at the logarithm, which is natural, and at weights of 0, which add 0")          \
-    ROW(PRESENT_KEY, .name = "present_key", .from = STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_D, .of_keys = true, \
-        .repeats = true, .whole_shape = true, .on_demand = true)                                                       \
-    ROW(PRESENT_VALUE, .name = "present_value", .from = STAGE_BIT(STAGE_VALUE), .columns = STAGE_COLUMNS_D_VALUE,      \
-        .of_keys = true, .repeats = true, .whole_shape = true, .on_demand = true)                                      \
-    ROW(GRAD_OUTPUT, .name = "grad_output", .columns = STAGE_COLUMNS_OUTPUT, .joins_heads = true, .backward = true,    \
-        .hint = "look at the gradient that is given")                                                                  \
-    ROW(GRAD_CONTEXT, .name = "grad_context", .from = STAGE_BIT(STAGE_GRAD_OUTPUT),                                    \
-        .packed = STAGE_BIT(STAGE_GRAD_OUTPUT), .columns = STAGE_COLUMNS_D_VALUE, .backward = true,                    \
+    ROW(LSE, .name = "lse", .help = "log of the sum of exp(masked), for each query", .foreign = "logsumexp",           \
+        .from = STAGE_BIT(STAGE_MASKED), .libm = LIBM_EXP | LIBM_LOG, .columns = STAGE_COLUMNS_NONE, .infinite = true, \
+        .on_demand = true)                                                                                             \
+    ROW(ENTROPY, .name = "entropy", .help = "how evenly a row of weights is spread, in nats",                          \
+        .foreign = "entropies attentionentropy attnentropy", .from = STAGE_BIT(STAGE_WEIGHTS), .libm = LIBM_LOG,       \
+        .columns = STAGE_COLUMNS_NONE, .on_demand = true, .on_page = true,                                             \
+        .hint = "look at the logarithm, which is natural, and at weights of 0, which add 0")                           \
+    ROW(PRESENT_KEY, .name = "present_key", .help = "the keys of the cache, then the new ones",                        \
+        .from = STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_D, .of_keys = true, .repeats = true,                    \
+        .whole_shape = true, .on_demand = true)                                                                        \
+    ROW(PRESENT_VALUE, .name = "present_value", .help = "the values of the cache, then the new ones",                  \
+        .from = STAGE_BIT(STAGE_VALUE), .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true, .repeats = true,            \
+        .whole_shape = true, .on_demand = true)                                                                        \
+    ROW(GRAD_OUTPUT, .name = "grad_output", .help = "the gradient that --grad gives", .columns = STAGE_COLUMNS_OUTPUT, \
+        .joins_heads = true, .backward = true, .hint = "look at the gradient that is given")                           \
+    ROW(GRAD_CONTEXT, .name = "grad_context", .help = "the gradient with respect to context, with --grad",             \
+        .from = STAGE_BIT(STAGE_GRAD_OUTPUT), .packed = STAGE_BIT(STAGE_GRAD_OUTPUT),                                  \
+        .columns = STAGE_COLUMNS_D_VALUE, .backward = true,                                                            \
         .hint = "look at grad_output . out_proj.weight, and which columns are whose head")                             \
-    ROW(GRAD_VALUE, .name = "grad_value", .from = STAGE_BIT(STAGE_GRAD_CONTEXT) | STAGE_BIT(STAGE_DROPPED),            \
-        .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true, .backward = true,                                           \
+    ROW(GRAD_VALUE, .name = "grad_value", .help = "the gradient with respect to value, with --grad",                   \
+        .from = STAGE_BIT(STAGE_GRAD_CONTEXT) | STAGE_BIT(STAGE_DROPPED), .columns = STAGE_COLUMNS_D_VALUE,            \
+        .of_keys = true, .backward = true,                                                                             \
         .hint = "look at weights^T . grad_context: summed over the queries, and over the heads of a group")            \
-    ROW(GRAD_DROPPED, .name = "grad_dropped",                                                                          \
+    ROW(GRAD_DROPPED, .name = "grad_dropped", .help = "the gradient with respect to dropped, with --grad",             \
         .from = STAGE_BIT(STAGE_GRAD_CONTEXT) | STAGE_BIT(STAGE_VALUE) | STAGE_BIT(STAGE_WEIGHTS),                     \
         .columns = STAGE_COLUMNS_KEYS, .backward = true, .hint = "look at grad_context . value^T")                     \
-    ROW(GRAD_WEIGHTS, .name = "grad_weights", .from = STAGE_BIT(STAGE_GRAD_DROPPED) | STAGE_BIT(STAGE_DROPPED),        \
-        .columns = STAGE_COLUMNS_KEYS, .backward = true,                                                               \
-        .hint = "look at grad_context . value^T, and at dropout's factor 1/(1 - p)")                                   \
-    ROW(GRAD_MASKED, .name = "grad_masked", .from = STAGE_BIT(STAGE_GRAD_WEIGHTS) | STAGE_BIT(STAGE_WEIGHTS),          \
-        .columns = STAGE_COLUMNS_KEYS, .backward = true,                                                               \
-        .hint = "look at weights x (grad_weights - delta), delta the sum of weights x grad_weights")                   \
-    ROW(GRAD_CAPPED, .name = "grad_capped", .from = STAGE_BIT(STAGE_GRAD_MASKED), .columns = STAGE_COLUMNS_KEYS,       \
+    ROW(GRAD_WEIGHTS, .name = "grad_weights", .help = "the gradient with respect to weights, with --grad",             \
+        .from = STAGE_BIT(STAGE_GRAD_DROPPED) | STAGE_BIT(STAGE_DROPPED), .columns = STAGE_COLUMNS_KEYS,               \
+        .backward = true, .hint = "look at grad_context . value^T, and at dropout's factor 1/(1 - p)")                 \
+    ROW(GRAD_MASKED, .name = "grad_masked", .help = "the gradient with respect to masked, with --grad",                \
+        .from = STAGE_BIT(STAGE_GRAD_WEIGHTS) | STAGE_BIT(STAGE_WEIGHTS), .columns = STAGE_COLUMNS_KEYS,               \
         .backward = true, .hint = "look at weights x (grad_weights - delta), delta the sum of weights x grad_weights") \
-    ROW(GRAD_SCALED, .name = "grad_scaled", .from = STAGE_BIT(STAGE_GRAD_CAPPED) | STAGE_BIT(STAGE_CAPPED),            \
-        .columns = STAGE_COLUMNS_KEYS, .backward = true,                                                               \
-        .hint = "look at the softmax's gradient, and at 1 - (capped / softcap)^2")                                     \
-    ROW(GRAD_SCORES, .name = "grad_scores", .from = STAGE_BIT(STAGE_GRAD_SCALED), .columns = STAGE_COLUMNS_KEYS,       \
-        .backward = true, .hint = "look at the scale, which is 1/sqrt(d_head) unless given")                           \
-    ROW(GRAD_QUERY, .name = "grad_query", .from = STAGE_BIT(STAGE_GRAD_SCORES) | STAGE_BIT(STAGE_KEY),                 \
-        .columns = STAGE_COLUMNS_D, .backward = true, .hint = "look at grad_scores . key")                             \
-    ROW(GRAD_KEY, .name = "grad_key", .from = STAGE_BIT(STAGE_GRAD_SCORES) | STAGE_BIT(STAGE_QUERY),                   \
-        .columns = STAGE_COLUMNS_D, .of_keys = true, .backward = true,                                                 \
+    ROW(GRAD_CAPPED, .name = "grad_capped", .help = "the gradient with respect to capped, with --grad",                \
+        .from = STAGE_BIT(STAGE_GRAD_MASKED), .columns = STAGE_COLUMNS_KEYS, .backward = true,                         \
+        .hint = "look at weights x (grad_weights - delta), delta the sum of weights x grad_weights")                   \
+    ROW(GRAD_SCALED, .name = "grad_scaled", .help = "the gradient with respect to scaled, with --grad",                \
+        .from = STAGE_BIT(STAGE_GRAD_CAPPED) | STAGE_BIT(STAGE_CAPPED), .columns = STAGE_COLUMNS_KEYS,                 \
+        .backward = true, .hint = "look at the softmax's gradient, and at 1 - (capped / softcap)^2")                   \
+    ROW(GRAD_SCORES, .name = "grad_scores", .help = "the gradient with respect to scores, with --grad",                \
+        .from = STAGE_BIT(STAGE_GRAD_SCALED), .columns = STAGE_COLUMNS_KEYS, .backward = true,                         \
+        .hint = "look at the scale, which is 1/sqrt(d_head) unless given")                                             \
+    ROW(GRAD_QUERY, .name = "grad_query", .help = "the gradient with respect to query, with --grad",                   \
+        .from = STAGE_BIT(STAGE_GRAD_SCORES) | STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_D, .backward = true,     \
+        .hint = "look at grad_scores . key")                                                                           \
+    ROW(GRAD_KEY, .name = "grad_key", .help = "the gradient with respect to key, with --grad",                         \
+        .from = STAGE_BIT(STAGE_GRAD_SCORES) | STAGE_BIT(STAGE_QUERY), .columns = STAGE_COLUMNS_D, .of_keys = true,    \
+        .backward = true,                                                                                              \
         .hint = "look at grad_scores^T . query: summed over the queries, and over the heads of a group")               \
-    ROW(GRAD_SINKS, .name = "grad_sinks", .from = STAGE_BIT(STAGE_GRAD_WEIGHTS) | STAGE_BIT(STAGE_LSE),                \
-        .columns = STAGE_COLUMNS_HEADS, .backward = true, .hint = "look at minus the sink's weight x delta, summed")   \
-    ROW(GRAD_ALIBI_SLOPES, .name = "grad_alibi_slopes", .from = STAGE_BIT(STAGE_GRAD_MASKED),                          \
+    ROW(GRAD_SINKS, .name = "grad_sinks", .help = "the gradient with respect to sinks, with --grad",                   \
+        .from = STAGE_BIT(STAGE_GRAD_WEIGHTS) | STAGE_BIT(STAGE_LSE), .columns = STAGE_COLUMNS_HEADS,                  \
+        .backward = true, .hint = "look at minus the sink's weight x delta, summed")                                   \
+    ROW(GRAD_ALIBI_SLOPES, .name = "grad_alibi_slopes",                                                                \
+        .help = "the gradient with respect to alibi_slopes, with --grad", .from = STAGE_BIT(STAGE_GRAD_MASKED),        \
         .columns = STAGE_COLUMNS_HEADS, .sums_square = true, .backward = true,                                         \
         .hint = "look at minus grad_masked x the distance of the key, summed")                                         \
-    ROW(GRAD_ATTN_MASK, .name = "grad_attn_mask", .from = STAGE_BIT(STAGE_GRAD_MASKED), .columns = STAGE_COLUMNS_MASK, \
-        .sums_square = true, .backward = true,                                                                         \
+    ROW(GRAD_ATTN_MASK, .name = "grad_attn_mask", .help = "the gradient with respect to attn_mask, with --grad",       \
+        .from = STAGE_BIT(STAGE_GRAD_MASKED), .columns = STAGE_COLUMNS_MASK, .sums_square = true, .backward = true,    \
         .hint = "look at grad_masked, summed over the axes along which attn_mask is broadcast")                        \
-    ROW(GRAD_NORMED_QUERY, .name = "grad_normed_query", .from = STAGE_BIT(STAGE_GRAD_QUERY),                           \
+    ROW(GRAD_NORMED_QUERY, .name = "grad_normed_query",                                                                \
+        .help = "the gradient with respect to normed_query, with --grad", .from = STAGE_BIT(STAGE_GRAD_QUERY),         \
         .columns = STAGE_COLUMNS_D, .backward = true, .hint = "look at the rotation, turned back")                     \
-    ROW(GRAD_NORMED_KEY, .name = "grad_normed_key", .from = STAGE_BIT(STAGE_GRAD_KEY), .columns = STAGE_COLUMNS_D,     \
-        .of_keys = true, .backward = true, .hint = "look at the rotation, turned back")                                \
+    ROW(GRAD_NORMED_KEY, .name = "grad_normed_key", .help = "the gradient with respect to normed_key, with --grad",    \
+        .from = STAGE_BIT(STAGE_GRAD_KEY), .columns = STAGE_COLUMNS_D, .of_keys = true, .backward = true,              \
+        .hint = "look at the rotation, turned back")                                                                   \
     ROW(GRAD_PROJECTED_QUERY, .name = "grad_projected_query",                                                          \
+        .help = "the gradient with respect to projected_query, with --grad",                                           \
         .from = STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_NORMED_QUERY), .columns = STAGE_COLUMNS_D,          \
         .backward = true, .hint = "look at the rotation and the norm of query, and the scale if it is on the query")   \
     ROW(GRAD_PROJECTED_KEY, .name = "grad_projected_key",                                                              \
+        .help = "the gradient with respect to projected_key, with --grad",                                             \
         .from = STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_NORMED_KEY), .columns = STAGE_COLUMNS_D,              \
         .of_keys = true, .backward = true, .hint = "look at the rotation and the norm of key")                         \
-    ROW(GRAD_INPUTS, .name = "grad_inputs", .from = STAGE_GRAD_OPERANDS, .columns = STAGE_COLUMNS_D_IN,                \
-        .joins_heads = true, .backward = true, .hint = "look at the sum over query, key and value")                    \
-    ROW(GRAD_KEY_INPUTS, .name = "grad_key_inputs", .from = STAGE_GRAD_OPERANDS, .columns = STAGE_COLUMNS_D_KEY_IN,    \
-        .of_keys = true, .joins_heads = true, .backward = true, .hint = "look at the sum over key and value")          \
-    ROW(GRAD_PARAMETERS, .name = "grad_parameters",                                                                    \
+    ROW(GRAD_INPUTS, .name = "grad_inputs", .help = "the gradient with respect to inputs, with --grad",                \
+        .from = STAGE_GRAD_OPERANDS, .columns = STAGE_COLUMNS_D_IN, .joins_heads = true, .backward = true,             \
+        .hint = "look at the sum over query, key and value")                                                           \
+    ROW(GRAD_KEY_INPUTS, .name = "grad_key_inputs", .help = "the gradient with respect to key_inputs, with --grad",    \
+        .from = STAGE_GRAD_OPERANDS, .columns = STAGE_COLUMNS_D_KEY_IN, .of_keys = true, .joins_heads = true,          \
+        .backward = true, .hint = "look at the sum over key and value")                                                \
+    ROW(GRAD_PARAMETERS, .name = "grad_parameters", .help = "the gradient of each parameter",                          \
         .from = STAGE_GRAD_OPERANDS | STAGE_BIT(STAGE_GRAD_OUTPUT) | STAGE_BIT(STAGE_CONTEXT),                         \
         .columns = STAGE_COLUMNS_PARAMETERS, .backward = true,                                                         \
         .hint = "look at what a weight met: the inputs, times the gradient by what it made")

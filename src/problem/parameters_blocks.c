@@ -63,7 +63,7 @@ static enum status take_norm_part(struct taking *taking, enum norm_id id, const 
     if (found == NULL)
         return STATUS_OK;
     if (plan->stacked && id != NORM_INPUTS)
-        return error_usage(taking->error, "%s: %s does not go with --stacked, whose heads have no norms",
+        return error_usage(taking->error, "%s: %s does not go with --stacked, whose heads have no norm",
                            taking->input->source, name);
     if (fits(taking, id, found))
         return taking_keep(taking, name, found, part);
@@ -90,11 +90,12 @@ enum status taking_norms(struct taking *taking)
         norm->eps = parameters_eps(taking->plan->norm_eps[id], norm->kind);
         if (norm->bias.rank > 0 && !tensor_same_shape(&norm->weight, &norm->bias))
             return error_usage(taking->error,
-                               "%s: %s.bias has not the shape of %s.weight; expected a bias for each "
+                               "%s: %s.bias does not have the shape of %s.weight; expected one bias for each "
                                "weight",
                                taking->input->source, NORMS[id], NORMS[id]);
         if (norm->bias.rank > 0 && norm->kind != NORM_LAYER && norm->kind != NORM_NONE)
-            return error_usage(taking->error, "%s: %s.bias is there, but an RMS norm has none; expected a layer norm",
+            return error_usage(taking->error,
+                               "%s: %s.bias is given, but an RMS norm has none; type --norm layer, or --qk-norm layer",
                                taking->input->source, NORMS[id]);
     }
     return STATUS_OK;
@@ -131,8 +132,7 @@ static enum status take_step(struct taking *taking, const char *stem, size_t col
     const struct tensor *weight = taking_find(taking, name);
     *projection = (struct projection){.transposed = true};
     if (weight == NULL)
-        return error_usage(taking->error, "%s: the parameters are not whole: %s is missing", taking->input->source,
-                           name);
+        return error_usage(taking->error, "%s: parameters are missing: no %s", taking->input->source, name);
     if (weight->rank != 2 || weight->shape[1] != columns)
         return error_usage(taking->error, "%s: %s is %s, expected a matrix with %zu columns", taking->input->source,
                            name, SHAPE_TEXT(weight), columns);
@@ -155,8 +155,7 @@ static enum status take_step_norm(struct taking *taking, const char *name, size_
     const struct tensor *weight = taking_find(taking, name);
     *norm = (struct norm){.kind = kind, .eps = parameters_eps(plan->norm_eps[NORM_QUERY], kind)};
     if (weight == NULL)
-        return error_usage(taking->error, "%s: the parameters are not whole: %s is missing", taking->input->source,
-                           name);
+        return error_usage(taking->error, "%s: parameters are missing: no %s", taking->input->source, name);
     if (weight->rank != 1 || weight->shape[0] > most)
         return taking_wrong_shape(taking, name, weight, most, 0, "at most one for each row of the step before it");
     return taking_keep(taking, name, weight, &norm->weight);
@@ -203,7 +202,7 @@ enum status taking_latent(struct taking *taking)
         return STATUS_OK;
     if (taking->plan->groups != 1)
         return error_usage(taking->error,
-                           "%s: W_key_value_a makes a key and value for each head; expected --kv-heads "
+                           "%s: W_key_value_a makes a key and value for each head; type --kv-heads "
                            "as many as --heads",
                            taking->input->source);
     if (take_step(taking, "W_key_value_a", taking->plan->d_key_in, &latent->key_value_a) ||

@@ -26,10 +26,10 @@ static enum status turned(const struct taking *taking, const struct projection *
     const bool linear = projection->transposed;
     const size_t stem = strlen(name) - (linear ? strlen(LINEAR) : 0),
                  d_in = parameters_source_columns(taking->plan, id);
-    return error_usage(
-        taking->error, "%s: %s is %s, the other way round: inputs in %s have %zu column%s; %s is named %.*s%s",
-        taking->input->source, name, SHAPE_TEXT(tensor), taking->inputs_source, d_in, d_in == 1 ? "" : "s",
-        linear ? "d_in x d_out" : "d_out x d_in", (int)stem, name, linear ? "" : LINEAR);
+    return error_usage(taking->error, "%s: %s is %s, transposed: inputs in %s have %zu column%s; %s is named %.*s%s",
+                       taking->input->source, name, SHAPE_TEXT(tensor), taking->inputs_source, d_in,
+                       d_in == 1 ? "" : "s", linear ? "d_in x d_out" : "d_out x d_in", (int)stem, name,
+                       linear ? "" : LINEAR);
 }
 
 static enum status take_weight(struct taking *taking, enum projection_id id, struct projection *projection,
@@ -90,10 +90,10 @@ static enum status take_projection(struct taking *taking, size_t module, enum pr
     const struct tensor *linear = taking_find(taking, linear_name);
     *projection = (struct projection){.transposed = linear != NULL};
     if (matrix != NULL && linear != NULL)
-        return error_usage(taking->error, "%s: %s and %s are both given; expected one of them", taking->input->source,
+        return error_usage(taking->error, "%s: %s and %s are both given; leave one out", taking->input->source,
                            matrix_name, linear_name);
     if (matrix == NULL && linear == NULL)
-        return error_usage(taking->error, "%s: the parameters are not whole: neither %s nor %s is there",
+        return error_usage(taking->error, "%s: parameters are missing: neither %s nor %s is given",
                            taking->input->source, matrix_name, linear_name);
     enum status status =
         take_weight(taking, id, projection, linear ? linear_name : matrix_name, linear ? linear : matrix);
@@ -116,7 +116,7 @@ static enum status take_out(struct taking *taking)
         found[i] = taking_find(taking, names[i]);
     if (found[0] == NULL)
         return error_usage(taking->error,
-                           "%s: the parameters are not whole: split heads have an output projection, but %s is missing",
+                           "%s: parameters are missing: split heads have an output projection, but %s is not given",
                            taking->input->source, names[0]);
     if (found[0]->rank != 2 || found[0]->shape[1] != width) {
         const size_t heads = taking->plan->kv_heads * taking->plan->groups;
@@ -198,11 +198,11 @@ static enum status left_over(const struct taking *taking, const char *name)
                  plan->module_count == 1 ? "" : "s", plan->module_count - 1);
         why = text;
     } else if (strncmp(name, "heads.", 6) == 0) {
-        why = "heads of their own are those of attn multihead --stacked";
+        why = "separate heads need attn multihead --stacked";
     } else if (plan->stacked) {
         why = "stacked heads have heads.0.W_query and so on, and no output projection";
     }
-    return error_usage(taking->error, "%s: %s has no place here: %s", input->source, name, why);
+    return error_usage(taking->error, "%s: %s does not belong here: %s", input->source, name, why);
 }
 
 static enum status check_left_over(const struct taking *taking)
@@ -220,10 +220,10 @@ static enum status check_in_proj(const struct taking *taking)
 {
     const bool weight = input_file_find(taking->input, "in_proj_weight") != NULL;
     if (weight && !taking->plan->has_out)
-        return error_usage(taking->error, "%s: in_proj_weight has no place here: it belongs to attn multihead%s",
+        return error_usage(taking->error, "%s: in_proj_weight does not belong here: it goes with attn multihead%s",
                            taking->input->source, taking->plan->stacked ? " without --stacked" : "");
     if (!weight && input_file_find(taking->input, "in_proj_bias") != NULL)
-        return error_usage(taking->error, "%s: in_proj_bias is there, but in_proj_weight is missing",
+        return error_usage(taking->error, "%s: in_proj_bias is given, but in_proj_weight is missing",
                            taking->input->source);
     return STATUS_OK;
 }

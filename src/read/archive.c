@@ -4,7 +4,7 @@
 static enum status is_neither(const struct named_tensors *file, const struct zip *zip)
 {
     const char *name = zip->count > 0 ? zip->entries[0].name : "nothing";
-    return error_usage(file->error, "%s: a zip archive that holds %.80s; expected a .pt, as torch.save writes it%s",
+    return error_usage(file->error, "%s: a zip archive with %.80s in it; expected a .pt, as torch.save writes it%s",
                        file->source, name, file->list == NULL ? ", or a .npz" : "");
 }
 

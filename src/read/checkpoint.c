@@ -45,7 +45,7 @@ static enum status list_tensors(const struct loaded *loaded, struct arena *arena
     if (format == sizeof FORMATS / sizeof FORMATS[0])
         return other_file_check(loaded->source, loaded->bytes, loaded->length, error) != STATUS_OK
                    ? error->status
-                   : error_usage(error, "%s: no file of tensors; " EXPECTED, loaded->source);
+                   : error_usage(error, "%s: not a file of tensors; " EXPECTED, loaded->source);
     struct input_file none = {.source = loaded->source};
     struct named_tensors file = {.source = loaded->source,
                                  .kinds = INPUT_FILE_FOREIGN,
@@ -143,7 +143,7 @@ static enum status take_map(const struct json_reader *reader, const cJSON *map, 
                                reader->source, item->string, json_kind_name(item));
         if (!is_plain(item->valuestring))
             return error_usage(reader->error,
-                               "%s: weight_map: %.200s: '%.200s' is no plain name; expected that of a "
+                               "%s: weight_map: %.200s: '%.200s' is not a plain name; expected the name of a "
                                "file in the folder of the index",
                                reader->source, item->string, item->valuestring);
         items[at++] = item;
@@ -161,8 +161,8 @@ static enum status take_index(const struct json_reader *reader, const cJSON *roo
     const cJSON *map = cJSON_GetObjectItemCaseSensitive(root, "weight_map");
     if (map == NULL)
         return error_usage(reader->error,
-                           "%s: no weight_map; expected the index of shards, which says in which file "
-                           "each tensor is",
+                           "%s: no weight_map; expected an index of shards, which names the file of "
+                           "each tensor",
                            reader->source);
     if (!cJSON_IsObject(map))
         return error_usage(reader->error, "%s: weight_map: expected an object of tensors and their files, got %s",
@@ -251,7 +251,7 @@ static enum status choose_one(const struct checkpoint *checkpoint, const char **
             return error->status;
         if (count > 1)
             return error_usage(error,
-                               "%s: %zu files end in %s, and no index says what is in them; expected the one to "
+                               "%s: %zu files end in %s, and no index says what is in them; name the one to "
                                "read, or model.safetensors.index.json",
                                checkpoint->source, count, ENDS[i]);
         if (count == 1)
@@ -354,7 +354,7 @@ enum status checkpoint_take(const struct checkpoint *checkpoint, const char *nam
     const struct tensor_bytes *bytes = &found->bytes;
     if (bytes->dtype == DTYPE_COUNT)
         return error_usage(error,
-                           "%s: %s: numbers of dtype '%.40s' are not read; expected %s; dequantize them first: "
+                           "%s: %s: attn does not read dtype '%.40s'; expected %s; dequantize them first: "
                            "load the model in bfloat16 and save it by save_pretrained",
                            found->source, name, found->dtype, DTYPE_LIST(dtype_safetensors));
     if (!named_tensor_is_usable(found))

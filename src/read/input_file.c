@@ -161,7 +161,7 @@ enum status input_file_nameless(struct input_file *input, unsigned kinds, const 
     input->nameless = true;
     if ((kinds & (INPUT_FILE_INPUTS | INPUT_FILE_FOREIGN)) != 0)
         return STATUS_OK;
-    return error_usage(error, "%s: a tensor without a name, and %s need theirs; expected %s", input->source,
+    return error_usage(error, "%s: a tensor without a name, and %s need names; expected %s", input->source,
                        kinds & INPUT_FILE_OPERAND ? "query, key and value" : "parameters", expected);
 }
 
@@ -231,7 +231,7 @@ enum status input_file_check_repeated(const char *source, const char *where, con
     text_sort(names, count, sizeof names[0]);
     for (size_t i = 1; i < count; i++)
         if (strcmp(names[i - 1], names[i]) == 0)
-            return error_usage(error, "%s: %skey '%.80s' is given twice; expected it once", source, where, names[i]);
+            return error_usage(error, "%s: %skey '%.80s' is given twice; leave one out", source, where, names[i]);
     return STATUS_OK;
 }
 
@@ -257,7 +257,7 @@ enum status input_file_name_stages(struct input_file *input, struct arena *arena
     text_sort(input->tensors, input->tensor_count, sizeof input->tensors[0]);
     for (size_t i = 1; i < input->tensor_count; i++)
         if (strcmp(input->tensors[i - 1].name, input->tensors[i].name) == 0)
-            return error_usage(error, "%s: %s is given twice, under two names; expected it once", input->source,
+            return error_usage(error, "%s: %s is given twice, under two names; leave one out", input->source,
                                input->tensors[i].name);
     return STATUS_OK;
 }

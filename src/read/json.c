@@ -90,8 +90,8 @@ static enum status measure(const struct json_reader *reader, const cJSON *item, 
         if (item->child == NULL)
             return error_usage(reader->error, "%s: %s is empty; expected numbers", reader->source, reader->key);
         if (*rank == TENSOR_RANK)
-            return error_usage(reader->error, "%s: %s is nested deeper than item, head, row and column", reader->source,
-                               reader->key);
+            return error_usage(reader->error, "%s: %s has more than four levels: item, head, row and column",
+                               reader->source, reader->key);
         shape[(*rank)++] = json_count(item);
         item = item->child;
     }

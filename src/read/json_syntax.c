@@ -54,7 +54,7 @@ static const char *hint(const char *found, size_t length)
         {"undefined", "; JSON writes null"},
         {"+", "; a number begins with a digit or '-'"},
         {".", "; a number begins with a digit or '-'"},
-        {"'", "; a string stands in double quotes"},
+        {"'", "; a string needs double quotes"},
         {"/", "; JSON has no comments"},
         {"#", "; JSON has no comments"},
     };

@@ -53,7 +53,7 @@ enum status named_tensors_use(const struct named_tensors *file, struct named_ten
         return input_file_unknown(file->source, tensor->name, file->error);
     if (kind == INPUT_FILE_TOKENS || kind == INPUT_FILE_SETTINGS ||
         (kind == INPUT_FILE_IGNORED && strcmp(tensor->name, "comment") != 0))
-        return error_usage(file->error, "%s: %s is a tensor; expected it %s", file->source, tensor->name,
+        return error_usage(file->error, "%s: %s is a tensor; write it %s", file->source, tensor->name,
                            file->texts != NULL ? file->texts : "in JSON or .safetensors");
     tensor->use = kind == INPUT_FILE_FOREIGN && !file->sole ? NAMED_NAME
                   : (kind & file->kinds) != 0               ? NAMED_READ
@@ -81,7 +81,7 @@ enum status named_tensors_check(const struct named_tensors *file, struct named_t
     if (tensor->use != NAMED_READ)
         return STATUS_OK;
     if (bytes->dtype == DTYPE_COUNT)
-        return error_usage(file->error, "%s: %s: numbers of dtype '%.40s' are not read; expected %s", source, name,
+        return error_usage(file->error, "%s: %s: attn does not read dtype '%.40s'; expected %s", source, name,
                            tensor->dtype, DTYPE_LIST(file->code));
     if (bytes->rank == 0)
         return error_usage(file->error, "%s: %s is a single number; expected a list or more", source, name);

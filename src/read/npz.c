@@ -26,7 +26,7 @@ bool npz_is(const struct zip *zip)
 
 static enum status no_array(const struct named_tensors *file, const struct zip_entry *entry)
 {
-    return error_usage(file->error, "%s: '%.80s' in the zip archive is no array; expected what numpy.savez writes",
+    return error_usage(file->error, "%s: '%.80s' in the zip archive is not an array; write the file with numpy.savez",
                        file->source, entry->name);
 }
 
@@ -66,7 +66,7 @@ static enum status read_entry(const struct named_tensors *file, const struct zip
     if (strncmp(tensor.name, NAMELESS, NAMELESS_LENGTH) == 0 && (file->kinds & INPUT_FILE_FOREIGN) == 0 &&
         strspn(tensor.name + NAMELESS_LENGTH, "0123456789") == strlen(tensor.name + NAMELESS_LENGTH))
         return error_usage(file->error,
-                           "%s: %s is a tensor without a name, and not the only one; expected names: "
+                           "%s: %s is one of several tensors without names; name them: "
                            "numpy.savez(file, inputs=x, W_query=w)",
                            file->source, tensor.name);
     return named_tensors_use(file, &tensor) ||

@@ -279,8 +279,8 @@ enum { FUNCTION_COUNT = sizeof FUNCTIONS / sizeof FUNCTIONS[0] };
 static bool unknown(const struct machine *machine, const struct pickle_text *module, const struct pickle_text *name)
 {
     error_usage(machine->error,
-                "%s: holds '%.*s.%.*s', an object of Python's, as in a whole module; attn runs nothing that is in a "
-                "file; expected tensors by name: torch.save(model.state_dict(), ...)",
+                "%s: holds '%.*s.%.*s', a Python object such as a module; attn runs nothing from a "
+                "file; save named tensors: torch.save(model.state_dict(), ...)",
                 machine->source, (int)memory_smaller(module->length, 80), module->bytes,
                 (int)memory_smaller(name->length, 80), name->bytes);
     return false;
@@ -458,5 +458,5 @@ enum status pickle_read(const char *source, const unsigned char *bytes, size_t l
             return error->status;
     if (machine.at == length)
         return STATUS_OK;
-    return error_usage(error, "%s: the pickle has %zu bytes behind its end", source, length - machine.at);
+    return error_usage(error, "%s: the pickle has %zu bytes after its end", source, length - machine.at);
 }

@@ -211,7 +211,7 @@ static bool fail_unknown(struct cell *cell, const char *at, const char *name)
     value += strspn(value, " \t\r\n");
     if (!begins_cell(value))
         return printed_fail(&cell->reader, at,
-                            "'%.*s = ...' is no table of numbers, and nothing is run here: leave the "
+                            "'%.*s = ...' is not a table of numbers, and attn runs no code: leave the "
                             "line out",
                             NAME_SHOWN, name);
     input_file_hint(name, hint, sizeof hint);
@@ -232,7 +232,7 @@ static bool end_statement(struct cell *cell, struct printed_table *table)
     if (*reader->at == '\n' || reader->at == reader->in.end || (parted && printed_find_equals(reader->at) != NULL))
         return true;
     return printed_fail(reader, reader->at,
-                        "expected the end of the line behind the table, got %s; nothing is run here: paste what it "
+                        "expected the end of the line after the table, got %s; attn runs no code: paste what it "
                         "prints",
                         text_error_describe(&reader->in, reader->at).name);
 }
@@ -272,8 +272,8 @@ static bool take_named(struct cell *cell)
     if (kind == INPUT_FILE_UNKNOWN)
         return fail_unknown(cell, at, name);
     if ((kind & (INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_IGNORED)) != 0)
-        return printed_fail(reader, at, "'%.*s' is no table of numbers; expected %s", NAME_SHOWN, name,
-                            kind & INPUT_FILE_TOKENS ? "a comment behind each row, or JSON" : "it in JSON");
+        return printed_fail(reader, at, "'%.*s' is not a table of numbers; expected %s", NAME_SHOWN, name,
+                            kind & INPUT_FILE_TOKENS ? "a comment after each row, or JSON" : "it in JSON");
     reader->at = printed_find_equals(at) + 1;
     return take_value(cell, &table) && keep(cell, &table, name, kind, at);
 }
@@ -344,8 +344,7 @@ static bool take_nameless(struct cell *cell)
         return false;
     skip_prompts(reader, &table);
     if (reader->at != reader->in.end)
-        return printed_fail(reader, reader->at,
-                            "expected one table, got more behind it; several have names: NAME = [[...]]");
+        return printed_fail(reader, reader->at, "expected one table, got more; name them: NAME = [[...]]");
     if (rows && table.labels == 0 && table.shape[0] == 1 && table.shape[1] == 1)
         return printed_fail(reader, reader->in.text, "a single number; expected a table of rows");
     const char *expected =

@@ -26,8 +26,7 @@ static bool open_level(struct levels *levels)
 {
     struct printed_reader *reader = levels->reader;
     if (levels->depth == TENSOR_RANK)
-        return printed_fail(reader, reader->at,
-                            "expected at most 4 brackets in each other: item, head, row and column");
+        return printed_fail(reader, reader->at, "expected at most 4 nested brackets: item, head, row and column");
     if (levels->table->rank > 0 && levels->depth == levels->table->rank)
         return printed_fail_expected(reader, reader->at, "a number, as in the first row");
     return begin_level(levels);

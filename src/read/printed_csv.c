@@ -106,7 +106,7 @@ bool printed_csv_head(struct printed_reader *reader, struct printed_csv *csv)
     }
     reader->at = at;
     if (csv->features + csv->keys == 0)
-        return printed_fail_expected(reader, at, "columns of numbers behind 'row'");
+        return printed_fail_expected(reader, at, "columns of numbers after 'row'");
     reader->at = behind_line(at);
     return true;
 }
@@ -151,8 +151,8 @@ static bool read_line(struct printed_reader *reader, const struct printed_csv *c
         line->used = take_field(&at).length > 0 ? fields : line->used;
     }
     if (fields != expected)
-        return printed_fail(reader, at, "expected %zu fields of numbers, as the head line has columns, got %zu",
-                            expected, fields);
+        return printed_fail(reader, at, "expected %zu fields of numbers, as the header has columns, got %zu", expected,
+                            fields);
     line->next = behind_line(at);
     return true;
 }
@@ -215,8 +215,8 @@ static bool check_order(struct printed_reader *reader, const struct order *order
     if (line->item != (order->of_items ? item + 1 : 0) || line->head != (order->of_heads ? head + 1 : 0))
         return printed_fail(reader, at, "expected items and heads in their order, each with as many rows");
     if (item + head == 0 && row > 0 && line->row <= rows[row - 1])
-        return printed_fail(reader, at, "row %zu stands behind row %zu; expected rows in their order, each once",
-                            line->row, rows[row - 1]);
+        return printed_fail(reader, at, "row %zu comes after row %zu; write the rows in order, each once", line->row,
+                            rows[row - 1]);
     if (item + head > 0 && line->row != rows[row])
         return printed_fail(reader, at, "expected row %zu, as the first item and head have it, got row %zu", rows[row],
                             line->row);
@@ -293,13 +293,13 @@ static bool find_columns(struct printed_reader *reader, const struct printed_csv
     *first = named ? csv->features : 0;
     if (of_keys && !named && order->begins_empty)
         return printed_fail(reader, reader->at,
-                            "keys that are called as columns are, 1, 2, ...: which are they? expected other tokens, or "
+                            "keys are called 1, 2, ..., as columns are: which are they? Write other tokens, or "
                             "a result in JSON");
     if (!of_keys && order->columns > csv->features)
-        return printed_fail(reader, reader->at, "numbers in the columns of keys; expected them in columns 1, 2, ...");
+        return printed_fail(reader, reader->at, "numbers in the columns of keys; put them into columns 1, 2, ...");
     if (says(name, "attn_mask") && ends_before && !order->is_truth)
         return printed_fail(reader, reader->at,
-                            "attn_mask has fewer columns than others, or ends in minus infinity: which? expected a "
+                            "attn_mask has fewer columns than others, or ends in minus infinity: which? Give a "
                             "result in JSON");
     order->columns = named ? csv->keys : of_keys ? csv->features : order->columns > 0 ? order->columns : 1;
     return true;

@@ -97,7 +97,7 @@ static bool take_argument(struct printed_reader *reader, struct printed_table *t
     const char *end = end_of_value(value);
     const bool is_dtype = !named || is_one_of((const char *const[]){"dtype"}, 1, name, length);
     if (end == NULL || (!named && dtype_of(value, (size_t)(end - value), &working) == IS_UNKNOWN))
-        return printed_fail_expected(reader, named ? value : name, "')', or dtype=... behind the numbers");
+        return printed_fail_expected(reader, named ? value : name, "')', or dtype=... after the numbers");
     if (!is_dtype && !is_one_of(PASSED, sizeof PASSED / sizeof PASSED[0], name, length))
         return printed_fail_expected(reader, name, "dtype=, device=, grad_fn= and the like");
     reader->at = end;
@@ -129,11 +129,11 @@ static bool fail_literal(struct printed_reader *reader)
         return printed_fail(reader, reader->at, "a single number; expected a table, [[...]]");
     if (strncmp(reader->at, "OrderedDict(", 12) == 0)
         return printed_fail(reader, reader->at,
-                            "a state_dict as it is printed; expected NAME = tensor(...) for each "
+                            "a printed state_dict; write NAME = tensor(...) for each "
                             "parameter, or the file of torch.save(module.state_dict(), 'model.pt')");
     if (word > 0 && reader->at[word] == '(')
         return printed_fail(reader, reader->at,
-                            "expected [[...]], tensor(...) or array(...), got a call of '%.*s'; nothing is run here: "
+                            "expected [[...]], tensor(...) or array(...), got a call of '%.*s'; attn runs no code: "
                             "paste what it prints",
                             (int)memory_smaller(word, 40), reader->at);
     return printed_fail_expected(reader, reader->at, "[[...]], tensor(...) or array(...)");

@@ -170,7 +170,7 @@ const char *printed_number_hint(const char *text)
         {"--", "; a number that is masked"},
         {"None", "; write nan, or -inf where a mask forbids"},
         {"\\", "; a table of LaTeX: write it as CSV"},
-        {":", "; JSON stands in braces: {\"inputs\": ...}"},
+        {":", "; JSON needs braces: {\"inputs\": ...}"},
     };
     const char *first = text + (*text == '-' || *text == '+');
     for (size_t i = 0; i < sizeof HINTS / sizeof HINTS[0]; i++)

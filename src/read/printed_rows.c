@@ -63,7 +63,7 @@ static bool take_cell(struct rows *rows, size_t index, struct printed_piece *cel
         end++;
     reader->at = skip_spaces(end + quoted, rows->separator);
     if (quoted && !ends_cell(rows, *reader->at) && rows->separator != ' ')
-        return printed_fail_expected(reader, reader->at, "a separator behind the text in quotes");
+        return printed_fail_expected(reader, reader->at, "a separator after the text in quotes");
     while (!quoted && end > first && strchr(" \t\r", end[-1]) != NULL)
         end--;
     first += quoted;
@@ -90,9 +90,9 @@ static bool fail_misprint(struct rows *rows, const struct printed_piece *cell)
 {
     const char *at = cell->text, *hint = printed_number_hint(at);
     if (hint[0] == '\0')
-        hint = "; a label that begins like a number stands in double quotes";
+        hint = "; put a label that begins like a number into double quotes";
     if (memchr(at, ' ', cell->length) != NULL)
-        hint = "; one separator in the whole table";
+        hint = "; use one separator in the table";
     if (memchr(at, ',', cell->length) != NULL)
         hint = "; is it a decimal comma? write a point";
     return printed_fail(rows->reader, at, "expected a number, got '%.*s'%s",
@@ -212,11 +212,11 @@ static bool find_heads(struct rows *rows)
     rows->names_rows = cells > 1 && names_rows(&first);
     if (numbers == 0 && missing + (cells > 1 && !is_missing(&first)) == cells)
         return printed_fail(reader, first.text,
-                            "the first line names no column: is it a row without numbers? expected names of columns, "
-                            "or no such line");
+                            "the first line names no column: is it a row without numbers? Write names of columns, "
+                            "or leave it out");
     if (numbers == 0 && !misprints && dressed > 0 && dressed + empty_first == cells)
         return printed_fail(reader, first.text,
-                            "the first line is numbers in quotes: is it a row? expected numbers without quotes and "
+                            "the first line is numbers in quotes: is it a row? Write numbers without quotes and "
                             "with a point, or names of columns");
     empty_first = empty_first || (rows->separator == ' ' && from_zero && numbers == cells && is_pandas(line, cells));
     cells += empty_first && numbers == cells;
@@ -255,7 +255,7 @@ static bool note_label(struct rows *rows, const struct printed_piece *label)
     struct printed_number number = {0};
     if (rows->counted_heads && label->length == 0)
         return printed_fail(rows->reader, label->text,
-                            "this row has no label: is the first line a row of numbers, too? expected a label in each "
+                            "this row has no label: is the first line a row of numbers too? Write a label in each "
                             "row, or rows without an empty first cell");
     const bool plain = is_number(label, &number);
     rows->word_labels = rows->word_labels || !plain;
@@ -278,7 +278,7 @@ static bool take_label(struct rows *rows)
     reader->labels[rows->table->labels++] = cell;
     if (printed_ends_line(*reader->at))
         return printed_fail_expected(reader, cell.text,
-                                     "JSON, [[...]], NAME = ..., or a row of numbers behind its label");
+                                     "JSON, [[...]], NAME = ..., or a row of numbers after its label");
     reader->at += rows->separator != ' ';
     return true;
 }
@@ -293,11 +293,11 @@ static bool fail_separator(struct rows *rows)
                                                 : "a blank";
     if (*reader->at == '*')
         return printed_fail(reader, reader->at,
-                            "expected a number, got '*', a factor of the whole table; print it after format longG, "
+                            "expected a number, got '*', a factor of the table; print it after format longG, "
                             "which has none");
     return printed_fail(reader, reader->at, "expected %s, as between the first cells, got %s%s", name,
                         *reader->at == '\t' ? "a tab" : text_error_describe(&reader->in, reader->at).name,
-                        comma ? "; is it a decimal comma? write a point" : "; one separator in the whole table");
+                        comma ? "; is it a decimal comma? write a point" : "; use one separator in the table");
 }
 
 /* From behind a number to the next one; *more where there is one. */
@@ -338,7 +338,7 @@ static bool check_width(struct rows *rows, const char *line, size_t columns)
     return printed_fail(rows->reader, line, "row %zu has %zu number%s, expected %zu (as row 1)%s", table->shape[0] + 1,
                         columns, columns == 1 ? "" : "s", expected,
                         !rows->row_counting.fails && columns == expected + 1
-                            ? "; is row 1 a head line? give it names, or leave it out"
+                            ? "; is row 1 a header? Give it names, or leave it out"
                             : "");
 }
 
@@ -406,8 +406,8 @@ static bool check_heads(struct rows *rows, const char *line)
     const size_t columns = rows->table->shape[1], most = columns + rows->labelled;
     if (rows->heads == 0 || rows->heads == columns || rows->heads == most)
         return true;
-    return printed_fail(rows->reader, line, "the head line has %zu name%s, expected %zu, one for each column",
-                        rows->heads, rows->heads == 1 ? "" : "s", columns);
+    return printed_fail(rows->reader, line, "the header has %zu name%s, expected %zu, one for each column", rows->heads,
+                        rows->heads == 1 ? "" : "s", columns);
 }
 
 /* A line that begins with '#' and holds numbers is a row of the token '#', or one taken out: nobody can tell. The first
@@ -428,7 +428,7 @@ static bool check_hashes(struct rows *rows)
             if (length > 0 && strchr(" \t\r\n,;", at[length]) != NULL)
                 return printed_fail(
                     rows->reader, first,
-                    "a line of numbers that begins with '#': a comment, or a token? leave it out, or put "
+                    "a line of numbers that begins with '#': a comment, or a token? Leave it out, or put "
                     "the token in double quotes");
         }
     }
@@ -473,7 +473,7 @@ static bool check_doubts(struct rows *rows)
         const char *at, *what;
     } DOUBTS[] = {
         {counts && !rows->row_counting.fails, rows->counts_row,
-         "the first row is just 0, 1, 2 or 1, 2, 3: is it a head line? expected names of columns, or no such line"},
+         "the first row is just 0, 1, 2 or 1, 2, 3: is it a head line? expected names of columns, or leave it out"},
         {counts && !rows->column_counting.fails, rows->counts_row,
          "the first column is just 0, 1, 2 or 1, 2, 3: are these labels? expected labels that are no numbers, or no "
          "such "
@@ -514,8 +514,9 @@ static bool check_order(struct rows *rows, const char *line)
         for (size_t row = 0; i >= first && row < count; row++)
             if (row != i - first && printed_is_same(&cell, &reader->labels[row]) &&
                 !printed_is_same(&cell, &reader->labels[i - first]))
-                return printed_fail(reader, cell.text, "column %zu is called as row %zu is; expected the same order",
-                                    i - first + 1, row + 1);
+                return printed_fail(reader, cell.text,
+                                    "column %zu has the label of row %zu; write both in the same order", i - first + 1,
+                                    row + 1);
     }
     reader->at = end;
     return true;
@@ -536,7 +537,7 @@ static bool take_rows(struct rows *rows)
             break;
         if (empty && reader->at != reader->in.end)
             return printed_fail(reader, reader->at,
-                                "expected one table, got more behind an empty line; two have names: NAME = [[...]]");
+                                "expected one table, got more after an empty line; name them: NAME = [[...]]");
     } while (reader->at != reader->in.end);
     return check_hashes(rows) && check_doubts(rows);
 }
@@ -549,7 +550,7 @@ bool printed_rows(struct printed_reader *reader, struct printed_table *table)
         return false;
     next_line(&rows);
     if (*skip_spaces(reader->at, ' ') == '|')
-        return printed_fail(reader, reader->at, "expected a table of numbers, got one of Markdown: write it as CSV");
+        return printed_fail(reader, reader->at, "expected a table of numbers, got Markdown: write it as CSV");
     rows.separator = find_separator(reader->at);
     const char *line = reader->at;
     if (!find_heads(&rows))

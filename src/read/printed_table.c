@@ -41,7 +41,7 @@ bool printed_fail_expected(struct printed_reader *reader, const char *at, const 
     reader->failed = at;
     if (printed_number_is_elided(at))
         return printed_fail(reader, at,
-                            "expected every number, got '...', a print that leaves some out; print all of them after "
+                            "expected every number, got '...', which leaves some out; print all of them after "
                             "torch.set_printoptions(threshold=10**6) or numpy.set_printoptions(threshold=sys.maxsize)");
     if (length > 1 || hint[0] != '\0')
         return printed_fail(reader, at, "expected %s, got '%.*s'%s", expected, (int)length, at, hint);

@@ -290,7 +290,7 @@ static enum status in_two_places(const struct reading *reading, const struct pic
 {
     char first[48], second[48];
     return error_usage(reading->tensors.error,
-                       "%s: holds tensors in more than one dict, such as %s in one and %s in another; expected one of "
+                       "%s: holds tensors in more than one dict, such as %s in one and %s in another; save one of "
                        "them: torch.save(checkpoint['model'], ...)",
                        reading->zip->source, key_text(a->items.items[next_tensor(a, 0)], first),
                        key_text(b->items.items[next_tensor(b, 0)], second));
@@ -330,7 +330,7 @@ static enum status check_all(struct reading *reading, const struct pickle_value 
         return STATUS_OK;
     return error_usage(
         reading->tensors.error,
-        "%s: holds %zu tensors, of which %zu have no name in the one dict of tensors; expected all in it",
+        "%s: holds %zu tensors, of which %zu have no name in the dict of tensors; save all of them in it",
         reading->zip->source, reading->pickle.tensor_count, reading->pickle.tensor_count - different);
 }
 
@@ -349,8 +349,8 @@ static enum status find_dict(struct reading *reading, const struct pickle_value 
         return check_all(reading, *dict);
     return error_usage(reading->tensors.error,
                        reading->pickle.tensor_count > 0
-                           ? "%s: its tensors have no names; expected a dict, as torch.save({'inputs': x}, ...) has it"
-                           : "%s: holds no tensor; expected a state_dict: torch.save(model.state_dict(), ...)",
+                           ? "%s: its tensors have no names; save a dict: torch.save({'inputs': x}, ...)"
+                           : "%s: holds no tensor; save a state_dict: torch.save(model.state_dict(), ...)",
                        reading->zip->source);
 }
 
@@ -367,7 +367,7 @@ static enum status check_others(const struct reading *reading, const struct pick
         snprintf(name, sizeof name, "%.*s", (int)memory_smaller(key->text.length, sizeof name - 1), key->text.bytes);
         if ((input_file_kind(name) & kinds) != 0)
             return error_usage(reading->tensors.error,
-                               "%s: %s is %s, and a .pt gives tensors alone; expected a tensor, or JSON",
+                               "%s: %s is %s, and attn reads only tensors from a .pt; give a tensor, or JSON",
                                reading->zip->source, name, pickle_kind_name(value));
     }
     return STATUS_OK;
@@ -383,8 +383,8 @@ static enum status check_keys(struct reading *reading, const struct pickle_value
         return reading->tensors.error->status;
     for (size_t i = 1; i < count; i++)
         if (keys[i - 1] == keys[i])
-            return error_usage(reading->tensors.error, "%s: key %s is given twice; expected it once",
-                               reading->zip->source, key_text(keys[i], text));
+            return error_usage(reading->tensors.error, "%s: key %s is given twice; leave one out", reading->zip->source,
+                               key_text(keys[i], text));
     return STATUS_OK;
 }
 
@@ -392,7 +392,7 @@ static enum status take_name(struct reading *reading, const struct pickle_value 
 {
     struct error *error = reading->tensors.error;
     if (key->kind != PICKLE_TEXT || memchr(key->text.bytes, '\0', key->text.length) != NULL)
-        return error_usage(error, "%s: a tensor stands under %s; expected a name", reading->zip->source,
+        return error_usage(error, "%s: a tensor has %s as its name; expected text", reading->zip->source,
                            key->kind == PICKLE_TEXT ? "a name with a NUL byte" : pickle_kind_name(key));
     *name = arena_text(&reading->scratch, key->text.bytes, key->text.length, error);
     return *name == NULL ? error->status : STATUS_OK;
@@ -435,7 +435,7 @@ static enum status read_alone(struct reading *reading)
     const struct named_tensors *file = &reading->tensors;
     struct named_tensor tensor;
     if (reading->pickle.tensor_count > 1)
-        return error_usage(file->error, "%s: holds a tensor, and others that are not part of it", file->source);
+        return error_usage(file->error, "%s: holds a tensor and others outside it", file->source);
     return named_tensors_nameless(file, "torch.save({'NAME': tensor, ...}, file)", &tensor) ||
                    read_view(reading, reading->pickle.root, &tensor) || named_tensors_put(file, &tensor)
                ? file->error->status

@@ -46,7 +46,7 @@ static enum status take_number(const struct json_reader *reader, const cJSON *it
         return error_usage(reader->error, "%s: %s: %s: expected whole numbers, got %s", reader->source, reader->key,
                            what, item != NULL ? json_kind_name(item) : "too few");
     if (!(value >= 0 && value <= LARGEST_NUMBER && value == floor(value)))
-        return error_usage(reader->error, "%s: %s: %s: %.16g is no size; expected a whole number from 0 to 2^53",
+        return error_usage(reader->error, "%s: %s: %s: %.16g is not a size; expected a whole number from 0 to 2^53",
                            reader->source, reader->key, what, value);
     if (value > (double)(SIZE_MAX / 2))
         return error_usage(reader->error, "%s: %s: %s: %.0f is larger than any memory", reader->source, reader->key,
@@ -178,8 +178,8 @@ static enum status check_extents(struct file *file)
             return error_usage(error, "%s: %s overlaps %s: it begins at %zu, the other one ends at %zu", source,
                                extent->name, file->extents[i - 1].name, extent->begin, end);
         if (extent->begin > end)
-            return error_usage(error, "%s: of the data, %zu to %zu belong to no tensor, before %s; expected no holes",
-                               source, end, extent->begin, extent->name);
+            return error_usage(error, "%s: bytes %zu to %zu belong to no tensor, before %s; expected no gap", source,
+                               end, extent->begin, extent->name);
         end = extent->end;
     }
     if (end == file->size)

@@ -71,7 +71,7 @@ static size_t find_end(const struct reading *reading)
 
 static enum status in_parts(const struct reading *reading)
 {
-    return error_usage(reading->error, "%s: one part of a zip archive in several; expected one file", reading->source);
+    return error_usage(reading->error, "%s: one part of a split zip archive; give one file", reading->source);
 }
 
 /* Sizes of 64 bits stand in a record before the last one, which the locator between them finds. */
@@ -85,7 +85,7 @@ static enum status read_wide_end(struct reading *reading, size_t locator)
     at = reading->bytes + (fits ? place : 0);
     if (!fits || !signed_as(at, END64) || number_at(at + 4, 8) != locator - place - 12)
         return error_usage(reading->error,
-                           "%s: no end of the zip archive's directory at byte %llu, where it is said to be",
+                           "%s: the zip archive's directory does not end at byte %llu, as its header says",
                            reading->source, (unsigned long long)place);
     if (number_at(at + 16, 4) != 0 || number_at(at + 20, 4) != 0 || number_at(at + 24, 8) != number_at(at + 32, 8))
         return in_parts(reading);
@@ -93,7 +93,7 @@ static enum status read_wide_end(struct reading *reading, size_t locator)
     if ((reading->count != ELSEWHERE16 && reading->count != count) ||
         (reading->size != ELSEWHERE32 && reading->size != size) ||
         (reading->begin != ELSEWHERE32 && reading->begin != begin))
-        return error_usage(reading->error, "%s: the zip archive ends twice, and not alike", reading->source);
+        return error_usage(reading->error, "%s: the zip archive has two ends that disagree", reading->source);
     reading->count = count;
     reading->size = size;
     reading->begin = begin;
@@ -106,8 +106,8 @@ static enum status read_end(struct reading *reading)
     const size_t place = find_end(reading);
     if (place == SIZE_MAX)
         return error_usage(reading->error,
-                           "%s: a zip archive without its end; the file is cut short, or has bytes "
-                           "behind it",
+                           "%s: a zip archive without its end; the file is cut short, or more bytes "
+                           "follow it",
                            reading->source);
     const unsigned char *at = reading->bytes + place;
     reading->count = number_at(at + 10, 2);
@@ -307,7 +307,7 @@ static enum status check_names(const struct reading *reading)
     text_sort(zip->entries, zip->count, sizeof zip->entries[0]);
     for (size_t i = 1; i < zip->count; i++)
         if (strcmp(zip->entries[i - 1].name, zip->entries[i].name) == 0)
-            return wrong_entry(reading, zip->entries[i].name, "stands there twice; expected it once");
+            return wrong_entry(reading, zip->entries[i].name, "is there twice; expected it once");
     return STATUS_OK;
 }
 
@@ -350,6 +350,6 @@ enum status zip_check(const struct zip *zip, const struct zip_entry *entry, cons
 {
     if (entry->checksum == 0 || checksum(bytes, entry->length) == entry->checksum)
         return STATUS_OK;
-    return error_usage(error, "%s: '%.80s' in the zip archive is damaged: its checksum is another", zip->source,
+    return error_usage(error, "%s: '%.80s' in the zip archive is damaged: its checksum is wrong", zip->source,
                        entry->name);
 }
