@@ -68,7 +68,7 @@ ROOMS := $(patsubst src/%/README.md,%,$(wildcard src/*/README.md src/*/*/README.
 SOURCES := $(filter-out $(ALL_ISAS),$(wildcard src/*.c $(ROOMS:%=src/%/*.c)))
 HEADERS := $(wildcard $(ROOMS:%=src/%/*.h))
 EXAMPLES := $(patsubst data/%.json,$(BUILD)/cli/example_%.o,$(wildcard data/*.json))
-GENERATED := $(EXAMPLES) $(BUILD)/write/html/page.o $(BUILD)/lesson/table.o $(BUILD)/base/powers.o
+GENERATED := $(EXAMPLES) $(BUILD)/cli/schema.o $(BUILD)/write/html/page.o $(BUILD)/lesson/table.o $(BUILD)/base/powers.o
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(GENERATED) $(KERNELS)
 LIBRARY := $(BUILD)/libattn.a
 FOLDERS := $(BUILD) $(ROOMS:%=$(BUILD)/%)
@@ -114,6 +114,9 @@ ARRAY = $(call say,MAKE,$@){ echo '\#include "$1"'; echo 'const unsigned char $2
 # The examples of data/: cli/example.h has a row for each, in whose name of an array "_" stands for "-".
 $(EXAMPLES:.o=.c): $(BUILD)/cli/example_%.c: data/%.json Makefile | $(FOLDERS)
 	$(call ARRAY,cli/example.h,example_$(subst -,_,$*))
+
+$(BUILD)/cli/schema.c: src/cli/schema.json Makefile | $(FOLDERS)
+	$(call ARRAY,cli/help_lines.h,schema)
 
 $(BUILD)/base/powers.c: src/base/decimal_powers.awk src/base/decimal_powers.h | $(FOLDERS)
 	$(call say,MAKE,$@)awk -f $^ >$@

@@ -22,7 +22,7 @@
  * fence is ```console. FILE.1, FILE.5 and FILE.7: in mdoc's .Bd -literal, any `$ ...`, written with roff's escapes.
  * In both, a command that ends in a backslash goes on in the next line, one with <<END to the line
  * END, and the lines up to the next `$ ` or the end of the fence are what it prints, both streams
- * together, empty lines at the end aside. One that pipes into jq is skipped where jq is not in PATH. The exit status is 0, or another one where a
+ * together, empty lines at the end aside. One that runs jq is skipped where jq is not in PATH. The exit status is 0, or another one where a
  * line of the output starts with "attn: ", but for "attn: warning: ", or with "different: ", the verdict of attn diff.
  *
  * A command runs by /bin/sh, or where it is attn and plain words as it is, in the directory where this program was started, with $ATTN_BIN (".")
@@ -1210,6 +1210,11 @@ static const char *update_documented(struct source *source, const struct display
     return obstacle;
 }
 
+static bool runs_jq(const char *command)
+{
+    return strncmp(command, "jq ", 3) == 0 || strstr(command, " jq ") != NULL;
+}
+
 /* Runs the example whose command is at `line`; returns the first line behind it. */
 static size_t run_documented(struct source *source, const struct display *display, size_t line)
 {
@@ -1222,7 +1227,7 @@ static size_t run_documented(struct source *source, const struct display *displa
         size_t last = line < display->end ? line : line - 1;
         complain(source, last, complaint);
         line = last + 1;
-    } else if (strstr(example.command.bytes, "| jq ") && !in_path("jq")) {
+    } else if (runs_jq(example.command.bytes) && !in_path("jq")) {
         example_begin(source, &example);
         skip_without("jq");
     } else {

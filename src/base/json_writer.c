@@ -3,6 +3,7 @@
 
 #include "base/decimal.h"
 #include "base/text.h"
+#include "base/version.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,6 +62,16 @@ void json_open(struct json *json, const char *key, char bracket)
     json->lists = json->lists << 1 | (bracket == '[');
     json->depth++;
     json->begun = false;
+}
+
+void json_begin(struct json *json)
+{
+    const bool lines = json->lines;
+    json->lines = false; /* both stand in the first */
+    json_open(json, NULL, '{');
+    json_text(json, "attn", ATTN_VERSION);
+    json_size(json, "format", ATTN_FORMAT);
+    json->lines = lines;
 }
 
 void json_close(struct json *json)

@@ -25,6 +25,9 @@ void json_open(struct json *json, const char *key, char bracket);
 void json_close(struct json *json);
 void json_end(struct json *json);
 
+/* Opens a document: the object, and what each begins with, "attn" (the version) and "format". */
+void json_begin(struct json *json);
+
 /* The next piece begins a line, indented; after json_break only where another piece precedes it. */
 void json_line(struct json *json, int indent);
 void json_break(struct json *json, int indent);

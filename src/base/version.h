@@ -4,4 +4,7 @@
 
 #define ATTN_VERSION "0.1.0"
 
+/* The format of the JSON that attn writes: attn-files(5) says which change raises it. */
+#define ATTN_FORMAT 1
+
 #endif

@@ -63,7 +63,8 @@ static void write_case(const struct case_made *made, struct output *output)
 {
     const struct case_row *row = made->row;
     struct json json = {.output = output};
-    json_open(&json, NULL, '{');
+    json_begin(&json);
+    json_line(&json, 0);
     json_text(&json, "name", row->name);
     json_line(&json, 0);
     json_text(&json, "purpose", row->purpose);

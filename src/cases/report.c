@@ -2,7 +2,6 @@
 #include "cases/cases.h"
 
 #include "base/json_writer.h"
-#include "base/version.h"
 #include "base/wrap.h"
 
 #include <string.h>
@@ -193,8 +192,7 @@ static void cases_json(const struct cases_report *report, const struct options *
 {
     (void)options;
     struct json json = {.output = output};
-    json_open(&json, NULL, '{');
-    json_text(&json, "attn", ATTN_VERSION);
+    json_begin(&json);
     json_shown(&json, "folder", report->folder);
     json_key(&json, "options");
     output_print(output, "\"");

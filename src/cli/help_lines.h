@@ -15,11 +15,16 @@ void help_entry(struct output *output, const char *head, size_t column, const ch
 /* The command line that does what a class of that name does, or NULL. */
 const char *help_class_line(const char *name);
 
+/* schema.json, which the Makefile makes part of the program: the JSON Schema without the definitions that rows give. */
+extern const unsigned char schema_bytes[]; /* (schema_length) */
+extern const size_t schema_length;
+
 /* The pages of help_pages.h. */
 void help_write_commands(struct output *output);
 void help_write_classes(struct output *output);
 void help_write_mistakes(struct output *output);
 void help_write_families(struct output *output);
+void help_write_schema(struct output *output);
 void help_write_all(struct output *output);
 
 #endif

@@ -10,6 +10,7 @@
     ROW(CLASSES, "classes", "the command line for each class of PyTorch", help_write_classes)         \
     ROW(MISTAKES, "mistakes", "the mistakes that people make in attention code", help_write_mistakes) \
     ROW(FAMILIES, "families", "the models whose attention is known", help_write_families)             \
+    ROW(SCHEMA, "schema", "the JSON Schema of what attn writes as JSON", help_write_schema)            \
     ROW(ALL, "all", "all options of all commands", help_write_all)
 
 #define HELP_PAGE_ID(id, ...) HELP_PAGE_##id,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text.h"
-#include "base/version.h"
 #include "diff/align.h"
 #include "diff/place.h"
 #include "diff/report.h"
@@ -197,8 +196,7 @@ void report_json(const struct report *report)
 {
     const struct diff *diff = report->diff;
     struct json json = {.output = report->output, .lines = true};
-    json_open(&json, NULL, '{');
-    json_text(&json, "attn", ATTN_VERSION);
+    json_begin(&json);
     write_text(&json, "a", diff->a.input.source);
     write_text(&json, "b", diff->b.input.source);
     json_truth(&json, "agree", diff_agrees(diff));

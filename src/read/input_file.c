@@ -31,6 +31,7 @@ static const struct {
     {"settings", INPUT_FILE_SETTINGS},
     {"comment", INPUT_FILE_IGNORED},
     {"attn", INPUT_FILE_IGNORED},
+    {"format", INPUT_FILE_IGNORED},
     {"mechanism", INPUT_FILE_IGNORED},
     {"layout", INPUT_FILE_IGNORED},
     {"lacks", INPUT_FILE_IGNORED},

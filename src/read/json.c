@@ -2,6 +2,7 @@
 #include "read/json.h"
 
 #include "base/decimal.h"
+#include "base/version.h"
 #include "read/json_syntax.h"
 #include "read/json_tree.h"
 
@@ -358,6 +359,19 @@ static bool is_positions(const cJSON *item, const cJSON *root)
     return strcmp(item->string, "queries") == 0 && cJSON_IsString(cJSON_GetObjectItemCaseSensitive(root, "attn"));
 }
 
+/* Results from before there were formats say none. */
+static enum status check_format(const struct json_reader *reader, const cJSON *root)
+{
+    const cJSON *format = cJSON_GetObjectItemCaseSensitive(root, "format");
+    if (!cJSON_IsNumber(format) || format->valuedouble <= ATTN_FORMAT ||
+        !cJSON_IsString(cJSON_GetObjectItemCaseSensitive(root, "attn")))
+        return STATUS_OK;
+    return error_usage(reader->error,
+                       "%s: a result of format %.0f, and attn " ATTN_VERSION
+                       " reads formats up to %d; read it with the attn that wrote it",
+                       reader->source, format->valuedouble, ATTN_FORMAT);
+}
+
 /* The tensors that the object holds; *sole where that is one. */
 static void count_tensors(const cJSON *root, unsigned kinds, bool *sole)
 {
@@ -374,7 +388,7 @@ static enum status read_tree(struct json_reader *reader, const cJSON *root, unsi
 {
     if (!cJSON_IsObject(root))
         return error_usage(reader->error, "%s: expected an object, got %s", reader->source, json_kind_name(root));
-    if (json_check_repeated(reader, root, "") != STATUS_OK)
+    if (json_check_repeated(reader, root, "") != STATUS_OK || check_format(reader, root) != STATUS_OK)
         return reader->error->status;
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     input->passed = arena_allocate(reader->arena, json_count(root), sizeof input->passed[0], reader->error);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* steps -> JSON for pipes: one object, a step a line. Queries and keys count from 1. */
-#include "base/version.h"
 #include "model/stage_id.h"
 #include "steps/writers.h"
 #include "write/json.h"
@@ -53,8 +52,7 @@ enum status steps_json(const struct steps *steps, const struct options *options,
     (void)options, (void)arena, (void)error;
     const struct problem *problem = steps->problem;
     struct json json = {.output = output};
-    json_open(&json, NULL, '{');
-    json_text(&json, "attn", ATTN_VERSION);
+    json_begin(&json);
     json_line(&json, 0);
     json_text(&json, "mechanism", MECHANISMS[problem->mechanism].name);
     json_line(&json, 0);

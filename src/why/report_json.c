@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "why/report.h"
 
-#include "base/version.h"
 #include "model/stage_id.h"
 #include "write/json.h"
 
@@ -150,8 +149,7 @@ static void write_tried(struct json *json, const struct why *why)
 void why_write_json(const struct why *why, struct output *output)
 {
     struct json json = {.output = output, .lines = true};
-    json_open(&json, NULL, '{');
-    json_text(&json, "attn", ATTN_VERSION);
+    json_begin(&json);
     write_mine(&json, why);
     json_open(&json, "explanations", '[');
     for (size_t i = 0; i < why->count; i++)

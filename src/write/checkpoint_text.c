@@ -172,7 +172,7 @@ static void write_row_json(struct json *json, const struct listed_row *row)
 static void listing_json(const struct listing *listing, struct output *output)
 {
     struct json json = {.output = output};
-    json_open(&json, NULL, '{');
+    json_begin(&json);
     json_text(&json, "checkpoint", listing->source);
     json_open(&json, "modules", '[');
     for (size_t i = 0; i < listing->count; i++)
@@ -213,7 +213,7 @@ static void write_fact(const struct layer_fact *fact, size_t names, size_t value
 static void config_json(const struct layer *layer, struct output *output)
 {
     struct json json = {.output = output};
-    json_open(&json, NULL, '{');
+    json_begin(&json);
     json_text(&json, "module", layer->module->path);
     json_text(&json, "family", layer->family->name);
     json_open(&json, "settings", '[');

@@ -2,7 +2,6 @@
 #include "write/json.h"
 
 #include "base/decimal.h"
-#include "base/version.h"
 #include "write/writing.h"
 
 #include <math.h>
@@ -129,8 +128,7 @@ enum status write_json(const struct writing *writing)
     struct result *result = writing->result;
     const struct problem *problem = result->problem;
     struct json json = {.output = writing->output, .lines = true};
-    json_open(&json, NULL, '{');
-    json_text(&json, "attn", ATTN_VERSION);
+    json_begin(&json);
     json_text(&json, "mechanism", MECHANISMS[problem->mechanism].name);
     write_json_settings(&json, "settings", problem);
     if (problem_tokens(problem)->texts != NULL)

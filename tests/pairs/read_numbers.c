@@ -97,8 +97,8 @@ static bool add_json_array(struct reader_table *table, const cJSON *item, size_t
 
 static bool is_no_table(const char *key)
 {
-    static const char *const OTHERS[] = {"attn",       "mechanism", "settings", "tokens",
-                                         "key_tokens", "queries",   "layout",   "lacks"};
+    static const char *const OTHERS[] = {"attn",    "mechanism", "settings", "tokens", "key_tokens",
+                                         "queries", "layout",    "lacks",    "format"};
     for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
         if (strcmp(key, OTHERS[i]) == 0)
             return true;

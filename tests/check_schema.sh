@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# attn help schema holds for every kind of JSON that attn writes, and for PyTorch's goldens in that form; it refuses broken
+# samples. PYTHON names an interpreter that has jsonschema (python3); without it this is skipped.
+. tests/counts.sh
+python=${PYTHON:-python3}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+if command -v "$python" >"$scratch/log" && "$python" -c 'import jsonschema' 2>"$scratch/log"; then
+    "$python" tests/schema/validate.py "$ATTN_BIN/attn" "$scratch"
+    exit
+fi
+skip "the JSON Schema" "$python has no jsonschema"
+finish
