@@ -323,7 +323,8 @@ static enum status add_tensor(struct json_reader *reader, const cJSON *item, uns
 static enum status note_origin(const struct json_reader *reader, const cJSON *item, unsigned kinds,
                                struct input_file *input)
 {
-    const bool says = input_file_kind(item->string) == INPUT_FILE_IGNORED && strcmp(item->string, "comment") != 0;
+    const bool says = input_file_kind(item->string) == INPUT_FILE_IGNORED && strcmp(item->string, "comment") != 0 &&
+                      strcmp(item->string, "format") != 0;
     if (!says || (!cJSON_IsString(item) && (kinds & INPUT_FILE_FOREIGN) != 0))
         return STATUS_OK;
     if (!cJSON_IsString(item))
