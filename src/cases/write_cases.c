@@ -3,7 +3,6 @@
 
 #include "base/wrap.h"
 
-
 /* Writes the folder and the files of one case, and frees what it took. */
 static enum status write_case(struct folder *folder, const struct case_row *row, const struct options *options,
                               struct error *error)
