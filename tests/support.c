@@ -43,7 +43,7 @@ char *support_read(const char *path)
     return support_bytes(path, &length);
 }
 
-enum status support_binary(support_reader *reader, const void *bytes, size_t length, struct error *error)
+enum status support_binary(binary_reader *reader, const void *bytes, size_t length, struct error *error)
 {
     struct arena arena = {0};
     struct input_file input = {0};
@@ -53,7 +53,7 @@ enum status support_binary(support_reader *reader, const void *bytes, size_t len
         give_up("malloc");
     memcpy(copy, bytes, length);
     *error = (struct error){0};
-    enum status status = reader("file", copy, length, READ, &arena, &input, error);
+    enum status status = named_tensors_read(reader, "file", copy, length, READ, &arena, &input, error);
     for (size_t i = 0; i < input.tensor_count && status == STATUS_OK; i++)
         status = tensor_convert(&input.tensors[i].tensor, DTYPE_F32, "file", input.tensors[i].name, NULL, &converted,
                                 &arena, error);
@@ -62,7 +62,7 @@ enum status support_binary(support_reader *reader, const void *bytes, size_t len
     return status;
 }
 
-void support_distort(support_reader *reader, const char *path, bool changes)
+void support_distort(binary_reader *reader, const char *path, bool changes)
 {
     size_t length, wrong = 0;
     struct error error;

@@ -6,6 +6,7 @@
 #include "build/job_files.h"
 #include "cli/options.h"
 #include "compute/result.h"
+#include "read/named_tensors.h"
 
 #include <cjson/cJSON.h>
 #include <dirent.h>
@@ -19,16 +20,12 @@ char *support_read(const char *path);
 /* The same, with its length: a text may have NUL bytes. */
 char *support_bytes(const char *path, size_t *length);
 
-/* npy_read, safetensors_read or archive_read. */
-typedef enum status support_reader(const char *source, const unsigned char *bytes, size_t length, unsigned kinds,
-                                   struct arena *arena, struct input_file *input, struct error *error);
-
 /* Reads a copy of the bytes that ends where its memory ends, and every number of every tensor. */
-enum status support_binary(support_reader *reader, const void *bytes, size_t length, struct error *error);
+enum status support_binary(binary_reader *reader, const void *bytes, size_t length, struct error *error);
 
 /* As tests: the bytes cut short anywhere are an error with a message; with any one byte changed to any other they are an
  * answer, or an error with a message. */
-void support_distort(support_reader *reader, const char *path, bool changes);
+void support_distort(binary_reader *reader, const char *path, bool changes);
 
 /* The file as a tree of cJSON's own allocator, whatever json.c has set before. */
 cJSON *support_json(const char *path);

@@ -99,7 +99,7 @@ static void check_golden(size_t which)
     snprintf(path, sizeof path, "tests/golden/archive/%s", GOLDENS[which].path);
     check_begin("%s", path);
     unsigned char *bytes = (unsigned char *)support_bytes(path, &length);
-    enum status status = archive_read(path, bytes, length, EVERYTHING, &arena, &input, &error);
+    enum status status = named_tensors_read(archive_read, path, bytes, length, EVERYTHING, &arena, &input, &error);
     if (CHECK(status == STATUS_OK, "expected tensors, got: %s", error.message)) {
         CHECK(input.nameless == GOLDENS[which].nameless && !input.is_text, "expected %s name",
               GOLDENS[which].nameless ? "no" : "a");
@@ -119,8 +119,8 @@ static void check_state_dict(const char *path, size_t count)
     struct error error = {0};
     check_begin("%s", path);
     unsigned char *bytes = (unsigned char *)support_bytes(path, &length);
-    enum status status =
-        archive_read(path, bytes, length, INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER, &arena, &input, &error);
+    enum status status = named_tensors_read(archive_read, path, bytes, length, INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER,
+                                            &arena, &input, &error);
     if (CHECK(status == STATUS_OK, "expected tensors, got: %s", error.message)) {
         CHECK(input.tensor_count == count, "expected %zu tensors, got %zu", count, input.tensor_count);
         const struct file_tensor *query = input_file_find(&input, "W_query.weight");
@@ -142,7 +142,7 @@ static void check_stays(const char *path, size_t alignment)
     unsigned char *bytes = (unsigned char *)support_bytes(path, &length);
     const unsigned short one = 1;
     const unsigned char *data = NULL;
-    if (archive_read("file", bytes, length, INPUT_FILE_INPUTS, &arena, &input, &error) == STATUS_OK)
+    if (named_tensors_read(archive_read, "file", bytes, length, INPUT_FILE_INPUTS, &arena, &input, &error) == STATUS_OK)
         data = input.tensors[0].tensor.data;
     if (*(const unsigned char *)&one == 1)
         CHECK(data > bytes && data < bytes + length && (size_t)(data - bytes) % alignment == 0,
@@ -548,7 +548,10 @@ static double memory_to_read(const unsigned char *bytes, size_t length)
         struct arena arena = {0};
         struct input_file input;
         struct error error = {0};
-        _exit(archive_read("file", bytes, length, INPUT_FILE_OF_DIFF, &arena, &input, &error) == STATUS_USAGE ? 0 : 1);
+        _exit(named_tensors_read(archive_read, "file", bytes, length, INPUT_FILE_OF_DIFF, &arena, &input, &error) ==
+                      STATUS_USAGE
+                  ? 0
+                  : 1);
     }
     if (child < 0 || wait4(child, &status, 0, &usage) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return -1;

@@ -185,7 +185,7 @@ static void check_archive(size_t at)
 {
     struct arena arena = {0};
     struct checkpoint checkpoint;
-    struct checkpoint_tensor look;
+    const struct named_tensor *look;
     struct tensor tensor;
     struct error error = {0};
     check_begin("%s", ARCHIVES[at].path);
@@ -195,7 +195,7 @@ static void check_archive(size_t at)
                    ARCHIVES[at].count, checkpoint.count))
         for (size_t i = 0; i < checkpoint.count; i++) {
             const char *name = checkpoint.names[i].text;
-            CHECK(checkpoint_look(&checkpoint, name, &look, &error) == STATUS_OK && strcmp(look.name, name) == 0,
+            CHECK(checkpoint_look(&checkpoint, name, &look, &error) == STATUS_OK && strcmp(look->name, name) == 0,
                   "%s: %s", name, error.message);
             CHECK(checkpoint_take(&checkpoint, name, &tensor, &error) == STATUS_OK, "%s: %s", name, error.message);
         }

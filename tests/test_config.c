@@ -2,7 +2,7 @@
 /* Configs of models -> facts. tests/layers-config has configs of 42 models of transformers with what their attention
  * modules make of them (tests/golden/make_configs.py); the others are written here. */
 #include "check.h"
-#include "layer/warnings.h"
+#include "layer/reading.h"
 #include "support.h"
 
 #include <math.h>

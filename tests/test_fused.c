@@ -366,7 +366,7 @@ static void check_taken(const struct fused_job *job)
     static number rows[ROOM];
     struct fused_job taken = *job;
     taken.context = NULL;
-    taken.taker = (struct fused_taker){take_rows, rows};
+    taken.row_sink = (struct fused_row_sink){take_rows, rows};
     memset(rows, 0, sizeof rows);
     run(&taken);
     check_bits(job->context, rows, job->heads * job->queries * job->d_v, "rows that are taken");

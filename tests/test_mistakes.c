@@ -257,16 +257,13 @@ static void test_reference(const struct job *job)
     struct made made;
     struct recipe recipe;
     struct plain plain = {.wants_normed = has_parameters(job)};
-    size_t refused;
-    const char *reason;
     uint64_t stages = 0;
     check_begin("without a mistake: %s", job->name);
     if (CHECK(make(&made, job, NULL) == STATUS_OK, "expected a result, got: %s", made.error.message)) {
         for (size_t i = 0; i < made.result.table_count; i++)
             if (stage_exists(made.result.tables[i].stage) && !STAGES[made.result.tables[i].stage].backward)
                 stages |= STAGE_BIT(problem_made_as(&made.problem, made.result.tables[i].stage));
-        CHECK(recipe_create(&recipe, &made.problem, NULL, 0, &refused, &reason, &made.arena, &made.error) ==
-                      STATUS_OK &&
+        CHECK(recipe_create(&recipe, &made.problem, NULL, 0, &made.arena, &made.error) == STATUS_OK &&
                   plain_run(&plain, &recipe, made.problem.chosen.rows, made.problem.chosen.row_count,
                             stage_closure(stages), NULL, NULL, &made.arena, &made.error) == STATUS_OK,
               "expected a run, got: %s", made.error.message);

@@ -35,7 +35,7 @@ static void check_golden(const char *name, enum dtype dtype, size_t rank)
     snprintf(path, sizeof path, "tests/golden/binary/%s.npy", name);
     check_begin("%s", path);
     unsigned char *bytes = (unsigned char *)support_bytes(path, &length);
-    enum status status = npy_read(path, bytes, length, INPUT_FILE_INPUTS, &arena, &input, &error);
+    enum status status = named_tensors_read(npy_read, path, bytes, length, INPUT_FILE_INPUTS, &arena, &input, &error);
     if (CHECK(status == STATUS_OK, "expected an array, got: %s", error.message) &&
         CHECK(input.tensor_count == 1 && !input.is_text, "expected one tensor, got %zu", input.tensor_count)) {
         const struct tensor *tensor = &input.tensors[0].tensor;
@@ -233,7 +233,7 @@ static void check_zero_copy(void)
     struct error error = {0};
     unsigned char *bytes = (unsigned char *)support_bytes("tests/golden/binary/little-f4.npy", &length);
     check_begin("numbers stay in the file");
-    npy_read("file", bytes, length, INPUT_FILE_INPUTS, &arena, &input, &error);
+    named_tensors_read(npy_read, "file", bytes, length, INPUT_FILE_INPUTS, &arena, &input, &error);
     const unsigned short one = 1;
     if (*(const unsigned char *)&one == 1)
         CHECK(input.tensors[0].tensor.data == bytes + 128, "expected the tensor at byte 128 of the file");
@@ -273,7 +273,8 @@ static void check_changing_header(void)
         struct arena arena = {0};
         struct input_file input;
         struct error error = {0};
-        const enum status status = npy_read("file", bytes, LENGTH, INPUT_FILE_INPUTS, &arena, &input, &error);
+        const enum status status =
+            named_tensors_read(npy_read, "file", bytes, LENGTH, INPUT_FILE_INPUTS, &arena, &input, &error);
         turns += status != before;
         before = status;
         if (status != STATUS_OK && !CHECK_TEXT("file: byte 46 of the header: expected '(', got 'x'", error.message))

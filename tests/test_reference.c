@@ -115,7 +115,7 @@ static void check_block(struct made *blocks, struct made *rows, size_t index, si
     unsigned char *bytes = malloc(count * row_bytes), *expected = malloc(row_bytes);
     double *numbers = malloc(columns * sizeof *numbers);
     int calls = 0;
-    result_encode(&blocks->result, table, matrix, row, count, bytes, (struct beside){count_call, &calls});
+    result_encode(&blocks->result, table, matrix, row, count, bytes, (struct background_work){count_call, &calls});
     CHECK(calls == 1, "%s: expected what is done beside it once, got %d times", table->name, calls);
     for (size_t i = 0; i < count; i++) {
         result_row(&rows->result, &rows->result.tables[index], matrix, row + i, numbers);

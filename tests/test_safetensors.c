@@ -62,7 +62,7 @@ static void check_golden(void)
     const unsigned kinds = INPUT_FILE_INPUTS | INPUT_FILE_PARAMETER | INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS;
     unsigned char *bytes = (unsigned char *)support_bytes("tests/golden/binary/dtypes.safetensors", &length);
     check_begin("dtypes.safetensors");
-    enum status status = safetensors_read("dtypes", bytes, length, kinds, &arena, &input, &error);
+    enum status status = named_tensors_read(safetensors_read, "dtypes", bytes, length, kinds, &arena, &input, &error);
     if (CHECK(status == STATUS_OK, "expected tensors, got: %s", error.message)) {
         CHECK(input.tensor_count == 7 && !input.is_text, "expected 7 tensors, got %zu", input.tensor_count);
         check_tensor(&input, "inputs", DTYPE_F64, 12);
@@ -76,7 +76,8 @@ static void check_golden(void)
     }
     arena_free(&arena);
     check_begin("dtypes.safetensors: the parameters alone");
-    status = safetensors_read("dtypes", bytes, length, INPUT_FILE_PARAMETER, &arena, &input, &error);
+    status =
+        named_tensors_read(safetensors_read, "dtypes", bytes, length, INPUT_FILE_PARAMETER, &arena, &input, &error);
     CHECK(status == STATUS_OK && input.tensor_count == 6 && input.tokens.texts == NULL && input.setting_count == 0,
           "expected 6 tensors and nothing else, got %zu, %zu tokens, %zu settings", input.tensor_count,
           input.tokens.count, input.setting_count);

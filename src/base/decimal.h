@@ -18,6 +18,13 @@ enum { DECIMAL_BYTES = 32 }; /* room for any number and its NUL */
 size_t decimal_from_float(float number, char *text);
 size_t decimal_from_double(double number, char *text);
 
+/* The text itself, such as decimal_text(number, (char[DECIMAL_BYTES]){0}). */
+static inline const char *decimal_text(double number, char *text)
+{
+    decimal_from_double(number, text);
+    return text;
+}
+
 /* The same for a number of few bits: its sign, the biased exponent and the fraction as they follow each other, and the
  * power of two that is its smallest number. */
 size_t decimal_from_bits(bool negative, uint64_t magnitude, int fraction_bits, int lowest_exponent, char *text);

@@ -10,6 +10,7 @@
 #include "base/decimal.h"
 
 #include "base/decimal_powers.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,15 +24,10 @@ enum {
     HIGHEST_EXPONENT = 2046,               /* biased; what is rounded beyond it is infinite */
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Puts digits behind those of *value, which keeps MOST_DIGITS behind zeros. Returns what follows them. */
 static const char *read_digits(const char *at, uint64_t *value)
 {
-    for (; is_digit(*at); at++)
+    for (; text_is_digit(*at); at++)
         *value = *value * 10 + (uint64_t)(*at - '0');
     return at;
 }
@@ -41,10 +37,10 @@ static const char *read_exponent(const char *at, int *exponent)
 {
     const bool negative = *at == '-';
     at += *at == '-' || *at == '+';
-    if (!is_digit(*at))
+    if (!text_is_digit(*at))
         return NULL;
     int value = 0;
-    for (; is_digit(*at) && value <= MOST_EXPONENT; at++)
+    for (; text_is_digit(*at) && value <= MOST_EXPONENT; at++)
         value = value * 10 + (*at - '0');
     *exponent += negative ? -value : value;
     return value <= MOST_EXPONENT ? at : NULL;

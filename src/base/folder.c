@@ -47,28 +47,26 @@ char *folder_path(const char *folder, const char *name, struct arena *arena, str
 
 static enum status refused(const struct folder *folder, int code, const char *what)
 {
-    char shown[TEXT_PATH_BYTES];
-    return error_system(folder->error, code, "%s: %s", text_path(folder->target, shown), what);
+    return error_system(folder->error, code, "%s: %s", SHOWN_PATH(folder->target), what);
 }
 
 /* Nothing, or an empty folder, is there; what that one allows stays. */
 static enum status check_target(struct folder *folder)
 {
-    char shown[TEXT_PATH_BYTES];
     struct stat there;
     const char **names;
     size_t count;
     if (lstat(folder->target, &there) != 0)
-        return errno == ENOENT ? STATUS_OK : error_system(folder->error, errno, "%s", text_path(folder->target, shown));
+        return errno == ENOENT ? STATUS_OK : error_system(folder->error, errno, "%s", SHOWN_PATH(folder->target));
     if (!S_ISDIR(there.st_mode))
         return error_usage(folder->error, "%s: is there, and no folder; expected a new folder",
-                           text_path(folder->target, shown));
+                           SHOWN_PATH(folder->target));
     folder->mode = there.st_mode & MODE_BITS;
     if (folder_list(folder->target, &names, &count, folder->arena, folder->error) != STATUS_OK)
         return folder->error->status;
     return count == 0 ? STATUS_OK
                       : error_usage(folder->error, "%s: holds something, such as %.80s; expected a new folder",
-                                    text_path(folder->target, shown), names[0]);
+                                    SHOWN_PATH(folder->target), names[0]);
 }
 
 enum status folder_open(struct folder *folder, const char *target, struct arena *arena, struct error *error)
@@ -179,19 +177,13 @@ enum status folder_close(struct folder *folder)
     return STATUS_OK;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 enum status folder_list(const char *path, const char ***names, size_t *count, struct arena *arena, struct error *error)
 {
-    char shown[TEXT_PATH_BYTES];
     size_t room = 16;
     DIR *folder = opendir(path);
     *count = 0;
     if (folder == NULL)
-        return error_system(error, errno, "%s", text_path(path, shown));
+        return error_system(error, errno, "%s", SHOWN_PATH(path));
     *names = arena_allocate(arena, room, sizeof **names, error);
     error->status = *names == NULL ? STATUS_SYSTEM : STATUS_OK;
     for (struct dirent *entry; error->status == STATUS_OK && (errno = 0, entry = readdir(folder)) != NULL;) {
@@ -205,26 +197,25 @@ enum status folder_list(const char *path, const char ***names, size_t *count, st
             *names = more;
             room *= 2;
         }
-        const char *name = arena_text(arena, entry->d_name, strlen(entry->d_name), error);
+        const char *name = arena_copy(arena, entry->d_name, error);
         if (name == NULL)
             break;
         (*names)[(*count)++] = name;
     }
     if (error->status == STATUS_OK && errno != 0)
-        error_system(error, errno, "%s", text_path(path, shown));
+        error_system(error, errno, "%s", SHOWN_PATH(path));
     closedir(folder);
     if (error->status == STATUS_OK)
-        qsort(*names, *count, sizeof **names, by_name);
+        text_sort(*names, *count, sizeof **names);
     return error->status;
 }
 
 enum status folder_check_file(const char *path, struct error *error)
 {
-    char shown[TEXT_PATH_BYTES];
     struct stat there;
     if (stat(path, &there) != 0 || S_ISREG(there.st_mode) || S_ISDIR(there.st_mode))
         return STATUS_OK;
-    return error_usage(error, "%s: is a %s; expected a regular file", text_path(path, shown),
+    return error_usage(error, "%s: is a %s; expected a regular file", SHOWN_PATH(path),
                        S_ISFIFO(there.st_mode)   ? "named pipe"
                        : S_ISSOCK(there.st_mode) ? "socket"
                                                  : "device");

@@ -130,6 +130,11 @@ char *arena_text(struct arena *arena, const char *text, size_t length, struct er
     return copy;
 }
 
+char *arena_copy(struct arena *arena, const char *text, struct error *error)
+{
+    return arena_text(arena, text, strlen(text), error);
+}
+
 enum status arena_keep(struct arena *arena, void *memory, size_t mapped, struct error *error)
 {
     struct arena_kept *kept = arena_allocate(arena, 1, sizeof *kept, error);

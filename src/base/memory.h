@@ -20,8 +20,9 @@ struct arena {
  * Returns NULL and fills error (which may be NULL) where the product overflows or memory is short. */
 void *arena_allocate(struct arena *arena, size_t count, size_t size, struct error *error);
 
-/* The first length bytes of text and a NUL. NULL and error as above. */
+/* The first length bytes of text and a NUL; all of a text. NULL and error as above. */
 char *arena_text(struct arena *arena, const char *text, size_t length, struct error *error);
+char *arena_copy(struct arena *arena, const char *text, struct error *error);
 
 /* The arena takes over memory that came otherwise: a mapping of `mapped` bytes, or with 0 what malloc gave. It is
  * released with the arena, or at once where this function fails (STATUS_SYSTEM). */

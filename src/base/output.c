@@ -260,11 +260,10 @@ enum status output_open(struct output *output, const char *path, struct arena *a
 static enum status look_at(const char *path, struct stat *there, bool *exists, struct error *error)
 {
     const bool is_input = strcmp(path, "-") == 0;
-    char shown[TEXT_PATH_BYTES];
     *exists = (is_input ? fstat(STDIN_FILENO, there) : stat(path, there)) == 0;
     return *exists || errno == ENOENT || errno == ENOTDIR
                ? STATUS_OK
-               : error_system(error, errno, "%s", is_input ? "standard input" : text_path(path, shown));
+               : error_system(error, errno, "%s", is_input ? "standard input" : SHOWN_PATH(path));
 }
 
 enum status output_replaces(const char *path, const char *file, bool *replaces, struct error *error)

@@ -76,6 +76,43 @@ size_t text_width(uint32_t point)
     return width < 0 ? 1 : (size_t)width;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void text_sort(void *items, size_t count, size_t size)
+{
+    if (count > 0) /* else there may be no items */
+        qsort(items, count, size, by_text);
+}
+
+size_t text_first(const char *text, const void *items, size_t count, size_t size)
+{
+    size_t first = 0, end = count;
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        if (by_text((const char *)items + middle * size, &text) < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+const void *text_find(const char *text, const void *items, size_t count, size_t size)
+{
+    const size_t first = text_first(text, items, count, size);
+    const char *found = first < count ? (const char *)items + first * size : NULL;
+    return found != NULL && by_text(found, &text) == 0 ? found : NULL;
+}
+
+bool text_ends_in(const char *text, const char *end)
+{
+    const size_t length = strlen(text), last = strlen(end);
+    return length > last && strcmp(text + length - last, end) == 0;
+}
+
 size_t text_columns(const char *text)
 {
     size_t columns = 0;

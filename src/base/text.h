@@ -40,6 +40,7 @@ size_t text_width(uint32_t point);
 /* A path as messages have it: its beginning, "..." and its end where it does not fit. Returns shown. */
 enum { TEXT_PATH_BYTES = 160 };
 const char *text_path(const char *path, char shown[TEXT_PATH_BYTES]);
+#define SHOWN_PATH(path) text_path((path), (char[TEXT_PATH_BYTES]){0})
 
 /* A text that grows piece by piece and keeps within its room. */
 struct text {
@@ -60,6 +61,20 @@ bool text_has_word(const char *words, const char *word);
 
 /* "a, b or c" into text (size bytes, cut to fit); returns text. Words that are NULL are passed over. */
 const char *text_alternatives(const char *const *words, size_t count, char *text, size_t size);
+
+/* Puts `count` items of `size` bytes in the order of the texts (const char *) that they begin with. Of items in that
+ * order: the index of the first whose text is not before `text`, or count; the first whose text it is, or NULL. */
+void text_sort(void *items, size_t count, size_t size);
+size_t text_first(const char *text, const void *items, size_t count, size_t size);
+const void *text_find(const char *text, const void *items, size_t count, size_t size);
+
+static inline bool text_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Whether the text ends in that, and has more before it. */
+bool text_ends_in(const char *text, const char *end);
 
 /* The columns of a text. */
 size_t text_columns(const char *text);

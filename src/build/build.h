@@ -26,8 +26,9 @@ enum { BUILD_PLACE_BYTES = TEXT_PATH_BYTES + 64 };
 bool build_said(const struct build *build, enum option_id id);
 
 /* "--heads", or "inputs.json: settings: heads" where the file said it: the place of an option's value in messages,
- * into place (size bytes); returns place. */
+ * into place (size bytes); returns place. BUILD_PLACE has room of its own, to the end of the block. */
 const char *build_place(const struct build *build, enum option_id id, char *place, size_t size);
+#define BUILD_PLACE(build, id) build_place((build), (id), (char[BUILD_PLACE_BYTES]){0}, BUILD_PLACE_BYTES)
 
 /* Keeps a tensor of the input, for a result to be an input again. */
 void build_keep(const struct build *build, const char *name, const struct tensor *tensor);
@@ -131,6 +132,13 @@ struct build_tokens {
  * `place` begins a message. STATUS_USAGE where a word names no token or several, or a position is out of range. */
 enum status build_list(const struct build *build, const char *place, const char *text,
                        const struct build_tokens *tokens, bool *chosen);
+
+/* A number for each of so many tokens: the items of the list `text`, each of which `take` makes one or more numbers of.
+ * STATUS_USAGE where there are fewer; `what` is what messages call a number. */
+typedef enum status build_item(const struct build *build, const char *place, const char *item, size_t length,
+                               size_t *numbers, size_t tokens, size_t *count);
+enum status build_numbers(const struct build *build, enum option_id id, const char *text, const char *what,
+                          build_item *take, size_t *numbers, size_t tokens);
 
 /* --grad: the gradient that is given, once the sizes and the queries are known. STATUS_USAGE where it has not the shape
  * of the last stage, or where something else is asked for that has no gradient. */

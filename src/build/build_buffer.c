@@ -28,8 +28,7 @@ static enum status check_shape(const struct build *build, const char *source, co
 {
     const struct tensor *tensor = &buffer->tensor;
     const size_t keys = memory_larger(build->problem->size.queries, build->problem->size.keys);
-    char shape[TENSOR_SHAPE_BYTES];
-    tensor_shape_text(tensor, shape);
+    const char *shape = SHAPE_TEXT(tensor);
     if (tensor->rank != 2 || tensor->shape[0] != tensor->shape[1])
         return error_usage(build->error, "%s: %s is %s, expected T x T, a module's causal buffer" APPLIED, source,
                            buffer->name, shape);

@@ -60,7 +60,6 @@ enum status build_grad(const struct build *build)
 {
     struct problem *problem = build->problem;
     const char *name = stage_name(problem_grad_stage(problem));
-    char got[TENSOR_SHAPE_BYTES], wanted[TENSOR_SHAPE_BYTES];
     struct tensor last = {0};
     if (build->options->grad == NULL)
         return STATUS_OK;
@@ -78,8 +77,7 @@ enum status build_grad(const struct build *build)
     if (!tensor_same_shape(&given->tensor, &last) &&
         !(problem->size.heads_packed && has_heads_apart(&given->tensor, &last, problem->size.heads)))
         return error_usage(build->error, "%s: %s is %s; expected %s, as %s is", build->grad->source, said,
-                           tensor_shape_text(&given->tensor, got), tensor_shape_text(&last, wanted),
-                           stage_name(problem_last_stage(problem)));
+                           SHAPE_TEXT(&given->tensor), SHAPE_TEXT(&last), stage_name(problem_last_stage(problem)));
     if (tensor_convert(&given->tensor, DTYPE_F64, build->grad->source, said, NULL, &problem->loss.gradient,
                        build->arena, build->error) != STATUS_OK)
         return build->error->status;

@@ -28,22 +28,6 @@ static enum status parse_item(const struct build *build, const char *place, cons
     return STATUS_OK;
 }
 
-static enum status parse(const struct build *build, size_t *types, size_t tokens)
-{
-    char place[BUILD_PLACE_BYTES];
-    size_t count = 0;
-    build_place(build, OPTION_TOKEN_TYPES, place, sizeof place);
-    for (const char *item = build->options->token_types; item != NULL;) {
-        const size_t length = strcspn(item, ",");
-        if (parse_item(build, place, item, length, types, tokens, &count) != STATUS_OK)
-            return build->error->status;
-        item = item[length] == ',' ? item + length + 1 : NULL;
-    }
-    return count == tokens ? STATUS_OK
-                           : error_usage(build->error, "%s gives %zu type%s for %zu tokens; expected one for each",
-                                         place, count, count == 1 ? "" : "s", tokens);
-}
-
 /* Tokens of type 1 side by side are one image. */
 static void find_images(const size_t *types, size_t tokens, struct span *images)
 {
@@ -67,7 +51,9 @@ enum status build_images(const struct build *build)
                                          "lengths, past or sequences");
     size_t *types = arena_allocate(build->arena, problem->size.keys, sizeof *types, build->error);
     struct span *images = arena_allocate(build->arena, problem->size.keys, sizeof *images, build->error);
-    if (types == NULL || images == NULL || parse(build, types, problem->size.keys) != STATUS_OK)
+    if (types == NULL || images == NULL ||
+        build_numbers(build, OPTION_TOKEN_TYPES, build->options->token_types, "type", parse_item, types,
+                      problem->size.keys) != STATUS_OK)
         return build->error->status;
     find_images(types, problem->size.keys, images);
     mask->images = mask->causal ? images : NULL;

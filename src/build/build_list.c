@@ -55,20 +55,10 @@ enum status build_index(const struct build *build, const char *const *labels, si
 static const struct build_name *find_name(const struct build_names *names, const char *word,
                                           const struct build_name **next)
 {
-    size_t low = 0, high = names->labels != NULL ? names->count : 0;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (strcmp(names->sorted[middle].label, word) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct build_name *found = names->sorted + low, *end = names->sorted + names->count;
-    *next = NULL;
-    if (names->labels == NULL || found == end || strcmp(found->label, word) != 0)
-        return NULL;
-    if (found + 1 < end && strcmp(found[1].label, word) == 0)
-        *next = found + 1;
+    const size_t count = names->labels != NULL ? names->count : 0;
+    const struct build_name *found = text_find(word, names->sorted, count, sizeof *found);
+    const bool again = found != NULL && found + 1 < names->sorted + count && strcmp(found[1].label, word) == 0;
+    *next = again ? found + 1 : NULL;
     return found;
 }
 
@@ -228,4 +218,21 @@ enum status build_list(const struct build *build, const char *place, const char 
         chosen[token] = ranges > 0;
     }
     return STATUS_OK;
+}
+
+enum status build_numbers(const struct build *build, enum option_id id, const char *text, const char *what,
+                          build_item *take, size_t *numbers, size_t tokens)
+{
+    const char *place = BUILD_PLACE(build, id);
+    size_t count = 0;
+    for (const char *item = text; item != NULL;) {
+        const size_t length = strcspn(item, ",");
+        if (take(build, place, item, length, numbers, tokens, &count) != STATUS_OK)
+            return build->error->status;
+        item = item[length] == ',' ? item + length + 1 : NULL;
+    }
+    if (count == tokens)
+        return STATUS_OK;
+    return error_usage(build->error, "%s gives %zu %s%s for %zu tokens; expected one for each", place, count, what,
+                       count == 1 ? "" : "s", tokens);
 }

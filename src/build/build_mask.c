@@ -17,11 +17,10 @@ static enum status take_list(const struct build *build, const char *name, const 
     if (found == NULL)
         return STATUS_OK;
     const char *source = file->source;
-    char shape[TENSOR_SHAPE_BYTES];
     struct tensor numbers;
     if (found->tensor.rank != 1 || found->tensor.shape[0] != problem->size.heads)
         return error_usage(build->error, "%s: %s is %s, expected %zu, one for each head", source, name,
-                           tensor_shape_text(&found->tensor, shape), problem->size.heads);
+                           SHAPE_TEXT(&found->tensor), problem->size.heads);
     if (dtype_is_boolean(found->tensor.dtype))
         return error_usage(build->error, "%s: %s is boolean; expected numbers", source, name);
     double *values = arena_allocate(build->arena, problem->size.heads, sizeof *values, build->error);
@@ -48,14 +47,13 @@ static enum status broadcast(const struct build *build, const struct tensor *ten
     const size_t wanted[MASK_RANK] = {problem->size.items, problem->size.heads, problem->size.queries,
                                       problem->size.keys};
     const struct tensor whole = {.rank = MASK_RANK, .shape = {wanted[0], wanted[1], wanted[2], wanted[3]}};
-    char shape[TENSOR_SHAPE_BYTES], expected[TENSOR_SHAPE_BYTES];
     size_t stride = 1;
     for (size_t i = 0; i < tensor->rank; i++) {
         const size_t axis = MASK_RANK - 1 - i, size = tensor->shape[tensor->rank - 1 - i];
         if (!fits(axis, size, wanted[axis]))
-            return error_usage(
-                build->error, "%s: attn_mask is %s, which does not broadcast to %s, items, heads, queries and keys",
-                build->inputs->source, tensor_shape_text(tensor, shape), tensor_shape_text(&whole, expected));
+            return error_usage(build->error,
+                               "%s: attn_mask is %s, which does not broadcast to %s, items, heads, queries and keys",
+                               build->inputs->source, SHAPE_TEXT(tensor), SHAPE_TEXT(&whole));
         mask->strides[axis] = size == 1 ? 0 : stride;
         if (axis == MASK_RANK - 1 && size > 1)
             mask->masked_keys = size;
@@ -70,16 +68,12 @@ static enum status check_numbers(const struct build *build, const struct tensor 
     char place[TENSOR_PLACE_BYTES];
     for (size_t i = 0; i < tensor_count(tensor); i++) {
         double number;
-        size_t index[TENSOR_RANK], rest = i;
         tensor_load(tensor, i, 1, &number);
         if (isfinite(number) || number == -INFINITY)
             continue;
-        for (size_t axis = tensor->rank; axis-- > 0; rest /= tensor->shape[axis])
-            index[axis] = rest % tensor->shape[axis];
-        return error_usage(build->error,
-                           "%s: attn_mask: %s: %s; expected a finite number, or minus infinity for a masked key",
-                           build->inputs->source, tensor_place_text(tensor->rank, index, tensor->rank, place),
-                           isnan(number) ? "NaN" : "Infinity");
+        return error_usage(
+            build->error, "%s: attn_mask: %s: %s; expected a finite number, or minus infinity for a masked key",
+            build->inputs->source, tensor_place_of(tensor, i, place), isnan(number) ? "NaN" : "Infinity");
     }
     return STATUS_OK;
 }
@@ -137,12 +131,11 @@ static enum status make_slopes(const struct build *build)
     const struct problem *problem = build->problem;
     const size_t heads = problem->size.heads;
     size_t power = 1, at = 0;
-    char place[BUILD_PLACE_BYTES];
     if (build->options->alibi == ALIBI_OFF)
         return STATUS_OK;
     if (problem->mask.alibi_slopes != NULL)
         return error_usage(build->error, "%s: alibi_slopes and %s both set the slopes; leave one out",
-                           build->inputs->source, build_place(build, OPTION_ALIBI, place, sizeof place));
+                           build->inputs->source, BUILD_PLACE(build, OPTION_ALIBI));
     double *slopes = arena_allocate(build->arena, heads, sizeof *slopes, build->error);
     if (slopes == NULL)
         return build->error->status;
@@ -211,7 +204,6 @@ static enum status take_ids(const struct build *build, enum mask_rule rule)
     struct mask_given *given = &problem->mask.given[rule];
     const char *name = MASKS[rule].tensor, *source = build->inputs->source;
     const struct file_tensor *found = input_file_find(build->inputs, name);
-    char shape[TENSOR_SHAPE_BYTES];
     if (found == NULL)
         return STATUS_OK;
     const struct tensor *tensor = &found->tensor;
@@ -220,8 +212,7 @@ static enum status take_ids(const struct build *build, enum mask_rule rule)
     if (tensor->rank > 2 || tensor->shape[tensor->rank - 1] != problem->size.keys ||
         (given->lists != 1 && given->lists != problem->size.items))
         return error_usage(build->error, "%s: %s is %s, expected %zu, one for each key, or %zu x %zu", source, name,
-                           tensor_shape_text(tensor, shape), problem->size.keys, problem->size.items,
-                           problem->size.keys);
+                           SHAPE_TEXT(tensor), problem->size.keys, problem->size.items, problem->size.keys);
     if (dtype_is_boolean(tensor->dtype))
         return error_usage(build->error, "%s: %s holds booleans; expected whole numbers", source, name);
     int64_t *ids = arena_allocate(build->arena, tensor_count(tensor), sizeof *ids, build->error);
@@ -253,11 +244,9 @@ static enum status take_given(const struct build *build)
         if (row->option == NULL)
             continue;
         const enum option_id id = options_find(row->option, strlen(row->option));
-        char place[BUILD_PLACE_BYTES];
         mask->given[rule].number = (int64_t) * (const uint64_t *)((const char *)build->options + OPTIONS[id].offset);
         if (mask->given[rule].number > 0 && row->causal && !mask->causal)
-            return error_usage(build->error, "%s needs a causal mask; add --causal",
-                               build_place(build, id, place, sizeof place));
+            return error_usage(build->error, "%s needs a causal mask; add --causal", BUILD_PLACE(build, id));
     }
     return STATUS_OK;
 }

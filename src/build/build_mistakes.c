@@ -58,12 +58,10 @@ static enum status check_draws(const struct build *build, const struct options *
 {
     const struct options *options = build->options;
     const char *why = is_of_result(build) ? NULL : why_not_drawn(build, before);
-    char place[BUILD_PLACE_BYTES];
     for (size_t i = 0; i < options->mistake_count && why != NULL; i++)
         if (MISTAKES[options->mistakes[i].id].slot == MISTAKE_SLOT_DRAW &&
             options->mistakes[i].id != MISTAKE_DRAW_ORDER && options->mistakes[i].id != MISTAKE_DRAW_LAYER)
-            return error_usage(build->error, "%s: %s cannot be made here: %s",
-                               build_place(build, OPTION_MISTAKE, place, sizeof place),
+            return error_usage(build->error, "%s: %s cannot be made here: %s", BUILD_PLACE(build, OPTION_MISTAKE),
                                MISTAKES[options->mistakes[i].id].name, why);
     return STATUS_OK;
 }
@@ -129,9 +127,6 @@ enum status build_mistakes(const struct build *build)
     const struct options *options = build->options;
     struct mistake_choice changes[MISTAKE_SLOT_COUNT];
     const size_t count = choose_changes(build, changes);
-    char place[BUILD_PLACE_BYTES];
-    const char *reason;
-    size_t refused;
     if (options->mistake_count == 0)
         return STATUS_OK;
     memcpy(problem->mistake.choices, options->mistakes, sizeof problem->mistake.choices);
@@ -139,18 +134,17 @@ enum status build_mistakes(const struct build *build)
     struct problem *right = arena_allocate(build->arena, 1, sizeof *right, build->error);
     struct recipe *recipe = arena_allocate(build->arena, 1, sizeof *recipe, build->error);
     if (right == NULL || recipe == NULL ||
-        recipe_create(recipe, problem, changes, count, &refused, &reason, build->arena, build->error) != STATUS_OK)
+        recipe_create(recipe, problem, changes, count, build->arena, build->error) != STATUS_OK)
         return build->error->status;
-    if (reason != NULL)
-        return error_usage(build->error, "%s: %s cannot be made here: %s",
-                           build_place(build, OPTION_MISTAKE, place, sizeof place), MISTAKES[changes[refused].id].name,
-                           reason);
+    if (recipe->reason != NULL)
+        return error_usage(build->error, "%s: %s cannot be made here: %s", BUILD_PLACE(build, OPTION_MISTAKE), recipe->making,
+                           recipe->reason);
     if (problem->loss.is_given && recipe->not_differentiable != NULL)
         return error_usage(
             build->error,
             "%s: %s cannot be made here: it changes the formula of a stage, and attn has no gradients of that; "
             "leave out --grad",
-            build_place(build, OPTION_MISTAKE, place, sizeof place), recipe->not_differentiable);
+            BUILD_PLACE(build, OPTION_MISTAKE), recipe->not_differentiable);
     *right = *problem;
     *problem = recipe->problem;
     problem->mistake.right = right;
@@ -169,7 +163,6 @@ enum status build_mistaken_gradients(const struct build *build)
     } REPLACED[] = {{MISTAKE_SLOT_ALIBI, STAGE_GRAD_ALIBI_SLOPES, "slopes"},
                     {MISTAKE_SLOT_PACKING, STAGE_GRAD_PARAMETERS, "weights"}};
     const struct problem *problem = build->problem;
-    char place[BUILD_PLACE_BYTES];
     for (size_t i = 0; i < problem->mistake.count; i++)
         for (size_t k = 0; k < sizeof REPLACED / sizeof REPLACED[0]; k++)
             for (size_t shown = 0; shown < problem->chosen.stage_count; shown++)
@@ -178,7 +171,7 @@ enum status build_mistaken_gradients(const struct build *build)
                     return error_usage(build->error,
                                        "%s: %s cannot be made here: it replaces %s that are given, so attn cannot show "
                                        "%s; leave that out of --stages",
-                                       build_place(build, OPTION_MISTAKE, place, sizeof place),
+                                       BUILD_PLACE(build, OPTION_MISTAKE),
                                        MISTAKES[problem->mistake.choices[i].id].name, REPLACED[k].what,
                                        stage_name(REPLACED[k].stage));
     return STATUS_OK;

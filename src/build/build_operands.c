@@ -62,10 +62,9 @@ static enum status unpack_shape(const struct build *build, struct operand *opera
 {
     const struct tensor *tensor = operand->tensor;
     const size_t width = tensor->shape[tensor->rank - 1];
-    char shape[TENSOR_SHAPE_BYTES];
     if (width % heads != 0)
         return error_usage(build->error, "%s: %s is %s, whose %zu columns are not divisible by %zu heads",
-                           build->inputs->source, operand->name, tensor_shape_text(tensor, shape), width, heads);
+                           build->inputs->source, operand->name, SHAPE_TEXT(tensor), width, heads);
     operand->packed = true;
     operand->shape[0] = tensor->rank == 3 ? tensor->shape[0] : 1;
     operand->shape[1] = heads;
@@ -78,15 +77,13 @@ static enum status unpack_shape(const struct build *build, struct operand *opera
 static enum status take_sequences(const struct build *build, struct operand *operand, size_t heads, enum option_id id)
 {
     const struct tensor *tensor = operand->tensor;
-    char shape[TENSOR_SHAPE_BYTES], place[BUILD_PLACE_BYTES];
     if (tensor->rank != 3)
         return error_usage(build->error,
                            "%s: %s is %s; expected T x H x d, all tokens of all sequences, with cu_seqlens_q",
-                           build->inputs->source, operand->name, tensor_shape_text(tensor, shape));
+                           build->inputs->source, operand->name, SHAPE_TEXT(tensor));
     if (heads > 0 && heads != tensor->shape[1])
         return error_usage(build->error, "%s: %s is %s, T x H x d with cu_seqlens_q: it does not agree with %s %zu",
-                           build->inputs->source, operand->name, tensor_shape_text(tensor, shape),
-                           build_place(build, id, place, sizeof place), heads);
+                           build->inputs->source, operand->name, SHAPE_TEXT(tensor), BUILD_PLACE(build, id), heads);
     operand->packed = true;
     operand->shape[0] = 1;
     operand->shape[1] = tensor->shape[1];
@@ -99,15 +96,13 @@ static enum status take_sequences(const struct build *build, struct operand *ope
 static enum status take_paged_query(const struct build *build, struct operand *operand, size_t heads)
 {
     const struct tensor *query = operand->tensor;
-    char shape[TENSOR_SHAPE_BYTES], place[BUILD_PLACE_BYTES];
     if (query->rank != 4)
         return error_usage(build->error, "%s: query is %s; expected B x T x H x d with block_table",
-                           build->inputs->source, tensor_shape_text(query, shape));
+                           build->inputs->source, SHAPE_TEXT(query));
     if (heads > 0 && heads != query->shape[2])
         return error_usage(build->error,
                            "%s: query is %s, B x T x H x d with block_table: it does not agree with %s %zu",
-                           build->inputs->source, tensor_shape_text(query, shape),
-                           build_place(build, OPTION_HEADS, place, sizeof place), heads);
+                           build->inputs->source, SHAPE_TEXT(query), BUILD_PLACE(build, OPTION_HEADS), heads);
     operand->packed = true;
     memcpy(operand->shape, (size_t[]){query->shape[0], query->shape[2], query->shape[1], query->shape[3]},
            sizeof operand->shape);
@@ -119,16 +114,15 @@ static enum status take_pages(const struct build *build, struct operand operands
                               struct build_pages *pages)
 {
     const size_t *query = operands[0].shape;
-    char shape[TENSOR_SHAPE_BYTES], place[BUILD_PLACE_BYTES];
     if ((build_has_sequences(build) ? take_sequences(build, &operands[0], heads, OPTION_HEADS)
                                     : take_paged_query(build, &operands[0], heads)) ||
         build_pages(build, query[0], pages))
         return build->error->status;
     if (kv_given > 0 && kv_given != pages->key.shape[2])
-        return error_usage(
-            build->error, "%s: key_cache is %s, pages x page size x H_kv x d: it does not agree with %s %zu",
-            build->inputs->source, tensor_shape_text(&input_file_find(build->inputs, "key_cache")->tensor, shape),
-            build_place(build, OPTION_KV_HEADS, place, sizeof place), kv_given);
+        return error_usage(build->error,
+                           "%s: key_cache is %s, pages x page size x H_kv x d: it does not agree with %s %zu",
+                           build->inputs->source, SHAPE_TEXT(&input_file_find(build->inputs, "key_cache")->tensor),
+                           BUILD_PLACE(build, OPTION_KV_HEADS), kv_given);
     for (size_t i = 1; i < 3; i++) {
         const struct tensor *cache = i == 1 ? &pages->key : &pages->value;
         operands[i].tensor = cache;
@@ -144,31 +138,28 @@ static enum status take_shape(const struct build *build, struct operand *operand
 {
     const struct tensor *tensor = operand->tensor;
     const size_t rank = tensor->rank;
-    char shape[TENSOR_SHAPE_BYTES], place[BUILD_PLACE_BYTES];
     if (build_has_sequences(build))
         return take_sequences(build, operand, heads, id);
     if (rank < 2)
         return error_usage(build->error,
                            "%s: %s is %s; expected B x H x T x d, H x T x d or T x d, or B x T x H d "
                            "with --heads",
-                           build->inputs->source, operand->name, tensor_shape_text(tensor, shape));
+                           build->inputs->source, operand->name, SHAPE_TEXT(tensor));
     if (heads > 0 && rank < 4)
         return unpack_shape(build, operand, heads);
     for (size_t axis = 0; axis < 4; axis++)
         operand->shape[axis] = axis + rank < 4 ? 1 : tensor->shape[axis + rank - 4];
     if (heads > 0 && heads != operand->shape[1])
         return error_usage(build->error, "%s: %s is %s, B x H x T x d: it does not agree with %s %zu",
-                           build->inputs->source, operand->name, tensor_shape_text(tensor, shape),
-                           build_place(build, id, place, sizeof place), heads);
+                           build->inputs->source, operand->name, SHAPE_TEXT(tensor), BUILD_PLACE(build, id), heads);
     return STATUS_OK;
 }
 
 static enum status misfit(const struct build *build, const struct operand *a, const struct operand *b,
                           const char *expected)
 {
-    char first[TENSOR_SHAPE_BYTES], second[TENSOR_SHAPE_BYTES];
     return error_usage(build->error, "%s: %s is %s, %s is %s; expected %s%s", build->inputs->source, a->name,
-                       tensor_shape_text(a->tensor, first), b->name, tensor_shape_text(b->tensor, second), expected,
+                       SHAPE_TEXT(a->tensor), b->name, SHAPE_TEXT(b->tensor), expected,
                        !a->packed || a->tensor->rank > 3 || build_has_sequences(build) ? ""
                        : a->tensor->rank == 3                                          ? ", B x T x H d as --heads says"
                                                                                        : ", T x H d as --heads says");
@@ -221,7 +212,6 @@ static enum status find_past(const struct build *build, const struct operand *op
                              const struct tensor **past)
 {
     const struct file_tensor *found = input_file_find(build->inputs, name);
-    char shape[TENSOR_SHAPE_BYTES];
     *past = found != NULL ? &found->tensor : NULL;
     if (found == NULL)
         return STATUS_OK;
@@ -233,8 +223,8 @@ static enum status find_past(const struct build *build, const struct operand *op
         return STATUS_OK;
     return error_usage(build->error,
                        "%s: %s is %s, expected %zu x %zu x T x %zu, items, heads, tokens and columns of %s",
-                       build->inputs->source, name, tensor_shape_text(&found->tensor, shape), operand->shape[0],
-                       operand->shape[1], operand->shape[3], operand->name);
+                       build->inputs->source, name, SHAPE_TEXT(&found->tensor), operand->shape[0], operand->shape[1],
+                       operand->shape[3], operand->name);
 }
 
 /* The tensor as the kernels take the working dtype; *finite becomes false where it was converted and is not. */
@@ -286,14 +276,13 @@ static enum status take_lengths(const struct build *build)
     struct problem *problem = build->problem;
     const struct file_tensor *found = input_file_find(build->inputs, "kv_lengths");
     const char *source = build->inputs->source;
-    char shape[TENSOR_SHAPE_BYTES];
     if (found == NULL)
         return STATUS_OK;
     if (dtype_is_boolean(found->tensor.dtype))
         return error_usage(build->error, "%s: kv_lengths holds booleans; expected whole numbers", source);
     if (found->tensor.rank != 1 || found->tensor.shape[0] != problem->size.items)
         return error_usage(build->error, "%s: kv_lengths is %s, expected %zu, one for each item", source,
-                           tensor_shape_text(&found->tensor, shape), problem->size.items);
+                           SHAPE_TEXT(&found->tensor), problem->size.items);
     int64_t *lengths = arena_allocate(build->arena, problem->size.items, sizeof *lengths, build->error);
     if (lengths == NULL)
         return build->error->status;
@@ -385,14 +374,13 @@ enum status build_operands(const struct build *build)
     const size_t kv_heads = kv_given > 0 ? kv_given : heads;
     struct operand operands[3];
     struct build_pages pages;
-    char place[BUILD_PLACE_BYTES];
     if (find_operands(build, operands) != STATUS_OK)
         return build->error->status;
     if (heads == 0 && kv_heads > 0 && operands[1].tensor->rank < 4 && !build_has_sequences(build))
         return error_usage(build->error,
                            "%s %zu without --heads: packed heads need both; add --heads, "
                            "or leave it out",
-                           build_place(build, OPTION_KV_HEADS, place, sizeof place), kv_heads);
+                           BUILD_PLACE(build, OPTION_KV_HEADS), kv_heads);
     if (build_has_pages(build) ? take_pages(build, operands, heads, kv_given, &pages)
                                : take_shapes(build, operands, heads, kv_heads, kv_given))
         return build->error->status;

@@ -19,7 +19,6 @@ static enum status check_beside(const struct build *build)
     const bool in_sequence = build_has_sequences(build), ends = input_file_find(build->inputs, "cu_seqlens_k") != NULL;
     const char *const needed[] = {"key_cache", "value_cache", in_sequence ? "cu_seqlens_q" : "kv_lengths",
                                   ends ? "cu_seqlens_k" : "kv_lengths"};
-    char place[BUILD_PLACE_BYTES];
     for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0] && !build->inputs->is_result; i++)
         if (input_file_find(build->inputs, OTHERS[i]) != NULL)
             return error_usage(build->error,
@@ -38,7 +37,7 @@ static enum status check_beside(const struct build *build)
                            build->inputs->source);
     if (build->options->empty_row == EMPTY_ROW_MEAN)
         return error_usage(build->error, "%s mean would need values that no page holds; type zero or nan",
-                           build_place(build, OPTION_EMPTY_ROW, place, sizeof place));
+                           BUILD_PLACE(build, OPTION_EMPTY_ROW));
     return STATUS_OK;
 }
 
@@ -75,28 +74,27 @@ static enum status check_shapes(const struct build *build, size_t items, const s
     const struct tensor *key = &input_file_find(build->inputs, "key_cache")->tensor;
     const struct tensor *value = &input_file_find(build->inputs, "value_cache")->tensor;
     const char *source = build->inputs->source;
-    char shape[TENSOR_SHAPE_BYTES], other[TENSOR_SHAPE_BYTES];
     if (key->rank != 4)
         return error_usage(build->error, "%s: key_cache is %s; expected pages x tokens of a page x heads x d", source,
-                           tensor_shape_text(key, shape));
+                           SHAPE_TEXT(key));
     if (value->rank != 4 || memcmp(key->shape, value->shape, 3 * sizeof key->shape[0]) != 0)
         return error_usage(build->error,
                            "%s: value_cache is %s, key_cache is %s; expected as many pages, tokens and "
                            "heads",
-                           source, tensor_shape_text(value, shape), tensor_shape_text(key, other));
+                           source, SHAPE_TEXT(value), SHAPE_TEXT(key));
     if (dtype_is_boolean(table->dtype) || table->rank != 2 || table->shape[0] != items)
         return error_usage(build->error,
                            "%s: block_table is %s%s; expected %zu x pages, whole numbers, a row for each "
                            "%s of query",
-                           source, tensor_shape_text(table, shape), dtype_is_boolean(table->dtype) ? " booleans" : "",
-                           items, of->item);
+                           source, SHAPE_TEXT(table), dtype_is_boolean(table->dtype) ? " booleans" : "", items,
+                           of->item);
     if (strcmp(of->name, "kv_lengths") != 0 && lengths->shape[0] != items)
         return error_usage(build->error, "%s: cu_seqlens_q is of %zu sequence%s, cu_seqlens_k of %zu; expected as many",
                            source, items, items == 1 ? "" : "s", lengths->shape[0]);
     if (dtype_is_boolean(lengths->dtype) || lengths->rank != 1 || lengths->shape[0] != items)
         return error_usage(build->error, "%s: kv_lengths is %s%s; expected %zu whole numbers, one for each %s of query",
-                           source, tensor_shape_text(lengths, shape),
-                           dtype_is_boolean(lengths->dtype) ? " booleans" : "", items, of->item);
+                           source, SHAPE_TEXT(lengths), dtype_is_boolean(lengths->dtype) ? " booleans" : "", items,
+                           of->item);
     return STATUS_OK;
 }
 

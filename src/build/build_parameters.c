@@ -32,7 +32,6 @@ static enum status take_parameters(const struct build *build, const struct input
     struct problem *problem = build->problem;
     struct parameters_plan *plan = &problem->plan;
     const struct options *options = build->options;
-    char place[BUILD_PLACE_BYTES];
     if (check_width(build) != STATUS_OK)
         return build->error->status;
     if (parameters_take(&problem->parameters, plan, input, problem->given.source, build->arena, build->error) !=
@@ -41,12 +40,11 @@ static enum status take_parameters(const struct build *build, const struct input
     if (contradicts(build, OPTION_D_OUT, options->d_out != plan->d_out))
         return error_usage(build->error,
                            "%s %llu does not fit the parameters in %s, whose projections make %zu column%s",
-                           build_place(build, OPTION_D_OUT, place, sizeof place), (unsigned long long)options->d_out,
-                           input->source, plan->d_out, plan->d_out == 1 ? "" : "s");
+                           BUILD_PLACE(build, OPTION_D_OUT), (unsigned long long)options->d_out, input->source,
+                           plan->d_out, plan->d_out == 1 ? "" : "s");
     if (contradicts(build, OPTION_QKV_BIAS, options->qkv_bias != plan->qkv_bias))
         return error_usage(build->error, "%s does not fit the parameters in %s, whose projections have %s",
-                           build_place(build, OPTION_QKV_BIAS, place, sizeof place), input->source,
-                           plan->qkv_bias ? "biases" : "no biases");
+                           BUILD_PLACE(build, OPTION_QKV_BIAS), input->source, plan->qkv_bias ? "biases" : "no biases");
     return STATUS_OK;
 }
 
@@ -56,7 +54,7 @@ static enum status check_division(const struct build *build)
     const struct problem *problem = build->problem;
     const size_t d_out = problem->plan.d_out, heads = problem->size.heads;
     const enum origin origin = build->options->origin[OPTION_D_OUT];
-    char advice[96], what[BUILD_PLACE_BYTES + 64], place[BUILD_PLACE_BYTES];
+    char advice[96], what[BUILD_PLACE_BYTES + 64];
     if (problem->plan.stacked || d_out % heads == 0)
         return STATUS_OK;
     size_t below = d_out / heads * heads;
@@ -69,26 +67,24 @@ static enum status check_division(const struct build *build)
     else if (origin == ORIGIN_DEFAULT)
         snprintf(what, sizeof what, "d_out %zu (the width of the inputs)", d_out);
     else
-        snprintf(what, sizeof what, "%s %zu", build_place(build, OPTION_D_OUT, place, sizeof place), d_out);
+        snprintf(what, sizeof what, "%s %zu", BUILD_PLACE(build, OPTION_D_OUT), d_out);
     return error_usage(build->error, "%s is not divisible by %s %zu: split heads share d_out; try %s", what,
-                       build_place(build, OPTION_HEADS, place, sizeof place), heads,
-                       problem->parameters.given ? "other --heads" : advice);
+                       BUILD_PLACE(build, OPTION_HEADS), heads, problem->parameters.given ? "other --heads" : advice);
 }
 
 /* Each head of key and value serves equally many of query; stacked heads have their own. */
 static enum status check_groups(const struct build *build)
 {
     const struct problem *problem = build->problem;
-    char place[BUILD_PLACE_BYTES], kv_place[BUILD_PLACE_BYTES];
-    build_place(build, OPTION_KV_HEADS, kv_place, sizeof kv_place);
+    const char *kv_place = BUILD_PLACE(build, OPTION_KV_HEADS);
     if (build->options->stacked && problem->size.kv_heads != problem->size.heads)
         return error_usage(build->error, "%s %zu does not go with --stacked, where each head has its own key and value",
                            kv_place, problem->size.kv_heads);
     if (problem->size.heads % problem->size.kv_heads == 0)
         return STATUS_OK;
-    return error_usage(
-        build->error, "%s %zu is not divisible by %s %zu: each head of key serves equally many heads of query",
-        build_place(build, OPTION_HEADS, place, sizeof place), problem->size.heads, kv_place, problem->size.kv_heads);
+    return error_usage(build->error,
+                       "%s %zu is not divisible by %s %zu: each head of key serves equally many heads of query",
+                       BUILD_PLACE(build, OPTION_HEADS), problem->size.heads, kv_place, problem->size.kv_heads);
 }
 
 /* What is said of norms: their kinds, NORM_KIND_COUNT where the parameters tell, and eps, below 0 where the kind
@@ -161,7 +157,6 @@ enum status build_parameters(const struct build *build)
     const struct options *options = build->options;
     const struct input_file *input = build->weights != NULL ? build->weights : build->inputs;
     const bool given = input != NULL && !problem->parameters_only && parameters_present(input);
-    char place[BUILD_PLACE_BYTES];
     const enum mechanism of_result =
         build->inputs != NULL && build->inputs->is_result ? mechanism_find(build->inputs->mechanism) : MECHANISM_COUNT;
     if (of_result != MECHANISM_COUNT && MECHANISMS[of_result].opens && !given)
@@ -177,7 +172,7 @@ enum status build_parameters(const struct build *build)
         return build->error->status;
     if (!given && options->qkv_bias && options->init != INIT_LINEAR)
         return error_usage(build->error, "%s needs --init linear: torch.rand and torch.randn draw no bias",
-                           build_place(build, OPTION_QKV_BIAS, place, sizeof place));
+                           BUILD_PLACE(build, OPTION_QKV_BIAS));
     if (check_division(build) != STATUS_OK)
         return build->error->status;
     problem->size.d_head = problem->plan.stacked ? problem->plan.d_out : problem->plan.d_out / problem->size.heads;

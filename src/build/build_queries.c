@@ -36,7 +36,6 @@ static enum status select_part(const struct build *build)
 enum status build_queries(const struct build *build)
 {
     struct problem *problem = build->problem;
-    char place[BUILD_PLACE_BYTES];
     const struct token_labels *labels = problem_tokens(problem);
     const struct build_tokens tokens = {problem_query_labels(problem, 0), labels->lists, labels->count,
                                         problem->size.queries};
@@ -46,7 +45,7 @@ enum status build_queries(const struct build *build)
     if (chosen == NULL || problem->chosen.rows == NULL)
         return build->error->status;
     memset(chosen, true, problem->size.queries);
-    build_place(build, OPTION_QUERY, place, sizeof place);
+    const char *place = BUILD_PLACE(build, OPTION_QUERY);
     if (build->options->query != NULL && build_list(build, place, build->options->query, &tokens, chosen) != STATUS_OK)
         return build->error->status;
     for (size_t token = 0; token < problem->size.queries; token++)

@@ -31,23 +31,6 @@ static enum status parse_item(const struct build *build, const char *place, cons
     return STATUS_OK;
 }
 
-static enum status parse_positions(const struct build *build, size_t *positions, size_t tokens)
-{
-    char place[BUILD_PLACE_BYTES];
-    size_t count = 0;
-    build_place(build, OPTION_POSITIONS, place, sizeof place);
-    for (const char *item = build->options->positions; item != NULL;) {
-        const size_t length = strcspn(item, ",");
-        if (parse_item(build, place, item, length, positions, tokens, &count) != STATUS_OK)
-            return build->error->status;
-        item = item[length] == ',' ? item + length + 1 : NULL;
-    }
-    if (count == tokens)
-        return STATUS_OK;
-    return error_usage(build->error, "%s gives %zu position%s for %zu tokens; expected one for each", place, count,
-                       count == 1 ? "" : "s", tokens);
-}
-
 /* Keys stand at 0, 1, ..., new ones behind the past; queries where the mask puts them among these. */
 static void count_positions(const struct problem *problem, size_t *queries, size_t *keys)
 {
@@ -81,7 +64,8 @@ static enum status list_positions(const struct build *build, size_t *queries, si
     const struct problem *problem = build->problem;
     const size_t fresh = problem->size.keys - problem->rotation.past;
     size_t *listed = arena_allocate(build->arena, fresh, sizeof *listed, build->error);
-    if (listed == NULL || parse_positions(build, listed, fresh) != STATUS_OK)
+    if (listed == NULL || build_numbers(build, OPTION_POSITIONS, build->options->positions, "position", parse_item,
+                                        listed, fresh) != STATUS_OK)
         return build->error->status;
     for (size_t i = 0; i < problem->size.items * problem->size.queries; i++) {
         const size_t at = queries[i] - problem->rotation.past;
@@ -110,12 +94,11 @@ static size_t highest_of(const size_t *positions, size_t count)
 static enum status check_alone(const struct build *build)
 {
     static const enum option_id IDS[] = {OPTION_ROPE_THETA, OPTION_ROPE_COLUMNS, OPTION_ROPE_SCALING, OPTION_POSITIONS};
-    char place[BUILD_PLACE_BYTES];
     for (size_t i = 0; i < sizeof IDS / sizeof IDS[0]; i++) {
         const enum origin origin = build->options->origin[IDS[i]];
         if (origin == ORIGIN_COMMAND_LINE || (origin == ORIGIN_FILE && !build->inputs->is_result))
             return error_usage(build->error, "%s needs a rotation; add --rope half or pairs",
-                               build_place(build, IDS[i], place, sizeof place));
+                               BUILD_PLACE(build, IDS[i]));
     }
     return STATUS_OK;
 }

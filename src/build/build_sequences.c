@@ -41,7 +41,6 @@ enum status build_starts(const struct build *build, const char *name, size_t *co
 {
     const struct file_tensor *found = input_file_find(build->inputs, name);
     const char *source = build->inputs->source;
-    char shape[TENSOR_SHAPE_BYTES];
     if (found == NULL)
         return STATUS_OK;
     const struct tensor *tensor = &found->tensor;
@@ -49,7 +48,7 @@ enum status build_starts(const struct build *build, const char *name, size_t *co
         return error_usage(build->error, "%s: %s holds booleans; expected whole numbers", source, name);
     if (tensor->rank != 1 || tensor->shape[0] < 2)
         return error_usage(build->error, "%s: %s is %s; expected a list: 0, and where each sequence ends", source, name,
-                           tensor_shape_text(tensor, shape));
+                           SHAPE_TEXT(tensor));
     *starts = arena_allocate(build->arena, tensor->shape[0], sizeof **starts, build->error);
     for (size_t i = 0; i < tensor->shape[0]; i++)
         if (*starts == NULL || take_start(build, name, tensor, i, *starts) != STATUS_OK)
@@ -78,14 +77,13 @@ static enum status check_alone(const struct build *build)
 {
     static const char *const OTHERS[] = {"past_key", "past_value", "kv_lengths"};
     const bool in_pages = build_has_pages(build); /* then lengths are those of pages */
-    char place[BUILD_PLACE_BYTES];
     for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
         if (input_file_find(build->inputs, OTHERS[i]) != NULL && !(in_pages && strcmp(OTHERS[i], "kv_lengths") == 0))
             return error_usage(build->error, "%s: %s and cu_seqlens_q exclude each other; leave one out",
                                build->inputs->source, OTHERS[i]);
     if (build->options->empty_row == EMPTY_ROW_MEAN)
         return error_usage(build->error, "%s mean would need values of other sequences; type zero or nan",
-                           build_place(build, OPTION_EMPTY_ROW, place, sizeof place));
+                           BUILD_PLACE(build, OPTION_EMPTY_ROW));
     if (options_format(build->options)->computes)
         return error_usage(build->error, "%s: a page draws one sequence; with cu_seqlens_q type another --format",
                            build->inputs->source);

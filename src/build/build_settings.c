@@ -23,8 +23,8 @@ static enum status add_setting(const struct build *build, enum option_id id, enu
     if (is_recorded(problem, options_setting_name(id, name, sizeof name)) ||
         !options_takes_setting(problem->mechanism, name))
         return STATUS_OK;
-    struct setting setting = {arena_text(build->arena, name, strlen(name), build->error), kind,
-                              arena_text(build->arena, text, strlen(text), build->error), OPTIONS[id].asked,
+    struct setting setting = {arena_copy(build->arena, name, build->error), kind,
+                              arena_copy(build->arena, text, build->error), OPTIONS[id].asked,
                               drawing && !build_changes_draws(build, id)};
     problem->record.settings[problem->record.setting_count++] = setting;
     return setting.name == NULL || setting.text == NULL ? build->error->status : STATUS_OK;

@@ -78,7 +78,7 @@ static enum status take_facts(const struct build *build)
         if (id == OPTION_COUNT || build->options->origin[id] != ORIGIN_FILE)
             continue;
         const char *said = option_text(build->options, id, text);
-        fact->text = arena_text(build->arena, said, strlen(said), build->error);
+        fact->text = arena_copy(build->arena, said, build->error);
         fact->source = FACT_OPTION;
         fact->key = "settings of the input";
         if (fact->text == NULL)
@@ -146,7 +146,6 @@ static enum status take_inputs(const struct build *build)
 {
     struct problem *problem = build->problem;
     const struct options *options = build->options;
-    char shape[TENSOR_SHAPE_BYTES];
     if (build->inputs == NULL) {
         problem->given.source = "--d-in";
         problem->size.d_in = problem->size.d_key_in = (size_t)options->d_in;
@@ -159,8 +158,8 @@ static enum status take_inputs(const struct build *build)
     const struct tensor *inputs = &found->tensor;
     if (inputs->rank < 2 || inputs->rank > 3)
         return error_usage(build->error, "%s: inputs is %s%s, expected T x d_in or B x T x d_in%s",
-                           build->inputs->source, inputs->rank == 1 ? "a list of " : "",
-                           tensor_shape_text(inputs, shape), inputs->rank == 1 ? "; one token alone is [[...]]" : "");
+                           build->inputs->source, inputs->rank == 1 ? "a list of " : "", SHAPE_TEXT(inputs),
+                           inputs->rank == 1 ? "; one token alone is [[...]]" : "");
     const size_t *axes = inputs->shape + inputs->rank - 2;
     problem->size.has_batch = inputs->rank == 3;
     problem->size.items = problem->size.has_batch ? inputs->shape[0] : 1;
@@ -245,14 +244,12 @@ static size_t first_query(const struct problem *problem)
 static enum status check_length(const struct build *build)
 {
     const struct options *options = build->options;
-    char place[BUILD_PLACE_BYTES];
     const size_t tokens = memory_larger(build->problem->size.queries, build->problem->size.keys);
     if (options->context_length == 0 || tokens <= options->context_length)
         return STATUS_OK;
     return error_usage(build->error, "%s: %s has %zu tokens, more than %s %llu", build->inputs->source,
                        tokens > build->problem->size.queries ? "key_inputs" : "inputs", tokens,
-                       build_place(build, OPTION_CONTEXT_LENGTH, place, sizeof place),
-                       (unsigned long long)options->context_length);
+                       BUILD_PLACE(build, OPTION_CONTEXT_LENGTH), (unsigned long long)options->context_length);
 }
 
 static bool is_causal(const struct build *build)
@@ -280,7 +277,6 @@ static enum status check_key_inputs(const struct build *build, const char *sourc
 {
     const struct problem *problem = build->problem;
     const struct tensor *inputs = &problem->given.inputs;
-    char shape[TENSOR_SHAPE_BYTES], other[TENSOR_SHAPE_BYTES];
     const size_t last = inputs->rank - 1;
     const bool may_differ =
         build->weights != NULL || parameters_present(build->inputs); /* W_key says how wide key inputs are */
@@ -288,7 +284,7 @@ static enum status check_key_inputs(const struct build *build, const char *sourc
         (inputs->rank == 2 || keys->shape[0] == inputs->shape[0]))
         return STATUS_OK;
     return error_usage(build->error, "%s: %s is %s, but inputs of %s is %s; expected the same %scolumns", source, name,
-                       tensor_shape_text(keys, shape), problem->given.source, tensor_shape_text(inputs, other),
+                       SHAPE_TEXT(keys), problem->given.source, SHAPE_TEXT(inputs),
                        inputs->rank > 2 ? "items and " : "axes and ");
 }
 
@@ -355,7 +351,6 @@ static enum status set_scale(const struct build *build)
 {
     struct problem *problem = build->problem;
     const struct options *options = build->options;
-    char place[BUILD_PLACE_BYTES];
     const double scale = build_said(build, OPTION_SCALE) ? options->scale : 1 / sqrt((double)problem->size.d_head);
     problem->scaling.temperature = options->temperature;
     problem->scaling.factor = scale / options->temperature;
@@ -366,7 +361,7 @@ static enum status set_scale(const struct build *build)
     if (isfinite(problem->scaling.factor * problem->scaling.query_factor))
         return STATUS_OK;
     return error_usage(build->error, "%s %g: the scale %g divided by it is not finite; type a larger one",
-                       build_place(build, OPTION_TEMPERATURE, place, sizeof place), options->temperature, scale);
+                       BUILD_PLACE(build, OPTION_TEMPERATURE), options->temperature, scale);
 }
 
 /* What is left once the sizes are known. */
@@ -412,13 +407,6 @@ static enum status finish_problem(const struct build *build)
     return build_settings(build) || build_warnings(build) ? build->error->status : STATUS_OK;
 }
 
-/* The settings of a result say what its inputs lack already. */
-static bool takes_out(const struct build *build)
-{
-    const bool done = build->options->origin[OPTION_WITHOUT] == ORIGIN_FILE && build->inputs->is_result;
-    return build->options->without != NULL && !done;
-}
-
 /* Who is missing of a result that lacks some already: all of them, for the record. */
 static enum status name_all(const struct build *build, struct options *merged)
 {
@@ -443,7 +431,9 @@ enum status problem_create(struct problem *problem, const struct options *option
     struct input_file rest;
     if (apply_settings(&build) || apply_facts(&build) || forget_steps(&build))
         return error->status;
-    if (takes_out(&build)) {
+    /* The settings of a result say what its inputs lack already. */
+    const bool done = merged.origin[OPTION_WITHOUT] == ORIGIN_FILE && build.inputs->is_result;
+    if (merged.without != NULL && !done) {
         if (build_without(&build, &rest) != STATUS_OK)
             return error->status;
         build.inputs = &rest;

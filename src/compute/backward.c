@@ -39,8 +39,8 @@ static bool is_side_by_side(const struct problem *problem)
     return problem_is_side_by_side(problem, problem_grad_stage(problem));
 }
 
-/* Bytes beside query, key and value in double, which setup.c counts. */
-static double count_beside(const struct problem *problem, uint64_t stages)
+/* Bytes besides query, key and value in double, which setup.c counts. */
+static double count_extra(const struct problem *problem, uint64_t stages)
 {
     const double rows = (double)problem->size.items * (double)problem->size.queries;
     const double contexts = rows * (double)problem->size.heads * (double)problem->size.d_value;
@@ -64,7 +64,7 @@ double backward_bytes(const struct problem *problem, uint64_t stages)
     for (int id = 0; id < PROJECTION_COUNT; id++)
         if (problem_projects(problem) || operand_has_steps(problem, (enum projection_id)id))
             numbers += operand_numbers(problem, (enum projection_id)id);
-    return stages == 0 ? 0 : numbers * sizeof(double) + count_beside(problem, stages);
+    return stages == 0 ? 0 : numbers * sizeof(double) + count_extra(problem, stages);
 }
 
 /* What is given to sdpa and goes through steps is copied as it lies: then it has to be in double. */
@@ -312,7 +312,7 @@ static void add_block(struct block *block)
 static enum status create_block(struct block *block, struct arena *scratch, struct error *error)
 {
     const struct problem *problem = &block->backward->problem;
-    const size_t most = row_stream_most(&block->backward->rows);
+    const size_t most = block->backward->rows.most;
     double **const all[] = {&block->dropped,  &block->scores, &block->masked, &block->queries,
                             &block->contexts, &block->sinks,  &block->slopes};
     const size_t columns[] = {
@@ -336,7 +336,7 @@ static void make_sums(struct block *block, uint64_t stages, struct progress *pro
         block->item = row / queries / problem->size.heads;
         block->head = row / queries % problem->size.heads;
         block->first = row % queries;
-        block->count = memory_smaller(queries - block->first, row_stream_most(rows));
+        block->count = memory_smaller(queries - block->first, rows->most);
         row_stream_run(rows, stages, block->item, block->head, block->first, block->count, take, block);
         add_block(block);
         progress_update(progress, (double)(row + block->count));
@@ -416,29 +416,21 @@ static enum status hold_sums(struct backward *backward, struct arena *arena, str
     const size_t of_queries[] = {problem->size.items, problem->size.heads, problem->size.queries, problem->size.d_head};
     const size_t of_keys[] = {problem->size.items, problem->size.kv_heads, problem->size.keys, problem->size.d_head};
     const size_t of_values[] = {problem->size.items, problem->size.kv_heads, problem->size.keys, problem->size.d_value};
-    if (hold(backward, STAGE_GRAD_QUERY, 4, of_queries, arena, error) ||
-        hold(backward, STAGE_GRAD_KEY, 4, of_keys, arena, error) ||
-        hold(backward, STAGE_GRAD_VALUE, 4, of_values, arena, error))
-        return error->status;
-    if (stage_applies(problem, STAGE_GRAD_SINKS) &&
-        hold(backward, STAGE_GRAD_SINKS, 1, (const size_t[]){problem->size.heads}, arena, error))
-        return error->status;
-    if (stage_applies(problem, STAGE_GRAD_ALIBI_SLOPES) &&
-        hold(backward, STAGE_GRAD_ALIBI_SLOPES, 1, (const size_t[]){problem->size.heads}, arena, error))
-        return error->status;
-    if (stage_applies(problem, STAGE_GRAD_ATTN_MASK))
-        return hold(backward, STAGE_GRAD_ATTN_MASK, mask->rank, mask->shape, arena, error);
+    const struct {
+        enum stage stage;
+        size_t rank;
+        const size_t *shape;
+    } sums[] = {{STAGE_GRAD_QUERY, 4, of_queries},
+                {STAGE_GRAD_KEY, 4, of_keys},
+                {STAGE_GRAD_VALUE, 4, of_values},
+                {STAGE_GRAD_SINKS, 1, &problem->size.heads},
+                {STAGE_GRAD_ALIBI_SLOPES, 1, &problem->size.heads},
+                {STAGE_GRAD_ATTN_MASK, mask->rank, mask->shape}};
+    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
+        if (stage_applies(problem, sums[i].stage) &&
+            hold(backward, sums[i].stage, sums[i].rank, sums[i].shape, arena, error) != STATUS_OK)
+            return error->status;
     return STATUS_OK;
-}
-
-static enum status sum(struct backward *backward, uint64_t stages, struct progress *progress, struct error *error)
-{
-    struct block block = {.backward = backward};
-    struct arena scratch = {0};
-    if (create_block(&block, &scratch, error) == STATUS_OK)
-        make_sums(&block, stages, progress);
-    arena_free(&scratch);
-    return error->status;
 }
 
 /* By the reference: rows on demand, and what sums over them. */
@@ -453,7 +445,12 @@ static enum status go_by_rows(struct backward *backward, uint64_t stages, struct
     if (setup_attention(&backward->attention, stage_closure(rows) & ~STAGE_BIT(STAGE_LSE), arena, error) ||
         row_stream_create(&backward->rows, problem, &backward->attention, false, arena, error))
         return error->status;
-    return stages & (SUMMED | BEYOND) ? sum(backward, rows, backward->attention.progress, error) : STATUS_OK;
+    struct block block = {.backward = backward};
+    struct arena scratch = {0};
+    if (stages & (SUMMED | BEYOND) && create_block(&block, &scratch, error) == STATUS_OK)
+        make_sums(&block, rows, backward->attention.progress);
+    arena_free(&scratch);
+    return error->status;
 }
 
 enum status backward_create(struct backward *backward, const struct problem *problem, uint64_t stages,
@@ -464,10 +461,10 @@ enum status backward_create(struct backward *backward, const struct problem *pro
     backward->attention = (struct attention){.problem = &backward->problem,
                                              .progress = progress,
                                              .positions = problem->chosen.rows,
-                                             .slots = problem->size.queries,
-                                             .beside = count_beside(problem, stages),
-                                             .ahead = &backward->ahead};
-    if (setup_room(backward->attention.beside, error) || widen(&backward->problem, arena, error) ||
+                                             .computed_rows = problem->size.queries,
+                                             .extra_bytes = count_extra(problem, stages),
+                                             .streamed = &backward->streamed};
+    if (setup_room(backward->attention.extra_bytes, error) || widen(&backward->problem, arena, error) ||
         make_contexts(backward, arena, error))
         return error->status;
     if (stages & STAGE_BIT(STAGE_GRAD_PARAMETERS) && hold_beyond(backward, arena, error) != STATUS_OK)

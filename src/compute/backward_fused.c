@@ -8,7 +8,7 @@
 static const uint64_t FORWARD =
     STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY) | STAGE_BIT(STAGE_VALUE) | STAGE_BIT(STAGE_CONTEXT);
 
-/* The job whose stages are those alone that the way back begins with. */
+/* The job whose stages are those alone that the backward pass begins with. */
 static void ask_forward(struct problem *forward)
 {
     forward->loss.is_given = forward->size.heads_packed = false;
@@ -18,26 +18,10 @@ static void ask_forward(struct problem *forward)
             forward->chosen.stages[forward->chosen.stage_count++] = (enum stage)stage;
 }
 
-/* A copy in the kernel's numbers. */
-static enum status narrow(const struct tensor *numbers, enum dtype dtype, struct tensor *copy, struct arena *scratch,
-                          struct error *error)
-{
-    if (tensor_create(copy, dtype, numbers->rank, numbers->shape, scratch, error) == STATUS_OK)
-        dtype_store(dtype, numbers->data, tensor_count(numbers), copy->data);
-    return error->status;
-}
-
 /* Room for a gradient in the kernel's numbers. */
-static void *make_room(const struct tensor *held, enum dtype dtype, struct arena *scratch, struct error *error)
+static void *allocate_gradient(const struct tensor *held, enum dtype dtype, struct arena *scratch, struct error *error)
 {
     return arena_allocate(scratch, tensor_count(held), dtype_size(dtype), error);
-}
-
-static void add_sinks(const struct tensor *held, const double *sinks, size_t items)
-{
-    double *sums = held->data;
-    for (size_t i = 0; i < items * held->shape[0] && sinks != NULL; i++)
-        sums[i % held->shape[0]] += sinks[i];
 }
 
 /* What overflowed in the kernel's numbers may be finite in the end; NULL where nothing did. NaN is what empty rows give
@@ -68,9 +52,9 @@ static enum status run(const struct tensor held[STAGE_COUNT], const struct atten
     const struct tensor *query = &held[STAGE_GRAD_QUERY], *key = &held[STAGE_GRAD_KEY],
                         *value = &held[STAGE_GRAD_VALUE], *sinks = &held[STAGE_GRAD_SINKS];
     const enum dtype number = problem->path.kernel->number;
-    struct kernel_gradients gradients = {make_room(query, number, scratch, error),
-                                         make_room(key, number, scratch, error),
-                                         make_room(value, number, scratch, error), NULL};
+    struct kernel_gradients gradients = {allocate_gradient(query, number, scratch, error),
+                                         allocate_gradient(key, number, scratch, error),
+                                         allocate_gradient(value, number, scratch, error), NULL};
     if (sinks->rank > 0)
         gradients.sinks = arena_allocate(scratch, problem->size.items * problem->size.heads, sizeof(double), error);
     if (error->status != STATUS_OK || kernel_path_gradients(attention, grad_context, &gradients, error) != STATUS_OK)
@@ -85,7 +69,8 @@ static enum status run(const struct tensor held[STAGE_COUNT], const struct atten
     dtype_load(number, gradients.query, tensor_count(query), query->data);
     dtype_load(number, gradients.key, tensor_count(key), key->data);
     dtype_load(number, gradients.value, tensor_count(value), value->data);
-    add_sinks(sinks, gradients.sinks, problem->size.items);
+    for (size_t i = 0; gradients.sinks != NULL && i < problem->size.items * problem->size.heads; i++)
+        ((double *)sinks->data)[i % problem->size.heads] += gradients.sinks[i];
     return STATUS_OK;
 }
 
@@ -93,14 +78,17 @@ static enum status go(const struct tensor held[STAGE_COUNT], const struct tensor
                       bool *made, struct arena *scratch, struct error *error)
 {
     const struct problem *problem = attention->problem;
+    const struct tensor *wide = &held[STAGE_GRAD_CONTEXT];
+    const enum dtype number = problem->path.kernel->number;
     struct tensor grad;
-    if (narrow(&held[STAGE_GRAD_CONTEXT], problem->path.kernel->number, &grad, scratch, error) != STATUS_OK)
+    if (tensor_create(&grad, number, wide->rank, wide->shape, scratch, error) != STATUS_OK)
         return error->status;
+    dtype_store(number, wide->data, tensor_count(wide), grad.data);
     *made = tensor_finite(&grad, problem->path.threads);
     if (!*made && problem->path.forced != NULL)
         return error_usage(error,
                            "--kernel %s: grad_context holds NaN or infinity, or overflows %s; expected --kernel auto",
-                           problem->path.forced, dtype_title(problem->path.kernel->number));
+                           problem->path.forced, dtype_title(number));
     attention->exact_lse = arena_allocate(scratch, problem->size.items * problem->size.heads,
                                           problem->size.queries * sizeof(double), error);
     if (attention->exact_lse == NULL)
@@ -129,13 +117,13 @@ enum status backward_fused(const struct attention *back, const struct tensor *co
 {
     struct arena scratch = {0};
     struct problem forward = *problem;
-    struct ahead ahead = {0};
+    struct streamed_output streamed = {0};
     struct attention attention = {.problem = &forward,
                                   .progress = back->progress,
                                   .positions = problem->chosen.rows,
-                                  .slots = problem->size.queries,
-                                  .beside = back->beside + count_bytes(back, problem),
-                                  .ahead = &ahead};
+                                  .computed_rows = problem->size.queries,
+                                  .extra_bytes = back->extra_bytes + count_bytes(back, problem),
+                                  .streamed = &streamed};
     ask_forward(&forward);
     const enum status status = go(back->held, contexts, &attention, made, &scratch, error);
     arena_free(&scratch);

@@ -52,31 +52,15 @@ static double count_of(const struct tensor *tensor)
     return tensor->rank > 0 ? (double)tensor_count(tensor) : 0;
 }
 
-static double count_projection(const struct projection *projection)
-{
-    return count_of(&projection->weight) + count_of(&projection->bias);
-}
-
-/* The weights, of the modules or of the latents. */
-static double count_parameters(const struct parameters *parameters)
-{
-    const struct latent *latent = &parameters->latent;
-    double numbers = count_projection(&latent->query_a) + count_projection(&latent->query_b) +
-                     count_projection(&latent->key_value_a) + count_projection(&latent->key_value_b);
-    for (size_t i = 0; i < parameters->module_count * PROJECTION_COUNT; i++)
-        numbers += count_projection(&parameters->modules[i / PROJECTION_COUNT].projections[i % PROJECTION_COUNT]);
-    return numbers + count_projection(&parameters->out);
-}
-
-static enum status make_room(struct backward_operands *gradients, const struct problem *problem,
-                             const struct tensor made[PROJECTION_COUNT], struct arena *arena, struct error *error)
+static enum status create_gradients(struct backward_operands *gradients, const struct problem *problem,
+                                    const struct tensor made[PROJECTION_COUNT], struct arena *arena,
+                                    struct error *error)
 {
     for (int i = 0; i < PROJECTION_COUNT; i++) {
         const enum projection_id id = (enum projection_id)i;
-        const bool norms = operand_is_normed(problem, id) && operand_has_last_step(problem, id);
         if (operand_has_steps(problem, id) && make_like(&gradients->projected[i], &made[i], arena, error))
             return error->status;
-        if (norms && make_like(&gradients->normed[i], &made[i], arena, error))
+        if (operand_shows_norm(problem, id) && make_like(&gradients->normed[i], &made[i], arena, error))
             return error->status;
     }
     if (!problem_projects(problem))
@@ -90,7 +74,7 @@ static enum status make_room(struct backward_operands *gradients, const struct p
 /* --- a token ------------------------------------------------------------------------------------------------------ */
 
 /* Where in the room of a token its rows lie. */
-struct places {
+struct room_layout {
     size_t source, x;                                      /* (d_in) of the inputs, and after their norm */
     size_t projected, clipped, above;                      /* (heads d) */
     size_t turns, turned;                                  /* (d) */
@@ -102,15 +86,15 @@ struct places {
 };
 
 /* One projection of every module. */
-struct way_back {
+struct backward_projection {
     struct backward_operands *gradients;
     const struct problem *problem;
     enum projection_id id;
-    const struct tensor *made;      /* the gradient by query, key or value */
+    const struct tensor *made;      /* the gradient with respect to query, key or value */
     size_t heads, d, d_in, columns; /* of all modules; columns = heads d / modules */
     double **weights, **biases;     /* (modules): (d_in, columns); (columns) or NULL; or */
     struct latent_step step;
-    struct places at;
+    struct room_layout at;
     struct backward_sums sums;
     size_t first; /* of the tokens whose rooms these are, over all items */
 };
@@ -120,13 +104,13 @@ static const struct norm *norm_of(const struct parameters *parameters, enum proj
     return &parameters->norms[id == PROJECTION_QUERY ? NORM_QUERY : NORM_KEY];
 }
 
-static bool norms_source(const struct way_back *way)
+static bool norms_source(const struct backward_projection *job)
 {
-    return way->problem->given.residual && (way->id == PROJECTION_QUERY || !way->problem->given.is_cross);
+    return job->problem->given.residual && (job->id == PROJECTION_QUERY || !job->problem->given.is_cross);
 }
 
-/* A pair (a, b) was turned to (a cos - b sin, b cos + a sin).
- *   above  (d) the gradient by what was turned, that by what was not is written in its place
+/* A pair (a, b) was rotated to (a cos - b sin, b cos + a sin).
+ *   above  (d) the gradient with respect to what was rotated, that by what was not is written in its place
  *   room   (d) */
 static void turn_back(const struct rope *rope, const double *cosines, const double *sines, double *above, double *room)
 {
@@ -139,150 +123,144 @@ static void turn_back(const struct rope *rope, const double *cosines, const doub
 }
 
 /* What was projected, without --clip and with it. */
-static void project(const struct way_back *way, const struct tensor *source, size_t at, double *room)
+static void project(const struct backward_projection *job, const struct tensor *source, size_t at, double *room)
 {
-    const struct problem *problem = way->problem;
-    double *x = room + way->at.x, *projected = room + way->at.projected, *clipped = room + way->at.clipped;
-    tensor_load(source, at * way->d_in, way->d_in, room + way->at.source);
-    memcpy(x, room + way->at.source, way->d_in * sizeof *x);
-    if (norms_source(way))
+    const struct problem *problem = job->problem;
+    double *x = room + job->at.x, *projected = room + job->at.projected, *clipped = room + job->at.clipped;
+    tensor_load(source, at * job->d_in, job->d_in, room + job->at.source);
+    memcpy(x, room + job->at.source, job->d_in * sizeof *x);
+    if (norms_source(job))
         norm_input_row(problem, x);
-    if (latent_makes(problem, way->id))
-        latent_row(problem, way->id, &way->step, x, room + way->at.steps, projected);
-    for (size_t module = 0; module < problem->plan.module_count && !latent_makes(problem, way->id); module++)
-        projection_row(problem, x, way->weights[module], way->biases[module], projected + module * way->columns,
-                       way->d_in, way->columns);
-    memcpy(clipped, projected, way->heads * way->d * sizeof *clipped);
-    operand_clip(problem, clipped, way->heads * way->d);
+    if (latent_makes(problem, job->id))
+        latent_row(problem, job->id, &job->step, x, room + job->at.steps, projected);
+    for (size_t module = 0; module < problem->plan.module_count && !latent_makes(problem, job->id); module++)
+        projection_row(problem, x, job->weights[module], job->biases[module], projected + module * job->columns,
+                       job->d_in, job->columns);
+    memcpy(clipped, projected, job->heads * job->d * sizeof *clipped);
+    operand_clip(problem, clipped, job->heads * job->d);
 }
 
-static void norm_heads_back(const struct way_back *way, double *room)
+static void norm_heads_back(const struct backward_projection *job, double *room)
 {
-    const struct problem *problem = way->problem;
-    const bool of_all = operand_norm_is_of_all(problem, way->id);
-    const size_t count = of_all ? way->heads * way->d : way->d;
-    for (size_t head = 0; head < (of_all ? 1 : way->heads); head++)
-        norm_back(norm_of(&problem->parameters, way->id), operand_norm_first(problem, way->id, head),
-                  room + way->at.clipped + head * count, count, room + way->at.above + head * count,
-                  room + way->at.by_weight + head * count, room + way->at.by_bias + head * count);
+    const struct problem *problem = job->problem;
+    const bool of_all = operand_norm_is_of_all(problem, job->id);
+    const size_t count = of_all ? job->heads * job->d : job->d;
+    for (size_t head = 0; head < (of_all ? 1 : job->heads); head++)
+        norm_back(norm_of(&problem->parameters, job->id), operand_norm_first(problem, job->id, head),
+                  room + job->at.clipped + head * count, count, room + job->at.above + head * count,
+                  room + job->at.by_weight + head * count, room + job->at.by_bias + head * count);
 }
 
 /* The steps of query and key, from the last to the first. */
-static void steps_back(const struct way_back *way, size_t item, size_t row, double *room)
+static void steps_back(const struct backward_projection *job, size_t item, size_t row, double *room)
 {
-    const struct problem *problem = way->problem;
+    const struct problem *problem = job->problem;
     const struct rope *rope = &problem->rotation.rope;
-    const size_t position = operand_position(problem, way->id, item, row);
-    double *above = room + way->at.above, *cosines = room + way->at.turns, *sines = cosines + rope->columns / 2;
-    for (size_t i = 0; i < way->heads * way->d && operand_is_scaled(problem, way->id); i++)
+    const size_t position = operand_position(problem, job->id, item, row);
+    double *above = room + job->at.above, *cosines = room + job->at.turns, *sines = cosines + rope->columns / 2;
+    for (size_t i = 0; i < job->heads * job->d && operand_is_scaled(problem, job->id); i++)
         above[i] *= problem->scaling.query_factor;
-    if (operand_is_turned(problem, way->id) && position != SIZE_MAX) {
+    if (operand_is_rotated(problem, job->id) && position != SIZE_MAX) {
         const struct backward_mistake *mistake = problem->mistake.backward;
         rope_turns(rope, position, ROPE_ROUNDING_ONCE, DTYPE_F64, cosines, sines);
         const bool turns =
             mistake == NULL || mistake->rotate_back == NULL || mistake->rotate_back(sines, rope->columns / 2);
-        for (size_t head = 0; head < way->heads && turns; head++)
-            turn_back(rope, cosines, sines, above + head * way->d, room + way->at.turned);
+        for (size_t head = 0; head < job->heads && turns; head++)
+            turn_back(rope, cosines, sines, above + head * job->d, room + job->at.turned);
     }
-    operand_store_heads(&way->gradients->normed[way->id], item, row, above);
+    operand_store_heads(&job->gradients->normed[job->id], item, row, above);
 }
 
-/* Numbers that --clip has cut off move nothing. */
-static void clip_back(const struct way_back *way, double *room)
+/* The gradient with respect to x of all modules, into the room's `below`. */
+static void modules_back(const struct backward_projection *job, double *room)
 {
-    for (size_t i = 0; i < way->heads * way->d && way->problem->given.clip > 0; i++)
-        if (fabs(room[way->at.projected + i]) > way->problem->given.clip)
-            room[way->at.above + i] = 0;
-}
-
-/* The gradient by x of all modules, into the room's `below`. */
-static void modules_back(const struct way_back *way, double *room)
-{
-    const struct problem *problem = way->problem;
-    double *below = room + way->at.below;
-    memset(below, 0, way->d_in * sizeof *below);
-    if (latent_makes(problem, way->id)) {
-        latent_back(problem, way->id, &way->step, room + way->at.steps, room + way->at.above, room + way->at.own,
-                    room + way->at.narrow, room + way->at.latent_weight, room + way->at.latent_bias);
-        projection_back(room + way->at.narrow, way->step.first, below, way->d_in,
-                        latent_widths(problem, way->id).first);
+    const struct problem *problem = job->problem;
+    double *below = room + job->at.below;
+    memset(below, 0, job->d_in * sizeof *below);
+    if (latent_makes(problem, job->id)) {
+        latent_back(problem, job->id, &job->step, room + job->at.steps, room + job->at.above, room + job->at.own,
+                    room + job->at.narrow, room + job->at.latent_weight, room + job->at.latent_bias);
+        projection_back(room + job->at.narrow, job->step.first, below, job->d_in,
+                        latent_widths(problem, job->id).first);
         return;
     }
     for (size_t module = 0; module < problem->plan.module_count; module++)
-        projection_back(room + way->at.above + module * way->columns, way->weights[module], below, way->d_in,
-                        way->columns);
+        projection_back(room + job->at.above + module * job->columns, job->weights[module], below, job->d_in,
+                        job->columns);
 }
 
-static void project_back(const struct way_back *way, size_t at, double *room)
+static void project_back(const struct backward_projection *job, size_t at, double *room)
 {
-    const struct backward_operands *gradients = way->gradients;
-    const bool crosses = way->problem->given.is_cross && way->id != PROJECTION_QUERY;
-    double *sums = crosses ? gradients->key_inputs.data : gradients->inputs.data, *below = room + way->at.below;
-    modules_back(way, room);
-    if (norms_source(way))
-        norm_back(&way->problem->parameters.norms[NORM_INPUTS], 0, room + way->at.source, way->d_in, below,
-                  room + way->at.source_weight, room + way->at.source_bias);
-    for (size_t k = 0; k < way->d_in; k++)
-        sums[at * way->d_in + k] += below[k];
+    const struct backward_operands *gradients = job->gradients;
+    const bool crosses = job->problem->given.is_cross && job->id != PROJECTION_QUERY;
+    double *sums = crosses ? gradients->key_inputs.data : gradients->inputs.data, *below = room + job->at.below;
+    modules_back(job, room);
+    if (norms_source(job))
+        norm_back(&job->problem->parameters.norms[NORM_INPUTS], 0, room + job->at.source, job->d_in, below,
+                  room + job->at.source_weight, room + job->at.source_bias);
+    for (size_t k = 0; k < job->d_in; k++)
+        sums[at * job->d_in + k] += below[k];
 }
 
 static void token_back(void *context, size_t task, unsigned thread)
 {
     (void)thread;
-    const struct way_back *way = context;
-    const struct problem *problem = way->problem;
-    const size_t at = way->first + task, item = at / way->made->shape[2], row = at % way->made->shape[2];
+    const struct backward_projection *job = context;
+    const struct problem *problem = job->problem;
+    const size_t at = job->first + task, item = at / job->made->shape[2], row = at % job->made->shape[2];
     const bool reaches = problem_projects(problem);
-    double *room = way->sums.rooms + task * way->sums.room;
-    operand_load_heads(way->made, item, row, room + way->at.above);
-    steps_back(way, item, row, room);
+    double *room = job->sums.rooms + task * job->sums.room;
+    operand_load_heads(job->made, item, row, room + job->at.above);
+    steps_back(job, item, row, room);
     if (reaches) {
-        project(way, way->id == PROJECTION_QUERY ? &problem->given.inputs : &problem->given.key_inputs, at, room);
-        if (operand_is_normed(problem, way->id))
-            norm_heads_back(way, room);
+        project(job, job->id == PROJECTION_QUERY ? &problem->given.inputs : &problem->given.key_inputs, at, room);
+        if (operand_is_normed(problem, job->id))
+            norm_heads_back(job, room);
     }
-    operand_store_heads(&way->gradients->projected[way->id], item, row, room + way->at.above);
-    if (reaches) {
-        clip_back(way, room);
-        project_back(way, at, room);
-    }
+    operand_store_heads(&job->gradients->projected[job->id], item, row, room + job->at.above);
+    const double clip = problem->given.clip; /* what it has cut off moves nothing */
+    for (size_t i = 0; i < job->heads * job->d && reaches && clip > 0; i++)
+        if (fabs(room[job->at.projected + i]) > clip)
+            room[job->at.above + i] = 0;
+    if (reaches)
+        project_back(job, at, room);
 }
 
 /* --- room of a token ---------------------------------------------------------------------------------------------- */
 
-static size_t place(size_t *count, size_t numbers)
+static size_t take(size_t *count, size_t numbers)
 {
     const size_t at = *count;
     *count += numbers;
     return at;
 }
 
-static struct places list_places(const struct problem *problem, enum projection_id id, size_t width, size_t d,
-                                 size_t d_in)
+static struct room_layout lay_out_room(const struct problem *problem, enum projection_id id, size_t width, size_t d,
+                                       size_t d_in)
 {
-    struct places at = {0};
-    at.above = place(&at.count, width);
-    at.turns = place(&at.count, d);
-    at.turned = place(&at.count, d);
+    struct room_layout at = {0};
+    at.above = take(&at.count, width);
+    at.turns = take(&at.count, d);
+    at.turned = take(&at.count, d);
     if (!problem_projects(problem))
         return at;
-    at.source = place(&at.count, d_in);
-    at.x = place(&at.count, d_in);
-    at.below = place(&at.count, d_in);
-    at.source_weight = place(&at.count, d_in);
-    at.source_bias = place(&at.count, d_in);
-    at.projected = place(&at.count, width);
-    at.clipped = place(&at.count, width);
-    at.by_weight = place(&at.count, width);
-    at.by_bias = place(&at.count, width);
+    at.source = take(&at.count, d_in);
+    at.x = take(&at.count, d_in);
+    at.below = take(&at.count, d_in);
+    at.source_weight = take(&at.count, d_in);
+    at.source_bias = take(&at.count, d_in);
+    at.projected = take(&at.count, width);
+    at.clipped = take(&at.count, width);
+    at.by_weight = take(&at.count, width);
+    at.by_bias = take(&at.count, width);
     if (!latent_makes(problem, id))
         return at;
     const struct latent_widths widths = latent_widths(problem, id);
-    at.steps = place(&at.count, latent_scratch(problem, id));
-    at.own = place(&at.count, widths.second);
-    at.narrow = place(&at.count, widths.first);
-    at.latent_weight = place(&at.count, widths.rank);
-    at.latent_bias = place(&at.count, widths.rank);
+    at.steps = take(&at.count, latent_scratch(problem, id));
+    at.own = take(&at.count, widths.second);
+    at.narrow = take(&at.count, widths.first);
+    at.latent_weight = take(&at.count, widths.rank);
+    at.latent_bias = take(&at.count, widths.rank);
     return at;
 }
 
@@ -295,78 +273,78 @@ static void add_norm(struct backward_sums *sums, const struct norm *gradient, si
 }
 
 /* What every token adds to the parameters. */
-static enum status list_sums(struct way_back *way, struct arena *scratch, struct error *error)
+static enum status list_sums(struct backward_projection *job, struct arena *scratch, struct error *error)
 {
-    const struct problem *problem = way->problem;
-    const struct parameters *gradients = &way->gradients->parameters;
-    struct backward_sums *sums = &way->sums;
+    const struct problem *problem = job->problem;
+    const struct parameters *gradients = &job->gradients->parameters;
+    struct backward_sums *sums = &job->sums;
     const size_t modules = problem->plan.module_count;
     sums->products = arena_allocate(scratch, memory_larger(modules, 2), sizeof *sums->products, error);
     if (sums->products == NULL)
         return error->status;
-    if (latent_makes(problem, way->id)) {
-        const struct latent_widths widths = latent_widths(problem, way->id);
+    if (latent_makes(problem, job->id)) {
+        const struct latent_widths widths = latent_widths(problem, job->id);
         sums->products[0] =
-            (struct backward_product){latent_first(&gradients->latent, way->id), way->at.x, way->at.narrow};
-        sums->products[1] = (struct backward_product){latent_second(&gradients->latent, way->id),
-                                                      way->at.steps + widths.first, way->at.own};
+            (struct backward_product){latent_first(&gradients->latent, job->id), job->at.x, job->at.narrow};
+        sums->products[1] = (struct backward_product){latent_second(&gradients->latent, job->id),
+                                                      job->at.steps + widths.first, job->at.own};
         sums->product_count = 2;
-        add_norm(sums, latent_norm(&gradients->latent, way->id), way->at.latent_weight, way->at.latent_bias,
+        add_norm(sums, latent_norm(&gradients->latent, job->id), job->at.latent_weight, job->at.latent_bias,
                  widths.rank);
     } else
         for (; sums->product_count < modules; sums->product_count++)
             sums->products[sums->product_count] =
-                (struct backward_product){&gradients->modules[sums->product_count].projections[way->id], way->at.x,
-                                          way->at.above + sums->product_count * way->columns};
-    if (operand_is_normed(problem, way->id))
-        add_norm(sums, norm_of(gradients, way->id), way->at.by_weight, way->at.by_bias, way->heads * way->d);
-    if (norms_source(way))
-        add_norm(sums, &gradients->norms[NORM_INPUTS], way->at.source_weight, way->at.source_bias, way->d_in);
+                (struct backward_product){&gradients->modules[sums->product_count].projections[job->id], job->at.x,
+                                          job->at.above + sums->product_count * job->columns};
+    if (operand_is_normed(problem, job->id))
+        add_norm(sums, norm_of(gradients, job->id), job->at.by_weight, job->at.by_bias, job->heads * job->d);
+    if (norms_source(job))
+        add_norm(sums, &gradients->norms[NORM_INPUTS], job->at.source_weight, job->at.source_bias, job->d_in);
     return STATUS_OK;
 }
 
-static enum status load_matrices(struct way_back *way, struct arena *scratch, struct error *error)
+static enum status load_matrices(struct backward_projection *job, struct arena *scratch, struct error *error)
 {
-    const struct problem *problem = way->problem;
+    const struct problem *problem = job->problem;
     const size_t modules = problem->plan.module_count;
-    if (latent_makes(problem, way->id))
-        return latent_load(problem, way->id, &way->step, scratch, error);
-    way->weights = arena_allocate(scratch, modules, sizeof *way->weights, error);
-    way->biases = arena_allocate(scratch, modules, sizeof *way->biases, error);
-    for (size_t i = 0; i < modules && way->weights != NULL && way->biases != NULL; i++) {
-        const struct projection *projection = &problem->parameters.modules[i].projections[way->id];
-        if (projection_weight(projection, &way->weights[i], scratch, error) ||
-            projection_bias(projection, &way->biases[i], scratch, error))
+    if (latent_makes(problem, job->id))
+        return latent_load(problem, job->id, &job->step, scratch, error);
+    job->weights = arena_allocate(scratch, modules, sizeof *job->weights, error);
+    job->biases = arena_allocate(scratch, modules, sizeof *job->biases, error);
+    for (size_t i = 0; i < modules && job->weights != NULL && job->biases != NULL; i++) {
+        const struct projection *projection = &problem->parameters.modules[i].projections[job->id];
+        if (projection_weight(projection, &job->weights[i], scratch, error) ||
+            projection_bias(projection, &job->biases[i], scratch, error))
             return error->status;
     }
-    return way->weights == NULL || way->biases == NULL ? STATUS_SYSTEM : STATUS_OK;
+    return job->weights == NULL || job->biases == NULL ? STATUS_SYSTEM : STATUS_OK;
 }
 
-static enum status make_way(struct way_back *way, size_t tokens, struct arena *scratch, struct error *error)
+static enum status make_job(struct backward_projection *job, size_t tokens, struct arena *scratch, struct error *error)
 {
-    const struct problem *problem = way->problem;
-    const size_t width = way->heads * way->d;
-    way->d_in = way->id == PROJECTION_QUERY ? problem->size.d_in : problem->size.d_key_in;
-    way->at = list_places(problem, way->id, width, way->d, way->d_in);
-    if (backward_sums_create(&way->sums, way->at.count, tokens, scratch, error) != STATUS_OK)
+    const struct problem *problem = job->problem;
+    const size_t width = job->heads * job->d;
+    job->d_in = job->id == PROJECTION_QUERY ? problem->size.d_in : problem->size.d_key_in;
+    job->at = lay_out_room(problem, job->id, width, job->d, job->d_in);
+    if (backward_sums_create(&job->sums, job->at.count, tokens, scratch, error) != STATUS_OK)
         return STATUS_SYSTEM; /* said so, for an analyser that does not see that the error says it */
     if (!problem_projects(problem))
         return STATUS_OK;
-    way->columns = width / problem->plan.module_count;
-    return list_sums(way, scratch, error) != STATUS_OK ? error->status : load_matrices(way, scratch, error);
+    job->columns = width / problem->plan.module_count;
+    return list_sums(job, scratch, error) != STATUS_OK ? error->status : load_matrices(job, scratch, error);
 }
 
 /* Some tokens at a time. */
-static enum status go_back(struct way_back *way, struct error *error)
+static enum status go_back(struct backward_projection *job, struct error *error)
 {
-    const size_t tokens = way->made->shape[0] * way->made->shape[2];
+    const size_t tokens = job->made->shape[0] * job->made->shape[2];
     struct arena scratch = {0};
-    const enum status status = make_way(way, tokens, &scratch, error);
-    for (size_t count; status == STATUS_OK && way->first < tokens; way->first += count) {
-        count = memory_smaller(way->sums.tokens_at_once, tokens - way->first);
-        const double work = (double)count * (double)way->at.count * (double)(way->d_in + way->d);
-        threads_run(setup_threads(way->problem, work), count, token_back, way);
-        backward_sums_add(&way->sums, way->problem, count);
+    const enum status status = make_job(job, tokens, &scratch, error);
+    for (size_t count; status == STATUS_OK && job->first < tokens; job->first += count) {
+        count = memory_smaller(job->sums.tokens_at_once, tokens - job->first);
+        const double work = (double)count * (double)job->at.count * (double)(job->d_in + job->d);
+        threads_run(setup_threads(job->problem, work), count, token_back, job);
+        backward_sums_add(&job->sums, job->problem, count);
     }
     arena_free(&scratch);
     return status;
@@ -377,6 +355,7 @@ double backward_operands_bytes(const struct problem *problem)
     double numbers =
                count_of(&problem->given.inputs) + (problem->given.is_cross ? count_of(&problem->given.key_inputs) : 0),
            widest = 0;
+    char name[PARAMETER_NAME_BYTES];
     for (int i = 0; i < PROJECTION_COUNT; i++) {
         const enum projection_id id = (enum projection_id)i;
         const bool of_query = id == PROJECTION_QUERY;
@@ -384,13 +363,13 @@ double backward_operands_bytes(const struct problem *problem)
         const size_t d = id == PROJECTION_VALUE ? problem->size.d_value : problem->size.d_head;
         const size_t width = operand_heads(problem, id) * d,
                      d_in = of_query ? problem->size.d_in : problem->size.d_key_in;
-        const bool norms = operand_is_normed(problem, id) && operand_has_last_step(problem, id);
-        numbers += (operand_has_steps(problem, id) + norms) * (double)tokens * (double)width;
+        numbers += (operand_has_steps(problem, id) + operand_shows_norm(problem, id)) * (double)tokens * (double)width;
         widest =
-            fmax(widest, backward_sums_bytes(list_places(problem, id, width, d, d_in).count, tokens) / sizeof(double));
+            fmax(widest, backward_sums_bytes(lay_out_room(problem, id, width, d, d_in).count, tokens) / sizeof(double));
     }
     if (problem_projects(problem)) /* the gradients, and of the weights some in double */
-        numbers += 2 * count_parameters(&problem->parameters);
+        for (size_t i = 0; i < parameters_count(&problem->parameters); i++)
+            numbers += 2 * count_of(parameters_named(&problem->parameters, false, i, name));
     return (numbers + widest) * sizeof(double);
 }
 
@@ -398,16 +377,16 @@ enum status backward_operands(struct backward_operands *gradients, const struct 
                               const struct tensor made[PROJECTION_COUNT], struct arena *arena, struct error *error)
 {
     *gradients = (struct backward_operands){0};
-    if (make_room(gradients, problem, made, arena, error) != STATUS_OK)
+    if (create_gradients(gradients, problem, made, arena, error) != STATUS_OK)
         return error->status;
     for (int i = 0; i < PROJECTION_COUNT; i++) {
-        struct way_back way = {.gradients = gradients,
-                               .problem = problem,
-                               .id = (enum projection_id)i,
-                               .made = &made[i],
-                               .heads = made[i].shape[1],
-                               .d = made[i].shape[3]};
-        if (go_back(&way, error) != STATUS_OK)
+        struct backward_projection job = {.gradients = gradients,
+                                          .problem = problem,
+                                          .id = (enum projection_id)i,
+                                          .made = &made[i],
+                                          .heads = made[i].shape[1],
+                                          .d = made[i].shape[3]};
+        if (go_back(&job, error) != STATUS_OK)
             return error->status;
     }
     return STATUS_OK;

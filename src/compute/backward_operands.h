@@ -22,7 +22,7 @@ double backward_operands_bytes(const struct problem *problem);
 
 /* Makes all of them, those of out_proj and of T5's table not.
  *   problem  in double
- *   made     (B, H, Tq, d), (B, H_kv, Tk, d), (B, H_kv, Tk, d_v): the gradients by query, key and value
+ *   made     (B, H, Tq, d), (B, H_kv, Tk, d), (B, H_kv, Tk, d_v): the gradients with respect to query, key and value
  * They live in the arena. STATUS_SYSTEM where memory is short. */
 enum status backward_operands(struct backward_operands *gradients, const struct problem *problem,
                               const struct tensor made[PROJECTION_COUNT], struct arena *arena, struct error *error);

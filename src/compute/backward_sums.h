@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Gradients by parameters: sums over tokens, of which some at a time have their rows side by side. Each number of a
- * gradient adds its tokens one after another, so its bits are the same for any number of threads. */
+/* Gradients with respect to parameters: sums over tokens, of which some at a time have their rows side by side. Each
+ * number of a gradient adds its tokens one after another, so its bits are the same for any number of threads. */
 #ifndef ATTN_COMPUTE_BACKWARD_SUMS_H
 #define ATTN_COMPUTE_BACKWARD_SUMS_H
 
 #include "problem/problem.h"
 
-/* y = x . weight + bias, and where in the room of a token its x, (d_in), and the gradient by its y, (d_out), lie. */
+/* y = x . weight + bias, and where in the room of a token its x, (d_in), and the gradient with respect to its y,
+ * (d_out), lie. */
 struct backward_product {
     const struct projection *gradient;
     size_t x, above;

@@ -144,18 +144,6 @@ static enum status read_parts(struct joining *joining, char *const *files, size_
     return STATUS_OK;
 }
 
-/* Whether the rows of that table are cut among the parts. */
-static bool is_cut(enum stage stage)
-{
-    return stage_exists(stage) && !stage_is_of_keys(stage);
-}
-
-/* The axis of the queries. */
-static size_t cut_axis(const struct result_table *table)
-{
-    return table->rank - (stage_has_columns(table->stage) ? 2 : 1);
-}
-
 static enum status foreign(const struct joining *joining)
 {
     return error_usage(joining->error, "%s: is no part that attn wrote", joining->files[0].source);
@@ -174,7 +162,7 @@ static enum status collect_pieces(const struct joining *joining, struct result_t
     const struct tensor **pieces = arena_allocate(joining->arena, joining->count, sizeof *pieces, joining->error);
     if (pieces == NULL)
         return joining->error->status;
-    const size_t cut = cut_axis(table);
+    const size_t cut = table->rank - (stage_has_columns(table->stage) ? 2 : 1); /* the axis of the queries */
     table->shape[cut] = 0;
     for (size_t part = 0; part < joining->count; part++) {
         const struct file_tensor *found = input_file_find(&joining->files[part], table->name);
@@ -205,7 +193,7 @@ static enum status add_table(const struct joining *joining, const struct file_te
         table->axes[axis] = AXIS_COLUMN;
         table->shape[axis] = named->tensor.shape[axis];
     }
-    if (!is_cut(table->stage))
+    if (!stage_exists(table->stage) || stage_is_of_keys(table->stage)) /* whole in each part */
         return STATUS_OK;
     const enum dtype dtype = result->problem->rounding.dtype; /* some stages of some models stay in float32 */
     if ((table->rank < 2 && stage_has_columns(table->stage)) ||
@@ -286,5 +274,5 @@ enum status join_parts(struct result *result, struct problem *problem, char *con
     result->table_count = first->tensor_count;
     if (one_table && check_one_table(&joining, result) != STATUS_OK)
         return error->status;
-    return result_make_room(result, arena, error);
+    return result_allocate_row(result, arena, error);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compute/kernel_path.h"
 
+#include "compute/operands.h"
 #include "kernel/fused.h"
 #include "kernel/fused_backward.h"
 #include "kernel/project.h"
@@ -24,19 +25,14 @@ static struct work_progress report_to(struct progress *progress, const char *nam
 static const void *query_inputs(const struct attention *attention, struct arena *scratch, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const size_t d_in = problem->size.d_in, slots = attention->slots;
     const struct tensor *source = &attention->sources[0];
-    if (slots == problem->size.queries)
-        return source->data;
+    const size_t shape[] = {problem->size.items, attention->computed_rows, problem->size.d_in};
     struct tensor gathered;
-    const size_t shape[] = {problem->size.items, slots, d_in}, row = d_in * dtype_size(source->dtype);
+    if (attention->computed_rows == problem->size.queries)
+        return source->data;
     if (tensor_create(&gathered, source->dtype, 3, shape, scratch, error) != STATUS_OK)
         return NULL;
-    char *to = gathered.data;
-    for (size_t item = 0; item < problem->size.items; item++)
-        for (size_t slot = 0; slot < slots; slot++, to += row)
-            memcpy(to, (const char *)source->data + (item * problem->size.queries + attention->positions[slot]) * row,
-                   row);
+    operands_gather(attention, source, problem->size.items, problem->size.d_in, &gathered);
     return gathered.data;
 }
 
@@ -56,67 +52,44 @@ static const void *take_bias(const struct problem *problem, const struct tensor 
     return numbers;
 }
 
+/* A projection whose sizes and x and y the job has; under that name. */
+static enum status project(const struct attention *attention, const struct projection *projection,
+                           struct project_job job, const char *name, struct arena *scratch, struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    job.weight = projection->weight.data;
+    job.weight_dtype = projection->weight.dtype;
+    job.bias = take_bias(problem, &projection->bias, scratch, error);
+    job.transposed = projection->transposed;
+    job.items = problem->size.items;
+    job.threads = problem->path.threads;
+    job.kernel = problem->path.projector;
+    job.progress = report_to(attention->progress, name, job.items * job.rows);
+    const enum status status = error->status == STATUS_OK ? project_compute(&job, error) : error->status;
+    progress_end(attention->progress);
+    return status;
+}
+
 enum status kernel_path_projection(const struct attention *attention, size_t module, enum projection_id id,
                                    const struct tensor *projected, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const struct projection *projection = &problem->parameters.modules[module].projections[id];
     const size_t count = projected->shape[2], d = projected->shape[3];
     const size_t all_heads = projected->shape[1], heads = all_heads / problem->plan.module_count;
     struct arena scratch = {0};
-    const void *x = id == PROJECTION_QUERY ? query_inputs(attention, &scratch, error) : attention->sources[1].data;
-    const struct project_job work = {
-        .x = x,
-        .weight = projection->weight.data,
-        .weight_dtype = projection->weight.dtype,
-        .bias = take_bias(problem, &projection->bias, &scratch, error),
+    const struct project_job job = {
+        .x = id == PROJECTION_QUERY ? query_inputs(attention, &scratch, error) : attention->sources[1].data,
         .y = (char *)projected->data + module * heads * count * d * dtype_size(projected->dtype),
-        .items = problem->size.items,
         .rows = count,
         .d_in = id == PROJECTION_QUERY ? problem->size.d_in : problem->size.d_key_in,
         .d_out = heads * d,
-        .transposed = projection->transposed,
         .d_head = d,
         .row_stride = d,
         .head_stride = count * d,
         .item_stride = all_heads * count * d,
-        .threads = problem->path.threads,
-        .kernel = problem->path.projector,
-        .progress = report_to(attention->progress, stage_name(projection_stage(id)), problem->size.items * count),
     };
-    enum status status = error->status == STATUS_OK ? project_compute(&work, error) : error->status;
-    progress_end(attention->progress);
-    arena_free(&scratch);
-    return status;
-}
-
-/* output from the heads' contexts side by side, (B, S, H d_v), through out_proj. */
-static enum status project_output(const struct attention *attention, const void *joined, struct error *error)
-{
-    const struct problem *problem = attention->problem;
-    const size_t d_out = problem->plan.d_output;
-    const struct projection *out = &problem->parameters.out;
-    struct arena scratch = {0};
-    const struct project_job work = {
-        .x = joined,
-        .weight = out->weight.data,
-        .weight_dtype = out->weight.dtype,
-        .bias = take_bias(problem, &out->bias, &scratch, error),
-        .y = attention->held[STAGE_OUTPUT].data,
-        .items = problem->size.items,
-        .rows = attention->slots,
-        .d_in = problem->size.heads * problem->size.d_value,
-        .d_out = d_out,
-        .transposed = out->transposed,
-        .d_head = d_out,
-        .row_stride = d_out,
-        .item_stride = attention->slots * d_out,
-        .threads = problem->path.threads,
-        .kernel = problem->path.projector,
-        .progress = report_to(attention->progress, stage_name(STAGE_OUTPUT), problem->size.items * attention->slots),
-    };
-    enum status status = error->status == STATUS_OK ? project_compute(&work, error) : error->status;
-    progress_end(attention->progress);
+    const enum status status = project(attention, &problem->parameters.modules[module].projections[id], job,
+                                       stage_name(projection_stage(id)), &scratch, error);
     arena_free(&scratch);
     return status;
 }
@@ -126,17 +99,17 @@ static void join_heads(const struct attention *attention, char *joined)
 {
     const struct problem *problem = attention->problem;
     const struct tensor *context = &attention->held[STAGE_CONTEXT];
-    const size_t heads = problem->size.heads, slots = attention->slots,
+    const size_t heads = problem->size.heads, computed_rows = attention->computed_rows,
                  d = problem->size.d_value * dtype_size(context->dtype);
     const size_t width = heads * d;
     const char *from = context->data;
     for (size_t item = 0; item < problem->size.items; item++)
         for (size_t head = 0; head < heads; head++)
-            for (size_t slot = 0; slot < slots; slot++, from += d)
-                memcpy(joined + (item * slots + slot) * width + head * d, from, d);
+            for (size_t slot = 0; slot < computed_rows; slot++, from += d)
+                memcpy(joined + (item * computed_rows + slot) * width + head * d, from, d);
 }
 
-/* Those that are held, and the lse that the way back asks for. */
+/* Those that are held, and the lse that the backward pass asks for. */
 static size_t list_statistics(struct attention *attention, struct fused_statistic list[STAGE_COUNT])
 {
     size_t count = 0;
@@ -174,7 +147,7 @@ static enum status attend(struct attention *attention, void *context, size_t sid
         .group = problem->size.heads / problem->size.kv_heads,
         .heads_per_item = problem->size.heads,
         .side_by_side = side_by_side,
-        .queries = attention->slots,
+        .queries = attention->computed_rows,
         .keys = problem->size.keys,
         .d = problem->size.d_head,
         .d_v = problem->size.d_value,
@@ -184,9 +157,9 @@ static enum status attend(struct attention *attention, void *context, size_t sid
         .softcap = problem->scaling.softcap,
         .threads = problem->path.threads,
         .kernel = problem->path.kernel,
-        .taker = {context == NULL ? ahead_write : NULL, attention->ahead},
+        .row_sink = {context == NULL ? streamed_output_write : NULL, attention->streamed},
         .found = problem->masks || !problem_projects(problem) ? found : NULL,
-        .progress = report_to(attention->progress, stage_name(STAGE_CONTEXT), matrices * attention->slots),
+        .progress = report_to(attention->progress, stage_name(STAGE_CONTEXT), matrices * attention->computed_rows),
     };
     enum status status = fused_context(&job, error);
     progress_end(attention->progress);
@@ -196,8 +169,9 @@ static enum status attend(struct attention *attention, void *context, size_t sid
 enum status kernel_path_context(struct attention *attention, struct fused_found *found, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const size_t shape[] = {problem->size.items, attention->slots, problem->size.heads * problem->size.d_value};
-    const bool split = attention->held[STAGE_CONTEXT].rank > 0 || attention->ahead->begun;
+    const size_t shape[] = {problem->size.items, attention->computed_rows, problem->size.heads * problem->size.d_value};
+    const size_t d_out = problem->plan.d_output;
+    const bool split = attention->held[STAGE_CONTEXT].rank > 0 || attention->streamed->begun;
     bool output = attention->held[STAGE_OUTPUT].rank > 0;
     *found = (struct fused_found){false, false, false};
     struct arena scratch = {0};
@@ -218,7 +192,16 @@ enum status kernel_path_context(struct attention *attention, struct fused_found 
     if (status == STATUS_OK && split && output)
         join_heads(attention, joined.data);
     if (status == STATUS_OK && output && problem->plan.has_out)
-        status = project_output(attention, joined.data, error);
+        status = project(attention, &problem->parameters.out,
+                         (struct project_job){.x = joined.data,
+                                              .y = attention->held[STAGE_OUTPUT].data,
+                                              .rows = attention->computed_rows,
+                                              .d_in = problem->size.heads * problem->size.d_value,
+                                              .d_out = d_out,
+                                              .d_head = d_out,
+                                              .row_stride = d_out,
+                                              .item_stride = attention->computed_rows * d_out},
+                         stage_name(STAGE_OUTPUT), &scratch, error);
     arena_free(&scratch);
     return status;
 }

@@ -23,7 +23,7 @@ enum status kernel_path_projection(const struct attention *attention, size_t mod
                                    const struct tensor *projected, struct error *error);
 
 /* From query, key and value makes those of context, output and row statistics that the attention has room for; a
- * context that goes ahead is written and held nowhere. None of them is of use where *found says that key or value is
+ * context that is streamed is written and held nowhere. None of them is of use where *found says that key or value is
  * not finite: of sdpa, or where it might reach a query that does not see it; or that the query is not, where it is what
  * sdpa was given as a whole. STATUS_SYSTEM where memory is short. */
 enum status kernel_path_context(struct attention *attention, struct fused_found *found, struct error *error);

@@ -47,14 +47,13 @@ static enum status norm_inputs(const struct problem *problem, struct tensor *nor
     return norming.scratch == NULL ? error->status : STATUS_OK;
 }
 
-/* The rows of queries that are asked for, of a tensor of all of them, one matrix after another. */
-static void gather_rows(const struct attention *attention, const struct tensor *all, size_t matrices, size_t columns,
-                        const struct tensor *gathered)
+void operands_gather(const struct attention *attention, const struct tensor *all, size_t matrices, size_t columns,
+                     const struct tensor *gathered)
 {
     const size_t row = columns * dtype_size(all->dtype);
     char *to = gathered->data;
     for (size_t matrix = 0; matrix < matrices; matrix++)
-        for (size_t slot = 0; slot < attention->slots; slot++, to += row)
+        for (size_t slot = 0; slot < attention->computed_rows; slot++, to += row)
             memcpy(to,
                    (const char *)all->data +
                        (matrix * attention->problem->size.queries + attention->positions[slot]) * row,
@@ -74,8 +73,8 @@ static enum status make_sources(struct attention *attention, struct arena *arena
         attention->sources[1] = attention->sources[0];
     attention->made |= STAGE_BIT(STAGE_NORMED);
     if (attention->held[STAGE_NORMED].rank > 0)
-        gather_rows(attention, &attention->sources[0], problem->size.items, problem->size.d_in,
-                    &attention->held[STAGE_NORMED]);
+        operands_gather(attention, &attention->sources[0], problem->size.items, problem->size.d_in,
+                        &attention->held[STAGE_NORMED]);
     return STATUS_OK;
 }
 
@@ -234,7 +233,7 @@ static void take_given(struct attention *attention, uint64_t stages)
         else if ((stages & STAGE_BIT(projection_stage(id))) == 0)
             continue;
         else if (id == PROJECTION_QUERY)
-            gather_rows(attention, given, problem->size.items * problem->size.heads, problem->size.d_head, held);
+            operands_gather(attention, given, problem->size.items * problem->size.heads, problem->size.d_head, held);
         else
             memcpy(held->data, given->data, tensor_count(given) * dtype_size(given->dtype));
     }

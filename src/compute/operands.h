@@ -9,4 +9,8 @@
 /* Fills those of attention->held that `stages` need and that there is room for. STATUS_SYSTEM where memory is short. */
 enum status operands_make(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error);
 
+/* The rows of queries that are asked for, of a tensor of all of them, one matrix after another. */
+void operands_gather(const struct attention *attention, const struct tensor *all, size_t matrices, size_t columns,
+                     const struct tensor *gathered);
+
 #endif

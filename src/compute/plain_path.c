@@ -6,18 +6,6 @@
 
 #include <string.h>
 
-/* The queries to compute: those asked for, or where queries meet all of them. */
-static const size_t *choose_rows(const struct problem *problem, size_t *count, struct arena *arena, struct error *error)
-{
-    *count = problem->mistake.recipe->across ? problem->size.queries : problem->chosen.row_count;
-    if (!problem->mistake.recipe->across)
-        return problem->chosen.rows;
-    size_t *rows = arena_allocate(arena, *count, sizeof *rows, error);
-    for (size_t i = 0; i < *count && rows != NULL; i++)
-        rows[i] = i;
-    return rows;
-}
-
 /* The rows that were asked for, of (matrices, made, bytes): themselves where no other was made. */
 static void *pick_rows(const struct problem *problem, void *from, size_t made, size_t matrices, size_t bytes,
                        struct arena *arena, struct error *error)
@@ -87,16 +75,16 @@ enum status plain_path(struct attention *attention, const struct problem *proble
                        struct error *error)
 {
     struct plain *plain = arena_allocate(arena, 1, sizeof *plain, error);
-    size_t count;
+    size_t count = problem->chosen.row_count;
     *attention = (struct attention){.problem = problem,
                                     .positions = problem->chosen.rows,
-                                    .slots = problem->chosen.row_count,
+                                    .computed_rows = problem->chosen.row_count,
                                     .threads = 1,
                                     .output_threads = 1};
     if (plain == NULL)
         return error->status;
     *plain = (struct plain){.wants_normed = stage_applies(problem, STAGE_NORMED)};
-    const size_t *rows = choose_rows(problem, &count, arena, error);
+    const size_t *rows = plain_rows(problem->mistake.recipe, problem->chosen.rows, &count, arena, error);
     const double needed = plain_bytes(problem, count), there = memory_there();
     if (rows == NULL)
         return error->status;

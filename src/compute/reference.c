@@ -3,14 +3,14 @@
 
 #include "model/stage_id.h"
 #include "stage/backward_mistake.h"
-#include "stage/output.h"
+#include "stage/projections.h"
 
 #include <math.h>
 
 /* What the mask has no part in. */
 static const uint64_t BEFORE_MASK = STAGE_BIT(STAGE_SCORES) | STAGE_BIT(STAGE_SCALED) | STAGE_BIT(STAGE_CAPPED);
 
-/* What a mistake of the backward pass takes, beside what is right. */
+/* What a mistake of the backward pass takes, besides what is right. */
 static uint64_t with_mistake(const struct problem *problem, uint64_t stages)
 {
     const struct backward_mistake *mistake = problem->mistake.backward;
@@ -46,27 +46,29 @@ void reference_row(const struct attention *attention, struct attention_scratch *
     const struct problem *problem = attention->problem;
     const size_t d = problem->size.d_head, matrix = item * problem->size.heads + head,
                  query = attention->positions[slot];
-    const struct span seen = mask_span(&problem->mask, item, query), all = {0, problem->size.keys};
+    const struct span allowed = mask_span(&problem->mask, item, query), all = {0, problem->size.keys};
     const uint64_t made = made_for(problem, stages);
     const bool empty = mask_row(&problem->mask, item, head, query, scratch->bias);
     const struct attention_row row = {.problem = problem,
                                       .key = attention->head->key,
-                                      .rooted_key = attention->head->rooted_key,
+                                      .prescaled_key = attention->head->prescaled_key,
                                       .value = attention->head->value,
                                       .stages = scratch->rows,
                                       .own = mask_sequence(&problem->mask, query),
-                                      .seen = seen,
-                                      .met = with_mistake(problem, stages) & BEFORE_MASK || empty ? all : seen,
+                                      .allowed = allowed,
+                                      .computed = with_mistake(problem, stages) & BEFORE_MASK || empty ? all : allowed,
                                       .bias = scratch->bias,
                                       .empty = empty,
                                       .sink = problem->mask.sinks != NULL ? problem->mask.sinks + head : NULL,
                                       .kept = kept,
                                       .query = scratch->query,
                                       .cast = scratch->cast};
-    tensor_load(&attention->held[STAGE_QUERY], (matrix * attention->slots + slot) * d, d, scratch->rows[STAGE_QUERY]);
+    tensor_load(&attention->held[STAGE_QUERY], (matrix * attention->computed_rows + slot) * d, d,
+                scratch->rows[STAGE_QUERY]);
     if (attention->held[STAGE_GRAD_CONTEXT].rank > 0)
-        tensor_load(&attention->held[STAGE_GRAD_CONTEXT], (matrix * attention->slots + slot) * problem->size.d_value,
-                    problem->size.d_value, scratch->rows[STAGE_GRAD_CONTEXT]);
+        tensor_load(&attention->held[STAGE_GRAD_CONTEXT],
+                    (matrix * attention->computed_rows + slot) * problem->size.d_value, problem->size.d_value,
+                    scratch->rows[STAGE_GRAD_CONTEXT]);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (made & STAGE_BIT(stage))
             stage_make(&row, (enum stage)stage);

@@ -11,7 +11,7 @@
 #define ATTN_COMPUTE_REFERENCE_H
 
 #include "base/progress.h"
-#include "compute/ahead.h"
+#include "compute/streamed_output.h"
 #include "stage/head.h"
 
 /* What one row needs on its way; a thread has its own. setup.c lays it out. */
@@ -25,18 +25,18 @@ struct attention_scratch {
 /* Made by setup_attention, from its first five. */
 struct attention {
     const struct problem *problem;
-    struct progress *progress; /* where the work tells how far it is */
-    const size_t *positions;   /* (S) the queries that will be asked for, from 0, ascending */
-    size_t slots;              /* S */
-    double beside;             /* bytes that the way back will hold beside what is held here, for the forecast */
-    struct ahead *ahead;       /* where rows of the context go as they are made */
-    bool fused;                /* context, output and row statistics are made by the fused path */
-    double *exact_lse;         /* (B, H, S) lse of the fused path before it is rounded; or NULL */
+    struct progress *progress;        /* where the work tells how far it is */
+    const size_t *positions;          /* (S) the queries that will be asked for, from 0, ascending */
+    size_t computed_rows;             /* S */
+    double extra_bytes;               /* bytes that the backward pass will hold besides, for the forecast */
+    struct streamed_output *streamed; /* where rows of the context go as they are made */
+    bool fused;                       /* context, output and row statistics are made by the fused path */
+    double *exact_lse;                /* (B, H, S) lse of the fused path before it is rounded; or NULL */
     /* By stage, what is held whole; else rank 0. query (B, H, S, d), key (B, H_kv, Tk, d) and value (B, H_kv, Tk, d_v),
      * rounded to the working dtype, where a stage asked for needs them; row statistics (B, H, S); and where the fused
-     * path has made them, not yet rounded, output (B, S, columns) and, unless it goes ahead, context (B, H, S, d_v). */
+     * path has made them, not yet rounded, output (B, S, columns) and, unless streamed, context (B, H, S, d_v). */
     struct tensor held[STAGE_COUNT];
-    uint64_t made;            /* those of them that have their numbers: who makes one says so */
+    uint64_t made;            /* those of them that have their numbers: whatever makes one sets its bit */
     struct tensor sources[2]; /* (B, Tq, d_in), (B, Tk, d_key_in): what query, and key and value, are made of */
     struct head *head;        /* whose rows are made at present, key and value as doubles; NULL where none are */
     bool *kept;               /* (B, H, S, Tk) of the plain path: what dropout keeps; else NULL */

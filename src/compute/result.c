@@ -39,7 +39,7 @@ static void axes_of_given(const struct problem *problem, const struct input_tens
 
 /* attn_mask and the like as the file had them. A row of theirs need not be a query: an axis that is broadcast has size
  * 1. */
-static void add_beside(struct result *result, const struct input_tensor *given)
+static void add_given(struct result *result, const struct input_tensor *given)
 {
     const struct tensor *tensor = &given->tensor;
     struct result_table *table = &result->tables[result->table_count++];
@@ -75,7 +75,7 @@ static void add_inputs(struct result *result)
     if (problem->given.is_cross && !problem_shows_stage(problem, STAGE_KEY_INPUTS))
         add_rows(result, STAGE_KEY_INPUTS, &problem->given.key_inputs, AXIS_TOKEN);
     for (size_t i = 0; i < problem->given.other_count; i++)
-        add_beside(result, &problem->given.others[i]);
+        add_given(result, &problem->given.others[i]);
 }
 
 /* A parameter, or its gradient. */
@@ -106,7 +106,7 @@ static enum status add_parameters(struct result *result, enum stage stage, const
     return STATUS_OK;
 }
 
-/* The gradient by what the mask has of its own: a list of heads, or as attn_mask was given. */
+/* The gradient with respect to what the mask has of its own: a list of heads, or as attn_mask was given. */
 static void add_gradient_of_mask(struct result *result, enum stage stage)
 {
     const struct problem *problem = result->problem;
@@ -219,13 +219,13 @@ static enum status add_tables(struct result *result, struct arena *arena, struct
 }
 
 /* How many of problem->rows are computed, and the rows themselves: those at the ends where the table is elided. */
-static enum status choose_rows(struct result *result, const size_t **positions, size_t *slots, struct arena *arena,
-                               struct error *error)
+static enum status choose_rows(struct result *result, const size_t **positions, size_t *computed_rows,
+                               struct arena *arena, struct error *error)
 {
     const struct problem *problem = result->problem;
     const size_t half = RESULT_ELIDED / 2;
     *positions = problem->chosen.rows;
-    *slots = problem->chosen.row_count;
+    *computed_rows = problem->chosen.row_count;
     if (!result->elided || problem->chosen.row_count <= RESULT_ELIDED)
         return STATUS_OK;
     size_t *ends = arena_allocate(arena, RESULT_ELIDED, sizeof *ends, error);
@@ -234,7 +234,7 @@ static enum status choose_rows(struct result *result, const size_t **positions, 
     memcpy(ends, problem->chosen.rows, half * sizeof *ends);
     memcpy(ends + half, problem->chosen.rows + problem->chosen.row_count - half, half * sizeof *ends);
     *positions = ends;
-    *slots = RESULT_ELIDED;
+    *computed_rows = RESULT_ELIDED;
     return STATUS_OK;
 }
 
@@ -243,7 +243,7 @@ const char *result_layout(const struct result *result)
     return result->given ? INPUT_FILE_GIVEN : result->problem->given.is_cross ? INPUT_FILE_CROSS : NULL;
 }
 
-enum status result_make_room(struct result *result, struct arena *arena, struct error *error)
+enum status result_allocate_row(struct result *result, struct arena *arena, struct error *error)
 {
     for (size_t i = 0; i < result->table_count; i++)
         result->widest = memory_larger(result->widest, result_columns(&result->tables[i]));
@@ -262,8 +262,9 @@ static void add_lacking(struct result *result, const char *name)
 static void compare_with_given(struct result *result)
 {
     const struct problem *problem = result->problem;
-    const bool query = problem_shows_stage(problem, STAGE_QUERY), beside = problem_shows_stage(problem, STAGE_INPUTS);
-    result->given = !problem_projects(problem) && beside;
+    const bool query = problem_shows_stage(problem, STAGE_QUERY),
+               shows_inputs = problem_shows_stage(problem, STAGE_INPUTS);
+    result->given = !problem_projects(problem) && shows_inputs;
     if (result->given ||
         !(query || problem_shows_stage(problem, STAGE_KEY) || problem_shows_stage(problem, STAGE_VALUE)))
         return;
@@ -271,7 +272,7 @@ static void compare_with_given(struct result *result)
         add_lacking(result, "rows of query");
     if (problem->parameters.relative_bias.rank > 0)
         add_lacking(result, "the relative bias");
-    for (size_t i = 0; i < problem->given.other_count && !beside; i++) {
+    for (size_t i = 0; i < problem->given.other_count && !shows_inputs; i++) {
         const char *name = problem->given.others[i].name;
         if (!STAGES[stage_find(name, strlen(name))].operand)
             add_lacking(result, name);
@@ -286,7 +287,7 @@ enum status result_list(struct result *result, const struct problem *problem, st
     return add_tables(result, arena, error);
 }
 
-/* Those of the stages that will be asked for that lie on the way back, or on the way forward. */
+/* Those of the stages that will be asked for that lie in the backward pass, or in the forward pass. */
 static uint64_t stages_shown(const struct problem *problem, bool backward)
 {
     uint64_t stages = 0;
@@ -296,7 +297,7 @@ static uint64_t stages_shown(const struct problem *problem, bool backward)
     return stages;
 }
 
-/* The gradients by parameters, into the tables that these have. */
+/* The gradients with respect to parameters, into the tables that these have. */
 static enum status find_parameters(struct result *result, struct arena *arena, struct error *error)
 {
     const size_t count = result->table_count;
@@ -336,9 +337,10 @@ enum status result_compute(struct result *result, struct arena *arena, struct er
         result->rows = (struct row_stream){.problem = problem, .attention = &result->attention};
     } else if (stages != 0) {
         struct attention *attention = &result->attention;
-        *attention = (struct attention){.problem = problem, .progress = result->progress, .ahead = &result->ahead};
-        attention->beside = backward_bytes(problem, stages_shown(problem, true));
-        if (choose_rows(result, &attention->positions, &attention->slots, arena, error) ||
+        *attention =
+            (struct attention){.problem = problem, .progress = result->progress, .streamed = &result->streamed};
+        attention->extra_bytes = backward_bytes(problem, stages_shown(problem, true));
+        if (choose_rows(result, &attention->positions, &attention->computed_rows, arena, error) ||
             setup_attention(attention, stage_closure(stages), arena, error))
             return error->status;
         if (row_stream_create(&result->rows, problem, &result->attention, result->elided, arena, error) != STATUS_OK)
@@ -346,7 +348,7 @@ enum status result_compute(struct result *result, struct arena *arena, struct er
     }
     if (compute_backward(result, arena, error) || find_held(result, error))
         return error->status;
-    return result_make_room(result, arena, error);
+    return result_allocate_row(result, arena, error);
 }
 
 enum status result_create(struct result *result, const struct problem *problem, struct progress *progress, bool elided,
@@ -444,7 +446,7 @@ static void note_progress(struct result *result, const struct result_table *tabl
     if (result->underway != table) {
         result->underway = table;
         result->rows_done = 0;
-        progress_begin(progress, table->name, (double)result_matrices(table) * (double)result->attention.slots);
+        progress_begin(progress, table->name, (double)result_matrices(table) * (double)result->attention.computed_rows);
     }
     result->rows_done += (double)count;
     progress_update(progress, result->rows_done);
@@ -471,15 +473,15 @@ static void piece_row(const struct result_table *table, size_t matrix, size_t ro
 static void held_row(const struct result *result, const struct result_table *table, size_t matrix, size_t row,
                      double *numbers)
 {
-    const size_t columns = result_columns(table), slots = result->attention.slots;
+    const size_t columns = result_columns(table), computed_rows = result->attention.computed_rows;
     const bool of_queries = table->rank > 1 && table->axes[table->rank - 2] == AXIS_QUERY && !is_backward(table);
     if (table->axes[table->rank - 1] == AXIS_QUERY) {
-        for (size_t slot = 0; slot < slots; slot++)
-            tensor_load(table->tensor, (matrix * result_rows(table) + row) * slots + slot, 1,
+        for (size_t slot = 0; slot < computed_rows; slot++)
+            tensor_load(table->tensor, (matrix * result_rows(table) + row) * computed_rows + slot, 1,
                         numbers + row_stream_of_slot(&result->rows, slot));
         return;
     }
-    const size_t rows = of_queries ? slots : result_rows(table);
+    const size_t rows = of_queries ? computed_rows : result_rows(table);
     tensor_load(table->tensor, (matrix * rows + (of_queries ? row_stream_slot(&result->rows, row) : row)) * columns,
                 columns, numbers);
 }
@@ -496,8 +498,8 @@ void result_row(struct result *result, const struct result_table *table, size_t 
     if (table->tensor != NULL) {
         held_row(result, table, matrix, row, numbers);
         if (table->stage == STAGE_DROPPED && result->attention.kept != NULL) /* for row_stream_kept */
-            result->rows.kept =
-                result->attention.kept + matrix * result->attention.slots * result->attention.problem->size.keys;
+            result->rows.kept = result->attention.kept +
+                                matrix * result->attention.computed_rows * result->attention.problem->size.keys;
         if (dtype_is_working(table->dtype))
             dtype_round(table->dtype, numbers, columns);
         return;
@@ -522,23 +524,23 @@ static bool is_streamed(const struct result *result, const struct result_table *
 size_t result_rows_at_once(const struct result *result, const struct result_table *table)
 {
     const size_t columns = result_columns(table);
-    return memory_smaller(result_rows(table), is_streamed(result, table) ? row_stream_most(&result->rows)
-                                                                         : memory_larger(NUMBERS_AT_ONCE / columns, 1));
+    return memory_smaller(result_rows(table),
+                          is_streamed(result, table) ? result->rows.most : memory_larger(NUMBERS_AT_ONCE / columns, 1));
 }
 
 void result_encode(struct result *result, const struct result_table *table, size_t matrix, size_t row, size_t count,
-                   unsigned char *bytes, struct beside beside)
+                   unsigned char *bytes, struct background_work background)
 {
     const size_t columns = result_columns(table), row_bytes = columns * dtype_size(table->dtype);
     size_t item, head;
     result_place(table, matrix, &item, &head);
     if (is_streamed(result, table)) {
-        row_stream_encode(&result->rows, table->stage, item, head, row, count, bytes, beside);
+        row_stream_encode(&result->rows, table->stage, item, head, row, count, bytes, background);
         note_progress(result, table, count);
         return;
     }
-    if (beside.work != NULL)
-        beside.work(beside.context);
+    if (background.work != NULL)
+        background.work(background.context);
     for (size_t i = 0; i < count; i++) {
         result_row(result, table, matrix, row + i, result->numbers);
         dtype_encode(table->dtype, result->numbers, columns, bytes + i * row_bytes);

@@ -46,7 +46,7 @@ struct result {
      * "". */
     char lacks[RESULT_LACKS_BYTES];
     struct attention attention;
-    struct ahead ahead; /* of the context; set by a writer before the work */
+    struct streamed_output streamed; /* of the context; set by a writer before the work */
     struct row_stream rows;
     struct backward *backward;   /* --grad: what the gradients come from; NULL where none is asked for */
     bool elided;                 /* only the rows that an elided table shows will be asked for */
@@ -76,7 +76,7 @@ enum status result_create(struct result *result, const struct problem *problem, 
 const char *result_layout(const struct result *result);
 
 /* Room for one row of the widest table; the last step of making a result. */
-enum status result_make_room(struct result *result, struct arena *arena, struct error *error);
+enum status result_allocate_row(struct result *result, struct arena *arena, struct error *error);
 
 /* The first table of that stage, NULL where there is none. */
 const struct result_table *result_table_of(const struct result *result, enum stage stage);
@@ -104,10 +104,10 @@ bool result_shown_index(size_t count, bool full, size_t i, size_t *index);
 void result_row(struct result *result, const struct result_table *table, size_t matrix, size_t row, double *numbers);
 
 /* Rows row .. row + count of a matrix as the bytes of a file, each number rounded once to the table's dtype: (count,
- * columns) of them written. count is at most result_rows_at_once; not of an elided result. Meanwhile `beside` is done,
- * once. */
+ * columns) of them written. count is at most result_rows_at_once; not of an elided result. Meanwhile `background` is
+ * done, once. */
 void result_encode(struct result *result, const struct result_table *table, size_t matrix, size_t row, size_t count,
-                   unsigned char *bytes, struct beside beside);
+                   unsigned char *bytes, struct background_work background);
 size_t result_rows_at_once(const struct result *result, const struct result_table *table);
 
 /* Whether the matrices of the table are those of several items, or heads: that axis leads. */

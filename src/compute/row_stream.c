@@ -75,13 +75,13 @@ static void draw_row(struct row_stream *rows, size_t item, size_t head, size_t q
 
 size_t row_stream_slot(const struct row_stream *rows, size_t row)
 {
-    const size_t left_out = rows->problem->chosen.row_count - rows->attention->slots;
+    const size_t left_out = rows->problem->chosen.row_count - rows->attention->computed_rows;
     return left_out > 0 && row >= TEXT_ELIDED / 2 ? row - left_out : row;
 }
 
 size_t row_stream_of_slot(const struct row_stream *rows, size_t slot)
 {
-    const size_t left_out = rows->problem->chosen.row_count - rows->attention->slots;
+    const size_t left_out = rows->problem->chosen.row_count - rows->attention->computed_rows;
     return left_out > 0 && slot >= TEXT_ELIDED / 2 ? slot + left_out : slot;
 }
 
@@ -93,9 +93,9 @@ struct run {
     uint64_t stages;  /* those that are looked at */
     void (*take)(const struct run *run, size_t i, const struct attention_scratch *scratch);
     unsigned char *bytes; /* where rows go as bytes */
-    row_stream_taker *taker;
-    void *context; /* of who takes them */
-    struct beside beside;
+    row_stream_sink *sink;
+    void *context; /* of the one that takes them */
+    struct background_work background;
     bool drops; /* by dropout, of what rows->kept says */
 };
 
@@ -104,8 +104,8 @@ static void run_task(void *context, size_t task, unsigned thread)
     const struct run *run = context;
     const struct row_stream *rows = run->rows;
     struct attention_scratch *scratch = &rows->attention->scratch[thread];
-    if (run->beside.work != NULL && task-- == 0) {
-        run->beside.work(run->beside.context);
+    if (run->background.work != NULL && task-- == 0) {
+        run->background.work(run->background.context);
         return;
     }
     reference_row(rows->attention, scratch, run->item, run->head, run->first + task, run->stages,
@@ -113,7 +113,7 @@ static void run_task(void *context, size_t task, unsigned thread)
     run->take(run, task, scratch);
 }
 
-/* What is done beside the rows comes first: it is the longest task. */
+/* Background work comes first: it is the longest task. */
 static void run_rows(struct run *run, size_t count)
 {
     struct row_stream *rows = run->rows;
@@ -122,7 +122,7 @@ static void run_rows(struct run *run, size_t count)
     for (size_t i = 0; i < count && run->drops; i++)
         draw_row(rows, run->item, run->head, rows->attention->positions[run->first + i],
                  rows->kept + i * rows->problem->size.keys);
-    threads_run(rows->attention->threads, count + (run->beside.work != NULL), run_task, run);
+    threads_run(rows->attention->threads, count + (run->background.work != NULL), run_task, run);
 }
 
 /* --- a block of one stage ---------------------------------------------------------------------------------------- */
@@ -140,7 +140,7 @@ static const double *block_row(struct row_stream *rows, enum stage stage, size_t
     const bool there =
         rows->stage == stage && rows->matrix == matrix && slot >= rows->first && slot - rows->first < rows->count;
     if (!there) {
-        const size_t left = rows->attention->slots - slot;
+        const size_t left = rows->attention->computed_rows - slot;
         rows->stage = stage;
         rows->matrix = matrix;
         rows->first = slot;
@@ -172,13 +172,8 @@ bool row_stream_makes(const struct row_stream *rows, enum stage stage)
     return stage_is_made_by_row(stage) && !(stage == STAGE_CONTEXT && rows->contexts.rank > 0);
 }
 
-size_t row_stream_most(const struct row_stream *rows)
-{
-    return rows->most;
-}
-
 void row_stream_encode(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row, size_t count,
-                       unsigned char *bytes, struct beside beside)
+                       unsigned char *bytes, struct background_work background)
 {
     rows->count = 0; /* kept is no longer that of the block */
     run_rows(&(struct run){.rows = rows,
@@ -189,7 +184,7 @@ void row_stream_encode(struct row_stream *rows, enum stage stage, size_t item, s
                            .stages = STAGE_BIT(stage),
                            .take = take_bytes,
                            .bytes = bytes,
-                           .beside = beside},
+                           .background = background},
              count);
 }
 
@@ -197,11 +192,11 @@ void row_stream_encode(struct row_stream *rows, enum stage stage, size_t item, s
 
 static void take_elsewhere(const struct run *run, size_t i, const struct attention_scratch *scratch)
 {
-    run->taker(run->context, i, scratch);
+    run->sink(run->context, i, scratch);
 }
 
 void row_stream_run(struct row_stream *rows, uint64_t stages, size_t item, size_t head, size_t first, size_t count,
-                    row_stream_taker *take, void *context)
+                    row_stream_sink *take, void *context)
 {
     rows->count = 0; /* kept is no longer that of the block */
     run_rows(&(struct run){.rows = rows,
@@ -210,7 +205,7 @@ void row_stream_run(struct row_stream *rows, uint64_t stages, size_t item, size_
                            .first = first,
                            .stages = stages,
                            .take = take_elsewhere,
-                           .taker = take,
+                           .sink = take,
                            .context = context},
              count);
 }
@@ -231,7 +226,7 @@ static size_t shown_count(const struct problem *problem, enum stage stage)
 
 static double *shown_numbers(const struct row_stream *rows, size_t matrix, size_t slot)
 {
-    return rows->shown + (matrix * rows->attention->slots + slot) * rows->shown_width;
+    return rows->shown + (matrix * rows->attention->computed_rows + slot) * rows->shown_width;
 }
 
 static void take_shown(const struct run *run, size_t i, const struct attention_scratch *scratch)
@@ -253,7 +248,7 @@ static const double *shown_row(struct row_stream *rows, size_t item, size_t head
     const size_t matrix = item * rows->problem->size.heads + head;
     if (!rows->made[matrix])
         run_rows(&(struct run){.rows = rows, .item = item, .head = head, .stages = rows->stages, .take = take_shown},
-                 rows->attention->slots);
+                 rows->attention->computed_rows);
     rows->made[matrix] = true;
     return shown_numbers(rows, matrix, row_stream_slot(rows, row));
 }
@@ -264,7 +259,7 @@ static void take_context(const struct run *run, size_t i, const struct attention
 {
     const struct row_stream *rows = run->rows;
     const size_t d = rows->problem->size.d_value, matrix = run->item * rows->problem->size.heads + run->head;
-    tensor_store(&rows->contexts, (matrix * rows->attention->slots + run->first + i) * d, d,
+    tensor_store(&rows->contexts, (matrix * rows->attention->computed_rows + run->first + i) * d, d,
                  scratch->rows[STAGE_CONTEXT]);
 }
 
@@ -272,13 +267,14 @@ static void take_context(const struct run *run, size_t i, const struct attention
 static void make_contexts(struct row_stream *rows)
 {
     const struct problem *problem = rows->problem;
-    const size_t slots = rows->attention->slots, all = problem->size.items * problem->size.heads * slots;
+    const size_t computed_rows = rows->attention->computed_rows,
+                 all = problem->size.items * problem->size.heads * computed_rows;
     struct progress *progress = rows->attention->progress;
     rows->contexts_made = true;
     progress_begin(progress, stage_name(STAGE_CONTEXT), (double)all);
     for (size_t row = 0, count; row < all; row += count) {
-        const size_t matrix = row / slots, first = row % slots;
-        count = memory_smaller(slots - first, rows->most);
+        const size_t matrix = row / computed_rows, first = row % computed_rows;
+        count = memory_smaller(computed_rows - first, rows->most);
         run_rows(&(struct run){.rows = rows,
                                .item = matrix / problem->size.heads,
                                .head = matrix % problem->size.heads,
@@ -291,20 +287,15 @@ static void make_contexts(struct row_stream *rows)
     rows->count = 0; /* kept is no longer that of the block */
 }
 
-static void get_context(struct row_stream *rows, size_t item, size_t head, size_t row, double *numbers)
-{
-    const size_t d = rows->problem->size.d_value, matrix = item * rows->problem->size.heads + head;
-    if (!rows->contexts_made)
-        make_contexts(rows);
-    tensor_load(&rows->contexts, (matrix * rows->attention->slots + row) * d, d, numbers);
-}
-
 /* --- what others ask for ----------------------------------------------------------------------------------------- */
 
 void row_stream_get(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row, double *numbers)
 {
+    const size_t d = rows->problem->size.d_value, matrix = item * rows->problem->size.heads + head;
     if (stage == STAGE_CONTEXT && rows->contexts.rank > 0) {
-        get_context(rows, item, head, row, numbers);
+        if (!rows->contexts_made)
+            make_contexts(rows);
+        tensor_load(&rows->contexts, (matrix * rows->attention->computed_rows + row) * d, d, numbers);
         return;
     }
     if (rows->shown == NULL) {
@@ -384,30 +375,6 @@ static size_t choose_block(const struct row_stream *rows, bool elided)
     return elided && problem->chosen.row_count > TEXT_ELIDED ? 1 : block;
 }
 
-/* As bytes rows are taken as they are made: as many as fill a large write. */
-static size_t choose_most(const struct row_stream *rows)
-{
-    const size_t rows_written = memory_larger(ROW_STREAM_WRITTEN / rows->problem->size.keys, 1);
-    return memory_smaller(rows->attention->slots, memory_larger(rows_written, rows->attention->threads));
-}
-
-static bool makes_output(const struct problem *problem)
-{
-    bool makes = false;
-    for (size_t i = 0; i < problem->chosen.stage_count; i++)
-        makes = makes || problem_made_as(problem, problem->chosen.stages[i]) == STAGE_OUTPUT;
-    return makes;
-}
-
-static enum status create_contexts(struct row_stream *rows, struct arena *arena, struct error *error)
-{
-    const struct problem *problem = rows->problem;
-    return tensor_create(
-        &rows->contexts, dtype_storage(problem->rounding.dtype), 4,
-        (const size_t[]){problem->size.items, problem->size.heads, rows->attention->slots, problem->size.d_value},
-        arena, error);
-}
-
 /* The stages whose rows will be asked for and what these are made from, and where each begins among what is shown.
  * Gradients come from a stream of their own: compute/backward.h. */
 static void lay_out_shown(struct row_stream *rows)
@@ -434,7 +401,7 @@ static enum status create_shown(struct row_stream *rows, struct arena *arena, st
     lay_out_shown(rows);
     if (rows->shown_width == 0)
         return STATUS_OK;
-    if (!memory_multiply(matrices, rows->attention->slots, &count) ||
+    if (!memory_multiply(matrices, rows->attention->computed_rows, &count) ||
         !memory_multiply(count, rows->shown_width, &numbers))
         return error_system(error, 0, "not enough memory: too many rows to show");
     rows->shown = arena_allocate(arena, numbers, sizeof rows->shown[0], error);
@@ -450,7 +417,10 @@ enum status row_stream_create(struct row_stream *rows, const struct problem *pro
 {
     *rows = (struct row_stream){.problem = problem, .attention = attention};
     rows->block = choose_block(rows, elided);
-    rows->most = choose_most(rows);
+    /* As bytes rows are taken as they are made: as many as fill a large write. */
+    rows->most =
+        memory_smaller(attention->computed_rows,
+                       memory_larger(memory_larger(ROW_STREAM_WRITTEN / problem->size.keys, 1), attention->threads));
     const size_t most = memory_larger(memory_larger(rows->block, rows->most), TEXT_ELIDED);
     const size_t columns = attention->fused ? 1 : memory_larger(problem->size.keys, problem->size.d_value);
     size_t numbers, width, outputs;
@@ -466,8 +436,14 @@ enum status row_stream_create(struct row_stream *rows, const struct problem *pro
         return error->status;
     if (problem->drop.share > 0 && create_track(rows, most, arena, error) != STATUS_OK)
         return error->status;
-    if (!elided && !problem->chosen.explains && !attention->fused && makes_output(problem))
-        return create_contexts(rows, arena, error);
+    bool makes_output = false;
+    for (size_t i = 0; i < problem->chosen.stage_count; i++)
+        makes_output = makes_output || problem_made_as(problem, problem->chosen.stages[i]) == STAGE_OUTPUT;
+    if (!elided && !problem->chosen.explains && !attention->fused && makes_output)
+        return tensor_create(
+            &rows->contexts, dtype_storage(problem->rounding.dtype), 4,
+            (const size_t[]){problem->size.items, problem->size.heads, attention->computed_rows, problem->size.d_value},
+            arena, error);
     return elided && !attention->fused && problem->size.keys > TEXT_ELIDED ? create_shown(rows, arena, error)
                                                                            : STATUS_OK;
 }

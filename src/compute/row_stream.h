@@ -12,7 +12,7 @@
 #include "compute/reference.h"
 
 /* What one of the threads does while the others make rows; `work` may be NULL. */
-struct beside {
+struct background_work {
     void (*work)(void *context);
     void *context;
 };
@@ -55,16 +55,15 @@ size_t row_stream_of_slot(const struct row_stream *rows, size_t slot);
 void row_stream_get(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row, double *numbers);
 
 /* Rows row .. row + count of such a stage of one head, not of an elided result, as the bytes of a file in its dtype:
- * (count, columns) written; count is at most row_stream_most. */
+ * (count, columns) written; count is at most rows->most. */
 void row_stream_encode(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row, size_t count,
-                       unsigned char *bytes, struct beside beside);
-size_t row_stream_most(const struct row_stream *rows);
+                       unsigned char *bytes, struct background_work background);
 
 /* Slots first .. first + count of one head through these stages, by all threads; each is taken, in no order, with its
- * rows in the scratch. count is at most row_stream_most; not of an elided result. */
-typedef void row_stream_taker(void *context, size_t i, const struct attention_scratch *scratch);
+ * rows in the scratch. count is at most rows->most; not of an elided result. */
+typedef void row_stream_sink(void *context, size_t i, const struct attention_scratch *scratch);
 void row_stream_run(struct row_stream *rows, uint64_t stages, size_t item, size_t head, size_t first, size_t count,
-                    row_stream_taker *take, void *context);
+                    row_stream_sink *take, void *context);
 
 /* Whether its rows are made so: those of a T x T stage, and of context where it is not kept for output. */
 bool row_stream_makes(const struct row_stream *rows, enum stage stage);

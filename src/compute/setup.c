@@ -46,7 +46,7 @@ static enum status make_scratches(struct attention *attention, uint64_t stages, 
                                   struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const double rows = (double)problem->size.items * (double)problem->size.heads * (double)attention->slots;
+    const double rows = (double)problem->size.items * (double)problem->size.heads * (double)attention->computed_rows;
     const double work = rows * (double)problem->size.keys * (double)(problem->size.d_head + problem->size.d_value);
     bool asked = !problem->path.fused;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
@@ -67,14 +67,15 @@ static bool is_made_whole(const struct attention *attention, enum stage stage)
     if (STAGES[stage].backward) /* backward.c holds them */
         return false;
     if (STAGES[stage].operand)
-        return problem_projects(problem) || (!stage_is_of_keys(stage) && attention->slots != problem->size.queries) ||
+        return problem_projects(problem) ||
+               (!stage_is_of_keys(stage) && attention->computed_rows != problem->size.queries) ||
                operand_has_steps(problem, projection_of(stage));
     if (!stage_is_attended(stage) && !STAGES[stage].repeats)
         return stage_applies(problem, stage);
     if (!stage_has_columns(stage))
         return true;
     if (stage == STAGE_CONTEXT &&
-        (attention->ahead->begun || problem->size.heads_packed || !problem_shows_stage(problem, stage)))
+        (attention->streamed->begun || problem->size.heads_packed || !problem_shows_stage(problem, stage)))
         return false;
     return attention->fused && !STAGES[stage].repeats && !stage_is_square(stage);
 }
@@ -85,21 +86,17 @@ struct held {
     size_t rank, shape[TENSOR_RANK];
 };
 
-/* What sdpa is given stays as it lies, all else lies in the storage of the working dtype. */
-static enum dtype dtype_held(const struct problem *problem, enum stage stage)
-{
-    const bool given = STAGES[stage].operand && !problem_projects(problem);
-    return given ? problem->given.operands[PROJECTION_QUERY].dtype : dtype_storage(problem->rounding.dtype);
-}
-
 static struct held shape_held(const struct attention *attention, enum stage stage)
 {
     const struct problem *problem = attention->problem;
-    struct held held = {.stage = stage, .dtype = dtype_held(problem, stage)};
+    const bool given = STAGES[stage].operand && !problem_projects(problem); /* by sdpa, and stays as it lies */
+    struct held held = {.stage = stage,
+                        .dtype = given ? problem->given.operands[PROJECTION_QUERY].dtype
+                                       : dtype_storage(problem->rounding.dtype)};
     held.shape[held.rank++] = problem->size.items;
     if (!STAGES[stage].joins_heads)
         held.shape[held.rank++] = stage_is_of_keys(stage) ? problem->size.kv_heads : problem->size.heads;
-    held.shape[held.rank++] = stage_is_of_keys(stage) ? problem->size.keys : attention->slots;
+    held.shape[held.rank++] = stage_is_of_keys(stage) ? problem->size.keys : attention->computed_rows;
     if (stage_has_columns(stage))
         held.shape[held.rank++] = problem_columns_of_head(problem, stage);
     return held;
@@ -125,12 +122,13 @@ static double count_bytes(const struct attention *attention, uint64_t stages, co
     double bytes =
         (double)(problem->path.kernel_projections ? dtype_size(problem->path.projector->number) : sizeof(double)) *
             (double)d_out * (double)widest +
-        attention->beside;
+        attention->extra_bytes;
     if (!attention->fused)
         bytes += sizeof(double) * head_numbers(problem, stages);
     if (!attention->fused && stages & STAGE_BIT(STAGE_OUTPUT))
         bytes += (double)dtype_size(dtype_storage(problem->rounding.dtype)) *
-                 (double)(problem->size.items * problem->size.heads * attention->slots) * (double)problem->size.d_value;
+                 (double)(problem->size.items * problem->size.heads * attention->computed_rows) *
+                 (double)problem->size.d_value;
     for (size_t i = 0; i < count; i++) {
         double numbers = (double)dtype_size(held[i].dtype);
         for (size_t axis = 0; axis < held[i].rank; axis++)
@@ -154,7 +152,7 @@ enum status setup_room(double needed, struct error *error)
 }
 
 /* Room for it, before any of it is computed. */
-static enum status make_room(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error)
+static enum status create_held(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error)
 {
     struct held held[STAGE_COUNT];
     const size_t count = list_held(attention, stages, held);
@@ -198,7 +196,7 @@ static enum status make_fused(struct attention *attention, uint64_t stages, stru
                         : "value",
             made ? "overflowed in " : "holds NaN or infinity", made ? dtype_title(problem->path.kernel->number) : "",
             made ? "; expected --kernel auto" : "");
-    attention->fused = attention->ahead->begun = false;
+    attention->fused = attention->streamed->begun = false;
     attention->held[STAGE_CONTEXT].rank = attention->held[STAGE_OUTPUT].rank = 0;
     return STATUS_OK;
 }
@@ -216,7 +214,7 @@ static void round_projections(const struct attention *attention)
 struct statistics_run {
     const struct attention *attention;
     uint64_t stages;
-    size_t first; /* row, counted over items, heads and slots */
+    size_t first; /* row, counted over items, heads and computed_rows */
 };
 
 /* The statistics of one row. */
@@ -225,8 +223,10 @@ static void make_row_statistics(void *context, size_t task, unsigned thread)
     const struct statistics_run *run = context;
     const struct attention *attention = run->attention;
     struct attention_scratch *scratch = &attention->scratch[thread];
-    const size_t row = run->first + task, matrix = row / attention->slots, heads = attention->problem->size.heads;
-    reference_row(attention, scratch, matrix / heads, matrix % heads, row % attention->slots, run->stages, NULL);
+    const size_t row = run->first + task, matrix = row / attention->computed_rows,
+                 heads = attention->problem->size.heads;
+    reference_row(attention, scratch, matrix / heads, matrix % heads, row % attention->computed_rows, run->stages,
+                  NULL);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (run->stages & STAGE_BIT(stage))
             tensor_store(&attention->held[stage], row, 1, scratch->rows[stage]);
@@ -239,13 +239,13 @@ static void make_statistics(struct attention *attention, uint64_t stages)
     int named = 0;
     while ((stages & STAGE_BIT(named)) == 0)
         named++;
-    const size_t rows = problem->size.items * problem->size.heads * attention->slots,
+    const size_t rows = problem->size.items * problem->size.heads * attention->computed_rows,
                  most = (size_t)attention->threads * 16;
     progress_begin(attention->progress, stage_name((enum stage)named), (double)rows);
     for (size_t first = 0, count; first < rows; first += count) {
-        const size_t matrix = first / attention->slots;
+        const size_t matrix = first / attention->computed_rows;
         struct statistics_run run = {attention, stages, first};
-        count = memory_smaller((matrix + 1) * attention->slots - first, most); /* of one head */
+        count = memory_smaller((matrix + 1) * attention->computed_rows - first, most); /* of one head */
         reference_begin(attention, matrix / problem->size.heads, matrix % problem->size.heads, stages);
         threads_run(attention->threads, count, make_row_statistics, &run);
         progress_update(attention->progress, (double)(first + count));
@@ -259,15 +259,15 @@ enum status setup_attention(struct attention *attention, uint64_t stages, struct
     const struct problem *problem = attention->problem;
     attention->fused = problem->path.fused;
     attention->output_threads = 1;
-    attention->ahead->begun = attention->fused && attention->ahead->output != NULL &&
-                              stages & STAGE_BIT(STAGE_CONTEXT) && (stages & STAGE_BIT(STAGE_OUTPUT)) == 0;
+    attention->streamed->begun = attention->fused && attention->streamed->output != NULL &&
+                                 stages & STAGE_BIT(STAGE_CONTEXT) && (stages & STAGE_BIT(STAGE_OUTPUT)) == 0;
     if (problem->path.fused && stage_statistics(stages) != 0) /* which come with a context */
         stages |= STAGE_BIT(STAGE_VALUE);
     if (stages & (STAGE_BIT(STAGE_PROJECTED_QUERY) | STAGE_BIT(STAGE_NORMED_QUERY))) /* kept as query is made */
         stages |= STAGE_BIT(STAGE_QUERY);
     if (stages & (STAGE_BIT(STAGE_PROJECTED_KEY) | STAGE_BIT(STAGE_NORMED_KEY)))
         stages |= STAGE_BIT(STAGE_KEY);
-    if (make_scratches(attention, stages, arena, error) || make_room(attention, stages, arena, error))
+    if (make_scratches(attention, stages, arena, error) || create_held(attention, stages, arena, error))
         return error->status;
     if (operands_make(attention, stages, arena, error) || make_fused(attention, stages, error))
         return error->status;
@@ -286,7 +286,7 @@ enum status setup_attention(struct attention *attention, uint64_t stages, struct
         make_statistics(attention, stage_statistics(stages));
     if ((stages & STAGE_BIT(STAGE_OUTPUT)) == 0 || !problem->plan.has_out)
         return STATUS_OK;
-    attention->output_threads = setup_threads(problem, (double)problem->size.items * (double)attention->slots *
+    attention->output_threads = setup_threads(problem, (double)problem->size.items * (double)attention->computed_rows *
                                                            (double)(problem->size.heads * problem->size.d_value) *
                                                            (double)problem->plan.d_output);
     if (projection_weight(&problem->parameters.out, &attention->out_weight, arena, error) != STATUS_OK)

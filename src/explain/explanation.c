@@ -11,14 +11,9 @@ static const double WIDEST_FIXED = 1e15;
 
 /* --- what is read ------------------------------------------------------------------------------------------------- */
 
-void explain_load_made(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers)
-{
-    e->source.load(e->source.context, stage, place, numbers);
-}
-
 void explain_load(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers)
 {
-    (e->back ? e->source.load_back : e->source.load)(e->source.context, stage, place, numbers);
+    e->source.load(e->source.context, stage, place, e->back, numbers);
 }
 
 const double *explain_row(struct explanation *e, enum stage stage, struct explain_place place, bool made)
@@ -32,7 +27,7 @@ const double *explain_row(struct explanation *e, enum stage stage, struct explai
     }
     struct explain_loaded *row = &e->loaded[e->loads++ % EXPLAIN_LOADED];
     *row = (struct explain_loaded){stage, place, back, true, row->numbers};
-    (made ? explain_load_made : explain_load)(e, stage, place, row->numbers);
+    e->source.load(e->source.context, stage, place, back, row->numbers);
     return row->numbers;
 }
 
@@ -44,43 +39,41 @@ enum mask_rule explain_rule(const struct explanation *e, struct explain_place pl
     return mask_rule_of(&problem->mask, place.item, place.head, problem->chosen.rows[place.row], key);
 }
 
-void explain_list_seen(struct explanation *e, struct explain_place place)
+void explain_list_allowed(struct explanation *e, struct explain_place place)
 {
-    e->seen_count = 0;
+    e->listed_count = 0;
     for (size_t key = 0; key < e->problem->size.keys; key++)
         if (explain_rule(e, place, key) == MASK_ALLOWS)
-            e->seen[e->seen_count++] = key;
+            e->listed[e->listed_count++] = key;
 }
 
 void explain_list_weighed(struct explanation *e, struct explain_place place)
 {
-    const struct problem *problem = e->problem;
-    explain_list_seen(e, place);
-    if (e->seen_count > 0 || problem->mask.empty_row == EMPTY_ROW_ZERO)
-        return;
-    for (size_t key = 0; key < problem->size.keys; key++)
-        e->seen[e->seen_count++] = key;
+    explain_list_allowed(e, place);
+    if (e->listed_count == 0 && e->problem->mask.empty_row != EMPTY_ROW_ZERO)
+        explain_list_first(e, e->problem->size.keys);
+}
+
+void explain_list_first(struct explanation *e, size_t count)
+{
+    for (e->listed_count = 0; e->listed_count < count; e->listed_count++)
+        e->listed[e->listed_count] = e->listed_count;
 }
 
 void explain_list_one(struct explanation *e, size_t key)
 {
-    e->seen[0] = key;
-    e->seen_count = 1;
+    e->listed[0] = key;
+    e->listed_count = 1;
 }
 
 /* --- what is shown ------------------------------------------------------------------------------------------------ */
-
-static bool leaves_out(const struct explanation *e, size_t count)
-{
-    return !e->full && count > EXPLAIN_MOST;
-}
 
 size_t explain_next(const struct explanation *e, struct explain_range range, size_t i)
 {
     const size_t count = range.end - range.first;
     if (range.ends)
         return i + 1 < range.end ? range.end - 1 : range.end;
-    return leaves_out(e, count) && i + 1 == range.first + EXPLAIN_ENDS ? range.end - EXPLAIN_ENDS : i + 1;
+    return !e->full && count > EXPLAIN_MOST && i + 1 == range.first + EXPLAIN_ENDS ? range.end - EXPLAIN_ENDS : i + 1;
 }
 
 static struct explain_range range_of(bool one, size_t index, size_t count)
@@ -177,14 +170,6 @@ static struct explain_range range_of_rows(const struct explanation *e, enum stag
                     problem->size.keys);
 }
 
-/* Whether a token has a part in the cell only where its row sees it. */
-static bool asks_mask(const struct explanation *e, enum stage stage)
-{
-    const struct problem *problem = e->problem;
-    return problem->chosen.has_cell && stage_is_of_keys(stage) && !is_mixed(e) && !is_of_gradient(problem) &&
-           (stage_closure(STAGE_BIT(problem->chosen.cell.stage)) & STAGE_BIT(STAGE_MASKED)) != 0;
-}
-
 /* What the explained heads of query that share this one of key and value see of its tokens; of values, what they
  * weigh. */
 static void list_tokens(struct explanation *e, enum stage stage, struct explain_place place)
@@ -200,9 +185,9 @@ static void list_tokens(struct explanation *e, enum stage stage, struct explain_
         if (stage == STAGE_VALUE)
             explain_list_weighed(e, query);
         else
-            explain_list_seen(e, query);
-        for (size_t i = 0; i < e->seen_count; i++)
-            e->has_part[e->seen[i]] = true;
+            explain_list_allowed(e, query);
+        for (size_t i = 0; i < e->listed_count; i++)
+            e->has_part[e->listed[i]] = true;
     }
     for (size_t key = range.first; key < range.end; key++)
         if (e->has_part[key])
@@ -244,15 +229,6 @@ static void list_normed(struct explanation *e, struct explain_place place)
             e->rows[e->row_count++] = token;
 }
 
-/* Whether a row adds to a cell of key or value: where it sees that token, or weighs all of them as it sees none. */
-static bool adds_to_cell(const struct explanation *e, enum stage stage, struct explain_place place)
-{
-    const struct problem *problem = e->problem;
-    const enum stage of = problem->chosen.cell.stage;
-    return !is_of_gradient(problem) || !stage_is_of_keys(of) || stage_is_of_keys(stage) ||
-           explain_adds(e, of, place, problem->chosen.cell.row);
-}
-
 bool explain_adds(const struct explanation *e, enum stage stage, struct explain_place place, size_t key)
 {
     const struct mask *mask = &e->problem->mask;
@@ -269,12 +245,18 @@ void explain_list_rows(struct explanation *e, enum stage stage, struct explain_p
         return;
     }
     e->row_count = 0;
-    if (asks_mask(e, stage)) {
+    /* Of keys, a token has a part in the cell only where its row sees it. */
+    const struct problem *problem = e->problem;
+    if (problem->chosen.has_cell && stage_is_of_keys(stage) && !is_mixed(e) && !is_of_gradient(problem) &&
+        stage_follows(problem->chosen.cell.stage, STAGE_MASKED)) {
         list_tokens(e, stage, place);
         return;
     }
+    /* Not all rows add to a cell of the gradient with respect to key or value. */
+    const struct cell *cell = &problem->chosen.cell;
+    const bool all = !is_of_gradient(problem) || !stage_is_of_keys(cell->stage) || stage_is_of_keys(stage);
     for (place.row = range.first; place.row < range.end; place.row++)
-        if (adds_to_cell(e, stage, place))
+        if (all || explain_adds(e, cell->stage, place, cell->row))
             e->rows[e->row_count++] = place.row;
 }
 
@@ -292,14 +274,8 @@ struct explain_range explain_keys(const struct explanation *e)
                     e->problem->size.keys);
 }
 
-/* Whether the cell is one of query or key, and the stage lies on the way to it. */
-static bool leads_to_cell(const struct problem *problem, enum stage stage)
-{
-    return problem->chosen.has_cell && projection_of(stage) != PROJECTION_COUNT &&
-           stage != problem->chosen.cell.stage && projection_of(stage) == projection_of(problem->chosen.cell.stage);
-}
-
-/* The columns of such a stage that make the cell: a norm asks for all of them, a rotation for a pair. */
+/* The columns of a stage on the way to query or key that make the cell of these: a norm asks for all of them, a
+ * rotation for a pair. */
 static struct explain_range columns_of_way(const struct problem *problem, enum stage stage)
 {
     const struct cell *cell = &problem->chosen.cell;
@@ -324,7 +300,8 @@ struct explain_range explain_columns(const struct explanation *e, enum stage sta
     const bool of_context = stage == STAGE_CONTEXT && side_by_side;
     const bool of_value = stage == STAGE_VALUE && (side_by_side || cell->stage == STAGE_CONTEXT);
     size_t column = cell->column;
-    if (leads_to_cell(problem, stage))
+    if (problem->chosen.has_cell && projection_of(stage) != PROJECTION_COUNT && stage != cell->stage &&
+        projection_of(stage) == projection_of(cell->stage))
         return columns_of_way(problem, stage);
     if (of_context || of_value)
         column %= problem->size.d_value;
@@ -341,29 +318,6 @@ const char *explain_number(struct explanation *e, int kind, double value)
     return text_number(e->number, sizeof e->number, precision, exponent && value != 0, value);
 }
 
-void explain_line(struct explanation *e, size_t group, const char *format, ...)
-{
-    char label[WORKED_LINE_LABEL_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(label, sizeof label, format, arguments);
-    va_end(arguments);
-    worked_line_line(&e->lines, group, label, strlen(label));
-}
-
-void explain_key_line(struct explanation *e, size_t group, size_t item, size_t key)
-{
-    char label[WORKED_LINE_LABEL_BYTES];
-    size_t position;
-    const char *token = problem_label(e->problem, true, item, key, &position);
-    if (token == NULL) {
-        explain_line(e, group, "key %zu", position);
-        return;
-    }
-    const size_t width = text_shown(token, EXPLAIN_LABEL_COLUMNS, label, sizeof label);
-    worked_line_line(&e->lines, group, label, width);
-}
-
 void explain_row_line(struct explanation *e, size_t group, struct explain_place place, struct explain_row row)
 {
     char label[WORKED_LINE_LABEL_BYTES], shown[WORKED_LINE_LABEL_BYTES];
@@ -374,15 +328,15 @@ void explain_row_line(struct explanation *e, size_t group, struct explain_place 
         text_add(&text, "item %zu, ", place.item + 1);
     if (row.head)
         text_add(&text, "head %zu, ", place.head + 1);
-    const size_t width = text.length;
-    if (token == NULL) {
+    size_t width = text.length;
+    if (token != NULL) {
+        width += text_shown(token, EXPLAIN_LABEL_COLUMNS, shown, sizeof shown);
+        text_add(&text, "%s", shown);
+    } else {
         text_add(&text, "%s %zu", row.of_keys ? "key" : "query", position);
-        worked_line_line(&e->lines, group, label, text.length);
-        return;
+        width = text.length;
     }
-    const size_t columns = text_shown(token, EXPLAIN_LABEL_COLUMNS, shown, sizeof shown);
-    text_add(&text, "%s", shown);
-    worked_line_line(&e->lines, group, label, width + columns);
+    worked_line_line(&e->lines, group, label, width);
 }
 
 /* "  item 1, head 2, " */
@@ -451,7 +405,7 @@ void explain_note(struct explanation *e, const char *format, ...)
 
 void explain_note_masked(struct explanation *e, const char *what)
 {
-    const size_t masked = e->problem->size.keys - e->seen_count;
+    const size_t masked = e->problem->size.keys - e->listed_count;
     if (masked > 0)
         explain_note(e, "(%zu key%s masked: %s)", masked, masked == 1 ? " is" : "s are", what);
 }
@@ -480,48 +434,38 @@ double explain_load_bias(const struct projection *projection, size_t column)
 
 /* --- how it begins ------------------------------------------------------------------------------------------------ */
 
-/* Over all of a tensor, which may be absent. */
-static double magnitude_of_tensor(const struct tensor *tensor)
+/* Raises a magnitude to that of a tensor, which may be absent. */
+static void measure_tensor(const struct tensor *tensor, double *magnitude)
 {
-    double magnitude = 0, value;
+    double value;
     for (size_t i = 0; tensor->rank > 0 && i < tensor_count(tensor); i++) {
         tensor_load(tensor, i, 1, &value);
-        magnitude = fmax(magnitude, fabs(value));
+        *magnitude = fmax(*magnitude, fabs(value));
     }
-    return magnitude;
 }
 
-static double magnitude_of_projection(const struct projection *projection)
+static void measure(const struct projection *projection, double *magnitude)
 {
-    return fmax(magnitude_of_tensor(&projection->weight), magnitude_of_tensor(&projection->bias));
+    measure_tensor(&projection->weight, magnitude);
+    measure_tensor(&projection->bias, magnitude);
 }
 
-/* Of what is shown of it. */
-static double magnitude_of_latent(const struct latent *latent, enum projection_id id)
-{
-    if (id == PROJECTION_QUERY)
-        return magnitude_of_projection(&latent->query_b);
-    return fmax(magnitude_of_projection(&latent->key_value_a), magnitude_of_projection(&latent->key_value_b));
-}
-
+/* Of a latent what is shown of it counts. */
 static void choose_notation(struct explanation *e)
 {
     const struct parameters *parameters = &e->problem->parameters;
-    for (int id = 0; id < PROJECTION_COUNT; id++) {
-        double magnitude = 0;
-        for (size_t module = 0; module < parameters->module_count; module++)
-            magnitude = fmax(magnitude, magnitude_of_projection(&parameters->modules[module].projections[id]));
-        magnitude = fmax(magnitude, magnitude_of_latent(&parameters->latent, (enum projection_id)id));
-        e->exponent[EXPLAIN_WEIGHTS + id] = text_wants_exponent(magnitude);
+    double magnitudes[PROJECTION_COUNT + 1] = {0};
+    for (size_t i = 0; i < parameters->module_count * PROJECTION_COUNT; i++)
+        measure(&parameters->modules[i / PROJECTION_COUNT].projections[i % PROJECTION_COUNT],
+                &magnitudes[i % PROJECTION_COUNT]);
+    measure(&parameters->latent.query_b, &magnitudes[PROJECTION_QUERY]);
+    for (int id = PROJECTION_KEY; id <= PROJECTION_VALUE; id++) {
+        measure(&parameters->latent.key_value_a, &magnitudes[id]);
+        measure(&parameters->latent.key_value_b, &magnitudes[id]);
     }
-    e->exponent[EXPLAIN_WEIGHTS + PROJECTION_COUNT] = text_wants_exponent(magnitude_of_projection(&parameters->out));
-}
-
-/* Of the wider first step of a latent, 0 where there is none. */
-static size_t first_step_columns(const struct latent *latent)
-{
-    const struct tensor *query = &latent->query_a.weight, *key_value = &latent->key_value_a.weight;
-    return memory_larger(query->rank > 0 ? query->shape[0] : 0, key_value->rank > 0 ? key_value->shape[0] : 0);
+    measure(&parameters->out, &magnitudes[PROJECTION_COUNT]);
+    for (int id = 0; id <= PROJECTION_COUNT; id++)
+        e->exponent[EXPLAIN_WEIGHTS + id] = text_wants_exponent(magnitudes[id]);
 }
 
 /* Of the longest sum over queries: those of all heads that share a key, or of all items with a sink; and of both with
@@ -538,11 +482,14 @@ enum status explain_create(struct explanation *e, const struct problem *problem,
                            size_t widest, int precision, bool full, struct output *output, struct arena *arena,
                            struct error *error)
 {
+    const struct latent *latent = &problem->parameters.latent;
+    const struct tensor *const firsts[] = {&latent->query_a.weight, &latent->key_value_a.weight};
     const size_t terms = terms_of_sums(problem);
     widest = memory_larger(memory_larger(widest, terms), problem->size.heads * problem->size.d_value);
     widest = memory_larger(memory_larger(widest, problem->size.d_in), problem->size.heads * problem->size.d_head);
     widest = memory_larger(widest, problem->size.d_key_in);
-    widest = memory_larger(widest, first_step_columns(&problem->parameters.latent));
+    for (size_t i = 0; i < 2; i++) /* the first steps of latents */
+        widest = memory_larger(widest, firsts[i]->rank > 0 ? firsts[i]->shape[0] : 0);
     *e = (struct explanation){.problem = problem, .source = source, .precision = precision, .full = full};
     double **const rows[] = {
         &e->operand,           &e->factor,           &e->made, &e->loaded[0].numbers, &e->loaded[1].numbers,
@@ -552,12 +499,12 @@ enum status explain_create(struct explanation *e, const struct problem *problem,
         if (*rows[i] == NULL)
             return error->status;
     }
-    e->seen = arena_allocate(arena, memory_larger(problem->size.keys, terms), sizeof *e->seen, error);
+    e->listed = arena_allocate(arena, memory_larger(problem->size.keys, terms), sizeof *e->listed, error);
     e->rows =
         arena_allocate(arena, memory_larger(problem->size.keys, problem->chosen.row_count), sizeof *e->rows, error);
     e->has_part = arena_allocate(arena, problem->size.keys, sizeof *e->has_part, error);
     e->normed = arena_allocate(arena, problem->size.keys, sizeof *e->normed, error);
-    if (e->seen == NULL || e->rows == NULL || e->has_part == NULL || e->normed == NULL ||
+    if (e->listed == NULL || e->rows == NULL || e->has_part == NULL || e->normed == NULL ||
         worked_line_create(&e->lines, output, full ? widest + 1 : EXPLAIN_MOST + 2, arena, error) != STATUS_OK)
         return error->status;
     choose_notation(e);

@@ -30,13 +30,11 @@ struct explain_source {
     void *context;
     /* A row of a stage into numbers (its columns; of lse, which has none, all queries of the head). The place's head is
      * one of query, whatever the stage. */
-    void (*load)(void *context, enum stage stage, struct explain_place place, double *numbers);
+    void (*load)(void *context, enum stage stage, struct explain_place place, bool back, double *numbers);
     /* What dropout keeps, (Tk), of the row of dropped that was loaded last. */
-    const bool *(*kept)(void *context, size_t row);
-    /* The same two for the way back, on which every number is a double, whatever the dtype; what is kept is that of the
+    const bool *(*kept)(void *context, size_t row, bool back);
+    /* `back`: of the backward pass, in which every number is a double, whatever the dtype; what is kept is that of the
      * row of grad_weights. */
-    void (*load_back)(void *context, enum stage stage, struct explain_place place, double *numbers);
-    const bool *(*kept_back)(void *context, size_t row);
 };
 
 /* One that was loaded. */
@@ -67,7 +65,7 @@ struct explanation {
     struct explain_loaded loaded[EXPLAIN_LOADED];
     struct explain_known known[EXPLAIN_KNOWN];
     size_t loads, finds;
-    size_t *seen, seen_count;          /* (Tk) the keys that the present query may see; or the terms of a sum */
+    size_t *listed, listed_count;      /* (Tk) the keys that the present query may see; or the terms of a sum */
     size_t *rows, row_count;           /* (Tk or S) the rows of the present stage, item and head that are explained */
     bool *has_part, *normed;           /* (Tk) room for making that list */
     char number[EXPLAIN_NUMBER_BYTES]; /* the last one that was made text */
@@ -104,29 +102,29 @@ _Static_assert((int)EXPLAIN_GROUPS <= (int)WORKED_LINE_GROUPS, "the worked lines
  * normed, where keys are made of it as well as queries. Else they are the queries that were asked for. */
 bool explain_by_token(const struct problem *problem, enum stage stage);
 
-/* A row of a stage that another is made of into numbers (its columns); the place's head is one of query. And one as it
- * is in its table, which comes out. */
-void explain_load_made(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers);
+/* A row of a stage that another is made of into numbers (its columns); the place's head is one of query. */
 void explain_load(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers);
 
-/* Either of them, of the place; until the next but EXPLAIN_LOADED is asked for. */
+/* The same, or `made`, the row as it is in its table, which comes out; until the next but EXPLAIN_LOADED is asked
+ * for. */
 const double *explain_row(struct explanation *e, enum stage stage, struct explain_place place, bool made);
 
 /* Why the place's query does not see a key. */
 enum mask_rule explain_rule(const struct explanation *e, struct explain_place place, size_t key);
 
-/* Whether the place's query has a share in the gradient by that key or value: where it sees it, and of a value also
- * where it sees none and --empty-row gives all of them a weight. */
+/* Whether the place's query has a share in the gradient with respect to that key or value: where it sees it, and of a
+ * value also where it sees none and --empty-row gives all of them a weight. */
 bool explain_adds(const struct explanation *e, enum stage stage, struct explain_place place, size_t key);
 
-/* The keys that the place's query sees, into seen. */
-void explain_list_seen(struct explanation *e, struct explain_place place);
+/* The keys that the place's query sees, into listed. */
+void explain_list_allowed(struct explanation *e, struct explain_place place);
 
-/* The keys that take part in its context, into seen, too: where it sees none, --empty-row may give all of them a
+/* The keys that take part in its context, into listed, too: where it sees none, --empty-row may give all of them a
  * weight. */
 void explain_list_weighed(struct explanation *e, struct explain_place place);
 
-/* That key alone, into seen, too. */
+/* So many keys, or terms, from the first on, into listed, too; and that key alone. */
+void explain_list_first(struct explanation *e, size_t count);
 void explain_list_one(struct explanation *e, size_t key);
 
 /* Whether lines about a row of a T x T stage are about one key alone: a cell's. */
@@ -139,11 +137,8 @@ struct explain_range explain_columns(const struct explanation *e, enum stage sta
 /* The number as it is shown among its kind, a stage or EXPLAIN_WEIGHTS and on; until the next one is made. */
 const char *explain_number(struct explanation *e, int kind, double value);
 
-/* Begins a line with that label, or one about a key, with its token or its position. */
-void explain_line(struct explanation *e, size_t group, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void explain_key_line(struct explanation *e, size_t group, size_t item, size_t key);
-
-/* The same about the place's row: a key or a query, and whether it is one of several items, or of several heads. */
+/* Begins a line about the place's row, with its token or its position: a key or a query, and whether it is one of
+ * several items, or of several heads. */
 struct explain_row {
     bool of_keys, item, head;
 };
@@ -158,7 +153,7 @@ void explain_left_out(struct explanation *e, enum stage stage, struct explain_pl
 /* A line of words beneath the lines of a place. */
 void explain_note(struct explanation *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A note of the keys that are not in `seen`: "(2 keys are masked: weight 0)". */
+/* A note of the keys that are not listed: "(2 keys are masked: weight 0)". */
 void explain_note_masked(struct explanation *e, const char *what);
 
 /* Column `column` of a weight that is used as y = x . W, into numbers (d_in); and its bias, 0 where there is none. */

@@ -89,7 +89,7 @@ static double load_number(const struct walk *walk, enum stage stage)
 {
     const struct explain_lines *line = walk->line;
     const bool of_term = line->over == EXPLAIN_TERMS;
-    const bool of_key = line->over <= EXPLAIN_SEEN && stage_is_of_keys(stage);
+    const bool of_key = line->over <= EXPLAIN_LISTED && stage_is_of_keys(stage);
     struct explain_place place = of_term || of_key ? line->at : line->place;
     if (line->over == EXPLAIN_COLUMNS && stage_is_of_keys(line->stage)) /* its head is one of key and value */
         place.head *= walk->e->problem->size.heads / walk->e->problem->size.kv_heads;
@@ -245,23 +245,16 @@ static double value_of(struct explanation *e, const struct explain_lines *line)
 
 static void begin_line(struct explanation *e, const struct explain_lines *line)
 {
-    if (line->over == EXPLAIN_RANGE)
-        explain_line(e, line->group, "%s", line->label);
-    else if (line->over == EXPLAIN_COLUMNS)
-        explain_line(e, line->group, "column %zu", line->index + 1);
-    else if (line->over == EXPLAIN_TERMS)
-        explain_row_line(
-            e, line->group, line->at,
-            (struct explain_row){line->of_keys, line->of_items && e->problem->size.has_batch, line->of_heads});
-    else
-        explain_key_line(e, line->group, line->place.item, line->index);
-}
-
-/* Whether the side would only multiply one product out. */
-static bool is_idle(const struct walk *walk)
-{
-    struct walk braces = *walk;
-    return take(&braces, " = {[") && count_entries(&braces) == 1 && walk->line->given[2].is == EXPLAIN_ABSENT;
+    const struct explain_row term = {line->of_keys, line->of_items && e->problem->size.has_batch, line->of_heads};
+    const bool of_term = line->over == EXPLAIN_TERMS;
+    char label[WORKED_LINE_CELL_BYTES];
+    if (line->over == EXPLAIN_RANGE || line->over == EXPLAIN_COLUMNS) {
+        snprintf(label, sizeof label, "column %zu", line->index + 1);
+        const char *begins = line->over == EXPLAIN_RANGE ? line->label : label;
+        worked_line_line(&e->lines, line->group, begins, strlen(begins));
+    } else {
+        explain_row_line(e, line->group, line->at, of_term ? term : (struct explain_row){.of_keys = true});
+    }
 }
 
 static void write_line(struct explanation *e, const struct explain_lines *line)
@@ -271,7 +264,8 @@ static void write_line(struct explanation *e, const struct explain_lines *line)
     while (walk.at[0] != '\0') {
         walk.before = '+';
         walk_sum(&walk);
-        if (is_idle(&walk))
+        struct walk braces = walk; /* which would only multiply one product out */
+        if (take(&braces, " = {[") && count_entries(&braces) == 1 && line->given[2].is == EXPLAIN_ABSENT)
             walk.at = strstr(walk.at + 1, " = ");
         if (take(&walk, " = "))
             worked_line_relation(&e->lines);
@@ -285,7 +279,7 @@ static void write_line(struct explanation *e, const struct explain_lines *line)
 static double walk_line(struct explanation *e, const struct explain_lines *lines, size_t i, bool prints)
 {
     struct explain_lines line = *lines;
-    line.index = line.over == EXPLAIN_SEEN || line.over == EXPLAIN_TERMS ? e->seen[i] : i;
+    line.index = line.over == EXPLAIN_LISTED || line.over == EXPLAIN_TERMS ? e->listed[i] : i;
     line.at = line.over == EXPLAIN_TERMS ? explain_term_place(e, lines, line.index)
                                          : (struct explain_place){line.place.item, line.place.head, line.index};
     if (line.prepare != NULL && !line.prepare(e, &line))
@@ -301,12 +295,12 @@ double explain_write(struct explanation *e, enum stage stage, struct explain_pla
                      const struct explain_lines *lines)
 {
     static const char *const WHAT[] = {
-        [EXPLAIN_KEYS] = "keys", [EXPLAIN_SEEN] = "keys", [EXPLAIN_COLUMNS] = "columns", [EXPLAIN_TERMS] = "terms"};
+        [EXPLAIN_KEYS] = "keys", [EXPLAIN_LISTED] = "keys", [EXPLAIN_COLUMNS] = "columns", [EXPLAIN_TERMS] = "terms"};
     const struct explain_range range = lines->over == EXPLAIN_RANGE  ? lines->range
                                        : lines->over == EXPLAIN_KEYS ? explain_keys(e)
                                        : lines->over == EXPLAIN_COLUMNS
                                            ? explain_columns(e, stage)
-                                           : (struct explain_range){0, e->seen_count, false};
+                                           : (struct explain_range){0, e->listed_count, false};
     const int kind = (int)(lines->to != 0 ? lines->to : stage);
     struct explain_lines placed = *lines;
     double total = 0;

@@ -19,9 +19,9 @@
 /* What the lines are about, one each. */
 enum explain_over {
     EXPLAIN_KEYS,    /* the keys that are explained */
-    EXPLAIN_SEEN,    /* the keys in e->seen */
+    EXPLAIN_LISTED,  /* the keys in e->listed */
     EXPLAIN_COLUMNS, /* the columns that are explained */
-    EXPLAIN_TERMS,   /* the rows in e->seen, as explain_term_place counts them */
+    EXPLAIN_TERMS,   /* the rows in e->listed, as explain_term_place counts them */
     EXPLAIN_RANGE,   /* `range`; `label` begins each line */
 };
 

@@ -86,21 +86,18 @@ static bool known_value(enum worked_line_function function, const struct worked_
 }
 
 /* a / x = b / y, where x and y are there. */
-static bool equal_quotients(const struct worked_line_side *a, const struct worked_line_side *b)
+static bool equal_sides(const struct worked_line_side *a, const struct worked_line_side *b)
 {
     struct decimal_exact left = a->sum, right = b->sum;
+    if (!a->finite || !b->finite)
+        return !a->finite && !b->finite;
+    if (a->unknown != b->unknown || a->function != b->function)
+        return false;
     if (b->divides)
         decimal_exact_multiply(&a->sum, &b->divisor, &left);
     if (a->divides)
         decimal_exact_multiply(&b->sum, &a->divisor, &right);
     return decimal_exact_equal(&left, &right);
-}
-
-static bool equal_sides(const struct worked_line_side *a, const struct worked_line_side *b)
-{
-    if (!a->finite || !b->finite)
-        return !a->finite && !b->finite;
-    return a->unknown == b->unknown && a->function == b->function && equal_quotients(a, b);
 }
 
 /* The side that is being written has all its terms. */

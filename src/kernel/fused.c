@@ -13,10 +13,10 @@ enum {
     TASKS_PER_THREAD = 8, /* at least, where there is work: so that all threads end together */
     MOST_TILES = 32,
     GROUP_KEYS = 64 * KERNEL_KEYS, /* whose sums grow apart from those before: errors grow with the longer chain */
-    TILE_ROWS = 4,                 /* of a tile's scratch: peak, maximum, seen, sum; logs where they are taken */
-    EARLIER_ROWS = 2,              /* of the groups before: maximum, sum; logs where they are taken */
-    BLOCK_ROWS = 5,                /* of a block's scratch beside the scores: rescale, distance, slope, from, till */
-    MEAN_COLUMNS = 64,             /* of value that are summed at once */
+    TILE_ROWS = 4,     /* of a tile's scratch: row_maximum, maximum, any_allowed, sum; logs where they are taken */
+    EARLIER_ROWS = 2,  /* of the groups before: maximum, sum; logs where they are taken */
+    BLOCK_ROWS = 5,    /* of a block's scratch beside the scores: rescale, distance, slope, from, till */
+    MEAN_COLUMNS = 64, /* of value that are summed at once */
 };
 
 static const double LOG2_E = 1.4426950408889634;
@@ -30,7 +30,8 @@ struct plan {
     size_t size, row;          /* bytes of one of the kernel's numbers, and of a row of W of them */
     size_t key_row, value_row; /* bytes of a row of query or key, and of value, as they are given */
     double factor;             /* scores x factor are logits to the base 2; above 0 */
-    double fold; /* what a query is multiplied by as it is packed: the sign of the scale; times the factor where
+    double
+        query_prescale; /* what a query is multiplied by as it is packed: the sign of the scale; times the factor where
                             the query, and not `factor`, holds it */
     struct kernel_adjustment adjustment; /* what is the same for every block */
     bool adjusted;                       /* every block, by the softcap, ALiBi or T5's table */
@@ -45,7 +46,7 @@ struct plan {
     size_t tile_bytes;     /* scratch of one tile */
     size_t block_bytes;    /* scratch for a block of keys, */
     size_t keys_bytes;     /* and in it, what the kernel makes of them */
-    size_t rows_bytes;     /* for the rows of a tile that `taker` takes */
+    size_t rows_bytes;     /* for the rows of a tile that `row_sink` takes */
     char *scratch;
     atomic_bool wrong_key, wrong_value, wrong_query; /* something is not finite */
     struct work_counter counter;
@@ -101,7 +102,7 @@ static bool plan_sizes(struct plan *plan)
     const struct kernel *kernel = plan->kernel;
     const size_t rows = plan->biased || plan->relative ? 2 * KERNEL_KEYS : KERNEL_KEYS;
     plan->keys_bytes = kernel->keys_bytes(job->d, job->d_v);
-    return (job->taker.take == NULL || add_rows(plan, job->d_v, &plan->rows_bytes)) &&
+    return (job->row_sink.take == NULL || add_rows(plan, job->d_v, &plan->rows_bytes)) &&
            add_bytes(kernel->query_bytes(job->d), &plan->tile_bytes) && add_rows(plan, job->d_v, &plan->tile_bytes) &&
            add_rows(plan, (size_t)TILE_ROWS + plan->logs, &plan->tile_bytes) &&
            add_rows(plan, rows + BLOCK_ROWS, &plan->block_bytes) && add_bytes(plan->keys_bytes, &plan->block_bytes) &&
@@ -132,20 +133,20 @@ static void plan_units(struct plan *plan)
     const bool capped = job->softcap > 0 && job->softcap < boundless_softcap(plan->kernel->number);
     plan->factor = scale * LOG2_E;
     dtype_round(plan->kernel->number, &plan->factor, 1);
-    plan->fold = job->scale < 0 ? -1 : 1;
+    plan->query_prescale = job->scale < 0 ? -1 : 1;
     plan->adjustment = (struct kernel_adjustment){.factor = 1};
     const bool held = !capped && (added || plan->factor == 0);
     if (capped)
         plan->adjustment = (struct kernel_adjustment){
             .capped = true, .steepness = scale / job->softcap, .height = job->softcap * LOG2_E};
-    else if (held && plan->kernel->folds)
-        plan->fold *= plan->factor;
+    else if (held && plan->kernel->prescales_query)
+        plan->query_prescale *= plan->factor;
     else if (held)
         plan->adjustment.factor = plan->factor;
     if (capped || held)
         plan->factor = 1;
-    plan->adjusted =
-        capped || (held && !plan->kernel->folds) || (mask != NULL && mask->alibi_slopes != NULL) || plan->relative;
+    plan->adjusted = capped || (held && !plan->kernel->prescales_query) ||
+                     (mask != NULL && mask->alibi_slopes != NULL) || plan->relative;
 }
 
 /* Few queries leave lanes to the other heads that read the same keys. */
@@ -222,15 +223,15 @@ struct place {
 /* W is the kernel's lanes. Sums and context are those of one group of keys, beside those of the groups before it; where
  * there is one group alone, these are not there. */
 struct tile {
-    void *query;   /* packed, times plan->fold */
-    void *context; /* (d_v, W), not yet divided by the sum */
-    void *peak;    /* (W) the largest score so far */
-    void *maximum; /* (W) the one that the sum and the context are relative to: that of the last block */
-    int32_t *seen; /* (W) -1: not an empty row */
-    void *sum;     /* (W) */
-    void *logs;    /* (W) directly behind the sum; NULL: no statistic takes them */
+    void *query;          /* packed, times plan->query_prescale */
+    void *context;        /* (d_v, W), not yet divided by the sum */
+    void *row_maximum;    /* (W) the largest score so far */
+    void *maximum;        /* (W) the one that the sum and the context are relative to: that of the last block */
+    int32_t *any_allowed; /* (W) -1: not an empty row */
+    void *sum;            /* (W) */
+    void *logs;           /* (W) directly behind the sum; NULL: no statistic takes them */
     void *earlier_context, *earlier_maximum, *earlier_sum, *earlier_logs;
-    bool grown;      /* something of this group is not yet in those */
+    bool unmerged;   /* something of this group is not yet in those */
     size_t first;    /* its first query */
     size_t queries;  /* of a head */
     size_t count;    /* lanes in use: those of each head, one head after another */
@@ -266,7 +267,7 @@ static size_t lane_head(const struct tile *tile, size_t lane)
 static struct place find_place(const struct plan *plan, size_t head, size_t first, char *rows)
 {
     const struct fused_job *job = plan->job;
-    const bool taken = job->taker.take != NULL;
+    const bool taken = job->row_sink.take != NULL;
     const size_t key_head = head / (job->group > 0 ? job->group : 1);
     return (struct place){.head = head,
                           .item = head / plan->heads_per_item,
@@ -293,43 +294,43 @@ static void open_sums(const struct plan *plan, const struct place *place, const 
 {
     const struct mask *mask = plan->job->mask;
     const double largest = dtype_largest(plan->kernel->number);
-    double peaks[KERNEL_MOST_LANES], sums[KERNEL_MOST_LANES], logs[KERNEL_MOST_LANES];
+    double row_maxima[KERNEL_MOST_LANES], sums[KERNEL_MOST_LANES], logs[KERNEL_MOST_LANES];
     const double none[KERNEL_MOST_LANES] = {0};
     for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
-        peaks[lane] = -INFINITY;
+        row_maxima[lane] = -INFINITY;
         sums[lane] = logs[lane] = 0;
         if (mask == NULL || mask->sinks == NULL)
             continue;
         const double sink = mask->sinks[place->head_of_item + lane_head(tile, lane)] * LOG2_E;
-        peaks[lane] = fmax(-largest, fmin(largest, sink));
-        dtype_round(plan->kernel->number, &peaks[lane], 1);
-        const double rest = fmax(-1, fmin(1, sink - peaks[lane]));
+        row_maxima[lane] = fmax(-largest, fmin(largest, sink));
+        dtype_round(plan->kernel->number, &row_maxima[lane], 1);
+        const double rest = fmax(-1, fmin(1, sink - row_maxima[lane]));
         sums[lane] = exp2(rest);
         logs[lane] = sums[lane] * rest;
     }
-    put_lanes(plan, peaks, tile->peak);
-    put_lanes(plan, peaks, tile->maximum);
+    put_lanes(plan, row_maxima, tile->row_maximum);
+    put_lanes(plan, row_maxima, tile->maximum);
     put_lanes(plan, plan->grouped ? none : sums, tile->sum);
     if (plan->logs)
         put_lanes(plan, plan->grouped ? none : logs, tile->logs);
     if (plan->grouped) {
-        put_lanes(plan, peaks, tile->earlier_maximum);
+        put_lanes(plan, row_maxima, tile->earlier_maximum);
         put_lanes(plan, sums, tile->earlier_sum);
     }
     if (plan->grouped && plan->logs)
         put_lanes(plan, logs, tile->earlier_logs);
 }
 
-/* With an attn_mask, what is seen is found block by block. */
-static void open_seen(const struct plan *plan, const struct place *place, const struct tile *tile)
+/* With an attn_mask, what is allowed is found block by block. */
+static void open_allowed(const struct plan *plan, const struct place *place, const struct tile *tile)
 {
     for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
-        bool seen = tile->all.first < tile->all.end;
-        if (!plan->biased && !seen && lane < tile->count) {
+        bool allowed = tile->all.first < tile->all.end;
+        if (!plan->biased && !allowed && lane < tile->count) {
             const struct span span = query_span(plan->job, place->item, lane_query(tile, lane));
-            seen = span.first < span.end;
+            allowed = span.first < span.end;
         }
-        tile->seen[lane] = seen && !plan->biased ? -1 : 0;
+        tile->any_allowed[lane] = allowed && !plan->biased ? -1 : 0;
     }
 }
 
@@ -340,12 +341,12 @@ static struct tile lay_tile(const struct plan *plan, size_t first, char *scratch
     struct tile tile = {.query = scratch, .first = first};
     char *at = scratch + kernel->query_bytes(plan->job->d);
     tile.context = at;
-    tile.peak = at += context;
+    tile.row_maximum = at += context;
     tile.maximum = at += plan->row;
-    tile.seen = (int32_t *)(void *)(at += plan->row);
+    tile.any_allowed = (int32_t *)(void *)(at += plan->row);
     tile.sum = at += plan->row;
     tile.logs = plan->logs ? at + plan->row : NULL;
-    at = (char *)tile.peak + kernel->context_bytes((size_t)TILE_ROWS + plan->logs);
+    at = (char *)tile.row_maximum + kernel->context_bytes((size_t)TILE_ROWS + plan->logs);
     tile.earlier_context = at;
     tile.earlier_maximum = at += context;
     tile.earlier_sum = at += plan->row;
@@ -366,12 +367,12 @@ static void open_tile(struct plan *plan, const struct place *place, struct tile 
                               query_span(job, place->item, tile->first).end};
     if (job->found != NULL && !kernel->finite(query, tile->count * job->d))
         atomic_store_explicit(&plan->wrong_query, true, memory_order_relaxed);
-    kernel->pack_query(query, tile->count, job->d, plan->fold, tile->query);
+    kernel->pack_query(query, tile->count, job->d, plan->query_prescale, tile->query);
     memset(tile->context, 0, context);
     if (plan->grouped)
         memset(tile->earlier_context, 0, context);
     open_sums(plan, place, tile);
-    open_seen(plan, place, tile);
+    open_allowed(plan, place, tile);
 }
 
 /* The end of a group of keys: its sums join those of the groups before, and the next one starts from nothing. What saw
@@ -380,7 +381,7 @@ static void end_group(const struct plan *plan, struct tile *tile, const struct b
 {
     const struct kernel *kernel = plan->kernel;
     double ones[KERNEL_MOST_LANES];
-    if (!tile->grown)
+    if (!tile->unmerged)
         return;
     kernel->softmax(block->scores, 0, plan->factor, tile->maximum, tile->earlier_maximum, tile->earlier_sum,
                     tile->earlier_logs, block->rescale);
@@ -389,7 +390,7 @@ static void end_group(const struct plan *plan, struct tile *tile, const struct b
         ones[lane] = 1;
     put_lanes(plan, ones, block->rescale);
     kernel->merge(tile->sum, (size_t)1 + plan->logs, block->rescale, tile->earlier_sum);
-    tile->grown = false;
+    tile->unmerged = false;
 }
 
 /* row (d_v) = the mean of the rows of value (Tk, d_v). */
@@ -412,12 +413,6 @@ static void mean_value(const struct plan *plan, const char *value, void *row)
     }
 }
 
-static void fill_row(const struct plan *plan, double number, char *row)
-{
-    for (size_t c = 0; c < plan->job->d_v; c++)
-        dtype_store(plan->kernel->number, &number, 1, row + c * plan->size);
-}
-
 /* The row (d_v) of the context of a lane. */
 static char *context_row(const struct plan *plan, const struct place *place, const struct tile *tile, size_t lane)
 {
@@ -431,34 +426,35 @@ static char *context_row(const struct plan *plan, const struct place *place, con
 static void fill_empty_rows(const struct plan *plan, const struct place *place, const struct tile *tile)
 {
     const struct fused_job *job = plan->job;
+    const double filled = job->mask != NULL && job->mask->empty_row == EMPTY_ROW_NAN ? (double)NAN : 0;
     const char *made = NULL;
     for (size_t lane = 0; lane < tile->count; lane++) {
         char *row = context_row(plan, place, tile, lane);
-        if (tile->seen[lane])
+        if (tile->any_allowed[lane])
             continue;
         if (made != NULL)
             memcpy(row, made, job->d_v * plan->size);
         else if (job->mask->empty_row == EMPTY_ROW_MEAN)
             mean_value(plan, place->value, row);
-        else
-            fill_row(plan, job->mask->empty_row == EMPTY_ROW_NAN ? (double)NAN : 0, row);
+        for (size_t c = 0; c < job->d_v && made == NULL && job->mask->empty_row != EMPTY_ROW_MEAN; c++)
+            dtype_store(plan->kernel->number, &filled, 1, row + c * plan->size);
         made = row;
     }
 }
 
 /* What was summed of a lane; the sink is taken off again where it is no key's. */
-static struct fused_sums lane_sums(const struct plan *plan, double sink, bool seen, double maximum, double sum,
+static struct fused_sums lane_sums(const struct plan *plan, double sink, bool allowed, double maximum, double sum,
                                    double logs)
 {
     const struct mask *mask = plan->job->mask;
     const double largest = maximum * plan->factor, above = sink * LOG2_E - largest;
     const double share = sink > -INFINITY ? exp2(above) : 0, of_sink = share > 0 ? share * above : 0;
     return (struct fused_sums){.largest = largest / LOG2_E,
-                               .sum = sum > 0 || !seen ? sum : (double)NAN,
+                               .sum = sum > 0 || !allowed ? sum : (double)NAN,
                                .of_keys = sum < share ? 0 : sum - share,
                                .logs = plan->logs ? (logs - of_sink) / LOG2_E : 0,
                                .sink = sink,
-                               .empty = !seen,
+                               .empty = !allowed,
                                .empty_row = mask != NULL ? mask->empty_row : EMPTY_ROW_ZERO,
                                .keys = plan->job->keys};
 }
@@ -475,7 +471,8 @@ static void write_statistics(const struct plan *plan, const struct place *place,
     for (size_t lane = 0; lane < tile->count; lane++) {
         const size_t head = lane_head(tile, lane), row = (place->head + head) * job->queries + lane_query(tile, lane);
         const double sink = sinks != NULL ? sinks[place->head_of_item + head] : -INFINITY;
-        const struct fused_sums of_row = lane_sums(plan, sink, tile->seen[lane], maxima[lane], sums[lane], logs[lane]);
+        const struct fused_sums of_row =
+            lane_sums(plan, sink, tile->any_allowed[lane], maxima[lane], sums[lane], logs[lane]);
         for (size_t i = 0; i < job->statistic_count; i++) {
             const struct fused_statistic *statistic = &job->statistics[i];
             const double number = statistic->number(&of_row);
@@ -637,11 +634,11 @@ static bool mark_spans(const struct plan *plan, const struct place *place, const
     return any;
 }
 
-static void mark_seen(const struct plan *plan, const struct tile *tile, const struct block *block)
+static void mark_allowed(const struct plan *plan, const struct tile *tile, const struct block *block)
 {
     for (size_t lane = 0; lane < plan->kernel->lanes; lane++)
         if (block->from[lane] < block->till[lane])
-            tile->seen[lane] = -1;
+            tile->any_allowed[lane] = -1;
 }
 
 /* The distance is from the block's start, not from the first key that is computed: another cut rounds it the same. */
@@ -677,7 +674,7 @@ static void adjust_scores(const struct plan *plan, const struct place *place, co
         measure_slopes(plan, place, tile, block);
     }
     plan->kernel->scores(&block->keys, block->first, block->count, tile->query, NULL, NULL, block->scores, NULL);
-    plan->kernel->adjust(&adjustment, block->count, block->scores, tile->peak, tile->seen);
+    plan->kernel->adjust(&adjustment, block->count, block->scores, tile->row_maximum, tile->any_allowed);
 }
 
 /* The scores of a block; false where the tile sees none of it. */
@@ -695,12 +692,12 @@ static bool make_scores(const struct plan *plan, const struct place *place, cons
     if (!plain || plan->relative)
         pack_bias(plan, place, tile, block, plain);
     else if (plan->biased)
-        mark_seen(plan, tile, block);
+        mark_allowed(plan, tile, block);
     if (plan->adjusted || !plain)
         adjust_scores(plan, place, tile, block, !plain || plan->relative ? block->bias : NULL);
     else
         plan->kernel->scores(&block->keys, block->first, block->count, tile->query, bounded ? block->from : NULL,
-                             bounded ? block->till : NULL, block->scores, tile->peak);
+                             bounded ? block->till : NULL, block->scores, tile->row_maximum);
     return true;
 }
 
@@ -717,10 +714,10 @@ static void attend_block(const struct plan *plan, const struct place *place, str
     block->count = end - block->start - block->first;
     if (!make_scores(plan, place, tile, block))
         return;
-    kernel->softmax(block->scores, block->count, plan->factor, tile->peak, tile->maximum, tile->sum, tile->logs,
+    kernel->softmax(block->scores, block->count, plan->factor, tile->row_maximum, tile->maximum, tile->sum, tile->logs,
                     block->rescale);
     kernel->values(&block->keys, block->first, block->count, block->scores, block->rescale, tile->context);
-    tile->grown = true;
+    tile->unmerged = true;
 }
 
 /* --- tasks ------------------------------------------------------------------------------------------------------- */
@@ -755,9 +752,9 @@ static void open_keys(const struct plan *plan, const struct place *place, size_t
 }
 
 /* Block by block, each for all tiles while it lies in the cache. Groups end at multiples of their length, and with the
- * last key. `looks`: at all keys, also those that no query sees. */
-static void attend_tiles(struct plan *plan, const struct place *place, struct tile *tiles, size_t count, bool looks,
-                         struct block *block)
+ * last key. `scans_all_keys`: looks at all keys, also those that no query sees. */
+static void attend_tiles(struct plan *plan, const struct place *place, struct tile *tiles, size_t count,
+                         bool scans_all_keys, struct block *block)
 {
     struct span span = {SIZE_MAX, 0};
     for (size_t i = 0; i < count; i++)
@@ -769,7 +766,7 @@ static void attend_tiles(struct plan *plan, const struct place *place, struct ti
     size_t looked = 0;
     for (block->start = begin; block->start < span.end; block->start += KERNEL_KEYS) {
         const size_t next = block->start + KERNEL_KEYS, end = memory_smaller(next, plan->job->keys);
-        if (looks)
+        if (scans_all_keys)
             look_at(plan, place, looked, end);
         looked = end;
         if (is_wrong(plan))
@@ -781,17 +778,8 @@ static void attend_tiles(struct plan *plan, const struct place *place, struct ti
                 end_group(plan, &tiles[i], block);
         }
     }
-    if (looks)
+    if (scans_all_keys)
         look_at(plan, place, looked, plan->job->keys);
-}
-
-/* The rows of a task lie one behind the other; those of heads that share a tile are whole heads. */
-static void hand_over(const struct plan *plan, const struct place *place, size_t count)
-{
-    const struct fused_job *job = plan->job;
-    if (job->taker.take != NULL)
-        job->taker.take(job->taker.context, place->context, place->first_row * job->d_v,
-                        plan->heads_per_tile * count * job->d_v);
 }
 
 /* Tasks go head by head, so that its keys stay in the cache, and in a head from the last queries, which see the most
@@ -805,7 +793,8 @@ static void attend_task(void *context, size_t task, unsigned thread)
     const size_t query_block = plan->blocks - 1 - task % plan->blocks,
                  head = task / plan->blocks * plan->heads_per_tile;
     const size_t first = query_block * width, count = memory_smaller(width, job->queries - first);
-    const bool looks = job->found != NULL && task % plan->blocks == 0 && head % (job->group > 0 ? job->group : 1) == 0;
+    const bool scans_all_keys =
+        job->found != NULL && task % plan->blocks == 0 && head % (job->group > 0 ? job->group : 1) == 0;
     char *scratch = plan->scratch + thread * thread_bytes(plan);
     const struct place place =
         find_place(plan, head, first, scratch + plan->block_bytes + plan->tiles * plan->tile_bytes);
@@ -816,10 +805,12 @@ static void attend_task(void *context, size_t task, unsigned thread)
         tiles[i] = lay_tile(plan, first + i * lanes, scratch + plan->block_bytes + i * plan->tile_bytes);
         open_tile(plan, &place, &tiles[i]);
     }
-    attend_tiles(plan, &place, tiles, tile_count, looks, &block);
+    attend_tiles(plan, &place, tiles, tile_count, scans_all_keys, &block);
     for (size_t i = 0; i < tile_count; i++)
         close_tile(plan, &place, &tiles[i]);
-    hand_over(plan, &place, count);
+    if (job->row_sink.take != NULL) /* the rows of a task lie one behind the other */
+        job->row_sink.take(job->row_sink.context, place.context, place.first_row * job->d_v,
+                           plan->heads_per_tile * count * job->d_v);
     work_count(&plan->counter, plan->heads_per_tile * block_work(job, place.item, first, count), thread);
 }
 

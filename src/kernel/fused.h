@@ -34,7 +34,7 @@ struct fused_found {
 
 /* Who takes rows of the context as they are made: `count` of its numbers, from the one at `first` on, which are there
  * until it returns. Each thread hands over its own, while others go on. */
-struct fused_taker {
+struct fused_row_sink {
     void (*take)(void *context, const void *numbers, size_t first, size_t count); /* NULL: nobody */
     void *context;
 };
@@ -65,7 +65,7 @@ struct fused_job {
     const void *query; /* (H, Tq, d) */
     const void *key;   /* (H / group, Tk, d) */
     const void *value; /* (H / group, Tk, d_v) */
-    void *context;     /* (H, Tq, d_v) written, or side by side: see below; NULL: `taker` has it */
+    void *context;     /* (H, Tq, d_v) written, or side by side: see below; NULL: `row_sink` has it */
     const struct fused_statistic *statistics; /* so many of each row */
     size_t statistic_count;
     size_t heads;          /* H, of all items */
@@ -83,8 +83,8 @@ struct fused_job {
     double softcap;          /* logits become softcap x tanh(logit / softcap) before the mask; 0: they stay */
     unsigned threads;        /* at most; small jobs use one */
     const struct kernel *kernel;
-    struct fused_found *found; /* written where the whole key and value are to be looked at; or NULL */
-    struct fused_taker taker;  /* then `context` is NULL, and heads are not side by side */
+    struct fused_found *found;      /* written where the whole key and value are to be looked at; or NULL */
+    struct fused_row_sink row_sink; /* then `context` is NULL, and heads are not side by side */
     struct work_progress progress;
 };
 

@@ -9,8 +9,8 @@
 enum {
     LEAST_PART = 256, /* keys or queries of a part, about */
     MOST_PARTS = 16,  /* and rounds: each starts its threads anew */
-    ROWS = 7,         /* of a thread's scratch beside its blocks: peak, seen, from, till, distance, slope, ones */
-    COLUMNS = 64,     /* that are loaded as doubles at once */
+    ROWS = 7, /* of a thread's scratch beside its blocks: row_maximum, any_allowed, from, till, distance, slope, ones */
+    COLUMNS = 64, /* that are loaded as doubles at once */
 };
 
 static const double LOG2_E = 1.4426950408889634;
@@ -309,8 +309,8 @@ struct tile {
     size_t key, keys;     /* the first of the keys, and how many */
     void *scores, *grad;  /* (KERNEL_KEYS, W) */
     void *bias, *slopes;  /* the same; only where there is an attn_mask or T5's table; a softcap */
-    void *peak;           /* (W), of no use here */
-    int32_t *seen;        /* (W), of no use here */
+    void *row_maximum;    /* (W), of no use here */
+    int32_t *any_allowed; /* (W), of no use here */
     int32_t *from, *till; /* (W) the keys that the lane's span holds, counted from `key` */
     void *distance, *slope;
     void *ones; /* (W) */
@@ -325,8 +325,8 @@ static struct tile open_tile(const struct plan *plan, char *scratch)
     at += plan->biased || plan->relative ? block : 0;
     tile.slopes = at;
     at += plan->adjustment.capped ? block : 0;
-    tile.peak = at;
-    tile.seen = (int32_t *)(void *)(at += plan->row);
+    tile.row_maximum = at;
+    tile.any_allowed = (int32_t *)(void *)(at += plan->row);
     tile.from = (int32_t *)(void *)(at += plan->row);
     tile.till = (int32_t *)(void *)(at += plan->row);
     tile.distance = at += plan->row;
@@ -334,8 +334,8 @@ static struct tile open_tile(const struct plan *plan, char *scratch)
     tile.ones = at + plan->row;
     for (size_t lane = 0; lane < plan->kernel->lanes; lane++)
         store_number(plan, 1, tile.ones, lane);
-    memset(tile.peak, 0, plan->row); /* kernels raise what is there */
-    memset(tile.seen, 0, plan->row);
+    memset(tile.row_maximum, 0, plan->row); /* kernels raise what is there */
+    memset(tile.any_allowed, 0, plan->row);
     return tile;
 }
 
@@ -454,7 +454,7 @@ static void adjust_scores(const struct plan *plan, const struct tile *tile, cons
     mark_spans(plan, tile);
     if (adjustment.capped)
         plan->kernel->cap_slopes(&adjustment, tile->keys, tile->scores, tile->slopes);
-    plan->kernel->adjust(&adjustment, tile->keys, tile->scores, tile->peak, tile->seen);
+    plan->kernel->adjust(&adjustment, tile->keys, tile->scores, tile->row_maximum, tile->any_allowed);
 }
 
 /* The scores of the tile, times *factor logits to the base 2; false where attn_mask hides it all. */
@@ -472,7 +472,7 @@ static bool make_scores(const struct plan *plan, const struct tile *tile, double
     if (bounded)
         mark_spans(plan, tile);
     plan->kernel->scores(&keys, 0, tile->keys, query, bounded ? tile->from : NULL, bounded ? tile->till : NULL,
-                         tile->scores, bounded ? tile->peak : NULL);
+                         tile->scores, bounded ? tile->row_maximum : NULL);
     if (adjusted)
         adjust_scores(plan, tile, !plain || plan->relative ? tile->bias : NULL);
     *factor = adjusted ? 1 : plan->factor;

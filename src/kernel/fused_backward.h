@@ -49,10 +49,10 @@ struct fused_backward_job {
     size_t queries;           /* Tq */
     size_t keys;              /* Tk */
     size_t d, d_v;            /* columns of one head */
-    const struct mask *mask;     /* as a fused_job has it, its queries are Tq; NULL: every query sees every key */
-    double scale;                /* one that fused_takes_scale takes */
-    double softcap;              /* 0: none */
-    unsigned threads;            /* at most; small jobs use one */
+    const struct mask *mask;  /* as a fused_job has it, its queries are Tq; NULL: every query sees every key */
+    double scale;             /* one that fused_takes_scale takes */
+    double softcap;           /* 0: none */
+    unsigned threads;         /* at most; small jobs use one */
     const struct kernel *kernel; /* one with `differentiate` */
     struct work_progress progress;
 };

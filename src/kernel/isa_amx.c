@@ -119,11 +119,6 @@ static size_t key_bytes(size_t d, size_t parts)
     return KERNEL_KEYS / KEY_STEP * slabs_of(d) * parts * SLAB_BYTES;
 }
 
-static size_t slabs_bytes(size_t d, size_t d_v, size_t parts)
-{
-    return d > MOST_COLUMNS || d_v > MOST_COLUMNS ? SIZE_MAX : key_bytes(d, parts) + key_bytes(d_v, parts);
-}
-
 /* Numbers of row `row` from `column` on that are there. */
 static size_t rest_of_row(size_t row, size_t rows, size_t column, size_t columns)
 {
@@ -195,34 +190,34 @@ static void unpack_and_release(const void *context, size_t lane, size_t count, s
 
 /* --- scores and values ------------------------------------------------------------------------------------------- */
 
-/* Masks `count` rows, the first of them key `key`, and finds their peak. */
-INLINE void keep_peak(bool masked, size_t key, size_t count, const int32_t *from, const int32_t *till, float *scores,
-                      float *peak)
+/* Masks `count` rows, the first of them key `key`, and finds their row maximum. */
+INLINE void keep_row_maximum(bool masked, size_t key, size_t count, const int32_t *from, const int32_t *till,
+                             float *scores, float *row_maximum)
 {
     UNROLLED (j, VECTORS) {
         vector *row = (vector *)scores + j;
-        vector most = ((const vector *)peak)[j];
+        vector most = ((const vector *)row_maximum)[j];
         for (size_t i = 0; i < count; i++, row += VECTORS) {
             if (masked)
                 *row = forbid(*row, key + i, from, till, j);
             most = (vector)_mm512_max_ps((__m512)*row, (__m512)most); /* of NaN and a number the second: larger() */
         }
-        ((vector *)peak)[j] = most;
+        ((vector *)row_maximum)[j] = most;
     }
 }
 
 INLINE void scores_of(size_t parts, const struct kernel_keys *keys, size_t first, size_t count, const void *query,
-                      const int32_t *from, const int32_t *till, float *scores, float *peak)
+                      const int32_t *from, const int32_t *till, float *scores, float *row_maximum)
 {
     const size_t slabs = slabs_of(keys->d), group = slabs * parts * SLAB_BYTES;
     const char *key = (const char *)keys->packed + first / KEY_STEP * group;
     for (size_t at = 0; at < count; at += KEY_STEP, key += group, scores += (size_t)KEY_STEP * LANES) {
         const size_t rows = count - at < KEY_STEP ? count - at : KEY_STEP;
         multiply_slabs(parts, parts, key, parts * SLAB_BYTES, query, slabs, scores);
-        if (peak != NULL && from != NULL)
-            keep_peak(true, at, rows, from, till, scores, peak);
-        else if (peak != NULL)
-            keep_peak(false, at, rows, from, till, scores, peak);
+        if (row_maximum != NULL && from != NULL)
+            keep_row_maximum(true, at, rows, from, till, scores, row_maximum);
+        else if (row_maximum != NULL)
+            keep_row_maximum(false, at, rows, from, till, scores, row_maximum);
     }
 }
 
@@ -248,61 +243,61 @@ INLINE void values_of(size_t parts, size_t weight_parts, const struct kernel_key
 /* --- tables ------------------------------------------------------------------------------------------------------ */
 
 /* What kernels of one dtype share. */
-#define OPERANDS(name, parts)                                                                                \
-    static size_t query_bytes_##name(size_t d)                                                               \
-    {                                                                                                        \
-        return pairs_bytes(d, parts);                                                                        \
-    }                                                                                                        \
-    static size_t keys_bytes_##name(size_t d, size_t d_v)                                                    \
-    {                                                                                                        \
-        return slabs_bytes(d, d_v, parts);                                                                   \
-    }                                                                                                        \
-    static void pack_##name(const void *query, size_t count, size_t d, double factor, void *packed)          \
-    {                                                                                                        \
-        pack_pairs((parts) == 2, query, count, d, factor, packed);                                           \
-    }                                                                                                        \
-    static void load_##name(const struct kernel_keys *keys)                                                  \
-    {                                                                                                        \
-        load_keys(parts, keys);                                                                              \
-    }                                                                                                        \
-    static void scores_##name(const struct kernel_keys *keys, size_t first, size_t count, const void *query, \
-                              const int32_t *from, const int32_t *till, void *scores, void *peak)            \
-    {                                                                                                        \
-        scores_of(parts, keys, first, count, query, from, till, scores, peak);                               \
+#define OPERANDS(name, parts)                                                                                   \
+    static size_t query_bytes_##name(size_t d)                                                                  \
+    {                                                                                                           \
+        return pairs_bytes(d, parts);                                                                           \
+    }                                                                                                           \
+    static size_t keys_bytes_##name(size_t d, size_t d_v)                                                       \
+    {                                                                                                           \
+        return d > MOST_COLUMNS || d_v > MOST_COLUMNS ? SIZE_MAX : key_bytes(d, parts) + key_bytes(d_v, parts); \
+    }                                                                                                           \
+    static void pack_##name(const void *query, size_t count, size_t d, double factor, void *packed)             \
+    {                                                                                                           \
+        pack_pairs((parts) == 2, query, count, d, factor, packed);                                              \
+    }                                                                                                           \
+    static void load_##name(const struct kernel_keys *keys)                                                     \
+    {                                                                                                           \
+        load_keys(parts, keys);                                                                                 \
+    }                                                                                                           \
+    static void scores_##name(const struct kernel_keys *keys, size_t first, size_t count, const void *query,    \
+                              const int32_t *from, const int32_t *till, void *scores, void *row_maximum)        \
+    {                                                                                                           \
+        scores_of(parts, keys, first, count, query, from, till, scores, row_maximum);                           \
     }
 
 /* name: of the table; operands: of the above. */
-#define KERNEL(table, operands, parts, id, weight_parts, one)                                                          \
-    static void softmax_##table(void *scores, size_t count, double factor, const void *peak, void *maximum, void *sum, \
-                                void *logs, void *rescale)                                                             \
-    {                                                                                                                  \
-        softmax_pairs(weight_parts, KEY_STEP, scores, count, factor, peak, maximum, sum, logs, rescale);               \
-    }                                                                                                                  \
-    static void values_##table(const struct kernel_keys *keys, size_t first, size_t count, const void *weights,        \
-                               const void *rescale, void *context)                                                     \
-    {                                                                                                                  \
-        values_of(parts, weight_parts, keys, first, count, weights, rescale, context);                                 \
-    }                                                                                                                  \
-    const struct kernel kernel_amx_##table = {                                                                         \
-        .name = "amx",                                                                                                 \
-        .dtype = (id),                                                                                                 \
-        .number = DTYPE_F32,                                                                                           \
-        KERNEL_PIECES,                                                                                                 \
-        .rows = COLUMNS,                                                                                               \
-        .task_queries = 512,                                                                                           \
-        .key_step = KEY_STEP,                                                                                          \
-        .folds = false,                                                                                                \
-        .one_part = (one),                                                                                             \
-        .weight_error = (weight_parts) == 1 ? 0x1p-8 : 0x1p-17,                                                        \
-        .query_bytes = query_bytes_##operands,                                                                         \
-        .keys_bytes = keys_bytes_##operands,                                                                           \
-        .pack_query = pack_##operands,                                                                                 \
-        .finite = finite_##operands,                                                                                   \
-        .load = load_##operands,                                                                                       \
-        .scores = scores_##operands,                                                                                   \
-        .softmax = softmax_##table,                                                                                    \
-        .values = values_##table,                                                                                      \
-        .unpack = unpack_and_release,                                                                                  \
+#define KERNEL(table, operands, parts, id, weight_parts, one)                                                      \
+    static void softmax_##table(void *scores, size_t count, double factor, const void *row_maximum, void *maximum, \
+                                void *sum, void *logs, void *rescale)                                              \
+    {                                                                                                              \
+        softmax_pairs(weight_parts, KEY_STEP, scores, count, factor, row_maximum, maximum, sum, logs, rescale);    \
+    }                                                                                                              \
+    static void values_##table(const struct kernel_keys *keys, size_t first, size_t count, const void *weights,    \
+                               const void *rescale, void *context)                                                 \
+    {                                                                                                              \
+        values_of(parts, weight_parts, keys, first, count, weights, rescale, context);                             \
+    }                                                                                                              \
+    const struct kernel kernel_amx_##table = {                                                                     \
+        .name = "amx",                                                                                             \
+        .dtype = (id),                                                                                             \
+        .number = DTYPE_F32,                                                                                       \
+        KERNEL_PIECES,                                                                                             \
+        .rows = COLUMNS,                                                                                           \
+        .task_queries = 512,                                                                                       \
+        .key_step = KEY_STEP,                                                                                      \
+        .prescales_query = false,                                                                                  \
+        .one_part = (one),                                                                                         \
+        .weight_error = (weight_parts) == 1 ? 0x1p-8 : 0x1p-17,                                                    \
+        .query_bytes = query_bytes_##operands,                                                                     \
+        .keys_bytes = keys_bytes_##operands,                                                                       \
+        .pack_query = pack_##operands,                                                                             \
+        .finite = finite_##operands,                                                                               \
+        .load = load_##operands,                                                                                   \
+        .scores = scores_##operands,                                                                               \
+        .softmax = softmax_##table,                                                                                \
+        .values = values_##table,                                                                                  \
+        .unpack = unpack_and_release,                                                                              \
     };
 
 FINITE(finite_bf16, uint16_t, 1 << 15, 1 << 7)

@@ -90,7 +90,7 @@ static void load(const struct kernel_keys *keys)
 /* --- scores ------------------------------------------------------------------------------------------------------ */
 
 INLINE void scores_tile(size_t rows, size_t at, const uint32_t *key, size_t width, const void *query, size_t depth,
-                        const int32_t *from, const int32_t *till, float *scores, float *peak)
+                        const int32_t *from, const int32_t *till, float *scores, float *row_maximum)
 {
     __m512 sums[ROWS][VECTORS];
     multiply_pairs(rows, 1, key + at * width, width, 1, query, depth, sums);
@@ -100,21 +100,21 @@ INLINE void scores_tile(size_t rows, size_t at, const uint32_t *key, size_t widt
                 sums[i][j] = (__m512)forbid((vector)sums[i][j], at + i, from, till, j);
             _mm512_store_ps(scores + (at + i) * LANES + j * VECTOR_LANES, sums[i][j]);
         }
-    if (peak != NULL)
+    if (row_maximum != NULL)
         UNROLLED (i, rows)
             UNROLLED (j, VECTORS) { /* of NaN and a number the second: larger() */
-                float *most = peak + j * VECTOR_LANES;
+                float *most = row_maximum + j * VECTOR_LANES;
                 _mm512_store_ps(most, _mm512_max_ps(sums[i][j], _mm512_load_ps(most)));
             }
 }
 
 static void scores(const struct kernel_keys *keys, size_t first, size_t count, const void *query, const int32_t *from,
-                   const int32_t *till, void *scores, void *peak)
+                   const int32_t *till, void *scores, void *row_maximum)
 {
     const size_t depth = pairs_of(keys->d), width = round_up(depth, SQUARE);
     const uint32_t *key = (const uint32_t *)keys->packed + first * width;
-#define WHOLE(rows, at) scores_tile(rows, at, key, width, query, depth, NULL, NULL, scores, peak)
-#define MASKED(rows, at) scores_tile(rows, at, key, width, query, depth, from, till, scores, peak)
+#define WHOLE(rows, at) scores_tile(rows, at, key, width, query, depth, NULL, NULL, scores, row_maximum)
+#define MASKED(rows, at) scores_tile(rows, at, key, width, query, depth, from, till, scores, row_maximum)
     if (from == NULL)
         FOR_TILES(count, WHOLE);
     else
@@ -153,37 +153,37 @@ INLINE void values_of(size_t parts, const struct kernel_keys *keys, size_t first
 
 FINITE(finite_bf16, uint16_t, 1 << 15, 1 << 7)
 
-#define KERNEL(table, parts)                                                                                           \
-    static void softmax_##table(void *scores, size_t count, double factor, const void *peak, void *maximum, void *sum, \
-                                void *logs, void *rescale)                                                             \
-    {                                                                                                                  \
-        softmax_pairs(parts, 2, scores, count, factor, peak, maximum, sum, logs, rescale);                             \
-    }                                                                                                                  \
-    static void values_##table(const struct kernel_keys *keys, size_t first, size_t count, const void *weights,        \
-                               const void *rescale, void *context)                                                     \
-    {                                                                                                                  \
-        values_of(parts, keys, first, count, weights, rescale, context);                                               \
-    }                                                                                                                  \
-    const struct kernel kernel_avx512bf16_##table = {                                                                  \
-        .name = "avx512bf16",                                                                                          \
-        .dtype = DTYPE_BF16,                                                                                           \
-        .number = DTYPE_F32,                                                                                           \
-        KERNEL_PIECES,                                                                                                 \
-        .rows = ROWS,                                                                                                  \
-        .task_queries = 128,                                                                                           \
-        .key_step = KEY_STEP,                                                                                          \
-        .folds = false,                                                                                                \
-        .one_part = (parts) == 1,                                                                                      \
-        .weight_error = (parts) == 1 ? 0x1p-8 : 0x1p-17,                                                               \
-        .query_bytes = query_bytes,                                                                                    \
-        .keys_bytes = keys_bytes,                                                                                      \
-        .pack_query = pack_query,                                                                                      \
-        .finite = finite_bf16,                                                                                         \
-        .load = load,                                                                                                  \
-        .scores = scores,                                                                                              \
-        .softmax = softmax_##table,                                                                                    \
-        .values = values_##table,                                                                                      \
-        .unpack = unpack,                                                                                              \
+#define KERNEL(table, parts)                                                                                       \
+    static void softmax_##table(void *scores, size_t count, double factor, const void *row_maximum, void *maximum, \
+                                void *sum, void *logs, void *rescale)                                              \
+    {                                                                                                              \
+        softmax_pairs(parts, 2, scores, count, factor, row_maximum, maximum, sum, logs, rescale);                  \
+    }                                                                                                              \
+    static void values_##table(const struct kernel_keys *keys, size_t first, size_t count, const void *weights,    \
+                               const void *rescale, void *context)                                                 \
+    {                                                                                                              \
+        values_of(parts, keys, first, count, weights, rescale, context);                                           \
+    }                                                                                                              \
+    const struct kernel kernel_avx512bf16_##table = {                                                              \
+        .name = "avx512bf16",                                                                                      \
+        .dtype = DTYPE_BF16,                                                                                       \
+        .number = DTYPE_F32,                                                                                       \
+        KERNEL_PIECES,                                                                                             \
+        .rows = ROWS,                                                                                              \
+        .task_queries = 128,                                                                                       \
+        .key_step = KEY_STEP,                                                                                      \
+        .prescales_query = false,                                                                                  \
+        .one_part = (parts) == 1,                                                                                  \
+        .weight_error = (parts) == 1 ? 0x1p-8 : 0x1p-17,                                                           \
+        .query_bytes = query_bytes,                                                                                \
+        .keys_bytes = keys_bytes,                                                                                  \
+        .pack_query = pack_query,                                                                                  \
+        .finite = finite_bf16,                                                                                     \
+        .load = load,                                                                                              \
+        .scores = scores,                                                                                          \
+        .softmax = softmax_##table,                                                                                \
+        .values = values_##table,                                                                                  \
+        .unpack = unpack,                                                                                          \
     };
 
 KERNEL(bf16, 2)

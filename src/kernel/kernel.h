@@ -78,16 +78,16 @@ struct kernel_adjustment {
 };
 
 struct kernel {
-    const char *name;    /* of the instruction set, as ATTN_ISA has it: "avx2" */
-    enum dtype dtype;    /* of query, key and value: F32, F64, F16 or BF16 */
-    enum dtype number;   /* of scores, weights, sums and context: F32 or F64 */
-    size_t lanes;        /* W, KERNEL_LEAST_LANES .. KERNEL_MOST_LANES */
-    size_t rows;         /* of the largest tile of sums */
-    size_t task_queries; /* that are worth a task: how often what `load` makes is used */
-    size_t key_step;     /* of a block, parts are cut off at multiples of it; divides KERNEL_KEYS */
-    bool folds;          /* pack_query may multiply by any factor; else by 1 or -1 alone, which is exact */
-    bool one_part;       /* weights are rounded to a number of the dtype: faster, less exact */
-    double weight_error; /* relative, of a weight rounded to one or two parts of the dtype; 0: to a number */
+    const char *name;     /* of the instruction set, as ATTN_ISA has it: "avx2" */
+    enum dtype dtype;     /* of query, key and value: F32, F64, F16 or BF16 */
+    enum dtype number;    /* of scores, weights, sums and context: F32 or F64 */
+    size_t lanes;         /* W, KERNEL_LEAST_LANES .. KERNEL_MOST_LANES */
+    size_t rows;          /* of the largest tile of sums */
+    size_t task_queries;  /* that are worth a task: how often what `load` makes is used */
+    size_t key_step;      /* of a block, parts are cut off at multiples of it; divides KERNEL_KEYS */
+    bool prescales_query; /* pack_query may multiply by any factor; else by 1 or -1 alone, which is exact */
+    bool one_part;        /* weights are rounded to a number of the dtype: faster, less exact */
+    double weight_error;  /* relative, of a weight rounded to one or two parts of the dtype; 0: to a number */
 
     /* --- attention ---- */
 
@@ -109,44 +109,45 @@ struct kernel {
     void (*load)(const struct kernel_keys *keys);
 
     /* scores[j][lane] = key[first + j] . query[lane], minus infinity where j is not in from[lane] .. till[lane] - 1;
-     * the lane's peak grows to the largest of them.
-     *   first       a multiple of key_step; first + count is at most keys->count
-     *   query       packed by pack_query
-     *   from, till  (W) which of these keys each lane may see, or both NULL: all
-     *   scores      (count, W) written; there is room for KERNEL_KEYS rows, which may be written too
-     *   peak        (W) updated; or NULL, with from and till NULL: the products alone, for `adjust` */
+     * the lane's row maximum grows to the largest of them.
+     *   first        a multiple of key_step; first + count is at most keys->count
+     *   query        packed by pack_query
+     *   from, till   (W) which of these keys each lane is allowed, or both NULL: all
+     *   scores       (count, W) written; there is room for KERNEL_KEYS rows, which may be written too
+     *   row_maximum  (W) updated; or NULL, with from and till NULL: the products alone, for `adjust` */
     void (*scores)(const struct kernel_keys *keys, size_t first, size_t count, const void *query, const int32_t *from,
-                   const int32_t *till, void *scores, void *peak);
+                   const int32_t *till, void *scores, void *row_maximum);
 
-    /* What the adjustment makes of scores; the peak grows as above. A lane is seen, -1, once it has been allowed a key,
-     * whatever the score of that; else seen stays as it is.
-     *   scores  (count, W) updated
-     *   peak    (W) updated
-     *   seen    (W) updated */
-    void (*adjust)(const struct kernel_adjustment *adjustment, size_t count, void *scores, void *peak, int32_t *seen);
+    /* What the adjustment makes of scores; the row maximum grows as above. any_allowed becomes -1 once the lane has
+     * been allowed a key, whatever the score of that; else it stays as it is.
+     *   scores       (count, W) updated
+     *   row_maximum  (W) updated
+     *   any_allowed  (W) updated */
+    void (*adjust)(const struct kernel_adjustment *adjustment, size_t count, void *scores, void *row_maximum,
+                   int32_t *any_allowed);
 
-    /* One step of the running softmax to the base 2, with next = peak, or the lowest finite number where the peak is
-     * minus infinity (a lane that has seen no key yet: minus infinity less itself would be NaN). Scores become weights
-     * 2^((scores - next) factor), the sum so far shrinks by rescale = 2^((maximum - next) factor) and takes the sum of
-     * the new weights in, and the maximum becomes the next. The largest score weighs exactly 1, one of minus infinity
-     * exactly 0, as does one whose weight is below 2^-125 (float) or 2^-1021 (double); where next is the maximum,
-     * rescale is exactly 1. Where both are plus infinity the result is NaN.
+    /* One step of the running softmax to the base 2, with next = row_maximum, or the lowest finite number where that is
+     * minus infinity (a lane that has been allowed no key yet: minus infinity less itself would be NaN). Scores become
+     * weights 2^((scores - next) factor), the sum so far shrinks by rescale = 2^((maximum - next) factor) and takes the
+     * sum of the new weights in, and the running maximum becomes the next. The largest score weighs exactly 1, one of
+     * minus infinity exactly 0, as does one whose weight is below 2^-125 (float) or 2^-1021 (double); where next is the
+     * maximum, rescale is exactly 1. Where both are plus infinity the result is NaN.
      *
      * The difference comes before the product: so the error is relative to it, however large the scores are. The new
      * weights are summed apart from those so far: so the error grows with the number of steps, not of keys.
      *
      * logs, where it is not NULL, is the sum of weight x log2(weight), relative to the maximum as the sum is: none of
      * its terms is above 0, so that none takes digits from another.
-     *   scores   (count, W), with room for KERNEL_KEYS rows, replaced by the weights in the kernel's own layout, which
-     *            `values` reads; count may be 0
-     *   factor   above 0
-     *   peak     (W) at least the maximum
-     *   maximum  (W) updated
-     *   sum      (W) updated
-     *   logs     (W) updated, or NULL
-     *   rescale  (W) written */
-    void (*softmax)(void *scores, size_t count, double factor, const void *peak, void *maximum, void *sum, void *logs,
-                    void *rescale);
+     *   scores       (count, W), with room for KERNEL_KEYS rows, replaced by the weights in the kernel's own layout,
+     *                which `values` reads; count may be 0
+     *   factor       above 0
+     *   row_maximum  (W) at least the maximum
+     *   maximum      (W) the running one, updated
+     *   sum          (W) updated
+     *   logs         (W) updated, or NULL
+     *   rescale      (W) written */
+    void (*softmax)(void *scores, size_t count, double factor, const void *row_maximum, void *maximum, void *sum,
+                    void *logs, void *rescale);
 
     /* context[c][lane] = context[c][lane] rescale[lane] + sum over j of value[first + j][c] weights[j][lane].
      *   first, count  as the scores were made

@@ -39,7 +39,7 @@ enum { STRETCH = 256, STRETCH_KEYS = 24 };
 /* A stretch of `depth` columns; its sums are added to what scores holds where `add` says so. The rest as in the table,
  * but that a row of key is d long. */
 INLINE void scores_tile(size_t rows, size_t at, const number *key, size_t d, const number *query, size_t depth,
-                        bool add, const int32_t *first, const int32_t *end, number *scores, number *peak)
+                        bool add, const int32_t *first, const int32_t *end, number *scores, number *row_maximum)
 {
     vector sums[ROWS][VECTORS];
     const number *keys = key + at * d;
@@ -54,7 +54,7 @@ INLINE void scores_tile(size_t rows, size_t at, const number *key, size_t d, con
                 sums[i][j] = forbid(sums[i][j], at + i, first, end, j);
             ((vector *)(scores + (at + i) * LANES))[j] = sums[i][j];
         }
-    if (peak == NULL)
+    if (row_maximum == NULL)
         return;
     /* The largest by pairs, in sums[0]: one after another, each would wait for the one before. */
     keep_larger(rows, 1, sums);
@@ -62,19 +62,19 @@ INLINE void scores_tile(size_t rows, size_t at, const number *key, size_t d, con
     keep_larger(rows, 4, sums);
     keep_larger(rows, 8, sums);
     UNROLLED (j, VECTORS)
-        ((vector *)peak)[j] = larger(sums[0][j], ((const vector *)peak)[j]);
+        ((vector *)row_maximum)[j] = larger(sums[0][j], ((const vector *)row_maximum)[j]);
 }
 
-/* Keys from .. from + count through all stretches; the last one masks and finds the peak. */
+/* Keys from .. from + count through all stretches; the last one masks and finds the row maximum. */
 static void score_keys(const number *key, size_t from, size_t count, size_t d, const number *query,
-                       const int32_t *first, const int32_t *end, number *scores, number *peak)
+                       const int32_t *first, const int32_t *end, number *scores, number *row_maximum)
 {
-#define WHOLE(rows, at) scores_tile(rows, from + (at), key, d, query, depth, k > 0, NULL, NULL, scores, peak)
-#define MASKED(rows, at) scores_tile(rows, from + (at), key, d, query, depth, k > 0, first, end, scores, peak)
+#define WHOLE(rows, at) scores_tile(rows, from + (at), key, d, query, depth, k > 0, NULL, NULL, scores, row_maximum)
+#define MASKED(rows, at) scores_tile(rows, from + (at), key, d, query, depth, k > 0, first, end, scores, row_maximum)
 #define PRODUCTS(rows, at) scores_tile(rows, from + (at), key, d, query, depth, k > 0, NULL, NULL, scores, NULL)
     for (size_t k = 0, depth; k < d; k += depth, key += depth, query += depth * LANES) {
         depth = d - k < STRETCH ? d - k : STRETCH;
-        if (peak == NULL || k + depth < d)
+        if (row_maximum == NULL || k + depth < d)
             FOR_TILES(count, PRODUCTS);
         else if (first == NULL)
             FOR_TILES(count, WHOLE);
@@ -87,17 +87,17 @@ static void score_keys(const number *key, size_t from, size_t count, size_t d, c
 }
 
 static void scores_of(const number *key, size_t keys, size_t d, const number *query, const int32_t *from,
-                      const int32_t *till, number *scores, number *peak)
+                      const int32_t *till, number *scores, number *row_maximum)
 {
     const size_t most = d > STRETCH ? STRETCH_KEYS : keys;
     for (size_t first = 0; first < keys; first += most)
-        score_keys(key, first, keys - first < most ? keys - first : most, d, query, from, till, scores, peak);
+        score_keys(key, first, keys - first < most ? keys - first : most, d, query, from, till, scores, row_maximum);
 }
 
 static void scores(const struct kernel_keys *keys, size_t first, size_t count, const void *query, const int32_t *from,
-                   const int32_t *till, void *scores, void *peak)
+                   const int32_t *till, void *scores, void *row_maximum)
 {
-    scores_of((const number *)keys->key + first * keys->d, count, keys->d, query, from, till, scores, peak);
+    scores_of((const number *)keys->key + first * keys->d, count, keys->d, query, from, till, scores, row_maximum);
 }
 
 /* --- softmax ----------------------------------------------------------------------------------------------------- */
@@ -126,13 +126,13 @@ INLINE vector joined(vector total[SUMS][VECTORS], size_t j)
     return (total[0][j] + total[1][j]) + (total[2][j] + total[3][j]);
 }
 
-INLINE void softmax_rows(bool has_logs, void *scores, size_t count, double factor, const void *peak, void *maximum,
-                         void *sum, void *logs, void *rescale)
+INLINE void softmax_rows(bool has_logs, void *scores, size_t count, double factor, const void *row_maximum,
+                         void *maximum, void *sum, void *logs, void *rescale)
 {
     const vector scale = broadcast((number)factor), lowest = broadcast(-NUMBER_MAX);
     vector most[VECTORS], step[VECTORS], total[SUMS][VECTORS], total_logs[SUMS][VECTORS];
     UNROLLED (j, VECTORS) {
-        const vector next = ((const vector *)peak)[j];
+        const vector next = ((const vector *)row_maximum)[j];
         most[j] = select_vector(next < lowest, lowest, next);
         UNROLLED (k, SUMS)
             total[k][j] = total_logs[k][j] = (vector){0};
@@ -158,13 +158,13 @@ INLINE void softmax_rows(bool has_logs, void *scores, size_t count, double facto
     }
 }
 
-static void softmax(void *scores, size_t count, double factor, const void *peak, void *maximum, void *sum, void *logs,
-                    void *rescale)
+static void softmax(void *scores, size_t count, double factor, const void *row_maximum, void *maximum, void *sum,
+                    void *logs, void *rescale)
 {
     if (logs != NULL)
-        softmax_rows(true, scores, count, factor, peak, maximum, sum, logs, rescale);
+        softmax_rows(true, scores, count, factor, row_maximum, maximum, sum, logs, rescale);
     else
-        softmax_rows(false, scores, count, factor, peak, maximum, sum, NULL, rescale);
+        softmax_rows(false, scores, count, factor, row_maximum, maximum, sum, NULL, rescale);
 }
 
 /* --- values ------------------------------------------------------------------------------------------------------ */
@@ -282,9 +282,9 @@ static void load_nothing(const struct kernel_keys *keys)
 #define TEXT_OF(isa) TEXT(isa)
 
 /* What all tables of this source have. */
-#define VECTOR_KERNEL                                                                                           \
-    KERNEL_PIECES, .name = TEXT_OF(ISA), .rows = ROWS, .key_step = KEY_STEP, .folds = true, .softmax = softmax, \
-                   .unpack = unpack
+#define VECTOR_KERNEL                                                                                 \
+    KERNEL_PIECES, .name = TEXT_OF(ISA), .rows = ROWS, .key_step = KEY_STEP, .prescales_query = true, \
+                   .softmax = softmax, .unpack = unpack
 
 #ifdef DOUBLES
 #define OWN(isa) TABLE_OF(isa, _f64)
@@ -358,10 +358,10 @@ static struct kernel_keys widened(const struct kernel_keys *keys)
 }
 
 static void scores_widened(const struct kernel_keys *keys, size_t first, size_t count, const void *query,
-                           const int32_t *from, const int32_t *till, void *rows, void *peak)
+                           const int32_t *from, const int32_t *till, void *rows, void *row_maximum)
 {
     const struct kernel_keys wide = widened(keys);
-    scores(&wide, first, count, query, from, till, rows, peak);
+    scores(&wide, first, count, query, from, till, rows, row_maximum);
 }
 
 static void values_widened(const struct kernel_keys *keys, size_t first, size_t count, const void *weights,

@@ -177,13 +177,14 @@ INLINE void weigh_pair(size_t parts, bool logs, const float *scores, __m512 most
 /* The weights are where the scores were: rows of pairs, as many as whole steps of `step` keys have, with zeros behind
  * the last key. */
 INLINE void softmax_rows(size_t parts, size_t step, bool has_logs, float *scores, size_t count, double factor,
-                         const float *peak, float *maximum, float *sum, float *logs, float *rescale)
+                         const float *row_maximum, float *maximum, float *sum, float *logs, float *rescale)
 {
     const __m512 scale = _mm512_set1_ps((float)factor);
     __m512 most[VECTORS], moved[VECTORS], total[VECTORS][2], total_logs[VECTORS][2];
     UNROLLED (j, VECTORS) {
         const size_t lane = j * VECTOR_LANES;
-        most[j] = _mm512_max_ps(_mm512_set1_ps(-FLT_MAX), _mm512_load_ps(peak + lane)); /* NaN stays: the second */
+        most[j] =
+            _mm512_max_ps(_mm512_set1_ps(-FLT_MAX), _mm512_load_ps(row_maximum + lane)); /* NaN stays: the second */
         total[j][0] = total[j][1] = total_logs[j][0] = total_logs[j][1] = _mm512_setzero_ps();
         moved[j] = (_mm512_load_ps(maximum + lane) - most[j]) * scale;
         _mm512_store_ps(rescale + lane, weight(moved[j]));
@@ -213,11 +214,11 @@ INLINE void softmax_rows(size_t parts, size_t step, bool has_logs, float *scores
     }
 }
 
-INLINE void softmax_pairs(size_t parts, size_t step, float *scores, size_t count, double factor, const float *peak,
-                          float *maximum, float *sum, float *logs, float *rescale)
+INLINE void softmax_pairs(size_t parts, size_t step, float *scores, size_t count, double factor,
+                          const float *row_maximum, float *maximum, float *sum, float *logs, float *rescale)
 {
     if (logs != NULL)
-        softmax_rows(parts, step, true, scores, count, factor, peak, maximum, sum, logs, rescale);
+        softmax_rows(parts, step, true, scores, count, factor, row_maximum, maximum, sum, logs, rescale);
     else
-        softmax_rows(parts, step, false, scores, count, factor, peak, maximum, sum, NULL, rescale);
+        softmax_rows(parts, step, false, scores, count, factor, row_maximum, maximum, sum, NULL, rescale);
 }

@@ -294,8 +294,8 @@ static size_t packed_bytes(size_t rows)
 INLINE vector forbid(vector scores, size_t key, const int32_t *first, const int32_t *end, size_t j)
 {
     const integers index = (whole)key - (integers){0};
-    const integers seen = (index >= load_marks(first, j)) & (index < load_marks(end, j));
-    return select_vector(seen, scores, broadcast(-INFINITY));
+    const integers allowed = (index >= load_marks(first, j)) & (index < load_marks(end, j));
+    return select_vector(allowed, scores, broadcast(-INFINITY));
 }
 
 /* --- attn_mask --------------------------------------------------------------------------------------------------- */
@@ -326,7 +326,7 @@ INLINE vector held(vector x)
 
 /* capped, biased and sloped are constants where this is inlined: a feature that is not there costs nothing. */
 INLINE void adjust_numbers(bool capped, bool biased, bool sloped, const struct kernel_adjustment *adjustment,
-                           size_t keys, number *scores, number *peak, int32_t *seen)
+                           size_t keys, number *scores, number *row_maximum, int32_t *any_allowed)
 {
     const naturals magnitude = ~(naturals)broadcast(-0.0f);
     const vector factor = broadcast((number)adjustment->factor);
@@ -336,8 +336,8 @@ INLINE void adjust_numbers(bool capped, bool biased, bool sloped, const struct k
         const integers first = load_marks(adjustment->first, j), end = load_marks(adjustment->end, j);
         const vector distance = sloped ? ((const vector *)adjustment->distance)[j] : (vector){0};
         const vector slope = sloped ? -((const vector *)adjustment->slope)[j] : (vector){0};
-        vector most = ((const vector *)peak)[j];
-        integers any = load_marks(seen, j);
+        vector most = ((const vector *)row_maximum)[j];
+        integers any = load_marks(any_allowed, j);
         vector *row = (vector *)scores + j;
         for (size_t i = 0; i < keys; i++, row += VECTORS) {
             const integers index = (whole)i - (integers){0};
@@ -361,18 +361,19 @@ INLINE void adjust_numbers(bool capped, bool biased, bool sloped, const struct k
             *row = select_vector(allowed, score, broadcast(-INFINITY));
             most = larger(*row, most);
         }
-        ((vector *)peak)[j] = most;
-        store_marks(any, seen, j);
+        ((vector *)row_maximum)[j] = most;
+        store_marks(any, any_allowed, j);
     }
 }
 
-static void adjust(const struct kernel_adjustment *adjustment, size_t count, void *scores, void *peak, int32_t *seen)
+static void adjust(const struct kernel_adjustment *adjustment, size_t count, void *scores, void *row_maximum,
+                   int32_t *any_allowed)
 {
     const int kind = 4 * adjustment->capped + 2 * (adjustment->bias != NULL) + (adjustment->slope != NULL);
     switch (kind) {
-#define KIND(capped, biased, sloped)                                                   \
-    case 4 * (capped) + 2 * (biased) + (sloped):                                       \
-        adjust_numbers(capped, biased, sloped, adjustment, count, scores, peak, seen); \
+#define KIND(capped, biased, sloped)                                                                 \
+    case 4 * (capped) + 2 * (biased) + (sloped):                                                     \
+        adjust_numbers(capped, biased, sloped, adjustment, count, scores, row_maximum, any_allowed); \
         break
         KIND(0, 0, 0);
         KIND(0, 0, 1);

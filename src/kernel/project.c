@@ -35,11 +35,6 @@ static size_t all_rows(const struct project_job *projection)
     return projection->items * projection->rows;
 }
 
-static size_t at_least_one(size_t count)
-{
-    return count > 0 ? count : 1;
-}
-
 /* Returns the bytes of its scratch; SIZE_MAX where no size_t holds them. */
 static size_t make_plan(struct plan *plan, const struct project_job *projection)
 {
@@ -51,7 +46,7 @@ static size_t make_plan(struct plan *plan, const struct project_job *projection)
     plan->counter.total = (double)all_rows(projection) * (double)panels;
     size_t packed;
     plan->panel_bytes = work_bytes(projection->d_in, lanes, plan->size);
-    const size_t most = at_least_one(PIECE_BYTES / plan->panel_bytes);
+    const size_t most = memory_larger(PIECE_BYTES / plan->panel_bytes, 1);
     plan->task_panels = memory_smaller(TASK_PANELS, most);
     plan->piece_panels = memory_smaller(panels, most / plan->task_panels * plan->task_panels * plan->threads);
     if (!memory_multiply(plan->panel_bytes, plan->piece_panels, &packed))
@@ -215,16 +210,6 @@ static void project_task(void *context, size_t task, unsigned thread)
     work_count(&plan->counter, rows * (end - first), thread);
 }
 
-/* All rows by the panels first .. end. */
-static void project_piece(struct plan *plan, size_t first, size_t end)
-{
-    plan->first = first;
-    plan->end = end;
-    const size_t blocks = work_ceil_divide(all_rows(plan->projection), TASK_ROWS);
-    threads_run(plan->threads, piece_chunks(plan), pack_chunk, plan);
-    threads_run(plan->threads, blocks * piece_chunks(plan), project_task, plan);
-}
-
 enum status project_compute(const struct project_job *projection, struct error *error)
 {
     struct plan plan;
@@ -234,8 +219,12 @@ enum status project_compute(const struct project_job *projection, struct error *
     if (plan.packed == NULL)
         return error->status;
     plan.own = plan.packed + plan.piece_panels * plan.panel_bytes;
-    for (size_t first = 0; first < plan.panels; first += plan.piece_panels)
-        project_piece(&plan, first, memory_smaller(first + plan.piece_panels, plan.panels));
+    const size_t blocks = work_ceil_divide(all_rows(projection), TASK_ROWS);
+    for (; plan.first < plan.panels; plan.first += plan.piece_panels) {
+        plan.end = memory_smaller(plan.first + plan.piece_panels, plan.panels);
+        threads_run(plan.threads, piece_chunks(&plan), pack_chunk, &plan);
+        threads_run(plan.threads, blocks * piece_chunks(&plan), project_task, &plan);
+    }
     arena_free(&arena);
     work_end(&projection->progress);
     return STATUS_OK;

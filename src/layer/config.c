@@ -180,7 +180,7 @@ enum status config_images(const struct config *config, const struct family_row *
     *type = NULL;
     if (!cJSON_IsString(whole) || !text_has_word(family->images, whole->valuestring))
         return STATUS_OK;
-    *type = arena_text(arena, whole->valuestring, strlen(whole->valuestring), error);
+    *type = arena_copy(arena, whole->valuestring, error);
     return *type == NULL ? error->status : STATUS_OK;
 }
 

@@ -4,7 +4,7 @@
 #define ATTN_LAYER_CONFIG_H
 
 #include "layer/facts.h"
-#include "layer/part.h"
+#include "layer/module.h"
 #include "model/family.h"
 
 struct cJSON;

@@ -486,13 +486,6 @@ static const struct {
             {"relative_distance", add_distance},
             {"packing", add_packing}};
 
-static void add_rest(const struct config_reading *reading)
-{
-    for (size_t i = 0; i < sizeof REST / sizeof REST[0]; i++)
-        if (REST[i].setting == NULL || !config_is_told(reading, REST[i].setting))
-            REST[i].add(reading);
-}
-
 enum status config_facts(const struct config *config, const struct family_row *family,
                          const struct config_module *module, struct arena *arena, struct layer_facts *facts,
                          struct error *error)
@@ -512,6 +505,8 @@ enum status config_facts(const struct config *config, const struct family_row *f
     const bool slides = add_masks(&reading);
     add_scale(&reading, slides);
     config_rope(&reading, slides);
-    add_rest(&reading);
+    for (size_t i = 0; i < sizeof REST / sizeof REST[0]; i++)
+        if (REST[i].setting == NULL || !config_is_told(&reading, REST[i].setting))
+            REST[i].add(&reading);
     return error->status;
 }

@@ -33,8 +33,8 @@ enum status layer_facts_add(struct layer_facts *facts, const struct layer_fact *
     if (place == LAYER_FACTS)
         return error_system(error, 0, "more than %d settings of a layer", LAYER_FACTS);
     struct layer_fact kept = *fact;
-    kept.text = arena_text(arena, fact->text, strlen(fact->text), error);
-    kept.key = fact->key != NULL ? arena_text(arena, fact->key, strlen(fact->key), error) : NULL;
+    kept.text = arena_copy(arena, fact->text, error);
+    kept.key = fact->key != NULL ? arena_copy(arena, fact->key, error) : NULL;
     if (kept.text == NULL || (fact->key != NULL && kept.key == NULL))
         return error->status;
     facts->facts[place] = kept;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of a module before its numbers are: settings, as options and results have them, and who says each. */
+/* The settings of a module, as options and results have them, and the source of each. */
 #ifndef ATTN_LAYER_FACTS_H
 #define ATTN_LAYER_FACTS_H
 
@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* Who says it; the word stands in tables of facts. Of two that speak, the later in this list is believed. */
+/* The source of a fact, and its word in tables of facts. A later source in this list overrules an earlier one. */
 #define FACT_SOURCES(ROW)        \
     ROW(FACT_DEFAULT, "default") \
     ROW(FACT_ROW, "family")      \
@@ -27,14 +27,14 @@ struct layer_fact {
 
 enum { LAYER_FACTS = 40 };
 
-/* In the order in which they were added; a setting stands there once. Starts as {0}. */
+/* In the order in which they were added, each setting once. Starts as {0}. */
 struct layer_facts {
     struct layer_fact facts[LAYER_FACTS];
     size_t count;
 };
 
-/* Adds a fact; its text and key are copied into the arena, its setting is not. One of that setting that is there
- * already is replaced, unless its source is the stronger one. STATUS_SYSTEM where memory is short. */
+/* Adds a fact, or replaces the one of that setting unless its source is stronger. Text and key are copied into the
+ * arena, the setting's name is not. STATUS_SYSTEM where memory is short. */
 enum status layer_facts_add(struct layer_facts *facts, const struct layer_fact *fact, struct arena *arena,
                             struct error *error);
 

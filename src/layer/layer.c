@@ -3,7 +3,6 @@
 
 #include "cli/option_text.h"
 #include "layer/reading.h"
-#include "layer/warnings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +33,7 @@ static enum status add_options(const struct reading *reading, struct layer_facts
         if (!reading_is_told(reading, IDS[i]))
             continue;
         options_setting_name(IDS[i], name, sizeof name);
-        const char *setting = arena_text(reading->arena, name, strlen(name), reading->error);
+        const char *setting = arena_copy(reading->arena, name, reading->error);
         if (setting == NULL)
             return reading->error->status;
         const struct layer_fact fact = {setting, option_text(reading->options, IDS[i], text), FACT_OPTION, NULL};

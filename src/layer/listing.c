@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "layer/warnings.h"
+#include "layer/reading.h"
 
 #include <string.h>
 
@@ -21,13 +21,13 @@ static const char *pattern_of(const struct reading *reading, const struct layer_
 }
 
 /* The columns of a head of query by the shapes of the tensors; 0 where they do not tell. */
-static size_t columns_of(const struct module_tensors *tensors, const struct checkpoint_tensor *looks,
+static size_t columns_of(const struct module_tensors *tensors, const struct named_tensor *const *looks,
                          const struct unpack_plan *plan, bool turned)
 {
     const size_t kv_heads = plan->kv_heads > 0 ? plan->kv_heads : plan->heads;
     for (size_t i = 0; i < tensors->count && plan->heads > 0; i++) {
         const char *name = tensors->tensors[i].standard;
-        const size_t rows = looks[i].bytes.shape[turned ? 1 : 0];
+        const size_t rows = looks[i]->bytes.shape[turned ? 1 : 0];
         if (strcmp(name, "W_query.weight") == 0 || strcmp(name, "W_query_b.weight") == 0)
             return rows / plan->heads;
         if (strcmp(name, "in_proj.weight") == 0)
@@ -37,13 +37,13 @@ static size_t columns_of(const struct module_tensors *tensors, const struct chec
 }
 
 /* The columns of the inputs, by the weight that makes query of them; 0 where there is none. */
-static size_t width_of(const struct module_tensors *tensors, const struct checkpoint_tensor *looks, bool turned)
+static size_t width_of(const struct module_tensors *tensors, const struct named_tensor *const *looks, bool turned)
 {
     static const char *const FIRST[] = {"W_query.weight", "W_query_a.weight", "in_proj.weight"};
     for (size_t i = 0; i < tensors->count; i++)
         for (size_t k = 0; k < sizeof FIRST / sizeof FIRST[0]; k++)
             if (strcmp(tensors->tensors[i].standard, FIRST[k]) == 0)
-                return looks[i].bytes.shape[turned ? 0 : 1];
+                return looks[i]->bytes.shape[turned ? 0 : 1];
     return 0;
 }
 
@@ -62,7 +62,7 @@ static bool pass_over(const struct reading *reading, struct listed_row *row)
 static enum status look(const struct reading *reading, const struct layer_module *module, struct listed_row *row)
 {
     struct module_tensors tensors;
-    struct checkpoint_tensor looks[MODULE_TENSORS];
+    const struct named_tensor *looks[MODULE_TENSORS];
     struct unpack_plan plan = {0};
     row->path = pattern_of(reading, module);
     if (row->path == NULL)
@@ -73,8 +73,8 @@ static enum status look(const struct reading *reading, const struct layer_module
     for (size_t i = 0; i < tensors.count; i++) {
         if (checkpoint_look(&reading->checkpoint, tensors.tensors[i].name, &looks[i], reading->error) != STATUS_OK)
             return reading->error->status;
-        const enum dtype dtype = looks[i].bytes.dtype; /* of another one a number takes a byte or less */
-        row->bytes += (double)looks[i].count * (double)(dtype == DTYPE_COUNT ? 1 : dtype_size(dtype));
+        const enum dtype dtype = looks[i]->bytes.dtype; /* of another one a number takes a byte or less */
+        row->bytes += (double)looks[i]->count * (double)(dtype == DTYPE_COUNT ? 1 : dtype_size(dtype));
     }
     row->cross = module->cross;
     row->heads = plan.heads;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What is in a checkpoint: its attention modules, a row for each run of layers that are alike. */
+/* The attention modules of a checkpoint: one row for all layers that are alike. */
 #ifndef ATTN_LAYER_LISTING_H
 #define ATTN_LAYER_LISTING_H
 
 #include "layer/layer.h"
 
-/* Layers of one stack of modules that are alike, one after another or every so often. */
+/* Layers of one stack whose modules are alike. */
 struct listed_row {
     const char *path; /* of its modules, N where the layer's number stands: "model.layers.N.self_attn" */
     size_t *layers;   /* (count) ascending; MODULE_NO_LAYER where the module is of no layer */
@@ -16,7 +16,7 @@ struct listed_row {
     size_t d_in;                     /* columns of its inputs; 0 where the tensors do not tell */
     double bytes;                    /* that are read for one */
     struct layer_facts facts;        /* of the first; the others say the same */
-    char why[160];                   /* attn does not know how it is computed, up to the first ';'; else "" */
+    char why[160];                   /* the error of a module that attn cannot compute, up to the first ';'; else "" */
 };
 
 struct listing {

@@ -209,11 +209,6 @@ static void name_text(struct layer_module *modules, size_t count)
         modules[i].part = modules[i].part == PART_ONLY ? PART_TEXT : modules[i].part;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Modules that share their layer are counted for each of them: their prefixes in order. */
 static enum status sort_prefixes(struct module_list *list, struct arena *arena, struct error *error)
 {
@@ -223,8 +218,7 @@ static enum status sort_prefixes(struct module_list *list, struct arena *arena, 
         return error->status;
     for (size_t i = 0; i < list->count; i++)
         list->prefixes[i] = list->modules[i].prefix;
-    if (list->count > 0)
-        qsort(list->prefixes, list->count, sizeof list->prefixes[0], by_text);
+    text_sort(list->prefixes, list->count, sizeof list->prefixes[0]);
     return STATUS_OK;
 }
 
@@ -393,8 +387,7 @@ static enum status none(const struct checkpoint *checkpoint, struct error *error
     for (size_t i = 0; i < checkpoint->count; i++)
         for (size_t end = 0; end < sizeof ENDS / sizeof ENDS[0]; end++) {
             const char *name = checkpoint->names[i].text;
-            const size_t length = strlen(name), last = strlen(ENDS[end]);
-            if (length > last && strcmp(name + length - last, ENDS[end]) == 0)
+            if (text_ends_in(name, ENDS[end]))
                 return error_usage(error,
                                    "%s: %.200s: quantized weights, which are not read; dequantize them first: load the "
                                    "model in bfloat16 and save it by save_pretrained",
@@ -450,7 +443,7 @@ static enum status add_tensor(const struct search *search, const char *standard,
     char name[48];
     const size_t length = (size_t)snprintf(name, sizeof name, "%s%s", standard, leaf);
     struct module_tensor *tensor = &tensors->tensors[tensors->count++];
-    tensor->name = arena_text(search->arena, search->name, strlen(search->name), search->error);
+    tensor->name = arena_copy(search->arena, search->name, search->error);
     tensor->standard = arena_text(search->arena, name, length, search->error);
     return tensor->name == NULL || tensor->standard == NULL ? search->error->status : STATUS_OK;
 }
@@ -530,9 +523,8 @@ static enum status add_first_bias(const struct search *search, const struct laye
 static bool is_alone(const struct module_list *list, const struct layer_module *module)
 {
     const char *const *end = list->prefixes + list->count;
-    const char *const *found = bsearch(&module->prefix, list->prefixes, list->count, sizeof list->prefixes[0], by_text);
-    return found != NULL && (found == list->prefixes || strcmp(found[-1], module->prefix) != 0) &&
-           (found + 1 == end || strcmp(found[1], module->prefix) != 0);
+    const char *const *found = text_find(module->prefix, list->prefixes, list->count, sizeof list->prefixes[0]);
+    return found != NULL && (found + 1 == end || strcmp(found[1], module->prefix) != 0);
 }
 
 /* The norm before attention: in the module, beside it, or below its layer. */
@@ -577,26 +569,13 @@ static bool is_passed(const char *name, const char *words)
     return false;
 }
 
-/* The first of the names, which are sorted, that is `before` or stands behind it. */
-static size_t first_name(const struct checkpoint *checkpoint, const char *before)
-{
-    size_t first = 0, end = checkpoint->count;
-    while (first < end) {
-        const size_t middle = first + (end - first) / 2;
-        if (strcmp(checkpoint->names[middle].text, before) < 0)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
-}
-
 /* What else stands in the module, but for buffers and what comes after attention. A module without a path has all. */
 static void find_other(const struct checkpoint *checkpoint, const struct layer_module *module, const char *before,
                        struct module_tensors *tensors)
 {
     const size_t length = strlen(before);
-    for (size_t i = first_name(checkpoint, before); i < checkpoint->count && length > 0; i++) {
+    size_t i = text_first(before, checkpoint->names, checkpoint->count, sizeof checkpoint->names[0]);
+    for (; i < checkpoint->count && length > 0; i++) {
         const char *name = checkpoint->names[i].text, *word = name + length;
         if (tensors->other != NULL || strncmp(name, before, length) != 0)
             break;

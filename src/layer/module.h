@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The attention modules of a checkpoint, found by the ends of names: what stands before them differs from model to
- * model, but the last words are shared by many (module_rows.h has a row for each way of naming). */
+/* The attention modules of a checkpoint, found by how names end: their beginnings differ from model to model, but many
+ * models share the last words (naming_rows.h has a row for each way of naming). */
 #ifndef ATTN_LAYER_MODULE_H
 #define ATTN_LAYER_MODULE_H
 
-#include "layer/part.h"
 #include "model/packing.h"
 #include "read/checkpoint.h"
 
 struct naming_row;
+
+/* Which tower of a checkpoint a module stands in; a model of one tower has one part alone. */
+enum module_part { PART_ONLY, PART_ENCODER, PART_DECODER, PART_TEXT, PART_VISION, PART_AUDIO, PART_COUNT };
 
 /* A module of no layer of its own. */
 #define MODULE_NO_LAYER SIZE_MAX

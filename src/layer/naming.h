@@ -45,7 +45,7 @@ const char *naming_standard(enum naming_role role);
 /* The role that is looked for first: one that no other kind of module has. */
 enum naming_role naming_anchor(const struct naming_row *naming);
 
-/* What stands between the name of a role and "weight" or "bias". */
+/* What separates the name of a role from "weight" or "bias". */
 const char *naming_joint(const struct naming_row *naming, enum naming_role role);
 
 #endif

@@ -23,15 +23,20 @@ enum status reading_begin(struct reading *reading, const struct options *options
                           struct error *error);
 void reading_end(struct reading *reading);
 
-/* Whether the command line, or a file before, gives the option. */
+/* Whether the command line or a file sets the option. */
 bool reading_is_told(const struct reading *reading, enum option_id id);
 
 /* The family of a module's part, and how many heads it has: of query 0 where nobody says it. */
 enum status reading_heads(const struct reading *reading, const struct layer_module *module,
                           const struct family_row **family, struct unpack_plan *plan, struct layer_facts *facts);
 
-/* All else that is said of a module, `columns` to a head of query. */
+/* All other facts of a module whose query heads have `columns` columns. */
 enum status reading_facts(const struct reading *reading, const struct layer_module *module,
                           const struct family_row *family, size_t columns, struct layer_facts *facts);
+
+/* Adds what there is to say of a module whose family is known, each sentence once; texts live in the arena. Searches a
+ * part of the config for the first of its modules only, and the folder for the first of all. */
+enum status layer_warn(const struct reading *reading, const struct layer_module *module,
+                       const struct family_row *family, struct layer_warnings *warnings);
 
 #endif

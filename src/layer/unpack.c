@@ -32,7 +32,7 @@ struct taken {
 static enum status take(const struct unpacking *unpacking, const char *standard, struct taken *taken)
 {
     const struct module_tensors *tensors = unpacking->tensors;
-    struct checkpoint_tensor look;
+    const struct named_tensor *look;
     *taken = (struct taken){0};
     for (size_t i = 0; i < tensors->count && taken->name == NULL; i++)
         if (strcmp(tensors->tensors[i].standard, standard) == 0)
@@ -42,7 +42,7 @@ static enum status take(const struct unpacking *unpacking, const char *standard,
     if (checkpoint_look(unpacking->checkpoint, taken->name, &look, unpacking->error) != STATUS_OK ||
         checkpoint_take(unpacking->checkpoint, taken->name, &taken->tensor, unpacking->error) != STATUS_OK)
         return unpacking->error->status;
-    taken->file = look.source;
+    taken->file = look->source;
     return STATUS_OK;
 }
 
@@ -53,15 +53,15 @@ contradicts(const struct unpacking *unpacking, const struct taken *taken, bool o
 {
     const char *heads = of_heads ? unpacking->plan->heads_said : NULL,
                *kv_heads = of_heads ? unpacking->plan->kv_heads_said : NULL;
-    char shape[TENSOR_SHAPE_BYTES], expected[160];
+    char expected[160];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(expected, sizeof expected, format, arguments);
     va_end(arguments);
     return error_usage(unpacking->error, "%s: %.200s: %s; expected %s%s%s%s%s", taken->file, taken->name,
-                       tensor_shape_text(&taken->tensor, shape), expected,
-                       heads != NULL || kv_heads != NULL ? ", by " : "", heads != NULL ? heads : "",
-                       heads != NULL && kv_heads != NULL ? " and " : "", kv_heads != NULL ? kv_heads : "");
+                       SHAPE_TEXT(&taken->tensor), expected, heads != NULL || kv_heads != NULL ? ", by " : "",
+                       heads != NULL ? heads : "", heads != NULL && kv_heads != NULL ? " and " : "",
+                       kv_heads != NULL ? kv_heads : "");
 }
 
 static enum status check_rank(const struct unpacking *unpacking, const struct taken *taken, size_t rank)
@@ -85,13 +85,10 @@ static void put_rows(const struct unpacking *unpacking, const struct taken *take
 {
     struct input_file *input = unpacking->input;
     struct file_tensor *put = &input->tensors[input->tensor_count++];
-    struct tensor tensor = taken->tensor;
-    size_t row = dtype_size(tensor.dtype);
-    for (size_t axis = 1; axis < tensor.rank; axis++)
-        row *= tensor.shape[axis];
-    tensor.shape[0] = count;
-    tensor.data = (unsigned char *)tensor.data + first * row;
-    *put = (struct file_tensor){.name = standard, .origin = taken->name, .file = taken->file, .tensor = tensor};
+    *put = (struct file_tensor){.name = standard,
+                                .origin = taken->name,
+                                .file = taken->file,
+                                .tensor = tensor_rows(&taken->tensor, first, count)};
 }
 
 /* Takes and puts it as it is. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "layer/warnings.h"
+#include "layer/reading.h"
 
 #include "base/text.h"
 
@@ -20,15 +20,15 @@ static void add(struct layer_warnings *warnings, const char *text)
 static enum status warn_of_adapter(const struct reading *reading, struct layer_warnings *warnings)
 {
     static const char *const NAMES[] = {"adapter_model.safetensors", "adapter_model.bin", "adapter_config.json"};
-    char path[4096], text[TEXT_PATH_BYTES + 160], shown[TEXT_PATH_BYTES];
+    char path[4096], text[TEXT_PATH_BYTES + 160];
     struct stat there;
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
         const int length = snprintf(path, sizeof path, "%s%s", reading->checkpoint.folder, NAMES[i]);
         if (length < 0 || (size_t)length >= sizeof path || stat(path, &there) != 0)
             continue;
         snprintf(text, sizeof text, "%s: attn does not apply this adapter; merge it into the model first",
-                 text_path(path, shown));
-        const char *kept = arena_text(reading->arena, text, strlen(text), reading->error);
+                 SHOWN_PATH(path));
+        const char *kept = arena_copy(reading->arena, text, reading->error);
         if (kept == NULL)
             return reading->error->status;
         add(warnings, kept);

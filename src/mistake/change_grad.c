@@ -39,7 +39,7 @@ static size_t form_of(const struct problem *problem)
 
 /* --- the softmax ------------------------------------------------------------------------------------------------- */
 
-/* The first stage behind the softmax on the way back. */
+/* The first stage behind the softmax in the backward pass. */
 static void tell_softmax(struct recipe *recipe, const char *formula)
 {
     const struct problem *problem = &recipe->problem;
@@ -416,7 +416,7 @@ CHANGE(GRAD_KEY_LAST_TILE,
 
 /* --- the rotation ------------------------------------------------------------------------------------------------ */
 
-/* The gradient by what is rotated. */
+/* The gradient with respect to what is rotated. */
 static enum stage before_rotation(const struct problem *problem, enum projection_id id)
 {
     switch (operand_before_last_step(problem, id)) {

@@ -15,9 +15,7 @@ static const char *add_rule(struct recipe *recipe, struct recipe_rule rule, cons
     if (recipe->problem.mask.sequences.count > 0)
         return OF_ONE_SEQUENCE;
     recipe->rules[recipe->rule_count++] = rule;
-    if (formula != NULL)
-        recipe_tells(recipe, STAGE_MASKED, formula);
-    return NULL;
+    return formula != NULL ? recipe_tells(recipe, STAGE_MASKED, formula) : NULL;
 }
 
 /* --- mask: the causal rule --------------------------------------------------------------------------------------- */
@@ -101,8 +99,7 @@ static const char *fill(struct recipe *recipe, const char *masked)
 {
     if (!recipe->problem.masks)
         return "there is no mask";
-    recipe_makes(recipe, STAGE_MASKED, masked);
-    return NULL;
+    return recipe_makes(recipe, STAGE_MASKED, masked);
 }
 
 CHANGE_BY(FILL_ZERO)
@@ -153,18 +150,24 @@ CHANGE_WHERE(WINDOW_MISSING, mask->left >= 0 || mask->right >= 0, "there is no w
 
 static const char NO_LENGTHS[] = "there are no lengths";
 
-/* Lengths of their own for the changed problem, each `by` more, from 0 to all keys. */
+/* Lengths of their own for the changed problem, each `by` more, from 0 to `most`; NULL where memory is short. */
+static int64_t *copy_lengths(struct recipe *recipe, int64_t by, int64_t most)
+{
+    int64_t *lengths = arena_allocate(recipe->arena, recipe->problem.size.items, sizeof *lengths, recipe->error);
+    for (size_t item = 0; item < recipe->problem.size.items && lengths != NULL; item++) {
+        const int64_t length = recipe->problem.mask.lengths[item] + by;
+        lengths[item] = length < 0 ? 0 : length > most ? most : length;
+    }
+    return lengths;
+}
+
 static const char *change_lengths(struct recipe *recipe, int64_t by)
 {
     struct mask *mask = &recipe->problem.mask;
-    const int64_t most = (int64_t)mask->keys + (recipe->problem.given.pages != NULL ? by : 0);
     if (mask->lengths == NULL)
         return NO_LENGTHS;
-    int64_t *lengths = arena_allocate(recipe->arena, recipe->problem.size.items, sizeof *lengths, recipe->error);
-    for (size_t item = 0; item < recipe->problem.size.items && lengths != NULL; item++) {
-        const int64_t length = mask->lengths[item] + by;
-        lengths[item] = length < 0 ? 0 : length > most ? most : length;
-    }
+    const int64_t *lengths =
+        copy_lengths(recipe, by, (int64_t)mask->keys + (recipe->problem.given.pages != NULL ? by : 0));
     const char *reason = recipe_read_pages(recipe, lengths);
     mask->lengths = lengths;
     return reason;
@@ -184,10 +187,7 @@ CHANGE_BY(LENGTHS_PLUS_1_PLACE_KEPT)
     const struct mask *mask = &recipe->problem.mask;
     if (mask->lengths == NULL)
         return NO_LENGTHS;
-    int64_t *longer = arena_allocate(recipe->arena, recipe->problem.size.items, sizeof *longer, recipe->error);
-    for (size_t item = 0; item < recipe->problem.size.items && longer != NULL; item++)
-        longer[item] = mask->lengths[item] + 1;
-    const char *reason = recipe_read_pages(recipe, longer);
+    const char *reason = recipe_read_pages(recipe, copy_lengths(recipe, 1, INT64_MAX));
     return reason != NULL ? reason
                           : add_rule(recipe, (struct recipe_rule){.end_by = 1}, ", -inf where key > length + 1");
 }
@@ -382,8 +382,7 @@ CHANGE_BY(VALUES_SHIFTED)
         return "there is one key";
     recipe->shift = fmod(recipe->form, 2) == 0 ? 1 : -1;
     recipe->shift_wraps = recipe->form >= 2;
-    recipe_makes(recipe, STAGE_CONTEXT, "weights . value, each weight with the value beside its own");
-    return NULL;
+    return recipe_makes(recipe, STAGE_CONTEXT, "weights . value, each weight with the value beside its own");
 }
 
 /* --- alibi ------------------------------------------------------------------------------------------------------- */

@@ -160,12 +160,11 @@ CHANGE_BY(QK_NORM_AFTER_ROPE)
     recipe_makes(recipe, STAGE_QUERY, "projected_query, turned by position, then normed");
     recipe_makes(recipe, STAGE_KEY, "projected_key, turned by position, then normed");
     recipe_tells(recipe, STAGE_NORMED_QUERY, "projected_query, not yet normed");
-    recipe_tells(recipe, STAGE_NORMED_KEY, "projected_key, not yet normed");
-    return NULL;
+    return recipe_tells(recipe, STAGE_NORMED_KEY, "projected_key, not yet normed");
 }
 
 /* Weights of a head, or of each, as (H d). */
-static void spread(struct recipe *recipe, struct tensor *weight, size_t heads)
+static void repeat_by_head(struct recipe *recipe, struct tensor *weight, size_t heads)
 {
     const size_t d = recipe->problem.size.d_head, all = heads * d, count = tensor_count(weight);
     struct tensor wide;
@@ -181,7 +180,7 @@ static void spread(struct recipe *recipe, struct tensor *weight, size_t heads)
 }
 
 /* Weights of all heads as (H, d), a head's own each. */
-static void fold(const struct recipe *recipe, struct tensor *weight, size_t heads)
+static void cut_by_head(const struct recipe *recipe, struct tensor *weight, size_t heads)
 {
     weight->rank = 2;
     weight->shape[0] = heads;
@@ -205,9 +204,9 @@ CHANGE_BY(QK_NORM_ALL_HEADS)
         if (operand_norm_is_of_all(problem, projection_of_norm(id)))
             return "the norm goes over all heads";
         if (heads > 1)
-            spread(recipe, &norm->weight, heads);
+            repeat_by_head(recipe, &norm->weight, heads);
         if (heads > 1 && norm->bias.rank > 0)
-            spread(recipe, &norm->bias, heads);
+            repeat_by_head(recipe, &norm->bias, heads);
         recipe->steps_anew |= 1U << projection_of_norm(id);
     }
     return NULL;
@@ -222,9 +221,9 @@ CHANGE_BY(QK_NORM_EACH_HEAD)
         const size_t heads = operand_heads(problem, projection_of_norm(id));
         if (!is_made(norm) || !operand_norm_is_of_all(problem, projection_of_norm(id)))
             continue;
-        fold(recipe, &norm->weight, heads);
+        cut_by_head(recipe, &norm->weight, heads);
         if (norm->bias.rank > 0)
-            fold(recipe, &norm->bias, heads);
+            cut_by_head(recipe, &norm->bias, heads);
         recipe->steps_anew |= 1U << projection_of_norm(id);
         reason = NULL;
     }

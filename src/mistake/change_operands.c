@@ -57,8 +57,7 @@ CHANGE_BY(ROLES_INPUTS_FOR_VALUE)
         problem->size.d_in != problem->size.kv_heads * problem->size.d_value)
         return OTHER_SHAPES;
     recipe->roles[PROJECTION_VALUE] = RECIPE_ROLE_INPUTS;
-    recipe_makes(recipe, STAGE_CONTEXT, "weights . inputs");
-    return NULL;
+    return recipe_makes(recipe, STAGE_CONTEXT, "weights . inputs");
 }
 
 CHANGE_BY(WEIGHTS_TRANSPOSED)
@@ -66,8 +65,7 @@ CHANGE_BY(WEIGHTS_TRANSPOSED)
     if (recipe->problem.size.queries != recipe->problem.size.keys)
         return "there are not as many queries as keys";
     recipe->weights_transposed = recipe->across = true;
-    recipe_makes(recipe, STAGE_CONTEXT, "weights^T . value");
-    return NULL;
+    return recipe_makes(recipe, STAGE_CONTEXT, "weights^T . value");
 }
 
 /* --- matrix, bias: parameters of their own for the changed problem ------------------------------------------------ */
@@ -186,8 +184,7 @@ static const char *merge(struct recipe *recipe, enum recipe_merge kind, const ch
     if (problem->size.heads == 1 || !(problem->size.heads_packed || problem_projects(problem)))
         return "heads are not put side by side";
     recipe->merge = kind;
-    recipe_makes(recipe, problem->size.heads_packed ? STAGE_CONTEXT : STAGE_OUTPUT, formula);
-    return NULL;
+    return recipe_makes(recipe, problem->size.heads_packed ? STAGE_CONTEXT : STAGE_OUTPUT, formula);
 }
 
 CHANGE_BY(MERGE_VIEW)
@@ -214,8 +211,7 @@ CHANGE_BY(OUT_MISSING)
     if (!recipe->problem.plan.has_out)
         return NO_OUT;
     recipe->problem.plan.has_out = false;
-    recipe_makes(recipe, STAGE_OUTPUT, "heads side by side");
-    return NULL;
+    return recipe_makes(recipe, STAGE_OUTPUT, "heads side by side");
 }
 
 CHANGE_BY(OUT_TRANSPOSED)
@@ -254,8 +250,7 @@ static const char *group(struct recipe *recipe, enum recipe_groups kind, const c
         return "heads of key and value are not shared in groups";
     recipe->groups = kind;
     recipe_makes(recipe, STAGE_SCORES, scores);
-    recipe_makes(recipe, STAGE_CONTEXT, context);
-    return NULL;
+    return recipe_makes(recipe, STAGE_CONTEXT, context);
 }
 
 CHANGE(GROUPS_TILED, group(recipe, RECIPE_GROUPS_TILED, "query . key^T of head modulo heads of key",
@@ -308,28 +303,6 @@ static void convert(struct recipe *recipe, struct tensor *tensor)
     convert_as(recipe, tensor, tensor_convert);
 }
 
-static void convert_norm(struct recipe *recipe, struct norm *norm)
-{
-    convert(recipe, &norm->weight);
-    convert(recipe, &norm->bias);
-}
-
-static void convert_projection(struct recipe *recipe, struct projection *projection)
-{
-    convert(recipe, &projection->weight);
-    convert(recipe, &projection->bias);
-}
-
-static void convert_latent(struct recipe *recipe, struct latent *latent)
-{
-    convert_projection(recipe, &latent->query_a);
-    convert_projection(recipe, &latent->query_b);
-    convert_projection(recipe, &latent->key_value_a);
-    convert_projection(recipe, &latent->key_value_b);
-    convert_norm(recipe, &latent->query_norm);
-    convert_norm(recipe, &latent->key_value_norm);
-}
-
 /* Slopes or sinks of their own for the changed problem. */
 static void convert_list(struct recipe *recipe, const double **list)
 {
@@ -358,16 +331,11 @@ static const char *change_dtype(struct recipe *recipe, enum dtype dtype)
     convert(recipe, &problem->given.key_inputs);
     for (size_t i = 0; i < PROJECTION_COUNT; i++)
         convert_as(recipe, &problem->given.operands[i], kernel_takes(dtype) ? tensor_round : tensor_convert);
-    struct module *modules = recipe_copy_modules(recipe);
-    for (size_t i = 0; modules != NULL && i < problem->parameters.module_count; i++)
-        for (int id = 0; id < PROJECTION_COUNT; id++)
-            convert_projection(recipe, &modules[i].projections[id]);
+    recipe_copy_modules(recipe);
     recipe->projects_anew = OF_ALL;
     recipe->out_anew = true;
-    convert_projection(recipe, &problem->parameters.out);
-    for (size_t i = 0; i < NORM_COUNT; i++)
-        convert_norm(recipe, &problem->parameters.norms[i]);
-    convert_latent(recipe, &problem->parameters.latent);
+    for (size_t i = 0; recipe->error->status == STATUS_OK && i < parameters_count(&problem->parameters); i++)
+        convert(recipe, parameters_tensor(&problem->parameters, i));
     convert(recipe, &problem->mask.attn_mask);
     convert_list(recipe, &problem->mask.alibi_slopes);
     convert_list(recipe, &problem->mask.sinks);
@@ -384,6 +352,5 @@ CHANGE_BY(OVERFLOW_F16)
     if (recipe->problem.rounding.when == ROUNDING_OPERATIONS)
         return NO_SCORES;
     recipe->overflows = true;
-    recipe_makes(recipe, STAGE_SCORES, "query . key^T in float16, infinite above 65504");
-    return NULL;
+    return recipe_makes(recipe, STAGE_SCORES, "query . key^T in float16, infinite above 65504");
 }

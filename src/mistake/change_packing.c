@@ -53,8 +53,8 @@ static void load_row(const struct packed *packed, struct packed_row from, double
 }
 
 /* An empty projection of as many rows. */
-static enum status make_room(struct recipe *recipe, const struct packed *packed, enum projection_id id, bool has_bias,
-                             struct projection *made)
+static enum status create_projection(struct recipe *recipe, const struct packed *packed, enum projection_id id,
+                                     bool has_bias, struct projection *made)
 {
     const size_t rows = (id == PROJECTION_QUERY ? packed->heads : packed->kv_heads) * packed->d;
     const size_t shape[] = {rows, packed->width};
@@ -76,7 +76,7 @@ static enum status repack(struct recipe *recipe, const struct packed *packed, pa
     for (int id = 0; id < PROJECTION_COUNT; id++)
         has_bias = has_bias || packed->projections[id].bias.rank > 0;
     for (int id = 0; id < PROJECTION_COUNT && row != NULL; id++)
-        if (make_room(recipe, packed, (enum projection_id)id, has_bias, &made[id]) != STATUS_OK)
+        if (create_projection(recipe, packed, (enum projection_id)id, has_bias, &made[id]) != STATUS_OK)
             return recipe->error->status;
     for (size_t at = 0; at < rows && row != NULL; at++) {
         const struct packed_row to = read(packed, at);

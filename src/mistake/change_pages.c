@@ -236,8 +236,7 @@ CHANGE_BY(PAGES_TAIL_COUNTED)
         problem->mask.lengths = reading.lengths;
     else
         recipe->rules[recipe->rule_count++] = (struct recipe_rule){.place = end_with_page};
-    recipe_tells(recipe, STAGE_MASKED, ", -inf behind the last page");
-    return NULL;
+    return recipe_tells(recipe, STAGE_MASKED, ", -inf behind the last page");
 }
 
 CHANGE_BY(PAGES_LAST_MISSING)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mistakes of slot rope. Rows that are turned by another position have it in a copy of the positions; other angles are
+/* Mistakes of slot rope. Rows that are rotated by another position have it in a copy of the positions; other angles are
  * other frequencies, in a copy of these. */
 #include "mistake/recipe.h"
 
@@ -194,7 +194,7 @@ CHANGE(ROPE_KEY_PLUS_1, move_all(recipe, OF_KEY, 1, LATER))
 CHANGE(ROPE_KEY_MINUS_1, move_all(recipe, OF_KEY, -1, EARLIER))
 CHANGE(ROPE_POSITIONS_FROM, move_all(recipe, BOTH, (int64_t)form, ", turned by a position that begins higher"))
 
-/* Keys of the past keep the positions by which they are turned already. */
+/* Keys of the past keep the positions by which they are rotated already. */
 CHANGE(ROPE_PAST_MISSING, problem->rotation.past == 0 ? "there is no past"
                                                       : move_all(recipe, BOTH, -(int64_t)problem->rotation.past,
                                                                  ", turned as if there were no past"))
@@ -207,6 +207,5 @@ CHANGE_BY(ROPE_ON_VALUES)
         return "value has other columns than key";
     recipe->rotates_value = true;
     recipe->steps_anew |= OF_VALUE;
-    recipe_makes(recipe, STAGE_VALUE, "value, turned by its position as key is");
-    return NULL;
+    return recipe_makes(recipe, STAGE_VALUE, "value, turned by its position as key is");
 }

@@ -11,8 +11,7 @@ static const char *change_axis(struct recipe *recipe, enum recipe_axis axis, con
 {
     recipe->axis = axis;
     recipe->across = recipe->across || axis == RECIPE_AXIS_QUERIES || axis == RECIPE_AXIS_ALL;
-    recipe_makes(recipe, STAGE_WEIGHTS, formula);
-    return NULL;
+    return recipe_makes(recipe, STAGE_WEIGHTS, formula);
 }
 
 CHANGE(SOFTMAX_QUERIES, change_axis(recipe, RECIPE_AXIS_QUERIES, "softmax over the queries, down each column"))
@@ -188,8 +187,7 @@ CHANGE_BY(DROPOUT_MISSING)
     if (recipe->problem.drop.share == 0)
         return NO_DROPOUT;
     recipe->problem.drop.share = 0;
-    recipe_tells(recipe, STAGE_DROPPED, "weights, nothing dropped");
-    return NULL;
+    return recipe_tells(recipe, STAGE_DROPPED, "weights, nothing dropped");
 }
 
 /* The generator stands behind the parameters, drawn or not: where they are given and nothing was dropped, it has not

@@ -13,6 +13,18 @@ size_t plain_count(const struct problem *problem, enum stage stage, size_t row_c
     return matrices * row_count * problem_columns_of_head(problem, stage);
 }
 
+const size_t *plain_rows(const struct recipe *recipe, const size_t *rows, size_t *count, struct arena *arena,
+                         struct error *error)
+{
+    if (!recipe->across)
+        return rows;
+    *count = recipe->problem.size.queries;
+    size_t *all = arena_allocate(arena, *count, sizeof *all, error);
+    for (size_t i = 0; i < *count && all != NULL; i++)
+        all[i] = i;
+    return all;
+}
+
 double plain_bytes(const struct problem *problem, size_t row_count)
 {
     double numbers = 0;
@@ -120,12 +132,12 @@ static void make_row(struct maker *maker, enum stage stage, size_t index)
         stages[STAGE_MASKED] = maker->scores + index * keys;
     struct attention_row row = {.problem = problem,
                                 .key = maker->head.key,
-                                .rooted_key = maker->head.rooted_key,
+                                .prescaled_key = maker->head.prescaled_key,
                                 .value = maker->head.value,
                                 .stages = stages,
-                                .met = {0, keys},
+                                .computed = {0, keys},
                                 .own = mask_sequence(&problem->mask, query),
-                                .seen = {0, keys},
+                                .allowed = {0, keys},
                                 .bias = plain->bias + index * keys,
                                 .empty = plain->empty[index],
                                 .sink = sink_of(plain, head, &room),
@@ -148,13 +160,6 @@ static void make_row(struct maker *maker, enum stage stage, size_t index)
         make(&row, recipe);
     else
         stage_make(&row, stage);
-}
-
-static void make_rows(struct maker *maker, enum stage stage)
-{
-    const struct plain *plain = maker->plain;
-    for (size_t index = 0; index < plain->problem->size.items * plain->problem->size.heads * plain->row_count; index++)
-        make_row(maker, stage, index);
 }
 
 /* --- stages that the recipe makes otherwise ---------------------------------------------------------------------- */
@@ -252,7 +257,8 @@ static enum status make_stage(struct maker *maker, enum stage stage)
         return plain->error->status;
     if (stage == STAGE_WEIGHTS && recipe->axis != RECIPE_AXIS_KEYS)
         return plain_softmax(plain, maker->scores != NULL ? maker->scores : plain->stages[STAGE_MASKED]);
-    make_rows(maker, stage);
+    for (size_t index = 0; index < plain->problem->size.items * plain->problem->size.heads * plain->row_count; index++)
+        make_row(maker, stage, index);
     if (stage == STAGE_WEIGHTS && wrong)
         plain_finish_weights(plain);
     else if (stage == STAGE_SCORES && wrong)
@@ -262,7 +268,7 @@ static enum status make_stage(struct maker *maker, enum stage stage)
     return STATUS_OK;
 }
 
-static enum status make_room(struct maker *maker, uint64_t stages)
+static enum status allocate_stages(struct maker *maker, uint64_t stages)
 {
     struct plain *plain = maker->plain;
     const struct problem *problem = plain->problem;
@@ -299,7 +305,7 @@ enum status plain_run(struct plain *plain, const struct recipe *recipe, const si
     plain->lasting = lasting;
     plain->arena = arena;
     plain->error = error;
-    if (make_room(&maker, stages) || load_biases(plain) || plain_operands(plain) ||
+    if (allocate_stages(&maker, stages) || load_biases(plain) || plain_operands(plain) ||
         (recipe->problem.drop.share > 0 && draw_kept(plain)))
         return error->status;
     maker.query = plain->operands[PROJECTION_QUERY];

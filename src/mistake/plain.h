@@ -47,6 +47,11 @@ enum status plain_run(struct plain *plain, const struct recipe *recipe, const si
                       uint64_t stages, struct plain_columns *columns, struct arena *lasting, struct arena *arena,
                       struct error *error);
 
+/* The queries that a recipe computes where `rows` (*count) are asked for: these, or where queries meet all of them.
+ * NULL where memory is short. */
+const size_t *plain_rows(const struct recipe *recipe, const size_t *rows, size_t *count, struct arena *arena,
+                         struct error *error);
+
 /* Bytes that a run needs, about. */
 double plain_bytes(const struct problem *problem, size_t row_count);
 

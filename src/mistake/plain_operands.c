@@ -198,8 +198,8 @@ static enum status copy(const struct plain *plain, enum recipe_bits bits, struct
 
 /* --- operands ---------------------------------------------------------------------------------------------------- */
 
-static enum status make_room(const struct plain *plain, enum projection_id id, struct arena *arena,
-                             struct tensor *operand)
+static enum status create_operand(const struct plain *plain, enum projection_id id, struct arena *arena,
+                                  struct tensor *operand)
 {
     const struct problem *problem = plain->problem;
     const size_t shape[] = {problem->size.items, operand_heads(problem, id), tokens_of(problem, id),
@@ -243,7 +243,7 @@ static enum status finish(struct plain *plain, enum projection_id id, const stru
     struct tensor *projected = &plain->projected[id], *normed = &plain->normed[id];
     double *room = arena_allocate(plain->arena, 4 * width, sizeof *room, plain->error);
     struct arena *arena = is_shared(plain, id) ? plain->lasting : plain->arena;
-    if (room == NULL || make_room(plain, id, arena, projected) || make_room(plain, id, arena, normed))
+    if (room == NULL || create_operand(plain, id, arena, projected) || create_operand(plain, id, arena, normed))
         return plain->error->status;
     for (size_t task = 0; task < problem->size.items * rows; task++) {
         const size_t item = task / rows, row = task % rows;
@@ -263,7 +263,7 @@ static enum status cut_heads(struct plain *plain, enum projection_id id, const d
     const bool shared = is_shared(plain, id);
     struct tensor *operand = &plain->operands[id];
     double *row = arena_allocate(plain->arena, columns_of(plain->problem, id), sizeof *row, plain->error);
-    if (row == NULL || make_room(plain, id, shared ? plain->lasting : plain->arena, operand) != STATUS_OK)
+    if (row == NULL || create_operand(plain, id, shared ? plain->lasting : plain->arena, operand) != STATUS_OK)
         return plain->error->status;
     split_heads(plain, made, id, row, operand);
     if (operand_has_steps(plain->problem, id) && finish(plain, id, operand) != STATUS_OK)
@@ -325,7 +325,7 @@ static enum status take_own(struct plain *plain, enum projection_id id)
     bool normed;
     const double *before = own_before(plain, id, &normed), *own = plain->own[projection_stage(id)];
     struct tensor *operand = &plain->operands[id];
-    if (make_room(plain, id, plain->arena, operand) != STATUS_OK)
+    if (create_operand(plain, id, plain->arena, operand) != STATUS_OK)
         return plain->error->status;
     tensor_store(operand, 0, tensor_count(operand), before != NULL ? before : own);
     if (before == NULL)

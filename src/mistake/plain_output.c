@@ -2,7 +2,6 @@
 /* output of a recipe. */
 #include "mistake/plain.h"
 
-#include "stage/output.h"
 #include "stage/projections.h"
 
 #include <string.h>

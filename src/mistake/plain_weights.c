@@ -45,8 +45,12 @@ enum status plain_softmax(struct plain *plain, const double *scores)
         return plain->error->status;
     double *bias = room + count, *cast = bias + count, *made = cast + count;
     double *stages[STAGE_COUNT] = {[STAGE_MASKED] = room, [STAGE_WEIGHTS] = made};
-    const struct attention_row row = {
-        .problem = &problem, .stages = stages, .met = {0, count}, .seen = {0, count}, .bias = bias, .cast = cast};
+    const struct attention_row row = {.problem = &problem,
+                                      .stages = stages,
+                                      .computed = {0, count},
+                                      .allowed = {0, count},
+                                      .bias = bias,
+                                      .cast = cast};
     memset(plain->empty, 0, problem.size.items * problem.size.heads * plain->row_count * sizeof *plain->empty);
     problem.size.keys = count;
     problem.rounding.dtype = problem.rounding.softmax_dtype = DTYPE_F64;

@@ -11,24 +11,24 @@
 MISTAKE_IDS(DECLARE)
 static mistake_change *const CHANGES[MISTAKE_COUNT] = {MISTAKE_IDS(ENTRY)};
 
-void recipe_makes(struct recipe *recipe, enum stage stage, const char *formula)
+const char *recipe_makes(struct recipe *recipe, enum stage stage, const char *formula)
 {
-    recipe_tells(recipe, stage, formula);
     recipe->problem.mistake.wrong |= STAGE_BIT(stage);
     recipe->plain = true;
     recipe->not_differentiable = recipe->making;
+    return recipe_tells(recipe, stage, formula);
 }
 
 const char *recipe_makes_by(struct recipe *recipe, enum stage stage, recipe_row *make, const char *formula)
 {
     recipe->rows[stage] = make;
-    recipe_makes(recipe, stage, formula);
-    return NULL;
+    return recipe_makes(recipe, stage, formula);
 }
 
-void recipe_tells(struct recipe *recipe, enum stage stage, const char *formula)
+const char *recipe_tells(struct recipe *recipe, enum stage stage, const char *formula)
 {
     recipe->problem.mistake.formulas[stage] = formula;
+    return NULL;
 }
 
 enum stage recipe_projected(const struct recipe *recipe, enum projection_id id)
@@ -57,31 +57,28 @@ struct module *recipe_copy_modules(struct recipe *recipe)
 }
 
 /* Those of slot dtype, or all others, until one is refused. */
-static enum status make(struct recipe *recipe, const struct mistake_choice *choices, size_t count, bool dtype,
-                        size_t *refused, const char **reason)
+static enum status make(struct recipe *recipe, const struct mistake_choice *choices, size_t count, bool dtype)
 {
-    for (size_t i = 0; i < count && *reason == NULL && recipe->error->status == STATUS_OK; i++) {
+    for (size_t i = 0; i < count && recipe->reason == NULL && recipe->error->status == STATUS_OK; i++) {
         const enum mistake_slot slot = MISTAKES[choices[i].id].slot;
         if ((slot == MISTAKE_SLOT_DTYPE) == dtype) {
-            *refused = i;
             recipe->making = MISTAKES[choices[i].id].name;
             recipe->form = choices[i].form;
-            *reason = slot == MISTAKE_SLOT_GRAD && !recipe->problem.loss.is_given
-                          ? "there is no way back without --grad"
-                          : CHANGES[choices[i].id](recipe);
+            recipe->reason = slot == MISTAKE_SLOT_GRAD && !recipe->problem.loss.is_given
+                                 ? "there is no way back without --grad"
+                                 : CHANGES[choices[i].id](recipe);
         }
     }
     return recipe->error->status;
 }
 
 enum status recipe_create(struct recipe *recipe, const struct problem *problem, const struct mistake_choice *choices,
-                          size_t count, size_t *refused, const char **reason, struct arena *arena, struct error *error)
+                          size_t count, struct arena *arena, struct error *error)
 {
     *recipe = (struct recipe){.fill = -INFINITY, .weights_factor = 1, .arena = arena, .error = error};
     recipe->problem = *problem; /* apart, or it is copied twice */
     recipe->past = problem->rotation.has_past ? (size_t)problem->mask.offset : 0;
-    *reason = NULL;
-    if (make(recipe, choices, count, true, refused, reason) || make(recipe, choices, count, false, refused, reason))
+    if (make(recipe, choices, count, true) || make(recipe, choices, count, false))
         return error->status;
-    return *reason == NULL ? recipe_mask(recipe) : STATUS_OK;
+    return recipe->reason == NULL ? recipe_mask(recipe) : STATUS_OK;
 }

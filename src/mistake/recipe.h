@@ -72,6 +72,7 @@ struct recipe {
     bool plain;             /* a field below is set, so that plain.h alone can compute it */
     const char *making;     /* the mistake that is made now, */
     double form;            /* and in which form */
+    const char *reason;     /* why that one cannot be made here: "there are no sinks"; NULL: all are made */
     /* That which makes a stage otherwise, so that no gradient is that of what is made; or NULL. */
     const char *not_differentiable;
     bool across;            /* queries meet: no row can be made without all others */
@@ -109,20 +110,20 @@ struct recipe {
 };
 
 /* Makes the recipe of a problem with these mistakes: the dtype first, so that all else is changed in it, then the
- * others in the order of their slots. Where one does not apply, *refused is its place among the choices, and *reason
- * says why: "there are no sinks"; else *reason is NULL. STATUS_SYSTEM where memory is short. */
+ * others in the order of their slots; recipe->reason says why one of them cannot be made. STATUS_SYSTEM where memory is
+ * short. */
 enum status recipe_create(struct recipe *recipe, const struct problem *problem, const struct mistake_choice *choices,
-                          size_t count, size_t *refused, const char **reason, struct arena *arena, struct error *error);
+                          size_t count, struct arena *arena, struct error *error);
 
 /* A stage is made otherwise than its own file says, by plain.h; how, as a formula: one that begins with a comma goes on
- * from the name of the stage before. */
-void recipe_makes(struct recipe *recipe, enum stage stage, const char *formula);
+ * from the name of the stage before. Returns NULL, as the next ones do, so that a mistake can end with it. */
+const char *recipe_makes(struct recipe *recipe, enum stage stage, const char *formula);
 
-/* The same by a function of its rows; NULL, so that a mistake can end with it. */
+/* The same by a function of its rows. */
 const char *recipe_makes_by(struct recipe *recipe, enum stage stage, recipe_row *make, const char *formula);
 
 /* It is made as ever, of a problem that is changed; another formula tells more. */
-void recipe_tells(struct recipe *recipe, enum stage stage, const char *formula);
+const char *recipe_tells(struct recipe *recipe, enum stage stage, const char *formula);
 
 /* The stage that a projection makes: projected_query where norm, rotation or scale follow, else query. */
 enum stage recipe_projected(const struct recipe *recipe, enum projection_id id);

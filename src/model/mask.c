@@ -259,12 +259,6 @@ static double mask_number(const struct mask *mask, size_t at)
     return (number != 0) == mask->true_drops ? -INFINITY : 0;
 }
 
-/* Only a forbidden key has minus infinity: a penalty that no double holds stops at the lowest number. */
-static double add_distance(double bias, double penalty)
-{
-    return bias == -INFINITY ? bias : fmax(-DBL_MAX, bias - penalty);
-}
-
 double mask_place(const struct mask *mask, size_t item, size_t query, size_t key)
 {
     const double position = (double)((int64_t)query + mask_offset(mask, item, query));
@@ -306,9 +300,10 @@ void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, 
         bias[i] = 0;
         if (mask->attn_mask.rank > 0)
             bias[i] = first + i < mask->masked_keys ? mask_number(mask, row + (first + i) * stride) : -INFINITY;
-        if (mask->alibi_slopes != NULL)
-            bias[i] = add_distance(bias[i],
-                                   penalty(mask, mask->alibi_slopes[head], mask_place(mask, item, query, first + i)));
+        /* Only a forbidden key has minus infinity: a penalty that no double holds stops at the lowest number. */
+        if (mask->alibi_slopes != NULL && bias[i] != -INFINITY)
+            bias[i] = fmax(-DBL_MAX,
+                           bias[i] - penalty(mask, mask->alibi_slopes[head], mask_place(mask, item, query, first + i)));
         if (mask->relative != NULL)
             bias[i] += relative_number(mask, head, (int64_t)(first + i) - of.position);
         if (cells && forbids_cell(mask, &of, first + i))

@@ -9,11 +9,6 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* --- causal ------------------------------------------------------------------------------------------------------ */
 
 static bool causal_applies(const struct mask *mask)
@@ -83,15 +78,16 @@ static bool left_applies(const struct mask *mask)
 
 static struct mask_reach left_reach(const struct mask *mask, const struct mask_query *query)
 {
-    return (struct mask_reach){smaller(query->position - mask->left, query->lifted.first), INT64_MAX};
+    const int64_t first = query->position - mask->left;
+    return (struct mask_reach){first < query->lifted.first ? first : query->lifted.first, INT64_MAX};
 }
 
 static void left_rule(const struct mask *mask, const struct mask_words *words, struct text *text)
 {
+    text_add(text, "key < %s", words->query);
     if (mask->left > 0)
-        text_add(text, "key < %s - %lld%s", words->query, (long long)mask->left, words->unless_before);
-    else
-        text_add(text, "key < %s%s", words->query, words->unless_before);
+        text_add(text, " - %lld", (long long)mask->left);
+    text_add(text, "%s", words->unless_before);
 }
 
 static void left_reason(const struct mask *mask, const struct mask_query *query, size_t key, const char *who,

@@ -88,7 +88,7 @@ extern const struct mechanism_row MECHANISMS[MECHANISM_COUNT];
 /* The mechanism of that name, or MECHANISM_COUNT; NULL has none. */
 enum mechanism mechanism_find(const char *name);
 
-/* The gradient that the way back begins at: by the last stage, output or context. */
+/* The gradient that the backward pass begins at: by the last stage, output or context. */
 enum stage mechanism_grad_stage(enum mechanism mechanism);
 
 #endif

@@ -25,10 +25,16 @@ _Static_assert((int)ROWS == (int)MISTAKE_COUNT, "each id of mistake.h has a row"
 struct slot_row {
     const char *name;
     enum stage first;
+    const char *section;
 };
 
-#define SLOT_ENTRY(id, name, first) [MISTAKE_SLOT_##id] = {name, STAGE_##first},
+#define SLOT_ENTRY(id, name, first, section) [MISTAKE_SLOT_##id] = {name, STAGE_##first, section},
 static const struct slot_row SLOTS[MISTAKE_SLOT_COUNT] = {MISTAKE_SLOTS(SLOT_ENTRY)};
+
+const char *mistake_section(enum mistake mistake)
+{
+    return MISTAKES[mistake].section != NULL ? MISTAKES[mistake].section : SLOTS[MISTAKES[mistake].slot].section;
+}
 
 const char *mistake_slot_name(enum mistake_slot slot)
 {

@@ -10,44 +10,45 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A slot, what it is called, and the first stage that its mistakes can change. */
+/* A slot, what it is called, the first stage that its mistakes can change, and the section of the manual, behind its
+ * page, that tells of most of them. */
 /* clang-format off */
 #define MISTAKE_SLOTS(ROW) \
-    ROW(SCALE, "scale", SCALED) \
-    ROW(SOFTMAX, "softmax", WEIGHTS) \
-    ROW(MASK, "mask", MASKED) \
-    ROW(FILL, "fill", MASKED) \
-    ROW(WINDOW, "window", MASKED) \
-    ROW(LENGTHS, "lengths", MASKED) \
-    ROW(SEQUENCES, "sequences", MASKED) \
-    ROW(PAGES, "pages", KEY) \
-    ROW(ATTN_MASK, "attn_mask", MASKED) \
-    ROW(EMPTY, "empty", WEIGHTS) \
-    ROW(KEYS, "keys", SCORES) \
-    ROW(ROLES, "roles", QUERY) \
-    ROW(WEIGHTS, "weights", CONTEXT) \
-    ROW(MATRIX, "matrix", QUERY) \
-    ROW(BIAS, "bias", QUERY) \
-    ROW(CLIP, "clip", QUERY) \
-    ROW(SPLIT, "split", QUERY) \
-    ROW(MERGE, "merge", OUTPUT) \
-    ROW(OUT, "out", OUTPUT) \
-    ROW(GROUPS, "groups", SCORES) \
-    ROW(PACKING, "packing", QUERY) \
-    ROW(NORM, "norm", NORMED) \
-    ROW(QK_NORM, "qk_norm", QUERY) \
-    ROW(ROPE, "rope", QUERY) \
-    ROW(SOFTCAP, "softcap", CAPPED) \
-    ROW(ALIBI, "alibi", MASKED) \
-    ROW(RELATIVE, "relative", MASKED) \
-    ROW(SINKS, "sinks", WEIGHTS) \
-    ROW(LSE, "lse", LSE) \
-    ROW(DROPOUT, "dropout", DROPPED) \
-    ROW(DRAW, "draw", QUERY) \
-    ROW(TILES, "tiles", CONTEXT) \
-    ROW(BITS, "bits", QUERY) \
-    ROW(DTYPE, "dtype", QUERY) \
-    ROW(GRAD, "grad", GRAD_VALUE)
+    ROW(SCALE, "scale", SCALED, "attn-lessons: Why the square root") \
+    ROW(SOFTMAX, "softmax", WEIGHTS, "attn-lessons: Softmax goes along the rows") \
+    ROW(MASK, "mask", MASKED, "attn-lessons: The causal mask") \
+    ROW(FILL, "fill", MASKED, "attn-lessons: What replaces a masked score") \
+    ROW(WINDOW, "window", MASKED, "attn-sdpa: Allowed keys") \
+    ROW(LENGTHS, "lengths", MASKED, "attn-sdpa: QUERY, KEY AND VALUE") \
+    ROW(SEQUENCES, "sequences", MASKED, "attn-files: THE INPUT") \
+    ROW(PAGES, "pages", KEY, "attn-files: THE INPUT") \
+    ROW(ATTN_MASK, "attn_mask", MASKED, "attn-sdpa: QUERY, KEY AND VALUE") \
+    ROW(EMPTY, "empty", WEIGHTS, "attn-sdpa: Allowed keys") \
+    ROW(KEYS, "keys", SCORES, "attn-lessons: The scores of one token") \
+    ROW(ROLES, "roles", QUERY, "attn-lessons: Query, key and value") \
+    ROW(WEIGHTS, "weights", CONTEXT, "attn-lessons: The context") \
+    ROW(MATRIX, "matrix", QUERY, "attn-lessons: torch.rand and nn.Linear") \
+    ROW(BIAS, "bias", QUERY, "attn: STAGES") \
+    ROW(CLIP, "clip", QUERY, "attn-layer: Positions and norms") \
+    ROW(SPLIT, "split", QUERY, "attn-lessons: Several heads, split") \
+    ROW(MERGE, "merge", OUTPUT, "attn-lessons: Heads side by side again") \
+    ROW(OUT, "out", OUTPUT, "attn-lessons: The output projection") \
+    ROW(GROUPS, "groups", SCORES, "attn-sdpa: HEADS THAT SHARE") \
+    ROW(PACKING, "packing", QUERY, "attn-layer: A checkpoint") \
+    ROW(NORM, "norm", NORMED, "attn-layer: Positions and norms") \
+    ROW(QK_NORM, "qk_norm", QUERY, "attn-layer: Positions and norms") \
+    ROW(ROPE, "rope", QUERY, "attn-layer: Positions and norms") \
+    ROW(SOFTCAP, "softcap", CAPPED, "attn-sdpa: The scores") \
+    ROW(ALIBI, "alibi", MASKED, "attn-files: THE INPUT") \
+    ROW(RELATIVE, "relative", MASKED, "attn-layer: Positions and norms") \
+    ROW(SINKS, "sinks", WEIGHTS, "attn-files: THE INPUT") \
+    ROW(LSE, "lse", LSE, "attn: STAGES") \
+    ROW(DROPOUT, "dropout", DROPPED, "attn-lessons: Dropout") \
+    ROW(DRAW, "draw", QUERY, "attn-lessons: Seeds and skipped draws") \
+    ROW(TILES, "tiles", CONTEXT, "attn-numbers: TWO PATHS") \
+    ROW(BITS, "bits", QUERY, "attn-files: BINARY FILES") \
+    ROW(DTYPE, "dtype", QUERY, "attn-numbers: OPTIONS") \
+    ROW(GRAD, "grad", GRAD_VALUE, "attn: STAGES")
 /* clang-format on */
 
 #define MISTAKE_SLOT_ID(id, ...) MISTAKE_SLOT_##id,
@@ -129,7 +130,7 @@ struct mistake_row {
     const char *sentence; /* what is done wrong, as a clause: "the scores are not divided by sqrt(d_head)" */
     /* How it is done right, a line each, without a full stop; NULL where there is nothing to say of it. */
     const char *pytorch, *numpy, *c;
-    const char *section; /* of the manual, and its page: "attn-lessons: Softmax" is "man attn-lessons: Softmax" */
+    const char *section; /* of the manual, as that of its slot; NULL: that one */
     const char *unseen;  /* why an input may not show it: "no score is above 88"; or NULL */
 
     /* A mistake of several forms, such as tiles of N keys: "tiles-last-alone:4" says which. */
@@ -147,6 +148,9 @@ struct mistake_choice {
     enum mistake id;
     double form;
 };
+
+/* Where the manual tells of a mistake: "attn: Softmax" is shown as "man attn: Softmax". */
+const char *mistake_section(enum mistake mistake);
 
 /* The name of a slot: "softmax". */
 const char *mistake_slot_name(enum mistake_slot slot);

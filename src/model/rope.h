@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rotary position embedding: Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding", eq. 34.
  *
- *   d columns of a row of query or key, of which n are turned in n / 2 pairs (a, b), each by its own angle:
+ *   d columns of a row of query or key, of which n are rotated in n / 2 pairs (a, b), each by its own angle:
  *   (a, b) -> (a cos - b sin, b cos + a sin),  angle = position x frequency,  frequency[i] = theta^(-2 i / n)
  *
  * The numbers are those of transformers: frequencies and angles are float32, each step of them rounded, cos and sin
@@ -74,7 +74,7 @@ struct rope {
     enum rope_kind kind;
     bool in_double;
     size_t width;              /* d */
-    size_t first, columns;     /* n columns from there on are turned */
+    size_t first, columns;     /* n columns from there on are rotated */
     const double *frequencies; /* (n / 2) */
     double attention;          /* what cos and sin are multiplied with */
 };
@@ -97,7 +97,7 @@ enum rope_rounding {
 /* In radians. */
 double rope_angle(const struct rope *rope, size_t position, size_t pair);
 
-/* One pair at one position: its angle in radians, and cos and sin as a row is turned by them. */
+/* One pair at one position: its angle in radians, and cos and sin as a row is rotated by them. */
 struct rope_turn {
     double angle;
     double cosine, sine;
@@ -113,14 +113,14 @@ struct rope_pair {
 
 struct rope_pair rope_pair(const struct rope *rope, size_t pair);
 
-/* The pair that writes a column, and which of its two; SIZE_MAX where the column is not turned. */
+/* The pair that writes a column, and which of its two; SIZE_MAX where the column is not rotated. */
 size_t rope_pair_of(const struct rope *rope, size_t column, size_t *which);
 
 /* The cosines and sines (n / 2 each) of a position, for rows of several heads. */
 void rope_turns(const struct rope *rope, size_t position, enum rope_rounding rounding, enum dtype dtype,
                 double *cosines, double *sines);
 
-/* One row turned: x (d) -> y (d), which must not overlap; columns that are not turned are copied. Numbers of x are
+/* One row rotated: x (d) -> y (d), which must not overlap; columns that are not rotated are copied. Numbers of x are
  * numbers of the dtype. */
 void rope_rotate(const struct rope *rope, const double *cosines, const double *sines, enum rope_rounding rounding,
                  enum dtype dtype, const double *x, double *y);

@@ -65,7 +65,7 @@ enum stage {
 };
 #undef STAGE_ID
 
-/* The gradients of what meets, which the way back to inputs and parameters begins at. */
+/* The gradients of what meets, which the backward pass to inputs and parameters begins at. */
 #define STAGE_GRAD_OPERANDS (STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_VALUE))
 
 #define STAGE_FROM_KEY_INPUTS (STAGE_BIT(STAGE_INPUTS) | STAGE_BIT(STAGE_KEY_INPUTS))

@@ -47,7 +47,7 @@ struct stage_row {
     bool on_demand;   /* shown only where --stages names it */
     bool infinite;    /* minus infinity says that a key is forbidden */
     bool sums_square; /* it is summed over gradients that are T x T, which the fused path never forms */
-    bool backward;    /* it is a gradient by what it is named after: of --grad */
+    bool backward;    /* it is a gradient with respect to what it is named after: of --grad */
     bool on_page;     /* the page's script (src/write/html/page) has its equation */
     const char *help; /* what it is, in a line */
     const char *hint; /* what to look at where it departs and those before it agree; or NULL */

@@ -27,13 +27,12 @@ enum status taking_keep(const struct taking *taking, const char *name, const str
 enum status taking_wrong_shape(const struct taking *taking, const char *name, const struct tensor *tensor, size_t rows,
                                size_t columns, const char *why)
 {
-    char shape[TENSOR_SHAPE_BYTES], expected[TENSOR_SHAPE_BYTES];
     const struct tensor right = {.rank = columns ? 2 : 1, .shape = {rows, columns}};
     const struct file_tensor *found = input_file_find(taking->input, name);
     const char *origin = found != NULL ? found->origin : NULL;
     return error_usage(taking->error, "%s: %s%s%s%s is %s, expected %s: %s", taking->input->source, name,
                        origin != NULL ? " (" : "", origin != NULL ? origin : "", origin != NULL ? ")" : "",
-                       tensor_shape_text(tensor, shape), tensor_shape_text(&right, expected), why);
+                       SHAPE_TEXT(tensor), SHAPE_TEXT(&right), why);
 }
 
 /* --- norms -------------------------------------------------------------------------------------------------------- */
@@ -58,7 +57,7 @@ static enum status take_norm_part(struct taking *taking, enum norm_id id, const 
 {
     const struct parameters_plan *plan = taking->plan;
     const size_t heads = id == NORM_KEY ? plan->kv_heads : plan->kv_heads * plan->groups;
-    char name[PARAMETER_NAME_BYTES], shape[TENSOR_SHAPE_BYTES];
+    char name[PARAMETER_NAME_BYTES];
     snprintf(name, sizeof name, "%s.%s", NORMS[id], suffix);
     const struct tensor *found = taking_find(taking, name);
     if (found == NULL)
@@ -71,8 +70,8 @@ static enum status take_norm_part(struct taking *taking, enum norm_id id, const 
     if (id == NORM_INPUTS)
         return taking_wrong_shape(taking, name, found, plan->d_in, 0, "one for each column of the inputs");
     return error_usage(taking->error, "%s: %s is %s, expected %zu numbers for a head, or those of all %zu heads",
-                       taking->input->source, name, tensor_shape_text(found, shape),
-                       plan->d_out / plan->groups / plan->kv_heads, heads);
+                       taking->input->source, name, SHAPE_TEXT(found), plan->d_out / plan->groups / plan->kv_heads,
+                       heads);
 }
 
 enum status taking_norms(struct taking *taking)
@@ -128,7 +127,7 @@ bool taking_has_latent(const struct taking *taking, enum projection_id id)
 /* A projection of the latent by its name; its bias may be missing. */
 static enum status take_step(struct taking *taking, const char *stem, size_t columns, struct projection *projection)
 {
-    char name[PARAMETER_NAME_BYTES], shape[TENSOR_SHAPE_BYTES];
+    char name[PARAMETER_NAME_BYTES];
     snprintf(name, sizeof name, "%s.weight", stem);
     const struct tensor *weight = taking_find(taking, name);
     *projection = (struct projection){.transposed = true};
@@ -136,7 +135,7 @@ static enum status take_step(struct taking *taking, const char *stem, size_t col
         return error_usage(taking->error, "%s: parameters are missing: no %s", taking->input->source, name);
     if (weight->rank != 2 || weight->shape[1] != columns)
         return error_usage(taking->error, "%s: %s is %s, expected a matrix with %zu columns", taking->input->source,
-                           name, tensor_shape_text(weight, shape), columns);
+                           name, SHAPE_TEXT(weight), columns);
     if (taking_keep(taking, name, weight, &projection->weight) != STATUS_OK)
         return taking->error->status;
     snprintf(name, sizeof name, "%s.bias", stem);

@@ -26,9 +26,8 @@ static enum status turned(const struct taking *taking, const struct projection *
     const bool linear = projection->transposed;
     const size_t stem = strlen(name) - (linear ? strlen(LINEAR) : 0),
                  d_in = parameters_source_columns(taking->plan, id);
-    char shape[TENSOR_SHAPE_BYTES];
     return error_usage(taking->error, "%s: %s is %s, transposed: inputs in %s have %zu column%s; %s is named %.*s%s",
-                       taking->input->source, name, tensor_shape_text(tensor, shape), taking->inputs_source, d_in,
+                       taking->input->source, name, SHAPE_TEXT(tensor), taking->inputs_source, d_in,
                        d_in == 1 ? "" : "s", linear ? "d_in x d_out" : "d_out x d_in", (int)stem, name,
                        linear ? "" : LINEAR);
 }
@@ -36,11 +35,11 @@ static enum status turned(const struct taking *taking, const struct projection *
 static enum status take_weight(struct taking *taking, enum projection_id id, struct projection *projection,
                                const char *name, const struct tensor *tensor)
 {
-    char why[TEXT_PATH_BYTES + 96], shape[TENSOR_SHAPE_BYTES];
+    char why[TEXT_PATH_BYTES + 96];
     struct parameters_plan *plan = taking->plan;
     if (tensor->rank != 2)
         return error_usage(taking->error, "%s: %s is %s, expected a matrix, %s", taking->input->source, name,
-                           tensor_shape_text(tensor, shape), projection->transposed ? "d_out x d_in" : "d_in x d_out");
+                           SHAPE_TEXT(tensor), projection->transposed ? "d_out x d_in" : "d_in x d_out");
     size_t d_in = tensor->shape[projection->transposed], d_out = tensor->shape[!projection->transposed];
     if (taking->first[0] == '\0') {
         plan->d_out = d_out;
@@ -135,16 +134,6 @@ static enum status take_out(struct taking *taking)
     return found[1] != NULL ? taking_keep(taking, names[1], found[1], &out->bias) : STATUS_OK;
 }
 
-/* Rows first .. first + count of a tensor. */
-static struct tensor slice(const struct tensor *tensor, size_t first, size_t count)
-{
-    struct tensor part = *tensor;
-    const size_t row = tensor_count(tensor) / tensor->shape[0] * dtype_size(tensor->dtype);
-    part.shape[0] = count;
-    part.data = (char *)tensor->data + first * row;
-    return part;
-}
-
 /* Query, key and value on top of each other, as nn.MultiheadAttention stores them. */
 static enum status take_in_proj(struct taking *taking, const struct tensor *weight, const struct tensor *bias)
 {
@@ -173,9 +162,9 @@ static enum status take_in_proj(struct taking *taking, const struct tensor *weig
     for (int id = 0, first = 0; id < PROJECTION_COUNT; id++) {
         struct projection *projection = &taking->parameters->modules[0].projections[id];
         const size_t columns = parameters_columns(plan, (enum projection_id)id);
-        *projection = (struct projection){.transposed = true, .weight = slice(&whole, (size_t)first, columns)};
+        *projection = (struct projection){.transposed = true, .weight = tensor_rows(&whole, (size_t)first, columns)};
         if (bias != NULL)
-            projection->bias = slice(&whole_bias, (size_t)first, columns);
+            projection->bias = tensor_rows(&whole_bias, (size_t)first, columns);
         first += (int)columns;
     }
     taking->parameters->module_count = 1;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One validated attention problem, as the room `build` makes it of options and input files, and what can be asked of
- * it.
+/* One validated attention problem, which the room `build` makes from options and input files, and questions about it.
  *
  * B items of a batch, H heads, H_kv heads of key and value, Tq queries, Tk keys (both T, the tokens of the inputs,
  * but for sdpa), S queries asked for, d_in columns of the inputs, d and d_v columns of a head of query and key, of

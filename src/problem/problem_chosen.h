@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of struct problem (problem.h): what is to be shown of a job: rows, a part of them, stages, one number. */
+/* A part of struct problem (problem.h): what the user asks to see: rows, a part of them, stages, one number. */
 #ifndef ATTN_PROBLEM_PROBLEM_CHOSEN_H
 #define ATTN_PROBLEM_PROBLEM_CHOSEN_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of struct problem (problem.h): what an input gives: inputs of projections, or query, key and value
- * themselves. */
+/* A part of struct problem (problem.h): the inputs of projections, or a given query, key and value. */
 #ifndef ATTN_PROBLEM_PROBLEM_GIVEN_H
 #define ATTN_PROBLEM_PROBLEM_GIVEN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of struct problem (problem.h): what is done wrong on purpose, and what has a loss. */
+/* A part of struct problem (problem.h): the mistakes made on purpose, and the loss. */
 #ifndef ATTN_PROBLEM_PROBLEM_MISTAKE_H
 #define ATTN_PROBLEM_PROBLEM_MISTAKE_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of struct problem (problem.h): what a result says of its job, and what a person reads before the work
- * starts. */
+/* A part of struct problem (problem.h): the settings that a result records, and the warnings. */
 #ifndef ATTN_PROBLEM_PROBLEM_RECORD_H
 #define ATTN_PROBLEM_PROBLEM_RECORD_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of struct problem (problem.h): where tokens are, and how query and key are rotated by that. */
+/* A part of struct problem (problem.h): positions of tokens, and the rotation of query and key. */
 #ifndef ATTN_PROBLEM_PROBLEM_ROTATION_H
 #define ATTN_PROBLEM_PROBLEM_ROTATION_H
 

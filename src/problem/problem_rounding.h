@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of struct problem (problem.h): to what numbers are rounded, and when. */
+/* A part of struct problem (problem.h): the working dtype, and where numbers are rounded to it. */
 #ifndef ATTN_PROBLEM_PROBLEM_ROUNDING_H
 #define ATTN_PROBLEM_PROBLEM_ROUNDING_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of struct problem (problem.h): what scores become before the mask: scaled and capped; and dropout after it. */
+/* A part of struct problem (problem.h): scale and softcap of the scores, and dropout. */
 #ifndef ATTN_PROBLEM_PROBLEM_SCORES_H
 #define ATTN_PROBLEM_PROBLEM_SCORES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of struct problem (problem.h): what there are how many of: B items of a batch, H heads, H_kv heads of key
- * and value, Tq queries, Tk keys. */
+/* A part of struct problem (problem.h): sizes: B items of a batch, H heads, H_kv heads of key and value, Tq
+ * queries, Tk keys. */
 #ifndef ATTN_PROBLEM_PROBLEM_SIZES_H
 #define ATTN_PROBLEM_PROBLEM_SIZES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of a job: which queries belong to the K-th of N, and what a part is part of. */
+/* Parts of a job: the queries of part K of N, and the job that a part belongs to. */
 #ifndef ATTN_PROBLEM_SHARD_H
 #define ATTN_PROBLEM_SHARD_H
 

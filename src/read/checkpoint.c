@@ -31,18 +31,10 @@ struct checkpoint_file {
 
 /* --- one file of tensors ----------------------------------------------------------------------------------------- */
 
-typedef enum status lister(const char *source, const unsigned char *bytes, size_t length, struct arena *arena,
-                           struct named_list *list, struct error *error);
-
 static const struct {
     bool (*begins)(const unsigned char *bytes, size_t length);
-    lister *list;
-} FORMATS[] = {{safetensors_begins, safetensors_list}, {zip_begins, archive_list}};
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct named_tensor *)a)->name, ((const struct named_tensor *)b)->name);
-}
+    binary_reader *read;
+} FORMATS[] = {{safetensors_begins, safetensors_read}, {zip_begins, archive_read}};
 
 static enum status list_tensors(const struct loaded *loaded, struct arena *arena, struct named_list *list,
                                 struct error *error)
@@ -54,10 +46,16 @@ static enum status list_tensors(const struct loaded *loaded, struct arena *arena
         return other_file_check(loaded->source, loaded->bytes, loaded->length, error) != STATUS_OK
                    ? error->status
                    : error_usage(error, "%s: not a file of tensors; " EXPECTED, loaded->source);
-    if (FORMATS[format].list(loaded->source, loaded->bytes, loaded->length, arena, list, error) != STATUS_OK)
+    struct input_file none = {.source = loaded->source};
+    struct named_tensors file = {.source = loaded->source,
+                                 .kinds = INPUT_FILE_FOREIGN,
+                                 .input = &none,
+                                 .list = list,
+                                 .arena = arena,
+                                 .error = error};
+    if (FORMATS[format].read(&file, loaded->bytes, loaded->length) != STATUS_OK)
         return error->status;
-    if (list->count > 0)
-        qsort(list->tensors, list->count, sizeof list->tensors[0], by_name);
+    text_sort(list->tensors, list->count, sizeof list->tensors[0]);
     return STATUS_OK;
 }
 
@@ -84,7 +82,6 @@ static struct checkpoint_file *add_file(const struct checkpoint *checkpoint, con
                                         struct error *error)
 {
     struct arena *arena = checkpoint->arena;
-    char shown[TEXT_PATH_BYTES];
     const size_t folder = strlen(checkpoint->folder), length = strlen(name);
     struct checkpoint_file *file = arena_allocate(arena, 1, sizeof *file, error);
     char *path = arena_allocate(arena, folder + length + 1, 1, error);
@@ -92,9 +89,8 @@ static struct checkpoint_file *add_file(const struct checkpoint *checkpoint, con
         return NULL;
     memcpy(path, checkpoint->folder, folder);
     memcpy(path + folder, name, length + 1);
-    text_path(path, shown);
-    *file = (struct checkpoint_file){
-        .path = path, .source = arena_text(arena, shown, strlen(shown), error), .index = index};
+    const char *shown = SHOWN_PATH(path);
+    *file = (struct checkpoint_file){.path = path, .source = arena_copy(arena, shown, error), .index = index};
     return file->source != NULL ? file : NULL;
 }
 
@@ -107,11 +103,6 @@ static bool is_plain(const char *name)
 static int by_file(const void *a, const void *b)
 {
     return strcmp((*(const cJSON *const *)a)->valuestring, (*(const cJSON *const *)b)->valuestring);
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(((const struct checkpoint_name *)a)->text, ((const struct checkpoint_name *)b)->text);
 }
 
 /* The names by their files, so that each file is made once; then by themselves. */
@@ -127,13 +118,12 @@ static enum status take_names(const struct json_reader *reader, const cJSON **it
         if (i == 0 || strcmp(items[i - 1]->valuestring, items[i]->valuestring) != 0)
             file = add_file(checkpoint, items[i]->valuestring, reader->source, reader->error);
         checkpoint->names[i].file = file;
-        checkpoint->names[i].text =
-            arena_text(checkpoint->arena, items[i]->string, strlen(items[i]->string), reader->error);
+        checkpoint->names[i].text = arena_copy(checkpoint->arena, items[i]->string, reader->error);
         if (file == NULL || checkpoint->names[i].text == NULL)
             return reader->error->status;
     }
     checkpoint->count = count;
-    qsort(checkpoint->names, count, sizeof checkpoint->names[0], by_text);
+    text_sort(checkpoint->names, count, sizeof checkpoint->names[0]);
     return STATUS_OK;
 }
 
@@ -235,12 +225,6 @@ static enum status open_found(const struct checkpoint_file *file, struct checkpo
     return folder_check_file(file->path, error) ? error->status : open_file(file->path, checkpoint, error);
 }
 
-static bool ends_in(const char *name, const char *end)
-{
-    const size_t length = strlen(name), last = strlen(end);
-    return length >= last && strcmp(name + length - last, end) == 0;
-}
-
 /* The files of a folder that may be a checkpoint: how many, and the name of the first that readdir gives. */
 static enum status look_for_one(const struct checkpoint *checkpoint, const char *end, size_t *count, const char **name,
                                 struct error *error)
@@ -250,9 +234,9 @@ static enum status look_for_one(const struct checkpoint *checkpoint, const char 
         return error_system(error, errno, "%s", checkpoint->source);
     *count = 0;
     for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-        if (entry->d_name[0] == '.' || !ends_in(entry->d_name, end) || (*count)++ > 0)
+        if (entry->d_name[0] == '.' || !text_ends_in(entry->d_name, end) || (*count)++ > 0)
             continue;
-        *name = arena_text(checkpoint->arena, entry->d_name, strlen(entry->d_name), error);
+        *name = arena_copy(checkpoint->arena, entry->d_name, error);
     }
     closedir(folder);
     return *count > 0 && *name == NULL ? error->status : STATUS_OK;
@@ -300,15 +284,14 @@ static enum status open_folder(struct checkpoint *checkpoint, struct error *erro
 
 enum status checkpoint_open(const char *path, struct arena *arena, struct checkpoint *checkpoint, struct error *error)
 {
-    char shown[TEXT_PATH_BYTES];
     struct stat there;
     const bool is_folder = stat(path, &there) == 0 && S_ISDIR(there.st_mode);
     const char *slash = strrchr(path, '/');
     const size_t length = is_folder ? strlen(path) : slash != NULL ? (size_t)(slash - path) + 1 : 0;
     const bool open_ended = is_folder && (slash == NULL || slash[1] != '\0');
     char *folder = arena_allocate(arena, length + 2, 1, error);
-    text_path(path, shown);
-    *checkpoint = (struct checkpoint){.arena = arena, .source = arena_text(arena, shown, strlen(shown), error)};
+    const char *shown = SHOWN_PATH(path);
+    *checkpoint = (struct checkpoint){.arena = arena, .source = arena_copy(arena, shown, error)};
     if (folder == NULL || checkpoint->source == NULL)
         return error->status;
     memcpy(folder, path, length);
@@ -338,10 +321,7 @@ enum status checkpoint_replaced(const struct checkpoint *checkpoint, const char 
 
 static const struct checkpoint_name *find_name(const struct checkpoint *checkpoint, const char *name)
 {
-    const struct checkpoint_name sought = {.text = name};
-    if (checkpoint->count == 0)
-        return NULL;
-    return bsearch(&sought, checkpoint->names, checkpoint->count, sizeof checkpoint->names[0], by_text);
+    return text_find(name, checkpoint->names, checkpoint->count, sizeof checkpoint->names[0]);
 }
 
 bool checkpoint_has(const struct checkpoint *checkpoint, const char *name)
@@ -349,57 +329,36 @@ bool checkpoint_has(const struct checkpoint *checkpoint, const char *name)
     return find_name(checkpoint, name) != NULL;
 }
 
-/* The tensor in its file. */
-static enum status find_tensor(const struct checkpoint *checkpoint, const char *name, struct checkpoint_file **file,
-                               const struct named_tensor **tensor, struct error *error)
+enum status checkpoint_look(const struct checkpoint *checkpoint, const char *name, const struct named_tensor **tensor,
+                            struct error *error)
 {
     const struct checkpoint_name *listed = find_name(checkpoint, name);
-    const struct named_tensor sought = {.name = name};
     if (listed == NULL)
         return error_usage(error, "%s: has no tensor %.200s", checkpoint->source, name);
-    *file = listed->file;
-    const enum status status = open_shard(checkpoint, listed->file, name, error);
-    if (status != STATUS_OK)
-        return status;
+    if (open_shard(checkpoint, listed->file, name, error) != STATUS_OK)
+        return error->status;
     const struct named_list *list = &listed->file->tensors;
-    *tensor = list->count > 0 ? bsearch(&sought, list->tensors, list->count, sizeof sought, by_name) : NULL;
+    *tensor = text_find(name, list->tensors, list->count, sizeof list->tensors[0]);
     if (*tensor == NULL)
         return error_usage(error, "%s: has no tensor %.200s, which is in it by %s", listed->file->source, name,
                            listed->file->index);
     return STATUS_OK;
 }
 
-enum status checkpoint_look(const struct checkpoint *checkpoint, const char *name, struct checkpoint_tensor *tensor,
-                            struct error *error)
-{
-    struct checkpoint_file *file;
-    const struct named_tensor *found;
-    if (find_tensor(checkpoint, name, &file, &found, error) != STATUS_OK)
-        return error->status;
-    *tensor = (struct checkpoint_tensor){.name = found->name,
-                                         .source = file->source,
-                                         .dtype = found->dtype,
-                                         .bytes = found->bytes,
-                                         .count = found->count};
-    return STATUS_OK;
-}
-
 enum status checkpoint_take(const struct checkpoint *checkpoint, const char *name, struct tensor *tensor,
                             struct error *error)
 {
-    struct checkpoint_file *file;
     const struct named_tensor *found;
-    char list[DTYPE_LIST_BYTES];
-    if (find_tensor(checkpoint, name, &file, &found, error) != STATUS_OK)
+    if (checkpoint_look(checkpoint, name, &found, error) != STATUS_OK)
         return error->status;
     const struct tensor_bytes *bytes = &found->bytes;
     if (bytes->dtype == DTYPE_COUNT)
         return error_usage(error,
                            "%s: %s: attn does not read dtype '%.40s'; expected %s; dequantize them first: "
                            "load the model in bfloat16 and save it by save_pretrained",
-                           file->source, name, found->dtype, dtype_list(dtype_safetensors, list));
+                           found->source, name, found->dtype, DTYPE_LIST(dtype_safetensors));
     if (!named_tensor_is_usable(found))
-        return error_usage(error, "%s: %s: %s; expected numbers in 1 to %d axes", file->source, name,
+        return error_usage(error, "%s: %s: %s; expected numbers in 1 to %d axes", found->source, name,
                            found->count == 0  ? "empty"
                            : bytes->rank == 0 ? "a single number"
                                               : "more axes than attn has",

@@ -1,28 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* A checkpoint: the tensors of a whole model by their names, in one file or in shards.
  *
- * Read is a folder that holds one (the first that is there: model.safetensors.index.json, model.safetensors,
- * pytorch_model.bin.index.json, pytorch_model.bin, else the one file that ends in .safetensors, .bin, .pt or .pth), or
- * such a file itself: a .safetensors, a .pt of torch.save, or the index of shards, whose "weight_map" says for each
- * name in which file beside it that tensor is.
+ * It is a .safetensors, a .pt of torch.save, or an index of shards, whose "weight_map" names the file of each tensor,
+ * in the same folder. Or it is a folder with one of these: the first found of model.safetensors.index.json,
+ * model.safetensors, pytorch_model.bin.index.json and pytorch_model.bin, else the only file that ends in .safetensors,
+ * .bin, .pt or .pth.
  *
- * Names alone are read at first; of an index these are its own, and a shard is opened only when one of its tensors is
- * asked for. Files are mapped: of a tensor's bytes nothing is read before somebody does. Its dtype may be one that attn
- * has not, as long as its numbers are not asked for. */
+ * Opening reads only names. A shard is opened when one of its tensors is asked for. Files are mapped, so a tensor's
+ * bytes are read when they are used. A dtype that attn lacks is an error only when the numbers are asked for. */
 #ifndef ATTN_READ_CHECKPOINT_H
 #define ATTN_READ_CHECKPOINT_H
 
-#include "tensor/tensor_bytes.h"
-
-/* A tensor as its file describes it. */
-struct checkpoint_tensor {
-    const char *name;
-    const char *source;        /* its file, as messages have it */
-    const char *dtype;         /* as the file has it: "BF16", "F8_E4M3" */
-    struct tensor_bytes bytes; /* dtype is DTYPE_COUNT where attn has not that one; of a rank above TENSOR_RANK the
-                                  first sizes alone */
-    size_t count;              /* the product of all sizes */
-};
+#include "read/named_tensors.h"
 
 struct checkpoint_name {
     const char *text;
@@ -31,16 +20,16 @@ struct checkpoint_name {
 
 /* It and all that it points to belong to the arena that it was opened into. */
 struct checkpoint {
-    const char *source;            /* the path, as messages have it */
-    const char *folder;            /* of its files, with the slash at the end, or "": config.json is beside them */
+    const char *source;            /* the path, as messages show it */
+    const char *folder;            /* of its files and config.json, with the slash at the end, or "" */
     struct checkpoint_name *names; /* sorted */
     size_t count;
     const char *opened; /* the file of tensors, or the index */
     struct arena *arena;
 };
 
-/* STATUS_SYSTEM where a file cannot be opened or memory is short. STATUS_USAGE where it is not as said above; where an
- * index is larger than 64 MiB, has no weight_map, gives a name twice, or a file by more than its plain name. */
+/* STATUS_SYSTEM where a file cannot be opened or memory is short. STATUS_USAGE for any other file; for an index larger
+ * than 64 MiB, without weight_map, or with a repeated name or a path in place of a plain file name. */
 enum status checkpoint_open(const char *path, struct arena *arena, struct checkpoint *checkpoint, struct error *error);
 
 /* *replaced: the file of the checkpoint that a result written to that path would replace; NULL: none. STATUS_SYSTEM as
@@ -51,13 +40,13 @@ enum status checkpoint_replaced(const struct checkpoint *checkpoint, const char 
 /* Whether a tensor of that name is listed. */
 bool checkpoint_has(const struct checkpoint *checkpoint, const char *name);
 
-/* What its file says of a listed tensor; its shard is opened where it was not yet. STATUS_SYSTEM where that cannot be,
- * naming the shard and the tensor; STATUS_USAGE where the shard is not whole and right, or has it not. */
-enum status checkpoint_look(const struct checkpoint *checkpoint, const char *name, struct checkpoint_tensor *tensor,
+/* A listed tensor as its file describes it; opens its shard if need be. STATUS_SYSTEM, with shard and tensor, where
+ * that fails; STATUS_USAGE where the shard is damaged, or lacks the tensor. */
+enum status checkpoint_look(const struct checkpoint *checkpoint, const char *name, const struct named_tensor **tensor,
                             struct error *error);
 
-/* Its numbers: in the mapped file, or in the arena where they cannot be used as they lie there. STATUS_USAGE where attn
- * has not the dtype, and where the tensor is empty, a single number, or has more than TENSOR_RANK axes. */
+/* Its numbers: in the mapped file, or a copy in the arena where these bytes cannot be used. STATUS_USAGE for a dtype
+ * that attn lacks, and for a tensor that is empty, a single number, or has more than TENSOR_RANK axes. */
 enum status checkpoint_take(const struct checkpoint *checkpoint, const char *name, struct tensor *tensor,
                             struct error *error);
 

@@ -94,7 +94,7 @@ static bool says_gradient(const char *name, char *text)
 {
     static const char END[] = ".grad";
     const size_t length = strlen(name), end = sizeof END - 1;
-    if (length <= end || length > GRADIENT_NAME_BYTES - end - 1 || strcmp(name + length - end, END) != 0)
+    if (!text_ends_in(name, END) || length > GRADIENT_NAME_BYTES - end - 1)
         return false;
     snprintf(text, GRADIENT_NAME_BYTES, "grad_%.*s", (int)(length - end), name);
     return is_gradient(text) || stage_exists(stage_find(text, strlen(text)));
@@ -138,7 +138,7 @@ bool input_file_head(const char *name, size_t *head)
 
 enum status input_file_pass(struct input_file *input, const char *name, struct arena *arena, struct error *error)
 {
-    const char *kept = arena_text(arena, name, strlen(name), error);
+    const char *kept = arena_copy(arena, name, error);
     input->passed[input->passed_count++] = kept;
     return kept == NULL ? error->status : STATUS_OK;
 }
@@ -169,6 +169,21 @@ enum status input_file_nameless(struct input_file *input, unsigned kinds, const 
 struct token_labels *input_file_labels(struct input_file *input, const char *name)
 {
     return strcmp(name, "key_tokens") == 0 ? &input->key_tokens : &input->tokens;
+}
+
+enum status input_file_note(struct input_file *input, const char *name, const char *text, struct arena *arena,
+                            struct error *error)
+{
+    const struct {
+        const char *name, **text;
+    } NOTES[] = {{"mechanism", &input->mechanism}, {"part", &input->part},     {"job", &input->job},
+                 {"library", &input->library},     {"layout", &input->layout}, {"lacks", &input->lacks},
+                 {"command", &input->command}};
+    input->is_result = input->is_result || strcmp(name, "attn") == 0;
+    for (size_t i = 0; i < sizeof NOTES / sizeof NOTES[0]; i++)
+        if (strcmp(name, NOTES[i].name) == 0)
+            return (*NOTES[i].text = arena_copy(arena, text, error)) == NULL ? error->status : STATUS_OK;
+    return STATUS_OK;
 }
 
 bool input_file_has_layout(const struct input_file *input, const char *layout)
@@ -211,47 +226,28 @@ enum status input_file_unknown(const char *source, const char *name, struct erro
     return error_usage(error, "%s: unknown key '%.80s'%s", source, name, hint);
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 enum status input_file_check_repeated(const char *source, const char *where, const char **names, size_t count,
                                       struct error *error)
 {
-    if (count > 0)
-        qsort(names, count, sizeof names[0], by_text);
+    text_sort(names, count, sizeof names[0]);
     for (size_t i = 1; i < count; i++)
         if (strcmp(names[i - 1], names[i]) == 0)
             return error_usage(error, "%s: %skey '%.80s' is given twice; leave one out", source, where, names[i]);
     return STATUS_OK;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct file_tensor *)a)->name, ((const struct file_tensor *)b)->name);
-}
-
-static void sort_by_name(struct input_file *input)
-{
-    if (input->tensor_count > 0)
-        qsort(input->tensors, input->tensor_count, sizeof input->tensors[0], by_name);
-}
-
 void input_file_sort(struct input_file *input)
 {
     for (size_t i = 0; i < input->tensor_count; i++)
         input->tensors[i].order = i;
-    sort_by_name(input);
+    text_sort(input->tensors, input->tensor_count, sizeof input->tensors[0]);
 }
 
 const char *input_file_stage_name(const char *name, struct arena *arena, struct error *error)
 {
     char text[GRADIENT_NAME_BYTES];
     const enum stage stage = stage_find(name, strlen(name));
-    return stage_exists(stage)         ? stage_name(stage)
-           : says_gradient(name, text) ? arena_text(arena, text, strlen(text), error)
-                                       : name;
+    return stage_exists(stage) ? stage_name(stage) : says_gradient(name, text) ? arena_copy(arena, text, error) : name;
 }
 
 enum status input_file_name_stages(struct input_file *input, struct arena *arena, struct error *error)
@@ -259,7 +255,7 @@ enum status input_file_name_stages(struct input_file *input, struct arena *arena
     for (size_t i = 0; i < input->tensor_count; i++)
         if ((input->tensors[i].name = input_file_stage_name(input->tensors[i].name, arena, error)) == NULL)
             return error->status;
-    sort_by_name(input);
+    text_sort(input->tensors, input->tensor_count, sizeof input->tensors[0]);
     for (size_t i = 1; i < input->tensor_count; i++)
         if (strcmp(input->tensors[i - 1].name, input->tensors[i].name) == 0)
             return error_usage(error, "%s: %s is given twice, under two names; leave one out", input->source,
@@ -269,8 +265,5 @@ enum status input_file_name_stages(struct input_file *input, struct arena *arena
 
 const struct file_tensor *input_file_find(const struct input_file *input, const char *name)
 {
-    if (input->tensor_count == 0)
-        return NULL;
-    struct file_tensor sought = {.name = name};
-    return bsearch(&sought, input->tensors, input->tensor_count, sizeof input->tensors[0], by_name);
+    return text_find(name, input->tensors, input->tensor_count, sizeof input->tensors[0]);
 }

@@ -111,6 +111,11 @@ bool input_file_head(const char *name, size_t *head);
 /* Where the labels go that stand under "tokens" or "key_tokens". */
 struct token_labels *input_file_labels(struct input_file *input, const char *name);
 
+/* Keeps what a result says of itself by that name, "attn" or "layout"; other names say nothing. STATUS_SYSTEM where
+ * memory is short. */
+enum status input_file_note(struct input_file *input, const char *name, const char *text, struct arena *arena,
+                            struct error *error);
+
 /* Whether a result says that of its layout. */
 bool input_file_has_layout(const struct input_file *input, const char *layout);
 

@@ -184,7 +184,7 @@ static enum status read_token_list(const struct json_reader *reader, const cJSON
         if (!cJSON_IsString(item))
             return error_usage(reader->error, "%s: %s: %stoken %zu: expected a string, got %s", reader->source, name,
                                place, i + 1, json_kind_name(item));
-        tokens[i] = arena_text(reader->arena, item->valuestring, strlen(item->valuestring), reader->error);
+        tokens[i] = arena_copy(reader->arena, item->valuestring, reader->error);
         if (tokens[i] == NULL)
             return reader->error->status;
     }
@@ -254,8 +254,8 @@ static enum status setting_text(const struct json_reader *reader, const cJSON *i
         text = cJSON_IsNumber(item) ? "a number above 1.8e308" : json_kind_name(item);
     }
     setting->words = NULL;
-    setting->name = arena_text(reader->arena, item->string, strlen(item->string), reader->error);
-    setting->text = arena_text(reader->arena, text, strlen(text), reader->error);
+    setting->name = arena_copy(reader->arena, item->string, reader->error);
+    setting->text = arena_copy(reader->arena, text, reader->error);
     return setting->name == NULL || setting->text == NULL ? reader->error->status : STATUS_OK;
 }
 
@@ -312,7 +312,7 @@ static enum status add_tensor(struct json_reader *reader, const cJSON *item, uns
 {
     struct file_tensor *named = &input->tensors[input->tensor_count++];
     *named = (struct file_tensor){0};
-    named->name = arena_text(reader->arena, item->string, strlen(item->string), reader->error);
+    named->name = arena_copy(reader->arena, item->string, reader->error);
     if (named->name == NULL)
         return reader->error->status;
     reader->key = named->name;
@@ -323,23 +323,14 @@ static enum status add_tensor(struct json_reader *reader, const cJSON *item, uns
 static enum status note_origin(const struct json_reader *reader, const cJSON *item, unsigned kinds,
                                struct input_file *input)
 {
-    const char *version = NULL;
-    const struct {
-        const char *name, **text;
-    } notes[] = {
-        {"attn", &version}, {"mechanism", &input->mechanism}, {"layout", &input->layout}, {"lacks", &input->lacks}};
-    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++) {
-        if (strcmp(item->string, notes[i].name) != 0 || (!cJSON_IsString(item) && (kinds & INPUT_FILE_FOREIGN) != 0))
-            continue;
-        if (!cJSON_IsString(item))
-            return error_usage(reader->error, "%s: %s: expected a string, as a result has it, got %s", reader->source,
-                               item->string, json_kind_name(item));
-        *notes[i].text = arena_text(reader->arena, item->valuestring, strlen(item->valuestring), reader->error);
-        if (*notes[i].text == NULL)
-            return reader->error->status;
-    }
-    input->is_result = input->is_result || version != NULL;
-    return STATUS_OK;
+    const bool says = input_file_kind(item->string) == INPUT_FILE_IGNORED && strcmp(item->string, "comment") != 0 &&
+                      strcmp(item->string, "format") != 0;
+    if (!says || (!cJSON_IsString(item) && (kinds & INPUT_FILE_FOREIGN) != 0))
+        return STATUS_OK;
+    if (!cJSON_IsString(item))
+        return error_usage(reader->error, "%s: %s: expected a string, as a result has it, got %s", reader->source,
+                           item->string, json_kind_name(item));
+    return input_file_note(input, item->string, item->valuestring, reader->arena, reader->error);
 }
 
 static enum status read_member(struct json_reader *reader, const cJSON *item, unsigned kinds, struct input_file *input)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Arrays of numbers, read while the grammar of their text is checked, so that no tree is made of them.
  *
- * A member of the object at the top whose value is a regular array of finite numbers, at most TENSOR_RANK deep, is
- * taken out of the text: an array as deep with one 0 stands for it there. Any other value stays as it is. */
+ * A member of the top object whose value is a regular array of finite numbers, at most TENSOR_RANK deep, is cut out of
+ * the text and replaced by an array as deep with one 0. Any other value stays as it is. */
 #ifndef ATTN_READ_JSON_ARRAYS_H
 #define ATTN_READ_JSON_ARRAYS_H
 
@@ -29,7 +29,7 @@ struct json_arrays {
 /* An array begins that is the value of a member of the object at the top: at its bracket. */
 void json_arrays_begin(struct json_arrays *arrays, size_t member, const char *at);
 
-/* What comes within it, until its end or until it is no array of numbers; then these do nothing. */
+/* Each bracket or other value within it. Once it turns out to be no array of numbers, these do nothing. */
 void json_arrays_open(struct json_arrays *arrays);
 void json_arrays_other(struct json_arrays *arrays);
 

@@ -28,11 +28,6 @@ struct reader {
     struct error *error;
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
@@ -80,7 +75,7 @@ static char skip_blanks(struct reader *reader)
 
 static char *skip_digits(char *at)
 {
-    while (is_digit(*at))
+    while (text_is_digit(*at))
         at++;
     return at;
 }
@@ -108,20 +103,20 @@ static enum status read_number(struct reader *reader)
 {
     char *start = reader->at;
     char *at = start + (*start == '-');
-    if (!is_digit(*at))
+    if (!text_is_digit(*at))
         return fail(reader, at, "a digit after '-'");
-    if (*at == '0' && is_digit(at[1]))
+    if (*at == '0' && text_is_digit(at[1]))
         return fail(reader, at + 1, "no digit after a leading 0");
     at = skip_digits(at);
     if (*at == '.') {
-        if (!is_digit(*++at))
+        if (!text_is_digit(*++at))
             return fail(reader, at, "a digit after '.'");
         at = skip_digits(at);
     }
     if (*at == 'e' || *at == 'E') {
         at++;
         at += *at == '+' || *at == '-';
-        if (!is_digit(*at))
+        if (!text_is_digit(*at))
             return fail(reader, at, "a digit in the exponent");
         at = skip_digits(at);
     }
@@ -143,7 +138,7 @@ static int read_code_unit(const char *text, unsigned *unit)
     unsigned value = 0;
     for (int i = 0; i < 4; i++) {
         char lower = (char)(text[i] | 0x20);
-        if (is_digit(text[i]))
+        if (text_is_digit(text[i]))
             value = value * 16 + (unsigned)(text[i] - '0');
         else if (lower >= 'a' && lower <= 'f')
             value = value * 16 + (unsigned)(lower - 'a' + 10);
@@ -296,7 +291,7 @@ static enum status read_value(struct reader *reader, const char *expected, bool 
 {
     char c = skip_blanks(reader);
     *whole = true;
-    if (is_digit(c) || c == '-')
+    if (text_is_digit(c) || c == '-')
         return read_number(reader);
     const bool opens = c == '[' || c == '{';
     if (!opens && reader->arrays != NULL)

@@ -9,7 +9,7 @@
 
 #include <cjson/cJSON.h>
 
-/* Where a message points to, and where memory comes from. */
+/* What messages name, and where memory comes from. */
 struct json_reader {
     const char *source, *key;
     struct arena *arena;   /* the input's */

@@ -43,9 +43,6 @@ static size_t first_room(int file)
     return FIRST_BYTES;
 }
 
-typedef enum status binary_reader(const char *source, const unsigned char *bytes, size_t length, unsigned kinds,
-                                  struct arena *arena, struct input_file *input, struct error *error);
-
 /* The formats whose tensors may stay in the file, each told by its first bytes. */
 static const struct {
     bool (*begins)(const unsigned char *bytes, size_t length);
@@ -153,7 +150,8 @@ static enum status read_content(const char *source, struct content *content, uns
     if (read != NULL) {
         enum status status = arena_keep(arena, content->bytes, content->mapped, error);
         *content = (struct content){0};
-        return status == STATUS_OK ? read(source, bytes, length, kinds, arena, input, error) : status;
+        return status == STATUS_OK ? named_tensors_read(read, source, bytes, length, kinds, arena, input, error)
+                                   : status;
     }
     if (text_blanks(bytes, length) == length)
         return error_usage(error,
@@ -174,9 +172,8 @@ static enum status open_content(const char *path, struct arena *arena, const cha
                                 struct error *error)
 {
     const bool standard = strcmp(path, "-") == 0;
-    char shown[TEXT_PATH_BYTES];
-    const char *name = standard ? "standard input" : text_path(path, shown);
-    *source = arena_text(arena, name, strlen(name), error);
+    const char *name = standard ? "standard input" : SHOWN_PATH(path);
+    *source = arena_copy(arena, name, error);
     if (*source == NULL)
         return error->status;
     int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);

@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+enum status named_tensors_read(binary_reader *read, const char *source, const unsigned char *bytes, size_t length,
+                               unsigned kinds, struct arena *arena, struct input_file *input, struct error *error)
+{
+    struct named_tensors file = {.source = source, .kinds = kinds, .input = input, .arena = arena, .error = error};
+    *input = (struct input_file){.source = source};
+    return read(&file, bytes, length);
+}
+
 enum status named_tensors_begin(const struct named_tensors *file, size_t count)
 {
     struct input_file *input = file->input;
@@ -63,7 +71,6 @@ enum status named_tensors_check(const struct named_tensors *file, struct named_t
 {
     const struct tensor_bytes *bytes = &tensor->bytes;
     const char *source = file->source, *name = tensor->name;
-    char list[DTYPE_LIST_BYTES];
     if (tensor->is_byte && tensor->kind == INPUT_FILE_BUFFER)
         tensor->bytes.dtype = DTYPE_BOOL;
     if (tensor->use == NAMED_READ && tensor->kind == INPUT_FILE_CACHE && tensor->count == 0 && input_file_is_past(name))
@@ -75,7 +82,7 @@ enum status named_tensors_check(const struct named_tensors *file, struct named_t
         return STATUS_OK;
     if (bytes->dtype == DTYPE_COUNT)
         return error_usage(file->error, "%s: %s: attn does not read dtype '%.40s'; expected %s", source, name,
-                           tensor->dtype, dtype_list(file->code, list));
+                           tensor->dtype, DTYPE_LIST(file->code));
     if (bytes->rank == 0)
         return error_usage(file->error, "%s: %s is a single number; expected a list or more", source, name);
     if (bytes->rank > TENSOR_RANK)
@@ -90,8 +97,9 @@ static enum status put_in_list(const struct named_tensors *file, const struct na
 {
     struct named_tensor *listed = &file->list->tensors[file->list->count++];
     *listed = *tensor;
-    listed->name = arena_text(file->arena, tensor->name, strlen(tensor->name), file->error);
-    listed->dtype = arena_text(file->arena, tensor->dtype, strlen(tensor->dtype), file->error);
+    listed->source = file->source;
+    listed->name = arena_copy(file->arena, tensor->name, file->error);
+    listed->dtype = arena_copy(file->arena, tensor->dtype, file->error);
     return listed->name == NULL || listed->dtype == NULL ? file->error->status : STATUS_OK;
 }
 
@@ -107,7 +115,7 @@ enum status named_tensors_put(const struct named_tensors *file, const struct nam
         return input_file_pass(file->input, tensor->name, file->arena, file->error);
     struct file_tensor *named = &file->input->tensors[file->input->tensor_count++];
     *named = (struct file_tensor){0};
-    named->name = arena_text(file->arena, tensor->name, strlen(tensor->name), file->error);
+    named->name = arena_copy(file->arena, tensor->name, file->error);
     if (named->name == NULL)
         return file->error->status;
     return tensor->use == NAMED_NAME ? STATUS_OK

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A binary file's tensors -> struct input_file: which of them count, what their names may be, and what they must be to
- * be computed with. The rules that .safetensors, .npz and .pt share; where the bytes lie each format knows itself. */
+/* A binary file's tensors -> struct input_file: which tensors attn reads, which names it accepts, and which shapes and
+ * dtypes it can compute with. .safetensors, .npz and .pt share these rules; each format finds its own bytes. */
 #ifndef ATTN_READ_NAMED_TENSORS_H
 #define ATTN_READ_NAMED_TENSORS_H
 
@@ -22,7 +22,7 @@ struct named_list {
     size_t count;
 };
 
-/* A file as it is read. */
+/* A file as it is read; `sole` and the next two are set by its reader. */
 struct named_tensors {
     const char *source;
     unsigned kinds;                  /* bits of enum input_file_kind: what is read */
@@ -35,9 +35,19 @@ struct named_tensors {
     struct error *error;
 };
 
+/* A reader of a format: sets what the format calls things, and puts each tensor into the input or the list. Data may
+ * stay in bytes[0 .. length), which must live as long as the arena. STATUS_USAGE "source: ..." where the file is not
+ * right to the last byte, a name is unknown or given twice, or a tensor that counts cannot be computed with. */
+typedef enum status binary_reader(struct named_tensors *file, const unsigned char *bytes, size_t length);
+
+/* Reads a file that has such a reader: what is of the `kinds`, bits of enum input_file_kind, goes into the input. */
+enum status named_tensors_read(binary_reader *read, const char *source, const unsigned char *bytes, size_t length,
+                               unsigned kinds, struct arena *arena, struct input_file *input, struct error *error);
+
 /* One of its tensors. */
 struct named_tensor {
     const char *name;
+    const char *source;        /* of one in a list: its file, as messages have it */
     struct tensor_bytes bytes; /* of a rank above TENSOR_RANK the first sizes alone; DTYPE_COUNT: a dtype that attn has
                                   not */
     const char *dtype;         /* as the file has it */

@@ -135,14 +135,13 @@ static enum status take_shape(struct reader *reader, struct npy_array *array)
 
 static enum status take_value(struct reader *reader, int key, struct npy_array *array)
 {
-    char list[DTYPE_LIST_BYTES];
     if (key == 1)
         return take_truth(reader, &array->fortran);
     if (key == 2)
         return take_shape(reader, array);
     if (next_is(reader, '['))
         return error_usage(reader->error, "%s: the array has a record for each element; expected numbers: %s",
-                           reader->source, dtype_list(dtype_npy, list));
+                           reader->source, DTYPE_LIST(dtype_npy));
     return take_string(reader, array->descr);
 }
 
@@ -248,9 +247,8 @@ static enum status check_size(const char *source, struct npy_array *array, struc
     const struct tensor_bytes *bytes = &array->bytes;
     const struct tensor tensor = {.rank = bytes->rank,
                                   .shape = {bytes->shape[0], bytes->shape[1], bytes->shape[2], bytes->shape[3]}};
-    char shape[TENSOR_SHAPE_BYTES];
     size_t size;
-    tensor_shape_text(&tensor, shape);
+    const char *shape = SHAPE_TEXT(&tensor);
     if (array->count == SIZE_MAX || !tensor_bytes_size(bytes->dtype, array->count, &size))
         return error_usage(error, "%s: %s of %s are larger than any memory", source, shape, dtype_name(bytes->dtype));
     const bool cut = array->size < size;
@@ -267,7 +265,7 @@ enum status npy_tensor(const struct named_tensors *file, const char *source, str
 {
     tensor->bytes = array->bytes;
     tensor->count = array->count;
-    tensor->dtype = arena_text(scratch, array->descr, strlen(array->descr), file->error);
+    tensor->dtype = arena_copy(scratch, array->descr, file->error);
     tensor->is_byte = strcmp(array->descr, "|u1") == 0;
     if (tensor->dtype == NULL || named_tensors_check(file, tensor) != STATUS_OK)
         return file->error->status;
@@ -280,17 +278,14 @@ enum status npy_tensor(const struct named_tensors *file, const char *source, str
     return STATUS_OK;
 }
 
-enum status npy_read(const char *source, const unsigned char *bytes, size_t length, unsigned kinds, struct arena *arena,
-                     struct input_file *input, struct error *error)
+enum status npy_read(struct named_tensors *file, const unsigned char *bytes, size_t length)
 {
-    const struct named_tensors file = {
-        .source = source, .kinds = kinds, .code = dtype_npy, .input = input, .arena = arena, .error = error};
     struct npy_array array;
     struct named_tensor tensor;
-    *input = (struct input_file){.source = source};
-    return npy_header(source, "file", bytes, length, arena, &array, error) ||
-                   named_tensors_nameless(&file, ".safetensors or JSON", &tensor) ||
-                   npy_tensor(&file, source, &array, arena, &tensor) || named_tensors_put(&file, &tensor)
-               ? error->status
+    file->code = dtype_npy;
+    return npy_header(file->source, "file", bytes, length, file->arena, &array, file->error) ||
+                   named_tensors_nameless(file, ".safetensors or JSON", &tensor) ||
+                   npy_tensor(file, file->source, &array, file->arena, &tensor) || named_tensors_put(file, &tensor)
+               ? file->error->status
                : STATUS_OK;
 }

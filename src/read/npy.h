@@ -39,11 +39,8 @@ enum status npy_header(const char *source, const char *holder, const unsigned ch
 enum status npy_tensor(const struct named_tensors *file, const char *source, struct npy_array *array,
                        struct arena *scratch, struct named_tensor *tensor);
 
-/* The array becomes the tensor "inputs". Its data may stay in `bytes`, which must live as long as the arena.
- * STATUS_USAGE "source: ..." where the file is not whole and right to the last byte, where the array is a single
- * number or empty, and where `kinds` (bits of enum input_file_kind) have neither inputs nor foreign tensors: parameters
- * need names, and a .npy has none. */
-enum status npy_read(const char *source, const unsigned char *bytes, size_t length, unsigned kinds, struct arena *arena,
-                     struct input_file *input, struct error *error);
+/* The array becomes the tensor "inputs". STATUS_USAGE also where `kinds` have neither inputs nor foreign tensors:
+ * parameters need names, and a .npy has none. */
+binary_reader npy_read;
 
 #endif

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "read/npz.h"
-
+/* .npz, NumPy's archive of arrays: numpy.savez writes an entry NAME.npy for each. One that was given no name is called
+ * arr_0, arr_1, ...; arr_0 alone is a tensor without a name, "inputs". */
+#include "read/archive.h"
 #include "read/npy.h"
 
 #include <string.h>
 
 static const char SUFFIX[] = ".npy", NAMELESS[] = "arr_";
 
-enum { SUFFIX_LENGTH = sizeof SUFFIX - 1, NAMELESS_LENGTH = sizeof NAMELESS - 1 };
+enum { NAMELESS_LENGTH = sizeof NAMELESS - 1 };
 
 /* The length of the array's name; 0 where the entry is no array. */
 static size_t name_length(const struct zip_entry *entry)
 {
-    const size_t length = strlen(entry->name);
-    return length > SUFFIX_LENGTH && strcmp(entry->name + length - SUFFIX_LENGTH, SUFFIX) == 0 ? length - SUFFIX_LENGTH
-                                                                                               : 0;
+    return text_ends_in(entry->name, SUFFIX) ? strlen(entry->name) - strlen(SUFFIX) : 0;
 }
 
 bool npz_is(const struct zip *zip)
@@ -90,21 +89,12 @@ static enum status read_entries(const struct named_tensors *file, const struct z
     return STATUS_OK;
 }
 
-enum status npz_read(const struct zip *zip, unsigned kinds, struct arena *arena, struct input_file *input,
-                     struct error *error)
+enum status npz_read(struct named_tensors *file, const struct zip *zip)
 {
     struct arena scratch = {0};
-    const struct named_tensors file = {
-        .source = zip->source,
-        .kinds = kinds,
-        .sole = zip->count == 1,
-        .code = dtype_npy,
-        .input = input,
-        .arena = arena,
-        .error = error,
-    };
-    *input = (struct input_file){.source = zip->source};
-    enum status status = read_entries(&file, zip, &scratch);
+    file->sole = zip->count == 1;
+    file->code = dtype_npy;
+    enum status status = read_entries(file, zip, &scratch);
     arena_free(&scratch);
     return status;
 }

@@ -24,25 +24,19 @@ struct machine {
     struct error *error;
 };
 
-/* The form of an operand. */
+/* The form of an operand: a number of so many bytes, the least significant first, and with FORM_BYTES that many bytes
+ * behind it. */
 enum form {
-    FORM_NONE,
-    FORM_1, /* a number of so many bytes, the least significant first; */
-    FORM_2,
-    FORM_4,
-    FORM_8,
-    FORM_BYTES_1, /* that, then so many bytes; */
-    FORM_BYTES_4,
-    FORM_BYTES_8,
-    FORM_LINES, /* two lines */
+    FORM_NONE = 0,
+    FORM_1 = 1,
+    FORM_2 = 2,
+    FORM_4 = 4,
+    FORM_8 = 8,
+    FORM_BYTES = 16,
+    FORM_BYTES_1 = FORM_BYTES | 1,
+    FORM_BYTES_4 = FORM_BYTES | 4,
+    FORM_BYTES_8 = FORM_BYTES | 8,
 };
-
-static const struct {
-    size_t size;
-    bool bytes;
-} FORMS[] = {[FORM_NONE] = {0, false},   [FORM_1] = {1, false},      [FORM_2] = {2, false},
-             [FORM_4] = {4, false},      [FORM_8] = {8, false},      [FORM_BYTES_1] = {1, true},
-             [FORM_BYTES_4] = {4, true}, [FORM_BYTES_8] = {8, true}, [FORM_LINES] = {0, false}};
 
 struct opcode {
     bool (*run)(struct machine *machine); /* false: the error is filled */
@@ -414,7 +408,7 @@ static const struct opcode OPCODES[256] = {
     [0x94] = {run_put, FORM_NONE, PICKLE_NONE, 1},         /* MEMOIZE */
     ['h'] = {run_get, FORM_1, PICKLE_NONE, 0},             /* BINGET */
     ['j'] = {run_get, FORM_4, PICKLE_NONE, 0},             /* LONG_BINGET */
-    ['c'] = {run_lines, FORM_LINES, PICKLE_NAME, 0},       /* GLOBAL */
+    ['c'] = {run_lines, FORM_NONE, PICKLE_NAME, 0},        /* GLOBAL */
     [0x93] = {run_stack_name, FORM_NONE, PICKLE_NAME, 2},  /* STACK_GLOBAL */
     ['R'] = {run_reduce, FORM_NONE, PICKLE_NONE, 2},       /* REDUCE */
     ['b'] = {run_build, FORM_NONE, PICKLE_NONE, 1},        /* BUILD */
@@ -423,7 +417,7 @@ static const struct opcode OPCODES[256] = {
 
 static bool take_operand(struct machine *machine, enum form form)
 {
-    const size_t size = FORMS[form].size, left = machine->length - machine->at;
+    const size_t size = form & ~(unsigned)FORM_BYTES, left = machine->length - machine->at;
     machine->number = 0;
     if (size > left)
         return wrong(machine, "the pickle ends within it");
@@ -431,7 +425,7 @@ static bool take_operand(struct machine *machine, enum form form)
         machine->number = machine->number << 8 | machine->bytes[machine->at + i];
     machine->at += size;
     machine->text = machine->bytes + machine->at;
-    if (!FORMS[form].bytes)
+    if ((form & FORM_BYTES) == 0)
         return true;
     if (machine->number > left - size)
         return wrong(machine, "the pickle ends within it");

@@ -2,7 +2,6 @@
 #include "read/printed.h"
 
 #include "model/mechanism.h"
-#include "read/printed_csv.h"
 #include "read/printed_table.h"
 
 #include <stdlib.h>

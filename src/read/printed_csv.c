@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "read/printed_csv.h"
-
 #include "model/stages.h"
+#include "read/printed_table.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "read/printed_number.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,11 +16,6 @@ enum {
 
 static const double POWERS[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                                1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static const char WORD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
 
@@ -72,7 +69,7 @@ static size_t read_word(const char *text, struct printed_number *number)
 static size_t read_digits(const char **at, uint64_t *whole, int *significant)
 {
     const char *first = *at;
-    for (; is_digit(**at); ++*at) {
+    for (; text_is_digit(**at); ++*at) {
         *significant += *significant > 0 || **at != '0';
         if (*significant <= EXACT_DIGITS)
             *whole = *whole * 10 + (uint64_t)(**at - '0');
@@ -88,9 +85,9 @@ static bool read_exponent(const char **at, int *exponent)
         return false;
     const bool negative = *digit == '-';
     digit += *digit == '-' || *digit == '+';
-    if (!is_digit(*digit))
+    if (!text_is_digit(*digit))
         return false;
-    for (*exponent = 0; is_digit(*digit); digit++)
+    for (*exponent = 0; text_is_digit(*digit); digit++)
         *exponent = *exponent < PRINTED_MOST ? *exponent * 10 + (*digit - '0') : *exponent;
     *exponent = *exponent < PRINTED_MOST ? *exponent : PRINTED_MOST;
     *exponent = negative ? -*exponent : *exponent;
@@ -132,7 +129,8 @@ size_t printed_number_read(const char *text, struct printed_number *number)
 {
     const bool sign = *text == '-' || *text == '+';
     const char *first = text + sign;
-    const size_t length = is_digit(*first) || *first == '.' ? read_decimal(first, number) : read_word(first, number);
+    const size_t length =
+        text_is_digit(*first) || *first == '.' ? read_decimal(first, number) : read_word(first, number);
     if (length == 0 || (sign && (*first == '"' || number->kind == PRINTED_TRUTH)))
         return 0;
     number->value = *text == '-' ? -number->value : number->value;
@@ -149,7 +147,7 @@ static const char *hint_behind(const char *text, const char *behind)
 {
     if (*text == '0' && (text[1] == 'x' || text[1] == 'X'))
         return "; hexadecimal digits are not read";
-    if (*text == '0' && is_digit(text[1]))
+    if (*text == '0' && text_is_digit(text[1]))
         return "; no number begins with a 0 before another digit: is there a decimal comma?";
     if (*behind == '_')
         return "; write it without underscores";
@@ -178,7 +176,7 @@ const char *printed_number_hint(const char *text)
     for (size_t i = 0; i < sizeof HINTS / sizeof HINTS[0]; i++)
         if (strncmp(text, HINTS[i][0], strlen(HINTS[i][0])) == 0)
             return HINTS[i][1];
-    if (is_digit(*first) || *first == '.')
+    if (text_is_digit(*first) || *first == '.')
         return hint_behind(first, first + strspn(first, "0123456789.eE"));
     const size_t word = strspn(text, WORD);
     return word > 0 && text[word] == '(' ? "; nothing is run here: paste what it prints" : "";

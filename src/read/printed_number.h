@@ -25,17 +25,18 @@ struct printed_number {
 
 enum { PRINTED_MOST = 9999 };
 
-/* Reads the number that begins at text, which a NUL ends: returns its length, 0 where there is none. What stands behind
- * it is not looked at, but a word ends where no letter follows. */
+/* Reads the number that begins at text, which a NUL ends: returns its length, 0 where there is none. Anything may
+ * follow a number; a word such as nan ends where no letter follows. */
 size_t printed_number_read(const char *text, struct printed_number *number);
 
 /* Whether the number, or the word, ends at this character: a blank, a comma, a closing bracket, the end. */
 bool printed_number_ends(char next);
 
-/* For what is no number, or goes on behind one: "; a complex number, and attn computes with real ones", or "". */
+/* A hint for text that is no number, or continues one: "; a complex number, and attn computes with real ones", or "".
+ * */
 const char *printed_number_hint(const char *text);
 
-/* Whether "..." stands there, or the character for it: numbers that were not printed. */
+/* Whether "..." or its character is there, in place of numbers that were not printed. */
 bool printed_number_is_elided(const char *text);
 
 #endif

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "read/pt.h"
-
-#include "read/named_tensors.h"
+/* .pt, PyTorch's file of a state_dict.
+ *
+ * torch.save has written it so since PyTorch 1.6 (torch/serialization.py, caffe2/serialize/inline_container.h): a zip
+ * archive of stored entries in one folder. data.pkl is the pickle of the object, in which a tensor is a view of a
+ * storage: its first number, sizes and strides; data/KEY are the bytes of a storage, which tensors may share; byteorder
+ * says which byte comes first, the least significant one where it is missing. What else is there is not asked for.
+ *
+ * Read is what holds tensors in one place: a dict of names and tensors, wherever it stands, or one tensor alone, which
+ * becomes "inputs". Numbers, strings and what they stand in are passed over beside it, but no tensor is. */
+#include "read/archive.h"
 #include "read/pickle.h"
 
 #include <stdlib.h>
@@ -435,36 +442,13 @@ static enum status read_alone(struct reading *reading)
                : STATUS_OK;
 }
 
-static enum status read_archive(const struct zip *zip, const struct named_tensors *tensors)
+enum status pt_read(struct named_tensors *file, const struct zip *zip)
 {
-    struct reading reading = {.zip = zip, .tensors = *tensors};
-    *tensors->input = (struct input_file){.source = zip->source};
-    enum status status = read_byte_order(&reading) || read_pickle(&reading) ? tensors->error->status
+    struct reading reading = {.zip = zip, .tensors = *file};
+    reading.tensors.code = dtype_title;
+    enum status status = read_byte_order(&reading) || read_pickle(&reading) ? file->error->status
                          : reading.pickle.root->kind == PICKLE_TENSOR       ? read_alone(&reading)
                                                                             : read_dict(&reading);
     arena_free(&reading.scratch);
     return status;
-}
-
-enum status pt_read(const struct zip *zip, unsigned kinds, struct arena *arena, struct input_file *input,
-                    struct error *error)
-{
-    return read_archive(zip, &(struct named_tensors){.source = zip->source,
-                                                     .kinds = kinds,
-                                                     .code = dtype_title,
-                                                     .input = input,
-                                                     .arena = arena,
-                                                     .error = error});
-}
-
-enum status pt_list(const struct zip *zip, struct arena *arena, struct named_list *list, struct error *error)
-{
-    struct input_file none;
-    return read_archive(zip, &(struct named_tensors){.source = zip->source,
-                                                     .kinds = INPUT_FILE_FOREIGN,
-                                                     .code = dtype_title,
-                                                     .input = &none,
-                                                     .list = list,
-                                                     .arena = arena,
-                                                     .error = error});
 }

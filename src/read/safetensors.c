@@ -208,26 +208,6 @@ static enum status read_text(const struct file *file, const cJSON *item, unsigne
     return status;
 }
 
-/* What attn says of a result is kept as it is. */
-static enum status note_origin(const struct file *file, const cJSON *item)
-{
-    const struct json_reader *reader = &file->reader;
-    struct input_file *input = file->tensors.input;
-    const struct {
-        const char *name, **text;
-    } notes[] = {{"mechanism", &input->mechanism}, {"part", &input->part},     {"job", &input->job},
-                 {"library", &input->library},     {"layout", &input->layout}, {"lacks", &input->lacks},
-                 {"command", &input->command}};
-    input->is_result = input->is_result || strcmp(item->string, "attn") == 0;
-    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
-        if (strcmp(item->string, notes[i].name) == 0) {
-            *notes[i].text = arena_text(reader->arena, item->valuestring, strlen(item->valuestring), reader->error);
-            if (*notes[i].text == NULL)
-                return reader->error->status;
-        }
-    return STATUS_OK;
-}
-
 /* Other programs put there what they like, but a name that is near to one of attn's is that one misspelt. */
 static enum status check_key(const struct file *file, const char *key)
 {
@@ -253,7 +233,8 @@ static enum status read_metadata(const struct file *file, const cJSON *metadata)
         if (!cJSON_IsString(item))
             return error_usage(reader->error, "%s: " SAFETENSORS_METADATA ": %.80s: expected a string, got %s",
                                reader->source, item->string, json_kind_name(item));
-        if (check_key(file, item->string) || note_origin(file, item))
+        if (check_key(file, item->string) ||
+            input_file_note(file->tensors.input, item->string, item->valuestring, reader->arena, reader->error))
             return reader->error->status;
         if ((kind & file->tensors.kinds & (INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS)) == 0)
             continue;
@@ -309,18 +290,19 @@ static char *copy_header(const struct json_reader *reader, const unsigned char *
     return arena_text(reader->scratch, (const char *)bytes + SAFETENSORS_LENGTH_BYTES, *size, reader->error);
 }
 
-static enum status read_file(const struct named_tensors *tensors, const unsigned char *bytes, size_t length)
+enum status safetensors_read(struct named_tensors *tensors, const unsigned char *bytes, size_t length)
 {
     struct arena scratch = {0};
     struct error *error = tensors->error;
     const char *source = tensors->source;
+    tensors->code = dtype_safetensors;
+    tensors->texts = "as JSON text in " SAFETENSORS_METADATA;
     struct file file = {
         .reader = {.source = source, .arena = tensors->arena, .scratch = &scratch, .error = error},
         .tensors = *tensors,
     };
     char place[256];
     size_t size = 0;
-    *tensors->input = (struct input_file){.source = source};
     snprintf(place, sizeof place, "%.200s: header", source);
     char *header = copy_header(&file.reader, bytes, length, &size);
     cJSON *root = header != NULL ? json_parse(&file.reader, place, header, size) : NULL;
@@ -335,31 +317,4 @@ static enum status read_file(const struct named_tensors *tensors, const unsigned
     cJSON_Delete(root);
     arena_free(&scratch);
     return status;
-}
-
-enum status safetensors_read(const char *source, const unsigned char *bytes, size_t length, unsigned kinds,
-                             struct arena *arena, struct input_file *input, struct error *error)
-{
-    const struct named_tensors tensors = {.source = source,
-                                          .kinds = kinds,
-                                          .code = dtype_safetensors,
-                                          .texts = "as JSON text in " SAFETENSORS_METADATA,
-                                          .input = input,
-                                          .arena = arena,
-                                          .error = error};
-    return read_file(&tensors, bytes, length);
-}
-
-enum status safetensors_list(const char *source, const unsigned char *bytes, size_t length, struct arena *arena,
-                             struct named_list *list, struct error *error)
-{
-    struct input_file none;
-    const struct named_tensors tensors = {.source = source,
-                                          .kinds = INPUT_FILE_FOREIGN,
-                                          .code = dtype_safetensors,
-                                          .input = &none,
-                                          .list = list,
-                                          .arena = arena,
-                                          .error = error};
-    return read_file(&tensors, bytes, length);
 }

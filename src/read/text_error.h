@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is wrong in a text, with its place and the line that it stands in. */
+/* An error in a text, with its place and an excerpt of the line. */
 #ifndef ATTN_READ_TEXT_ERROR_H
 #define ATTN_READ_TEXT_ERROR_H
 
@@ -16,12 +16,11 @@ struct text_source {
 enum status text_error_at(const struct text_source *source, const char *at, struct error *error, const char *format,
                           ...) __attribute__((format(printf, 4, 5)));
 
-/* The same: "expected ..., got ..." and what stands there: a character, a byte, or the end, which is shown where the
- * text breaks off. */
+/* The same: "expected ..., got ..." and what is there: a character, a byte, or the end of the text. */
 enum status text_error_expected(const struct text_source *source, const char *at, struct error *error,
                                 const char *expected);
 
-/* What stands there, in words: "'x'", "byte 0xff", "end of input". */
+/* What is there, in words: "'x'", "byte 0xff", "end of input". */
 struct text_error_found {
     char name[32];
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "read/zip.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -286,11 +288,6 @@ static int by_place(const void *a, const void *b)
     return left->begin < right->begin ? -1 : left->begin > right->begin;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct zip_entry *)a)->name, ((const struct zip_entry *)b)->name);
-}
-
 static enum status check_places(const struct reading *reading)
 {
     const struct zip *zip = reading->zip;
@@ -307,7 +304,7 @@ static enum status check_places(const struct reading *reading)
 static enum status check_names(const struct reading *reading)
 {
     const struct zip *zip = reading->zip;
-    qsort(zip->entries, zip->count, sizeof zip->entries[0], by_name);
+    text_sort(zip->entries, zip->count, sizeof zip->entries[0]);
     for (size_t i = 1; i < zip->count; i++)
         if (strcmp(zip->entries[i - 1].name, zip->entries[i].name) == 0)
             return wrong_entry(reading, zip->entries[i].name, "is there twice; expected it once");
@@ -333,8 +330,7 @@ enum status zip_open(const char *source, const unsigned char *bytes, size_t leng
 
 const struct zip_entry *zip_find(const struct zip *zip, const char *name)
 {
-    const struct zip_entry sought = {.name = name};
-    return zip->count == 0 ? NULL : bsearch(&sought, zip->entries, zip->count, sizeof zip->entries[0], by_name);
+    return text_find(name, zip->entries, zip->count, sizeof zip->entries[0]);
 }
 
 /* CRC-32, the polynomial of IEEE 802.3, bit by bit: what is checked is small. */

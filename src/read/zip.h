@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A zip archive of stored entries, as numpy.savez and torch.save write them (PKWARE's APPNOTE.TXT, 4.3 to 4.5).
  *
- * Its directory, at the end of the file, says what it holds. Read are one file, 64-bit sizes, and data descriptors,
- * which stand behind an entry whose sizes its own header does not have. Its directory and its entries must lie in
- * the file, must not overlap and must end with it; each entry's header must agree with the directory; names must be
- * plain and given once. Nothing is ever unpacked: an entry is a place in the file.
+ * Its directory, at the end of the file, lists the entries. attn reads archives in one file, 64-bit sizes, and data
+ * descriptors, which follow an entry whose header lacks its sizes. Directory and entries must be inside the file,
+ * must not overlap and must end with it; each entry's header must agree with the directory; names must be plain and
+ * unique. Nothing is ever unpacked: an entry is a range of bytes in the file.
  *
  * A checksum is compared only by zip_check, as that reads every byte: data that are mapped are not read before they
  * are needed. Of those .npy and .safetensors have none either. */
@@ -35,15 +35,15 @@ struct zip {
 bool zip_begins(const unsigned char *bytes, size_t length);
 
 /* Reads the directory; the entries stay in `bytes`, all else is the arena's. STATUS_USAGE "source: ..." where the file
- * is not as said above, or an entry is compressed or encrypted; STATUS_SYSTEM where memory is short. */
+ * breaks these rules, or an entry is compressed or encrypted; STATUS_SYSTEM where memory is short. */
 enum status zip_open(const char *source, const unsigned char *bytes, size_t length, struct arena *arena,
                      struct zip *zip, struct error *error);
 
 /* The entry of that name, or NULL. */
 const struct zip_entry *zip_find(const struct zip *zip, const char *name);
 
-/* Whether bytes[0 .. entry->length), a copy of the entry's, have its checksum; 0 is that of a writer who computes none.
- * STATUS_USAGE where not. */
+/* Whether bytes[0 .. entry->length), a copy of the entry's, have its checksum. A checksum of 0 fits any bytes: some
+ * writers compute none. STATUS_USAGE where not. */
 enum status zip_check(const struct zip *zip, const struct zip_entry *entry, const unsigned char *bytes,
                       struct error *error);
 

@@ -66,16 +66,9 @@ static void make_with_sum_last(const struct attention_row *row)
     double *context = row->stages[STAGE_CONTEXT];
     const struct softmax softmax = softmax_exponentials(row, row->stages[STAGE_MASKED], row->cast);
     dtype_round(problem->rounding.dtype, row->cast, problem->size.keys);
-    weigh(&(struct weighed){row->cast, row->bias, row->seen, row->value, problem->size.d_value}, context);
+    weigh(&(struct weighed){row->cast, row->bias, row->allowed, row->value, problem->size.d_value}, context);
     for (size_t c = 0; c < problem->size.d_value; c++)
         context[c] /= softmax.sum;
-}
-
-/* Where ALiBi is there, and nothing but the family changes the weights. */
-static bool has_sum_last(const struct problem *problem)
-{
-    return problem_rounding(problem)->sum_last && problem->mask.alibi_slopes != NULL && problem->drop.share == 0 &&
-           problem->mistake.recipe == NULL;
 }
 
 /* A row that may see no key is 0, NaN or the mean of all values, as --empty-row says. */
@@ -83,13 +76,14 @@ static void make(const struct attention_row *row)
 {
     const struct problem *problem = row->problem;
     const enum empty_row empty_row = problem->mask.empty_row;
+    const bool family_alone = problem->drop.share == 0 && problem->mistake.recipe == NULL;
     double *context = row->stages[STAGE_CONTEXT];
-    if (!row->empty && has_sum_last(problem)) {
+    if (!row->empty && problem_rounding(problem)->sum_last && problem->mask.alibi_slopes != NULL && family_alone) {
         make_with_sum_last(row);
         return;
     }
     if (!row->empty || empty_row == EMPTY_ROW_MEAN) {
-        const struct span keys = row->empty ? (struct span){0, problem->size.keys} : row->seen;
+        const struct span keys = row->empty ? (struct span){0, problem->size.keys} : row->allowed;
         weigh(&(struct weighed){row->stages[STAGE_DROPPED], row->empty ? NULL : row->bias, keys, row->value,
                                 problem->size.d_value},
               context);
@@ -101,7 +95,7 @@ static void make(const struct attention_row *row)
 
 /* --- explained --------------------------------------------------------------------------------------------------- */
 
-/* What each key that is seen gives to a column of one head's context; those of packed heads lie side by side. */
+/* What each allowed key gives to a column of one head's context; those of packed heads lie side by side. */
 static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
                               const char *heading)
 {
@@ -110,14 +104,15 @@ static void explain_column_of(struct explanation *e, enum stage stage, struct ex
     if (e->problem->size.heads_packed)
         place.head = column / d;
     explain_list_weighed(e, place);
-    if (e->seen_count == 0) {
+    if (e->listed_count == 0) {
         explain_heading(e, stage, place, heading);
         explain_note(e, "every key is masked: %s", explain_number(e, (int)stage, made));
         return;
     }
     explain_write_sum(e, stage, place, heading,
-                      &(struct explain_lines){
-                          .over = EXPLAIN_SEEN, .terms = "before x value = [before x value]made", .column = column % d},
+                      &(struct explain_lines){.over = EXPLAIN_LISTED,
+                                              .terms = "before x value = [before x value]made",
+                                              .column = column % d},
                       made);
     if (column + 1 == explain_columns(e, stage).end)
         explain_note_masked(e, "no share");

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* dropped = weights / (1 - p) where kept, else 0: Srivastava et al. 2014, "Dropout", section 10 (inverted), as
  * torch.nn.functional.dropout has it. */
-#include "stage/dropped.h"
-
 #include "base/decimal.h"
 #include "model/stage_id.h"
+#include "stage/explained.h"
 #include "stage/gradient.h"
 #include "stage/stage.h"
 
@@ -19,9 +18,8 @@ static bool applies(const struct problem *problem)
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     (void)stage;
-    char dropout[DECIMAL_BYTES];
-    decimal_from_double(problem->drop.share, dropout);
-    text_add(text, "weights / (1 - %s) where kept, else 0", dropout);
+    text_add(text, "weights / (1 - %s) where kept, else 0",
+             decimal_text(problem->drop.share, (char[DECIMAL_BYTES]){0}));
 }
 
 /* In float32 PyTorch multiplies by the rounded factor. */
@@ -44,8 +42,7 @@ static void make(const struct attention_row *row)
 /* 1 - dropout with as many decimals as dropout has, into share; and "1 - 0.2 = 0.8". */
 static void say_share(double dropout, char share[DECIMAL_BYTES], char *heading, size_t size)
 {
-    char shortest[DECIMAL_BYTES];
-    decimal_from_double(dropout, shortest);
+    const char *shortest = decimal_text(dropout, (char[DECIMAL_BYTES]){0});
     const char *point = strchr(shortest, '.');
     const bool plain = point != NULL && strchr(shortest, 'e') == NULL;
     snprintf(share, DECIMAL_BYTES, plain ? "%.*f" : "%.*g", plain ? (int)strlen(point + 1) : 17, 1 - dropout);
@@ -54,7 +51,7 @@ static void say_share(double dropout, char share[DECIMAL_BYTES], char *heading, 
 
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {
-    const bool *kept = (e->back ? e->source.kept_back : e->source.kept)(e->source.context, line->place.row);
+    const bool *kept = e->source.kept(e->source.context, line->place.row, e->back);
     if (!kept[line->index]) {
         line->terms = "";
         snprintf(line->words, sizeof line->words, "dropped: 0");
@@ -69,10 +66,11 @@ void dropped_explain(struct explanation *e, enum stage stage, struct explain_pla
     explain_row(e, e->before, place, false);
     explain_row(e, stage, place, true);
     explain_load(e, stage, place, e->made); /* last, so that what dropout keeps is that of this row */
-    (e->back ? gradient_write : explain_write)(
-        e, stage, place, heading,
-        &(struct explain_lines){
-            .over = EXPLAIN_SEEN, .terms = "before / a = made", .given = {explain_text(share, 0)}, .prepare = prepare});
+    (e->back ? gradient_write : explain_write)(e, stage, place, heading,
+                                               &(struct explain_lines){.over = EXPLAIN_LISTED,
+                                                                       .terms = "before / a = made",
+                                                                       .given = {explain_text(share, 0)},
+                                                                       .prepare = prepare});
 }
 
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)

@@ -53,13 +53,13 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
                                         [EMPTY_ROW_MEAN] = "every key is masked: log(keys)"};
     _Static_assert(sizeof EMPTY / sizeof EMPTY[0] == EMPTY_ROW_COUNT, "a sentence for each empty row");
     const double made = explain_row(e, stage, place, true)[place.row];
-    explain_list_seen(e, place);
-    if (e->seen_count == 0) {
+    explain_list_allowed(e, place);
+    if (e->listed_count == 0) {
         explain_heading(e, stage, place, EMPTY[e->problem->mask.empty_row]);
         return;
     }
     explain_write_sum(e, stage, place, "weight x log(weight)",
-                      &(struct explain_lines){.over = EXPLAIN_SEEN,
+                      &(struct explain_lines){.over = EXPLAIN_LISTED,
                                               .terms = "weights x log(weights) = weights x [log(weights)]made = "
                                                        "[weights x log(weights)]made",
                                               .prepare = prepare},

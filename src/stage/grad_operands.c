@@ -67,14 +67,14 @@ static void explain_context(struct explanation *e, enum stage stage, struct expl
                                           .prepare = prepare});
 }
 
-/* What each key that is seen gives to a column. */
+/* What each allowed key gives to a column. */
 static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
                               const char *heading)
 {
     if (!gradient_begin(e, stage, place, heading))
         return;
     explain_write_sum(e, stage, place, NULL,
-                      &(struct explain_lines){.over = EXPLAIN_SEEN,
+                      &(struct explain_lines){.over = EXPLAIN_LISTED,
                                               .terms = "grad_scores x key = [grad_scores x key]made",
                                               .column = column},
                       explain_row(e, stage, place, true)[column]);

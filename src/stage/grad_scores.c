@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The gradients by the scores, from the softmax back: weights x (grad_weights - delta), where delta is the sum of
- * weights x grad_weights over the row (a sink's value is 0, so it adds nothing); through the softcap, whose slope is
- * 1 - tanh^2, and the scale. */
+/* The gradients with respect to the scores, from the softmax back: weights x (grad_weights - delta), where delta is the
+ * sum of weights x grad_weights over the row (a sink's value is 0, so it adds nothing); through the softcap, whose
+ * slope is 1 - tanh^2, and the scale. */
 #include "base/decimal.h"
 #include "model/stage_id.h"
 #include "stage/gradient.h"
@@ -24,25 +24,13 @@ static bool caps(const struct problem *problem)
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     const enum stage before = stage_before(problem, stage);
-    char softcap[DECIMAL_BYTES];
-    decimal_from_double(problem->scaling.softcap, softcap);
     if (before == STAGE_GRAD_WEIGHTS)
         text_add(text, "weights x (grad_weights - delta), delta = sum(weights x grad_weights)");
     else if (stage == STAGE_GRAD_SCALED && caps(problem))
-        text_add(text, "%s x (1 - (capped / %s)^2)", stage_name(before), softcap);
+        text_add(text, "%s x (1 - (capped / %s)^2)", stage_name(before),
+                 decimal_text(problem->scaling.softcap, (char[DECIMAL_BYTES]){0}));
     else
         text_add(text, "%s", stage_name(before));
-}
-
-static void formula_scores(const struct problem *problem, enum stage stage, struct text *text)
-{
-    (void)stage;
-    char scale[DECIMAL_BYTES];
-    decimal_from_double(problem->scaling.factor, scale);
-    if (problem->scaling.factor == 1 / sqrt((double)problem->size.d_head))
-        text_add(text, "grad_scaled / sqrt(%zu)", problem->size.d_head);
-    else
-        text_add(text, "grad_scaled x %s", scale);
 }
 
 /* The size of grad_weights of one key by its terms. */
@@ -108,7 +96,7 @@ static void make_scores(const struct attention_row *row)
 
 static void explain_softmax(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    struct explain_lines lines = {.over = EXPLAIN_SEEN,
+    struct explain_lines lines = {.over = EXPLAIN_LISTED,
                                   .terms = "weights x grad_weights = [weights x grad_weights]grad_weights",
                                   .sums = true,
                                   .to = STAGE_GRAD_WEIGHTS};
@@ -119,7 +107,7 @@ static void explain_softmax(struct explanation *e, enum stage stage, struct expl
     if (e->problem->mask.sinks != NULL)
         explain_note(e, "(the sink has no value: it adds nothing)");
     gradient_list_keys(e);
-    lines = (struct explain_lines){.over = EXPLAIN_SEEN,
+    lines = (struct explain_lines){.over = EXPLAIN_LISTED,
                                    .group = EXPLAIN_QUOTIENTS,
                                    .terms =
                                        "weights x (grad_weights - a) = weights x [grad_weights - a]grad_weights = made",
@@ -137,15 +125,14 @@ static void explain_through_mask(struct explanation *e, enum stage stage, struct
         gradient_write(e, stage, place,
                        mask_has_bias(&e->problem->mask) ? "what is added to a score has no part in its gradient"
                                                         : "the mask changes no score that is seen",
-                       &(struct explain_lines){.over = EXPLAIN_SEEN, .terms = "made"});
+                       &(struct explain_lines){.over = EXPLAIN_LISTED, .terms = "made"});
 }
 
-/* capped / softcap, the tanh on the way forward, and the slope there. */
+/* capped / softcap, the tanh in the forward pass, and the slope there. */
 static void explain_slopes(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    char softcap[DECIMAL_BYTES];
-    decimal_from_double(e->problem->scaling.softcap, softcap);
-    struct explain_lines lines = {.over = EXPLAIN_SEEN,
+    const char *softcap = decimal_text(e->problem->scaling.softcap, (char[DECIMAL_BYTES]){0});
+    struct explain_lines lines = {.over = EXPLAIN_LISTED,
                                   .terms = "capped / a = [capped / a]capped",
                                   .given = {explain_text(softcap, e->problem->scaling.softcap), explain_text("1", 1)}};
     if (!gradient_begin(e, stage, place, "the tanh, capped / softcap"))
@@ -170,4 +157,4 @@ const struct stage_functions stage_grad_capped = {
     .applies = caps, .formula = formula, .make = make_capped, .explain = explain_through_mask};
 const struct stage_functions stage_grad_scaled = {.formula = formula, .make = make_scaled, .explain = explain_scaled};
 const struct stage_functions stage_grad_scores = {
-    .formula = formula_scores, .make = make_scores, .explain = scaled_explain};
+    .formula = scaled_formula, .make = make_scores, .explain = scaled_explain};

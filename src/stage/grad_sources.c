@@ -1,35 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The gradients by what query, key and value are made of, which compute/backward_operands.c makes: back through scale,
- * rotation and norm to the projections, and through these to the inputs and the parameters. */
+/* The gradients with respect to what query, key and value are made of, which compute/backward_operands.c makes: back
+ * through scale, rotation and norm to the projections, and through these to the inputs and the parameters. */
 #include "model/stage_id.h"
+#include "stage/explained.h"
 #include "stage/gradient.h"
 #include "stage/latent.h"
 #include "stage/operand_steps.h"
-#include "stage/turned.h"
 
 #include <stdio.h>
 
 /* --- query and key before their steps ----------------------------------------------------------------------------- */
-
-static bool steps_query(const struct problem *problem)
-{
-    return operand_has_steps(problem, PROJECTION_QUERY);
-}
-
-static bool steps_key(const struct problem *problem)
-{
-    return operand_has_steps(problem, PROJECTION_KEY);
-}
-
-static bool norms_query(const struct problem *problem)
-{
-    return operand_is_normed(problem, PROJECTION_QUERY) && operand_has_last_step(problem, PROJECTION_QUERY);
-}
-
-static bool norms_key(const struct problem *problem)
-{
-    return operand_is_normed(problem, PROJECTION_KEY) && operand_has_last_step(problem, PROJECTION_KEY);
-}
 
 static void formula_steps(const struct problem *problem, enum stage stage, struct text *text)
 {
@@ -40,36 +20,36 @@ static void formula_steps(const struct problem *problem, enum stage stage, struc
     text_add(text, "%s", stage_name(stage_before(problem, stage)));
     if (operand_is_scaled(problem, id) && !(projected && norms))
         text_add(text, " x scale");
-    if (operand_is_turned(problem, id) && !(projected && norms))
+    if (operand_is_rotated(problem, id) && !(projected && norms))
         text_add(text, ", turned back");
     if (projected && norms)
         text_add(text, ", through the norm%s", last ? "" : " of the projection");
 }
 
 const struct stage_functions stage_grad_projected_query = {
-    .applies = steps_query,
+    .applies = operand_query_has_steps,
     .lack = "there is no 'grad_projected_query' without a norm, a rotation or a scale of query; expected grad_query",
     .formula = formula_steps,
-    .explain = turned_explain,
-    .explains = turned_back_is_all};
+    .explain = rotated_explain,
+    .explains = rotated_back_is_all};
 const struct stage_functions stage_grad_projected_key = {
-    .applies = steps_key,
+    .applies = operand_key_has_steps,
     .lack = "there is no 'grad_projected_key' without a norm or a rotation of key; expected grad_key",
     .formula = formula_steps,
-    .explain = turned_explain,
-    .explains = turned_back_is_all};
+    .explain = rotated_explain,
+    .explains = rotated_back_is_all};
 const struct stage_functions stage_grad_normed_query = {
-    .applies = norms_query,
+    .applies = operand_query_shows_norm,
     .lack = "there is no 'grad_normed_query' without a norm of query and a rotation behind it",
     .formula = formula_steps,
-    .explain = turned_explain,
-    .explains = turned_back_is_all};
+    .explain = rotated_explain,
+    .explains = rotated_back_is_all};
 const struct stage_functions stage_grad_normed_key = {
-    .applies = norms_key,
+    .applies = operand_key_shows_norm,
     .lack = "there is no 'grad_normed_key' without a norm of key and a rotation behind it",
     .formula = formula_steps,
-    .explain = turned_explain,
-    .explains = turned_back_is_all};
+    .explain = rotated_explain,
+    .explains = rotated_back_is_all};
 
 /* --- inputs and parameters ---------------------------------------------------------------------------------------- */
 
@@ -105,7 +85,7 @@ static void formula_inputs(const struct problem *problem, enum stage stage, stru
         text_add(text, ", through the norm");
 }
 
-/* --- the gradient by a number of a projection: a sum over all tokens ---------------------------------------------- */
+/* --- the gradient with respect to a number of a projection: a sum over all tokens --------------------------------- */
 
 /* Whether neither a norm nor --clip lies between the inputs and their projections. */
 static bool inputs_are_straight(const struct problem *problem)
@@ -122,7 +102,7 @@ static bool explains_parameters(const struct problem *problem, enum stage stage)
            problem->chosen.cell_name != NULL && (of_out || inputs_are_straight(problem));
 }
 
-/* The gradient that the way back has by what a projection makes: before the steps of query and key. */
+/* The gradient that the backward pass has by what a projection makes: before the steps of query and key. */
 static enum stage stage_above(const struct problem *problem, enum projection_id id)
 {
     static const enum stage ABOVE[PROJECTION_COUNT][2] = {{STAGE_GRAD_QUERY, STAGE_GRAD_PROJECTED_QUERY},
@@ -201,9 +181,8 @@ static void explain_parameters(struct explanation *e, enum stage stage, struct e
     char heading[96];
     place.row = of->bias ? 0 : cell->row;
     const double made_sum = explain_row(e, stage, place, true)[cell->column];
-    e->seen_count = problem->size.items * (sum.of_keys ? problem->size.keys : problem->chosen.row_count);
-    for (size_t term = 0; term < e->seen_count; term++) {
-        e->seen[term] = term;
+    explain_list_first(e, problem->size.items * (sum.of_keys ? problem->size.keys : problem->chosen.row_count));
+    for (size_t term = 0; term < e->listed_count; term++) {
         e->operand[term] = load_above(e, explain_term_place(e, &sum, term), made);
         e->made[term] = of->bias ? 1 : load_source(e, explain_term_place(e, &sum, term), met);
     }
@@ -235,7 +214,8 @@ static bool is_straight(const struct problem *problem, enum stage stage)
            inputs_are_straight(problem);
 }
 
-/* The gradient by what a projection makes, of all heads of the place's token, into e->operand; returns whose it is. */
+/* The gradient with respect to what a projection makes, of all heads of the place's token, into e->operand; returns
+ * whose it is. */
 static enum stage load_made(struct explanation *e, enum projection_id id, struct explain_place place, size_t *width)
 {
     const struct problem *problem = e->problem;

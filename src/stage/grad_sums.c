@@ -70,17 +70,17 @@ static struct explain_lines lines_of_key(const struct explanation *e, enum stage
                                   .place = {place.item, place.head * group, 0}};
 }
 
-/* One column, of which e->seen has the queries. */
+/* One column, of which e->listed has the queries. */
 static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
                               const char *heading)
 {
     const size_t blind =
-        e->problem->size.heads / e->problem->size.kv_heads * e->problem->chosen.row_count - e->seen_count;
+        e->problem->size.heads / e->problem->size.kv_heads * e->problem->chosen.row_count - e->listed_count;
     struct explain_lines lines = lines_of_key(e, stage, place);
     const struct explain_place of_query = {place.item, lines.place.head, place.row};
     lines.column = column;
     explain_heading(e, stage, place, heading);
-    if (e->seen_count > 0)
+    if (e->listed_count > 0)
         explain_write_sum(e, stage, lines.place, NULL, &lines, explain_row(e, stage, of_query, true)[column]);
     if (blind > 0)
         explain_note(e, "(%zu quer%s %s not see it: 0%s)", blind, blind == 1 ? "y" : "ies", blind == 1 ? "does" : "do",
@@ -92,13 +92,13 @@ static void explain_of_keys(struct explanation *e, enum stage stage, struct expl
 {
     const struct explain_lines lines = lines_of_key(e, stage, place);
     const size_t count = e->problem->size.heads / e->problem->size.kv_heads * e->problem->chosen.row_count;
-    e->seen_count = 0;
+    e->listed_count = 0;
     for (size_t term = 0; term < count; term++) {
         const struct explain_place at = explain_term_place(e, &lines, term);
         if (!explain_adds(e, stage, at, place.row))
             continue;
         e->operand[term] = explain_row(e, (enum stage)lines.given[0].kind, at, false)[place.row];
-        e->seen[e->seen_count++] = term;
+        e->listed[e->listed_count++] = term;
     }
     explain_each_column(e, stage, place, explain_column_of);
 }
@@ -108,7 +108,7 @@ static void explain_of_keys(struct explanation *e, enum stage stage, struct expl
 /* minus delta of each row that sees a key, by term, into e->operand. */
 static void load_deltas(struct explanation *e, const struct explain_lines *sum, size_t count)
 {
-    e->seen_count = 0;
+    e->listed_count = 0;
     for (size_t term = 0; term < count; term++) {
         const struct explain_place place = explain_term_place(e, sum, term);
         double delta = 0;
@@ -122,7 +122,7 @@ static void load_deltas(struct explanation *e, const struct explain_lines *sum, 
             }
         e->operand[term] = 0 - delta;
         if (!empty)
-            e->seen[e->seen_count++] = term;
+            e->listed[e->listed_count++] = term;
     }
 }
 
@@ -145,7 +145,7 @@ static void explain_sinks(struct explanation *e, enum stage stage, struct explai
                                       .place = {0, place.head, 0}};
     load_deltas(e, &sum, e->problem->size.items * e->problem->chosen.row_count);
     explain_heading(e, stage, place, "minus delta x the share that the sink takes");
-    if (e->seen_count == 0) {
+    if (e->listed_count == 0) {
         explain_note(e, "no query sees a key: 0");
         return;
     }
@@ -174,9 +174,7 @@ static bool prepare_places(struct explanation *e, struct explain_lines *line)
 
 static void explain_slopes(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    e->seen_count = e->problem->size.items * e->problem->chosen.row_count;
-    for (size_t term = 0; term < e->seen_count; term++)
-        e->seen[term] = term;
+    explain_list_first(e, e->problem->size.items * e->problem->chosen.row_count);
     explain_write_sum(e, stage, (struct explain_place){0, place.head, 0},
                       "gradient x what the slope is multiplied with",
                       &(struct explain_lines){.over = EXPLAIN_TERMS,
@@ -194,13 +192,6 @@ static void explain_slopes(struct explanation *e, enum stage stage, struct expla
 struct entry {
     size_t axes[4]; /* item, head, query, key */
 };
-
-static struct entry entry_of(const struct mask *mask, size_t matrix, size_t row, size_t column)
-{
-    const struct tensor *tensor = &mask->attn_mask;
-    const size_t heads = tensor->rank > 2 ? tensor->shape[tensor->rank - 3] : 1;
-    return (struct entry){{matrix / heads, matrix % heads, row, column}};
-}
 
 /* Whether the number is used there. */
 static bool is_used(const struct mask *mask, const struct entry *entry, struct explain_place place)
@@ -233,13 +224,13 @@ static size_t load_shares(struct explanation *e, const struct explain_lines *sum
 {
     const struct problem *problem = e->problem;
     size_t blind = 0;
-    e->seen_count = 0;
+    e->listed_count = 0;
     for (size_t term = 0; term < problem->size.items * problem->size.heads * problem->chosen.row_count; term++) {
         const struct explain_place place = explain_term_place(e, sum, term);
         if (!is_used(&problem->mask, entry, place))
             continue;
         if (load_share(e, place, entry, &e->operand[term]))
-            e->seen[e->seen_count++] = term;
+            e->listed[e->listed_count++] = term;
         else
             blind++;
     }
@@ -264,7 +255,9 @@ static void say_entry(const struct explanation *e, const struct entry *entry, ch
 static void write_entry(struct explanation *e, struct explain_place place, size_t column)
 {
     const struct problem *problem = e->problem;
-    const struct entry entry = entry_of(&problem->mask, place.item, place.row, column);
+    const struct tensor *mask = &problem->mask.attn_mask;
+    const size_t heads = mask->rank > 2 ? mask->shape[mask->rank - 3] : 1;
+    const struct entry entry = {{place.item / heads, place.item % heads, place.row, column}};
     const struct explain_lines sum = {.over = EXPLAIN_TERMS,
                                       .terms = "a",
                                       .given = {explain_numbers(STAGE_GRAD_MASKED, e->operand)},
@@ -274,7 +267,7 @@ static void write_entry(struct explanation *e, struct explain_place place, size_
     const size_t blind = load_shares(e, &sum, &entry);
     say_entry(e, &entry, what, sizeof what);
     explain_heading(e, STAGE_GRAD_ATTN_MASK, place, what);
-    if (e->seen_count > 0)
+    if (e->listed_count > 0)
         explain_write_sum(e, STAGE_GRAD_ATTN_MASK, sum.place, NULL, &sum,
                           explain_row(e, STAGE_GRAD_ATTN_MASK, place, true)[column]);
     if (blind > 0)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The gradients by what the context is made of, back to the weights: grad_dropped = grad_context . value^T, and through
- * dropout. A key that is forbidden, and every key of an empty row, has the gradient 0: no weight of it can move. */
+/* The gradients with respect to what the context is made of, back to the weights: grad_dropped = grad_context .
+ * value^T, and through dropout. A key that is forbidden, and every key of an empty row, has the gradient 0: no weight
+ * of it can move. */
 #include "base/decimal.h"
-#include "stage/dropped.h"
+#include "stage/explained.h"
 #include "stage/gradient.h"
 
 #include <math.h>
@@ -15,10 +16,9 @@ static bool drops(const struct problem *problem)
 static void formula_weights(const struct problem *problem, enum stage stage, struct text *text)
 {
     (void)stage;
-    char dropout[DECIMAL_BYTES];
-    decimal_from_double(problem->drop.share, dropout);
     if (drops(problem))
-        text_add(text, "grad_dropped / (1 - %s) where kept, else 0", dropout);
+        text_add(text, "grad_dropped / (1 - %s) where kept, else 0",
+                 decimal_text(problem->drop.share, (char[DECIMAL_BYTES]){0}));
     else
         text_add(text, "grad_context . value^T");
 }
@@ -49,7 +49,7 @@ static void explain_products(struct explanation *e, enum stage stage, struct exp
 {
     gradient_write(
         e, stage, place, "",
-        &(struct explain_lines){.over = EXPLAIN_SEEN, .terms = EXPLAIN_DOT("grad_context", "value", "made")});
+        &(struct explain_lines){.over = EXPLAIN_LISTED, .terms = EXPLAIN_DOT("grad_context", "value", "made")});
 }
 
 static void explain_weights(struct explanation *e, enum stage stage, struct explain_place place)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "stage/gradient.h"
 
-#include "stage/masked.h"
+#include "stage/explained.h"
 
 #include <stdio.h>
 
@@ -16,8 +16,8 @@ static bool prepare_masked(struct explanation *e, struct explain_lines *line)
 
 bool gradient_begin(struct explanation *e, enum stage stage, struct explain_place place, const char *what)
 {
-    explain_list_seen(e, place);
-    if (e->seen_count == 0) {
+    explain_list_allowed(e, place);
+    if (e->listed_count == 0) {
         explain_heading(e, stage, place, "every key is masked: 0, no weight can move");
         return false;
     }

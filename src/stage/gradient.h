@@ -5,17 +5,17 @@
 
 #include "stage/stage.h"
 
-/* Begins the lines of a row: lists in e->seen the keys that it sees. False where no line follows, which is then said:
+/* Begins the lines of a row: lists in e->listed the keys that it sees. False where no line follows, which is then said:
  * it sees none, or the key of a cell is masked. */
 bool gradient_begin(struct explanation *e, enum stage stage, struct explain_place place, const char *what);
 
-/* The keys that have a line, into e->seen: a cell's own, or all that are there. */
+/* The keys that have a line, into e->listed: a cell's own, or all that are there. */
 void gradient_list_keys(struct explanation *e);
 
 /* Ends them: a note of the keys that have none. */
 void gradient_end(struct explanation *e);
 
-/* All of these: begins, writes lines over EXPLAIN_SEEN, and ends. */
+/* All of these: begins, writes lines over EXPLAIN_LISTED, and ends. */
 double gradient_write(struct explanation *e, enum stage stage, struct explain_place place, const char *heading,
                       const struct explain_lines *lines);
 

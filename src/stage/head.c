@@ -9,7 +9,7 @@
 static const uint64_t MEETS_KEY = STAGE_BIT(STAGE_SCORES) | STAGE_BIT(STAGE_SCALED) | STAGE_BIT(STAGE_GRAD_QUERY),
                       MEETS_VALUE = STAGE_BIT(STAGE_CONTEXT) | STAGE_BIT(STAGE_GRAD_DROPPED);
 
-static bool meets_rooted(const struct problem *problem, uint64_t stages)
+static bool meets_prescaled(const struct problem *problem, uint64_t stages)
 {
     return (stages & STAGE_BIT(STAGE_SCALED)) != 0 && scaled_has_roots(problem);
 }
@@ -19,15 +19,10 @@ static bool meets_key(const struct problem *problem, uint64_t stages)
     return (stages & (scaled_has_roots(problem) ? MEETS_KEY & ~STAGE_BIT(STAGE_SCALED) : MEETS_KEY)) != 0;
 }
 
-static size_t panels_of(const struct problem *problem)
-{
-    return problem->size.keys / DOT_KEYS + (problem->size.keys % DOT_KEYS != 0);
-}
-
 double head_numbers(const struct problem *problem, uint64_t stages)
 {
     const double keys = (double)problem->size.keys;
-    const int copies = meets_key(problem, stages) + meets_rooted(problem, stages);
+    const int copies = meets_key(problem, stages) + meets_prescaled(problem, stages);
     return copies * keys * (double)problem->size.d_head +
            (stages & MEETS_VALUE ? keys * (double)problem->size.d_value : 0);
 }
@@ -35,36 +30,30 @@ double head_numbers(const struct problem *problem, uint64_t stages)
 enum status head_create(struct head *head, const struct problem *problem, uint64_t stages, struct arena *arena,
                         struct error *error)
 {
-    const size_t rows = panels_of(problem) * DOT_KEYS;
-    *head = (struct head){.problem = problem, .key_of = SIZE_MAX, .rooted_of = SIZE_MAX, .value_of = SIZE_MAX};
+    const size_t rows = (problem->size.keys / DOT_KEYS + (problem->size.keys % DOT_KEYS != 0)) * DOT_KEYS;
+    *head = (struct head){.problem = problem, .key_of = SIZE_MAX, .prescaled_of = SIZE_MAX, .value_of = SIZE_MAX};
     if (stages & MEETS_KEY)
         head->rows = arena_allocate(arena, problem->size.d_head, DOT_KEYS * sizeof(double), error);
     if (meets_key(problem, stages))
         head->key = arena_allocate(arena, rows, problem->size.d_head * sizeof(double), error);
-    if (meets_rooted(problem, stages))
-        head->rooted_key = arena_allocate(arena, rows, problem->size.d_head * sizeof(double), error);
+    if (meets_prescaled(problem, stages))
+        head->prescaled_key = arena_allocate(arena, rows, problem->size.d_head * sizeof(double), error);
     if (stages & MEETS_VALUE)
         head->value = arena_allocate(arena, problem->size.keys, problem->size.d_value * sizeof(double), error);
     return error->status;
 }
 
-/* Rows of key into a panel: one beside the other. */
-static void turn_rows(const double *rows, size_t count, size_t d, double *panel)
-{
-    for (size_t k = 0; k < d; k++)
-        for (size_t i = 0; i < DOT_KEYS; i++)
-            panel[k * DOT_KEYS + i] = i < count ? rows[i * d + k] : 0;
-}
-
-static void load_key(const struct head *head, const struct tensor *key, size_t first, bool rooted, double *panels)
+static void load_key(const struct head *head, const struct tensor *key, size_t first, bool prescaled, double *panels)
 {
     const size_t d = head->problem->size.d_head, keys = head->problem->size.keys;
     for (size_t j = 0; j < keys; j += DOT_KEYS) {
         const size_t count = memory_smaller(keys - j, DOT_KEYS);
         tensor_load(key, (first + j) * d, count * d, head->rows);
-        if (rooted)
+        if (prescaled)
             scaled_operand(head->problem, head->rows, count * d);
-        turn_rows(head->rows, count, d, panels + j * d);
+        for (size_t k = 0; k < d; k++) /* into a panel, one beside the other */
+            for (size_t i = 0; i < DOT_KEYS; i++)
+                panels[j * d + k * DOT_KEYS + i] = i < count ? head->rows[i * d + k] : 0;
     }
 }
 
@@ -75,9 +64,9 @@ void head_load(struct head *head, enum stage stage, const struct tensor *key, co
         head->key_of = first;
         load_key(head, key, first, false, head->key);
     }
-    if (meets_rooted(problem, STAGE_BIT(stage)) && head->rooted_of != first) {
-        head->rooted_of = first;
-        load_key(head, key, first, true, head->rooted_key);
+    if (meets_prescaled(problem, STAGE_BIT(stage)) && head->prescaled_of != first) {
+        head->prescaled_of = first;
+        load_key(head, key, first, true, head->prescaled_key);
     }
     if (MEETS_VALUE & STAGE_BIT(stage) && head->value_of != first) {
         head->value_of = first;
@@ -89,7 +78,7 @@ void head_products(const struct attention_row *row, const double *key, double *p
 {
     const size_t d = row->problem->size.d_head, keys = row->problem->size.keys;
     double of_panel[DOT_KEYS];
-    for (size_t j = row->met.first / DOT_KEYS * DOT_KEYS; j < row->met.end; j += DOT_KEYS) {
+    for (size_t j = row->computed.first / DOT_KEYS * DOT_KEYS; j < row->computed.end; j += DOT_KEYS) {
         dot_products(row->query, key + j * d, d, of_panel);
         memcpy(products + j, of_panel, memory_smaller(keys - j, DOT_KEYS) * sizeof *products);
     }

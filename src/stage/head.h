@@ -7,11 +7,11 @@
 
 struct head {
     const struct problem *problem;
-    double *key;        /* (Tk / DOT_KEYS rounded up, d, DOT_KEYS) panels, the last one filled up with zeros */
-    double *rooted_key; /* the same, multiplied with the root of the scale; NULL where none has: stage/scaled.h */
-    double *value;      /* (Tk, d_v) */
-    double *rows;       /* (DOT_KEYS, d) of key on their way into a panel */
-    size_t key_of, rooted_of, value_of; /* the first row of what is there now; SIZE_MAX: nothing yet */
+    double *key;           /* (Tk / DOT_KEYS rounded up, d, DOT_KEYS) panels, the last one filled up with zeros */
+    double *prescaled_key; /* the same, multiplied with the root of the scale; NULL where none has: stage/scaled.h */
+    double *value;         /* (Tk, d_v) */
+    double *rows;          /* (DOT_KEYS, d) of key on their way into a panel */
+    size_t key_of, prescaled_of, value_of; /* the first row of what is there now; SIZE_MAX: nothing yet */
 };
 
 /* Numbers that a head holds; the stages that will be made say of what. */
@@ -26,7 +26,7 @@ enum status head_create(struct head *head, const struct problem *problem, uint64
 void head_load(struct head *head, enum stage stage, const struct tensor *key, const struct tensor *value, size_t first);
 
 /* query . key of the keys that row->query meets, into products (Tk); those of keys beside them may be set, too.
- * `key` is the row's, or its rooted one. */
+ * `key` is the row's, or its prescaled one. */
 void head_products(const struct attention_row *row, const double *key, double *products);
 
 #endif

@@ -38,11 +38,13 @@ const struct projection *latent_first(const struct latent *latent, enum projecti
 const struct projection *latent_second(const struct latent *latent, enum projection_id id);
 const struct norm *latent_norm(const struct latent *latent, enum projection_id id);
 
-/* The way back of a row, whose scratch is as latent_row left it: the columns of the first step, then the normed latent.
- *   above      (H d), of value (H d_v): the gradient by the columns of all heads
- *   own        (columns of the second step) written, the gradient by them; those of another operand are 0
- *   narrow     (columns of the first) written, the gradient by them
- *   by_weight  (rank) written: the share of this row in the gradient by the norm's weights; by_bias (rank) is room */
+/* The backward pass of a row, whose scratch is as latent_row left it: the columns of the first step, then the normed
+ * latent.
+ *   above      (H d), of value (H d_v): the gradient with respect to the columns of all heads
+ *   own        (columns of the second step) written, the gradient with respect to them; those of another operand are 0
+ *   narrow     (columns of the first) written, the gradient with respect to them
+ *   by_weight  (rank) written: the share of this row in the gradient with respect to the norm's weights; by_bias (rank)
+ *              is room */
 void latent_back(const struct problem *problem, enum projection_id id, const struct latent_step *step,
                  const double *scratch, const double *above, double *own, double *narrow, double *by_weight,
                  double *by_bias);

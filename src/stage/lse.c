@@ -28,7 +28,7 @@ static double of_sums(const struct fused_sums *sums)
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct softmax softmax = softmax_explained(e, place);
-    if (e->seen_count == 0 && softmax.sink == NULL) {
+    if (e->listed_count == 0 && softmax.sink == NULL) {
         explain_heading(e, stage, place, "every key is masked: log(0) = -inf");
         return;
     }

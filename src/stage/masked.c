@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* masked = capped + bias, minus infinity where the mask forbids a key: Vaswani et al. 2017, section 3.2.3; attn_mask as
  * PyTorch's scaled_dot_product_attention has it, slopes as Press et al. 2022, "ALiBi", section 3. */
-#include "stage/masked.h"
+#include "stage/explained.h"
 
 #include "base/decimal.h"
 #include "model/stage_id.h"
@@ -91,15 +91,15 @@ static void make(const struct attention_row *row)
     const double *capped = row->stages[STAGE_CAPPED], *bias = row->bias;
     double *masked = row->stages[STAGE_MASKED];
     const size_t keys = row->problem->size.keys;
-    for (size_t j = 0; j < row->seen.first; j++)
+    for (size_t j = 0; j < row->allowed.first; j++)
         masked[j] = -INFINITY;
-    for (size_t j = row->seen.first; j < row->seen.end; j++) {
+    for (size_t j = row->allowed.first; j < row->allowed.end; j++) {
         const double sum = capped[j] + bias[j];
         masked[j] = bias[j] == -INFINITY                                   ? -INFINITY
                     : bias[j] < 0 && capped[j] > -INFINITY && sum < lowest ? lowest
                                                                            : sum;
     }
-    for (size_t j = row->seen.end; j < keys; j++)
+    for (size_t j = row->allowed.end; j < keys; j++)
         masked[j] = -INFINITY;
 }
 
@@ -127,7 +127,7 @@ void masked_rule(const struct explanation *e, struct explain_place place, size_t
                                                           : "false");
 }
 
-/* Whether anything is added to a score that is seen. */
+/* Whether anything is added to the score of an allowed key. */
 static bool adds(const struct mask *mask)
 {
     return adds_numbers(mask) || mask->alibi_slopes != NULL || mask->relative != NULL;

@@ -32,12 +32,6 @@ double norm_bias(const struct norm *norm, size_t i)
     return bias;
 }
 
-/* Whether what is normed is rounded before it is multiplied with the weight. */
-static bool casts(const struct problem *problem, const struct norm *norm)
-{
-    return problem_rounding(problem)->norm_cast && norm->kind != NORM_LAYER;
-}
-
 void norm_row(const struct problem *problem, const struct norm *norm, size_t first, const double *x, size_t count,
               double *y)
 {
@@ -48,7 +42,7 @@ void norm_row(const struct problem *problem, const struct norm *norm, size_t fir
     const struct norm_terms terms = norm_terms(norm, x, count);
     for (size_t i = 0; i < count; i++)
         y[i] = (x[i] - terms.mean) * terms.factor;
-    if (casts(problem, norm))
+    if (problem_rounding(problem)->norm_cast && norm->kind != NORM_LAYER) /* before the weight */
         dtype_round(problem->rounding.dtype, y, count);
     for (size_t i = 0; i < count; i++)
         y[i] = y[i] * norm_weight(norm, first + i) + norm_bias(norm, first + i);

@@ -17,9 +17,9 @@ struct norm_terms norm_terms(const struct norm *norm, const double *x, size_t co
 void norm_row(const struct problem *problem, const struct norm *norm, size_t first, const double *x, size_t count,
               double *y);
 
-/* The way back of a norm of x, (count): a row that nothing comes back to gives nothing, whatever x is.
- *   above               (count) the gradient by what was made of x; that by x is written in its place
- *   by_weight, by_bias  (count) written: the share of this row in the gradients by the weights and the biases */
+/* The backward pass of a norm of x, (count): a row that nothing comes back to gives nothing, whatever x is.
+ *   above               (count) the gradient with respect to what was made of x; that by x is written in its place
+ *   by_weight, by_bias  (count) written: the share of this row in the gradients with respect to weights and biases */
 void norm_back(const struct norm *norm, size_t first, const double *x, size_t count, double *above, double *by_weight,
                double *by_bias);
 

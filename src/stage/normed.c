@@ -2,7 +2,7 @@
 /* normed: the layer's own norm, where the inputs are the residual stream; and the norms of query and key, of a head
  * or of all heads of a token: Henry et al. 2020, "Query-Key Normalization for Transformers", as models have it since.
  * The kinds are in model/norm.h. */
-#include "stage/normed.h"
+#include "stage/explained.h"
 
 #include "model/stage_id.h"
 #include "stage/norm.h"
@@ -15,18 +15,6 @@
 static bool applies(const struct problem *problem)
 {
     return problem->given.residual && problem->parameters.norms[NORM_INPUTS].kind != NORM_NONE;
-}
-
-/* A norm of query that is its last step is `query` itself. */
-static bool applies_to_query(const struct problem *problem)
-{
-    return operand_is_normed(problem, PROJECTION_QUERY) &&
-           (operand_is_turned(problem, PROJECTION_QUERY) || operand_is_scaled(problem, PROJECTION_QUERY));
-}
-
-static bool applies_to_key(const struct problem *problem)
-{
-    return operand_is_normed(problem, PROJECTION_KEY) && operand_is_turned(problem, PROJECTION_KEY);
 }
 
 static enum norm_id norm_of(enum stage stage)
@@ -142,12 +130,12 @@ const struct stage_functions stage_normed = {.applies = applies,
                                              .formula = formula,
                                              .explain = explain};
 const struct stage_functions stage_normed_query = {
-    .applies = applies_to_query,
+    .applies = operand_query_shows_norm,
     .lack = "there is no 'normed_query' without a norm of query and a rotation behind it; expected 'query'",
     .formula = formula,
     .explain = normed_explain_heads};
 const struct stage_functions stage_normed_key = {
-    .applies = applies_to_key,
+    .applies = operand_key_shows_norm,
     .lack = "there is no 'normed_key' without a norm of key and a rotation behind it; expected 'key'",
     .formula = formula,
     .explain = normed_explain_heads};

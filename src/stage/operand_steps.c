@@ -42,7 +42,7 @@ bool operand_is_normed(const struct problem *problem, enum projection_id id)
     return id != PROJECTION_VALUE && operand_norm(problem, id)->kind != NORM_NONE;
 }
 
-bool operand_is_turned(const struct problem *problem, enum projection_id id)
+bool operand_is_rotated(const struct problem *problem, enum projection_id id)
 {
     return id != PROJECTION_VALUE && problem->rotation.rope.kind != ROPE_NONE;
 }
@@ -54,17 +54,32 @@ bool operand_is_scaled(const struct problem *problem, enum projection_id id)
 
 bool operand_has_steps(const struct problem *problem, enum projection_id id)
 {
-    return operand_is_normed(problem, id) || operand_is_turned(problem, id) || operand_is_scaled(problem, id);
+    return operand_is_normed(problem, id) || operand_is_rotated(problem, id) || operand_is_scaled(problem, id);
 }
 
 bool operand_has_last_step(const struct problem *problem, enum projection_id id)
 {
-    return operand_is_turned(problem, id) || operand_is_scaled(problem, id);
+    return operand_is_rotated(problem, id) || operand_is_scaled(problem, id);
 }
+
+bool operand_shows_norm(const struct problem *problem, enum projection_id id)
+{
+    return operand_is_normed(problem, id) && operand_has_last_step(problem, id);
+}
+
+#define OF_OPERAND(name, asks, id)             \
+    bool name(const struct problem *problem)   \
+    {                                          \
+        return asks(problem, PROJECTION_##id); \
+    }
+OF_OPERAND(operand_query_has_steps, operand_has_steps, QUERY)
+OF_OPERAND(operand_key_has_steps, operand_has_steps, KEY)
+OF_OPERAND(operand_query_shows_norm, operand_shows_norm, QUERY)
+OF_OPERAND(operand_key_shows_norm, operand_shows_norm, KEY)
 
 enum stage operand_before_last_step(const struct problem *problem, enum projection_id id)
 {
-    const bool normed = operand_is_normed(problem, id) && operand_has_last_step(problem, id);
+    const bool normed = operand_shows_norm(problem, id);
     if (id == PROJECTION_QUERY)
         return normed ? STAGE_NORMED_QUERY : STAGE_PROJECTED_QUERY;
     return normed ? STAGE_NORMED_KEY : STAGE_PROJECTED_KEY;
@@ -85,7 +100,7 @@ size_t operand_norm_first(const struct problem *problem, enum projection_id id, 
 size_t operand_position(const struct problem *problem, enum projection_id id, size_t item, size_t row)
 {
     const size_t keys = problem->size.keys - problem->rotation.past;
-    if (!operand_is_turned(problem, id))
+    if (!operand_is_rotated(problem, id))
         return 0;
     if (id == PROJECTION_QUERY)
         return problem->rotation.positions[item * problem->size.queries + row];
@@ -109,8 +124,8 @@ struct rope_turn operand_turn(const struct problem *problem, size_t position, si
     return rope_turn(&problem->rotation.rope, position, pair, problem_rounding(problem)->rope, problem->rounding.dtype);
 }
 
-static void turn_heads(const struct problem *problem, enum projection_id id, size_t position, const double *normed,
-                       double *made, double *turns)
+static void rotate_heads(const struct problem *problem, enum projection_id id, size_t position, const double *normed,
+                         double *made, double *turns)
 {
     const enum rope_rounding rounding = problem_rounding(problem)->rope;
     const size_t d = problem->size.d_head, half = problem->rotation.rope.columns / 2;
@@ -129,8 +144,8 @@ void operand_steps(const struct problem *problem, enum projection_id id, size_t 
         norm_heads(problem, id, projected, normed);
     else
         memcpy(normed, projected, count * sizeof *normed);
-    if (operand_is_turned(problem, id) && position != SIZE_MAX)
-        turn_heads(problem, id, position, normed, made, turns);
+    if (operand_is_rotated(problem, id) && position != SIZE_MAX)
+        rotate_heads(problem, id, position, normed, made, turns);
     else
         memcpy(made, normed, count * sizeof *made);
     for (size_t i = 0; i < count && operand_is_scaled(problem, id); i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What becomes of query and key between their projection and the scores: norm, rotation, scale.
  *
- *     projected -> normed -> turned by its position -> times the scale
+ *     projected -> normed -> rotated by its position -> times the scale
  *
  * H heads of query or of key, d columns of each. */
 #ifndef ATTN_STAGE_OPERAND_STEPS_H
@@ -21,9 +21,18 @@ void operand_clip(const struct problem *problem, double *columns, size_t count);
 
 /* Which of the steps query or key take; value takes none. */
 bool operand_is_normed(const struct problem *problem, enum projection_id id);
-bool operand_is_turned(const struct problem *problem, enum projection_id id);
+bool operand_is_rotated(const struct problem *problem, enum projection_id id);
 bool operand_is_scaled(const struct problem *problem, enum projection_id id);
 bool operand_has_steps(const struct problem *problem, enum projection_id id);
+
+/* Whether its norm is told in numbers: another step follows. */
+bool operand_shows_norm(const struct problem *problem, enum projection_id id);
+
+/* These of query, or of key, as struct stage_functions has it. */
+bool operand_query_has_steps(const struct problem *problem);
+bool operand_key_has_steps(const struct problem *problem);
+bool operand_query_shows_norm(const struct problem *problem);
+bool operand_key_shows_norm(const struct problem *problem);
 
 /* Whether its last step, the rotation or the scale, is told in numbers, and the stage that is made from: a projection,
  * or its norm. */
@@ -40,7 +49,7 @@ size_t operand_norm_first(const struct problem *problem, enum projection_id id, 
  * SIZE_MAX. */
 size_t operand_position(const struct problem *problem, enum projection_id id, size_t item, size_t row);
 
-/* By what a pair is turned at a position, rounded as the problem does. */
+/* By what a pair is rotated at a position, rounded as the problem does. */
 struct rope_turn operand_turn(const struct problem *problem, size_t position, size_t pair);
 
 /* The heads of a token through the steps, rounded to the working dtype after each.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "stage/output.h"
-
 #include "stage/projections.h"
+
 #include "stage/stage.h"
 
 #include <stdio.h>

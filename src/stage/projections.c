@@ -141,23 +141,13 @@ void projection_explain(struct explanation *e, enum stage stage, struct explain_
 }
 
 /* What stands before the norm and the rotation is a stage of its own where there are such. */
-static bool applies_to_query(const struct problem *problem)
-{
-    return operand_has_steps(problem, PROJECTION_QUERY);
-}
-
-static bool applies_to_key(const struct problem *problem)
-{
-    return operand_has_steps(problem, PROJECTION_KEY);
-}
-
 const struct stage_functions stage_projected_query = {
-    .applies = applies_to_query,
+    .applies = operand_query_has_steps,
     .lack = "there is no 'projected_query' where no norm and no rotation follow; expected 'query', or --rope",
     .formula = projection_formula,
     .explain = projection_explain};
 const struct stage_functions stage_projected_key = {
-    .applies = applies_to_key,
+    .applies = operand_key_has_steps,
     .lack = "there is no 'projected_key' where no norm and no rotation follow; expected 'key', or --rope",
     .formula = projection_formula,
     .explain = projection_explain};

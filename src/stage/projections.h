@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* query, key and value: inputs . W + bias. */
+/* query, key and value: inputs . W + bias; and output, the heads put together again. */
 #ifndef ATTN_STAGE_PROJECTIONS_H
 #define ATTN_STAGE_PROJECTIONS_H
 
@@ -13,7 +13,7 @@
 void projection_row(const struct problem *problem, const double *x, const double *weight, const double *bias, double *y,
                     size_t d_in, size_t d_out);
 
-/* The way back, of the gradient by y to that by x; a 0 above gives nothing, whatever the weight is.
+/* The backward pass, of the gradient with respect to y to that by x; a 0 above gives nothing, whatever the weight is.
  *   above  (d_out)
  *   x      (d_in) to which it is added */
 void projection_back(const double *above, const double *weight, double *x, size_t d_in, size_t d_out);
@@ -29,6 +29,14 @@ enum status projection_columns(const struct projection *projection, size_t first
 
 enum status projection_bias(const struct projection *projection, double **bias, struct arena *arena,
                             struct error *error);
+
+/* In output.c: one row of it, rounded to the working dtype.
+ *   context  (H d_v) the heads side by side
+ *   weight   (H d_v, d_out) out_proj as y = x . W; NULL: the heads side by side are the output
+ *   bias     (d_out), or NULL
+ *   output   (d_out, or H d_v) written */
+void output_row(const struct problem *problem, const double *context, const double *weight, const double *bias,
+                double *output);
 
 /* The functions of a stage that a projection makes, whatever follows it: stage/stage.h. */
 void projection_formula(const struct problem *problem, enum stage stage, struct text *text);

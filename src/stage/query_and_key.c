@@ -3,11 +3,10 @@
  * equation and source are in model/rope.h. */
 #include "base/decimal.h"
 #include "model/stage_id.h"
-#include "stage/normed.h"
+#include "stage/explained.h"
 #include "stage/operand_steps.h"
 #include "stage/projections.h"
 #include "stage/stage.h"
-#include "stage/turned.h"
 
 /* --- in words ---------------------------------------------------------------------------------------------------- */
 
@@ -25,7 +24,6 @@ static void add_rotation(const struct problem *problem, struct text *text)
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     const enum projection_id id = projection_of(stage);
-    char scale[DECIMAL_BYTES];
     if (!operand_has_steps(problem, id)) {
         projection_formula(problem, stage, text);
         return;
@@ -35,11 +33,11 @@ static void formula(const struct problem *problem, enum stage stage, struct text
         return;
     }
     text_add(text, "%s", stage_name(operand_before_last_step(problem, id)));
-    if (operand_is_turned(problem, id))
+    if (operand_is_rotated(problem, id))
         add_rotation(problem, text);
-    decimal_from_double(problem->scaling.query_factor, scale);
     if (operand_is_scaled(problem, id))
-        text_add(text, "%s x %s", operand_is_turned(problem, id) ? "," : "", scale);
+        text_add(text, "%s x %s", operand_is_rotated(problem, id) ? "," : "",
+                 decimal_text(problem->scaling.query_factor, (char[DECIMAL_BYTES]){0}));
     if (problem->rotation.past > 0 && id == PROJECTION_KEY)
         text_add(text, "; the past as it is");
 }
@@ -50,10 +48,21 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
     if (!operand_has_steps(e->problem, id))
         projection_explain(e, stage, place);
     else if (operand_has_last_step(e->problem, id))
-        turned_explain(e, stage, place);
+        rotated_explain(e, stage, place);
     else
         normed_explain_heads(e, stage, place);
 }
 
 const struct stage_functions stage_query = {.formula = formula, .explain = explain};
 const struct stage_functions stage_key = {.formula = formula, .explain = explain};
+
+/* --- present_key and present_value: the past, then the given, as the next call takes them for its past ------------ */
+
+static void formula_present(const struct problem *problem, enum stage stage, struct text *text)
+{
+    (void)problem;
+    text_add(text, "%s", stage_name(stage_of_numbers(stage)));
+}
+
+const struct stage_functions stage_present_key = {.formula = formula_present};
+const struct stage_functions stage_present_value = {.formula = formula_present};

@@ -6,7 +6,6 @@
 #include "stage/dot_products.h"
 #include "stage/gradient.h"
 #include "stage/head.h"
-#include "stage/rounded.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,25 +16,15 @@ static bool is_root(const struct problem *problem)
     return problem->scaling.factor == 1 / sqrt((double)problem->size.d_head);
 }
 
-static void formula(const struct problem *problem, enum stage stage, struct text *text)
+void scaled_formula(const struct problem *problem, enum stage stage, struct text *text)
 {
-    (void)stage;
-    char scale[DECIMAL_BYTES];
-    decimal_from_double(problem->scaling.factor, scale);
-    if (scaled_has_roots(problem))
+    const char *before = stage_name(stage_before(problem, stage));
+    if (stage == STAGE_SCALED && scaled_has_roots(problem))
         text_add(text, "(query x root) . (key x root)^T, root^2 the scale");
     else if (is_root(problem))
-        text_add(text, "scores / sqrt(%zu)", problem->size.d_head);
+        text_add(text, "%s / sqrt(%zu)", before, problem->size.d_head);
     else
-        text_add(text, "scores x %s", scale);
-}
-
-static void make(const struct attention_row *row)
-{
-    const double *scores = row->stages[STAGE_SCORES], scale = row->problem->scaling.factor;
-    double *scaled = row->stages[STAGE_SCALED];
-    for (size_t j = row->met.first; j < row->met.end; j++)
-        scaled[j] = scores[j] * scale;
+        text_add(text, "%s x %s", before, decimal_text(problem->scaling.factor, (char[DECIMAL_BYTES]){0}));
 }
 
 bool scaled_has_roots(const struct problem *problem)
@@ -45,20 +34,27 @@ bool scaled_has_roots(const struct problem *problem)
 
 void scaled_operand(const struct problem *problem, double *numbers, size_t count)
 {
-    const double root = rounded(problem->rounding.dtype, sqrt(problem->scaling.factor));
+    const double root = stage_rounded(problem->rounding.dtype, sqrt(problem->scaling.factor));
     for (size_t i = 0; i < count; i++)
         numbers[i] *= root;
     dtype_round(problem->rounding.dtype, numbers, count);
 }
 
-/* (query x root) . (key x root)^T, where root is that of the scale: it, the two products and the sum are rounded
- * each. The head has its keys so. */
-static void make_rounded(const struct attention_row *row)
+/* Where operations are rounded (query x root) . (key x root)^T, root that of the scale: it, the two products and the
+ * sum are rounded each. The head has its keys so. */
+static void make(const struct attention_row *row)
 {
     const struct problem *problem = row->problem;
-    dot_twice(row->stages[STAGE_QUERY], problem->size.d_head, row->query);
-    scaled_operand(problem, row->query, 2 * problem->size.d_head);
-    head_products(row, row->rooted_key, row->stages[STAGE_SCALED]);
+    const double *scores = row->stages[STAGE_SCORES], scale = problem->scaling.factor;
+    double *scaled = row->stages[STAGE_SCALED];
+    if (scaled_has_roots(problem)) {
+        dot_twice(row->stages[STAGE_QUERY], problem->size.d_head, row->query);
+        scaled_operand(problem, row->query, 2 * problem->size.d_head);
+        head_products(row, row->prescaled_key, scaled);
+        return;
+    }
+    for (size_t j = row->computed.first; j < row->computed.end; j++)
+        scaled[j] = scores[j] * scale;
 }
 
 void scaled_explain(struct explanation *e, enum stage stage, struct explain_place place)
@@ -72,11 +68,10 @@ void scaled_explain(struct explanation *e, enum stage stage, struct explain_plac
         snprintf(heading, sizeof heading, "sqrt(%zu) %s %s", d, whole ? "=" : "≈", number);
     else
         decimal_from_double(e->problem->scaling.factor, number);
-    const struct explain_lines lines = {.over = e->back ? EXPLAIN_SEEN : EXPLAIN_KEYS,
+    const struct explain_lines lines = {.over = e->back ? EXPLAIN_LISTED : EXPLAIN_KEYS,
                                         .terms = divides ? "before / a = made" : "before x a = made",
                                         .given = {explain_text(number, 0)}};
     (e->back ? gradient_write : explain_write)(e, stage, place, heading, &lines);
 }
 
-const struct stage_functions stage_scaled = {
-    .formula = formula, .make = make, .make_rounded = make_rounded, .explain = scaled_explain};
+const struct stage_functions stage_scaled = {.formula = scaled_formula, .make = make, .explain = scaled_explain};

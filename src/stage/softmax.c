@@ -29,7 +29,7 @@ double softmax_largest(const struct attention_row *row, const double *masked)
 {
     const double *bias = row->bias;
     double largest = row->sink != NULL ? *row->sink : -INFINITY;
-    for (size_t j = row->seen.first; j < row->seen.end; j++)
+    for (size_t j = row->allowed.first; j < row->allowed.end; j++)
         if (bias[j] > -INFINITY && (masked[j] > largest || isnan(masked[j])))
             largest = masked[j];
     return largest;
@@ -38,7 +38,7 @@ double softmax_largest(const struct attention_row *row, const double *masked)
 struct softmax softmax_exponentials(const struct attention_row *row, const double *masked, double *exponentials)
 {
     const double *bias = row->bias;
-    const size_t keys = row->problem->size.keys, first = row->seen.first, end = row->seen.end;
+    const size_t keys = row->problem->size.keys, first = row->allowed.first, end = row->allowed.end;
     struct softmax below = {softmax_largest(row, masked), 0, row->sink};
     subtract(row->problem, masked + first, below.largest, end - first, exponentials + first);
     for (size_t j = 0; j < first; j++)
@@ -57,7 +57,7 @@ struct softmax softmax_of_scores(const struct problem *problem, size_t head, con
 {
     const double *sinks = problem->mask.sinks;
     const struct attention_row row = {.problem = problem,
-                                      .seen = {0, problem->size.keys},
+                                      .allowed = {0, problem->size.keys},
                                       .bias = scores,
                                       .sink = sinks != NULL ? sinks + head : NULL};
     return softmax_exponentials(&row, scores, exponentials);
@@ -71,13 +71,13 @@ struct softmax softmax_explained(struct explanation *e, struct explain_place pla
     const double *sinks = problem->mask.sinks;
     explain_load(e, e->before, place, e->operand);
     dtype_round(problem->rounding.softmax_dtype, e->operand, problem->size.keys);
-    explain_list_seen(e, place);
+    explain_list_allowed(e, place);
     for (size_t key = 0; key < problem->size.keys; key++)
         e->made[key] = -INFINITY;
-    for (size_t i = 0; i < e->seen_count; i++)
-        e->made[e->seen[i]] = 0;
+    for (size_t i = 0; i < e->listed_count; i++)
+        e->made[e->listed[i]] = 0;
     return softmax_exponentials(&(struct attention_row){.problem = problem,
-                                                        .seen = {0, problem->size.keys},
+                                                        .allowed = {0, problem->size.keys},
                                                         .bias = e->made,
                                                         .sink = sinks != NULL ? sinks + place.head : NULL},
                                 e->operand, e->factor);
@@ -94,7 +94,7 @@ void softmax_explain_exponentials(struct explanation *e, struct explain_place pl
 {
     const double of_sink = softmax_of_sink(e->problem, softmax);
     struct explain_lines lines = {
-        .over = EXPLAIN_SEEN,
+        .over = EXPLAIN_LISTED,
         .terms = "exp(a - b) = exp(c) = d",
         .given = {explain_numbers((int)e->before, e->operand),
                   explain_value((int)e->before, softmax->largest), [3] = explain_numbers(STAGE_WEIGHTS, e->factor)},

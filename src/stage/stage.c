@@ -80,24 +80,17 @@ struct fused_statistic stage_statistic(enum stage stage)
     return (struct fused_statistic){.number = FUNCTIONS[stage]->of_sums, .takes_logs = FUNCTIONS[stage]->takes_logs};
 }
 
-/* The columns of a row that hold anything but 0, minus infinity or what nobody looks at. */
-static struct span made_keys(const struct attention_row *row, enum stage stage)
-{
-    return stage_is_square(stage) ? row->met : (struct span){0, problem_columns_of_head(row->problem, stage)};
-}
-
 void stage_make(const struct attention_row *row, enum stage stage)
 {
     const struct problem *problem = row->problem;
-    const struct stage_functions *functions = FUNCTIONS[stage];
     const struct backward_mistake *mistake = problem->mistake.backward;
     if (mistake != NULL && mistake->makes & STAGE_BIT(stage))
         mistake->make(row, stage);
-    else if (problem->rounding.when == ROUNDING_OPERATIONS && functions->make_rounded != NULL)
-        functions->make_rounded(row);
     else
-        functions->make(row);
-    const struct span made = made_keys(row, stage);
+        FUNCTIONS[stage]->make(row);
+    /* The others hold 0, minus infinity or what nobody looks at. */
+    const struct span made =
+        stage_is_square(stage) ? row->computed : (struct span){0, problem_columns_of_head(problem, stage)};
     dtype_round(problem_stage_dtype(problem, stage), row->stages[stage] + made.first, made.end - made.first);
 }
 

@@ -14,13 +14,14 @@
 /* One query of one head on its way through the stages: what each is made from, and where it goes. */
 struct attention_row {
     const struct problem *problem;
-    const double *key, *rooted_key, *value; /* of the head, as doubles: stage/head.h */
+    const double *key, *prescaled_key, *value; /* of the head, as doubles: stage/head.h */
     /* By stage, its row: (Tk) where it is T x T; query (d), context (d_v), lse (1). Those before are rounded to the
      * working dtype; the caller rounds what is made. */
     double *const *stages;
-    struct span own;    /* the keys of its sequence: all of them where there are none */
-    struct span seen;   /* the keys beyond which the mask forbids all */
-    struct span met;    /* all keys; or those seen, where scores are not looked at and the row is not empty: up to the
+    struct span own;     /* the keys of its sequence: all of them where there are none */
+    struct span allowed; /* the keys beyond which the mask forbids all */
+    struct span
+        computed; /* all keys; or those allowed, where scores are not looked at and the row is not empty: up to the
                            mask no others are made, and from there on they are minus infinity or 0 */
     const double *bias; /* (Tk) what the mask adds; minus infinity: the key is forbidden */
     bool empty;         /* it forbids all */
@@ -29,6 +30,13 @@ struct attention_row {
     double *query;      /* room for query, each number twice: (2 d) */
     double *cast;       /* room for masked in the dtype of the softmax: (Tk) */
 };
+
+/* One operation, rounded: what --rounding operations is made of. */
+static inline double stage_rounded(enum dtype dtype, double number)
+{
+    dtype_round(dtype, &number, 1);
+    return number;
+}
 
 struct stage_functions {
     /* Whether it does something here, so that it is shown unless --stages says otherwise; NULL: always. */
@@ -39,10 +47,9 @@ struct stage_functions {
     /* "query . key^T", or what adds it to the text. */
     const char *formula_words;
     void (*formula)(const struct problem *problem, enum stage stage, struct text *text);
-    /* Its row, in double, into row->stages[stage] (problem_columns_of_head); NULL: it is not made row by row. */
+    /* Its row, in double, into row->stages[stage] (problem_columns_of_head), with --rounding operations each operation
+     * rounded, as ONNX's reference does; NULL: it is not made row by row. */
     void (*make)(const struct attention_row *row);
-    /* The same with every operation rounded, as ONNX's reference does; NULL: as `make`. */
-    void (*make_rounded)(const struct attention_row *row);
     /* A row statistic from what the fused path sums of the row, and whether it takes fused_sums.logs; NULL: that path
      * cannot make it. */
     double (*of_sums)(const struct fused_sums *sums);

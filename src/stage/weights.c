@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weights = softmax(masked): Vaswani et al. 2017, eq. 1. */
 #include "model/stage_id.h"
-#include "stage/rounded.h"
 #include "stage/softmax.h"
 
 #include <math.h>
@@ -43,22 +42,13 @@ static void divide(const struct attention_row *row, double *weights, double sum)
         dtype_round(row->problem->rounding.softmax_dtype, weights, keys);
 }
 
-static void make(const struct attention_row *row)
-{
-    double *weights = row->stages[STAGE_WEIGHTS];
-    if (row->empty)
-        fill_empty(row, weights);
-    else
-        divide(row, weights, softmax_exponentials(row, cast_masked(row), weights).sum);
-}
-
 /* The sum of the exponentials is wide and then rounded; in some dtypes each addition is. */
 static double sum_rounded(const struct attention_row *row, const double *masked, double *exponentials)
 {
     const enum dtype dtype = row->problem->rounding.softmax_dtype;
     const size_t keys = row->problem->size.keys;
     const double largest = softmax_largest(row, masked);
-    double sum = row->sink != NULL ? rounded(dtype, exp(rounded(dtype, *row->sink - largest))) : 0;
+    double sum = row->sink != NULL ? stage_rounded(dtype, exp(stage_rounded(dtype, *row->sink - largest))) : 0;
     for (size_t j = 0; j < keys; j++)
         exponentials[j] = masked[j] - largest;
     dtype_round(dtype, exponentials, keys);
@@ -67,18 +57,20 @@ static double sum_rounded(const struct attention_row *row, const double *masked,
     dtype_round(dtype, exponentials, keys);
     for (size_t j = 0; j < keys; j++) {
         sum += exponentials[j];
-        sum = dtype_rounds_sums(dtype) ? rounded(dtype, sum) : sum;
+        sum = dtype_rounds_sums(dtype) ? stage_rounded(dtype, sum) : sum;
     }
-    return rounded(dtype, sum);
+    return stage_rounded(dtype, sum);
 }
 
-static void make_rounded(const struct attention_row *row)
+static void make(const struct attention_row *row)
 {
     double *weights = row->stages[STAGE_WEIGHTS];
     if (row->empty)
         fill_empty(row, weights);
-    else
+    else if (row->problem->rounding.when == ROUNDING_OPERATIONS)
         divide(row, weights, sum_rounded(row, cast_masked(row), weights));
+    else
+        divide(row, weights, softmax_exponentials(row, cast_masked(row), weights).sum);
 }
 
 /* --- explained --------------------------------------------------------------------------------------------------- */
@@ -96,7 +88,7 @@ static void write_quotients(struct explanation *e, enum stage stage, struct expl
     if (one)
         explain_list_one(e, problem->chosen.cell.column);
     const double sum = explain_write(e, stage, place, NULL,
-                                     &(struct explain_lines){.over = EXPLAIN_SEEN,
+                                     &(struct explain_lines){.over = EXPLAIN_LISTED,
                                                              .group = EXPLAIN_QUOTIENTS,
                                                              .terms = "a / b = made",
                                                              .given = {explain_numbers(STAGE_WEIGHTS, e->factor),
@@ -113,7 +105,7 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
                                         [EMPTY_ROW_MEAN] = "every key is masked: all weights are 1 / keys"};
     _Static_assert(sizeof EMPTY / sizeof EMPTY[0] == EMPTY_ROW_COUNT, "a sentence for each empty row");
     const struct softmax softmax = softmax_explained(e, place);
-    if (e->seen_count == 0) {
+    if (e->listed_count == 0) {
         explain_heading(e, stage, place, EMPTY[e->problem->mask.empty_row]);
         return;
     }
@@ -123,5 +115,4 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
     write_quotients(e, stage, place, &softmax);
 }
 
-const struct stage_functions stage_weights = {
-    .formula = formula, .make = make, .make_rounded = make_rounded, .explain = explain};
+const struct stage_functions stage_weights = {.formula = formula, .make = make, .explain = explain};

@@ -46,6 +46,15 @@ static inline void store_bytes(uint64_t bits, size_t size, unsigned char *bytes)
         bytes[byte] = (unsigned char)(bits >> 8 * byte & 0xff);
 }
 
+/* Numbers of a type of the machine as doubles. */
+#define LOADER(function, type)                                                                   \
+    static void function(const struct row *row, const void *data, size_t count, double *numbers) \
+    {                                                                                            \
+        (void)row;                                                                               \
+        for (size_t i = 0; i < count; i++)                                                       \
+            numbers[i] = (double)((const type *)data)[i];                                        \
+    }
+
 /* --- float64, by the machine ------------------------------------------------------------------------------------- */
 
 /* NaN has many encodings, and which one an operation gives is the processor's choice; a file gets this one. */
@@ -117,12 +126,7 @@ static const struct codec DOUBLES = {load_doubles,      NULL,           finite_d
 
 /* --- float32, by the machine ------------------------------------------------------------------------------------- */
 
-static void load_floats(const struct row *row, const void *data, size_t count, double *numbers)
-{
-    (void)row;
-    for (size_t i = 0; i < count; i++)
-        numbers[i] = ((const float *)data)[i];
-}
+LOADER(load_floats, float)
 
 static bool finite_floats(const struct row *row, const void *data, size_t count)
 {
@@ -329,12 +333,7 @@ static const struct codec CODED = {load_coded,  load_coded_floats, finite_coded,
 
 /* --- whole numbers and truth values ------------------------------------------------------------------------------ */
 
-static void load_wholes(const struct row *row, const void *data, size_t count, double *numbers)
-{
-    (void)row;
-    for (size_t i = 0; i < count; i++)
-        numbers[i] = (double)((const int64_t *)data)[i];
-}
+LOADER(load_wholes, int64_t)
 
 static void encode_wholes(const struct row *row, const double *numbers, size_t count, unsigned char *bytes)
 {
@@ -351,12 +350,7 @@ static size_t decimal_of_whole(const struct row *row, double number, char *text)
 
 static const struct codec WHOLES = {load_wholes, NULL, NULL, NULL, NULL, NULL, encode_wholes, decimal_of_whole};
 
-static void load_short_wholes(const struct row *row, const void *data, size_t count, double *numbers)
-{
-    (void)row;
-    for (size_t i = 0; i < count; i++)
-        numbers[i] = ((const int32_t *)data)[i];
-}
+LOADER(load_short_wholes, int32_t)
 
 static void encode_short_wholes(const struct row *row, const double *numbers, size_t count, unsigned char *bytes)
 {
@@ -407,30 +401,31 @@ DTYPE_ROWS(NOTHING, IN_PLACE)
 
 const char *const DTYPE_NAMES[WORKING_COUNT + 1] = {DTYPE_ROWS(WORKING_NAME, NOTHING)};
 
-const char *dtype_name(enum dtype dtype)
-{
-    return ROWS[dtype].name;
-}
-
-const char *dtype_title(enum dtype dtype)
-{
-    return ROWS[dtype].title;
-}
-
-const char *dtype_safetensors(enum dtype dtype)
-{
-    return ROWS[dtype].safetensors;
-}
-
-const char *dtype_torch(enum dtype dtype)
-{
-    return ROWS[dtype].torch;
-}
-
-const char *dtype_npy(enum dtype dtype)
-{
-    return ROWS[dtype].npy;
-}
+/* What a row says by itself. */
+#define SAYS(type, function, field) \
+    type function(enum dtype dtype) \
+    {                               \
+        return ROWS[dtype].field;   \
+    }
+/* clang-format off */
+SAYS(const char *, dtype_name, name)
+SAYS(const char *, dtype_title, title)
+SAYS(const char *, dtype_safetensors, safetensors)
+SAYS(const char *, dtype_torch, torch)
+SAYS(const char *, dtype_npy, npy)
+SAYS(bool, dtype_is_working, working)
+SAYS(bool, dtype_is_whole, whole)
+SAYS(bool, dtype_is_boolean, boolean)
+SAYS(size_t, dtype_size, size)
+SAYS(enum dtype, dtype_storage, storage)
+SAYS(int, dtype_precision, fraction + 1)
+SAYS(double, dtype_smallest, smallest)
+SAYS(double, dtype_largest, largest)
+SAYS(bool, dtype_has_infinity, infinite)
+SAYS(bool, dtype_rounds_sums, rounds_sums)
+SAYS(double, dtype_absolute_tolerance, absolute)
+SAYS(double, dtype_relative_tolerance, relative)
+/* clang-format on */
 
 enum dtype dtype_find(const char *(*name)(enum dtype), const char *text)
 {
@@ -448,31 +443,6 @@ const char *dtype_list(const char *(*name)(enum dtype), char *text)
     return text_alternatives(names, DTYPE_COUNT, text, DTYPE_LIST_BYTES);
 }
 
-bool dtype_is_working(enum dtype dtype)
-{
-    return ROWS[dtype].working;
-}
-
-bool dtype_is_whole(enum dtype dtype)
-{
-    return ROWS[dtype].whole;
-}
-
-bool dtype_is_boolean(enum dtype dtype)
-{
-    return ROWS[dtype].boolean;
-}
-
-size_t dtype_size(enum dtype dtype)
-{
-    return ROWS[dtype].size;
-}
-
-enum dtype dtype_storage(enum dtype dtype)
-{
-    return ROWS[dtype].storage;
-}
-
 bool dtype_holds(enum dtype dtype, enum dtype other)
 {
     const struct row *own = &ROWS[dtype], *row = &ROWS[other];
@@ -480,44 +450,9 @@ bool dtype_holds(enum dtype dtype, enum dtype other)
            row->largest <= own->largest;
 }
 
-int dtype_precision(enum dtype dtype)
-{
-    return ROWS[dtype].fraction + 1;
-}
-
 bool dtype_is_coarse(enum dtype dtype)
 {
     return dtype_precision(dtype) < dtype_precision(DTYPE_F32);
-}
-
-double dtype_smallest(enum dtype dtype)
-{
-    return ROWS[dtype].smallest;
-}
-
-double dtype_largest(enum dtype dtype)
-{
-    return ROWS[dtype].largest;
-}
-
-bool dtype_has_infinity(enum dtype dtype)
-{
-    return ROWS[dtype].infinite;
-}
-
-bool dtype_rounds_sums(enum dtype dtype)
-{
-    return ROWS[dtype].rounds_sums;
-}
-
-double dtype_absolute_tolerance(enum dtype dtype)
-{
-    return ROWS[dtype].absolute;
-}
-
-double dtype_relative_tolerance(enum dtype dtype)
-{
-    return ROWS[dtype].relative;
 }
 
 /* --- numbers ----------------------------------------------------------------------------------------------------- */
@@ -552,26 +487,20 @@ void dtype_encode(enum dtype dtype, const double *numbers, size_t count, unsigne
     ROWS[dtype].codec->encode(&ROWS[dtype], numbers, count, bytes);
 }
 
-/* Whether numbers of a working dtype are bytes of a file as they lie in memory: on a machine of that byte order, where
- * all of them are finite. */
-static bool is_encoded(enum dtype dtype, const void *data, size_t count)
-{
-    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && dtype_finite(dtype, data, count);
-}
-
 void dtype_encode_all(enum dtype dtype, enum dtype from, const void *numbers, size_t count,
                       bool (*put)(void *context, const void *bytes, size_t length), void *context)
 {
     enum { CHUNK = 1024, PIECE = 1 << 18 }; /* numbers that are rounded, and that are looked at, at once */
     const size_t size = dtype_size(from);
-    const bool same = from == dtype && dtype_is_working(dtype);
+    /* As a file has them, but for NaN, which has many encodings. */
+    const bool same = from == dtype && dtype_is_working(dtype) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     const char *data = numbers;
     double chunk[CHUNK];
     unsigned char bytes[CHUNK * sizeof(double)];
     bool wanted = true;
     for (size_t done = 0, piece; done < count && wanted; done += piece) {
         piece = memory_smaller(count - done, PIECE);
-        if (same && is_encoded(dtype, data + done * size, piece)) {
+        if (same && dtype_finite(dtype, data + done * size, piece)) {
             wanted = put(context, data + done * size, piece * size);
             continue;
         }

@@ -30,6 +30,7 @@ enum dtype dtype_find(const char *(*name)(enum dtype), const char *text);
 /* "F32, F64 or F16": what such a function gives, but for NULL, into text (DTYPE_LIST_BYTES); returns text. */
 enum { DTYPE_LIST_BYTES = 160 };
 const char *dtype_list(const char *(*name)(enum dtype), char *text);
+#define DTYPE_LIST(name) dtype_list((name), (char[DTYPE_LIST_BYTES]){0})
 
 /* Whether stages may be rounded to it: floating point. Else its numbers are whole, or truth values. */
 bool dtype_is_working(enum dtype dtype);

@@ -59,6 +59,15 @@ void tensor_store(const struct tensor *tensor, size_t first, size_t count, const
     dtype_store(tensor->dtype, numbers, count, bytes + first * dtype_size(tensor->dtype));
 }
 
+struct tensor tensor_rows(const struct tensor *tensor, size_t first, size_t count)
+{
+    struct tensor rows = *tensor;
+    const size_t row = tensor_count(tensor) / tensor->shape[0] * dtype_size(tensor->dtype);
+    rows.shape[0] = count;
+    rows.data = (unsigned char *)tensor->data + first * row;
+    return rows;
+}
+
 const char *tensor_blank(const struct tensor *tensor)
 {
     const size_t count = tensor_count(tensor);
@@ -105,14 +114,19 @@ const char *tensor_place_text(size_t rank, const size_t *index, size_t depth, ch
     return place;
 }
 
+const char *tensor_place_of(const struct tensor *tensor, size_t i, char *place)
+{
+    size_t index[TENSOR_RANK];
+    for (size_t axis = tensor->rank; axis-- > 0; i /= tensor->shape[axis])
+        index[axis] = i % tensor->shape[axis];
+    return tensor_place_text(tensor->rank, index, tensor->rank, place);
+}
+
 static enum status not_finite(const struct tensor *tensor, size_t index, double number, enum dtype dtype,
                               const char *source, const char *name, struct error *error)
 {
     char place[TENSOR_PLACE_BYTES], value[DECIMAL_BYTES], largest[DECIMAL_BYTES];
-    size_t indices[TENSOR_RANK];
-    for (size_t axis = tensor->rank; axis-- > 0; index /= tensor->shape[axis])
-        indices[axis] = index % tensor->shape[axis];
-    tensor_place_text(tensor->rank, indices, tensor->rank, place);
+    tensor_place_of(tensor, index, place);
     if (!isfinite(number))
         return error_usage(error, "%s: %s: %s: %s is not finite; expected a finite number", source, name, place,
                            isnan(number) ? "NaN"

@@ -37,14 +37,19 @@ const char *tensor_blank(const struct tensor *tensor);
 
 bool tensor_same_shape(const struct tensor *a, const struct tensor *b);
 
-/* "6 x 3" into shape (TENSOR_SHAPE_BYTES); returns shape. */
+/* Rows first .. first + count of it, which stay where they are. */
+struct tensor tensor_rows(const struct tensor *tensor, size_t first, size_t count);
+
+/* "6 x 3" into shape (TENSOR_SHAPE_BYTES); returns shape. SHAPE_TEXT has room of its own, to the end of the block. */
 const char *tensor_shape_text(const struct tensor *tensor, char *shape);
+#define SHAPE_TEXT(tensor) tensor_shape_text((tensor), (char[TENSOR_SHAPE_BYTES]){0})
 
 enum { TENSOR_PLACE_BYTES = 160 };
 
 /* "item 1, row 2, column 3": the first `depth` indices (from 0) into a tensor of that rank, into place
- * (TENSOR_PLACE_BYTES); returns place. */
+ * (TENSOR_PLACE_BYTES); returns place. And the same of its number i. */
 const char *tensor_place_text(size_t rank, const size_t *index, size_t depth, char *place);
+const char *tensor_place_of(const struct tensor *tensor, size_t i, char *place);
 
 typedef enum status tensor_conversion(const struct tensor *tensor, enum dtype dtype, const char *source,
                                       const char *name, bool *finite, struct tensor *converted, struct arena *arena,

@@ -11,9 +11,8 @@
 
 enum { LAST_SKIP = 1000, LAST_SEED = 9999, MOST_SIZES = 4, MOST_NEAR = 256, CHUNK = 128, ORDERS = 5 };
 
-/* Settings other than those that were asked for, and what they are called. */
+/* Settings other than those that were asked for. */
 struct variation {
-    struct trial_guess names; /* of slot draw, as many as differ */
     uint64_t seed, skip, d_out, dropout_seed;
     bool stacked, seeds_dropout;
     enum init init;
@@ -21,17 +20,16 @@ struct variation {
     size_t order; /* 0: as it should be; else a form of draw-order, from 1 */
 };
 
+/* The job that a variation makes. */
+struct variation_job {
+    struct trial_guess names; /* of slot draw: what differs */
+    struct options options;
+    struct problem problem;
+    struct mine mine;
+    struct trial_base base;
+};
+
 /* --- the settings of a variation --------------------------------------------------------------------------------- */
-
-static void say(struct options *options, enum option_id id)
-{
-    options->origin[id] = ORIGIN_COMMAND_LINE;
-}
-
-static void name(struct variation *variation, enum mistake id, double form)
-{
-    variation->names.choices[variation->names.count++] = (struct mistake_choice){id, form};
-}
 
 /* A setting as it came out, of the command line or of the file; `otherwise` where it is not recorded. */
 static uint64_t setting_of(const struct problem *problem, const char *setting, uint64_t otherwise)
@@ -55,94 +53,82 @@ static struct variation start_from(const struct why *why)
                               .rng = why->problem->drop.generator.build};
 }
 
-/* What differs, by the names of slot draw. */
-static void name_differences(const struct why *why, struct variation *variation)
+/* A setting that differs, by its name of slot draw. */
+static void name(struct variation_job *job, enum mistake id, double form)
 {
-    static const enum mistake INITS_NAMED[] = {MISTAKE_DRAW_LINEAR, MISTAKE_DRAW_RAND, MISTAKE_DRAW_RANDN};
-    const struct variation asked = start_from(why);
-    variation->names.count = 0;
-    if (variation->init != asked.init)
-        name(variation, INITS_NAMED[variation->init], 0);
-    if (variation->stacked != asked.stacked)
-        name(variation, variation->stacked ? MISTAKE_DRAW_STACKED : MISTAKE_DRAW_SPLIT, 0);
-    if (variation->d_out != asked.d_out)
-        name(variation, MISTAKE_DRAW_D_OUT, (double)variation->d_out);
-    if (variation->order > 0)
-        name(variation, MISTAKE_DRAW_ORDER, (double)(variation->order - 1));
-    if (variation->seed != asked.seed)
-        name(variation, MISTAKE_DRAW_SEED, (double)variation->seed);
-    if (variation->seeds_dropout)
-        name(variation, MISTAKE_DRAW_SEED, (double)variation->dropout_seed);
-    if (variation->skip != asked.skip)
-        name(variation, MISTAKE_DRAW_SKIP, (double)variation->skip);
-    if (variation->rng != asked.rng)
-        name(variation, MISTAKE_DRAW_MKL, 0);
+    job->names.choices[job->names.count++] = (struct mistake_choice){id, form};
+}
+
+static void say(struct variation_job *job, enum option_id option, enum mistake id, double form)
+{
+    job->options.origin[option] = ORIGIN_COMMAND_LINE;
+    name(job, id, form);
 }
 
 /* What no option says goes by --mistake. */
-static void add_mistake(struct options *options, enum mistake id, double form)
+static void add_mistake(struct variation_job *job, enum mistake id, double form)
 {
-    options->mistakes[options->mistake_count++] = (struct mistake_choice){id, form};
+    job->options.mistakes[job->options.mistake_count++] = (struct mistake_choice){id, form};
+    name(job, id, form);
 }
 
-/* Split heads, where the file says that they are stacked: no option denies that. */
-static void apply_stacked(const struct why *why, const struct variation *variation, struct options *options)
+/* The command line that the variation is, and how it differs. */
+static void apply(const struct why *why, const struct variation *variation, struct variation_job *job)
 {
-    options->stacked = variation->stacked;
-    if (!variation->stacked && why->options->origin[OPTION_STACKED] != ORIGIN_COMMAND_LINE)
-        add_mistake(options, MISTAKE_DRAW_SPLIT, 0);
-    else
-        say(options, OPTION_STACKED);
-}
-
-/* The command line that the variation is. */
-static void apply(const struct why *why, const struct variation *variation, struct options *options)
-{
+    static const enum mistake INITS_NAMED[] = {MISTAKE_DRAW_LINEAR, MISTAKE_DRAW_RAND, MISTAKE_DRAW_RANDN};
     const struct variation asked = start_from(why);
-    *options = *why->options;
-    if (variation->seed != asked.seed) {
-        options->seed = variation->seed;
-        say(options, OPTION_SEED);
-    }
-    if (variation->skip != asked.skip) {
-        options->skip = variation->skip;
-        say(options, OPTION_SKIP);
-    }
+    job->options = *why->options;
+    job->names.count = 0;
     if (variation->init != asked.init) {
-        options->init = variation->init;
-        say(options, OPTION_INIT);
+        job->options.init = variation->init;
+        say(job, OPTION_INIT, INITS_NAMED[variation->init], 0);
     }
-    if (variation->stacked != asked.stacked)
-        apply_stacked(why, variation, options);
-    if (variation->rng != asked.rng) {
-        options->rng = variation->rng;
-        say(options, OPTION_RNG);
-    }
-    if (variation->seeds_dropout) {
-        options->dropout_seed = variation->dropout_seed;
-        say(options, OPTION_DROPOUT_SEED);
+    if (variation->stacked != asked.stacked) {
+        job->options.stacked = variation->stacked;
+        if (variation->stacked)
+            say(job, OPTION_STACKED, MISTAKE_DRAW_STACKED, 0);
+        else if (why->options->origin[OPTION_STACKED] == ORIGIN_COMMAND_LINE)
+            say(job, OPTION_STACKED, MISTAKE_DRAW_SPLIT, 0);
+        else /* the file says that heads are stacked, and no option denies that */
+            add_mistake(job, MISTAKE_DRAW_SPLIT, 0);
     }
     if (variation->d_out != asked.d_out) {
-        options->d_out = variation->d_out;
-        say(options, OPTION_D_OUT);
+        job->options.d_out = variation->d_out;
+        say(job, OPTION_D_OUT, MISTAKE_DRAW_D_OUT, (double)variation->d_out);
     }
     if (variation->order > 0)
-        add_mistake(options, MISTAKE_DRAW_ORDER, (double)(variation->order - 1));
+        add_mistake(job, MISTAKE_DRAW_ORDER, (double)(variation->order - 1));
+    if (variation->seed != asked.seed) {
+        job->options.seed = variation->seed;
+        say(job, OPTION_SEED, MISTAKE_DRAW_SEED, (double)variation->seed);
+    }
+    if (variation->seeds_dropout) {
+        job->options.dropout_seed = variation->dropout_seed;
+        say(job, OPTION_DROPOUT_SEED, MISTAKE_DRAW_SEED, (double)variation->dropout_seed);
+    }
+    if (variation->skip != asked.skip) {
+        job->options.skip = variation->skip;
+        say(job, OPTION_SKIP, MISTAKE_DRAW_SKIP, (double)variation->skip);
+    }
+    if (variation->rng != asked.rng) {
+        job->options.rng = variation->rng;
+        say(job, OPTION_RNG, MISTAKE_DRAW_MKL, 0);
+    }
 }
 
 /* --- one variation ----------------------------------------------------------------------------------------------- */
 
 /* The problem of a variation, and how the tables stand in it; false where there is none, or they fit no stage. */
-static bool make(const struct why *why, const struct variation *variation, struct options *options,
-                 struct problem *problem, struct mine *mine, struct arena *arena, struct error *error)
+static bool make(const struct why *why, const struct variation *variation, struct variation_job *job,
+                 struct arena *arena, struct error *error)
 {
-    apply(why, variation, options);
-    *mine = why->mine;
-    if (problem_create(problem, options, why->files, arena, error) != STATUS_OK)
+    apply(why, variation, job);
+    job->mine = why->mine;
+    if (problem_create(&job->problem, &job->options, why->files, arena, error) != STATUS_OK)
         return false;
-    const bool same = why->mine.count > 0 && problem->plan.d_out == why->problem->plan.d_out &&
-                      problem->plan.stacked == why->problem->plan.stacked;
-    return same || mine_place(mine, problem, why->options, arena, error) == STATUS_OK;
+    const bool same = why->mine.count > 0 && job->problem.plan.d_out == why->problem->plan.d_out &&
+                      job->problem.plan.stacked == why->problem->plan.stacked;
+    return same || mine_place(&job->mine, &job->problem, why->options, arena, error) == STATUS_OK;
 }
 
 struct batch {
@@ -176,22 +162,19 @@ static void run_variation(void *context, size_t task, unsigned thread)
     const struct trial_guess none = {.count = 0};
     struct arena arena = {0};
     struct error error = {0};
-    struct options options;
-    struct problem problem;
-    struct mine mine;
-    struct trial_base base;
+    struct variation_job job;
     batch->agrees[task] = false;
-    batch->fits[task] = make(batch->why, &batch->variations[task], &options, &problem, &mine, &arena, &error);
+    batch->fits[task] = make(batch->why, &batch->variations[task], &job, &arena, &error);
     if (batch->fits[task] && batch->loose > 0)
-        loosen(&mine, batch->loose, &arena, &error);
-    if (batch->fits[task] && trial_start_bare(&base, &problem, &mine, &arena, &error) == STATUS_OK)
+        loosen(&job.mine, batch->loose, &arena, &error);
+    if (batch->fits[task] && trial_start_bare(&job.base, &job.problem, &job.mine, &arena, &error) == STATUS_OK)
         for (size_t i = 0; i < (batch->guesses != NULL ? batch->guesses->count : 1) && !batch->agrees[task]; i++) {
             const struct trial_guess *guess = batch->guesses != NULL ? &batch->guesses->items[i] : &none;
             struct arena scratch = {0};
             struct trial trial;
             batch->agrees[task] =
-                (batch->loose > 0 ? trial_run(&base, guess, false, &trial, &scratch, &error)
-                                  : trial_confirm(&base, guess, &trial, &scratch, &error)) == STATUS_OK &&
+                (batch->loose > 0 ? trial_run(&job.base, guess, false, &trial, &scratch, &error)
+                                  : trial_confirm(&job.base, guess, &trial, &scratch, &error)) == STATUS_OK &&
                 trial.end == TRIAL_AGREES;
             batch->guess[task] = i;
             arena_free(&scratch);
@@ -203,22 +186,17 @@ static void run_variation(void *context, size_t task, unsigned thread)
 /* What was found becomes an explanation, with all that lasts. */
 static enum status take_found(struct why *why, const struct variation *variation, const struct trial_guess *with)
 {
-    struct options *options = arena_allocate(why->arena, 1, sizeof *options, why->error);
-    struct problem *problem = arena_allocate(why->arena, 1, sizeof *problem, why->error);
-    struct mine *mine = arena_allocate(why->arena, 1, sizeof *mine, why->error);
-    struct trial_base *base = arena_allocate(why->arena, 1, sizeof *base, why->error);
+    struct variation_job *job = arena_allocate(why->arena, 1, sizeof *job, why->error);
     struct arena scratch = {0};
     struct trial trial;
-    struct variation named = *variation;
-    if (why->error->status != STATUS_OK || !make(why, variation, options, problem, mine, why->arena, why->error) ||
-        trial_start(base, problem, mine, why->arena, why->error) ||
-        trial_run(base, with, true, &trial, &scratch, why->error))
+    if (job == NULL || !make(why, variation, job, why->arena, why->error) ||
+        trial_start(&job->base, &job->problem, &job->mine, why->arena, why->error) ||
+        trial_run(&job->base, with, true, &trial, &scratch, why->error))
         return why->error->status;
-    name_differences(why, &named);
     struct trial_guess guess = *with;
-    for (size_t i = 0; i < named.names.count && guess.count < TRIAL_CHOICES; i++)
-        guess.choices[guess.count++] = named.names.choices[i];
-    why_take(why, base, options, &guess, &trial);
+    for (size_t i = 0; i < job->names.count && guess.count < TRIAL_CHOICES; i++)
+        guess.choices[guess.count++] = job->names.choices[i];
+    why_take(why, &job->base, &job->options, &guess, &trial);
     arena_free(&scratch);
     return why->error->status;
 }
@@ -280,17 +258,14 @@ static enum status widen(struct why *why, uint64_t seed, struct spread *spread)
     struct variation variation = start_from(why);
     struct arena arena = {0};
     struct error error = {0};
-    struct options options;
-    struct problem problem;
-    struct mine mine;
-    struct trial_base base;
+    struct variation_job job;
     variation.seed = variation.dropout_seed = seed;
     variation.seeds_dropout = why->problem->drop.share > 0;
-    if (make(why, &variation, &options, &problem, &mine, &arena, &error) &&
-        trial_start(&base, &problem, &mine, &arena, &error) == STATUS_OK)
+    if (make(why, &variation, &job, &arena, &error) &&
+        trial_start(&job.base, &job.problem, &job.mine, &arena, &error) == STATUS_OK)
         for (size_t i = 0; i < spread->count; i++) {
-            spread->lowest[i] = fmin(spread->lowest[i], base.shown[i]);
-            spread->highest[i] = fmax(spread->highest[i], base.shown[i]);
+            spread->lowest[i] = fmin(spread->lowest[i], job.base.shown[i]);
+            spread->highest[i] = fmax(spread->highest[i], job.base.shown[i]);
         }
     arena_free(&arena);
     if (error.status == STATUS_SYSTEM)
@@ -547,21 +522,12 @@ static size_t keep_fitting(const struct why *why, struct variation *list, size_t
     for (size_t i = 0; i < count; i++) {
         struct arena arena = {0};
         struct error error = {0};
-        struct options options;
-        struct problem problem;
-        struct mine mine;
-        if (make(why, &list[i], &options, &problem, &mine, &arena, &error))
+        struct variation_job job;
+        if (make(why, &list[i], &job, &arena, &error))
             list[kept++] = list[i];
         arena_free(&arena);
     }
     return kept;
-}
-
-/* Whether sizes and heads are as they were asked for. */
-static bool is_of_size(const struct why *why, const struct variation *variation)
-{
-    const struct variation asked = start_from(why);
-    return variation->d_out == asked.d_out && variation->stacked == asked.stacked;
 }
 
 /* Skips and seeds of other sizes, and then with a mistake each of all but the nearest, which have been tried. */
@@ -578,18 +544,19 @@ enum status why_draws(struct why *why, enum why_depth depth)
 {
     struct variation *near = arena_allocate(why->arena, MOST_NEAR, sizeof *near, why->error);
     struct why_guesses singles;
-    const bool drawn = may_draw_parameters(why);
+    const struct variation asked = start_from(why);
     if (near == NULL || why_singles(why, why->problem, true, &singles) != STATUS_OK)
         return why->error->status;
     if ((depth == WHY_FAR || depth == WHY_OTHER_SIZES) && !why_can_tell(why, WHY_SETTINGS))
         return STATUS_OK;
     if (depth == WHY_BOTH && !why_can_tell(why, WHY_WITH_MISTAKES))
         return STATUS_OK;
-    size_t count = drawn ? list_near(why, depth == WHY_NEAR || depth == WHY_BOTH, near) : 0, of_size = 0;
+    size_t count = may_draw_parameters(why) ? list_near(why, depth == WHY_NEAR || depth == WHY_BOTH, near) : 0,
+           of_size = 0;
     if (depth == WHY_NEAR)
         return try_all(why, near, add_dropout(why, near, count, MOST_NEAR), NULL);
     count = keep_fitting(why, near, count);
-    while (of_size < count && is_of_size(why, &near[of_size]))
+    while (of_size < count && near[of_size].d_out == asked.d_out && near[of_size].stacked == asked.stacked)
         of_size++;
     if (depth == WHY_FAR)
         return try_far(why, near, of_size, NULL) || try_dropout_seeds(why, NULL) ? why->error->status : STATUS_OK;

@@ -62,12 +62,9 @@ static bool make_of(const struct trial_base *base, const struct problem *problem
 {
     const struct trial_base on = {.problem = problem, .mine = base->mine, .arena = arena};
     struct recipe *recipe = arena_allocate(arena, 1, sizeof *recipe, error);
-    const char *reason;
-    size_t refused;
-    *made = (struct trial_made){.plain.wants_normed = trial_has_stage(base, STAGE_NORMED)};
-    return recipe != NULL &&
-           recipe_create(recipe, problem, guess->choices, guess->count, &refused, &reason, arena, error) == STATUS_OK &&
-           reason == NULL &&
+    *made = (struct trial_made){.plain.wants_normed = mine_table_of(base->mine, STAGE_NORMED) != NULL};
+    return recipe != NULL && recipe_create(recipe, problem, guess->choices, guess->count, arena, error) == STATUS_OK &&
+           recipe->reason == NULL &&
            trial_make(&on, recipe, problem->chosen.rows, problem->chosen.row_count, made, arena, error) == STATUS_OK;
 }
 

@@ -7,7 +7,7 @@
 
 struct mine;
 
-/* The gradient by a parameter: what it is called, and its shape. */
+/* The gradient with respect to a parameter: what it is called, and its shape. */
 struct gradient {
     const char *name; /* "grad_W_query.weight" */
     size_t rank, shape[TENSOR_RANK];

@@ -20,21 +20,16 @@ static size_t list_tiles(size_t rows, bool common, double *forms)
     return count;
 }
 
-/* Those of kernels: powers of 2 and multiples of 16. */
-static bool is_usual_tile(size_t tile)
-{
-    return (tile & (tile - 1)) == 0 || tile % 16 == 0;
-}
-
-/* The same, of a gradient, of which the last tile alone tells: of those that begin it at the same row the largest that
- * is usual. Others where there are few rows, and not where few are wanted. */
+/* The same, of a gradient, of which the last tile alone tells: of those that begin it at the same row the largest of
+ * kernels': powers of 2 and multiples of 16. Others where there are few rows, and not where few are wanted. */
 static size_t list_last_tiles(size_t rows, bool common, double *forms)
 {
     enum { MOST_TILE = 128, FEW_ROWS = 16 };
     size_t count = 0;
     for (size_t i = 0; i < 2 * (size_t)MOST_TILE && rows > 0; i++) {
         const size_t tile = MOST_TILE - i % MOST_TILE, last = rows - 1;
-        bool wanted = tile < rows && is_usual_tile(tile) == (i < MOST_TILE);
+        const bool usual = (tile & (tile - 1)) == 0 || tile % 16 == 0;
+        bool wanted = tile < rows && usual == (i < MOST_TILE);
         wanted = wanted && (i < MOST_TILE || (rows <= FEW_ROWS && !common));
         for (size_t k = 0; k < count && wanted; k++)
             wanted = last - last % (size_t)forms[k] != last - last % tile;
@@ -61,15 +56,6 @@ static size_t list_paddings(const struct problem *problem, double *forms)
     return count;
 }
 
-/* Every number of cu_seqlens by itself, and all of them where there are several. */
-static size_t list_starts(const struct problem *problem, double *forms)
-{
-    size_t count = 0;
-    for (size_t at = problem->mask.sequences.count == 2; at < problem->mask.sequences.count && at < FEW_FORMS; at++)
-        forms[count++] = (double)at;
-    return count;
-}
-
 /* Every entry of block_table that is read, with every other page. */
 static size_t list_stale(const struct problem *problem, bool common, double *forms)
 {
@@ -85,20 +71,12 @@ static size_t list_stale(const struct problem *problem, bool common, double *for
     return count;
 }
 
-/* From 1 on, as many as there are others. */
-static size_t list_others(size_t others, double *forms)
+/* first .. end, as many as are tried. */
+static size_t list_range(size_t first, size_t end, double *forms)
 {
     size_t count = 0;
-    for (; count + 1 < others && count < FEW_FORMS; count++)
-        forms[count] = (double)(count + 1);
-    return count;
-}
-
-static size_t list_words(const char *const *words, double *forms)
-{
-    size_t count = 0;
-    for (; words[count] != NULL; count++)
-        forms[count] = (double)count;
+    for (size_t at = first; at < end && count < FEW_FORMS; at++)
+        forms[count++] = (double)at;
     return count;
 }
 
@@ -122,9 +100,12 @@ static const struct {
 static size_t list_forms(const struct problem *problem, enum mistake id, bool common, double forms[MOST_FORMS])
 {
     const struct mistake_row *row = &MISTAKES[id];
+    size_t words = 0, sequences = problem->mask.sequences.count;
     forms[0] = 0;
+    while (row->forms != NULL && row->forms[words] != NULL)
+        words++;
     if (row->forms != NULL)
-        return list_words(row->forms, forms);
+        return list_range(0, words, forms);
     if (row->number == NULL)
         return 1;
     if (row->slot == MISTAKE_SLOT_TILES)
@@ -138,31 +119,24 @@ static size_t list_forms(const struct problem *problem, enum mistake id, bool co
     if (id == MISTAKE_PAGES_STALE)
         return list_stale(problem, common, forms);
     if (id == MISTAKE_PAGES_OTHER_ITEM)
-        return list_others(problem->given.pages != NULL ? problem->given.pages->items : 0, forms);
+        return list_range(1, problem->given.pages != NULL ? problem->given.pages->items : 0, forms);
     for (size_t i = 0; i < sizeof GUESSED / sizeof GUESSED[0]; i++)
         if (GUESSED[i].id == id) {
             memcpy(forms, GUESSED[i].forms, GUESSED[i].count * sizeof *forms);
             return GUESSED[i].count;
         }
-    return row->slot == MISTAKE_SLOT_SEQUENCES ? list_starts(problem, forms) : 0;
+    /* Every number of cu_seqlens by itself, and all of them where there are several. */
+    return row->slot == MISTAKE_SLOT_SEQUENCES ? list_range(sequences == 2, sequences, forms) : 0;
 }
 
 /* --- one mistake ------------------------------------------------------------------------------------------------- */
-
-static bool has_stage(const struct why *why, enum stage stage)
-{
-    for (size_t i = 0; i < why->mine.count; i++)
-        if (why->mine.tables[i].stage == stage)
-            return true;
-    return false;
-}
 
 /* Draws are settings, a dtype is told by the numbers themselves, and lse is nobody's source, nor are gradients. */
 static bool is_guessed(const struct why *why, enum mistake id)
 {
     if (MISTAKES[id].slot == MISTAKE_SLOT_GRAD && !mine_has_backward(&why->mine))
         return false;
-    if (MISTAKES[id].slot == MISTAKE_SLOT_LSE && !has_stage(why, STAGE_LSE))
+    if (MISTAKES[id].slot == MISTAKE_SLOT_LSE && mine_table_of(&why->mine, STAGE_LSE) == NULL)
         return false;
     return MISTAKES[id].slot != MISTAKE_SLOT_DRAW && mistake_dtype(id) == DTYPE_COUNT &&
            (why->left_out == NULL || !why->left_out[id]);
@@ -176,7 +150,7 @@ enum status why_singles(const struct why *why, const struct problem *problem, bo
         most += list_forms(problem, (enum mistake)id, common, forms);
     *guesses = (struct why_guesses){arena_allocate(why->arena, most, sizeof guesses->items[0], why->error), 0};
     for (int i = 0; i < 2 * MISTAKE_COUNT && guesses->items != NULL; i++) {
-        const int id = i % MISTAKE_COUNT; /* those of the way back come first, where a gradient is looked at */
+        const int id = i % MISTAKE_COUNT; /* those of the backward pass come first, where a gradient is looked at */
         const bool turn = (MISTAKES[id].slot == MISTAKE_SLOT_GRAD) == (i < MISTAKE_COUNT);
         const size_t count =
             turn && is_guessed(why, (enum mistake)id) ? list_forms(problem, (enum mistake)id, common, forms) : 0;

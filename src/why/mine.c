@@ -195,13 +195,6 @@ static double share_of(enum dtype dtype)
     return dtype_is_coarse(dtype) ? 3 * pow(2, -dtype_precision(dtype)) : 5e-6;
 }
 
-/* What rounding leaves open of a number by itself, as a share of it: some units of the last place, as a sum of float32
- * has; one of a dtype in which nothing is summed. */
-static double own_share_of(enum dtype dtype)
-{
-    return noise_unit(dtype) * (dtype_is_coarse(dtype) ? 1 : 16);
-}
-
 static double half_unit(const struct file_tensor *named, size_t i, int decimals)
 {
     if (named->last_digit != NULL)
@@ -250,11 +243,13 @@ static enum status set_tolerance(struct mine *mine, struct mine_table *table, en
     table->decimals = mine->file.is_text && table->named->last_digit == NULL && dtype == of_job
                           ? decimals_of(numbers, table->count)
                           : -1;
+    /* Some units of the last place, as a sum of float32 has; one of a dtype in which nothing is summed. */
+    const double own_share = noise_unit(dtype) * (dtype_is_coarse(dtype) ? 1 : 16);
     /* Whole numbers may be what they are: zeros are not everything below a half. */
     const int decimals = table->decimals == 0 ? -1 : table->decimals;
     for (size_t i = 0; i < table->count; i++) {
         printed[i] = half_unit(table->named, i, decimals) * (1 + 1e-9);
-        tolerance[i] = printed[i] + (isfinite(numbers[i]) ? own_share_of(dtype) * fabs(numbers[i]) : 0);
+        tolerance[i] = printed[i] + (isfinite(numbers[i]) ? own_share * fabs(numbers[i]) : 0);
     }
     if (dtype_precision(dtype) < dtype_precision(mine->dtype))
         mine->dtype = dtype;
@@ -487,7 +482,7 @@ static enum status find_rows(const struct mine *mine, const struct problem *prob
     return STATUS_OK;
 }
 
-/* The gradient by a parameter, which lies as that is shaped. */
+/* The gradient with respect to a parameter, which lies as that is shaped. */
 static enum fit find_parameter(const struct tensor *tensor, const struct gradient *gradient, struct mine_layout *best)
 {
     static const int ORDER[] = {MINE_ITEM, MINE_HEAD, MINE_ROW, MINE_COLUMN};
@@ -581,6 +576,14 @@ bool mine_has_backward(const struct mine *mine)
     return false;
 }
 
+const struct mine_table *mine_table_of(const struct mine *mine, enum stage stage)
+{
+    for (size_t i = 0; i < mine->count; i++)
+        if (mine->tables[i].stage == stage)
+            return &mine->tables[i];
+    return NULL;
+}
+
 const char *mine_name(const struct mine_table *table)
 {
     return table->parameter != NULL ? table->parameter : stage_name(table->stage);
@@ -594,22 +597,16 @@ size_t mine_whole(const struct mine_table *table)
     return count;
 }
 
-/* Whether it is called as the gradient by a parameter; whether there is one is seen later. */
-static bool is_of_parameter(const char *name)
-{
-    static const char BEGIN[] = "grad_";
-    return strncmp(name, BEGIN, sizeof BEGIN - 1) == 0 &&
-           (input_file_kind(name + sizeof BEGIN - 1) & INPUT_FILE_PARAMETER) != 0;
-}
-
 /* Which stage a table says that it is; STAGE_NAMES: it says nothing. */
 static enum stage stage_said(const struct mine *mine, const struct file_tensor *named, const struct options *options)
 {
+    static const char BEGIN[] = "grad_";
     const char *name = mine->file.nameless ? "" : named->name;
     const enum stage stage = stage_find(name, strlen(name));
     if (stage_exists(stage))
         return stage;
-    if (is_of_parameter(name))
+    if (strncmp(name, BEGIN, sizeof BEGIN - 1) == 0 &&
+        input_file_kind(name + sizeof BEGIN - 1) & INPUT_FILE_PARAMETER) /* whether there is one is seen later */
         return STAGE_GRAD_PARAMETERS;
     return options->stage_count == 1 && mine->file.tensor_count == 1 && options->stages[0] != STAGE_GRAD_PARAMETERS
                ? options->stages[0]
@@ -649,7 +646,7 @@ static enum status guess_parameter(const struct problem *problem, struct mine_ta
     return STATUS_OK;
 }
 
-/* The gradient by the weight of a layer whose name alone was said, "grad_W_query"; or NULL. */
+/* The gradient with respect to the weight of a layer whose name alone was said, "grad_W_query"; or NULL. */
 static const char *with_weight(const struct gradient *gradients, size_t count, const char *name)
 {
     const size_t length = strlen(name);
@@ -659,7 +656,7 @@ static const char *with_weight(const struct gradient *gradients, size_t count, c
     return NULL;
 }
 
-/* The gradient by a parameter of that name, laid out as it is. */
+/* The gradient with respect to a parameter of that name, laid out as it is. */
 static enum status place_parameter(struct mine *mine, const struct problem *problem, const struct file_tensor *named,
                                    struct arena *arena, struct error *error)
 {

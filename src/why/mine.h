@@ -44,7 +44,7 @@ struct mine_passed {
     const char *repeated; /* of a stage with the numbers of another: which one that is; else NULL */
 };
 
-/* Every stage once, and the gradients by parameters. */
+/* Every stage once, and the gradients with respect to parameters. */
 enum { MINE_TABLES = STAGE_COUNT + 96 };
 
 struct mine {
@@ -90,6 +90,9 @@ bool mine_place_as(struct mine *mine, const struct problem *problem, const struc
 /* Whether it is a gradient, and whether any of them is. */
 bool mine_is_backward(const struct mine_table *table);
 bool mine_has_backward(const struct mine *mine);
+
+/* The first table of a stage; NULL: there is none. */
+const struct mine_table *mine_table_of(const struct mine *mine, enum stage stage);
 
 /* The name of its stage, or of the parameter that its gradient is by. */
 const char *mine_name(const struct mine_table *table);

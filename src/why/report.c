@@ -149,7 +149,7 @@ static void write_mistake(const struct why_explanation *explanation, size_t plac
     write_fix("PyTorch", row->pytorch, output);
     write_fix("NumPy", row->numpy, output);
     write_fix("C", row->c, output);
-    output_print(output, "    man %s\n", row->section);
+    output_print(output, "    man %s\n", mistake_section(choice.id));
 }
 
 /* What stands between names: "a, b and c". */
@@ -471,14 +471,6 @@ static void write_hidden(const struct why *why, struct output *output)
 
 /* --- answers ----------------------------------------------------------------------------------------------------- */
 
-static bool has_choice(const struct trial_guess *guess, struct mistake_choice choice)
-{
-    size_t i = 0;
-    while (i < guess->count && (guess->choices[i].id != choice.id || guess->choices[i].form != choice.form))
-        i++;
-    return i < guess->count;
-}
-
 /* What a step is explained by: where there is an answer a part of it. */
 static const struct trial_guess *told_of(const struct why *why, const struct why_step *step)
 {
@@ -487,7 +479,7 @@ static const struct trial_guess *told_of(const struct why *why, const struct why
             return &why->explanations[i].guess;
     for (size_t i = 0; i < step->guess_count && why->count > 0; i++) {
         size_t k = 0;
-        while (k < step->guesses[i].count && has_choice(&why->explanations[0].guess, step->guesses[i].choices[k]))
+        while (k < step->guesses[i].count && trial_makes(&why->explanations[0].guess, step->guesses[i].choices[k]))
             k++;
         if (k == step->guesses[i].count)
             return &step->guesses[i];
@@ -535,14 +527,6 @@ static void write_steps(const struct why *why, struct output *output)
                          step->guess_count > 0 ? names_of(told_of(why, step), names, sizeof names) : "");
     }
     output_print(output, "\n");
-}
-
-static void write_masked_first(const struct why *why, struct output *output)
-{
-    if (why->masked_first)
-        write_words("You mask before you scale, attn scales first. So scaled and masked differ by the scale, but the "
-                    "weights do not: that is no mistake, and the chapter does so, too.",
-                    0, output);
 }
 
 /* What the answer cannot be told from. */
@@ -772,16 +756,13 @@ static void write_nothing(const struct why *why, struct output *output)
     if (why->step_count > 0)
         write_steps(why, output);
     if (why->step_count > 0)
-        output_print(output, "no mistake%s gives these numbers%s\n", budget->pairs > 0 ? ", alone or in a pair," : "",
-                     budget->settings > 0 ? "," : "");
+        output_print(output, "no mistake%s gives", budget->pairs > 0 ? ", alone or in a pair," : "");
     else if (budget->singles == 0)
-        output_print(output, "nothing is known to give these numbers%s\n", budget->settings > 0 ? "," : "");
-    else if (budget->pairs == 0)
-        output_print(output, "none of %zu mistakes gives these numbers%s\n", budget->singles,
-                     budget->settings > 0 ? "," : "");
+        output_print(output, "nothing is known to give");
     else
-        output_print(output, "none of %zu mistakes, alone or in pairs, gives these numbers%s\n", budget->singles,
-                     budget->settings > 0 ? "," : "");
+        output_print(output, "none of %zu mistakes%s gives", budget->singles,
+                     budget->pairs > 0 ? ", alone or in pairs," : "");
+    output_print(output, " these numbers%s\n", budget->settings > 0 ? "," : "");
     if (budget->settings > 0)
         output_print(output, "nor does any of %zu other seeds and settings (man attn-why)\n", budget->settings);
     if (budget->left > 0)
@@ -817,5 +798,21 @@ void why_write_text(const struct why *why, struct output *output)
         write_constant(why, output);
     else
         write_nothing(why, output);
-    write_masked_first(why, output);
+    if (why->masked_first)
+        write_words("You mask before you scale, attn scales first. So scaled and masked differ by the scale, but the "
+                    "weights do not: that is no mistake, and the chapter does so, too.",
+                    0, output);
+}
+
+/* Of the formats that report (model/format.h): each its writer. */
+#define why_write_no NULL
+#define REPORT(id, name, writer, checker, report, ...) [FORMAT_##id] = why_write_##report,
+static void (*const REPORTS[FORMAT_COUNT])(const struct why *why, struct output *output) = {FORMAT_ROWS(REPORT)};
+
+enum status why_write(const struct why *why, struct output *output)
+{
+    REPORTS[why->options->format](why, output);
+    if (output_close(output) != STATUS_OK || why->count > 0)
+        return why->error->status;
+    return error_quietly(why->error, STATUS_DIFFERENT);
 }

@@ -107,15 +107,6 @@ static void write_mine(struct json *json, const struct why *why)
     json_close(json);
 }
 
-static void write_hidden(struct json *json, const struct why *why)
-{
-    json_open(json, "hidden", '[');
-    for (int id = 0; id < MISTAKE_COUNT; id++)
-        if (why->hidden[id])
-            json_text(json, NULL, MISTAKES[id].name);
-    json_close(json);
-}
-
 static void write_nearly(struct json *json, const struct why *why)
 {
     char words[PLACE_BYTES];
@@ -169,7 +160,11 @@ void why_write_json(const struct why *why, struct output *output)
     write_json_stages(&json, "departs", why_departs(why));
     json_truth(&json, "constant", why->constant);
     write_nearly(&json, why);
-    write_hidden(&json, why);
+    json_open(&json, "hidden", '[');
+    for (int id = 0; id < MISTAKE_COUNT; id++)
+        if (why->hidden[id])
+            json_text(&json, NULL, MISTAKES[id].name);
+    json_close(&json);
     json_truth(&json, "masked_first", why->masked_first);
     write_tried(&json, why);
     json_end(&json);

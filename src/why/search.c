@@ -126,14 +126,12 @@ static enum status list_possible(struct why *why, struct why_guesses *singles)
     for (size_t i = 0; i < singles->count; i++) {
         struct arena scratch = {0};
         struct recipe recipe;
-        const char *reason;
-        size_t refused;
         const enum status status =
-            recipe_create(&recipe, why->problem, singles->items[i].choices, 1, &refused, &reason, &scratch, why->error);
+            recipe_create(&recipe, why->problem, singles->items[i].choices, 1, &scratch, why->error);
         arena_free(&scratch);
         if (status != STATUS_OK)
             return status;
-        if (reason == NULL)
+        if (recipe.reason == NULL)
             singles->items[count++] = singles->items[i];
     }
     singles->count = count;
@@ -167,12 +165,6 @@ static enum status try_halves(struct why *why, const struct trial_base *base)
 
 /* --- the search -------------------------------------------------------------------------------------------------- */
 
-/* Whether the tables may stand elsewhere, or are parts of stages. */
-static bool may_be_elsewhere(const struct mine *mine)
-{
-    return mine->count == 1 && (!mine->tables[0].told || mine_indices(&mine->tables[0]) > 1);
-}
-
 /* The numbers as they should be, or how far they are off. */
 static enum status try_right(struct why *why, struct trial_base *base)
 {
@@ -195,7 +187,8 @@ static enum status add_right(struct why *why, const struct trial_base *base)
     struct trial_guess guess = {.count = low};
     if (low)
         guess.choices[0].id = mistake_of_dtype(base->mine->dtype);
-    why->constant = !why->right.moves && may_be_elsewhere(base->mine);
+    const struct mine_table *table = &base->mine->tables[0]; /* which may stand elsewhere, or be a part of a stage */
+    why->constant = !why->right.moves && base->mine->count == 1 && (!table->told || mine_indices(table) > 1);
     why->low_precision = low && !why->constant;
     return why->constant ? STATUS_OK : why_add(why, base, why->options, &guess, &why->right);
 }
@@ -245,18 +238,10 @@ static struct mine *place(struct why *why, const struct mine_candidate *candidat
     return mine_place_as(mine, why->problem, candidate, why->arena, why->error) ? mine : NULL;
 }
 
-/* Whether two of them stand at the same place, heads being laid out in ways that are one here. */
-static bool stands_so(const struct mine *a, const struct mine *b)
-{
-    const struct mine_table *one = &a->tables[0], *other = &b->tables[0];
-    return one->stage == other->stage && one->parameter == other->parameter &&
-           memcmp(&one->layout, &other->layout, sizeof one->layout) == 0;
-}
-
 /* With --grad it may be any gradient of its shape, and wrong by one mistake. */
 static enum status try_gradients(struct why *why)
 {
-    const struct mine *before = NULL;
+    const struct mine_table *before = NULL;
     size_t count, most = 0;
     if (why->mine.count > 1 || why->mine.tables[0].told || !why->problem->loss.is_given)
         return STATUS_OK;
@@ -265,9 +250,12 @@ static enum status try_gradients(struct why *why)
         struct mine *mine = STAGES[candidates[i].stage].backward ? place(why, &candidates[i]) : NULL;
         struct trial_base *base = arena_allocate(why->arena, 1, sizeof *base, why->error);
         why->budget.singles = 0;
-        if (mine == NULL || base == NULL || (before != NULL && stands_so(mine, before)))
+        const struct mine_table *table = mine != NULL ? &mine->tables[0] : NULL;
+        if (table == NULL || base == NULL ||
+            (before != NULL && table->stage == before->stage && table->parameter == before->parameter &&
+             memcmp(&table->layout, &before->layout, sizeof table->layout) == 0)) /* another way, but one here */
             continue;
-        before = mine;
+        before = table;
         if (trial_start(base, why->problem, mine, why->arena, why->error) ||
             (why_bits(base, UINT64_MAX) >= why_bits_needed(WHY_PAIRS) && try_singles(why, base) != STATUS_OK))
             return why->error->status;

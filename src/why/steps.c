@@ -37,23 +37,21 @@ static double *in_order(const struct mine_table *table, const double *numbers_of
     return numbers;
 }
 
-/* Whether a stage has a row for each query that is asked for, of which projections need all. */
-static bool is_of_all_queries(enum stage stage)
-{
-    return stage_is_of_inputs(stage) || (projection_of(stage) == PROJECTION_QUERY && !STAGES[stage].repeats);
-}
-
-/* What a step goes on from: all whole stages before it. Where query has fewer rows than tokens it cannot stand in. */
+/* What a step goes on from: all whole stages before it. Where fewer queries are asked for than there are, a row for
+ * each of these is not all that projections need. */
 static void take_own(const struct why *why, const double *const whole[STAGE_COUNT], enum stage stage,
                      const double *own[STAGE_COUNT])
 {
     const uint64_t before = stage_closure(STAGE_BIT(stage)) & ~STAGE_BIT(stage);
     const bool some = why->problem->chosen.row_count < why->problem->size.queries;
-    for (int i = 0; i < STAGE_COUNT; i++)
-        own[i] = before & STAGE_BIT(i) && !(some && is_of_all_queries((enum stage)i)) &&
-                         (stage_is_of_inputs((enum stage)i) || !problem_is_side_by_side(why->problem, (enum stage)i))
+    for (int i = 0; i < STAGE_COUNT; i++) {
+        const bool of_inputs = stage_is_of_inputs((enum stage)i);
+        const bool of_all = of_inputs || (projection_of((enum stage)i) == PROJECTION_QUERY && !STAGES[i].repeats);
+        own[i] = before & STAGE_BIT(i) && !(some && of_all) &&
+                         (of_inputs || !problem_is_side_by_side(why->problem, (enum stage)i))
                      ? whole[i]
                      : NULL;
+    }
 }
 
 /* --- one step with one guess ------------------------------------------------------------------------------------- */
@@ -94,12 +92,9 @@ static enum status try_step(const struct stepping *stepping, enum stage stage, c
     struct plain *plain = &all.plain;
     struct plain_columns columns = base->columns;
     struct recipe recipe;
-    const char *reason;
-    size_t refused;
     *trial = (struct trial){.end = TRIAL_REFUSED};
-    if (recipe_create(&recipe, base->problem, guess->choices, guess->count, &refused, &reason, &arena, error) ==
-            STATUS_OK &&
-        reason == NULL && (!recipe.across || base->problem->chosen.row_count == base->problem->size.queries)) {
+    if (recipe_create(&recipe, base->problem, guess->choices, guess->count, &arena, error) == STATUS_OK &&
+        recipe.reason == NULL && (!recipe.across || base->problem->chosen.row_count == base->problem->size.queries)) {
         const enum stage made = problem_made_as(base->problem, stage);
         const bool back = STAGES[stage].backward;
         recipe.roles_early = early && STAGES[stage].operand;
@@ -154,9 +149,7 @@ static const double *move_own(const struct stepping *stepping, enum stage stage,
                               struct error *error)
 {
     const struct why *why = stepping->why;
-    const struct mine_table *table = &why->mine.tables[0];
-    while (table->stage != stage)
-        table++;
+    const struct mine_table *table = mine_table_of(&why->mine, stage);
     double *moved = in_order(table, table->numbers, arena, error);
     const double *tolerance = in_order(table, table->tolerance, arena, error);
     uint32_t state = 2463534242U + turn;
@@ -177,14 +170,12 @@ static enum status run_from_own(const struct stepping *stepping, enum stage stag
     const struct problem *problem = why->problem;
     struct plain_columns columns = stepping->base->columns;
     struct recipe recipe;
-    const char *reason;
-    size_t refused;
     *plain = (struct plain){.wants_normed = true};
     take_own(why, stepping->whole, from, plain->own);
     for (int own = 0; own < STAGE_COUNT && turn > 0; own++)
         if (plain->own[own] != NULL)
             plain->own[own] = move_own(stepping, (enum stage)own, turn, arena, why->error);
-    return why->error->status || recipe_create(&recipe, problem, NULL, 0, &refused, &reason, arena, why->error) ||
+    return why->error->status || recipe_create(&recipe, problem, NULL, 0, arena, why->error) ||
                    plain_run(plain, &recipe, problem->chosen.rows, problem->chosen.row_count,
                              stage_closure(STAGE_BIT(stage)), &columns, arena, arena, why->error)
                ? why->error->status
@@ -252,14 +243,6 @@ static enum status widen_steps(struct stepping *stepping)
 
 /* --- masked first, then scaled ----------------------------------------------------------------------------------- */
 
-static const struct mine_table *table_of(const struct mine *mine, enum stage stage)
-{
-    for (size_t i = 0; i < mine->count; i++)
-        if (mine->tables[i].stage == stage)
-            return &mine->tables[i];
-    return NULL;
-}
-
 /* Whether `masked` is what it should be but for the scale, which comes later: each number times it is right. */
 static bool is_masked_first(const struct mine_table *table, const struct plain *plain, double scale)
 {
@@ -309,7 +292,7 @@ static enum status compare_masked(const struct stepping *stepping, const struct 
     struct plain plain;
     if (run_from_own(stepping, STAGE_MASKED, STAGE_SCALED, 0, &plain, &arena) == STATUS_OK)
         *first = is_masked_first(masked, &plain, why->problem->scaling.factor) &&
-                 is_scaled_right(table_of(&why->mine, STAGE_SCALED), &plain);
+                 is_scaled_right(mine_table_of(&why->mine, STAGE_SCALED), &plain);
     arena_free(&arena);
     return why->error->status;
 }
@@ -318,9 +301,9 @@ static enum status compare_masked(const struct stepping *stepping, const struct 
 static enum status look_for_masked_first(struct stepping *stepping)
 {
     struct why *why = stepping->why;
-    const struct mine_table *masked = table_of(&why->mine, STAGE_MASKED);
+    const struct mine_table *masked = mine_table_of(&why->mine, STAGE_MASKED);
     struct stepping without = *stepping;
-    const struct mine_table *scaled = table_of(&why->mine, STAGE_SCALED);
+    const struct mine_table *scaled = mine_table_of(&why->mine, STAGE_SCALED);
     if (masked == NULL || !is_whole(masked) || (scaled != NULL && !is_whole(scaled)) ||
         why->problem->scaling.factor == 1 || compare_masked(stepping, masked, &why->masked_first) || !why->masked_first)
         return why->error->status;
@@ -335,11 +318,6 @@ static enum status look_for_masked_first(struct stepping *stepping)
 
 /* --- all steps --------------------------------------------------------------------------------------------------- */
 
-static bool is_left_out(const struct why *why, enum stage stage)
-{
-    return why->masked_first && stage_follows(stage, STAGE_SCALED) && stage_follows(STAGE_MASKED, stage);
-}
-
 static enum status look_at_steps(struct stepping *stepping)
 {
     struct why *why = stepping->why;
@@ -348,7 +326,9 @@ static enum status look_at_steps(struct stepping *stepping)
         struct why_step *step = &why->steps[why->step_count];
         struct trial trial;
         *step = (struct why_step){.stage = why->mine.tables[i].stage};
-        if (is_left_out(why, step->stage) || (i > 0 && step->stage == why->mine.tables[i - 1].stage))
+        if ((why->masked_first && stage_follows(step->stage, STAGE_SCALED) &&
+             stage_follows(STAGE_MASKED, step->stage)) ||
+            (i > 0 && step->stage == why->mine.tables[i - 1].stage))
             continue;
         if (try_step(stepping, step->stage, &none, true, &trial) != STATUS_OK)
             return why->error->status;
@@ -387,7 +367,8 @@ static bool join_before(const struct why *why, const struct why_step *step, stru
     return joined;
 }
 
-/* What gives a gradient: the mistakes of the steps before it, which it follows from, or one more on the way back. */
+/* What gives a gradient: the mistakes of the steps before it, which it follows from, or one more of the backward
+ * pass. */
 static enum status find_consequence(const struct stepping *stepping, struct why_step *step,
                                     const struct why_guesses *singles)
 {
@@ -437,9 +418,7 @@ static enum status explain_steps(struct stepping *stepping)
         return why->error->status;
     for (size_t i = 0; i < why->step_count; i++) {
         struct why_step *step = &why->steps[i];
-        if (!step->departs)
-            continue;
-        if (explain_step(stepping, step, &singles, &pairs) != STATUS_OK)
+        if (step->departs && explain_step(stepping, step, &singles, &pairs) != STATUS_OK)
             return why->error->status;
     }
     if (why->budget.done >= why->budget.most) /* some guesses were left out; as many again, about */
@@ -508,19 +487,15 @@ static enum status take_steps(const struct stepping *stepping, const struct tria
     return why_add(why, stepping->exact, why->options, all, &sum);
 }
 
-static bool same_guess(const struct trial_guess *a, const struct trial_guess *b)
-{
-    bool same = a->count == b->count;
-    for (size_t i = 0; i < a->count && same; i++)
-        same = a->choices[i].id == b->choices[i].id && a->choices[i].form == b->choices[i].form;
-    return same;
-}
-
 static bool gives(const struct why_step *step, const struct trial_guess *guess)
 {
-    for (size_t i = 0; i < step->guess_count; i++)
-        if (same_guess(&step->guesses[i], guess))
+    for (size_t i = 0; i < step->guess_count; i++) {
+        size_t k = 0; /* choices are of different slots, so that as many are the same ones */
+        while (k < guess->count && trial_makes(&step->guesses[i], guess->choices[k]))
+            k++;
+        if (k == guess->count && k == step->guesses[i].count)
             return true;
+    }
     return false;
 }
 
@@ -558,8 +533,8 @@ static uint64_t given_by(const struct why *why, const struct trial_guess *guess,
     return given;
 }
 
-/* A kernel may make each gradient by itself: then a mistake shows in one of them, and the others are right. Each
- * explanation is a mistake with the gradients that it gives, and behind it are those that give the same. */
+/* A kernel may make each gradient with respect to itself: then a mistake shows in one of them, and the others are
+ * right. Each explanation is a mistake with the gradients that it gives, and behind it are those that give the same. */
 static enum status take_apart(const struct stepping *stepping)
 {
     struct why *why = stepping->why;
@@ -581,8 +556,8 @@ static enum status take_apart(const struct stepping *stepping)
     return STATUS_OK;
 }
 
-/* From the inputs on, or else from stage to stage, or each gradient by itself. Few bits tell too little from stage to
- * stage: there, near misses of a mistake fit, too. */
+/* From the inputs on, or else from stage to stage, or each gradient with respect to itself. Few bits tell too little
+ * from stage to stage: there, near misses of a mistake fit, too. */
 static enum status take_joined(const struct stepping *stepping)
 {
     struct why *why = stepping->why;

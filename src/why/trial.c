@@ -10,6 +10,14 @@
 
 enum { FEW = 3, MANY = 12 };
 
+bool trial_makes(const struct trial_guess *guess, struct mistake_choice choice)
+{
+    size_t i = 0;
+    while (i < guess->count && (guess->choices[i].id != choice.id || guess->choices[i].form != choice.form))
+        i++;
+    return i < guess->count;
+}
+
 enum stage trial_stage(const struct mine *mine)
 {
     return mine->tables[mine->count - 1].stage;
@@ -67,18 +75,13 @@ double trial_number(const struct plain *plain, enum stage stage, struct mine_ind
 
 /* --- somebody's numbers against it ------------------------------------------------------------------------------- */
 
-/* What stands for minus infinity in scores that are masked: any number that no softmax would see. */
-static bool is_masked(enum stage stage, double mine, double made)
-{
-    return STAGES[stage].infinite && made == -INFINITY && mine <= PLAIN_MASKED;
-}
-
-/* How far apart they are; infinite where one of them alone is no number. */
+/* Any number that no softmax would see stands for minus infinity in scores that are masked. */
 double trial_error(enum stage stage, double mine, double made)
 {
+    const bool masked = STAGES[stage].infinite && made == -INFINITY && mine <= PLAIN_MASKED;
     if (isfinite(mine) && isfinite(made))
         return fabs(mine - made);
-    return (isnan(mine) && isnan(made)) || mine == made || is_masked(stage, mine, made) ? 0 : INFINITY;
+    return (isnan(mine) && isnan(made)) || mine == made || masked ? 0 : INFINITY;
 }
 
 struct fit {
@@ -102,19 +105,12 @@ double trial_made_number(const struct trial_made *made, const struct mine_table 
     return gradient[at];
 }
 
-/* How far a number may be off, as far as is known before the noise of the guess is. */
-static double screen_of(const struct trial_base *base, size_t table, size_t i)
-{
-    const struct mine_table *of = &base->mine->tables[table];
-    return of->tolerance[i] + of->screen +
-           (base->noise[table] != NULL ? fit_most_noise(base) * base->noise[table][i] : 0);
-}
-
 static struct fit fit_at(const struct trial_base *base, const struct trial_made *made, size_t at,
                          struct mine_index first, const bool *is_few, bool whole)
 {
     const struct mine_table *table = &base->mine->tables[at];
-    const double *gradient = made->gradients[at];
+    const double *gradient = made->gradients[at], *noise = base->noise[at];
+    const double most_noise = noise != NULL ? fit_most_noise(base) : 0;
     struct fit fit = {.of = 0};
     if (mine_is_backward(table) && gradient == NULL) /* what was made has no such table, or one of another shape */
         return (struct fit){.of = table->count, .largest = INFINITY};
@@ -127,7 +123,8 @@ static struct fit fit_at(const struct trial_base *base, const struct trial_made 
         fit.of++;
         fit.largest = fmax(fit.largest, error);
         fit.close += error <= table->tolerance[i];
-        if (error <= screen_of(base, at, i)) {
+        /* as far as is known before the noise of the guess is */
+        if (error <= table->tolerance[i] + table->screen + (noise != NULL ? most_noise * noise[i] : 0)) {
             fit.agree++;
             continue;
         }
@@ -197,7 +194,7 @@ void trial_compare(const struct trial_base *base, const struct trial_made *made,
 
 /* --- a guess ----------------------------------------------------------------------------------------------------- */
 
-/* The stages of the way forward that the tables are, and what they are made from. */
+/* The stages of the forward pass that the tables are, and what they are made from. */
 static uint64_t stages_of(const struct trial_base *base)
 {
     uint64_t stages = 0;
@@ -207,14 +204,6 @@ static uint64_t stages_of(const struct trial_base *base)
             stages |= STAGE_BIT(problem_made_as(base->problem, stage));
     }
     return stage_closure(stages);
-}
-
-bool trial_has_stage(const struct trial_base *base, enum stage stage)
-{
-    for (size_t i = 0; i < base->mine->count; i++)
-        if (base->mine->tables[i].stage == stage)
-            return true;
-    return false;
 }
 
 /* The main stage as it was made, and how many numbers it has. */
@@ -240,28 +229,15 @@ static const double *shown_of(const struct trial_made *trial_made, const struct 
     return numbers;
 }
 
-static bool are_alike(double a, double b, double size)
-{
-    return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-6 * size;
-}
-
 static bool all_alike(const double *a, const double *b, const double *sizes, size_t count)
 {
     size_t i = 0;
-    while (i < count && are_alike(a[i], b[i], sizes[i]))
+    while (i < count && (a[i] == b[i] || (isnan(a[i]) && isnan(b[i])) || fabs(a[i] - b[i]) <= 1e-6 * sizes[i]))
         i++;
     return i == count;
 }
 
-static const size_t *all_queries(const struct problem *problem, struct arena *arena, struct error *error)
-{
-    size_t *rows = arena_allocate(arena, problem->size.queries, sizeof *rows, error);
-    for (size_t i = 0; i < problem->size.queries && rows != NULL; i++)
-        rows[i] = i;
-    return rows;
-}
-
-/* Makes the rows that a recipe needs: `rows`, or where queries meet all of them; of the way back all. */
+/* Makes the rows that a recipe needs: `rows`, or where queries meet all of them; of the backward pass all. */
 enum status trial_make(const struct trial_base *base, const struct recipe *recipe, const size_t *rows, size_t count,
                        struct trial_made *made, struct arena *arena, struct error *error)
 {
@@ -272,10 +248,7 @@ enum status trial_make(const struct trial_base *base, const struct recipe *recip
         return error->status;
     if (stages_of(base) == 0 && mine_has_backward(base->mine))
         return STATUS_OK;
-    if (recipe->across) {
-        rows = all_queries(base->problem, arena, error);
-        count = base->problem->size.queries;
-    }
+    rows = plain_rows(recipe, rows, &count, arena, error);
     return rows == NULL ? error->status
                         : plain_run(plain, recipe, rows, count, stages_of(base), &columns, arena, arena, error);
 }
@@ -297,7 +270,7 @@ static enum status look_at(const struct trial_base *base, const struct recipe *r
 {
     const struct problem *problem = base->problem;
     size_t count;
-    *made = (struct trial_made){.plain.wants_normed = trial_has_stage(base, STAGE_NORMED)};
+    *made = (struct trial_made){.plain.wants_normed = mine_table_of(base->mine, STAGE_NORMED) != NULL};
     if (trial_make(base, recipe, few ? base->few : problem->chosen.rows,
                    few ? base->few_count : problem->chosen.row_count, made, arena, error) != STATUS_OK)
         return error->status;
@@ -316,13 +289,10 @@ enum status trial_run(const struct trial_base *base, const struct trial_guess *g
 {
     struct recipe recipe;
     struct trial_made *made = arena_allocate(arena, 1, sizeof *made, error);
-    const char *reason;
-    size_t refused;
     *trial = (struct trial){.end = TRIAL_REFUSED, .work = trial_work(base)};
-    if (made == NULL || recipe_create(&recipe, base->problem, guess->choices, guess->count, &refused, &reason, arena,
-                                      error) != STATUS_OK)
+    if (made == NULL || recipe_create(&recipe, base->problem, guess->choices, guess->count, arena, error) != STATUS_OK)
         return error->status;
-    if (reason != NULL || (recipe.not_differentiable != NULL && mine_has_backward(base->mine)))
+    if (recipe.reason != NULL || (recipe.not_differentiable != NULL && mine_has_backward(base->mine)))
         return STATUS_OK;
     if (base->few_count > 0 && !recipe.across && !whole) {
         if (look_at(base, &recipe, true, false, trial, made, arena, error) != STATUS_OK ||
@@ -458,7 +428,7 @@ static double *sizes_of(struct trial_base *base, const double *shown, size_t cou
 static enum status keep_shown(struct trial_base *base, const struct recipe *recipe, const size_t *rows, size_t count,
                               double **shown, double **sizes, struct error *error)
 {
-    struct trial_made all = {.plain.wants_normed = trial_has_stage(base, STAGE_NORMED)};
+    struct trial_made all = {.plain.wants_normed = mine_table_of(base->mine, STAGE_NORMED) != NULL};
     struct arena scratch = {0};
     size_t numbers = 0;
     const double *made = NULL;
@@ -475,35 +445,31 @@ static enum status keep_shown(struct trial_base *base, const struct recipe *reci
     return error->status;
 }
 
-/* x . W is made once for all guesses. */
-static enum status make_columns(struct trial_base *base, struct error *error)
+/* What both need: the recipe without a mistake, and the rows to look at first. */
+static enum status start(struct trial_base *base, const struct problem *problem, const struct mine *mine,
+                         struct recipe *recipe, struct arena *arena, struct error *error)
 {
-    struct recipe recipe;
-    const char *reason;
-    size_t refused;
-    struct plain plain = {0};
-    return recipe_create(&recipe, base->problem, NULL, 0, &refused, &reason, base->arena, error) ||
-                   plain_run(&plain, &recipe, base->problem->chosen.rows, 0, 0, &base->columns, base->arena,
-                             base->arena, error)
-               ? error->status
-               : STATUS_OK;
+    *base = (struct trial_base){.problem = problem, .mine = mine, .arena = arena};
+    return recipe_create(recipe, problem, NULL, 0, arena, error) || choose_few(base, error) ? error->status : STATUS_OK;
 }
 
+/* x . W is made once for all guesses. */
 enum status trial_start_bare(struct trial_base *base, const struct problem *problem, const struct mine *mine,
                              struct arena *arena, struct error *error)
 {
-    *base = (struct trial_base){.problem = problem, .mine = mine, .arena = arena};
-    return choose_few(base, error) || make_columns(base, error) ? error->status : STATUS_OK;
+    struct recipe recipe;
+    struct plain plain = {0};
+    return start(base, problem, mine, &recipe, arena, error) ||
+                   plain_run(&plain, &recipe, problem->chosen.rows, 0, 0, &base->columns, arena, arena, error)
+               ? error->status
+               : STATUS_OK;
 }
 
 enum status trial_start(struct trial_base *base, const struct problem *problem, const struct mine *mine,
                         struct arena *arena, struct error *error)
 {
     struct recipe recipe;
-    const char *reason;
-    size_t refused;
-    *base = (struct trial_base){.problem = problem, .mine = mine, .arena = arena};
-    if (recipe_create(&recipe, problem, NULL, 0, &refused, &reason, arena, error) || choose_few(base, error) ||
+    if (start(base, problem, mine, &recipe, arena, error) ||
         keep_shown(base, &recipe, problem->chosen.rows, problem->chosen.row_count, &base->shown, &base->sizes, error))
         return error->status;
     return base->few_count > 0

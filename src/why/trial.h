@@ -13,6 +13,9 @@ struct trial_guess {
     size_t count;
 };
 
+/* Whether it makes a mistake in that form. */
+bool trial_makes(const struct trial_guess *guess, struct mistake_choice choice);
+
 /* What all guesses about a problem share. */
 struct trial_base {
     const struct problem *problem;
@@ -61,7 +64,7 @@ struct trial {
     double work;                      /* multiply-adds, about */
 };
 
-/* What was made of a guess: the stages of the way forward, and the gradients that tables are (gradients_make). */
+/* What was made of a guess: the stages of the forward pass, and the gradients that tables are (gradients_make). */
 struct trial_made {
     struct plain plain;
     const double *gradients[MINE_TABLES];
@@ -100,7 +103,7 @@ bool trial_same(const struct trial_base *base, const double *shown, const double
 /* Multiply-adds of a guess, about. */
 double trial_work(const struct trial_base *base);
 
-/* A number of a stage of the way forward that was made, at an index of it. */
+/* A number of a stage of the forward pass that was made, at an index of it. */
 double trial_number(const struct plain *plain, enum stage stage, struct mine_index index);
 
 /* Compares the tables with stages that were made; `only`: one stage of them, or STAGE_NAMES for all. Sets end, agree,
@@ -110,7 +113,7 @@ void trial_compare(const struct trial_base *base, const struct trial_made *made,
 
 /* --- what trial.c and fit.c share -------------------------------------------------------------------------------- */
 
-/* Makes the rows that a recipe needs: `rows`, or where queries meet all of them; of the way back all. */
+/* Makes the rows that a recipe needs: `rows`, or where queries meet all of them; of the backward pass all. */
 enum status trial_make(const struct trial_base *base, const struct recipe *recipe, const size_t *rows, size_t count,
                        struct trial_made *made, struct arena *arena, struct error *error);
 
@@ -120,7 +123,5 @@ double trial_made_number(const struct trial_made *made, const struct mine_table 
 
 /* How far two numbers of a stage are apart; infinite where one of them alone is no number. */
 double trial_error(enum stage stage, double mine, double made);
-
-bool trial_has_stage(const struct trial_base *base, enum stage stage);
 
 #endif

@@ -36,10 +36,10 @@ enum status write_raw_expect(const struct writing *writing, size_t header)
             return error_system(writing->error, 0, "the tables are larger than any file");
         if (!streamed && is_streamed(writing, table, size)) {
             streamed = true;
-            result->ahead = (struct ahead){.output = writing->output,
-                                           .offset = all,
-                                           .made = result->problem->path.kernel->number,
-                                           .dtype = table->dtype};
+            result->streamed = (struct streamed_output){.output = writing->output,
+                                                        .offset = all,
+                                                        .made = result->problem->path.kernel->number,
+                                                        .dtype = table->dtype};
         }
         all += size;
     }
@@ -88,8 +88,8 @@ void write_raw(struct result *result, const struct result_table *table, unsigned
     unsigned char *const halves[] = {room, room + block_bytes(result, table)};
     struct ready ready = {.output = output};
     size_t blocks = 0;
-    if (result->ahead.begun && problem_made_as(result->problem, table->stage) == STAGE_CONTEXT) {
-        output_skip(output, matrices * rows * result_columns(table) * dtype_size(table->dtype), result->ahead.code);
+    if (result->streamed.begun && problem_made_as(result->problem, table->stage) == STAGE_CONTEXT) {
+        output_skip(output, matrices * rows * result_columns(table) * dtype_size(table->dtype), result->streamed.code);
         return;
     }
     if (table->tensor != NULL && tensor_count(table->tensor) == matrices * rows * result_columns(table)) {
@@ -102,7 +102,7 @@ void write_raw(struct result *result, const struct result_table *table, unsigned
             unsigned char *bytes = halves[blocks++ % 2];
             count = memory_smaller(rows - row, most);
             result_encode(result, table, matrix, row, count, bytes,
-                          (struct beside){ready.length > 0 ? write_ready : NULL, &ready});
+                          (struct background_work){ready.length > 0 ? write_ready : NULL, &ready});
             ready.bytes = bytes;
             ready.length = count * result_columns(table) * dtype_size(table->dtype);
         }

@@ -8,7 +8,8 @@ static void read_kinds(const uint8_t *bytes, size_t length, unsigned kinds)
     struct arena arena = {0};
     struct input_file input;
     struct error error = {0};
-    fuzz_check(npy_read("file", bytes, length, kinds, &arena, &input, &error), kinds, &input, &arena, &error);
+    fuzz_check(named_tensors_read(npy_read, "file", bytes, length, kinds, &arena, &input, &error), kinds, &input,
+               &arena, &error);
     arena_free(&arena);
 }
 

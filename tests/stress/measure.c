@@ -24,11 +24,9 @@ static enum status take(struct measure *measure, enum stage stage, const struct 
 {
     struct made *made = &measure->made;
     struct recipe recipe;
-    const char *reason;
-    size_t refused, count = 0;
-    if (recipe_create(&recipe, &made->problem, guess->choices, guess->count, &refused, &reason, &made->arena,
-                      &made->error) != STATUS_OK ||
-        reason != NULL)
+    size_t count = 0;
+    if (recipe_create(&recipe, &made->problem, guess->choices, guess->count, &made->arena, &made->error) != STATUS_OK ||
+        recipe.reason != NULL)
         return made->error.status;
     struct measured *measured = &measure->mistakes[measure->count];
     measured->choice = guess->choices[0];
@@ -44,9 +42,7 @@ static enum status take_right(struct measure *measure, enum stage stage)
 {
     struct made *made = &measure->made;
     struct recipe recipe;
-    const char *reason;
-    size_t refused;
-    if (recipe_create(&recipe, &made->problem, NULL, 0, &refused, &reason, &made->arena, &made->error) != STATUS_OK)
+    if (recipe_create(&recipe, &made->problem, NULL, 0, &made->arena, &made->error) != STATUS_OK)
         return made->error.status;
     measure->right = (double *)make(measure, &recipe, stage, &measure->numbers);
     for (size_t i = 0; measure->right != NULL && i < measure->numbers; i++)

@@ -32,9 +32,13 @@ static const struct result_table *table_of(const struct result *result, enum sta
     return result_table_of(result, stage);
 }
 
-static void load_row(void *context, enum stage stage, struct explain_place place, double *numbers)
+static void load_row(void *context, enum stage stage, struct explain_place place, bool back, double *numbers)
 {
     struct result *result = context;
+    if (back) {
+        backward_row(result->backward, stage, place.item, place.head, place.row, numbers);
+        return;
+    }
     const struct result_table *table = table_of(result, stage);
     const size_t matrix = matrix_of(result->problem, stage, place.item, place.head), rows = result_rows(table);
     if (stage_is_of_mask(stage))
@@ -47,22 +51,10 @@ static void load_row(void *context, enum stage stage, struct explain_place place
         result_row(result, table, matrix / rows, matrix % rows, numbers);
 }
 
-static const bool *kept_row(void *context, size_t row)
+static const bool *kept_row(void *context, size_t row, bool back)
 {
     const struct result *result = context;
-    return row_stream_kept(&result->rows, row);
-}
-
-static void load_back(void *context, enum stage stage, struct explain_place place, double *numbers)
-{
-    struct result *result = context;
-    backward_row(result->backward, stage, place.item, place.head, place.row, numbers);
-}
-
-static const bool *kept_back(void *context, size_t row)
-{
-    const struct result *result = context;
-    return backward_kept(result->backward, row);
+    return back ? backward_kept(result->backward, row) : row_stream_kept(&result->rows, row);
 }
 
 static double largest_of(const double *numbers, size_t count)
@@ -210,9 +202,9 @@ static void write_rows(struct explanation *explanation, enum stage stage)
 static enum status begin(struct explanation *explanation, const struct writing *writing, bool by_hand)
 {
     struct result *result = writing->result;
-    if (explain_create(explanation, result->problem,
-                       (struct explain_source){result, load_row, kept_row, load_back, kept_back}, result->widest,
-                       writing->precision, writing->full, writing->output, writing->arena, writing->error) != STATUS_OK)
+    if (explain_create(explanation, result->problem, (struct explain_source){result, load_row, kept_row},
+                       result->widest, writing->precision, writing->full, writing->output, writing->arena,
+                       writing->error) != STATUS_OK)
         return writing->error->status;
     choose_notation(explanation, result);
     if (by_hand)

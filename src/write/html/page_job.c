@@ -202,7 +202,7 @@ static void write_ways(struct json *json, const struct problem *problem)
 static void write_rotary_positions(struct json *json, const struct problem *problem, enum projection_id id)
 {
     const size_t rows = id == PROJECTION_QUERY ? problem->chosen.row_count : problem->size.keys;
-    if (!operand_is_turned(problem, id))
+    if (!operand_is_rotated(problem, id))
         return;
     json_open(json, id == PROJECTION_QUERY ? "query_positions" : "key_positions", '[');
     for (size_t i = 0; i < problem->size.items * rows; i++) {

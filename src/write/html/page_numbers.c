@@ -213,7 +213,7 @@ enum status page_write_numbers(const struct writing *writing)
     else
         write_operands(result, output);
     for (int id = 0; id < PROJECTION_COUNT; id++)
-        if (operand_is_turned(problem, (enum projection_id)id))
+        if (operand_is_rotated(problem, (enum projection_id)id))
             write_rotations(problem, (enum projection_id)id, output);
     write_kept(result, output);
     if (problem->mask.attn_mask.rank > 0)

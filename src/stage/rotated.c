@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stage/turned.h"
+#include "stage/explained.h"
 
 #include "base/decimal.h"
 #include "explain/terms.h"
@@ -8,11 +8,11 @@
 
 #include <stdio.h>
 
-/* One row of query or key, or its gradient, whose columns are turned, scaled, or both. */
-struct turning {
+/* One row of query or key, or its gradient, whose columns are rotated, scaled, or both. */
+struct rotating {
     int from; /* the stage that it is made of */
     size_t position;
-    bool back, turns;
+    bool back, rotates;
     char scale[DECIMAL_BYTES]; /* "": there is none */
     char numbers[3][EXPLAIN_NUMBER_BYTES];
 };
@@ -22,20 +22,20 @@ static enum projection_id id_of(enum stage stage)
     return stage_is_of_keys(stage) ? PROJECTION_KEY : PROJECTION_QUERY;
 }
 
-bool turned_back_is_all(const struct problem *problem, enum stage stage)
+bool rotated_back_is_all(const struct problem *problem, enum stage stage)
 {
     const bool normed = stage == STAGE_GRAD_NORMED_QUERY || stage == STAGE_GRAD_NORMED_KEY;
     return normed || !operand_is_normed(problem, id_of(stage));
 }
 
-/* The pair that writes a column, or on the way back the one that reads it; and which of its two. SIZE_MAX: it is not
- * turned. */
-static size_t pair_of(const struct rope *rope, const struct turning *turning, size_t column, size_t *which)
+/* The pair that writes a column, or in the backward pass the one that reads it; and which of its two. SIZE_MAX: it is
+ * not rotated. */
+static size_t pair_of(const struct rope *rope, const struct rotating *rotating, size_t column, size_t *which)
 {
-    for (size_t pair = 0; pair < rope->columns / 2 && turning->turns; pair++) {
+    for (size_t pair = 0; pair < rope->columns / 2 && rotating->rotates; pair++) {
         const struct rope_pair columns = rope_pair(rope, pair);
         for (*which = 0; *which < 2; ++*which)
-            if ((turning->back ? columns.from : columns.to)[*which] == column)
+            if ((rotating->back ? columns.from : columns.to)[*which] == column)
                 return pair;
     }
     return SIZE_MAX;
@@ -44,15 +44,15 @@ static size_t pair_of(const struct rope *rope, const struct turning *turning, si
 /* "columns 1, 3   2 x 0.0100 = 0.0200, cosine 0.9998, sine 0.0200" */
 static bool prepare_pair(struct explanation *e, struct explain_lines *line)
 {
-    struct turning *turning = line->context;
-    const struct rope_turn turn = operand_turn(e->problem, turning->position, line->index);
+    struct rotating *rotating = line->context;
+    const struct rope_turn turn = operand_turn(e->problem, rotating->position, line->index);
     const struct rope_pair columns = rope_pair(&e->problem->rotation.rope, line->index);
     const double frequency = e->problem->rotation.rope.frequencies[line->index];
     char cosine[EXPLAIN_NUMBER_BYTES], sine[EXPLAIN_NUMBER_BYTES];
     snprintf(line->label, sizeof line->label, "columns %zu, %zu", columns.from[0] + 1, columns.from[1] + 1);
-    snprintf(turning->numbers[0], EXPLAIN_NUMBER_BYTES, "%zu", turning->position);
-    text_number(turning->numbers[1], EXPLAIN_NUMBER_BYTES, e->precision, text_wants_exponent(frequency), frequency);
-    text_number(turning->numbers[2], EXPLAIN_NUMBER_BYTES, e->precision, text_wants_exponent(turn.angle), turn.angle);
+    snprintf(rotating->numbers[0], EXPLAIN_NUMBER_BYTES, "%zu", rotating->position);
+    text_number(rotating->numbers[1], EXPLAIN_NUMBER_BYTES, e->precision, text_wants_exponent(frequency), frequency);
+    text_number(rotating->numbers[2], EXPLAIN_NUMBER_BYTES, e->precision, text_wants_exponent(turn.angle), turn.angle);
     snprintf(line->words, sizeof line->words, ", cosine %s, sine %s",
              text_number(cosine, sizeof cosine, e->precision, false, turn.cosine),
              text_number(sine, sizeof sine, e->precision, false, turn.sine));
@@ -60,71 +60,72 @@ static bool prepare_pair(struct explanation *e, struct explain_lines *line)
 }
 
 /* The pairs that the explained columns are of, each once. */
-static void write_pairs(struct explanation *e, enum stage stage, struct explain_place place, struct turning *turning)
+static void write_pairs(struct explanation *e, enum stage stage, struct explain_place place, struct rotating *rotating)
 {
     const struct explain_range columns = explain_columns(e, stage);
     struct explain_lines lines = {.over = EXPLAIN_RANGE,
                                   .range = {0, e->problem->rotation.rope.columns / 2, false},
                                   .what = "pairs",
                                   .terms = "a x b = c",
-                                  .given = {explain_text(turning->numbers[0], 0), explain_text(turning->numbers[1], 0),
-                                            explain_text(turning->numbers[2], 0)},
+                                  .given = {explain_text(rotating->numbers[0], 0),
+                                            explain_text(rotating->numbers[1], 0),
+                                            explain_text(rotating->numbers[2], 0)},
                                   .prepare = prepare_pair,
-                                  .context = turning};
+                                  .context = rotating};
     size_t which;
     if (columns.end - columns.first == 1) {
-        lines.range.first = pair_of(&e->problem->rotation.rope, turning, columns.first, &which);
+        lines.range.first = pair_of(&e->problem->rotation.rope, rotating, columns.first, &which);
         lines.range.end = memory_smaller(lines.range.end, lines.range.first + 1);
     }
     explain_write(e, stage, place, NULL, &lines);
 }
 
-/* a cos - b sin, or b cos + a sin, of the numbers of the pair, which was made of those of stage `from`; on the way back
- * the other way round. */
+/* a cos - b sin, or b cos + a sin, of the numbers of the pair, which was made of those of stage `from`; in the backward
+ * pass the other way round. */
 static bool prepare_column(struct explanation *e, struct explain_lines *line)
 {
-    const struct turning *turning = line->context;
+    const struct rotating *rotating = line->context;
     size_t which;
-    const size_t pair = pair_of(&e->problem->rotation.rope, turning, line->index, &which);
-    const bool scales = turning->scale[0] != '\0';
+    const size_t pair = pair_of(&e->problem->rotation.rope, rotating, line->index, &which);
+    const bool scales = rotating->scale[0] != '\0';
     if (scales)
-        line->given[4] = explain_text(turning->scale, 0);
+        line->given[4] = explain_text(rotating->scale, 0);
     if (pair == SIZE_MAX) {
-        line->given[0] = explain_numbers(turning->from, e->operand);
-        line->terms = scales ? "a x e = made" : turning->back ? "a" : "made";
+        line->given[0] = explain_numbers(rotating->from, e->operand);
+        line->terms = scales ? "a x e = made" : rotating->back ? "a" : "made";
         snprintf(line->words, sizeof line->words, "%s", scales ? "" : ", not turned");
         return true;
     }
-    const struct rope_turn turn = operand_turn(e->problem, turning->position, pair);
+    const struct rope_turn turn = operand_turn(e->problem, rotating->position, pair);
     const struct rope_pair columns = rope_pair(&e->problem->rotation.rope, pair);
-    const size_t *read = turning->back ? columns.to : columns.from;
+    const size_t *read = rotating->back ? columns.to : columns.from;
     const double other = e->operand[read[!which]];
-    line->given[0] = explain_value(turning->from, e->operand[read[which]]);
-    line->given[1] = explain_value(turning->from, (which == 0) != turning->back ? -other : other);
-    line->given[2] = explain_value(turning->from, turn.cosine);
-    line->given[3] = explain_value(turning->from, turn.sine);
+    line->given[0] = explain_value(rotating->from, e->operand[read[which]]);
+    line->given[1] = explain_value(rotating->from, (which == 0) != rotating->back ? -other : other);
+    line->given[2] = explain_value(rotating->from, turn.cosine);
+    line->given[3] = explain_value(rotating->from, turn.sine);
     return true;
 }
 
 /* "position 2, angle = position x frequency" */
-static void say_angle(const struct problem *problem, const struct turning *turning, char *heading, size_t size)
+static void say_angle(const struct problem *problem, const struct rotating *rotating, char *heading, size_t size)
 {
     struct text text = text_begin(heading, size);
-    if (turning->turns)
-        text_add(&text, "position %zu, %s", turning->position,
-                 turning->back ? "by cosine and sine of the angles" : "angle = position x frequency");
-    else if (turning->position == SIZE_MAX && !turning->back)
+    if (rotating->rotates)
+        text_add(&text, "position %zu, %s", rotating->position,
+                 rotating->back ? "by cosine and sine of the angles" : "angle = position x frequency");
+    else if (rotating->position == SIZE_MAX && !rotating->back)
         text_add(&text, "of the past, as it is");
-    if (turning->turns && !turning->back && problem->rotation.rope.attention != 1)
+    if (rotating->rotates && !rotating->back && problem->rotation.rope.attention != 1)
         text_add(&text, "; cosine, sine x %.6g", problem->rotation.rope.attention);
 }
 
-void turned_explain(struct explanation *e, enum stage stage, struct explain_place place)
+void rotated_explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;
     const enum projection_id id = id_of(stage);
     const bool of_keys = stage_is_of_keys(stage);
-    struct turning turning = {
+    struct rotating rotating = {
         .from = (int)(!e->back  ? operand_before_last_step(problem, id)
                       : of_keys ? STAGE_GRAD_KEY
                                 : STAGE_GRAD_QUERY),
@@ -132,20 +133,20 @@ void turned_explain(struct explanation *e, enum stage stage, struct explain_plac
         .back = e->back};
     struct explain_place of_query = place;
     char heading[WORKED_LINE_LABEL_BYTES];
-    turning.turns = operand_is_turned(problem, id) && turning.position != SIZE_MAX;
+    rotating.rotates = operand_is_rotated(problem, id) && rotating.position != SIZE_MAX;
     if (operand_is_scaled(problem, id) && (e->back || problem->scaling.query_factor != 1))
-        decimal_from_double(problem->scaling.query_factor, turning.scale);
-    say_angle(problem, &turning, heading, sizeof heading);
+        decimal_from_double(problem->scaling.query_factor, rotating.scale);
+    say_angle(problem, &rotating, heading, sizeof heading);
     if (of_keys) /* its head is one of key and value */
         of_query.head *= problem->size.heads / problem->size.kv_heads;
-    explain_load(e, (enum stage)turning.from, of_query, e->operand);
+    explain_load(e, (enum stage)rotating.from, of_query, e->operand);
     explain_heading(e, stage, place, heading);
-    if (turning.turns && !e->back)
-        write_pairs(e, stage, place, &turning);
+    if (rotating.rotates && !e->back)
+        write_pairs(e, stage, place, &rotating);
     explain_write(e, stage, place, NULL,
                   &(struct explain_lines){.over = EXPLAIN_COLUMNS,
                                           .group = e->back ? EXPLAIN_LINES : EXPLAIN_QUOTIENTS,
                                           .terms = "a x c x e + b x d x e = made",
                                           .prepare = prepare_column,
-                                          .context = &turning});
+                                          .context = &rotating});
 }
