@@ -137,8 +137,8 @@ enum status build_mistakes(const struct build *build)
         recipe_create(recipe, problem, changes, count, build->arena, build->error) != STATUS_OK)
         return build->error->status;
     if (recipe->reason != NULL)
-        return error_usage(build->error, "%s: %s cannot be made here: %s", BUILD_PLACE(build, OPTION_MISTAKE), recipe->making,
-                           recipe->reason);
+        return error_usage(build->error, "%s: %s cannot be made here: %s", BUILD_PLACE(build, OPTION_MISTAKE),
+                           recipe->making, recipe->reason);
     if (problem->loss.is_given && recipe->not_differentiable != NULL)
         return error_usage(
             build->error,
