@@ -199,7 +199,7 @@ $(FOLDERS):
 
 # What make check leaves to make check-whole: another test once more in double, long inputs, limits, and what
 # comes between.
-LEFT = test_fused_f64 test_fused_backward_f64 test_limits check_cases.sh check_limits.sh check_long.sh
+LEFT = test_fused_f64 test_fused_backward_f64 test_limits check_cases.sh check_limits.sh check_long.sh check_schema.sh
 check: attn tests
 	WITHOUT='$(LEFT)' sh tests/run.sh $(BUILD)
 

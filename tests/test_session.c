@@ -60,7 +60,7 @@ static bool sit_down(struct seat *seat, const char *line, bool terminal)
 {
     char text[256], *words[MOST_WORDS] = {program};
     int ends[2], back[2] = {-1, -1};
-    *seat = (struct seat){.allowed = calloc(SEEN_BYTES, 1)};
+    *seat = (struct seat){.seen = calloc(SEEN_BYTES, 1)};
     snprintf(text, sizeof text, "%s", line);
     size_t count = 1;
     for (char *rest = NULL, *word = strtok_r(text, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest))
