@@ -65,8 +65,8 @@ static enum status try_chunk(struct why *why, struct batch *batch, const struct 
     return why->error->status;
 }
 
-/* Tries guesses on a base until the budget ends; trials (guesses.count) written where it is not NULL; *tried is how many
- * were. Those that agree become explanations with these options. */
+/* Tries guesses on a base until the budget ends, *tried of them; trials (guesses.count) written where it is not NULL.
+ * Those that agree become explanations with these options. */
 static enum status try_guesses(struct why *why, const struct trial_base *base, const struct options *options,
                                const struct why_guesses *guesses, const char *name, struct trial *trials, size_t *tried)
 {
