@@ -62,7 +62,7 @@
         .name = "out", .letter = 'o', .argument = "FILE", .everyday = 13, .foreign = "output outfile save write to", \
         .fallback = "standard output; page: attn.html", .help = "where the result goes") \
     ROW(FORMAT, format, AMONG(enum format, FORMAT_NAMES), ABILITY_RUNS | ABILITY_COMPARES | ABILITY_JOINS | ABILITY_TRIES, \
-        .name = "format", .letter = 'f', .argument = "FORMAT", .everyday = 12, \
+        .name = "format", .letter = 'f', .argument = "FORMAT", .everyday = 12, .also = format_word, \
         .foreign = "outputformat fmt filetype ext", \
         .fallback = "by the suffix of --out, else text; init: by the suffix of --out, else json; page: html", .help = "how the result is written") \
     ROW(SEED, seed, WHOLE(0, UINT64_MAX), ABILITY_RUNS | ABILITY_TRIES, .name = "seed", .wraps = true, .letter = 's', .argument = "N", .setting = true, \
