@@ -40,13 +40,13 @@ if within --version >/dev/null 2>&1; then
     rm -f all.safetensors weights.npy
     too_large() { within causal long.npy -d 100000 --stages context -o c.npy 2>message; [ $? -eq 3 ]; }
     check "a job that 40 MB cannot hold is refused" too_large
-    check "before it starts, with both sizes" grep -q 'needs [0-9.]* GB .* 0.0 GB are there' message
+    check "before it starts, with both sizes" grep -q 'needs [0-9.]* GB .* 0.0 GB are free' message
     too_large() { within multihead long.npy -d 256 -H 2 --grad ones --stages "$1" -o c.safetensors 2>message; [ $? -eq 3 ]; }
     check "the way back is counted: a job whose gradients 40 MB cannot hold is refused" \
         too_large output,grad_inputs
-    check "before it starts, with both sizes" grep -q 'needs [0-9.]* MB .* [0-9.]* MB are there' message
+    check "before it starts, with both sizes" grep -q 'needs [0-9.]* MB .* [0-9.]* MB are free' message
     check "and without a stage of the way forward" too_large grad_inputs
-    check "with both sizes, too" grep -q 'needs [0-9.]* MB .* [0-9.]* MB are there' message
+    check "with both sizes, too" grep -q 'needs [0-9.]* MB .* [0-9.]* MB are free' message
     check "sums over 16384 queries in 40 MB, where a T x T would be 1 GB" \
         within sdpa --random 1x1x16384x1 --causal --grad ones --stages grad_query,grad_key,grad_value -o sums.safetensors
     rm -f sums.safetensors
@@ -151,7 +151,7 @@ fi
 refused() {
     ATTN_ISA=baseline job --part 1/2 -o isa-1.safetensors && ATTN_ISA=avx2 job --part 2/2 -o isa-2.safetensors || return 1
     "$attn" join isa-1.safetensors isa-2.safetensors -o isa.safetensors 2>message
-    [ $? -eq 2 ] && grep -q 'isa-2.safetensors: is part of another job' message && [ ! -e isa.safetensors ]
+    [ $? -eq 2 ] && grep -q 'isa-2.safetensors: belongs to another job' message && [ ! -e isa.safetensors ]
 }
 if ATTN_ISA=avx2 "$attn" --version >/dev/null 2>&1; then
     check "parts of different instruction sets are refused" refused

@@ -100,7 +100,7 @@ for other in '--mistake softmax-all' ''; do
     "$attn" self data/inputs.json $other --part 2/2 -o "$scratch/2.safetensors"
     "$attn" join "$scratch/1.safetensors" "$scratch/2.safetensors" -f json >"$scratch/out" 2>"$scratch/message"
     check "a part with another mistake is refused: $other" test $? -eq 2
-    check "and why" grep -q 'part of another job' "$scratch/message"
+    check "and why" grep -q 'belongs to another job' "$scratch/message"
 done
 
 # In place of the dtype that was asked for.

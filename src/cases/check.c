@@ -26,7 +26,7 @@ static enum status no_index(const char *path, struct error *error)
 {
     char shown[TEXT_PATH_BYTES];
     return error_usage(error,
-                       "%s: line 1 is not that of this version, \"" CASES_HEAD "--heads 4 ...\"; expected what "
+                       "%s: line 1 does not match this version, \"" CASES_HEAD "--heads 4 ...\"; expected what "
                        "attn cases DIR wrote",
                        text_path(path, shown));
 }
@@ -144,7 +144,7 @@ static enum status check_own(struct case_checked *checked, const struct answers 
         if (status != STATUS_OK)
             fail(checked, files[i].name, "cannot be read, but attn cases wrote it");
         else if (loaded.length != files[i].length || memcmp(loaded.bytes, files[i].bytes, files[i].length) != 0)
-            fail(checked, files[i].name, "is not what attn cases wrote: a kernel must leave it as it is");
+            fail(checked, files[i].name, "is not what attn cases wrote; a kernel must not change it");
         *error = (struct error){0};
     }
     return STATUS_OK;
@@ -314,7 +314,7 @@ static void tell_why(struct case_checked *checked, const struct why *why, const 
         return;
     const struct trial_guess *guess = &explanation->guess;
     if (why->low_precision) {
-        text_add(&words, "right but for precision: they are numbers of %s", dtype_name(why->mine.dtype));
+        text_add(&words, "right except for precision: these are %s numbers", dtype_name(why->mine.dtype));
         return;
     }
     for (size_t i = 0; i < guess->count; i++) {
@@ -323,7 +323,7 @@ static void tell_why(struct case_checked *checked, const struct why *why, const 
         text_add(&words, "%s%s", i > 0 ? "; and " : "", MISTAKES[guess->choices[i].id].sentence);
     }
     if (guess->count == 0)
-        text_add(&words, "right but for precision: too few digits are kept, or something on the way is too coarse");
+        text_add(&words, "right except for precision: the result, or a step before it, keeps too few digits");
 }
 
 /* "attn why sdpa DIR/edge-16/inputs.safetensors --mine DIR/edge-16/context.npy --stages context", as words and as a
@@ -415,7 +415,7 @@ static enum status check_answers(struct case_checked *checked, struct case_made 
         return STATUS_OK;
     if (is_poisoned(&made->files.files[0]) && !has_finite(&worst->tensor)) { /* any guess would fit */
         snprintf(checked->sentence, sizeof checked->sentence, "%s",
-                 "NaN stands where nothing is to be read; 0 times NaN is NaN, so it must be left out");
+                 "NaN fills the entries that must not be read; 0 times NaN is NaN, so skip them");
         return STATUS_OK;
     }
     if (ask_why(checked, answers, worst, gradients, arena, error) == STATUS_SYSTEM)
@@ -423,7 +423,8 @@ static enum status check_answers(struct case_checked *checked, struct case_made 
     *error = (struct error){0}; /* why does not take such numbers */
     const char *blank = tensor_blank(&worst->tensor);
     if (checked->sentence[0] == '\0' && blank != NULL)
-        snprintf(checked->sentence, sizeof checked->sentence, "every number is %s: was the result written?", blank);
+        snprintf(checked->sentence, sizeof checked->sentence, "every number is %s: did the kernel write its result?",
+                 blank);
     return STATUS_OK;
 }
 
@@ -504,7 +505,7 @@ enum status cases_check(struct cases_report *report, const char *folder, struct 
 {
     struct case_sizes sizes;
     if (folder[0] == '\0')
-        return error_usage(error, "'' is no name of a folder; expected one that attn cases wrote");
+        return error_usage(error, "'' is not a folder; expected one that attn cases wrote");
     /* After "./" no name is an option, here and in the commands that are run and shown. */
     *report = (struct cases_report){.folder = folder[0] == '-' ? folder_path(".", folder, arena, error) : folder};
     report->checked = arena_allocate(arena, CASES_COUNT, sizeof report->checked[0], error);
@@ -531,7 +532,7 @@ enum status cases_check(struct cases_report *report, const char *folder, struct 
         report->count++;
     }
     if (report->count == 0)
-        return error_usage(error, "%s: none of its cases is there; expected those that attn cases wrote", folder);
+        return error_usage(error, "%s: holds none of its cases; expected those that attn cases wrote", folder);
     return cases_find_earlier(report, arena, error) || note_others(report, arena, error) ? error->status : STATUS_OK;
 }
 

@@ -18,7 +18,7 @@ static void write_numbers(const struct case_checked *checked, struct output *out
     if (checked->reason[0] != '\0')
         output_print(output, "%s", checked->reason);
     else if (!isfinite(checked->largest))
-        output_print(output, "%-10s  no number where one is expected", checked->result);
+        output_print(output, "%-10s  not finite; expected a number", checked->result);
     else
         output_print(output, "%-10s  off by %.1e of %.1e", checked->result, checked->largest, checked->allowed);
 }
@@ -60,7 +60,7 @@ static void write_failure(const struct case_checked *checked, struct output *out
     if (checked->sentence[0] != '\0')
         write_words(name, checked->sentence, output);
     else if (checked->command[0] != '\0')
-        write_words("", "no mistake that was tried gives these numbers", output);
+        write_words("", "none of the mistakes tried gives these numbers", output);
     if (checked->command[0] != '\0')
         output_print(output, "    ask: %s\n", checked->command);
 }
@@ -80,7 +80,7 @@ static void write_unread(const struct case_checked *checked, struct output *outp
         const struct case_unread *first = &checked->unread[i];
         char words[CASE_NOTES * CASE_WORDS_BYTES];
         struct text text = text_begin(words, sizeof words);
-        text_add(&text, "not read of %.80s: %.80s", first->file, first->name);
+        text_add(&text, "not read from %.80s: %.80s", first->file, first->name);
         while (++i < checked->unread_count && strcmp(checked->unread[i].file, first->file) == 0)
             text_add(&text, ", %.80s", checked->unread[i].name);
         if (i == checked->unread_count && checked->more_unread > 0)
@@ -117,22 +117,22 @@ static void cases_text(const struct cases_report *report, const struct options *
         if (checked->verdict == CASE_FAILED)
             write_failure(checked, output);
         for (size_t k = 0; k < checked->note_count; k++)
-            write_name("    ", checked->notes[k], "is no result of this case", output);
+            write_name("    ", checked->notes[k], "is not a result of this case", output);
         if (checked->more_notes > 0)
-            output_print(output, "    nor are %zu more\n", checked->more_notes);
+            output_print(output, "    and %zu more\n", checked->more_notes);
         write_unread(checked, output);
     }
     for (size_t i = 0; i < report->note_count; i++)
-        write_name("", report->notes[i], "is no case", output);
-    write_cases("not there, and not checked: ", report->absent, report->absent_count, output);
-    write_cases("written before a long pause, perhaps by an earlier run: ", report->earlier, report->earlier_count,
+        write_name("", report->notes[i], "is not a case", output);
+    write_cases("not in the folder, not checked: ", report->absent, report->absent_count, output);
+    write_cases("written long before the others, perhaps by an earlier run: ", report->earlier, report->earlier_count,
                 output);
     output_print(output, "\n%zu passed, %zu failed, %zu missing", report->of[CASE_PASSED], report->of[CASE_FAILED],
                  report->of[CASE_MISSING]);
     if (report->absent_count > 0)
-        output_print(output, "; %zu not there", report->absent_count);
+        output_print(output, "; %zu not in the folder", report->absent_count);
     if (report->earlier_count > 0)
-        output_print(output, "; %zu perhaps of an earlier run", report->earlier_count);
+        output_print(output, "; %zu perhaps from an earlier run", report->earlier_count);
     output_print(output, "\n");
 }
 

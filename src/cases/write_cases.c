@@ -3,7 +3,6 @@
 
 #include "base/wrap.h"
 
-
 /* Writes the folder and the files of one case, and frees what it took. */
 static enum status write_case(struct folder *folder, const struct case_row *row, const struct options *options,
                               struct error *error)
@@ -72,9 +71,9 @@ enum status cases_write(const struct options *options, struct output *output, st
     output_print(output, "%zu cases in %s\n  ", count, shown);
     case_settings(options, output);
     output_print(output, "\n");
-    write_left_out(options, "of more tokens than --max-tokens: ", false, output);
-    write_left_out(options, "of shared heads, which these are not: ", true, output);
-    output_print(output, "each has case.json, its inputs and expected_*.npy; beside them a kernel writes\n"
-                         "context.npy or grad_*.npy, for attn cases --check\n");
+    write_left_out(options, "more tokens than --max-tokens: ", false, output);
+    write_left_out(options, "one head cannot be shared: ", true, output);
+    output_print(output, "each holds case.json, the inputs and expected_*.npy; your kernel writes\n"
+                         "context.npy or grad_*.npy there, and attn cases --check compares them\n");
     return output_close(output);
 }

@@ -44,14 +44,15 @@ static enum status place(struct joining *joining, const struct input_file *input
 {
     size_t part, parts;
     if (!read_part(input, &part, &parts))
-        return error_usage(joining->error, "%s: is no part of a job; expected a file that --part K/N wrote",
+        return error_usage(joining->error, "%s: is not a part of a job; expected a file that --part K/N wrote",
                            input->source);
     if (input->passed_count > 0)
-        return error_usage(joining->error, "%s: %s is in no part that attn wrote", input->source, input->passed[0]);
+        return error_usage(joining->error, "%s: attn writes no %s into a part", input->source, input->passed[0]);
     if (joining->parts == 0)
         joining->parts = parts;
     if (parts != joining->parts)
-        return error_usage(joining->error, "%s: is part %zu of %zu, others are of %zu; expected the parts of one job",
+        return error_usage(joining->error,
+                           "%s: is part %zu of %zu, but other files are parts of %zu; expected the parts of one job",
                            input->source, part, parts, joining->parts);
     size_t to = joining->placed++;
     for (; to > 0 && joining->numbers[to - 1] >= part; to--) {
@@ -109,13 +110,13 @@ static enum status check_alike(const struct joining *joining, const struct input
     const struct input_file *first = &joining->files[0];
     if (strcmp(input->job, first->job) != 0)
         return error_usage(joining->error,
-                           "%s: is part of another job than %s; expected the same version, mechanism, settings, "
+                           "%s: belongs to another job than %s; expected the same version, mechanism, settings, "
                            "stages, inputs, parameters and instruction set (ATTN_ISA)",
                            input->source, first->source);
     if (strcmp(input->library != NULL ? input->library : "", first->library != NULL ? first->library : "") != 0)
         return error_usage(joining->error,
-                           "%s: was computed with another variant of the C library's exp, log or tanh than %s, whose "
-                           "last bits differ; expected parts of machines that are alike (GLIBC_TUNABLES)",
+                           "%s: was computed with another variant of the C library's exp, log or tanh than %s, and the "
+                           "last bits differ; expected parts from machines of the same kind (GLIBC_TUNABLES)",
                            input->source, first->source);
     if (input->tensor_count != first->tensor_count)
         return error_usage(joining->error, "%s: holds %zu tensors, %s %zu; expected as many", input->source,
@@ -146,7 +147,7 @@ static enum status read_parts(struct joining *joining, char *const *files, size_
 
 static enum status foreign(const struct joining *joining)
 {
-    return error_usage(joining->error, "%s: is no part that attn wrote", joining->files[0].source);
+    return error_usage(joining->error, "%s: is not a part that attn wrote", joining->files[0].source);
 }
 
 static enum status wrong_piece(const struct joining *joining, size_t part, const char *name)

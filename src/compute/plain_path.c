@@ -90,8 +90,8 @@ enum status plain_path(struct attention *attention, const struct problem *proble
         return error->status;
     if (needed > there)
         return error_system(error, 0,
-                            "not enough memory: with this --mistake all stages are held whole, %.1f GB, and %.1f GB "
-                            "are there; expected fewer tokens, heads or items",
+                            "not enough memory: with this --mistake attn holds all stages, %.1f GB, but only %.1f GB "
+                            "are free; expected fewer tokens, heads or items",
                             needed / 1e9, there / 1e9);
     if (plain_run(plain, problem->mistake.recipe, rows, count, stages, NULL, NULL, arena, error) != STATUS_OK)
         return error->status;

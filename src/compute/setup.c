@@ -145,8 +145,8 @@ enum status setup_room(double needed, struct error *error)
         return STATUS_OK;
     const bool small = needed < 1e9;
     return error_system(error, 0,
-                        "not enough memory: this job needs %.1f %s for query, key, value and what is made of them, "
-                        "%.1f %s are there; expected fewer tokens, columns or items",
+                        "not enough memory: this job needs %.1f %s for query, key, value and the tables made from "
+                        "them, but only %.1f %s are free; expected fewer tokens, columns or items",
                         needed / (small ? 1e6 : 1e9), small ? "MB" : "GB", there / (small ? 1e6 : 1e9),
                         small ? "MB" : "GB");
 }
@@ -189,7 +189,7 @@ static enum status make_fused(struct attention *attention, uint64_t stages, stru
         return error->status;
     if (problem->path.forced != NULL)
         return error_usage(
-            error, "--kernel %s: %s %s%s, which the reference alone keeps out of rows that may not see it%s",
+            error, "--kernel %s: %s %s%s, which only the reference keeps out of rows where that key is masked%s",
             problem->path.forced,
             found.query ? "query"
             : found.key ? "key"

@@ -46,7 +46,7 @@ static bool has_token(const char *const *tokens, size_t count, const char *token
     return false;
 }
 
-/* Why not: "; tokens cannot align them: 'the' stands twice in a.json". */
+/* Why not: "; tokens cannot align them: 'the' appears twice in a.json". */
 static void refuse(struct diff_alignment *alignment, const char *token, const char *what,
                    const struct input_file *input)
 {
@@ -67,11 +67,11 @@ static enum status meet_list(struct diff_alignment *alignment, size_t list, cons
         return error->status;
     const size_t found = find_kept(whole, all, few, some, kept);
     if (repeated != NULL)
-        refuse(alignment, repeated, "stands twice in", input);
+        refuse(alignment, repeated, "appears twice in", input);
     else if (found < some && has_token(whole, all, few[found]))
-        refuse(alignment, few[found], "stands at another place in", input);
+        refuse(alignment, few[found], "is at another position in", input);
     else if (found < some)
-        refuse(alignment, few[found], "is no token of", input);
+        refuse(alignment, few[found], "is not a token of", input);
     return STATUS_OK;
 }
 
@@ -89,7 +89,7 @@ static enum status meet(struct diff_alignment *alignment, const struct input_fil
             return error->status;
         if (list > 0 && alignment->refusal[0] == '\0' && memcmp(alignment->kept, others, some * sizeof *others) != 0)
             snprintf(alignment->refusal, sizeof alignment->refusal,
-                     "; tokens cannot align them: items 1 and %zu lack them at other places", list + 1);
+                     "; tokens cannot align them: items 1 and %zu lack different tokens", list + 1);
     }
     if (alignment->refusal[0] != '\0')
         alignment->whole = alignment->few = NULL;
@@ -102,14 +102,13 @@ static enum status align(const struct diff *diff, struct diff_alignment *alignme
     const struct token_labels *a = alignment->a, *b = alignment->b;
     const struct input_file *file_a = &diff->a.input, *file_b = &diff->b.input;
     if (a->texts == NULL || b->texts == NULL) {
-        snprintf(alignment->refusal, sizeof alignment->refusal,
-                 "; tokens cannot align them: %s names none of its inputs",
+        snprintf(alignment->refusal, sizeof alignment->refusal, "; tokens cannot align them: %s has no tokens",
                  a->texts == NULL ? file_a->source : file_b->source);
         return STATUS_OK;
     }
     if (a->lists != b->lists) {
         snprintf(alignment->refusal, sizeof alignment->refusal,
-                 "; tokens cannot align them: each item of %s alone has its own",
+                 "; tokens cannot align them: only %s has tokens for each item",
                  a->lists > b->lists ? file_a->source : file_b->source);
         return STATUS_OK;
     }
@@ -141,7 +140,7 @@ static enum status check_rows(const struct diff *diff, struct error *error)
         !b->is_result || (!shows_some(a) && !shows_some(b)))
         return STATUS_OK;
     return error_usage(error,
-                       "%s holds some queries alone, and the other file has other tokens; expected all rows "
+                       "%s holds only some queries, and the other file has other tokens; expected all rows "
                        "(without --query and --part), or the same tokens",
                        shows_some(a) ? a->source : b->source);
 }

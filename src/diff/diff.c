@@ -48,7 +48,8 @@ static enum status check_comparable(const struct diffing *diffing, const struct 
     const bool reordered = tensor_count(&stage->a->tensor) == tensor_count(&stage->b->tensor);
     return error_usage(diffing->error, "%s: %s is %s, expected %s (as in %s)%s", b->source, stage->name,
                        tensor_shape_text(&stage->b->tensor, of_b), tensor_shape_text(&stage->a->tensor, of_a),
-                       a->source, reordered ? "; as many numbers, in other axes" : diff_align_refusal(diff, stage));
+                       a->source,
+                       reordered ? "; the same number of elements, in other axes" : diff_align_refusal(diff, stage));
 }
 
 /* Tables with as many rows of CSV must have the same rows. */

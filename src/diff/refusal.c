@@ -81,7 +81,7 @@ static const char *misspelt_hint(const struct input_file *input, const struct in
         const char *found = sought ? diff_misspelt(input, (enum stage)i) : NULL;
         if (found == NULL)
             continue;
-        snprintf(text, size, "; is '%.40s' in %s meant as %s?", found, input->source, name);
+        snprintf(text, size, "; is '%.40s' in %s meant to be %s?", found, input->source, name);
         return text;
     }
     return text;

@@ -35,7 +35,7 @@ static bool is_equal(const struct diff *diff)
 static void add_first(struct text *line, const struct diff *diff)
 {
     const struct diff_stage *first = &diff->stages[diff->first];
-    text_add(line, "the first stage that departs is %s", first->name);
+    text_add(line, "the first stage that differs is %s", first->name);
     if (first->undone_by != STAGE_NAMES)
         text_add(line, "; in %s they agree", stage_name(first->undone_by));
 }
@@ -88,7 +88,7 @@ static void write_misspelt(const struct report *report)
     if (diff->misspelt == NULL)
         return;
     text_shown(diff->misspelt, DIFF_TOKEN_COLUMNS, misspelt, sizeof misspelt);
-    output_print(report->output, "  is '%s' in %s meant as %s?\n", misspelt, diff->misspelt_in_a ? "A" : "B",
+    output_print(report->output, "  is '%s' in %s meant to be %s?\n", misspelt, diff->misspelt_in_a ? "A" : "B",
                  stage_name(diff->meant));
 }
 
@@ -117,7 +117,7 @@ static void write_verdict(const struct report *report)
     }
     report_line(report, text, true);
     if (!departs && !diff_agrees(diff))
-        output_print(report->output, "  of the %s that both have, %s\n", diff->only_a != 0 ? "stages" : "tokens", how);
+        output_print(report->output, "  in the %s that both have, %s\n", diff->only_a != 0 ? "stages" : "tokens", how);
     write_misspelt(report);
     report_sources(report, by_source);
     if (!by_source)
@@ -195,7 +195,7 @@ static const char *hint_of_step(const struct diff *diff, enum stage stage)
     const uint64_t normed = STAGE_BIT(STAGE_NORMED_QUERY) | STAGE_BIT(STAGE_NORMED_KEY);
     if (has_any(diff, steps_before(stage) & normed) || says_rope(&diff->a.input) || says_rope(&diff->b.input))
         return ROTATION;
-    return "look at what comes behind the projection: a norm, of a head or of all, a rotation, its positions";
+    return "look at what follows the projection: a norm, of a head or of all, a rotation, its positions";
 }
 
 static const char *hint_of(const struct diff *diff, enum stage stage)
@@ -246,7 +246,7 @@ static uint64_t always_before(enum stage stage)
  * its own. Returns them. */
 static uint64_t write_agreeing(const struct report *report, const struct diff_stage *stage)
 {
-    static const char TITLE[] = "  these before it agree: ";
+    static const char TITLE[] = "  earlier stages agree: ";
     struct wrap line = {.output = report->output, .columns = WRAP_COLUMNS, .indent = strlen(TITLE)};
     uint64_t agree = 0;
     for (const struct diff_stage *before = report->diff->stages; before != stage; before++)
@@ -270,32 +270,29 @@ static void write_hints(const struct report *report, const struct diff_stage *st
     if (!stage_exists(stage->stage))
         return;
     if (is_turned(diff, stage)) {
-        snprintf(line, sizeof line, "  the first row agrees, no other one does: %s", ROTATION);
+        snprintf(line, sizeof line, "  only the first row agrees: %s", ROTATION);
         report_line(report, line, false);
         return;
     }
     const uint64_t needed = stage_existing(stage_closure(STAGE_BIT(stage->stage))) & ~STAGE_BIT(stage->stage),
                    missing = needed & diff->left & ~all_before(agree & needed);
-    report_stages(report, "  not compared before it: ", missing);
+    report_stages(report, "  earlier stages not compared: ", missing);
     const size_t hints = count_of(missing);
     for (int i = 0; i < STAGE_COUNT && hints <= HINTS_TOLD; i++)
         if (missing & STAGE_BIT(i))
             write_stage_hint(report, (enum stage)i, "");
     if (missing == 0 && always_before(stage->stage) != 0 && agree == 0)
-        output_print(report->output, "  no stage before it was compared\n");
-    write_stage_hint(report, stage->stage,
-                     missing == 0 ? ""
-                     : hints == 1 ? "where that agrees, "
-                                  : "where those agree, ");
+        output_print(report->output, "  no earlier stage was compared\n");
+    write_stage_hint(report, stage->stage, missing == 0 ? "" : hints == 1 ? "if that agrees, " : "if those agree, ");
 }
 
 /* The stages that depart and change nothing in a stage made from them. */
 static void write_undone(const struct report *report)
 {
     static const char *const WHY[UNDONE_COUNT] = {
-        [UNDONE_ORDER] = "  the order of scale and mask does not matter to %s\n",
-        [UNDONE_SHIFT] = "  a number added to a whole row does not matter to %s\n",
-        [UNDONE_HIDDEN] = "  softmax makes 0 of both: that does not matter to %s\n",
+        [UNDONE_ORDER] = "  the order of scale and mask does not change %s\n",
+        [UNDONE_SHIFT] = "  a number added to a whole row does not change %s\n",
+        [UNDONE_HIDDEN] = "  softmax makes 0 of both, which does not change %s\n",
     };
     const struct diff *diff = report->diff;
     char how[UNDONE_BYTES], line[UNDONE_BYTES + 80];

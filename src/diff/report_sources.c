@@ -56,7 +56,7 @@ static void add_extent(struct text *line, const struct comparison *comparison)
 {
     text_add(line, " (%zu of %zu differ%s", comparison->unequal, comparison->count, comparison->unequal > 1 ? "" : "s");
     if (comparison->unequal > 1)
-        text_add(line, ", this %s", comparison->unmatched > 0 ? "is the first by NaN or infinity" : "one most");
+        text_add(line, ", this %s", comparison->unmatched > 0 ? "is the first with NaN or infinity" : "one most");
     text_add(line, "%s)", comparison->outside == 0 ? ", within the tolerance" : "");
 }
 
@@ -66,7 +66,7 @@ void report_add_source(struct text *line, const struct diff *diff, const struct 
     text_shown(source->name, SOURCE_COLUMNS, name, sizeof name);
     text_add(line, "%s", name);
     if (source->a == NULL || source->b == NULL) {
-        text_add(line, ": in %s alone", source->a != NULL ? "A" : "B");
+        text_add(line, ": only in %s", source->a != NULL ? "A" : "B");
     } else if (source->comparison.count > 0) {
         add_place(line, diff, source);
         text_add(line, ": %s, was %s", report_number(source->comparison.worst_b, source->dtype_b, in_b),

@@ -186,7 +186,7 @@ static void write_pair(const struct matrix_pair *pair)
         write_title(pair, ": B, * where it differs");
         write_matrix(pair, false, true);
     } else {
-        output_print(pair->report->output, "\n%s: too wide to be shown in %zu columns\n", pair->stage->name, columns);
+        output_print(pair->report->output, "\n%s: too wide for %zu columns\n", pair->stage->name, columns);
     }
 }
 

@@ -110,7 +110,7 @@ enum undone diff_undone(const struct diff *diff, const struct diff_stage *stage,
     struct text told = text_begin(text, UNDONE_BYTES);
     if (factor == 1 && comparison->unmatched == 0 && comes_before_softmax(stage) && stage_is_square(stage->stage) &&
         is_shifted(stage)) {
-        text_add(&told, "each row of B is that of A and a number of its own");
+        text_add(&told, "each row of B is A's row plus one number");
         return UNDONE_SHIFT;
     }
     if ((comparison->hidden_a > 0 && comparison->hidden_b > 0) || (factor == 1 && comparison->outside != count))

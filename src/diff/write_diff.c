@@ -159,11 +159,11 @@ static void write_worst(const struct report *report, const struct diff_stage *st
 static void write_departure(const struct report *report, const struct diff_stage *stage)
 {
     const struct comparison *comparison = &stage->comparison;
-    output_print(report->output, "  departs: %zu of %zu outside the tolerance", comparison->outside, comparison->count);
+    output_print(report->output, "  differs: %zu of %zu outside the tolerance", comparison->outside, comparison->count);
     if (comparison->unmatched > 0)
-        output_print(report->output, ", %zu by NaN or infinity", comparison->unmatched);
+        output_print(report->output, ", %zu of them NaN or infinite", comparison->unmatched);
     if (comparison->outside == 0)
-        output_print(report->output, ", but nmse above %g", COMPARE_LARGEST_NMSE);
+        output_print(report->output, ", but nmse is above %g", COMPARE_LARGEST_NMSE);
     output_print(report->output, "\n");
     write_worst(report, stage);
 }

@@ -388,7 +388,7 @@ void explain_left_out(struct explanation *e, enum stage stage, struct explain_pl
     if (masked == 0 || e->lines.measuring)
         return;
     write_item_and_head(e, stage, place);
-    output_print(e->lines.output, "%zu%s token%s: masked, no part in it\n", masked, e->row_count > 0 ? " more" : "",
+    output_print(e->lines.output, "%zu%s token%s: masked, not used\n", masked, e->row_count > 0 ? " more" : "",
                  masked == 1 ? "" : "s");
 }
 

@@ -26,5 +26,5 @@ CHANGE(DRAW_SKIP, draws_on(problem))
 CHANGE(DRAW_MKL, problem->drop.share > 0 ? NULL : "there is no dropout")
 /* job_files_read has opened that layer. */
 CHANGE(DRAW_LAYER, problem->layer == NULL                          ? "there is no checkpoint"
-                   : problem->layer->module->layer != (size_t)form ? "it is another layer that was read"
+                   : problem->layer->module->layer != (size_t)form ? "attn read another layer"
                                                                    : NULL)

@@ -161,7 +161,7 @@ CHANGE_BY(GRAD_MAXIMUM_FOR_LSE)
 
 /* --- scale, softcap, dropout ------------------------------------------------------------------------------------- */
 
-static const char NO_SCALE[] = "the query has the scale, and the scores have none";
+static const char NO_SCALE[] = "the scale is on the query, not on the scores";
 
 /* The stage does nothing: it has the numbers of the gradient that it is made from. */
 static void make_kept(const struct attention_row *row, enum stage stage)
@@ -202,7 +202,7 @@ CHANGE_BY(GRAD_KEY_FROM_SCALED_QUERY)
 
 CHANGE_BY(GRAD_SOFTCAP_MISSING)
 {
-    tell(recipe, STAGE_GRAD_SCALED, "grad_capped, the slope of the softcap left out");
+    tell(recipe, STAGE_GRAD_SCALED, "grad_capped, without the slope of the softcap");
     return recipe->problem.scaling.softcap == 0 ? "there is no softcap"
                                                 : change(recipe, STAGE_BIT(STAGE_GRAD_SCALED), make_kept, NULL);
 }
@@ -238,10 +238,10 @@ CHANGE_BY(GRAD_DROPOUT_MISSING)
         tell_softmax(recipe, "weights x (grad_weights - delta), delta the sum of dropped x grad_dropped");
     }
     if (form != FOR_WEIGHTS && form != FOR_WEIGHTS_DELTA_KEPT)
-        tell(recipe, STAGE_GRAD_VALUE, "weights^T . grad_context, what was dropped too");
+        tell(recipe, STAGE_GRAD_VALUE, "weights^T . grad_context, dropped weights included");
     if (form != FOR_VALUE) {
         makes |= STAGE_BIT(STAGE_GRAD_WEIGHTS);
-        tell(recipe, STAGE_GRAD_WEIGHTS, "grad_dropped, what was dropped too");
+        tell(recipe, STAGE_GRAD_WEIGHTS, "grad_dropped, dropped weights included");
     }
     return change(recipe, makes, make_undropped, add_undropped);
 }
@@ -299,10 +299,10 @@ CHANGE_BY(GRAD_MASK_MISSING)
                                      STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) |
                                      STAGE_BIT(STAGE_GRAD_SINKS) | STAGE_BIT(STAGE_GRAD_WEIGHTS) |
                                      STAGE_BIT(STAGE_GRAD_CAPPED); /* hidden keys have a share of them */
-    tell(recipe, STAGE_GRAD_VALUE, "weights^T . grad_context, of hidden keys too");
+    tell(recipe, STAGE_GRAD_VALUE, "weights^T . grad_context, masked keys included");
     tell(recipe, recipe->problem.drop.share > 0 ? STAGE_GRAD_DROPPED : STAGE_GRAD_WEIGHTS,
-         "grad_context . value^T, of hidden keys too");
-    tell(recipe, STAGE_GRAD_MASKED, "exp(capped - lse) x (grad_weights - delta), of hidden keys too");
+         "grad_context . value^T, masked keys included");
+    tell(recipe, STAGE_GRAD_MASKED, "exp(capped - lse) x (grad_weights - delta), masked keys included");
     struct backward_mistake *mistake =
         set(recipe, STAGE_BIT(STAGE_GRAD_DROPPED) | STAGE_BIT(STAGE_GRAD_MASKED), make_unmasked, add_unmasked);
     if (mistake != NULL) {
@@ -344,7 +344,7 @@ CHANGE_BY(GRAD_GROUPS_NOT_SUMMED)
                                         "the mean of weights^T . grad_context over the heads of a group"};
     const size_t form = (size_t)recipe->form;
     return recipe->problem.size.heads == recipe->problem.size.kv_heads
-               ? "every head of query has a key and value of its own"
+               ? "every query head has its own key and value"
                : change_sums(recipe, add_of_group, VALUE[form], KEY[form]);
 }
 
@@ -373,7 +373,7 @@ static void add_untransposed(const struct backward_addition *addition)
 }
 
 CHANGE(GRAD_TRANSPOSE_MISSING, problem->size.queries != problem->size.keys
-                                   ? "there are not as many queries as keys: such a product has no meaning"
+                                   ? "queries and keys differ in number, so the product is undefined"
                                    : change_sums(recipe, add_untransposed, "weights . grad_context, not transposed",
                                                  "grad_scores . query, not transposed"))
 
@@ -432,7 +432,7 @@ static enum stage before_rotation(const struct problem *problem, enum projection
 static const char *change_rope(struct recipe *recipe, backward_rotate *rotate_back, const char *formula)
 {
     if (recipe->problem.rotation.rope.kind == ROPE_NONE)
-        return "no query and no key is turned";
+        return "query and key are not rotated";
     struct backward_mistake *mistake = set(recipe, 0, NULL, NULL);
     if (mistake != NULL)
         mistake->rotate_back = rotate_back;
@@ -455,5 +455,5 @@ static bool rotate_on(double *sines, size_t count)
     return true;
 }
 
-CHANGE(GRAD_ROPE_MISSING, change_rope(recipe, leave, "not turned back"))
-CHANGE(GRAD_ROPE_FORWARDS, change_rope(recipe, rotate_on, "turned once more, not back"))
+CHANGE(GRAD_ROPE_MISSING, change_rope(recipe, leave, "not rotated back"))
+CHANGE(GRAD_ROPE_FORWARDS, change_rope(recipe, rotate_on, "rotated forward again, not back"))

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char OF_ONE_SEQUENCE[] = "it is made in one sequence, and here lie several";
+static const char OF_ONE_SEQUENCE[] = "it needs a single sequence, and there are several";
 
 /* Rules count over all keys of an item. */
 static const char *add_rule(struct recipe *recipe, struct recipe_rule rule, const char *formula)
@@ -20,7 +20,7 @@ static const char *add_rule(struct recipe *recipe, struct recipe_rule rule, cons
 
 /* --- mask: the causal rule --------------------------------------------------------------------------------------- */
 
-static const char NOT_CAUSAL[] = "nothing is causal";
+static const char NOT_CAUSAL[] = "the mask is not causal";
 
 /* Another rule in the place of the causal one. */
 static const char *replace_causal(struct recipe *recipe, struct recipe_rule rule, const char *formula)
@@ -56,7 +56,7 @@ static bool asks_position(const struct mask *mask)
     return mask->causal || mask->left >= 0 || mask->right >= 0 || mask->alibi_slopes != NULL;
 }
 
-static const char NO_POSITION[] = "nothing asks where a query stands";
+static const char NO_POSITION[] = "nothing depends on the position of a query";
 
 CHANGE_BY(MASK_CORNER)
 {
@@ -83,14 +83,14 @@ static const char *move_queries(struct recipe *recipe, struct recipe_rule rule, 
 }
 
 CHANGE(MASK_OFFSET_MISSING, mask->sequences.count == 0 && mask->lengths == NULL && mask->offset == 0
-                                ? "the first query stands at the first key"
+                                ? "the first query is at the first key"
                                 : move_queries(recipe, (struct recipe_rule){.place = place_first},
-                                               ", masked as if the first query stood at the first key"))
+                                               ", masked as if the first query were at the first key"))
 CHANGE(MASK_OFFSET_PLUS_1,
-       move_queries(recipe, (struct recipe_rule){.queries_by = 1}, ", masked as if queries stood one place later"))
+       move_queries(recipe, (struct recipe_rule){.queries_by = 1}, ", masked as if queries were one position later"))
 CHANGE(MASK_OFFSET_MINUS_1,
-       move_queries(recipe, (struct recipe_rule){.queries_by = -1}, ", masked as if queries stood one place earlier"))
-CHANGE_WHERE(MASK_CAUSAL, !mask->causal, "it is causal", mask->causal = true)
+       move_queries(recipe, (struct recipe_rule){.queries_by = -1}, ", masked as if queries were one position earlier"))
+CHANGE_WHERE(MASK_CAUSAL, !mask->causal, "the mask is causal", mask->causal = true)
 
 /* --- fill -------------------------------------------------------------------------------------------------------- */
 
@@ -135,7 +135,7 @@ static const char *move_window(struct recipe *recipe, bool left, int64_t by)
     if (*side < 0)
         return "there is no window on that side";
     if (*side + by < 0)
-        return "the window is as narrow as can be";
+        return "the window cannot be narrower";
     *side += by;
     return NULL;
 }
@@ -204,9 +204,9 @@ CHANGE_BY(LENGTHS_MISSING)
     if (mask->lengths == NULL)
         return NO_LENGTHS;
     if (recipe->problem.given.pages != NULL)
-        return "pages have no keys behind the lengths, but those of pages-tail-counted";
+        return "pages have no keys after the lengths, except for pages-tail-counted";
     if (form == 0)
-        return add_rule(recipe, (struct recipe_rule){.place = end_nowhere}, ", masked but for the lengths");
+        return add_rule(recipe, (struct recipe_rule){.place = end_nowhere}, ", masked, but not by the lengths");
     mask->lengths = NULL;
     mask->offset = form == 1 ? (int64_t)mask->keys - (int64_t)mask->queries : 0;
     return NULL;
@@ -299,7 +299,7 @@ CHANGE(ATTN_MASK_ALONG_QUERIES,
        read_along(recipe, is_as_long(mask) && mask->strides[2] == 0, "attn_mask is not the same for all queries", 2, 3))
 CHANGE(ATTN_MASK_ITEMS_FOR_HEADS,
        read_along(recipe, mask->strides[0] > 0 && mask->strides[1] == 0 && problem->size.items == problem->size.heads,
-                  "attn_mask is not one for each of as many items as heads", 0, 1))
+                  "attn_mask does not differ by item, or there are not as many items as heads", 0, 1))
 
 CHANGE_BY(ATTN_MASK_ADDED)
 {
@@ -325,7 +325,7 @@ static const char *fill_empty(struct recipe *recipe, enum empty_row empty_row)
     if (!recipe->problem.masks)
         return "there is no mask";
     if (recipe->problem.mask.empty_row == empty_row)
-        return "it is what --empty-row asks for";
+        return "--empty-row asks for it";
     recipe->problem.mask.empty_row = empty_row;
     return NULL;
 }
@@ -366,13 +366,13 @@ CHANGE_BY(KEYS_PADDING_COUNTED)
     const double keys = (double)problem->size.keys;
     recipe->padding = ceil(keys / form) * form - keys;
     if (problem->mask.causal || problem->mask.right >= 0 || problem->mask.lengths != NULL)
-        return "the mask hides what is behind the last key";
+        return "the mask covers keys after the last one";
     if (problem->mask.sequences.count > 0)
         return OF_ONE_SEQUENCE;
     if (recipe->padding == 0)
-        return "the keys are a multiple of it";
+        return "the number of keys is a multiple of it";
     if ((problem->mistake.wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
-        recipe_makes(recipe, STAGE_WEIGHTS, "softmax, keys of zeros counted in the sum");
+        recipe_makes(recipe, STAGE_WEIGHTS, "softmax, with keys of zeros in the sum");
     return NULL;
 }
 
@@ -382,7 +382,7 @@ CHANGE_BY(VALUES_SHIFTED)
         return "there is one key";
     recipe->shift = fmod(recipe->form, 2) == 0 ? 1 : -1;
     recipe->shift_wraps = recipe->form >= 2;
-    return recipe_makes(recipe, STAGE_CONTEXT, "weights . value, each weight with the value beside its own");
+    return recipe_makes(recipe, STAGE_CONTEXT, "weights . value, each weight with a value next to its own");
 }
 
 /* --- alibi ------------------------------------------------------------------------------------------------------- */
@@ -400,7 +400,7 @@ static double *copy_slopes(struct recipe *recipe, double factor)
     return slopes;
 }
 
-static const char NO_ALIBI[] = "there are no slopes of ALiBi";
+static const char NO_ALIBI[] = "there are no ALiBi slopes";
 
 static const char *change_slopes(struct recipe *recipe, double factor)
 {
@@ -452,7 +452,7 @@ CHANGE_BY(ALIBI_ONE_SERIES)
     if (recipe->problem.mask.alibi_slopes == NULL)
         return NO_ALIBI;
     if ((heads & (heads - 1)) == 0)
-        return "the heads are a power of two";
+        return "the number of heads is a power of two";
     double *slopes = copy_slopes(recipe, 1);
     for (size_t head = 0; head < heads && slopes != NULL; head++)
         slopes[head] = exp2(-8.0 * (double)(head + 1) / (double)heads);

@@ -42,16 +42,16 @@ static const char *change(struct norm *norm, enum norm_change change, double for
         norm->bias.rank = 0;
         break;
     case PLUS_1:
-        return exchange(norm, NORM_RMS, NORM_RMS_PLUS_ONE, "it is no norm of mean squares by its weight");
+        return exchange(norm, NORM_RMS, NORM_RMS_PLUS_ONE, "the norm is not an RMSNorm that multiplies by its weight");
     case PLUS_1_MISSING:
-        return exchange(norm, NORM_RMS_PLUS_ONE, NORM_RMS, "the norm does not multiply with 1 + weight");
+        return exchange(norm, NORM_RMS_PLUS_ONE, NORM_RMS, "the norm does not multiply by 1 + weight");
     case MEAN_KEPT:
-        return exchange(norm, NORM_LAYER, NORM_RMS, "the norm takes no mean off");
+        return exchange(norm, NORM_LAYER, NORM_RMS, "the norm does not subtract the mean");
     case MEAN_SUBTRACTED:
-        return exchange(norm, NORM_RMS, NORM_LAYER, "the norm is none of mean squares by its weight");
+        return exchange(norm, NORM_RMS, NORM_LAYER, "the norm is not an RMSNorm that multiplies by its weight");
     case OTHER_EPS:
         if (norm->eps == form)
-            return "it is the eps that is asked for";
+            return "the norm has this eps already";
         norm->eps = form;
         break;
     }
@@ -64,7 +64,7 @@ static const char *change_inputs(struct recipe *recipe, enum norm_change kind)
 {
     struct norm *norm = &recipe->problem.parameters.norms[NORM_INPUTS];
     if (!recipe->problem.given.residual || !is_made(norm))
-        return "no norm of inputs comes first";
+        return "no norm of the inputs is applied";
     recipe->projects_anew = OF_ALL;
     return change(norm, kind, recipe->form);
 }
@@ -87,7 +87,7 @@ CHANGE_BY(NORM_TWICE)
 {
     struct problem *problem = &recipe->problem;
     if (!is_made(&problem->parameters.norms[NORM_INPUTS]))
-        return "no norm of inputs is known";
+        return "attn knows no norm of the inputs";
     if (problem->given.residual)
         return "--residual asks for it";
     problem->given.residual = true;
@@ -154,11 +154,11 @@ CHANGE_BY(QK_NORM_AFTER_ROPE)
     if (!are_normed(problem))
         return NO_NORM;
     if (problem->rotation.rope.kind == ROPE_NONE)
-        return "nothing is turned by its position";
+        return "there is no rotation";
     recipe->norms_last = true;
     recipe->steps_anew |= OF_QUERY | OF_KEY;
-    recipe_makes(recipe, STAGE_QUERY, "projected_query, turned by position, then normed");
-    recipe_makes(recipe, STAGE_KEY, "projected_key, turned by position, then normed");
+    recipe_makes(recipe, STAGE_QUERY, "projected_query, rotated by position, then normed");
+    recipe_makes(recipe, STAGE_KEY, "projected_key, rotated by position, then normed");
     recipe_tells(recipe, STAGE_NORMED_QUERY, "projected_query, not yet normed");
     return recipe_tells(recipe, STAGE_NORMED_KEY, "projected_key, not yet normed");
 }
@@ -202,7 +202,7 @@ CHANGE_BY(QK_NORM_ALL_HEADS)
         if (norm->weight.rank == 0)
             return NO_WEIGHT;
         if (operand_norm_is_of_all(problem, projection_of_norm(id)))
-            return "the norm goes over all heads";
+            return "the norm covers all heads";
         if (heads > 1)
             repeat_by_head(recipe, &norm->weight, heads);
         if (heads > 1 && norm->bias.rank > 0)
@@ -215,7 +215,7 @@ CHANGE_BY(QK_NORM_ALL_HEADS)
 CHANGE_BY(QK_NORM_EACH_HEAD)
 {
     struct problem *problem = &recipe->problem;
-    const char *reason = are_normed(problem) ? "the norm goes over a head" : NO_NORM;
+    const char *reason = are_normed(problem) ? "the norm covers one head" : NO_NORM;
     for (int id = NORM_QUERY; id <= NORM_KEY; id++) {
         struct norm *norm = &problem->parameters.norms[id];
         const size_t heads = operand_heads(problem, projection_of_norm(id));
@@ -236,7 +236,7 @@ CHANGE_BY(QK_NORM_LATENT_MISSING)
 {
     struct latent *latent = &recipe->problem.parameters.latent;
     if (latent->rank == 0)
-        return "key and value come by way of no latent";
+        return "key and value do not come from a latent";
     latent->key_value_norm.left_out = true;
     recipe->projects_anew |= OF_KEY | OF_VALUE;
     recipe_tells(recipe, STAGE_VALUE, "latent . W_key_value_b^T, the latent not normed");

@@ -142,8 +142,7 @@ static const char *split(struct recipe *recipe, enum recipe_split kind, const ch
 }
 
 CHANGE(SPLIT_VIEW, split(recipe, RECIPE_SPLIT_VIEW, "the projection, its rows read on from head to head"))
-CHANGE(SPLIT_INTERLEAVED,
-       split(recipe, RECIPE_SPLIT_INTERLEAVED, "the projection, columns dealt out to the heads in turn"))
+CHANGE(SPLIT_INTERLEAVED, split(recipe, RECIPE_SPLIT_INTERLEAVED, "the projection, columns given to the heads in turn"))
 
 /* Query, key and value side by side have as many columns of the same tokens. */
 static const char *split_packed(struct recipe *recipe, enum recipe_split kind, const char *formula)
@@ -182,7 +181,7 @@ static const char *merge(struct recipe *recipe, enum recipe_merge kind, const ch
 {
     const struct problem *problem = &recipe->problem;
     if (problem->size.heads == 1 || !(problem->size.heads_packed || problem_projects(problem)))
-        return "heads are not put side by side";
+        return "heads are not joined";
     recipe->merge = kind;
     return recipe_makes(recipe, problem->size.heads_packed ? STAGE_CONTEXT : STAGE_OUTPUT, formula);
 }
@@ -237,7 +236,7 @@ CHANGE_BY(OUT_BIAS_MISSING)
 CHANGE_BY(OUT_TWICE)
 {
     recipe->out_twice = true;
-    recipe_makes(recipe, STAGE_OUTPUT, "heads through out_proj, and once more");
+    recipe_makes(recipe, STAGE_OUTPUT, "heads through out_proj twice");
     return no_square_out(&recipe->problem);
 }
 
@@ -247,7 +246,7 @@ static const char *group(struct recipe *recipe, enum recipe_groups kind, const c
 {
     const struct problem *problem = &recipe->problem;
     if (problem->size.kv_heads == 1 || problem->size.kv_heads == problem->size.heads)
-        return "heads of key and value are not shared in groups";
+        return "heads do not share key and value";
     recipe->groups = kind;
     recipe_makes(recipe, STAGE_SCORES, scores);
     return recipe_makes(recipe, STAGE_CONTEXT, context);
@@ -271,7 +270,7 @@ static const char *misread(struct recipe *recipe, unsigned ids, enum recipe_bits
             recipe->bits[id] = bits;
             recipe_makes(recipe, recipe_projected(recipe, (enum projection_id)id),
                          bits == RECIPE_BITS_BF16 ? "given in float16, its bits read as bfloat16"
-                                                  : "given, its bytes read in the other order");
+                                                  : "given, its bytes read in the wrong order");
         }
     return NULL;
 }
@@ -339,7 +338,7 @@ static const char *change_dtype(struct recipe *recipe, enum dtype dtype)
     convert(recipe, &problem->mask.attn_mask);
     convert_list(recipe, &problem->mask.alibi_slopes);
     convert_list(recipe, &problem->mask.sinks);
-    return recipe->too_large ? "it does not hold numbers as large as there are" : NULL;
+    return recipe->too_large ? "it cannot hold numbers this large" : NULL;
 }
 
 CHANGE(DTYPE_BF16, change_dtype(recipe, DTYPE_BF16))

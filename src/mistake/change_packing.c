@@ -93,7 +93,7 @@ static const char *read_otherwise(struct recipe *recipe, packing_order *lies, pa
     const struct problem *problem = &recipe->problem;
     struct projection made[PROJECTION_COUNT];
     if (!problem_projects(problem) || problem->parameters.module_count != 1 || problem->parameters.latent.rank > 0)
-        return "query, key and value are no rows of one weight";
+        return "query, key and value are not packed in one weight";
     if (problem->given.is_cross || problem->size.d_value != problem->size.d_head)
         return "they have other shapes";
     struct module *modules = recipe_copy_modules(recipe);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const char NO_PAGES[] = "there are no pages";
-static const char IN_SEQUENCE[] = "keys of packed sequences lie one behind the other";
+static const char IN_SEQUENCE[] = "keys of packed sequences are contiguous";
 
 /* --- key and value read otherwise -------------------------------------------------------------------------------- */
 
@@ -38,7 +38,7 @@ static const char *make_longer(struct recipe *recipe, size_t keys)
     if (keys <= problem->size.keys)
         return NULL;
     if (problem->mask.attn_mask.rank > 0 || problem->rotation.rope.kind != ROPE_NONE)
-        return "attn_mask or the rotation goes as far as the keys";
+        return "attn_mask or the rotation depends on the number of keys";
     problem->size.keys = problem->mask.keys = problem->mask.masked_keys = keys;
     problem->labels.keys = (struct token_labels){0};
     return NULL;
@@ -144,12 +144,12 @@ static const char *make_stale(const struct problem_pages *pages, const struct re
     if (entry % pages->per_item * pages->size >= pages->lengths[entry / pages->per_item])
         return "that entry is not read";
     if (pages->table[entry] == page)
-        return "that entry names that page";
+        return "that entry already names that page";
     reading->table[entry] = page;
     return NULL;
 }
 
-CHANGE(PAGES_STALE, read_by(recipe, make_stale, "as pages have it, one entry of block_table stale"))
+CHANGE(PAGES_STALE, read_by(recipe, make_stale, "from the pages, with one stale entry of block_table"))
 
 /* The forms: block_table's columns for each item, or as many pages as each has. */
 static const char *count_on(const struct problem_pages *pages, const struct reading *reading, double form)
@@ -163,7 +163,7 @@ static const char *count_on(const struct problem_pages *pages, const struct read
     return NULL;
 }
 
-CHANGE(PAGES_IN_ORDER, read_by(recipe, count_on, "as pages have it, in the order of the batch"))
+CHANGE(PAGES_IN_ORDER, read_by(recipe, count_on, "from the pages, in the order of the batch"))
 
 static int compare_pages(const void *a, const void *b)
 {
@@ -180,7 +180,7 @@ static const char *sort(const struct problem_pages *pages, const struct reading 
     return NULL;
 }
 
-CHANGE(PAGES_SORTED, read_by(recipe, sort, "as pages have it, each item's in ascending order"))
+CHANGE(PAGES_SORTED, read_by(recipe, sort, "from the pages, each item's in ascending order"))
 
 static const char *take_other(const struct problem_pages *pages, const struct reading *reading, double form)
 {
@@ -193,7 +193,7 @@ static const char *take_other(const struct problem_pages *pages, const struct re
     return NULL;
 }
 
-CHANGE(PAGES_OTHER_ITEM, read_by(recipe, take_other, "as pages have it, by another item's row of block_table"))
+CHANGE(PAGES_OTHER_ITEM, read_by(recipe, take_other, "from the pages of another item's row of block_table"))
 
 /* --- how far they are read --------------------------------------------------------------------------------------- */
 
@@ -236,7 +236,7 @@ CHANGE_BY(PAGES_TAIL_COUNTED)
         problem->mask.lengths = reading.lengths;
     else
         recipe->rules[recipe->rule_count++] = (struct recipe_rule){.place = end_with_page};
-    return recipe_tells(recipe, STAGE_MASKED, ", -inf behind the last page");
+    return recipe_tells(recipe, STAGE_MASKED, ", -inf after the last page");
 }
 
 CHANGE_BY(PAGES_LAST_MISSING)

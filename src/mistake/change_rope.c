@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static const char NO_ROPE[] = "nothing is turned by its position";
+static const char NO_ROPE[] = "there is no rotation";
 
 enum { BOTH = OF_QUERY | OF_KEY };
 
@@ -40,7 +40,7 @@ static const char *read_as(struct recipe *recipe, enum rope_kind kind)
     if (recipe->problem.rotation.rope.kind == ROPE_NONE)
         return NO_ROPE;
     if (recipe->problem.rotation.rope.kind == kind)
-        return "it is how columns are turned";
+        return "columns are already rotated this way";
     recipe->problem.rotation.rope.kind = recipe->problem.rotation.settings.kind = kind;
     return turn_anew(recipe, BOTH, NULL);
 }
@@ -54,7 +54,7 @@ CHANGE_BY(ROPE_THETA)
     if (settings.kind == ROPE_NONE)
         return NO_ROPE;
     if (settings.theta == recipe->form)
-        return "it is the theta that is asked for";
+        return "the rotation has this theta already";
     settings.theta = recipe->form;
     return make_rope(recipe, &settings);
 }
@@ -85,14 +85,14 @@ CHANGE_BY(ROPE_ATTENTION_MISSING)
 {
     struct rope *rope = &recipe->problem.rotation.rope;
     if (rope->kind == ROPE_NONE || rope->attention == 1)
-        return "cosines and sines are multiplied with nothing";
+        return "the scaling has no attention factor";
     rope->attention = 1;
     return turn_anew(recipe, BOTH, NULL);
 }
 
 static const char *why_all_columns(const struct rope *rope)
 {
-    return rope->kind == ROPE_NONE ? NO_ROPE : rope->columns == rope->width ? "all columns are turned" : NULL;
+    return rope->kind == ROPE_NONE ? NO_ROPE : rope->columns == rope->width ? "all columns are rotated" : NULL;
 }
 
 CHANGE_BY(ROPE_ALL_COLUMNS)
@@ -135,14 +135,14 @@ static const char *multiply(struct recipe *recipe, double factor, const char *fo
     return turn_anew(recipe, BOTH, formula);
 }
 
-CHANGE(ROPE_BACKWARDS, multiply(recipe, -1, ", turned the other way"))
+CHANGE(ROPE_BACKWARDS, multiply(recipe, -1, ", rotated the wrong way"))
 
 CHANGE_BY(ROPE_TWICE)
 {
     if (recipe->problem.rotation.rope.kind == ROPE_PAIRS_TO_HALVES)
-        return "what is written as halves is no pair any more";
+        return "pairs written as halves cannot be rotated twice";
     recipe->problem.rotation.rope.attention *= recipe->problem.rotation.rope.attention;
-    return multiply(recipe, 2, ", turned twice by its position");
+    return multiply(recipe, 2, ", rotated twice by its position");
 }
 
 /* --- which rows, which positions --------------------------------------------------------------------------------- */
@@ -180,32 +180,32 @@ static const char *move_all(struct recipe *recipe, unsigned ids, int64_t by, con
     return reason == NULL && ids & OF_KEY ? move(recipe, PROJECTION_KEY, by) : reason;
 }
 
-static const char NOT_TURNED[] = ", not turned";
+static const char NOT_TURNED[] = ", not rotated";
 
 CHANGE(ROPE_MISSING, move_all(recipe, BOTH, NOWHERE, NOT_TURNED))
 CHANGE(ROPE_QUERY_MISSING, move_all(recipe, OF_QUERY, NOWHERE, NOT_TURNED))
 CHANGE(ROPE_KEY_MISSING, move_all(recipe, OF_KEY, NOWHERE, NOT_TURNED))
 
-static const char LATER[] = ", turned by its position + 1", EARLIER[] = ", turned by its position - 1";
+static const char LATER[] = ", rotated by its position + 1", EARLIER[] = ", rotated by its position - 1";
 
 CHANGE(ROPE_QUERY_PLUS_1, move_all(recipe, OF_QUERY, 1, LATER))
 CHANGE(ROPE_QUERY_MINUS_1, move_all(recipe, OF_QUERY, -1, EARLIER))
 CHANGE(ROPE_KEY_PLUS_1, move_all(recipe, OF_KEY, 1, LATER))
 CHANGE(ROPE_KEY_MINUS_1, move_all(recipe, OF_KEY, -1, EARLIER))
-CHANGE(ROPE_POSITIONS_FROM, move_all(recipe, BOTH, (int64_t)form, ", turned by a position that begins higher"))
+CHANGE(ROPE_POSITIONS_FROM, move_all(recipe, BOTH, (int64_t)form, ", rotated by a position that starts higher"))
 
 /* Keys of the past keep the positions by which they are rotated already. */
 CHANGE(ROPE_PAST_MISSING, problem->rotation.past == 0 ? "there is no past"
                                                       : move_all(recipe, BOTH, -(int64_t)problem->rotation.past,
-                                                                 ", turned as if there were no past"))
+                                                                 ", rotated as if there were no past"))
 
 CHANGE_BY(ROPE_ON_VALUES)
 {
     if (recipe->problem.rotation.rope.kind == ROPE_NONE)
         return NO_ROPE;
     if (recipe->problem.size.d_value != recipe->problem.size.d_head)
-        return "value has other columns than key";
+        return "value and key differ in columns";
     recipe->rotates_value = true;
     recipe->steps_anew |= OF_VALUE;
-    return recipe_makes(recipe, STAGE_VALUE, "value, turned by its position as key is");
+    return recipe_makes(recipe, STAGE_VALUE, "value, rotated by its position, as key is");
 }

@@ -54,7 +54,7 @@ CHANGE(SCALE_FOURTH_ROOT, scale_by(recipe, 1 / sqrt(sqrt((double)problem->size.d
 CHANGE_BY(SCALE_AFTER_SOFTMAX)
 {
     recipe->weights_factor = scale_of(&recipe->problem) / recipe->problem.scaling.temperature;
-    recipe_makes(recipe, STAGE_WEIGHTS, "softmax of what is not scaled, then x the scale");
+    recipe_makes(recipe, STAGE_WEIGHTS, "softmax of unscaled scores, then x the scale");
     return scale_by(recipe, 1);
 }
 

@@ -63,7 +63,7 @@ static void unshifted(const struct attention_row *row, const struct recipe *reci
 }
 
 CHANGE(SOFTMAX_OVERFLOW,
-       recipe_makes_by(recipe, STAGE_WEIGHTS, unshifted, "exp over the sum, the largest not taken off"))
+       recipe_makes_by(recipe, STAGE_WEIGHTS, unshifted, "exp over the sum, without subtracting the largest"))
 
 static void keep_scores(const struct attention_row *row, const struct recipe *recipe)
 {
@@ -130,7 +130,7 @@ static void unscaled_lse(const struct attention_row *row, const struct recipe *r
 }
 
 CHANGE(LSE_BASE_2, recipe_makes_by(recipe, STAGE_LSE, base_2_lse, "log2 in place of log"))
-CHANGE(LSE_MAXIMUM_MISSING, recipe_makes_by(recipe, STAGE_LSE, shifted_lse, "log(sum), the largest not added again"))
+CHANGE(LSE_MAXIMUM_MISSING, recipe_makes_by(recipe, STAGE_LSE, shifted_lse, "log(sum), the largest not added back"))
 CHANGE(LSE_BEFORE_SCALE, recipe_makes_by(recipe, STAGE_LSE, unscaled_lse, "log(sum(exp(scores)))"))
 
 /* --- dropout ----------------------------------------------------------------------------------------------------- */
@@ -178,7 +178,7 @@ CHANGE_BY(DROPOUT_BEFORE_SOFTMAX)
         return NO_DROPOUT;
     recipe->drops_scores = true;
     if ((recipe->problem.mistake.wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
-        recipe_makes(recipe, STAGE_WEIGHTS, "softmax of scores of which some are dropped");
+        recipe_makes(recipe, STAGE_WEIGHTS, "softmax of scores, some of them dropped");
     return drop(recipe, drop_nothing, "weights");
 }
 
@@ -267,7 +267,7 @@ static const char *use_tiles(struct recipe *recipe, recipe_row *make, const char
 {
     recipe->tile = (size_t)recipe->form;
     recipe_makes_by(recipe, STAGE_CONTEXT, make, formula);
-    return recipe->tile < recipe->problem.size.keys ? NULL : "there are no more keys than a tile has";
+    return recipe->tile < recipe->problem.size.keys ? NULL : "one tile holds all keys";
 }
 
 static void keep_context(const struct attention_row *row, const struct recipe *recipe)
@@ -290,7 +290,7 @@ static void forget(const struct attention_row *row, const struct recipe *recipe)
     make_tiles(row, recipe, (struct tiles){.forgets = true});
 }
 
-CHANGE(TILES_CONTEXT_NOT_RESCALED, use_tiles(recipe, keep_context, "by tiles, the context so far not rescaled"))
-CHANGE(TILES_CONTEXT_DIVIDED, use_tiles(recipe, divide_each, "by tiles, divided by the sum in each of them"))
-CHANGE(TILES_SUM_NOT_RESCALED, use_tiles(recipe, keep_sum, "by tiles, the sum so far not rescaled"))
+CHANGE(TILES_CONTEXT_NOT_RESCALED, use_tiles(recipe, keep_context, "by tiles, the running context not rescaled"))
+CHANGE(TILES_CONTEXT_DIVIDED, use_tiles(recipe, divide_each, "by tiles, each divided by the running sum"))
+CHANGE(TILES_SUM_NOT_RESCALED, use_tiles(recipe, keep_sum, "by tiles, the running sum not rescaled"))
 CHANGE(TILES_LAST_ALONE, use_tiles(recipe, forget, "of the last tile of keys alone"))

@@ -65,7 +65,7 @@ static enum status make(struct recipe *recipe, const struct mistake_choice *choi
             recipe->making = MISTAKES[choices[i].id].name;
             recipe->form = choices[i].form;
             recipe->reason = slot == MISTAKE_SLOT_GRAD && !recipe->problem.loss.is_given
-                                 ? "there is no way back without --grad"
+                                 ? "there is no backward pass without --grad"
                                  : CHANGES[choices[i].id](recipe);
         }
     }

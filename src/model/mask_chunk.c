@@ -23,13 +23,13 @@ static struct mask_reach reach(const struct mask *mask, const struct mask_query 
 static void rule(const struct mask *mask, const struct mask_words *words, struct text *text)
 {
     (void)words;
-    text_add(text, "key is of another block of %lld", (long long)chunk(mask));
+    text_add(text, "key is in another block of %lld", (long long)chunk(mask));
 }
 
 static void reason(const struct mask *mask, const struct mask_query *query, size_t key, const char *who,
                    struct text *text)
 {
-    text_add(text, "key %zu is of another block of %lld than %s %lld", key + 1, (long long)chunk(mask), who,
+    text_add(text, "key %zu is in another block of %lld than %s %lld", key + 1, (long long)chunk(mask), who,
              (long long)query->position + 1);
 }
 

@@ -53,7 +53,7 @@ static bool forbids(const struct mask *mask, const struct mask_query *query, siz
 static void rule(const struct mask *mask, const struct mask_words *words, struct text *text)
 {
     (void)mask, (void)words;
-    text_add(text, "key is of another document");
+    text_add(text, "key is in another document");
 }
 
 static void reason(const struct mask *mask, const struct mask_query *query, size_t key, const char *who,
@@ -61,7 +61,7 @@ static void reason(const struct mask *mask, const struct mask_query *query, size
 {
     const int64_t *ids = given(mask)->ids + list(mask, query->item);
     (void)who;
-    text_add(text, "key %zu is of document %lld", key + 1, (long long)ids[key]);
+    text_add(text, "key %zu is in document %lld", key + 1, (long long)ids[key]);
 }
 
 const struct mask_functions mask_document = {

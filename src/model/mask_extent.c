@@ -16,14 +16,14 @@ static struct mask_reach sequence_reach(const struct mask *mask, const struct ma
 static void sequence_rule(const struct mask *mask, const struct mask_words *words, struct text *text)
 {
     (void)mask, (void)words;
-    text_add(text, "key is of another sequence");
+    text_add(text, "key is in another sequence");
 }
 
 static void sequence_reason(const struct mask *mask, const struct mask_query *query, size_t key, const char *who,
                             struct text *text)
 {
     (void)mask, (void)query, (void)key, (void)who;
-    text_add(text, "the key is of another sequence");
+    text_add(text, "the key is in another sequence");
 }
 
 const struct mask_functions mask_sequence_rule = {

@@ -116,4 +116,4 @@ static struct mask_reach image_lift(const struct mask *mask, const struct mask_q
 }
 
 const struct mask_functions mask_image = {
-    .applies = image_applies, .lift = image_lift, .unless = " and not of its image"};
+    .applies = image_applies, .lift = image_lift, .unless = " and not in its image"};

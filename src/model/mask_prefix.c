@@ -15,4 +15,4 @@ static struct mask_reach lift(const struct mask *mask, const struct mask_query *
 }
 
 const struct mask_functions mask_prefix = {
-    .applies = applies, .lift = lift, .unless = " and not of the prefix", .after_alone = true};
+    .applies = applies, .lift = lift, .unless = " and not in the prefix", .after_alone = true};

@@ -205,9 +205,7 @@ static const struct {
 static enum status check_list(const char *name, const struct rope_list *list, size_t columns, struct error *error)
 {
     if (list->text != NULL && list->count != columns / 2)
-        return error_usage(error,
-                           "--rope-scaling: %s has %zu numbers; expected %zu, half of the %zu columns that are "
-                           "turned",
+        return error_usage(error, "--rope-scaling: %s has %zu numbers; expected %zu, half of the %zu rotated columns",
                            name, list->count, columns / 2, columns);
     return STATUS_OK;
 }
@@ -217,11 +215,11 @@ static enum status check_settings(const struct rope_settings *settings, size_t c
 {
     const struct rope_scaling *scaling = &settings->scaling;
     if (width < 2)
-        return error_usage(error, "--rope turns pairs of columns; expected a head of 2 columns or more, got %zu",
+        return error_usage(error, "--rope rotates pairs of columns; expected a head of 2 columns or more, got %zu",
                            width);
     if (columns % 2 != 0 || columns > width)
         return error_usage(error,
-                           "--rope turns pairs of columns, and %zu of %zu are none; expected an even number of "
+                           "--rope rotates pairs of columns, but got %zu of %zu columns; expected an even number of "
                            "--rope-columns, 2 to %zu",
                            columns, width, width / 2 * 2);
     if (columns < SCALINGS[scaling->kind].least_columns)

@@ -71,7 +71,7 @@ static enum status unknown_key(const char *place, const char *name, enum rope_sc
     char hint[128], expected[160];
     list_keys(kind, names);
     if (kind == ROPE_SCALING_NONE)
-        return error_usage(error, "%s: none has no key '%s'; expected nothing behind it", place, name);
+        return error_usage(error, "%s: none has no key '%s'; expected nothing after it", place, name);
     suggest_hint(hint, sizeof hint, "", name, names, KEYS);
     return error_usage(error, "%s: %s has no key '%s'%s expected %s", place, KINDS[kind], name, hint[0] ? hint : ";",
                        text_alternatives(names, KEYS, expected, sizeof expected));

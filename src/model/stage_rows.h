@@ -41,7 +41,7 @@
     ROW(SCORES, .name = "scores", .help = "query . key^T: how well each query fits each key",                          \
         .foreign = "score attentionscores logits qk qkt similarity dotproduct", .aliases = {"attn_scores"},            \
         .from = STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_KEYS, .on_page = true,         \
-        .hint = "look at query . key^T: which axis is summed, which head meets which")                                 \
+        .hint = "look at query . key^T: which axis is summed, which heads are paired")                                 \
     ROW(SCALED, .name = "scaled", .help = "scores / sqrt(d_head), or scores x --scale",                                \
         .foreign = "scaledscores scaledattnscores", .from = STAGE_BIT(STAGE_SCORES), .columns = STAGE_COLUMNS_KEYS,    \
         .on_page = true, .hint = "look at the scale, which is 1/sqrt(d_head) unless given")                            \
@@ -50,7 +50,7 @@
         .hint = "look at softcap x tanh(scaled / softcap)")                                                            \
     ROW(MASKED, .name = "masked", .help = "-inf for masked keys, plus attn_mask and ALiBi",                            \
         .foreign = "maskedscores maskedattnscores", .from = STAGE_BIT(STAGE_CAPPED), .columns = STAGE_COLUMNS_KEYS,    \
-        .infinite = true, .on_page = true, .hint = "look at the mask: which keys a query may see")                     \
+        .infinite = true, .on_page = true, .hint = "look at the mask: which keys are allowed")                         \
     ROW(WEIGHTS, .name = "weights", .help = "softmax over the keys: each row sums to 1",                               \
         .foreign = "attention attn attentions softmax attentionweights attentionmatrix attnprobs probs probabilities", \
         .aliases = {"attn_weights"}, .from = STAGE_BIT(STAGE_MASKED), .libm = LIBM_EXP, .columns = STAGE_COLUMNS_KEYS, \
@@ -63,7 +63,7 @@
         .foreign = "contextvector contextvectors ctx z", .aliases = {"context_vec", "context_vecs"},                   \
         .from = STAGE_BIT(STAGE_DROPPED) | STAGE_BIT(STAGE_VALUE), .packed = STAGE_BIT(STAGE_OUTPUT),                  \
         .columns = STAGE_COLUMNS_D_VALUE, .on_page = true,                                                             \
-        .hint = "look at weights . value: which axis is summed, which head meets which")                               \
+        .hint = "look at weights . value: which axis is summed, which heads are paired")                               \
     ROW(OUTPUT, .name = "output", .help = "the heads side by side, times out_proj", .foreign = "out outputs result",   \
         .from = STAGE_BIT(STAGE_CONTEXT), .columns = STAGE_COLUMNS_OUTPUT, .joins_heads = true,                        \
         .hint = "look at the order of the heads side by side, and at out_proj")                                        \
@@ -81,11 +81,11 @@
         .from = STAGE_BIT(STAGE_VALUE), .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true, .repeats = true,            \
         .whole_shape = true, .on_demand = true)                                                                        \
     ROW(GRAD_OUTPUT, .name = "grad_output", .help = "the gradient that --grad gives", .columns = STAGE_COLUMNS_OUTPUT, \
-        .joins_heads = true, .backward = true, .hint = "look at the gradient that is given")                           \
+        .joins_heads = true, .backward = true, .hint = "look at the given gradient")                                   \
     ROW(GRAD_CONTEXT, .name = "grad_context", .help = "the gradient with respect to context, with --grad",             \
         .from = STAGE_BIT(STAGE_GRAD_OUTPUT), .packed = STAGE_BIT(STAGE_GRAD_OUTPUT),                                  \
         .columns = STAGE_COLUMNS_D_VALUE, .backward = true,                                                            \
-        .hint = "look at grad_output . out_proj.weight, and which columns are whose head")                             \
+        .hint = "look at grad_output . out_proj.weight, and which columns belong to which head")                       \
     ROW(GRAD_VALUE, .name = "grad_value", .help = "the gradient with respect to value, with --grad",                   \
         .from = STAGE_BIT(STAGE_GRAD_CONTEXT) | STAGE_BIT(STAGE_DROPPED), .columns = STAGE_COLUMNS_D_VALUE,            \
         .of_keys = true, .backward = true,                                                                             \
@@ -127,10 +127,10 @@
         .hint = "look at grad_masked, summed over the axes along which attn_mask is broadcast")                        \
     ROW(GRAD_NORMED_QUERY, .name = "grad_normed_query",                                                                \
         .help = "the gradient with respect to normed_query, with --grad", .from = STAGE_BIT(STAGE_GRAD_QUERY),         \
-        .columns = STAGE_COLUMNS_D, .backward = true, .hint = "look at the rotation, turned back")                     \
+        .columns = STAGE_COLUMNS_D, .backward = true, .hint = "look at the rotation, which must go back")              \
     ROW(GRAD_NORMED_KEY, .name = "grad_normed_key", .help = "the gradient with respect to normed_key, with --grad",    \
         .from = STAGE_BIT(STAGE_GRAD_KEY), .columns = STAGE_COLUMNS_D, .of_keys = true, .backward = true,              \
-        .hint = "look at the rotation, turned back")                                                                   \
+        .hint = "look at the rotation, which must go back")                                                            \
     ROW(GRAD_PROJECTED_QUERY, .name = "grad_projected_query",                                                          \
         .help = "the gradient with respect to projected_query, with --grad",                                           \
         .from = STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_NORMED_QUERY), .columns = STAGE_COLUMNS_D,          \
@@ -148,6 +148,6 @@
     ROW(GRAD_PARAMETERS, .name = "grad_parameters", .help = "the gradient of each parameter",                          \
         .from = STAGE_GRAD_OPERANDS | STAGE_BIT(STAGE_GRAD_OUTPUT) | STAGE_BIT(STAGE_CONTEXT),                         \
         .columns = STAGE_COLUMNS_PARAMETERS, .backward = true,                                                         \
-        .hint = "look at what a weight met: the inputs, times the gradient by what it made")
+        .hint = "look at the inputs times the gradient of the projection")
 
 #endif

@@ -51,7 +51,7 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
                 .terms = "a x tanh(scaled / a) = a x tanh([scaled / a]made) = a x [tanh(scaled / a)]made = made",
                 .given = {explain_text(decimal_text(softcap, (char[DECIMAL_BYTES]){0}), softcap)}});
     else
-        explain_kept(e, stage, place, "there is no softcap, so as they were");
+        explain_kept(e, stage, place, "there is no softcap: unchanged");
 }
 
 const struct stage_functions stage_capped = {.applies = applies, .formula = formula, .make = make, .explain = explain};

@@ -78,7 +78,7 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
     const struct problem *problem = e->problem;
     const bool one = problem->chosen.has_cell && stage_is_square(problem->chosen.cell.stage);
     if (!applies(problem)) {
-        explain_kept(e, stage, place, "nothing is dropped, so as they were");
+        explain_kept(e, stage, place, "nothing is dropped: unchanged");
         return;
     }
     explain_list_weighed(e, place);

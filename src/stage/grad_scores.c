@@ -123,8 +123,8 @@ static void explain_through_mask(struct explanation *e, enum stage stage, struct
         explain_softmax(e, stage, place);
     else
         gradient_write(e, stage, place,
-                       mask_has_bias(&e->problem->mask) ? "what is added to a score has no part in its gradient"
-                                                        : "the mask changes no score that is seen",
+                       mask_has_bias(&e->problem->mask) ? "a number added to a score does not change its gradient"
+                                                        : "the mask changes no allowed score",
                        &(struct explain_lines){.over = EXPLAIN_LISTED, .terms = "made"});
 }
 

@@ -21,7 +21,7 @@ static void formula_steps(const struct problem *problem, enum stage stage, struc
     if (operand_is_scaled(problem, id) && !(projected && norms))
         text_add(text, " x scale");
     if (operand_is_rotated(problem, id) && !(projected && norms))
-        text_add(text, ", turned back");
+        text_add(text, ", rotated back");
     if (projected && norms)
         text_add(text, ", through the norm%s", last ? "" : " of the projection");
 }
@@ -40,13 +40,13 @@ const struct stage_functions stage_grad_projected_key = {
     .explains = rotated_back_is_all};
 const struct stage_functions stage_grad_normed_query = {
     .applies = operand_query_shows_norm,
-    .lack = "there is no 'grad_normed_query' without a norm of query and a rotation behind it",
+    .lack = "there is no 'grad_normed_query' without a norm of query and a rotation after it",
     .formula = formula_steps,
     .explain = rotated_explain,
     .explains = rotated_back_is_all};
 const struct stage_functions stage_grad_normed_key = {
     .applies = operand_key_shows_norm,
-    .lack = "there is no 'grad_normed_key' without a norm of key and a rotation behind it",
+    .lack = "there is no 'grad_normed_key' without a norm of key and a rotation after it",
     .formula = formula_steps,
     .explain = rotated_explain,
     .explains = rotated_back_is_all};
@@ -61,8 +61,8 @@ static bool crosses(const struct problem *problem)
 /* "grad_key . W_key^T", or what a latent does of it. */
 static void add_way(const struct problem *problem, enum projection_id id, struct text *text)
 {
-    const char *of_query = problem->parameters.latent.query_norm.kind == NORM_NONE ? "" : ", normed back";
-    const char *of_latent = problem->parameters.latent.key_value_norm.kind == NORM_NONE ? "" : ", normed back";
+    const char *of_query = problem->parameters.latent.query_norm.kind == NORM_NONE ? "" : ", through its norm";
+    const char *of_latent = problem->parameters.latent.key_value_norm.kind == NORM_NONE ? "" : ", through its norm";
     if (!latent_makes(problem, id))
         text_add(text, "grad_%s . W_%s^T", stage_name(projection_stage(id)), stage_name(projection_stage(id)));
     else if (id == PROJECTION_QUERY)
@@ -201,7 +201,7 @@ static void formula_parameters(const struct problem *problem, enum stage stage, 
     if (problem->chosen.cell_name != NULL)
         formula_of_number(problem, text);
     else
-        text_add(text, "what it meets, times the gradient by what it makes");
+        text_add(text, "its input times the gradient of its output");
 }
 
 /* --- explained --------------------------------------------------------------------------------------------------- */
@@ -244,7 +244,7 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
                           e->factor + module * columns);
     line->given[0] = explain_numbers((int)above, e->operand);
     line->given[1] = explain_numbers(EXPLAIN_WEIGHTS + (int)id, e->factor);
-    snprintf(line->label, sizeof line->label, "by %s", NAMES[id]);
+    snprintf(line->label, sizeof line->label, "via %s", NAMES[id]);
     return true;
 }
 

@@ -83,8 +83,8 @@ static void explain_column_of(struct explanation *e, enum stage stage, struct ex
     if (e->listed_count > 0)
         explain_write_sum(e, stage, lines.place, NULL, &lines, explain_row(e, stage, of_query, true)[column]);
     if (blind > 0)
-        explain_note(e, "(%zu quer%s %s not see it: 0%s)", blind, blind == 1 ? "y" : "ies", blind == 1 ? "does" : "do",
-                     lines.of_heads ? ", counted over the heads" : "");
+        explain_note(e, "(%zu quer%s %s not attend to it: 0%s)", blind, blind == 1 ? "y" : "ies",
+                     blind == 1 ? "does" : "do", lines.of_heads ? ", counted over the heads" : "");
 }
 
 /* Their numbers for the key go to e->operand first, by query. */
@@ -144,13 +144,13 @@ static void explain_sinks(struct explanation *e, enum stage stage, struct explai
                                       .prepare = prepare_sink,
                                       .place = {0, place.head, 0}};
     load_deltas(e, &sum, e->problem->size.items * e->problem->chosen.row_count);
-    explain_heading(e, stage, place, "minus delta x the share that the sink takes");
+    explain_heading(e, stage, place, "minus delta x the weight of the sink");
     if (e->listed_count == 0) {
-        explain_note(e, "no query sees a key: 0");
+        explain_note(e, "no query has an allowed key: 0");
         return;
     }
     explain_write_sum(e, stage, sum.place, NULL, &sum, explain_row(e, stage, place, true)[place.head]);
-    explain_note(e, "(grad_masked shows how delta comes about)");
+    explain_note(e, "(grad_masked shows how delta is computed)");
 }
 
 /* --- by slopes ---------------------------------------------------------------------------------------------------- */
@@ -175,8 +175,7 @@ static bool prepare_places(struct explanation *e, struct explain_lines *line)
 static void explain_slopes(struct explanation *e, enum stage stage, struct explain_place place)
 {
     explain_list_first(e, e->problem->size.items * e->problem->chosen.row_count);
-    explain_write_sum(e, stage, (struct explain_place){0, place.head, 0},
-                      "gradient x what the slope is multiplied with",
+    explain_write_sum(e, stage, (struct explain_place){0, place.head, 0}, "gradient x the factor of the slope",
                       &(struct explain_lines){.over = EXPLAIN_TERMS,
                                               .terms = EXPLAIN_DOT("a", "b", "[{a x b}made]made"),
                                               .given = {explain_numbers(STAGE_GRAD_MASKED, e->operand),
@@ -249,7 +248,7 @@ static void say_entry(const struct explanation *e, const struct entry *entry, ch
     if (text.length == 0)
         text_add(&text, "the number");
     if (mask->strides[3] == 0)
-        text_add(&text, ": of all keys of a row");
+        text_add(&text, ": for all keys of a row");
 }
 
 static void write_entry(struct explanation *e, struct explain_place place, size_t column)
@@ -271,8 +270,8 @@ static void write_entry(struct explanation *e, struct explain_place place, size_
         explain_write_sum(e, STAGE_GRAD_ATTN_MASK, sum.place, NULL, &sum,
                           explain_row(e, STAGE_GRAD_ATTN_MASK, place, true)[column]);
     if (blind > 0)
-        explain_note(e, "(%zu row%s of scores see%s no key of it: 0)", blind, blind == 1 ? "" : "s",
-                     blind == 1 ? "s" : "");
+        explain_note(e, "(%zu row%s of scores %s no allowed key of it: 0)", blind, blind == 1 ? "" : "s",
+                     blind == 1 ? "has" : "have");
 }
 
 /* All numbers of attn_mask, or a cell's. */
@@ -310,11 +309,11 @@ const struct stage_functions stage_grad_sinks = {
     .explain = explain_sinks};
 const struct stage_functions stage_grad_alibi_slopes = {
     .applies = has_slopes,
-    .lack = "there are no slopes that were given; expected \"alibi_slopes\" in the input",
+    .lack = "no slopes were given; expected \"alibi_slopes\" in the input",
     .formula = formula_slopes,
     .explain = explain_slopes};
 const struct stage_functions stage_grad_attn_mask = {
     .applies = has_numbers,
-    .lack = "there is no attn_mask of numbers, and no other has a gradient",
+    .lack = "there is no attn_mask of numbers; a boolean one has no gradient",
     .formula_words = "grad_masked, summed over the axes along which attn_mask is broadcast",
     .explain = explain_attn_mask};

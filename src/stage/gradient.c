@@ -18,7 +18,7 @@ bool gradient_begin(struct explanation *e, enum stage stage, struct explain_plac
 {
     explain_list_allowed(e, place);
     if (e->listed_count == 0) {
-        explain_heading(e, stage, place, "every key is masked: 0, no weight can move");
+        explain_heading(e, stage, place, "every key is masked: 0, no weight can change");
         return false;
     }
     if (!explain_one_key(e) || explain_rule(e, place, explain_keys(e).first) == MASK_ALLOWS) {

@@ -173,7 +173,7 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
     const size_t width = latent->d_nope + problem->size.d_value, head = line->place.head;
     struct explain_projection *by = line->context;
     if (shared && by->projection != projection)
-        explain_note(e, "(of %s by W_key_value_a, the same for all heads:)",
+        explain_note(e, "(from %s by W_key_value_a, shared by all heads:)",
                      stage_name(projection_load_source(e, stage, line->place)));
     *by = (struct explain_projection){.projection = projection,
                                       .first = shared                   ? latent->rank - latent->d_nope
@@ -191,6 +191,6 @@ void explain_latent(struct explanation *e, enum stage stage, struct explain_plac
     const bool all_shared = projection_of(stage) == PROJECTION_KEY &&
                             explain_columns(e, stage).first >= e->problem->parameters.latent.d_nope;
     load_latent(e, stage, place);
-    explain_projected(e, stage, place, all_shared ? "" : "of the latent, normed", &(struct explain_projection){0},
+    explain_projected(e, stage, place, all_shared ? "" : "from the normed latent", &(struct explain_projection){0},
                       prepare);
 }

@@ -109,9 +109,9 @@ void masked_rule(const struct explanation *e, struct explain_place place, size_t
     const struct mask *mask = &problem->mask;
     const size_t query = problem->chosen.rows[place.row];
     const struct mask_query of = mask_query_of(mask, place.item, query);
-    const char *who = is_moved(mask) ? "the query's place" : "query";
+    const char *who = is_moved(mask) ? "the query's position" : "query";
     if (problem->mistake.mask_made) {
-        snprintf(text, size, "the mask with the mistake hides it");
+        snprintf(text, size, "the mistake in the mask masks it");
         return;
     }
     const enum mask_rule rule = mask_rule_of(mask, place.item, place.head, query, key);
@@ -168,7 +168,7 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
         snprintf(line->words, sizeof line->words, ", distance %lld: row %zu of relative_bias", distance, bucket + 1);
     }
     if (!adds(mask))
-        snprintf(line->words, sizeof line->words, ", seen");
+        snprintf(line->words, sizeof line->words, ", allowed");
     return true;
 }
 
@@ -182,7 +182,7 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
                                     .prepare = prepare,
                                     .context = at});
     else
-        explain_kept(e, stage, place, "there is no mask, so as they were");
+        explain_kept(e, stage, place, "there is no mask: unchanged");
 }
 
 const struct stage_functions stage_masked = {.applies = applies, .formula = formula, .make = make, .explain = explain};

@@ -131,11 +131,11 @@ const struct stage_functions stage_normed = {.applies = applies,
                                              .explain = explain};
 const struct stage_functions stage_normed_query = {
     .applies = operand_query_shows_norm,
-    .lack = "there is no 'normed_query' without a norm of query and a rotation behind it; expected 'query'",
+    .lack = "there is no 'normed_query' without a norm of query and a rotation after it; expected 'query'",
     .formula = formula,
     .explain = normed_explain_heads};
 const struct stage_functions stage_normed_key = {
     .applies = operand_key_shows_norm,
-    .lack = "there is no 'normed_key' without a norm of key and a rotation behind it; expected 'key'",
+    .lack = "there is no 'normed_key' without a norm of key and a rotation after it; expected 'key'",
     .formula = formula,
     .explain = normed_explain_heads};

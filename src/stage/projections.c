@@ -86,7 +86,8 @@ static const char *storage_text(const struct parameters *parameters, enum projec
 void projection_formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     if (!problem_projects(problem)) {
-        text_add(text, problem->rotation.past > 0 && stage_is_of_keys(stage) ? "the past, then the given" : "given");
+        text_add(text,
+                 problem->rotation.past > 0 && stage_is_of_keys(stage) ? "the past, then the given ones" : "given");
         return;
     }
     const enum projection_id id = projection_of(stage);
@@ -102,7 +103,7 @@ void projection_formula(const struct problem *problem, enum stage stage, struct 
     text_add(text, "%s . %s%s%s%s", stage_name(problem_source(problem, stage)), name,
              storage_text(&problem->parameters, id), bias, of_heads);
     if (problem->given.clip > 0)
-        text_add(text, ", within +-%g", problem->given.clip);
+        text_add(text, ", clipped to +-%g", problem->given.clip);
 }
 
 /* --- in numbers -------------------------------------------------------------------------------------------------- */
@@ -143,12 +144,12 @@ void projection_explain(struct explanation *e, enum stage stage, struct explain_
 /* What stands before the norm and the rotation is a stage of its own where there are such. */
 const struct stage_functions stage_projected_query = {
     .applies = operand_query_has_steps,
-    .lack = "there is no 'projected_query' where no norm and no rotation follow; expected 'query', or --rope",
+    .lack = "there is no 'projected_query' without a norm or a rotation of query; expected 'query', or --rope",
     .formula = projection_formula,
     .explain = projection_explain};
 const struct stage_functions stage_projected_key = {
     .applies = operand_key_has_steps,
-    .lack = "there is no 'projected_key' where no norm and no rotation follow; expected 'key', or --rope",
+    .lack = "there is no 'projected_key' without a norm or a rotation of key; expected 'key', or --rope",
     .formula = projection_formula,
     .explain = projection_explain};
 const struct stage_functions stage_value = {.formula = projection_formula, .explain = projection_explain};

@@ -13,7 +13,7 @@
 static void add_rotation(const struct problem *problem, struct text *text)
 {
     const struct rope *rope = &problem->rotation.rope;
-    text_add(text, ", turned by position in %s",
+    text_add(text, ", rotated by position in %s",
              rope->kind == ROPE_HALF    ? "halves"
              : rope->kind == ROPE_PAIRS ? "pairs"
                                         : "pairs, written as halves");
@@ -39,7 +39,7 @@ static void formula(const struct problem *problem, enum stage stage, struct text
         text_add(text, "%s x %s", operand_is_rotated(problem, id) ? "," : "",
                  decimal_text(problem->scaling.query_factor, (char[DECIMAL_BYTES]){0}));
     if (problem->rotation.past > 0 && id == PROJECTION_KEY)
-        text_add(text, "; the past as it is");
+        text_add(text, "; the past unchanged");
 }
 
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)

@@ -93,7 +93,7 @@ static bool prepare_column(struct explanation *e, struct explain_lines *line)
     if (pair == SIZE_MAX) {
         line->given[0] = explain_numbers(rotating->from, e->operand);
         line->terms = scales ? "a x e = made" : rotating->back ? "a" : "made";
-        snprintf(line->words, sizeof line->words, "%s", scales ? "" : ", not turned");
+        snprintf(line->words, sizeof line->words, "%s", scales ? "" : ", not rotated");
         return true;
     }
     const struct rope_turn turn = operand_turn(e->problem, rotating->position, pair);
@@ -115,7 +115,7 @@ static void say_angle(const struct problem *problem, const struct rotating *rota
         text_add(&text, "position %zu, %s", rotating->position,
                  rotating->back ? "by cosine and sine of the angles" : "angle = position x frequency");
     else if (rotating->position == SIZE_MAX && !rotating->back)
-        text_add(&text, "of the past, as it is");
+        text_add(&text, "from the past, unchanged");
     if (rotating->rotates && !rotating->back && problem->rotation.rope.attention != 1)
         text_add(&text, "; cosine, sine x %.6g", problem->rotation.rope.attention);
 }

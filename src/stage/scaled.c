@@ -20,7 +20,7 @@ void scaled_formula(const struct problem *problem, enum stage stage, struct text
 {
     const char *before = stage_name(stage_before(problem, stage));
     if (stage == STAGE_SCALED && scaled_has_roots(problem))
-        text_add(text, "(query x root) . (key x root)^T, root^2 the scale");
+        text_add(text, "(query x root) . (key x root)^T, where root^2 is the scale");
     else if (is_root(problem))
         text_add(text, "%s / sqrt(%zu)", before, problem->size.d_head);
     else

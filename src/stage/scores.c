@@ -23,7 +23,7 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
 
 const struct stage_functions stage_scores = {
     .applies = applies,
-    .lack = "there is no 'scores' with --rounding operations, which shares the scale out to query and key; expected "
+    .lack = "there is no 'scores' with --rounding operations, which scales query and key; expected "
             "'scaled'",
     .formula_words = "query . key^T",
     .make = make,

@@ -123,7 +123,7 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
     const double made = explain_row(e, stage, line->place, true)[line->index];
     line->terms = "before";
     if (before == made)
-        snprintf(line->words, sizeof line->words, ", as it was");
+        snprintf(line->words, sizeof line->words, ", unchanged");
     else
         snprintf(line->words, sizeof line->words, " becomes %s", explain_number(e, (int)stage, made));
     return true;

@@ -111,7 +111,7 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
     }
     explain_heading(e, stage, place, "exp(score - largest)");
     softmax_explain_exponentials(e, place, &softmax);
-    explain_heading(e, stage, place, "each over their sum");
+    explain_heading(e, stage, place, "each divided by their sum");
     write_quotients(e, stage, place, &softmax);
 }
 

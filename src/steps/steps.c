@@ -18,7 +18,7 @@ static enum status check_places(const struct problem *problem, struct error *err
         const int64_t offset = mask_offset(&problem->mask, item, 0);
         if (offset < 0 || (uint64_t)offset + problem->size.queries > problem->size.keys)
             return error_usage(error,
-                               "--steps: item %zu has %zu queries, of which query %zu stands at no key; "
+                               "--steps: item %zu has %zu queries, but query %zu has no key of its own; "
                                "expected %s",
                                item + 1, problem->size.queries, offset < 0 ? (size_t)1 : problem->size.queries, hint);
     }
@@ -32,7 +32,7 @@ static enum status check_sizes(const struct options *options, const struct probl
     const size_t chunk = (size_t)options->chunk, prefill = options->prefill > 0 ? (size_t)options->prefill : chunk;
     const size_t left = problem->size.queries > prefill ? problem->size.queries - prefill : 0;
     if (options_format(options)->pictures && left / chunk >= MOST_DRAWN)
-        return error_usage(error, "--format svg draws up to %d steps, and these are %zu; expected a larger --chunk",
+        return error_usage(error, "--format svg draws up to %d steps, but there are %zu; expected a larger --chunk",
                            (int)MOST_DRAWN, 1 + (left + chunk - 1) / chunk);
     if (options->prefill > problem->size.queries)
         return error_usage(error, "--prefill %llu: there are %zu tokens; expected as many or fewer",
@@ -44,7 +44,7 @@ enum status steps_check(const struct options *options, const struct problem *pro
 {
     const char *name = MECHANISMS[problem->mechanism].name;
     if (problem->mistake.count > 0)
-        return error_usage(error, "--steps compares with what is right; expected no --mistake");
+        return error_usage(error, "--steps compares with the right result; expected no --mistake");
     if (problem->given.is_cross)
         return error_usage(error, "--steps: keys and values come from key inputs, which are all there from the start; "
                                   "expected no key inputs");
@@ -52,21 +52,22 @@ enum status steps_check(const struct options *options, const struct problem *pro
         return error_usage(error, "--steps goes through one sequence; expected an input without cu_seqlens_q");
     if (!problem->mask.causal)
         return error_usage(error,
-                           "--steps: this %s is not causal: a token sees those after it, which a step does not "
+                           "--steps: this %s is not causal: a token attends to later tokens, which a step does not "
                            "have yet; expected --causal",
                            name);
     if (problem->mask.images != NULL)
-        return error_usage(error, "--steps: a token of an image sees those after it, which a step does not have yet; "
-                                  "expected no --token-types");
+        return error_usage(error,
+                           "--steps: a token of an image attends to later tokens, which a step does not have yet; "
+                           "expected no --token-types");
     const enum mask_rule lifting = mask_lifting(&problem->mask);
     if (lifting != MASK_RULE_COUNT)
-        return error_usage(error,
-                           "--steps: a token sees some after it, which a step does not have yet; expected no --%s",
-                           MASKS[lifting].option);
+        return error_usage(
+            error, "--steps: a token attends to some later tokens, which a step does not have yet; expected no --%s",
+            MASKS[lifting].option);
     if (problem->chosen.whole_count != problem->size.queries)
         return error_usage(error, "--steps goes through all tokens; expected no query in the settings");
     if (problem->drop.share > 0)
-        return error_usage(error, "--steps: dropout draws for the whole table at once, and a model that writes has "
+        return error_usage(error, "--steps: dropout draws for the full table at once, and a generating model uses "
                                   "none; expected --dropout 0");
     return check_sizes(options, problem, error);
 }

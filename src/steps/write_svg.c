@@ -139,7 +139,7 @@ static void draw_grid(const struct drawing *drawing, size_t item, double y)
 
 static void draw_legend(const struct drawing *drawing, double y)
 {
-    static const char *const WORDS[] = {"made in this step", "from the cache", "outside the window, forgotten"};
+    static const char *const WORDS[] = {"made in this step", "from the cache", "outside the window, dropped"};
     char class[SVG_CLASS_BYTES];
     double x = LABELS;
     for (size_t i = 0; i < (drawing->steps->problem->mask.left < 0 ? 2 : 3); i++) {
@@ -159,8 +159,8 @@ static enum status write_words(struct drawing *drawing, struct arena *arena, str
     if (head_lines_add(steps->problem, &words, arena, error) != STATUS_OK)
         return error->status;
     text_add(&words,
-             ". A row is a step, a column a key. In all %zu numbers are read from the cache, %.0f bytes, and "
-             "%zu are kept, %.0f bytes. %zu of %zu rows of %s have the same bits as in the whole pass.",
+             ". A row is a step, a column a key. In all, the steps read %zu numbers (%.0f bytes) from the cache and "
+             "keep %zu (%.0f bytes). %zu of %zu rows of %s have the same bits as in one full pass.",
              steps->total.read, steps_bytes(steps, steps->total.read), steps->total.kept,
              steps_bytes(steps, steps->total.kept), steps->total.same, steps->total.rows, stage_name(steps->stage));
     return STATUS_OK;

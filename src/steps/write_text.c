@@ -91,11 +91,11 @@ static void write_verdict(const struct steps *steps, struct output *output)
     const bool by_length = scaling == ROPE_SCALING_DYNAMIC || scaling == ROPE_SCALING_LONGROPE;
     char sentence[256];
     if (total->same == total->rows)
-        snprintf(sentence, sizeof sentence, "All %zu rows of %s have the same bits as in the whole pass, %s.",
+        snprintf(sentence, sizeof sentence, "All %zu rows of %s have the same bits as in one full pass, %s.",
                  total->rows, stage, path);
     else
         snprintf(sentence, sizeof sentence,
-                 "%zu of %zu rows of %s have the same bits as in the whole pass, %s; the others are off by up to %.1e.",
+                 "%zu of %zu rows of %s have the same bits as in one full pass, %s; the others are off by up to %.1e.",
                  total->same, total->rows, stage, path, total->largest);
     write_sentence(output, sentence);
     if (total->same < total->rows && rope->kind != ROPE_NONE && by_length)
@@ -110,17 +110,16 @@ static void write_savings(const struct steps *steps, struct output *output)
     const size_t group = problem->size.heads / problem->size.kv_heads;
     char sentence[256];
     struct text text = text_begin(sentence, sizeof sentence);
-    text_add(&text, "Key and value of each token are made once, %zu in all%s; without a cache it would be ",
-             steps->made, problem->size.items > 1 ? " for each item" : "");
+    text_add(&text, "attn computes key and value once per token, %zu times%s; without a cache, ", steps->made,
+             problem->size.items > 1 ? " for each item" : "");
     if (steps->remade_least < steps->remade)
-        text_add(&text, "%zu to %zu, by the item's length.", steps->remade_least, steps->remade);
+        text_add(&text, "%zu to %zu times, depending on the item's length.", steps->remade_least, steps->remade);
     else
-        text_add(&text, "%zu.", steps->remade);
+        text_add(&text, "%zu times.", steps->remade);
     write_sentence(output, sentence);
     if (group == 1)
         return;
-    snprintf(sentence, sizeof sentence, "With a key and a value for each of the %zu heads it would keep %zu x as much.",
-             problem->size.heads, group);
+    snprintf(sentence, sizeof sentence, "Without shared heads the cache would be %zu times as large.", group);
     write_sentence(output, sentence);
 }
 

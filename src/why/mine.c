@@ -447,7 +447,7 @@ static enum status find_numbered(const struct mine *mine, const struct problem *
         while (row < whole && (of_keys ? row : problem->chosen.rows[row]) + 1 != table->named->rows[i])
             row++;
         if (row == whole)
-            return error_usage(error, "%s: %s: row %zu is none of the %zu that are computed; expected rows of these",
+            return error_usage(error, "%s: %s: row %zu is not one of the %zu computed rows; expected only these",
                                mine->file.source, table->named->name, table->named->rows[i], whole);
         rows[i] = row;
     }
@@ -541,7 +541,7 @@ static void list_shapes(const struct problem *problem, struct text *text)
         first = false;
     }
     if (problem->loss.is_given)
-        text_add(text, "%sthe gradient by a stage or a parameter", first ? "" : ", ");
+        text_add(text, "%sthe gradient with respect to a stage or a parameter", first ? "" : ", ");
 }
 
 static enum status refuse(const struct mine *mine, const struct problem *problem, const struct file_tensor *named,
@@ -553,11 +553,11 @@ static enum status refuse(const struct mine *mine, const struct problem *problem
     tensor_shape_text(&named->tensor, shape);
     if (stage != STAGE_NAMES) {
         add_shape(problem, stage, &text);
-        return error_usage(error, "%s: %s is %s, which is no part of %s; expected %s, or rows of it", mine->file.source,
-                           name, shape, stage_name(stage), shapes);
+        return error_usage(error, "%s: %s is %s, which fits no part of %s; expected %s, or rows of it",
+                           mine->file.source, name, shape, stage_name(stage), shapes);
     }
     list_shapes(problem, &text);
-    return error_usage(error, "%s: %s is %s, which is no part of any stage; expected %s%s", mine->file.source, name,
+    return error_usage(error, "%s: %s is %s, which fits no part of any stage; expected %s%s", mine->file.source, name,
                        shape, strchr(shapes, ',') != NULL ? "one of " : "", shapes);
 }
 
@@ -857,7 +857,7 @@ static enum status refuse_names(const struct mine *mine, const struct problem *p
     if (mine->passed_count > MOST_NAMES)
         text_add(&has, " and %zu more", mine->passed_count - MOST_NAMES);
     list_expected(mine, problem, options, &expected);
-    return error_usage(error, "%s: no table in it is named as %s%s%s; expected one, such as %s, or one table alone",
+    return error_usage(error, "%s: no table is named after %s%s%s; expected one, such as %s, or a single table",
                        mine->file.source, options->stage_count > 0 ? "one of --stages" : "a stage",
                        held[0] != '\0' ? ": it has " : "", held, wanted);
 }

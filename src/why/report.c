@@ -281,7 +281,7 @@ static void write_one(const struct why *why, size_t column, struct output *outpu
 
 enum { MOST_PASSED = 3, NAME_COLUMNS = 24, NAME_BYTES = 4 * NAME_COLUMNS + 16 };
 
-/* "not compared: dq, which is no stage; did you mean 'grad_query'?", and in one line those that nothing is known of. */
+/* "not compared: dq is not a stage; did you mean 'grad_query'?", and in one line those that nothing is known of. */
 static void write_passed(const struct mine *mine, struct output *output)
 {
     char name[NAME_BYTES], words[MOST_PASSED * NAME_BYTES];
@@ -291,9 +291,9 @@ static void write_passed(const struct mine *mine, struct output *output)
         const char *meant = mine->passed[i].meant;
         text_shown(mine->passed[i].name, NAME_COLUMNS, name, sizeof name);
         if (meant != NULL)
-            output_print(output, "not compared: %s, which is no stage; did you mean '%s'?\n", name, meant);
+            output_print(output, "not compared: %s is not a stage; did you mean '%s'?\n", name, meant);
         else if (mine->passed[i].repeated != NULL)
-            output_print(output, "not compared: %s, which has the numbers of %s\n", name, mine->passed[i].repeated);
+            output_print(output, "not compared: %s repeats the numbers of %s\n", name, mine->passed[i].repeated);
         else if (others++ < MOST_PASSED)
             text_add(&text, "%s%s", others > 1 ? ", " : "", name);
     }
@@ -302,7 +302,7 @@ static void write_passed(const struct mine *mine, struct output *output)
     output_print(output, "not compared: %s", words);
     if (others > MOST_PASSED)
         output_print(output, " and %zu more", others - MOST_PASSED);
-    output_print(output, ", which %s\n", others == 1 ? "is no stage" : "are no stages");
+    output_print(output, " %s\n", others == 1 ? "is not a stage" : "are not stages");
 }
 
 /* "every number of grad_query is 0: was it written?", of tables that are not right. */
@@ -314,7 +314,8 @@ static void write_blanks(const struct why *why, struct output *output)
     for (size_t i = 0; i < mine->count; i++) {
         const char *blank = tensor_blank(&mine->tables[i].named->tensor);
         if (blank != NULL && (why->constant || departs & STAGE_BIT(mine->tables[i].stage)))
-            output_print(output, "every number of %s is %s: was it written?\n", mine_name(&mine->tables[i]), blank);
+            output_print(output, "every number of %s is %s: did your code write it?\n", mine_name(&mine->tables[i]),
+                         blank);
     }
 }
 
@@ -330,7 +331,7 @@ static void write_mine(const struct why *why, struct output *output)
         write_one(why, text_columns(path) + 1, output);
     if (mine->meant != NULL && strcmp(mine->meant, mine_name(&mine->tables[0])) != 0) {
         text_shown(mine->file.tensors[0].name, NAME_COLUMNS, name, sizeof name);
-        output_print(output, "its name, %s, is no stage; did you mean '%s'? --stages %s says so\n", name, mine->meant,
+        output_print(output, "its name, %s, is not a stage; if you mean '%s', add --stages %s\n", name, mine->meant,
                      mine->meant);
     }
     write_passed(mine, output);
@@ -391,7 +392,7 @@ static void write_tried(const struct why *why, struct output *output)
     const struct why_budget *budget = &why->budget;
     char words[256];
     struct text text = text_begin(words, sizeof words);
-    add_tried(&text, budget->singles, "mistake alone", "mistakes alone");
+    add_tried(&text, budget->singles, "mistake", "mistakes");
     add_tried(&text, budget->pairs, "pair", "pairs");
     add_tried(&text, budget->settings, "setting", "settings");
     add_tried(&text, budget->both, "setting with a mistake", "settings with a mistake");
@@ -404,13 +405,13 @@ static void write_tried(const struct why *why, struct output *output)
     if (why->count > 0 && why->explanations[0].alone == 0)
         write_fit_of_answer(why, output);
     if (why->right.has_counts)
-        write_fit(why, why->count > 0 && are_draws(&why->explanations[0].guess) ? "as asked for" : "no mistake",
+        write_fit(why, why->count > 0 && are_draws(&why->explanations[0].guess) ? "as you asked" : "no mistake",
                   &why->right, output);
 }
 
 /* --- what cannot be seen ----------------------------------------------------------------------------------------- */
 
-/* Whether each query sees one key at most, whose weight is 1 whatever the score. */
+/* Whether each query has one allowed key at most, whose weight is 1 whatever the score. */
 static bool sees_one_key(const struct problem *problem)
 {
     for (size_t item = 0; item < problem->size.items; item++)
@@ -431,7 +432,7 @@ static const char *reason_of(const struct why *why, enum mistake id)
         return NULL;
     const bool of_scores = stage_follows(stage, STAGE_WEIGHTS) && stage_follows(STAGE_CAPPED, made) &&
                            MISTAKES[id].slot != MISTAKE_SLOT_DTYPE; /* which an overflow shows */
-    return of_scores && sees_one_key(why->problem) ? "each query sees one key" : MISTAKES[id].unseen;
+    return of_scores && sees_one_key(why->problem) ? "each query has one allowed key" : MISTAKES[id].unseen;
 }
 
 static bool same_reason(const struct why *why, enum mistake a, enum mistake b)
@@ -443,7 +444,7 @@ static bool same_reason(const struct why *why, enum mistake a, enum mistake b)
 /* The mistakes of one reason, told by the first of them: "empty-nan, empty-mean (no row is empty)". */
 static void add_reason(const struct why *why, enum mistake first, struct text *text)
 {
-    const char *reason = reason_of(why, first), *between = text->length > 0 ? "; " : "cannot be seen on this input: ";
+    const char *reason = reason_of(why, first), *between = text->length > 0 ? "; " : "no effect on this input: ";
     for (int id = 0; id < (int)first; id++)
         if (why->hidden[id] && same_reason(why, (enum mistake)id, first))
             return;
@@ -455,7 +456,7 @@ static void add_reason(const struct why *why, enum mistake first, struct text *t
     if (reason != NULL)
         text_add(text, " (%s)", reason);
     else
-        text_add(text, " (nothing in %s changes)", stage_name(trial_stage(placed(why))));
+        text_add(text, " (no change in %s)", stage_name(trial_stage(placed(why))));
 }
 
 static void write_hidden(const struct why *why, struct output *output)
@@ -493,9 +494,10 @@ static const char *steps_title(const struct why *why)
     size_t back = 0;
     for (size_t i = 0; i < why->step_count; i++)
         back += STAGES[why->steps[i].stage].backward;
-    return back == 0                 ? "each stage, from your own stages before it:"
-           : back == why->step_count ? "each gradient, from the inputs:"
-                                     : "each stage, from your own stages before it; each gradient, from the inputs:";
+    return back == 0 ? "each stage, recomputed from your own earlier stages:"
+           : back == why->step_count
+               ? "each gradient, recomputed from the inputs:"
+               : "each stage, recomputed from your own earlier stages; each gradient, from the inputs:";
 }
 
 /* Those that follow from what is before them, and of the others what gives each. */
@@ -516,14 +518,14 @@ static void write_steps(const struct why *why, struct output *output)
             seen++;
         }
     if (seen > 0) {
-        output_print(output, "  follow   ");
+        output_print(output, "  right    ");
         write_words_after(11, 11, words, output);
     }
     for (size_t i = 0; i < why->step_count; i++) {
         const struct why_step *step = &why->steps[i];
         if (step->departs)
-            output_print(output, "  departs  %-*s %s%s\n", (int)width, stage_name(step->stage),
-                         step->guess_count > 0 ? "as with " : "as with none of the mistakes",
+            output_print(output, "  wrong    %-*s %s%s\n", (int)width, stage_name(step->stage),
+                         step->guess_count > 0 ? "as with " : "no mistake gives it",
                          step->guess_count > 0 ? names_of(told_of(why, step), names, sizeof names) : "");
     }
     output_print(output, "\n");
@@ -536,7 +538,7 @@ static void write_same(const struct why *why, size_t answer, struct output *outp
     struct text text = text_begin(words, sizeof words);
     for (size_t i = 0; i < why->count; i++)
         if (i != answer && why->explanations[i].same_as == answer)
-            text_add(&text, "%s%s", text.length > 0 ? "; " : "the same numbers by other words: ",
+            text_add(&text, "%s%s", text.length > 0 ? "; " : "other names for the same numbers: ",
                      names_of(&why->explanations[i].guess, names, sizeof names));
     if (text.length > 0)
         write_words(words, 2, output);
@@ -551,7 +553,7 @@ static void write_others(const struct why *why, struct output *output)
         if (why->explanations[i].same_as != i)
             continue;
         if (!any)
-            output_print(output, "\nso do these, as far as your digits tell; more digits would decide:\n");
+            output_print(output, "\nthese give your digits, too; more digits would decide:\n");
         any = true;
         output_print(output, "  %s\n", names_of(&why->explanations[i].guess, names, sizeof names));
     }
@@ -580,9 +582,9 @@ static void write_precision(const struct why *why, struct output *output)
     const char *title = dtype_title(why->mine.dtype);
     char words[HIDDEN_BYTES], names[NAMES_BYTES];
     struct text text = text_begin(words, sizeof words);
-    text_add(&text, "Their errors are %.2f of its noise, as those of right kernels are; more digits would tell more.",
+    text_add(&text, "Their errors are %.2f of its noise, as in a correct kernel; more digits would show more.",
              right->rms);
-    text_add(&text, " attn diff, which compares number by number, calls %zu of them different.", right->outside);
+    text_add(&text, " attn diff compares number by number and calls %zu of them different.", right->outside);
     for (size_t i = 0; i < why->as_well_count; i++)
         text_add(&text, "%s%s (%.2f)", i > 0 ? ", " : " These mistakes fit about as well: ",
                  names_of(&why->as_well[i].guess, names, sizeof names), why->as_well[i].trial.rms);
@@ -602,16 +604,15 @@ static void write_right(const struct why *why, struct output *output)
     else
         output_print(output, "nothing is wrong: %s %s right\n", numbers_text(count, words), be);
     if (stage_exists(why->taken) && why->taken != trial_stage(&why->mine))
-        output_print(output, "as %s they would be wrong; --stages %s would tell by which mistake\n",
-                     stage_name(why->taken), stage_name(why->taken));
+        output_print(output, "as %s they would be wrong; --stages %s finds the mistake\n", stage_name(why->taken),
+                     stage_name(why->taken));
     if (differs)
         write_precision(why, output);
     if (!why->low_precision)
         return;
     snprintf(words, sizeof words,
-             "They are numbers of %s, and off by %.1e at most, which that leaves open: low precision (dtype-%s), "
-             "and no mistake.",
-             title, why->right.largest, dtype_name(why->mine.dtype));
+             "They are %s numbers, off by rounding of at most %.1e: low precision (dtype-%s), not a mistake.", title,
+             why->right.largest, dtype_name(why->mine.dtype));
     write_words(words, 0, output);
     write_command(&why->explanations[0], output);
 }
@@ -622,7 +623,7 @@ static void write_constant(const struct why *why, struct output *output)
     char words[PLACE_BYTES + SENTENCE_BYTES];
     struct text text = text_begin(words, sizeof words);
     add_place(why, &text);
-    text_add(&text, " has these numbers whatever the input: they prove nothing. Give more rows%s.",
+    text_add(&text, " has these numbers for every input, so they prove nothing. Give more rows%s.",
              why->mine.tables[0].told ? "" : ", or name the stage with --stages");
     write_words(words, 0, output);
 }
@@ -632,8 +633,8 @@ static void write_residual(const struct why *why, struct output *output)
 {
     const struct why_explanation *answer = &why->explanations[0];
     char words[SENTENCE_BYTES], count[TITLE_BYTES];
-    snprintf(words, sizeof words, "attn was %s --residual: with%s it %s %s right",
-             answer->options->residual ? "not given" : "given", answer->options->residual ? "" : "out",
+    snprintf(words, sizeof words, "you ran attn %s --residual: with%s it %s %s right",
+             answer->options->residual ? "without" : "with", answer->options->residual ? "" : "out",
              numbers_text(answer->trial.of, count), answer->trial.of == 1 ? "is" : "are");
     write_words(words, 0, output);
     write_same(why, 0, output);
@@ -671,8 +672,8 @@ static void write_apart(const struct why *why, bool color, struct output *output
         write_command(&why->explanations[i], output);
         output_print(output, "\n");
     }
-    write_words("No mistake gives all of your gradients at once: it was made in some of them alone, as where each "
-                "gradient has code of its own.",
+    write_words("No mistake gives all of your gradients at once. Each of these gives only some of them, as when "
+                "separate code computes each gradient.",
                 0, output);
     output_print(output, "\n");
     write_tried(why, output);
@@ -692,7 +693,7 @@ static void write_untold(const struct why *why, struct output *output)
     struct wrap line = {.output = output, .columns = COLUMNS, .indent = 2};
     if (why->untold == 0)
         return;
-    wrap_words(&line, "not tried, as some would fit so few numbers by chance:");
+    wrap_words(&line, "not tried, since some would fit so few numbers by chance:");
     for (unsigned kind = 0, told = 0; kind < sizeof KINDS / sizeof KINDS[0]; kind++)
         if (why->untold & 1U << kind) {
             wrap_words(&line, told++ > 0 ? ", " : " ");
@@ -738,7 +739,7 @@ static void write_worst(const struct why *why, struct output *output)
     if (!why_is_nearly_right(why))
         return;
     text_add(&text, "%zu of your %zu numbers are right; %s is ", right->agree, right->of,
-             right->of - right->agree == 1 ? "the other one" : "the one that is furthest off");
+             right->of - right->agree == 1 ? "the wrong one" : "the worst one");
     const double number = why_worst(why, &text);
     text_add(&text, ": ");
     add_number(number, right->worst.made, &text);
@@ -758,7 +759,7 @@ static void write_nothing(const struct why *why, struct output *output)
     if (why->step_count > 0)
         output_print(output, "no mistake%s gives", budget->pairs > 0 ? ", alone or in a pair," : "");
     else if (budget->singles == 0)
-        output_print(output, "nothing is known to give");
+        output_print(output, "no known mistake gives");
     else
         output_print(output, "none of %zu mistakes%s gives", budget->singles,
                      budget->pairs > 0 ? ", alone or in pairs," : "");
@@ -770,12 +771,12 @@ static void write_nothing(const struct why *why, struct output *output)
                      budget->pairs_left > 0 ? "some pairs of mistakes" : "some settings with a mistake",
                      ceil((budget->done + budget->left) / 1e9 + 0.5));
     write_untold(why, output);
-    output_print(output, "\nwhat that leaves:\n"
-                         "  inputs, parameters or options other than those that attn was given\n"
+    output_print(output, "\nwhat it could still be:\n"
+                         "  inputs, parameters or options that differ from those you gave attn\n"
                          "  another mechanism: self, causal, multihead or sdpa\n"
                          "  three mistakes at once, or one that attn help mistakes does not list\n");
     if (why->mine.count == 1)
-        output_print(output, "all of your stages, in one file, would show which step is wrong\n");
+        output_print(output, "put all of your stages in one file to see which step is wrong\n");
     output_print(output, "\n");
     write_tried(why, output);
     write_hidden(why, output);
@@ -799,8 +800,8 @@ void why_write_text(const struct why *why, struct output *output)
     else
         write_nothing(why, output);
     if (why->masked_first)
-        write_words("You mask before you scale, attn scales first. So scaled and masked differ by the scale, but the "
-                    "weights do not: that is no mistake, and the chapter does so, too.",
+        write_words("You mask before you scale; attn scales first. So scaled and masked differ by the scale, but the "
+                    "weights agree. This is not a mistake: the chapter does it, too.",
                     0, output);
 }
 

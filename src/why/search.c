@@ -388,10 +388,9 @@ enum status why_search(struct why *why, const struct options *options, const str
                         .error = error};
     const char *mistake = files->inputs != NULL ? input_file_setting(files->inputs, "mistake") : NULL;
     if (mistake != NULL)
-        return error_usage(error,
-                           "%s: settings: mistake: it is computed with %.80s on purpose; expected an input without a "
-                           "mistake",
-                           files->inputs->source, mistake);
+        return error_usage(
+            error, "%s: settings: mistake: the input makes the mistake %.80s on purpose; expected an input without one",
+            files->inputs->source, mistake);
     why->is_drawn = (problem_projects(problem) && !problem->parameters.given) || problem->drop.share > 0;
     if (base == NULL || mine_read(&why->mine, options, arena, error) != STATUS_OK)
         return error->status;
@@ -402,8 +401,8 @@ enum status why_search(struct why *why, const struct options *options, const str
     const double there = memory_there();
     if (needed > there)
         return error_system(error, 0,
-                            "not enough memory: all stages are held whole by each thread, %.1f GB, and %.1f GB are "
-                            "there; expected fewer --threads, tokens, heads or items",
+                            "not enough memory: each thread holds all stages, %.1f GB in all, but only %.1f GB are "
+                            "free; expected fewer --threads, tokens, heads or items",
                             needed / 1e9, there / 1e9);
     if (trial_start(base, problem, &why->mine, arena, error) || try_right(why, base))
         return error->status;

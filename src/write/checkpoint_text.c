@@ -25,7 +25,7 @@ static size_t run_of(const struct listed_row *row, size_t first, size_t step)
 static void write_layers(const struct listed_row *row, struct wrap *line)
 {
     if (row->layers[0] == MODULE_NO_LAYER) {
-        wrap_add(line, "of no layer");
+        wrap_add(line, "no layer");
         return;
     }
     const char *name = row->count == 1 ? "layer " : "layers ";
@@ -49,7 +49,7 @@ static void write_bytes(double bytes, struct wrap *line)
     size_t unit = 0;
     for (; bytes >= 1000 && unit < 3; unit++)
         bytes /= 1000;
-    wrap_add(line, "%.*f %s a layer", unit == 0 || bytes >= 100 ? 0 : 1, bytes, UNITS[unit]);
+    wrap_add(line, "%.*f %s per layer", unit == 0 || bytes >= 100 ? 0 : 1, bytes, UNITS[unit]);
 }
 
 /* Settings that tell modules apart, and their words; usual values are left out. */
@@ -83,7 +83,7 @@ static void write_facts(const struct listed_row *row, struct wrap *line)
     if (row->heads > 0 && row->columns > 0)
         wrap_add(line, "%zu head%s of %zu", row->heads, row->heads == 1 ? "" : "s", row->columns);
     if (row->kv_heads != row->heads)
-        wrap_add(line, "%zu of key and value", row->kv_heads);
+        wrap_add(line, "%zu for key and value", row->kv_heads);
     if (row->cross)
         wrap_add(line, "cross-attention");
     else if (causal != NULL)

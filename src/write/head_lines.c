@@ -55,7 +55,7 @@ static void add_heads(struct wrap *line, const struct problem *problem)
     wrap_add(line, "%zu%s head%s of %zu%s", problem->size.heads, problem->plan.stacked ? " stacked" : "",
              plural(problem->size.heads), problem->size.d_head, source_of(problem, "heads"));
     if (problem->size.kv_heads != problem->size.heads)
-        wrap_add(line, "%zu of key and value%s", problem->size.kv_heads, source_of(problem, "kv_heads"));
+        wrap_add(line, "%zu for key and value%s", problem->size.kv_heads, source_of(problem, "kv_heads"));
 }
 
 static void add_sizes(struct wrap *line, const struct problem *problem, const char *title)
@@ -151,7 +151,7 @@ static const struct {
     {"qk_norm", "norm of query and key"},
     {"qk_norm_eps", "its eps"},
     {"rope", "rope"},
-    {"rope_columns", "of columns"},
+    {"rope_columns", "rope columns"},
     {"rope_theta", "theta"},
     {"rope_scaling", "scaling"},
     {"positions", "positions"},

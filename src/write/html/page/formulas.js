@@ -20,7 +20,7 @@ function projectionFormula(model, stage) {
     const normed = normOf(model, 'norm') && sourceOf(model, id).name === 'inputs', source = normed ? 'normed' : sourceOf(model, id).name;
     const bias = model.tables.has(`${model.settings.stacked ? 'heads.0.' : ''}${stem}.bias`) ? ` + ${stem}.bias` : '';
     const heads = model.settings.stacked ? ' of each head' : hasHeads(model) ? ', cut into heads' : '';
-    const within = job.clip > 0 ? `, within +-${job.clip}` : '';
+    const within = job.clip > 0 ? `, clipped to +-${job.clip}` : '';
     return `${source} . ${stem}${storageText(model, stem)}${bias}${heads}${within}`;
 }
 

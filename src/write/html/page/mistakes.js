@@ -265,7 +265,7 @@ const MISTAKES = {
     'scale-fourth-root': scaleBy(({ dHead }) => 1 / Math.sqrt(Math.sqrt(dHead))),
     'scale-after-softmax': {
         change: (model) => ({ ...setting(() => ({ scale: 1 }))(model), weightsFactor: wholeScaleOf(model) }),
-        tells: { weights: 'softmax of what is not scaled, then x the scale' },
+        tells: { weights: 'softmax of unscaled scores, then x the scale' },
         stages: { weights: (evaluation, line) => STAGE_MAKERS.weights(evaluation, line).map((weight) => round(weight * evaluation.model.weightsFactor)) },
     },
     'softmax-queries': softmaxOver((evaluation, line, key) => allRows(evaluation).map((row) => [evaluation.started(line.item, line.head, row), key]),
@@ -286,8 +286,8 @@ const MISTAKES = {
     'mask-inverted': causalRule((position, query, key) => key <= position, ', -inf where key <= query'),
     'mask-inverted-own-seen': causalRule((position, query, key) => key < position, ', -inf where key < query'),
     'mask-mirrored': causalRule((position, query, key, keys) => key + query >= keys, ', -inf where key > keys + 1 - query'),
-    'mask-offset-plus-1': movedQueries(1, ', masked as if queries stood one position later'),
-    'mask-offset-minus-1': movedQueries(-1, ', masked as if queries stood one position earlier'),
+    'mask-offset-plus-1': movedQueries(1, ', masked as if queries were one position later'),
+    'mask-offset-minus-1': movedQueries(-1, ', masked as if queries were one position earlier'),
     'mask-causal': { why: firstOf(lacks(({ settings }) => !settings.causal, 'The mask is already causal.'), lacks(({ relative }) => !relative, 'A causal mask needs another table of distances.')), change: setting(() => ({ causal: true })) },
     'fill-zero': filledWith(0),
     'fill-small': filledWith(-9),
@@ -326,7 +326,7 @@ const MISTAKES = {
     'split-view': splitOtherwise(({ columns, tokens }, id, head, token, column) => [id, (head * tokens + token) * columns + column],
         'the projection, its rows read on from head to head'),
     'split-interleaved': splitOtherwise(({ heads, columns }, id, head, token, column) => [id, token * heads * columns + column * heads + head],
-        'the projection, columns dealt out to the heads in turn'),
+        'the projection, columns given to the heads in turn'),
     'split-packed-by-head': splitPacked((head, columns, id, column) => (head * IDS.length + id) * columns + column, 'heads x 3 x d'),
     'split-packed-by-column': splitPacked((head, columns, id, column) => (head * columns + column) * IDS.length + id, 'heads x d x 3'),
     'split-missing': {
@@ -345,7 +345,7 @@ const MISTAKES = {
     'out-transposed': { why: squareOut, change: changedTables((table) => table.name === 'out_proj.weight', transpose), tells: { output: 'heads . out_proj.weight' } },
     'out-bias-missing': { why: firstOf(hasOut, lacks(({ tables }) => tables.has('out_proj.bias'), 'out_proj has no bias.')), change: changedTables((table) => table.name === 'out_proj.bias', () => null) },
     'out-twice': {
-        why: squareOut, tells: { output: 'heads through out_proj, and once more' },
+        why: squareOut, tells: { output: 'heads through out_proj twice' },
         stages: { output: (evaluation, item, row) => projectOut(evaluation.model, projectOut(evaluation.model, evaluation.heads(item, row))) },
     },
     'groups-tiled': { why: isGrouped, change: (model) => ({ ...model, groups: (head) => head % model.keyHeads }), tells: { scores: 'query . key^T of head modulo heads of key', context: 'weights . value of head modulo heads of value' } },
@@ -357,7 +357,7 @@ const MISTAKES = {
     'dropout-not-rescaled': droppedTimes(() => 1, 'weights where kept, else 0'),
     'dropout-divided-by-p': droppedTimes(({ dropout }) => 1 / dropout, 'weights / p where kept, else 0'),
     'dropout-before-softmax': {
-        why: drops, tells: { weights: 'softmax of scores of which some are dropped', dropped: 'weights' },
+        why: drops, tells: { weights: 'softmax of scores, some of them dropped', dropped: 'weights' },
         stages: { weights: droppedScores, dropped: (evaluation, line) => line.weights },
     },
     'dropout-missing': { why: drops, change: setting(() => ({ dropout: 0 })) },
