@@ -123,6 +123,8 @@ static const struct {
     {OPTION_COUNT, "enablegqa", "leave it out: key and value may have fewer heads than query"},
     {OPTION_COUNT, "kvcache usecache pastkeyvalues past",
      "type attn causal FILE --steps, or give attn sdpa \"past_key\" and \"past_value\""},
+    {OPTION_CAUSAL, "attnmask attentionmask keypaddingmask mask",
+     "type --causal for the causal mask, or give \"attn_mask\" in the input"},
     {OPTION_COUNT, "attnmask attentionmask keypaddingmask mask",
      "type attn causal FILE for the causal mask, or give \"attn_mask\" in the input"},
     {OPTION_COUNT, "embedding embeddings vocab text sentence prompt",
@@ -137,6 +139,8 @@ static void hint_of_foreign(const struct options *options, const char *name, cha
     if (meant != OPTION_COUNT && takes(options->command, meant))
         text_add(&text, "; did you mean '--%s'?", OPTIONS[meant].name);
     const enum stage found = stage_find(name, strlen(name)), stage = stage_exists(found) ? found : stage_meant(name);
+    if (options->mechanism == MECHANISM_SDPA && (stage == STAGE_KEY || stage == STAGE_VALUE))
+        text_add(&text, "; give query, key and value by name in one FILE");
     if (text.length == 0 && name[0] != '\0' && name[1] != '\0' && stage_exists(stage) &&
         takes(options->command, OPTION_STAGES))
         text_add(&text, "; for that stage type --stages %s", stage_name(stage));
@@ -286,6 +290,8 @@ static enum status two_inputs(const struct options *options, const char *word, s
         snprintf(hint, sizeof hint, ", and your table as --mine %.80s", word);
     else if (is_sentence(options->in) && is_sentence(word))
         return refuse_sentence(options->in, error);
+    else if (options->mechanism == MECHANISM_LAYER && options->weights == NULL)
+        snprintf(hint, sizeof hint, ", and the checkpoint as --weights %.80s", word);
     else if (options->mechanism == MECHANISM_SDPA)
         strcpy(hint, " that holds query, key and value, as numpy.savez(\"qkv.npz\", query=q, key=k, value=v) writes");
     return error_usage(error, "two inputs, '%.80s' and '%.80s'; give one%s", options->in, word, hint);
