@@ -258,7 +258,7 @@
         .help = "text, markdown, latex: show tables in full; else the first and last 6 of more than 12 rows or columns") \
     ROW(HEATMAP, heatmap, FLAG, ABILITY_SHOWS, .name = "heatmap", \
         .everyday = 4, .foreign = "plot draw graph", \
-        .help = "draw tables of T x T as coloured cells; without --stages those alone; text alone") \
+        .help = "draw tables such as weights as coloured cells; without --stages those alone; text alone") \
     ROW(THEME, theme, CHOICE(enum theme, THEMES), ABILITY_SHOWS | ABILITY_PAGES, .name = "theme", .argument = "THEME", \
         .foreign = "darkmode colorscheme background dark light", .fallback = "svg: light; html and --heatmap: auto", \
         .rare = RARE, .help = "background of a picture or page; auto: as its reader prefers; svg, html and --heatmap alone") \
