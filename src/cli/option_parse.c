@@ -303,7 +303,7 @@ static enum status take_option(struct options *options, enum option_id id, const
     char place[48];
     if (!takes(options->command, id))
         return refuse(options, id, error);
-    if (id == OPTION_IN && options->origin[OPTION_IN] == ORIGIN_COMMAND_LINE)
+    if (id == OPTION_IN && options->in != NULL)
         return two_inputs(options, argument, error);
     if (id == OPTION_IN && strchr(argument, ' ') != NULL && is_sentence(argument))
         return refuse_sentence(argument, error);
@@ -470,10 +470,10 @@ static enum status refused(const struct options *options, int code, const char *
 }
 
 /* One thing that getopt found; `word` is where it began. */
-static enum status take(struct options *options, int code, const char *word, struct error *error)
+static enum status take(struct options *options, int code, char *word, struct error *error)
 {
     if (code == PLAIN_WORD)
-        return take_word(options, optarg, error);
+        return take_word(options, word, error);
     if (code == '?' || code == ':')
         return refused(options, code, word, error);
     if (code < FIRST_LONG)
