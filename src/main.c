@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/version.h"
 #include "build/job_files.h"
 #include "build/problem_create.h"
 #include "cases/cases.h"

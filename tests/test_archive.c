@@ -296,7 +296,8 @@ static void check_entries(void)
     check_one("folder/", "", "a zip archive with nothing in it; expected a .pt, as torch.save writes it, or a .npz");
     check_one("data.pkl", "", "a zip archive with data.pkl in it; expected a .pt, as torch.save writes it, or a .npz");
     check_one("inputs.npy", "", "'inputs.npy' in the zip archive is not an array; write the file with numpy.savez");
-    check_one("inputs.npy", "readme", "'inputs.npy' in the zip archive is not an array; write the file with numpy.savez");
+    check_one("inputs.npy", "readme",
+              "'inputs.npy' in the zip archive is not an array; write the file with numpy.savez");
     check_one("mask.npy", "readme", "'readme' in the zip archive is not an array; write the file with numpy.savez");
     check_one("tokens.npy", "", "tokens is a tensor; write it in JSON or .safetensors");
     check_one("input.npy", "", "unknown key 'input'; did you mean 'inputs'?");
@@ -320,7 +321,7 @@ static void check_entries(void)
     {                                       \
         pickle, sizeof(pickle) - 1, message \
     }
-#define NOT_RUN                                                                                                       \
+#define NOT_RUN                                                                                \
     "', a Python object such as a module; attn runs nothing from a file; save named tensors: " \
     "torch.save(model.state_dict(), ...)"
 #define REACHES "inputs: its sizes and strides reach beyond the 16 numbers of 'a/data/0'"
@@ -348,9 +349,8 @@ static const struct {
     ROW("cbuiltins\neval\n.", "holds 'builtins.eval" NOT_RUN),
     ROW("ctorch\ndevice\n\x8c\3cpu\x85R.", "holds 'torch.device" NOT_RUN),
     ROW("ctorch\nload\n\x8c\1x\x85R.", "holds 'torch.load" NOT_RUN),
-    ROW("ctorch._utils\n_rebuild_tensor_v2\n.",
-        "holds no tensor; save a state_dict: torch.save(model.state_dict(), "
-        "...)"),
+    ROW("ctorch._utils\n_rebuild_tensor_v2\n.", "holds no tensor; save a state_dict: torch.save(model.state_dict(), "
+                                                "...)"),
     ROW("ios\nsystem\n.", "byte 1 of the pickle: opcode 0x69, which torch.save does not write"),
     ROW(")\x81.", "byte 2 of the pickle: opcode 0x81, which torch.save does not write"),
     ROW("K\1)R.", "byte 4 of the pickle: a call that torch.save does not write"),

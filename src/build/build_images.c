@@ -2,7 +2,6 @@
 #include "build/build.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* --token-types: which tokens are of an image, 0 for text and 1 for an image, "0,1x4,0": four tokens of one image. */
 

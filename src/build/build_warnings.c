@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 
-#include <string.h>
-
 enum { WARNING_BYTES = 2 * TEXT_PATH_BYTES + 160 };
 
 /* "--seed does nothing: why". */

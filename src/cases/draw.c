@@ -41,7 +41,8 @@ bool case_sizes_of(const struct case_row *row, const struct options *options, st
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
-void *case_add_of(struct case_drawing *drawing, const char *name, enum dtype dtype, size_t rank, const size_t *shape)
+/* Adds a tensor of that dtype with zeros; NULL where memory is short. */
+static void *add_of(struct case_drawing *drawing, const char *name, enum dtype dtype, size_t rank, const size_t *shape)
 {
     struct file_tensor *added = &drawing->file->tensors[drawing->file->tensor_count];
     *added = (struct file_tensor){.name = name, .order = drawing->file->tensor_count};
@@ -52,13 +53,13 @@ void *case_add_of(struct case_drawing *drawing, const char *name, enum dtype dty
     return added->tensor.data;
 }
 
-double *case_add(struct case_drawing *drawing, const char *name, size_t rank, const size_t *shape)
+static double *add(struct case_drawing *drawing, const char *name, size_t rank, const size_t *shape)
 {
-    return case_add_of(drawing, name, DTYPE_F64, rank, shape);
+    return add_of(drawing, name, DTYPE_F64, rank, shape);
 }
 
-/* A second draw gives the digits that float32 lacks. */
-enum status case_normal(struct case_drawing *drawing, double *numbers, size_t count)
+/* Numbers as torch.randn draws them; a second draw gives the digits that float32 lacks. */
+static enum status draw_normal(struct case_drawing *drawing, double *numbers, size_t count)
 {
     float *drawn = arena_allocate(drawing->arena, count, 2 * sizeof *drawn, drawing->error);
     if (drawn == NULL)
@@ -138,7 +139,7 @@ enum status make_alternating(struct case_drawing *drawing)
 static bool *add_mask(struct case_drawing *drawing)
 {
     const size_t shape[] = {drawing->sizes.queries, drawing->sizes.keys};
-    bool *mask = case_add_of(drawing, "attn_mask", DTYPE_BOOL, 2, shape);
+    bool *mask = add_of(drawing, "attn_mask", DTYPE_BOOL, 2, shape);
     if (mask != NULL)
         memset(mask, true, shape[0] * shape[1]);
     return mask;
@@ -147,8 +148,8 @@ static bool *add_mask(struct case_drawing *drawing)
 static double *add_float_mask(struct case_drawing *drawing)
 {
     const size_t shape[] = {drawing->sizes.queries, drawing->sizes.keys};
-    double *mask = case_add(drawing, "attn_mask", 2, shape);
-    const bool drawn = mask != NULL && case_normal(drawing, mask, shape[0] * shape[1]) == STATUS_OK;
+    double *mask = add(drawing, "attn_mask", 2, shape);
+    const bool drawn = mask != NULL && draw_normal(drawing, mask, shape[0] * shape[1]) == STATUS_OK;
     return drawn ? mask : NULL;
 }
 
@@ -224,7 +225,7 @@ enum status make_lengths(struct case_drawing *drawing)
 {
     const struct case_sizes *sizes = &drawing->sizes;
     const size_t some = sizes->keys > 17 ? 17 : sizes->keys / 2, lengths[] = {0, 1, some, sizes->keys};
-    int64_t *added = case_add_of(drawing, "kv_lengths", DTYPE_I64, 1, &sizes->items);
+    int64_t *added = add_of(drawing, "kv_lengths", DTYPE_I64, 1, &sizes->items);
     for (size_t item = 0; item < sizes->items && added != NULL; item++) {
         added[item] = (int64_t)lengths[item % 4];
         for (size_t key = (size_t)added[item]; key < sizes->keys; key++)
@@ -235,7 +236,7 @@ enum status make_lengths(struct case_drawing *drawing)
 
 static enum status add_sinks(struct case_drawing *drawing, double base, double step)
 {
-    double *sinks = case_add(drawing, "sinks", 1, &drawing->sizes.heads);
+    double *sinks = add(drawing, "sinks", 1, &drawing->sizes.heads);
     for (size_t head = 0; head < drawing->sizes.heads && sinks != NULL; head++)
         sinks[head] = base + step * (double)(head % 4);
     return sinks != NULL ? STATUS_OK : drawing->error->status;
@@ -273,7 +274,7 @@ static enum status lay_operands(struct case_drawing *drawing, bool packed)
         const size_t heads = i == 0 ? sizes->heads : sizes->kv_heads, tokens = i == 0 ? sizes->queries : sizes->keys;
         const size_t columns = i == 2 ? sizes->d_value : sizes->d_head;
         const size_t apart[] = {sizes->items, heads, tokens, columns}, of_tokens[] = {tokens, heads, columns};
-        double *laid = case_add(drawing, NAMES[i], packed ? 3 : 4, packed ? of_tokens : apart);
+        double *laid = add(drawing, NAMES[i], packed ? 3 : 4, packed ? of_tokens : apart);
         if (laid == NULL)
             return drawing->error->status;
         if (packed)
@@ -293,8 +294,8 @@ static enum status lay_sequences(struct case_drawing *drawing, const int64_t of_
     const size_t count = STARTS;
     if (lay_operands(drawing, true) != STATUS_OK)
         return drawing->error->status;
-    int64_t *query_starts = case_add_of(drawing, "cu_seqlens_q", DTYPE_I64, 1, &count);
-    int64_t *key_starts = case_add_of(drawing, "cu_seqlens_k", DTYPE_I64, 1, &count);
+    int64_t *query_starts = add_of(drawing, "cu_seqlens_q", DTYPE_I64, 1, &count);
+    int64_t *key_starts = add_of(drawing, "cu_seqlens_k", DTYPE_I64, 1, &count);
     if (query_starts == NULL || key_starts == NULL)
         return drawing->error->status;
     memcpy(query_starts, of_queries, STARTS * sizeof *query_starts);
@@ -330,17 +331,17 @@ enum status lay_pages(struct case_drawing *drawing)
     const size_t pages = 12, heads = sizes->kv_heads, table_shape[] = {sizes->items, 3};
     const size_t query[] = {sizes->items, sizes->queries, sizes->heads, sizes->d_head};
     const size_t key[] = {pages, PAGE, heads, sizes->d_head}, value[] = {pages, PAGE, heads, sizes->d_value};
-    double *laid = case_add(drawing, "query", 4, query), *keys = case_add(drawing, "key_cache", 4, key);
-    double *values = case_add(drawing, "value_cache", 4, value);
-    int64_t *table = case_add_of(drawing, "block_table", DTYPE_I64, 2, table_shape);
-    int64_t *lengths = case_add_of(drawing, "kv_lengths", DTYPE_I64, 1, &sizes->items);
+    double *laid = add(drawing, "query", 4, query), *keys = add(drawing, "key_cache", 4, key);
+    double *values = add(drawing, "value_cache", 4, value);
+    int64_t *table = add_of(drawing, "block_table", DTYPE_I64, 2, table_shape);
+    int64_t *lengths = add_of(drawing, "kv_lengths", DTYPE_I64, 1, &sizes->items);
     if (laid == NULL || keys == NULL || values == NULL || table == NULL || lengths == NULL)
         return drawing->error->status;
     memcpy(lengths, LENGTHS, sizeof LENGTHS);
     memcpy(table, TABLE, sizeof TABLE);
     transpose(drawing->query, laid, sizes->items, sizes->heads, sizes->queries, sizes->d_head);
-    if (case_normal(drawing, keys, pages * PAGE * heads * sizes->d_head) != STATUS_OK ||
-        case_normal(drawing, values, pages * PAGE * heads * sizes->d_value) != STATUS_OK)
+    if (draw_normal(drawing, keys, pages * PAGE * heads * sizes->d_head) != STATUS_OK ||
+        draw_normal(drawing, values, pages * PAGE * heads * sizes->d_value) != STATUS_OK)
         return STATUS_SYSTEM;
     for (size_t page = 0; page < pages; page++)
         if (page != 3 && page != 7 && page != 8) {
@@ -387,7 +388,7 @@ static enum status draw_operands(struct case_drawing *drawing)
             if (!memory_multiply(count, shapes[i][axis], &count))
                 count = SIZE_MAX; /* which no memory has */
         *drawn[i] = arena_allocate(drawing->arena, count, sizeof **drawn[i], drawing->error);
-        if (*drawn[i] == NULL || case_normal(drawing, *drawn[i], count) != STATUS_OK)
+        if (*drawn[i] == NULL || draw_normal(drawing, *drawn[i], count) != STATUS_OK)
             return STATUS_SYSTEM;
     }
     return STATUS_OK;
@@ -409,11 +410,10 @@ static enum status draw_gradient(struct case_drawing *drawing, struct input_file
     const size_t plain[] = {sizes->items, sizes->heads, sizes->queries, sizes->d_value};
     const size_t of_tokens[] = {sizes->queries, sizes->heads, sizes->d_value};
     drawing->file = file;
-    double *gradient =
-        packed ? case_add(drawing, "grad_context", 3, of_tokens) : case_add(drawing, "grad_context", 4, plain);
+    double *gradient = packed ? add(drawing, "grad_context", 3, of_tokens) : add(drawing, "grad_context", 4, plain);
     if (gradient == NULL)
         return drawing->error->status;
-    return case_normal(drawing, gradient, plain[0] * plain[1] * plain[2] * plain[3]);
+    return draw_normal(drawing, gradient, plain[0] * plain[1] * plain[2] * plain[3]);
 }
 
 enum status case_draw(const struct case_row *row, const struct options *options, const struct case_sizes *sizes,

@@ -16,13 +16,6 @@ struct case_drawing {
     struct error *error;
 };
 
-/* Adds a tensor of that dtype with zeros; NULL where memory is short. */
-double *case_add(struct case_drawing *drawing, const char *name, size_t rank, const size_t *shape);
-void *case_add_of(struct case_drawing *drawing, const char *name, enum dtype dtype, size_t rank, const size_t *shape);
-
-/* Numbers as torch.randn draws them, with the digits of a double. STATUS_SYSTEM where memory is short. */
-enum status case_normal(struct case_drawing *drawing, double *numbers, size_t count);
-
 /* Makers. */
 case_maker make_mask_rows, make_mask_block, make_mask_float, make_mask_infinite, make_poison_mask, make_poison_behind,
     make_lengths, make_overflow, make_denormal, make_sinks, make_sinks_large, make_alternating;

@@ -110,7 +110,8 @@ enum option_id options_meant(const char *name)
     return (enum option_id)id;
 }
 
-const char *options_bound(uint64_t bound, char *text)
+/* A bound as a person writes it, "65536" or "2^64-1", into text (OPTION_BOUND_BYTES); returns text. */
+static const char *bound_text(uint64_t bound, char *text)
 {
     for (unsigned bits = 20; bits <= 64; bits++) {
         uint64_t below = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
@@ -130,8 +131,7 @@ const char *options_range(const struct option_row *row, char *text)
 {
     char least[OPTION_BOUND_BYTES], most[OPTION_BOUND_BYTES];
     struct text range = text_begin(text, (size_t)2 * OPTION_BOUND_BYTES);
-    text_add(&range, "%s..%s", row->wraps ? "-2^63" : options_bound(row->minimum, least),
-             options_bound(row->maximum, most));
+    text_add(&range, "%s..%s", row->wraps ? "-2^63" : bound_text(row->minimum, least), bound_text(row->maximum, most));
     return text;
 }
 

@@ -255,9 +255,6 @@ enum option_id options_meant(const char *name);
 
 enum { OPTION_BOUND_BYTES = 32 };
 
-/* A bound as a person writes it, "65536" or "2^64-1", into text (OPTION_BOUND_BYTES); returns text. */
-const char *options_bound(uint64_t bound, char *text);
-
 /* The whole numbers that an option takes, "0..2^64-1", into text (2 * OPTION_BOUND_BYTES); returns text. */
 const char *options_range(const struct option_row *row, char *text);
 

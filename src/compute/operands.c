@@ -9,7 +9,6 @@
 #include "stage/operand_steps.h"
 #include "stage/projections.h"
 
-#include <math.h>
 #include <string.h>
 
 /* --- what they are made of ---------------------------------------------------------------------------------------- */

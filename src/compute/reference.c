@@ -5,8 +5,6 @@
 #include "stage/backward_mistake.h"
 #include "stage/projections.h"
 
-#include <math.h>
-
 /* What the mask has no part in. */
 static const uint64_t BEFORE_MASK = STAGE_BIT(STAGE_SCORES) | STAGE_BIT(STAGE_SCALED) | STAGE_BIT(STAGE_CAPPED);
 

@@ -8,8 +8,6 @@
 #include "stage/operand_steps.h"
 #include "stage/projections.h"
 
-#include <string.h>
-
 /* From here on work is worth more than one thread: 2^24 multiply-adds. */
 static const double THREADS_WORK = 0x1p24;
 

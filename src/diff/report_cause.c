@@ -3,7 +3,6 @@
 #include "diff/report.h"
 #include "model/stages.h"
 
-#include <math.h>
 #include <string.h>
 
 enum {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-
 #include "base/wrap.h"
 #include "cli/option_line.h"
 #include "diff/report.h"

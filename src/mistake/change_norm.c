@@ -3,9 +3,6 @@
 #include "mistake/recipe.h"
 #include "stage/operand_steps.h"
 
-#include <math.h>
-#include <string.h>
-
 static bool is_made(const struct norm *norm)
 {
     return norm->kind != NORM_NONE;

@@ -3,8 +3,6 @@
  * other frequencies, in a copy of these. */
 #include "mistake/recipe.h"
 
-#include <string.h>
-
 static const char NO_ROPE[] = "there is no rotation";
 
 enum { BOTH = OF_QUERY | OF_KEY };

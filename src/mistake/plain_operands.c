@@ -8,7 +8,6 @@
 #include "stage/projections.h"
 #include "stage/stage.h"
 
-#include <math.h>
 #include <string.h>
 
 static size_t tokens_of(const struct problem *problem, enum projection_id id)

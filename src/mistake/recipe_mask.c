@@ -3,7 +3,6 @@
 #include "mistake/recipe.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The rules as the recipe moves them, of one item. */
 static struct recipe_mask place(const struct recipe *recipe, size_t item)

@@ -234,10 +234,16 @@ static enum status check_settings(const struct rope_settings *settings, size_t c
     return status == STATUS_OK ? check_list("long", &scaling->long_list, columns, error) : status;
 }
 
+/* In radians. */
+static double angle_of(const struct rope *rope, size_t position, size_t pair)
+{
+    return step(rope->in_double, step(rope->in_double, (double)position) * rope->frequencies[pair]);
+}
+
 static enum status check_angles(const struct rope *rope, size_t highest, struct error *error)
 {
     for (size_t i = 0; i < rope->columns / 2; i++)
-        if (!isfinite(rope_angle(rope, highest, i)))
+        if (!isfinite(angle_of(rope, highest, i)))
             return error_usage(error,
                                "--rope: the angle of position %zu is beyond float%s; expected a larger "
                                "--rope-theta, or larger numbers in --rope-scaling",
@@ -292,16 +298,11 @@ static double rounded(enum dtype dtype, double number)
     return number;
 }
 
-double rope_angle(const struct rope *rope, size_t position, size_t pair)
-{
-    return step(rope->in_double, step(rope->in_double, (double)position) * rope->frequencies[pair]);
-}
-
 struct rope_turn rope_turn(const struct rope *rope, size_t position, size_t pair, enum rope_rounding rounding,
                            enum dtype dtype)
 {
     const struct steps steps = steps_of(rounding, dtype);
-    const double angle = rope_angle(rope, position, pair);
+    const double angle = angle_of(rope, position, pair);
     const double cosine = step(rope->in_double, cos(angle)), sine = step(rope->in_double, sin(angle));
     return (struct rope_turn){
         .angle = angle,

@@ -94,9 +94,6 @@ enum rope_rounding {
     ROPE_ROUNDING_FLOAT,  /* the sum at last; cos, sin, products and sum are float32: OLMo 2, DeepSeek V2 */
 };
 
-/* In radians. */
-double rope_angle(const struct rope *rope, size_t position, size_t pair);
-
 /* One pair at one position: its angle in radians, and cos and sin as a row is rotated by them. */
 struct rope_turn {
     double angle;

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "model/rope.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { SHOWN = 40, KEYS = 11 };

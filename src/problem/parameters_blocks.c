@@ -3,7 +3,6 @@
 #include "problem/taking.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* The file's tensor of that name, which has found its place; or NULL. */
 const struct tensor *taking_find(struct taking *taking, const char *name)

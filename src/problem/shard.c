@@ -6,8 +6,6 @@
 #include "base/version.h"
 #include "model/stages.h"
 
-#include <string.h>
-
 /* What a query costs: the keys that it sees. */
 static double row_work(const struct problem *problem, size_t row)
 {

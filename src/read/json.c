@@ -368,7 +368,7 @@ static enum status check_format(const struct json_reader *reader, const cJSON *r
         !cJSON_IsString(cJSON_GetObjectItemCaseSensitive(root, "attn")))
         return STATUS_OK;
     return error_usage(reader->error,
-                       "%s: a result of format %.0f, and attn " ATTN_VERSION
+                       "%s: a result of format %g, and attn " ATTN_VERSION
                        " reads formats up to %d; read it with the attn that wrote it",
                        reader->source, format->valuedouble, ATTN_FORMAT);
 }

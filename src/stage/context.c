@@ -5,7 +5,6 @@
 #include "stage/softmax.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { MOST_PAIRS = 8, MOST_COLUMNS = 2 * MOST_PAIRS };

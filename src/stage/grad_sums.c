@@ -2,7 +2,6 @@
 /* The gradients that are sums over queries: by key and value, sinks and attn_mask. compute/backward.c makes them. */
 #include "stage/softmax.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char *of_group(const struct problem *problem)

@@ -10,7 +10,6 @@
 #include "stage/stage.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static bool applies(const struct problem *problem)
 {

@@ -13,7 +13,8 @@ static void subtract(const struct problem *problem, const double *scores, double
         dtype_round(problem->rounding.dtype, differences, count);
 }
 
-double softmax_difference(const struct problem *problem, double score, double largest)
+/* A score less the largest one of its row, rounded where the family has it so. */
+static double difference_of(const struct problem *problem, double score, double largest)
 {
     double difference;
     subtract(problem, &score, largest, 1, &difference);
@@ -22,7 +23,7 @@ double softmax_difference(const struct problem *problem, double score, double la
 
 double softmax_of_sink(const struct problem *problem, const struct softmax *softmax)
 {
-    return softmax->sink != NULL ? exp(softmax_difference(problem, *softmax->sink, softmax->largest)) : 0;
+    return softmax->sink != NULL ? exp(difference_of(problem, *softmax->sink, softmax->largest)) : 0;
 }
 
 double softmax_largest(const struct attention_row *row, const double *masked)
@@ -86,7 +87,7 @@ struct softmax softmax_explained(struct explanation *e, struct explain_place pla
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {
     const double score = line->given[0].numbers[line->index];
-    line->given[2] = explain_value((int)e->before, softmax_difference(e->problem, score, line->given[1].value));
+    line->given[2] = explain_value((int)e->before, difference_of(e->problem, score, line->given[1].value));
     return true;
 }
 

@@ -12,9 +12,6 @@ struct softmax {
     const double *sink; /* NULL: none */
 };
 
-/* A score less the largest one of its row, rounded where the family has it so. */
-double softmax_difference(const struct problem *problem, double score, double largest);
-
 /* The largest of a row of masked, (Tk), over the keys that are seen, and its sink; minus infinity: there is none. NaN
  * is larger than all. */
 double softmax_largest(const struct attention_row *row, const double *masked);

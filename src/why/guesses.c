@@ -2,8 +2,6 @@
 /* What is guessed, in which order. */
 #include "why/why.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_FORMS = 4096, FEW_FORMS = 64 };

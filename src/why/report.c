@@ -28,7 +28,7 @@ static bool is_dtype(enum mistake id)
 }
 
 /* What options say, seeds and the like, needs no --mistake. */
-bool why_is_named(const struct why_explanation *explanation, struct mistake_choice choice)
+static bool is_named(const struct why_explanation *explanation, struct mistake_choice choice)
 {
     const struct options *options = explanation->options;
     bool among = MISTAKES[choice.id].slot != MISTAKE_SLOT_DRAW;
@@ -57,7 +57,7 @@ const char *why_command(const struct why_explanation *explanation, char *text)
             before = ",";
         }
     for (size_t i = 0; i < explanation->guess.count; i++)
-        if (why_is_named(explanation, explanation->guess.choices[i])) {
+        if (is_named(explanation, explanation->guess.choices[i])) {
             text_add(&line, "%s%s", between, mistake_text(explanation->guess.choices[i], name));
             between = ",";
         }

@@ -11,9 +11,6 @@ enum { REPORT_COMMAND_BYTES = 4200 };
  * (REPORT_COMMAND_BYTES). Returns text, or NULL where no line is long enough. */
 const char *why_command(const struct why_explanation *explanation, char *text);
 
-/* The mistakes of a guess that --mistake names: those that no other option says. */
-bool why_is_named(const struct why_explanation *explanation, struct mistake_choice choice);
-
 /* Whether nothing was found, but no more than one in ten numbers is off: a slip, more often than a mistake. */
 bool why_is_nearly_right(const struct why *why);
 

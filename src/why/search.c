@@ -65,8 +65,10 @@ static enum status try_chunk(struct why *why, struct batch *batch, const struct 
     return why->error->status;
 }
 
-enum status why_try(struct why *why, const struct trial_base *base, const struct options *options,
-                    const struct why_guesses *guesses, const char *name, struct trial *trials, size_t *tried)
+/* Tries guesses on a base until the budget ends, *tried of them; trials (guesses.count) written where it is not NULL.
+ * Those that agree become explanations with these options. */
+static enum status try_guesses(struct why *why, const struct trial_base *base, const struct options *options,
+                               const struct why_guesses *guesses, const char *name, struct trial *trials, size_t *tried)
 {
     struct batch *batch = arena_allocate(why->arena, 1, sizeof *batch, why->error);
     const double work = trial_work(base);
@@ -109,7 +111,7 @@ static enum status try_singles(struct why *why, const struct trial_base *base)
         return why->error->status;
     struct trial *trials = arena_allocate(why->arena, singles.count, sizeof *trials, why->error);
     size_t tried = 0;
-    if (trials == NULL || why_try(why, base, why->options, &singles, "one mistake", trials, &tried) != STATUS_OK)
+    if (trials == NULL || try_guesses(why, base, why->options, &singles, "one mistake", trials, &tried) != STATUS_OK)
         return why->error->status;
     note_hidden(why, &singles, trials, tried);
     for (size_t i = 0; i < tried; i++)
@@ -143,7 +145,7 @@ static enum status try_pairs(struct why *why, const struct trial_base *base)
     struct why_guesses singles, pairs;
     size_t tried = 0;
     if (list_possible(why, &singles) || why_pairs(why, &singles, &pairs) ||
-        why_try(why, base, why->options, &pairs, "two mistakes", NULL, &tried))
+        try_guesses(why, base, why->options, &pairs, "two mistakes", NULL, &tried))
         return why->error->status;
     why->budget.pairs += tried;
     why->budget.pairs_left = pairs.count - tried;

@@ -2,7 +2,6 @@
 /* What agrees becomes an explanation, and how many guesses a table can tell apart. */
 #include "why/why.h"
 
-#include "model/stages.h"
 #include "why/fit.h"
 
 #include <math.h>

@@ -101,11 +101,6 @@ struct why_guesses {
 enum status why_singles(const struct why *why, const struct problem *problem, bool common, struct why_guesses *guesses);
 enum status why_pairs(const struct why *why, const struct why_guesses *singles, struct why_guesses *pairs);
 
-/* In search.c: tries guesses on a base until the budget ends; trials (guesses.count) written where it is not NULL;
- * returns how many were tried. Those that agree become explanations with these options. */
-enum status why_try(struct why *why, const struct trial_base *base, const struct options *options,
-                    const struct why_guesses *guesses, const char *name, struct trial *trials, size_t *tried);
-
 /* In draws.c: whether the tables have numbers enough to tell so many guesses apart; else notes it in why->untold. Where
  * no table stands anywhere yet, `bits` is 0 and nothing is told. */
 bool why_can_tell(struct why *why, enum why_kind kind);

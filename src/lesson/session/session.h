@@ -4,7 +4,6 @@
 #define ATTN_LESSON_SESSION_SESSION_H
 
 #include "base/output.h"
-#include "lesson/lessons.h"
 
 /* Goes through lesson `first`, from 1, and the next ones as long as the reader wants; 0: the introduction before the
  * first. Reads standard input. Where that is a script that ends, or the output is no terminal, shows the lesson to

@@ -163,7 +163,8 @@ void show_lines(const struct show *show, const char *lines, size_t indent)
     }
 }
 
-void show_command(const struct show *show, const char *command)
+/* A command after "$ ", its further lines below. */
+static void show_command(const struct show *show, const char *command)
 {
     struct filling filling = begin_filling(show, 0);
     change_style(&filling, LESSON_BOLD);

@@ -33,7 +33,4 @@ void show_part(const struct show *show, const struct lesson_part *part);
 size_t show_part_lines(const struct show *show, const struct lesson_part *part);
 size_t show_printed_lines(const char *printed);
 
-/* A command after "$ ", its further lines below. */
-void show_command(const struct show *show, const char *command);
-
 #endif
