@@ -221,6 +221,16 @@ static bool is_long_option(const struct options *options, const struct option *l
     return hint[0] == '\0' || options_meant(name) == (enum option_id)(found->val - FIRST_LONG);
 }
 
+/* An option that is none, where another command has the one that was meant. */
+static enum status refuse_meant(const struct options *options, const char *word, enum option_id meant,
+                                struct error *error)
+{
+    char refusal[sizeof error->message];
+    refuse(options, meant, error);
+    strcpy(refusal, error->message);
+    return error_usage(error, "unknown option '%s'; %s", word, refusal);
+}
+
 static enum status unknown_option(const struct options *options, const char *word, struct error *error)
 {
     const char *names[OPTION_COUNT];
@@ -237,7 +247,7 @@ static enum status unknown_option(const struct options *options, const char *wor
     if (hint[0] != '\0')
         return error_usage(error, "unknown option '%s'%s", name, hint);
     if (options_meant(bare) != OPTION_COUNT)
-        return refuse(options, options_meant(bare), error);
+        return refuse_meant(options, name, options_meant(bare), error);
     describe_longs(options->command, longs);
     if (is_long)
         find_long(longs, name, &count);
@@ -250,10 +260,12 @@ static enum status unknown_option(const struct options *options, const char *wor
         return error_usage(error, "%s is short for several options: type %s", name, list);
     for (int id = 0; id < OPTION_COUNT; id++)
         names[id] = takes(options->command, (enum option_id)id) ? OPTIONS[id].name : NULL;
-    const bool known = suggest_word(bare, names, OPTION_COUNT) != NULL;
-    for (int id = 0; id < OPTION_COUNT && !known; id++) /* near to no option of this command: of any */
-        names[id] = OPTIONS[id].name;
     suggest_hint(hint, sizeof hint, "--", bare, names, OPTION_COUNT);
+    for (int id = 0; id < OPTION_COUNT; id++)
+        names[id] = OPTIONS[id].name;
+    const char *nearest = hint[0] == '\0' ? suggest_word(bare, names, OPTION_COUNT) : NULL;
+    if (nearest != NULL)
+        return refuse_meant(options, name, options_find(nearest, strlen(nearest)), error);
     if (hint[0] == '\0')
         snprintf(hint, sizeof hint, "; attn %s --help lists the options", command_name(options->command));
     return error_usage(error, "unknown option '%s'%s", name, hint);
