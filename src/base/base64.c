@@ -3,7 +3,6 @@
 
 enum { GROUP = 3, CHUNK = 3 * 256 };
 
-/* Three bytes -> four letters. */
 static void encode(const unsigned char *bytes, char *letters)
 {
     static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -13,7 +12,7 @@ static void encode(const unsigned char *bytes, char *letters)
     letters[3] = LETTERS[bytes[2] & 63];
 }
 
-/* Whole groups alone. */
+/* Bytes that do not fill a group of three are left out. */
 static void write_groups(struct output *output, const unsigned char *bytes, size_t length)
 {
     char letters[CHUNK / GROUP * 4];
@@ -25,7 +24,7 @@ static void write_groups(struct output *output, const unsigned char *bytes, size
     }
 }
 
-/* One byte more; the third one makes a group. */
+/* Adds one byte; the third one completes a group. */
 static void take(struct base64 *base64, unsigned char byte)
 {
     base64->waiting[base64->count] = byte;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes as text of 64 letters (RFC 4648, section 4), written as they come. */
+/* Writes bytes as text of 64 letters (RFC 4648, section 4), piece by piece. */
 #ifndef ATTN_BASE_BASE64_H
 #define ATTN_BASE_BASE64_H
 
@@ -12,10 +12,10 @@ struct base64 {
     size_t count;             /* how many there are, below 3 */
 };
 
-/* Adds bytes; a failure to write is output_close's to tell. */
+/* Adds bytes; output_close reports a failure to write. */
 void base64_add(struct base64 *base64, const unsigned char *bytes, size_t length);
 
-/* Writes what is waiting, filled up with '='. */
+/* Writes the waiting bytes, padded with '='. */
 void base64_end(struct base64 *base64);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choices: a list of rows makes an enum and the words that an option has for its values.
+/* Choices: a list of rows makes an enum and an option's words for its values.
  *
  *     #define ALIGNMENTS(ROW) ROW(ALIGN_TOP_LEFT, "top-left") ROW(ALIGN_BOTTOM_RIGHT, "bottom-right")
  *     enum align { ALIGNMENTS(CHOICE_ID) };

@@ -2,7 +2,7 @@
 /* The shortest decimal, found directly: Raffaello Giulietti's Schubfach algorithm ("The Schubfach way to render
  * doubles"), with powers of ten of 128 bits (decimal_powers.h).
  *
- * A number is c * 2^q with integers c and q. What reads back as this number is the interval between the midpoints to
+ * A number is c * 2^q with integers c and q. The decimals that read back as this number lie between the midpoints to
  * its two neighbours: from (c - 1/2) 2^q to (c + 1/2) 2^q; but from (c - 1/4) 2^q where c is a power of two, since the
  * numbers below lie twice as dense there. Ties read as even, so the two ends belong to the interval where c is even.
  *
@@ -12,9 +12,8 @@
  * has no fewer digits than 9; but where both lie in the interval of a float or double, 10 is the nearer one.)
  *
  * The number, the ends, the candidates and the middle between two candidates are compared in units of 10^k / 4. In
- * these the candidates and the middle are even integers. So whatever lies between two even integers can be replaced by
- * the odd one between them: every comparison with an even integer stays what it was. See scale().
- */
+ * these the candidates and the middle are even integers. So the odd integer can replace any number between two even
+ * ones: no comparison with an even integer changes. See scale(). */
 #include "base/decimal.h"
 
 #include "base/decimal_powers.h"
@@ -100,7 +99,7 @@ static struct decimal shortest_decimal(uint64_t c, int q, bool dense_below)
     return (struct decimal){below + above, k};
 }
 
-/* So that they end there. Returns where they begin. */
+/* Writes digits that end at `end`; returns where they begin. */
 static char *write_digits_before(char *end, uint64_t digits)
 {
     do
@@ -109,7 +108,7 @@ static char *write_digits_before(char *end, uint64_t digits)
     return end;
 }
 
-/* The point stands after so many of the digits, or so many places before them where it is negative. */
+/* The point follows `point` digits; where `point` is negative, that many zeros follow it before the digits. */
 static size_t write_plain(const char *digits, size_t count, int point, char *text)
 {
     if (point <= 0) {
@@ -178,7 +177,7 @@ size_t decimal_from_bits(bool negative, uint64_t magnitude, int fraction_bits, i
     return length;
 }
 
-/* Of all floats one has a shortest decimal that a reader with doubles takes for another float: the double nearest to
+/* One float has a shortest decimal that a reader with doubles takes for another float: the double nearest to
  * 7.038531e-26 is the very middle between this float and the next, which is even. One digit more tells it apart. (All
  * 2^31 magnitudes were tried; see the test.) */
 enum { DOUBLY_ROUNDED = 0x15ae43fd };

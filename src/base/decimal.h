@@ -3,8 +3,8 @@
  *
  * Of the decimals that round to the number (nearest, ties to even), the one with the fewest significant digits; of
  * several with as many digits, the nearest to the number. A float's also reads back through a double, as readers of
- * JSON take it. Written as JSON writes numbers: plain between 1e-5 and 1e16 ("0.1", "3", "-0", "120000"), else with an
- * exponent ("1.5e-7", "1e+20"). */
+ * JSON take it. The text is as in JSON: plain between 1e-5 and 1e16 ("0.1", "3", "-0", "120000"), else with an exponent
+ * ("1.5e-7", "1e+20"). */
 #ifndef ATTN_BASE_DECIMAL_H
 #define ATTN_BASE_DECIMAL_H
 
@@ -25,12 +25,12 @@ static inline const char *decimal_text(double number, char *text)
     return text;
 }
 
-/* The same for a number of few bits: its sign, the biased exponent and the fraction as they follow each other, and the
- * power of two that is its smallest number. */
+/* The same for a number of few bits: its sign; biased exponent and fraction as one integer; and the power of two of its
+ * smallest number. */
 size_t decimal_from_bits(bool negative, uint64_t magnitude, int fraction_bits, int lowest_exponent, char *text);
 
-/* The other way: whether text[0 .. length) is a decimal number and nothing else; then *number is the nearest double, or
- * infinite. A NUL or a byte that no number has stands behind it. */
+/* Whether text[0 .. length) is a decimal number and nothing else; then *number is the nearest double, or infinite. A
+ * NUL, or a byte that no number contains, must follow it. */
 bool decimal_to_double(const char *text, size_t length, double *number);
 
 #endif

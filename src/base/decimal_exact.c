@@ -8,8 +8,8 @@ enum {
     LIMB_DIGITS = 9,
     LIMB = 1000000000,
     POINT = DECIMAL_EXACT_LIMBS / 2,
-    PLACES = DECIMAL_EXACT_LIMBS * LIMB_DIGITS, /* digits that are kept */
-    BEHIND_POINT = POINT * LIMB_DIGITS,         /* those of them behind the point */
+    PLACES = DECIMAL_EXACT_LIMBS * LIMB_DIGITS, /* digits of a number */
+    BEHIND_POINT = POINT * LIMB_DIGITS,         /* those after the point */
 };
 
 void decimal_exact_clear(struct decimal_exact *number)
@@ -63,7 +63,7 @@ static void add_digit(struct decimal_exact *number, int digit, long power)
     number->limbs[limb] += value;
 }
 
-/* The power of ten behind the e, or one beyond all places where it is larger still. */
+/* The power of ten after the e, at most 4 PLACES in magnitude, which is beyond all limbs. */
 static long read_exponent(const char *text)
 {
     const long exponent = strtol(text, NULL, 10), most = 4L * PLACES;
@@ -96,7 +96,7 @@ void decimal_exact_add(struct decimal_exact *sum, const struct decimal_exact *nu
     settle(sum);
 }
 
-/* Limbs that are 0 at either end say nothing. */
+/* *first .. *end: the limbs without zeros at either end. */
 static void trim(const struct decimal_exact *number, size_t *first, size_t *end)
 {
     *first = number->first;
@@ -128,7 +128,7 @@ void decimal_exact_multiply(const struct decimal_exact *a, const struct decimal_
     }
 }
 
-/* No smaller limbs together weigh as much as 1 of a larger one, so 0 has none but 0. */
+/* All smaller limbs together weigh less than 1 in a larger one, so a difference of 0 has only limbs of 0. */
 bool decimal_exact_equal(const struct decimal_exact *a, const struct decimal_exact *b)
 {
     struct decimal_exact difference = *a;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Decimals as they stand on a page, added and multiplied to the last digit.
+/* Printed decimals, added and multiplied to the last digit.
  *
- * A number is read from its printed text, fixed or with an exponent, and kept as a fixed-point integer with digits from
- * 10^-684 to 10^683: enough for the product of any two printed doubles and for long sums of them. So whether what is
- * printed adds up is decided on the digits that a reader sees, and never by a binary fraction near to them. A number
- * that has other digits is lost. */
+ * decimal_exact_read turns a printed text, fixed or with an exponent, into a fixed-point integer with digits from
+ * 10^-684 to 10^683: enough for the product of any two printed doubles and for long sums of them. So the digits that a
+ * reader sees decide whether a sum is right, not a binary fraction near them. A number that needs other digits is
+ * lost. */
 #ifndef ATTN_BASE_DECIMAL_EXACT_H
 #define ATTN_BASE_DECIMAL_EXACT_H
 
@@ -18,11 +18,10 @@ enum { DECIMAL_EXACT_LIMBS = 152 };
  * magnitude and has a sign of its own. {0} is 0. */
 struct decimal_exact {
     size_t first, end;
-    bool lost; /* it has digits that no limb holds: it is not known, and neither is what is made of it */
+    bool lost; /* it has digits that no limb holds: it is unknown, and so is any result made from it */
     int64_t limbs[DECIMAL_EXACT_LIMBS];
 };
 
-/* The number becomes 0. */
 void decimal_exact_clear(struct decimal_exact *number);
 
 /* Reads "-1.25", "3" or "1.5e-07" into *number. False where the text is no such decimal: "nan", "-inf". */

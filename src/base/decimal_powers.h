@@ -15,7 +15,7 @@ struct decimal_power {
     uint64_t high, low;
 };
 
-/* 10^n stands at n - DECIMAL_LOWEST_POWER. */
+/* 10^n is at index n - DECIMAL_LOWEST_POWER. */
 extern const struct decimal_power DECIMAL_POWERS[DECIMAL_HIGHEST_POWER - DECIMAL_LOWEST_POWER + 1];
 
 /* floor(n log2(10)) - 127, exact for these n. (The shift of a negative number is arithmetic wherever gcc and clang

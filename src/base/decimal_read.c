@@ -4,9 +4,9 @@
  * The product is exact but for the power, which lies too high by at most one unit. So 128 bits of the product are known
  * to two units, and rounding them to a double is right unless these two reach down across the middle between two
  * doubles: where the decimal is that middle, or as good as that. (Daniel Lemire, "Number Parsing at a Gigabyte per
- * Second", does the same with a power that lies too low.) That, and all else that is rare, is left to the C library:
- * more than 19 digits, what overflows, and powers that are not in the table; with those that are, nothing is too small
- * for a double with all its bits. */
+ * Second", does the same with a power that lies too low.) The C library takes these and other rare cases: more than 19
+ * digits, overflow, and powers outside the table; with the powers in it, no result is too small for a double with all
+ * its bits. */
 #include "base/decimal.h"
 
 #include "base/decimal_powers.h"
@@ -21,10 +21,10 @@ enum {
     FRACTION_BITS = 52,
     DROPPED_BITS = 64 - FRACTION_BITS - 1, /* of the upper half of a product */
     EXPONENT_BIAS = 1075,                  /* of a double as a whole number times a power of two */
-    HIGHEST_EXPONENT = 2046,               /* biased; what is rounded beyond it is infinite */
+    HIGHEST_EXPONENT = 2046,               /* biased; beyond it a result is infinite */
 };
 
-/* Puts digits behind those of *value, which keeps MOST_DIGITS behind zeros. Returns what follows them. */
+/* Appends digits to *value, which keeps MOST_DIGITS after leading zeros. Returns what follows them. */
 static const char *read_digits(const char *at, uint64_t *value)
 {
     for (; text_is_digit(*at); at++)
@@ -32,7 +32,7 @@ static const char *read_digits(const char *at, uint64_t *value)
     return at;
 }
 
-/* What stands behind an 'e', added to *exponent. NULL where that is no exponent, or a very long one. */
+/* Adds the number after an 'e' to *exponent. NULL where that is no exponent, or a very long one. */
 static const char *read_exponent(const char *at, int *exponent)
 {
     const bool negative = *at == '-';
@@ -46,7 +46,7 @@ static const char *read_exponent(const char *at, int *exponent)
     return value <= MOST_EXPONENT ? at : NULL;
 }
 
-/* The double nearest to value * 10^exponent, where value is not 0. False where that is not told here. */
+/* The double nearest to value * 10^exponent, where value is not 0. False where the 128 bits do not decide. */
 static bool scale(uint64_t value, int exponent, uint64_t *bits)
 {
     if (exponent < DECIMAL_LOWEST_POWER || exponent > DECIMAL_HIGHEST_POWER)
@@ -74,7 +74,7 @@ static bool scale(uint64_t value, int exponent, uint64_t *bits)
     return true;
 }
 
-/* False where it is not of the usual form, or is not told here. */
+/* False where the text has another form, or scale does not decide. */
 static bool read_usual(const char *text, size_t length, double *number)
 {
     int exponent = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What went wrong, in words for a person and as the exit status.
+/* An error: a message for a person, and the exit status.
  *
  * A function that can fail returns an enum status and fills a struct error; the caller passes both on unchanged.
  * Only main prints the error and ends the process.
  *
- * A message names the file, the place and what was expected: "inputs.json: W_key: row 2 has 3 numbers, expected 2
- * (as row 1)". It is one line without "attn: " and without a newline; what does not fit is cut. Text from a file or
- * from the command line may be put into it as it is: error_print masks what would act on a terminal. */
+ * A message names the file, the place and what was expected: "inputs.json: W_key: row 2 has 3 numbers, expected 2 (as
+ * row 1)". It is one line without "attn: " and without a newline, cut to fit. It may contain text from a file or the
+ * command line as it is: error_print masks characters that would act on a terminal. */
 #ifndef ATTN_BASE_ERROR_H
 #define ATTN_BASE_ERROR_H
 
@@ -22,10 +22,10 @@ enum status {
 
 struct error {
     enum status status;
-    bool quiet;  /* nothing is to be printed: the reader of a pipe has gone */
-    bool memory; /* memory is short: what is tried next would fail, too */
+    bool quiet;  /* print nothing: the reader of a pipe has gone */
+    bool memory; /* memory is short: a next attempt would fail too */
     char message[1024];
-    char detail[1024]; /* printed as it is beneath the message: an excerpt with its caret, lines end in '\n'; or "" */
+    char detail[1024]; /* lines printed below the message: an excerpt with its caret; or "" */
 };
 
 /* Bad input or usage: sets status and message, returns STATUS_USAGE. */
@@ -35,10 +35,10 @@ enum status error_usage(struct error *error, const char *format, ...) __attribut
  * returns STATUS_SYSTEM. */
 enum status error_system(struct error *error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Nothing can be made in the directory of that path: error_system, which names the directory. */
+/* error_system for a file that cannot be created: the message names the directory of `path`. */
 enum status error_directory(struct error *error, int code, const char *path);
 
-/* Ends with that status and no message: what there is to say has been said. Returns the status. */
+/* Sets the status without a message, where the user already has one. Returns the status. */
 enum status error_quietly(struct error *error, enum status status);
 
 /* "attn: " and the message on one line, then the detail. Nothing where the error is quiet. */

@@ -14,7 +14,7 @@
 
 enum { MODE_BITS = 07777 };
 
-/* A folder or a file that was made in it. */
+/* A folder or a file in it. */
 struct folder_made {
     struct folder_made *older;
     const char *path;
@@ -50,7 +50,7 @@ static enum status refused(const struct folder *folder, int code, const char *wh
     return error_system(folder->error, code, "%s: %s", SHOWN_PATH(folder->target), what);
 }
 
-/* Nothing, or an empty folder, is there; what that one allows stays. */
+/* The target may be missing, or an empty folder, whose permissions are kept. */
 static enum status check_target(struct folder *folder)
 {
     struct stat there;
@@ -98,7 +98,7 @@ enum status folder_open(struct folder *folder, const char *target, struct arena 
     return error_directory(error, code, folder->target);
 }
 
-/* The path of what is about to be made, noted down before it is: to remove it takes no memory. */
+/* Notes a path before the file or folder is created, so that removing it needs no memory. */
 static const char *note(struct folder *folder, const char *name, bool is_folder)
 {
     struct folder_made *made = arena_allocate(folder->arena, 1, sizeof *made, folder->error);
@@ -156,7 +156,7 @@ void folder_abandon(struct folder *folder)
     sigprocmask(SIG_SETMASK, &folder->before, NULL);
 }
 
-/* As mkdir would have made it: what its parent hands down, such as a group, is in what it has now. */
+/* The mode that mkdir would have given it; bits inherited from the parent, such as setgid, are in the present mode. */
 static mode_t mode_of_new(const struct folder *folder)
 {
     struct stat made;

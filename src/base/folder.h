@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A folder of files that appears whole or not at all.
  *
- * It is made beside its target, as .attn.XXXXXX, and gets that name at the end. Until then signals that end a program
- * wait: folder_file sees them, and folder_abandon removes all before they come through. SIGKILL alone leaves something
- * behind. What folder_open has made ends in one folder_close or one folder_abandon. */
+ * folder_open creates it next to its target, as .attn.XXXXXX, and folder_close renames it. Until then signals that end
+ * a program wait: folder_file notices them, and folder_abandon removes all files before it lets them through. Only
+ * SIGKILL leaves files behind. The caller ends each folder_open with one folder_close or one folder_abandon. */
 #ifndef ATTN_BASE_FOLDER_H
 #define ATTN_BASE_FOLDER_H
 
@@ -14,26 +14,26 @@
 #include <sys/types.h>
 
 struct folder {
-    const char *target;         /* as messages have it */
-    char *made;                 /* its name before that */
-    struct folder_made *newest; /* what is in it, the last one first */
-    mode_t mode;                /* of an empty folder that is there; 0: none is */
-    sigset_t before;            /* the signals that waited before */
+    const char *target;         /* as messages show it */
+    char *made;                 /* the temporary name */
+    struct folder_made *newest; /* its files and folders, the last one first */
+    mode_t mode;                /* of an existing empty folder; 0: there is none */
+    sigset_t before;            /* the signal mask to restore */
     struct arena *arena;
     struct error *error;
 };
 
-/* Makes it. STATUS_USAGE where the target is there, unless it is an empty folder; STATUS_SYSTEM where the system
+/* Creates it. STATUS_USAGE where the target exists, unless it is an empty folder; STATUS_SYSTEM where the system
  * refuses. */
 enum status folder_open(struct folder *folder, const char *target, struct arena *arena, struct error *error);
 
-/* Makes a folder in it. STATUS_SYSTEM where the system refuses. */
+/* Creates a folder in it. STATUS_SYSTEM where the system refuses. */
 enum status folder_within(struct folder *folder, const char *name);
 
 /* Writes a file into it: "edge-16/query.npy". STATUS_SYSTEM where that fails, or a signal waits. */
 enum status folder_file(struct folder *folder, const char *name, const char *bytes, size_t length);
 
-/* Gives it its name; where that fails it is removed. */
+/* Renames it to its target, or removes it where that fails. */
 enum status folder_close(struct folder *folder);
 
 /* Removes it with all that is in it. */
@@ -42,8 +42,8 @@ void folder_abandon(struct folder *folder);
 /* "DIR/NAME", in the arena; NULL where memory is short. */
 char *folder_path(const char *folder, const char *name, struct arena *arena, struct error *error);
 
-/* Whether a file found in a folder ends: opening a pipe that nobody writes to would wait for ever. STATUS_USAGE where
- * it is a pipe, a socket or a device. Opening what is missing or is a folder says so. */
+/* STATUS_USAGE where a file found in a folder is a pipe, a socket or a device: opening a pipe that nobody writes to
+ * would wait for ever. A missing file and a folder pass; opening them reports the error. */
 enum status folder_check_file(const char *path, struct error *error);
 
 /* The names in a folder but . and .., in order, into *names (the arena's). STATUS_SYSTEM where it cannot be read. */

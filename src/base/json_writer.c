@@ -67,7 +67,7 @@ void json_open(struct json *json, const char *key, char bracket)
 void json_begin(struct json *json)
 {
     const bool lines = json->lines;
-    json->lines = false; /* both stand in the first */
+    json->lines = false; /* "attn" and "format" share the first line */
     json_open(json, NULL, '{');
     json_text(json, "attn", ATTN_VERSION);
     json_size(json, "format", ATTN_FORMAT);

@@ -15,8 +15,8 @@ static double power(double exponent)
 }
 
 /* Arguments numerators[i] / denominator. Of exp, log and tanh they are some of those at which the variants of glibc
- * 2.36 with FMA and without differ: the result lies so near to the middle between two doubles that each way to compute
- * it decides anew. Those of the others are n / 65536 whose result lies nearest to such a middle. */
+ * 2.36 with FMA and without differ: the result lies so near to the middle between two doubles that each implementation
+ * rounds it its own way. Those of the others are n / 65536 whose result lies nearest to such a middle. */
 static const struct row {
     unsigned bit;
     double (*function)(double);

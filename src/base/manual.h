@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the help says of a command, before its options. */
+/* The help of a command, before its options. */
 #ifndef ATTN_BASE_MANUAL_H
 #define ATTN_BASE_MANUAL_H
 
@@ -11,11 +11,11 @@ struct manual_example {
 
 struct manual {
     const char *summary;     /* in a line, among the commands */
-    const char *usage;       /* "attn self [options] [FILE]"; MECHANISM stands for all that the command may name */
+    const char *usage;       /* "attn self [options] [FILE]"; MECHANISM: all that the command may name */
     const char *description; /* in a sentence or two */
     struct manual_example examples[MANUAL_EXAMPLES];
-    const char *stages; /* of a mechanism: those that it has in its order, and which option brings others; or NULL */
-    const char *page;   /* of the manual, beside attn(1); or NULL */
+    const char *stages; /* of a mechanism: its stages in order, and which options add others; or NULL */
+    const char *page;   /* of the manual, besides attn(1); or NULL */
 };
 
 #endif

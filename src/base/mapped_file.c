@@ -14,7 +14,7 @@
 
 enum { REMEMBERED = 64, MESSAGE_BYTES = 4 * TEXT_PATH_BYTES + 64 };
 
-/* The latest mappings, for the signal handler alone; `count` of them there were in all. */
+/* The latest mappings, for the signal handler alone; `count` counts all there ever were. */
 static struct {
     const char *bytes;
     size_t length;
@@ -33,7 +33,7 @@ static const char *find_message(const char *address)
     return NULL;
 }
 
-/* Bytes of a mapping that the file no longer has. Any other SIGBUS is as if this handler had not been. */
+/* Bytes of a mapping that the file no longer has. Any other SIGBUS gets its default action. */
 static void tell(int signal_number, siginfo_t *info, void *context)
 {
     (void)context;

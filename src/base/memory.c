@@ -10,21 +10,21 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* With 0 every allocation is a block of its own, with not a byte behind it: then a sanitizer sees each of them. */
+/* With 0 every allocation is a block by itself without a spare byte, so that a sanitizer checks each. */
 #ifndef ARENA_BLOCK_BYTES
 #define ARENA_BLOCK_BYTES (1 << 16)
 #endif
 
 static const size_t BLOCK_BYTES = ARENA_BLOCK_BYTES;
 
-/* The system clears memory page by page as it is first used, and large pages three times as fast: a block of so many
- * bytes and more lies on their boundaries. */
+/* The system clears memory page by page on first use, and large pages three times as fast: blocks of at least this many
+ * bytes are aligned to them. */
 enum { LARGE_PAGE = 1 << 21 };
 
 struct arena_block {
     struct arena_block *older;
     size_t used, size; /* bytes of the payload, which follows; used is aligned, and may be beyond size */
-    size_t mapped;     /* bytes of a mapping that it is all of; 0: it came from malloc */
+    size_t mapped;     /* bytes of the mapping that holds this block; 0: it came from malloc */
     max_align_t payload[];
 };
 
@@ -86,7 +86,7 @@ static struct arena_block *add_block(struct arena *arena, size_t size)
     return block;
 }
 
-/* A large block goes behind the newest one, whose rest stays in use. */
+/* A large block follows the newest one in the list, so that the rest of the newest stays in use. */
 static struct arena_block *block_for(struct arena *arena, size_t bytes)
 {
     struct arena_block *block = arena->newest;
@@ -158,7 +158,7 @@ void arena_free(struct arena *arena)
     }
 }
 
-/* The limit of the control group that the process sees, in bytes; infinite where there is none. */
+/* The limit of the process's control group in bytes; infinite where there is none. */
 static double group_limit(void)
 {
     double limit = INFINITY;

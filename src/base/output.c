@@ -27,9 +27,9 @@ enum {
 
 /* The unfinished file, for the signal handler alone; set while the signals are blocked. */
 static const char *volatile unfinished;
-static struct sigaction cut_short; /* what SIGBUS did before */
+static struct sigaction cut_short; /* the previous action of SIGBUS */
 
-/* When this returns, the signal comes again and does what it did before. That of a mapping comes by itself. */
+/* When this returns, the signal is raised again with its previous action. The SIGBUS of a mapping recurs by itself. */
 static void remove_unfinished(int signal_number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -41,7 +41,7 @@ static void remove_unfinished(int signal_number, siginfo_t *info, void *context)
         raise(signal_number);
 }
 
-/* A signal that was ignored from the start, as under nohup, stays ignored. */
+/* A signal that was ignored at the start, as under nohup, stays ignored. */
 static void watch_signals(void)
 {
     struct sigaction action = {.sa_sigaction = remove_unfinished, .sa_flags = SA_SIGINFO | (int)SA_RESETHAND};
@@ -67,8 +67,8 @@ static void fail(struct output *output, int code)
     error_system(output->error, code, "%s: cannot write", output->name);
 }
 
-/* The open descriptor that the path names, or that its links lead to: /dev/stdout, /dev/fd/3; -1 where it is a file. It
- * is written where it stands: opened again it would begin at the start of what it leads to. */
+/* The open descriptor that the path names, or that its links lead to: /dev/stdout, /dev/fd/3; -1 where it is a file.
+ * attn writes to the descriptor itself: opened again, the file would start at offset 0. */
 static int descriptor_of(const char *path)
 {
     static const char *const NAMES[][2] = {{"/dev/stdout", "1"}, {"/dev/stderr", "2"}};
@@ -85,7 +85,7 @@ static int descriptor_of(const char *path)
     return (int)strtol(digits, NULL, 10);
 }
 
-/* The path that the links lead to, whether or not it is there. */
+/* The path that the links lead to, whether or not it exists. */
 static const char *follow_links(struct output *output, const char *path, struct arena *arena)
 {
     char link[PATH_MAX];
@@ -118,8 +118,8 @@ static mode_t usual_mode(void)
     return (mode_t)(0666 & ~mask);
 }
 
-/* Gives the new file the owner, the group and the permissions of the one that it replaces. Where the group cannot be
- * kept, the new group gets no more rights than everybody has. */
+/* Gives the new file the owner, the group and the permissions of the one that it replaces. Where the system refuses the
+ * group, the new group gets no more rights than everybody. */
 static bool take_permissions(int file, const struct stat *replaced)
 {
     mode_t mode = replaced->st_mode & 0777;
@@ -168,7 +168,7 @@ static enum status open_named(struct output *output)
     return error_directory(output->error, code, output->target);
 }
 
-/* Makes the file beside its target: a new one, or with the permissions of the one that it replaces. */
+/* Creates the file next to its target, with the permissions of the one that it replaces, if any. */
 static enum status open_beside(struct output *output, const struct stat *replaced, struct arena *arena)
 {
     static const char NAME[] = ".attn.XXXXXX";
@@ -256,7 +256,7 @@ enum status output_open(struct output *output, const char *path, struct arena *a
     return open_beside(output, exists ? &there : NULL, arena);
 }
 
-/* What is at the path, or at standard input for "-"; *exists where there is something. */
+/* *there describes the file at the path, or standard input for "-"; *exists is false where there is none. */
 static enum status look_at(const char *path, struct stat *there, bool *exists, struct error *error)
 {
     const bool is_input = strcmp(path, "-") == 0;
@@ -281,7 +281,7 @@ enum status output_replaces(const char *path, const char *file, bool *replaces, 
     return STATUS_OK;
 }
 
-/* Moves what is in the buffer to the text, which always has room for a NUL. */
+/* Moves the buffer into the text, which always has room for a NUL. */
 static void collect(struct output *output)
 {
     const size_t needed = output->length + output->used + 1;
@@ -334,8 +334,8 @@ void output_expect(struct output *output, size_t length)
         fail(output, errno);
 }
 
-/* What stands for the bytes where only ASCII is written: `taken` of them; NULL where they stay. All take the columns of
- * the mark, but for an ellipsis between words. */
+/* The ASCII text that replaces the next *taken bytes; NULL where they stay. It is as wide as the mark, except for an
+ * ellipsis between words. */
 static const char *in_ascii(const char *bytes, size_t length, bool begins_word, size_t *taken)
 {
     static const struct {
@@ -462,7 +462,7 @@ void output_abandon(struct output *output)
     output->failed = true;
 }
 
-/* Writes a number into the last letters of the temporary name: most likely no file is called so. */
+/* Writes a number into the last letters of the temporary name. */
 static void number_name(char *name, uint32_t number)
 {
     for (char *letter = name + strlen(name) - LETTERS; *letter != '\0'; letter++, number /= 26)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a result goes: standard output, or a file that appears whole or not at all.
  *
- * A file is written in the folder of its target and put in its place at the end. It keeps owner, group and permissions
- * of the file that was there, and a symbolic link is followed. Until then it has no name, so that whatever ends the
- * program leaves nothing behind; one that replaces another has a name of its own, .attn.XXXXXX, for the moment between
- * two calls. Where the file system has no files without a name it is called so from the start: a signal removes it and
- * then ends the program as that signal does; so does an input that is cut short, see mapped_file.h.
+ * attn writes a file in the folder of its target and moves it into place at the end. It follows a symbolic link, and
+ * keeps owner, group and permissions of the file that it replaces. Until then the file has no name, so that nothing is
+ * left behind however the program ends; one that replaces another is called .attn.XXXXXX for the moment between two
+ * calls. Where the file system lacks files without a name, it has that name from the start: a signal handler removes it
+ * and lets the signal end the program; so does a truncated input, see mapped_file.h.
  *
- * A target that is no regular file (a device, a FIFO) is written in place, and /dev/stdout or /dev/fd/N goes on where
- * that descriptor stands. */
+ * attn writes a target that is no regular file (a device, a FIFO) in place, and continues /dev/stdout or /dev/fd/N at
+ * the position of that descriptor. */
 #ifndef ATTN_BASE_OUTPUT_H
 #define ATTN_BASE_OUTPUT_H
 
@@ -20,72 +20,70 @@ enum { OUTPUT_BUFFER_BYTES = 1 << 16 };
 struct output {
     int file;
     char name[TEXT_PATH_BYTES]; /* for messages */
-    const char *target;         /* where the finished file goes; NULL where it is written in place */
-    char *temporary;            /* its name before that */
-    int unnamed;                /* another descriptor of a file that has no name yet; -1 where it is `temporary` */
+    const char *target;         /* path of the finished file; NULL where it is written in place */
+    char *temporary;            /* its temporary name */
+    int unnamed;                /* a second descriptor of a file without a name; -1 where its name is `temporary` */
     size_t used;
-    struct arena *arena; /* of the text that is collected instead; NULL where bytes go to the file */
-    char *text;          /* what is collected so far */
+    struct arena *arena; /* for a text collected in memory; NULL where bytes go to the file */
+    char *text;          /* the text so far */
     size_t length, room; /* of text */
-    bool ascii;          /* marks that attn draws are written in ASCII; false where it was opened */
-    bool failed;         /* error holds why; what follows is thrown away */
+    bool ascii;          /* write the marks that attn draws in ASCII; false after opening */
+    bool failed;         /* error holds why; later bytes are dropped */
     struct error *error;
     char buffer[OUTPUT_BUFFER_BYTES];
 };
 
-/* Opens `path`, or standard output for NULL and "-". STATUS_SYSTEM where it cannot. */
+/* Opens `path`, or standard output for NULL and "-". STATUS_SYSTEM where the system refuses. */
 enum status output_open(struct output *output, const char *path, struct arena *arena, struct error *error);
 
-/* *replaces: whether a result written to `path` would replace that regular file, by whatever name or link; "-" stands
- * for standard output and standard input. What is absent replaces nothing; STATUS_SYSTEM where the system does not say
- * what is there. */
+/* *replaces: whether a result written to `path` would replace the regular file `file`, by whatever name or link; "-" is
+ * standard output, or standard input. A missing file is not replaced. STATUS_SYSTEM where the system cannot tell. */
 enum status output_replaces(const char *path, const char *file, bool *replaces, struct error *error);
 
-/* Writes to a stream that is open; output_close closes it. `name` stands for it in messages. */
+/* Writes to an open stream; output_close closes it. Messages call it `name`. */
 void output_open_stream(struct output *output, int stream, const char *name, struct error *error);
 
-/* Writes to no file, but collects a text in the arena, for output_close_text. output_of_text makes one in the arena,
- * too; NULL where memory is short. */
+/* Collects a text in the arena instead of a file; output_close_text returns it. output_of_text allocates the output in
+ * the arena as well; NULL where memory is short. */
 void output_open_text(struct output *output, struct arena *arena, struct error *error);
 struct output *output_of_text(struct arena *arena, struct error *error);
 
 bool output_is_terminal(const struct output *output);
 
-/* Whether colours are welcome: on a terminal, unless NO_COLOR or TERM=dumb says no. */
+/* Whether to use colours: on a terminal, unless NO_COLOR or TERM=dumb says no. */
 bool output_takes_color(const struct output *output);
 
 /* The columns of a line: of the terminal, else what COLUMNS says, else 80; 30 .. 1000. */
 size_t output_columns(const struct output *output);
 
-/* So many bytes will be written in all: the file gets room for them at once. A disk that has no room is a failure now,
- * not when it is full; and a file whose room is found is put in the place of another one without waiting for that. */
+/* Announces that the output will have `length` bytes, and reserves room for them. A disk without that room fails now,
+ * not when it is full; and with its room reserved, the file later replaces another without waiting for the disk. */
 void output_expect(struct output *output, size_t length);
 
-/* Adds bytes or formatted text (at most 4096 bytes a call). A failure is kept for output_close. Bytes that are more
- * than the buffer holds go out as they lie. */
+/* Adds bytes or formatted text (at most 4096 bytes a call). output_close reports a failure. Bytes that exceed the
+ * buffer are written without a copy. */
 void output_write(struct output *output, const char *bytes, size_t length);
 void output_print(struct output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes bytes at their place in a file that output_takes_parts, before those in front of them are there. Threads may
- * do it at the same time. Returns 0, or what errno says. */
+/* output_write_at writes bytes at an offset, before those in front of them are written; only where output_takes_parts.
+ * Several threads may call it at once. Returns 0, or an errno. */
 bool output_takes_parts(const struct output *output);
 int output_write_at(const struct output *output, uint64_t offset, const char *bytes, size_t length);
 
-/* Goes on behind the next `length` bytes, which output_write_at has written; `code` is 0, or what it returned where it
- * failed. */
+/* Skips the next `length` bytes, which output_write_at has written; `code` is what that returned. */
 void output_skip(struct output *output, size_t length, int code);
 
-/* Hands on what has been written so far, as before another process writes to the same stream. */
+/* Writes out the buffer, for example before another process writes to the same stream. */
 void output_flush(struct output *output);
 
-/* What was written is not to become a file: its error is already set. */
+/* Discards the output; the caller has set the error. */
 void output_abandon(struct output *output);
 
-/* Writes what is left and puts the file in its place. STATUS_SYSTEM, and nothing left behind, where any write failed;
- * quietly where the reader of a pipe has gone. */
+/* Writes the rest and moves the file into place. STATUS_SYSTEM, with no file left behind, where any write failed;
+ * without a message where the reader of a pipe has gone. */
 enum status output_close(struct output *output);
 
-/* The text that output_open_text began, NUL-terminated, and its length. NULL where memory is short. */
+/* The collected text, NUL-terminated, and its length. NULL where memory is short. */
 char *output_close_text(struct output *output, size_t *length);
 
 #endif

@@ -41,7 +41,7 @@ static size_t line_columns(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/* One line that never reaches the terminal's edge: the bar takes what the figures leave. */
+/* Draws one line that never reaches the terminal's edge: the bar gets the columns that the figures leave. */
 static void draw(struct progress *progress, double done, double seconds)
 {
     char bar[BAR + 4] = "", figures[FIGURES_BYTES];

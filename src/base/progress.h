@@ -3,37 +3,37 @@
  *
  *     attn: context [##########----------]  50 %  32768 of 65536 rows  23405 rows/s  1 s left
  *
- * It is drawn from the calling thread alone, at most ten times a second, and wiped away at the end of the work. */
+ * Only the calling thread draws it, at most ten times a second, and erases it at the end of the work. */
 #ifndef ATTN_BASE_PROGRESS_H
 #define ATTN_BASE_PROGRESS_H
 
 #include <stdbool.h>
 
 struct progress {
-    bool wanted;      /* false: nothing is ever drawn */
-    bool at_once;     /* before the first second, too; and the last bar stays */
-    double started;   /* seconds; when the present work began, and */
+    bool wanted;      /* false: never draw */
+    bool at_once;     /* draw before the first second too, and keep the last bar */
+    double started;   /* seconds; when the present work began */
     double drawn;     /* when it was last drawn */
     const char *name; /* of the present work, or NULL */
     double total;     /* its rows */
     bool shown;       /* a bar is on the screen */
-    bool complete;    /* and it is full */
+    bool complete;    /* it is full */
 };
 
-/* `always` draws wherever standard error goes, at once; otherwise on a terminal alone, after a second; never where
+/* With `always` draws at once, wherever standard error goes; else only on a terminal, after a second. Never draws where
  * `wanted` is false. */
 void progress_start(struct progress *progress, bool wanted, bool always);
 
-/* Work of that name and so many rows begins; what went before has ended. */
+/* Starts work of `rows` rows under that name, and ends the previous work. */
 void progress_begin(struct progress *progress, const char *name, double rows);
 
-/* So many of its rows are done. */
+/* Reports how many of its rows are done. */
 void progress_update(struct progress *progress, double done);
 
-/* No work is under way any more. */
+/* Ends the work. */
 void progress_end(struct progress *progress);
 
-/* The same, and nothing is drawn from now on: a result that goes to a terminal is not to be drawn over. */
+/* Ends the work and draws nothing from now on, for example before a result goes to the same terminal. */
 void progress_stop(struct progress *progress);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One row of "settings": what changes the numbers of a result, as a file says it and as a result records it. */
+/* One row of "settings", in a file or a result: an option that changes numbers. */
 #ifndef ATTN_BASE_SETTING_H
 #define ATTN_BASE_SETTING_H
 
@@ -8,9 +8,9 @@
 /* INEXACT: a number from 2^53 on, whose digits a reader of JSON has rounded. OTHER: null, an array, an object. */
 enum setting_kind { SETTING_NUMBER, SETTING_TEXT, SETTING_TRUTH, SETTING_INEXACT, SETTING_OTHER, SETTING_KINDS };
 
-/* The option's name with _ for -, its value as text; a truth is "true" or "false";
- * of another kind what it is, "null" or "an array". `words` is what a result's text calls a setting that stands there
- * only where it was asked for; else NULL. An idle one has made no number: nothing is drawn that depends on it. */
+/* The option's name with _ for -, and its value as text: a truth is "true" or "false", OTHER names its kind, "null" or
+ * "an array". `words` is the name in a text result of a setting that it shows only on request; else NULL. An idle
+ * setting changed no number: nothing drawn depends on it. */
 struct setting {
     const char *name;
     enum setting_kind kind;

@@ -5,7 +5,7 @@
 
 static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+@%";
 
-/* Bytes of the next character that can be shown as it is; 0 where it cannot. */
+/* Bytes of the next character if it is printable; else 0. */
 static size_t shown_bytes(const char *word)
 {
     const char *next = word;
@@ -50,7 +50,7 @@ void shell_word(struct text *text, const char *word)
     text_add(text, "'");
 }
 
-/* Behind the quote that closes the word; NULL where there is none. */
+/* The text after the quote that closes the word; NULL where there is none. */
 static const char *skip_quoted(const char *line)
 {
     const bool escapes = *line == '$';

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A word of a command line, as it is typed in a shell. */
+/* A word of a command line, quoted for a shell. */
 #ifndef ATTN_BASE_SHELL_WORD_H
 #define ATTN_BASE_SHELL_WORD_H
 
 #include "base/text.h"
 
-/* Adds the word: as it is where no character of it means anything to a shell, else in single quotes; where some of it
- * would act on a terminal, or is no text, as $'...' of POSIX.1-2024, with these bytes in octal. */
+/* Adds the word: unquoted if no character is special to a shell, else in single quotes; as $'...' of POSIX.1-2024, with
+ * bytes in octal, if it contains bytes that act on a terminal or are no UTF-8. */
 void shell_word(struct text *text, const char *word);
 
-/* Whether a line is words as they are added, and blanks: a shell that reads it runs its first word and nothing else. */
+/* Whether a line has only words as shell_word quotes them, and blanks: a shell runs its first word and nothing else. */
 bool shell_line_is_words(const char *line);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The signals that end a program, without those that say it is broken: what is unfinished is removed before they do. */
+/* The signals that end a program, except those that report a bug. attn removes unfinished files before they do. */
 #ifndef ATTN_BASE_SIGNALS_H
 #define ATTN_BASE_SIGNALS_H
 
@@ -8,7 +8,7 @@
 enum { SIGNALS_COUNT = 11 };
 extern const int SIGNALS[SIGNALS_COUNT];
 
-/* From now on they wait; `before` is the mask that sigprocmask(SIG_SETMASK) brings back. */
+/* Blocks them; sigprocmask(SIG_SETMASK) restores `before`. */
 void signals_hold(sigset_t *before);
 
 #endif

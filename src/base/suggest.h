@@ -6,19 +6,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The candidate that the fewest edits make of the word. An edit is one letter more, less or another, or two neighbours
- * swapped; case does not count. Of equals it is the first that begins with the word's letter, or else the first. NULL
- * where the fewest are more than a third of the word's letters (of two letters: one). Candidates that are NULL are
- * passed over. */
+/* The candidate at the fewest edits from the word. An edit adds, drops or changes a letter, or swaps two neighbours;
+ * case does not count. Among equals the first that shares the word's first letter wins, else the first. NULL where that
+ * takes more edits than a third of the word's letters (one for two letters). Skips candidates that are NULL. */
 const char *suggest_word(const char *word, const char *const *candidates, size_t count);
 
 /* "; did you mean 'prefixX'?" or "" where none is near, into text (size bytes); returns text. */
 const char *suggest_hint(char *text, size_t size, const char *prefix, const char *word, const char *const *candidates,
                          size_t count);
 
-/* Whether a word is one that others say for something: its letters and digits, in lower case, are one of `known`, a
- * list of such with a blank between two; NULL knows none. So "numheads" stands for num_heads, Num-Heads and
- * numHeads. */
+/* Whether the word's letters and digits, in lower case, are one of `known`, a list separated by blanks or NULL. So
+ * "numheads" matches num_heads, Num-Heads and numHeads. */
 bool suggest_knows(const char *known, const char *word);
 
 #endif

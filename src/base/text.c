@@ -26,7 +26,7 @@ size_t text_character(const char *text)
         return 1;
     if (c[0] < 0xc2 || c[0] > 0xf4)
         return 0;
-    /* No overlong form, no surrogate, nothing above U+10FFFF: the second byte tells. */
+    /* No overlong form, no surrogate, nothing above U+10FFFF: the second byte decides. */
     unsigned char least = c[0] == 0xe0 ? 0xa0 : c[0] == 0xf0 ? 0x90 : 0x80;
     unsigned char most = c[0] == 0xed ? 0x9f : c[0] == 0xf4 ? 0x8f : 0xbf;
     if (c[1] < least || c[1] > most)
@@ -60,7 +60,7 @@ bool text_wants_ascii(void)
     return locale != NULL && (strcmp(locale, "C") == 0 || strcmp(locale, "POSIX") == 0);
 }
 
-/* From a locale object, made where the first character comes that may be wide. */
+/* Creates its locale object at the first character that may be wide. */
 size_t text_width(uint32_t point)
 {
     static locale_t utf8;
@@ -129,7 +129,7 @@ bool text_is_hidden(uint32_t point)
            (point & 0xfffe) == 0xfffe;
 }
 
-/* One character as it is shown, into piece; returns its columns. */
+/* Writes the visible form of one character into piece; returns its columns. */
 static size_t show(const char *from, const char *to, uint32_t point, char piece[16])
 {
     static const char *const ESCAPES[32] = {['\t'] = "\\t", ['\n'] = "\\n", ['\r'] = "\\r"};
@@ -145,8 +145,8 @@ static size_t show(const char *from, const char *to, uint32_t point, char piece[
     return text_width(point);
 }
 
-/* Like show, but a blank at either end or beside another, which would not be seen, as an open box. `before` is the code
- * point before it, a blank at the start. */
+/* Like show, but shows a blank at either end or next to another as an open box. `before` is the code point before it, a
+ * blank at the start. */
 static size_t show_blank(const char *from, const char *to, uint32_t point, uint32_t before, char piece[16])
 {
     if (point != ' ' || (before != ' ' && *to != ' ' && *to != '\0'))
@@ -155,7 +155,7 @@ static size_t show_blank(const char *from, const char *to, uint32_t point, uint3
     return 1;
 }
 
-/* Whether the text takes more than so many columns; no more of it is read than that takes. */
+/* Whether the text takes more than that many columns; reads no further than needed. */
 static bool is_wider(const char *text, size_t columns)
 {
     char piece[16];
@@ -180,7 +180,7 @@ const char *text_number(char *text, size_t size, int decimals, bool exponent, do
     return text;
 }
 
-/* 0.0001 in float32 lies a little below it. */
+/* 0.0001 in float32 is slightly below 1e-4. */
 bool text_wants_exponent(double magnitude)
 {
     return magnitude != 0 && (magnitude < 0.999999e-4 || magnitude > 1e6);
@@ -227,7 +227,7 @@ struct text text_begin(char *bytes, size_t size)
     return (struct text){bytes, size, 0, false};
 }
 
-/* The length of the text without a last character that is not whole. */
+/* The length of the text without an incomplete last character. */
 static size_t whole_length(const char *bytes, size_t length)
 {
     size_t last = length;

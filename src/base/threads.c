@@ -20,7 +20,7 @@ struct worker {
     struct work *work;
 };
 
-/* pthread_create and pthread_join already make what one thread wrote visible to the others; the counter only hands out
+/* pthread_create and pthread_join already make what one thread wrote visible to the others; the counter only gives out
  * numbers. */
 static void take_tasks(struct work *work, unsigned thread)
 {

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* A line of items with commas between them, which goes on beneath itself where it grows too long. */
+/* A list of items separated by commas, wrapped into lines. */
 #ifndef ATTN_BASE_WRAP_H
 #define ATTN_BASE_WRAP_H
 
 #include "base/output.h"
 
-enum { WRAP_COLUMNS = 74 }; /* so that it also fits where it is quoted in an indented page */
+enum { WRAP_COLUMNS = 74 }; /* fits an indented page of the manual too */
 
 /* Starts with `column` 0. */
 struct wrap {
     struct output *output;
-    size_t columns; /* that a line may have, WRAP_COLUMNS or fewer; indent + 4 at least */
-    size_t indent;  /* blanks before what goes on */
-    size_t column;  /* what is taken, the next comma included */
+    size_t columns; /* of a line: WRAP_COLUMNS or fewer, indent + 4 or more */
+    size_t indent;  /* blanks before a continued line */
+    size_t column;  /* columns used, including the next comma */
 };
 
-/* Adds words, each on the line where it fits; one that would not fit alone is cut. Their blanks stay, but for a line's
+/* Adds words, each on the line where it fits; cuts one that does not fit alone. Keeps their blanks, except at a line's
  * end. */
 void wrap_words(struct wrap *line, const char *words);
 
-/* Adds an item (printf-like, at most 255 bytes), whole if a line can hold it; the last one leaves the line open. */
+/* Adds an item (printf-like, at most 255 bytes), unbroken if a line can hold it; after the last, the line is still
+ * open. */
 void wrap_add(struct wrap *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif
