@@ -7,14 +7,14 @@
 #include <string.h>
 
 enum {
-    CHUNK = 256,       /* pairs that are loaded at once: on a narrow stack */
-    PARTS = 64,        /* of the pairs, each of whole chunks, which the threads share out */
-    FOR_ONE = 1 << 17, /* so many pairs are compared before another thread has started */
+    CHUNK = 256,       /* pairs loaded at once, on a small stack */
+    PARTS = 64,        /* tasks for the threads; each has complete chunks */
+    FOR_ONE = 1 << 17, /* one thread compares so many pairs while another starts */
 };
 
-/* In long double, squares of no double overflow or vanish (where it is wider, as on x86-64 and aarch64). */
+/* In long double the squares of doubles neither overflow nor vanish (where it is wider, as on x86-64 and aarch64). */
 struct sums {
-    long double a, b, product, error, beyond; /* of a^2, b^2, a b, (a - b)^2, and what of it no rounding explains */
+    long double a, b, product, error, beyond; /* of a^2, b^2, a b, (a - b)^2, and its part that no rounding explains */
 };
 
 enum dtype compare_coarser(enum dtype a, enum dtype b)
@@ -24,7 +24,7 @@ enum dtype compare_coarser(enum dtype a, enum dtype b)
     return dtype_precision(a) < dtype_precision(b) ? a : b;
 }
 
-/* The same of places among the dtype's numbers, as dtype_places has them of a and b. */
+/* ULPs from the indices of a and b that dtype_places gives. */
 static uint64_t steps_between(uint64_t first, uint64_t second, double a, double b)
 {
     if (signbit(a) != signbit(b))
@@ -40,7 +40,7 @@ uint64_t compare_ulps(enum dtype dtype, double a, double b)
     return steps_between(first, second, a, b);
 }
 
-/* The first one where both are zeros of either sign, which fmax leaves open; no second one is NaN. */
+/* Returns the first of two zeros, whose order fmax leaves open; `second` is never NaN. */
 static double larger(double first, double second)
 {
     return second > first ? second : first;
@@ -53,7 +53,7 @@ static void note_worst(struct comparison *comparison, size_t index, double a, do
     comparison->worst_b = b;
 }
 
-/* A pair where one is NaN or infinite. */
+/* Counts a pair where one is NaN or infinite. */
 static void note_special(struct comparison *comparison, size_t index, double a, double b)
 {
     if (a == b || (isnan(a) && isnan(b)))
@@ -75,7 +75,7 @@ static double half_unit(const struct compare_side *side, size_t index)
     return digit == INT16_MIN ? 0 : 0.5 * pow(10, digit);
 }
 
-/* A pair of finite numbers that are not equal; `units`: half units of their last digits. */
+/* Counts a pair of different finite numbers; `units`: half units of their last printed digits. */
 static void note_finite(struct comparison *comparison, struct compare_tolerance tolerance, double units, size_t index,
                         double a, double b, uint64_t ulps)
 {
@@ -112,7 +112,7 @@ static const char *bytes_at(const struct compare_side *side, size_t index)
     return (const char *)side->tensor->data + index * dtype_size(side->tensor->dtype);
 }
 
-/* Whether these pairs are of the same bits and stand for the same numbers. */
+/* Whether these pairs have the same bits and mean the same numbers. */
 static bool are_same(const struct pairs *pairs, size_t first, size_t count)
 {
     const struct compare_side *a = &pairs->a, *b = &pairs->b;
@@ -120,7 +120,7 @@ static bool are_same(const struct pairs *pairs, size_t first, size_t count)
            memcmp(bytes_at(a, first), bytes_at(b, first), count * dtype_size(a->tensor->dtype)) == 0;
 }
 
-/* What of the error of pair `index` its digits, as it was printed, explain. */
+/* The part of the error of pair `index` that its printed digits explain. */
 static double printed_of(const struct pairs *pairs, size_t index)
 {
     return pairs->tolerance.given ? 0 : half_unit(&pairs->a, index) + half_unit(&pairs->b, index);
@@ -138,7 +138,7 @@ static void add_pair(struct sums *sums, double printed, double a, double b)
     sums->beyond += beyond * beyond;
 }
 
-/* The same for finite pairs that are equal. */
+/* Adds finite pairs that are equal. */
 static void add_equal(struct sums *sums, const double *numbers, size_t count)
 {
     long double a = sums->a, b = sums->b, product = sums->product;
@@ -153,7 +153,7 @@ static void add_equal(struct sums *sums, const double *numbers, size_t count)
     sums->product = product;
 }
 
-/* The same for finite pairs of which no table was printed, here or before: `beyond` is what `error` is. */
+/* Adds finite pairs without printed digits, here or before: `beyond` equals `error`. */
 static void add_plain(struct sums *sums, const double *expected, const double *got, size_t count)
 {
     long double a = sums->a, b = sums->b, product = sums->product, error = sums->error;
@@ -231,7 +231,7 @@ static void note_pairs(const struct pairs *pairs, size_t from, size_t end, struc
         note_chunk(pairs, first, memory_smaller(end - first, CHUNK), found);
 }
 
-/* What was found in the pairs before, and in the part that follows them. */
+/* Adds the findings of the next part. */
 static void merge(struct comparison *whole, const struct comparison *part)
 {
     if (whole->unmatched == 0 && (part->unmatched > 0 || part->absolute > whole->absolute))
@@ -255,7 +255,7 @@ struct comparing {
     struct comparison parts[PARTS];
 };
 
-/* The sums are the same bits in one order alone: one thread adds them up, while others look at the parts. */
+/* Sums have the same bits only in one order: one thread adds them up, while others compare the parts. */
 static void run_task(void *context, size_t task, unsigned thread)
 {
     (void)thread;

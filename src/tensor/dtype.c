@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A row of dtype_rows.h, which says what each field is. */
+/* A row of dtype_rows.h, which describes the fields. */
 struct row {
     const char *name, *title, *safetensors, *npy, *torch;
     double absolute, relative;
@@ -23,7 +23,7 @@ struct row {
     bool working, whole, boolean, infinite, rounds_sums;
 };
 
-/* How numbers lie in memory and in files; NULL where a dtype of that kind is never asked. */
+/* Conversions from and to memory and files; NULL where no caller needs one for that kind. */
 struct codec {
     void (*load)(const struct row *row, const void *data, size_t count, double *numbers);
     void (*load_floats)(const struct row *row, const void *data, size_t count, float *numbers);
@@ -38,7 +38,7 @@ struct codec {
 /* `size` bytes, the least significant first on any machine. */
 static inline void store_bytes(uint64_t bits, size_t size, unsigned char *bytes)
 {
-    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) { /* as it does itself */
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) { /* the order of the machine */
         memcpy(bytes, &bits, size);
         return;
     }
@@ -57,7 +57,7 @@ static inline void store_bytes(uint64_t bits, size_t size, unsigned char *bytes)
 
 /* --- float64, by the machine ------------------------------------------------------------------------------------- */
 
-/* NaN has many encodings, and which one an operation gives is the processor's choice; a file gets this one. */
+/* NaN has many encodings, and the processor chooses one; a file gets this one. */
 static const uint32_t NAN_F32 = UINT32_C(0x7fc00000);
 static const uint64_t NAN_F64 = UINT64_C(0x7ff8000000000000);
 
@@ -189,8 +189,8 @@ static const struct codec FLOATS = {load_floats,  copy_floats,      finite_float
 
 /* --- floating point in fewer bits, by its layout ------------------------------------------------------------------ */
 
-/* A sign, the exponent, the fraction. Moved up to where a double has its fraction, the magnitude is that of a double
- * which is smaller by this factor, a power of two: also among the smallest numbers, which have no leading 1. */
+/* The bits are sign, exponent and fraction. Shifted to the position of a double's fraction, the magnitude is that of a
+ * double smaller by this factor, a power of two; so it is for the smallest numbers too, which have no leading 1. */
 static double factor_of(const struct row *row)
 {
     return row->smallest * 0x1p1022 * (double)(UINT64_C(1) << row->fraction);
@@ -221,7 +221,7 @@ static void load_coded(const struct row *row, const void *data, size_t count, do
     }
 }
 
-/* The same moved up to where a float has its fraction, without a branch, for whole weights. */
+/* The same shifted to the position of a float's fraction, without a branch. */
 static void load_coded_floats(const struct row *row, const void *data, size_t count, float *numbers)
 {
     const int up = 23 - row->fraction, to_sign = (int)(32 - 8 * row->size);
@@ -250,9 +250,9 @@ static bool finite_coded(const struct row *row, const void *data, size_t count)
     return (beyond & sign) == 0;
 }
 
-/* Half a unit in the last place is added to the bits, or the last bit decides a tie, and what lies below that place is
- * cut off; a carry runs into the exponent, as it must. Among the smallest numbers the sum with a number whose own last
- * place is the smallest rounds. All of it is made and then chosen from, without a branch. */
+/* Adds half a unit in the last place to the bits, where the last bit decides a tie, and cuts off the bits below; a
+ * carry runs into the exponent, as it must. The smallest numbers are rounded by adding a number whose last place is the
+ * smallest. Computes both cases and selects one, without a branch. */
 static inline double round_number(const struct row *row, double number)
 {
     const int cut = 52 - row->fraction;
@@ -284,8 +284,8 @@ static inline uint64_t code_of(const struct row *row, double number)
     return size <= (double)INFINITY ? code : not_a_number;
 }
 
-/* As round_number rounds: the bits of a double less those of the exponents that the dtype does not have. Below its
- * smallest number with a leading 1 its steps from 0 are counted. */
+/* Rounds as round_number: the bits of a double less the exponents that the dtype lacks. Below its smallest number with
+ * a leading 1, counts its steps from 0. */
 static void places_of_codes(const struct row *row, const double *numbers, size_t count, uint64_t *places)
 {
     const int cut = 52 - row->fraction;
@@ -303,7 +303,7 @@ static void places_of_codes(const struct row *row, const double *numbers, size_t
 
 static void store_coded(const struct row *row, const double *numbers, size_t count, void *data)
 {
-    const struct row own = *row; /* which the numbers are not part of, as the compiler can tell */
+    const struct row own = *row; /* a copy that cannot alias the numbers, for the compiler */
     for (size_t i = 0; i < count; i++)
         if (own.size == 1)
             ((uint8_t *)data)[i] = (uint8_t)code_of(&own, round_number(&own, numbers[i]));
@@ -313,7 +313,7 @@ static void store_coded(const struct row *row, const double *numbers, size_t cou
 
 static void encode_coded(const struct row *row, const double *numbers, size_t count, unsigned char *bytes)
 {
-    const struct row own = *row; /* which the bytes are not part of, as the compiler can tell */
+    const struct row own = *row; /* a copy that cannot alias the bytes, for the compiler */
     if (own.size == 1)
         for (size_t i = 0; i < count; i++)
             store_bytes(code_of(&own, round_number(&own, numbers[i])), 1, bytes + i);
@@ -401,7 +401,7 @@ DTYPE_ROWS(NOTHING, IN_PLACE)
 
 const char *const DTYPE_NAMES[WORKING_COUNT + 1] = {DTYPE_ROWS(WORKING_NAME, NOTHING)};
 
-/* What a row says by itself. */
+/* Functions that return a field of the row. */
 #define SAYS(type, function, field) \
     type function(enum dtype dtype) \
     {                               \
@@ -490,9 +490,9 @@ void dtype_encode(enum dtype dtype, const double *numbers, size_t count, unsigne
 void dtype_encode_all(enum dtype dtype, enum dtype from, const void *numbers, size_t count,
                       bool (*put)(void *context, const void *bytes, size_t length), void *context)
 {
-    enum { CHUNK = 1024, PIECE = 1 << 18 }; /* numbers that are rounded, and that are looked at, at once */
+    enum { CHUNK = 1024, PIECE = 1 << 18 }; /* numbers rounded at once, and handed to put at once */
     const size_t size = dtype_size(from);
-    /* As a file has them, but for NaN, which has many encodings. */
+    /* The bytes in memory are those of the file, except NaN, which has many encodings. */
     const bool same = from == dtype && dtype_is_working(dtype) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     const char *data = numbers;
     double chunk[CHUNK];

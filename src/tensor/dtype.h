@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How numbers are stored. What is particular to a dtype stands in dtype_rows.h; here is what can be asked of any. */
+/* How numbers are stored. dtype_rows.h has the rows; these functions ask them. */
 #ifndef ATTN_TENSOR_DTYPE_H
 #define ATTN_TENSOR_DTYPE_H
 
@@ -13,26 +13,27 @@
 enum dtype { DTYPE_ROWS(DTYPE_CONSTANT, DTYPE_CONSTANT) DTYPE_COUNT };
 #undef DTYPE_CONSTANT
 
-/* The names of the working dtypes, each at its place in the enum; then NULL. */
+/* The names of the working dtypes in the order of the enum; then NULL. */
 extern const char *const DTYPE_NAMES[];
 
-/* "f32" as options have it, "float32" in words; its code in .safetensors, its storage in a .pt, its type in .npy or
- * NULL: no .npy holds it. */
+/* The name in options, "f32"; in words, "float32"; the code in .safetensors; the storage in a .pt; the type in .npy, or
+ * NULL where .npy lacks it. */
 const char *dtype_name(enum dtype dtype);
 const char *dtype_title(enum dtype dtype);
 const char *dtype_safetensors(enum dtype dtype);
 const char *dtype_torch(enum dtype dtype);
 const char *dtype_npy(enum dtype dtype);
 
-/* The dtype to which a function such as those above gives that text, or DTYPE_COUNT. */
+/* The dtype for which one of the functions above returns that text, or DTYPE_COUNT. */
 enum dtype dtype_find(const char *(*name)(enum dtype), const char *text);
 
-/* "F32, F64 or F16": what such a function gives, but for NULL, into text (DTYPE_LIST_BYTES); returns text. */
+/* "F32, F64 or F16": the names that such a function returns, without NULL, into text (DTYPE_LIST_BYTES); returns
+ * text. */
 enum { DTYPE_LIST_BYTES = 160 };
 const char *dtype_list(const char *(*name)(enum dtype), char *text);
 #define DTYPE_LIST(name) dtype_list((name), (char[DTYPE_LIST_BYTES]){0})
 
-/* Whether stages may be rounded to it: floating point. Else its numbers are whole, or truth values. */
+/* Whether it is floating point, so that stages may be rounded to it; else its numbers are integers or truth values. */
 bool dtype_is_working(enum dtype dtype);
 bool dtype_is_whole(enum dtype dtype);
 bool dtype_is_boolean(enum dtype dtype);
@@ -40,11 +41,11 @@ bool dtype_is_boolean(enum dtype dtype);
 /* Bytes of one number. */
 size_t dtype_size(enum dtype dtype);
 
-/* Of a working dtype: how its numbers lie in memory, F64 or F32, which holds them exactly. */
+/* Of a working dtype: the dtype of its numbers in memory, F64 or F32, which holds them exactly. */
 enum dtype dtype_storage(enum dtype dtype);
 
-/* Of a working dtype: its significant bits, its smallest number above 0, the largest that is finite, and whether
- * infinity is a number of it. */
+/* Of a working dtype: its significant bits, its smallest number above 0, the largest that is finite, and whether it has
+ * infinity. */
 int dtype_precision(enum dtype dtype);
 double dtype_smallest(enum dtype dtype);
 double dtype_largest(enum dtype dtype);
@@ -61,44 +62,43 @@ bool dtype_rounds_sums(enum dtype dtype);
 double dtype_absolute_tolerance(enum dtype dtype);
 double dtype_relative_tolerance(enum dtype dtype);
 
-/* `count` numbers as they lie in memory, in the machine's byte order, as doubles, exactly (an I64 above 2^53 is
- * rounded). */
+/* Converts `count` numbers in memory, in the machine's byte order, to doubles, exactly (but rounds an I64 above
+ * 2^53). */
 void dtype_load(enum dtype dtype, const void *data, size_t count, double *numbers);
 
-/* The same as floats, for a working dtype that float32 holds: all but F64. */
+/* The same to floats, for a working dtype that float32 holds: all but F64. */
 void dtype_load_floats(enum dtype dtype, const void *data, size_t count, float *numbers);
 
 /* Whether all of them are finite, for a working dtype. */
 bool dtype_finite(enum dtype dtype, const void *data, size_t count);
 
-/* The other way, rounded once to nearest, ties to even; for a working dtype. */
+/* Converts doubles to a working dtype, rounded once to nearest, ties to even. */
 void dtype_store(enum dtype dtype, const double *numbers, size_t count, void *data);
 
-/* Whether a working dtype has every number of the other one. */
+/* Whether a working dtype holds every number of the other one. */
 bool dtype_holds(enum dtype dtype, enum dtype other);
 
-/* Rounds each number once to a working dtype, to nearest, ties to even; what is too large becomes infinite, or the
- * largest where the dtype has no infinity. Infinity stays: that of a masked score, which no rounding may allow. */
+/* Rounds each number once to a working dtype, to nearest, ties to even; a number that is too large becomes infinite, or
+ * the largest where the dtype has no infinity. Infinity stays infinite, since it may mask a score. */
 void dtype_round(enum dtype dtype, double *numbers, size_t count);
 
-/* Numbers as the bytes of a file, the least significant first on any machine: bytes (count x dtype_size) written, each
- * number rounded once, infinity too where the dtype has none. There is one NaN. */
+/* Writes numbers as the bytes of a file, the least significant first on any machine, into bytes (count x dtype_size).
+ * Rounds each once, and infinity too where the dtype has none. Every NaN gets the same bits. */
 void dtype_encode(enum dtype dtype, const double *numbers, size_t count, unsigned char *bytes);
 
-/* The same of many numbers, which have the dtype `from` in memory: put takes the bytes in order, piece by piece, as
- * they lie where a file has them so. It returns false where no more is wanted. */
+/* The same for many numbers, of dtype `from` in memory: put gets the bytes in order, piece by piece, without a copy
+ * where they are already those of the file. It returns false to stop. */
 void dtype_encode_all(enum dtype dtype, enum dtype from, const void *numbers, size_t count,
                       bool (*put)(void *context, const void *bytes, size_t length), void *context);
 
-/* The bits of a number in a working dtype, rounded once. Those of its magnitude number the dtype's numbers from 0
- * on. */
+/* The bits of a number in a working dtype, rounded once. The bits of its magnitude count the dtype's numbers from 0. */
 uint64_t dtype_bits(enum dtype dtype, double number);
 
-/* The same without the sign, for numbers that are finite: the place of each magnitude among the dtype's numbers. */
+/* The same for finite numbers without the sign: the index of each magnitude among the dtype's numbers. */
 void dtype_places(enum dtype dtype, const double *numbers, size_t count, uint64_t *places);
 
-/* The shortest decimal that reads back to the number in a dtype, which it has; it must be finite. A truth value is true
- * or false. Writes the text (DECIMAL_BYTES) and returns its length. */
+/* Writes the shortest decimal that reads back to a finite number of the dtype into text (DECIMAL_BYTES), and returns
+ * its length. A truth value is true or false. */
 size_t dtype_decimal(enum dtype dtype, double number, char *text);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The dtypes, a row each: all that is particular to one stands in its row, and a new one is a row more. dtype.h makes
- * the enum of them, dtype.c the table, the options what --dtype may be.
+/* The dtypes, a row each. dtype.h makes the enum of them, dtype.c the table, the options the values of --dtype.
  *
  *   WORKING(ID, name, absolute, relative, ...)  floating point: stages are rounded to it. To attn diff, a and b agree
  *                                               where |a - b| <= absolute + relative |a|

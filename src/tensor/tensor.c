@@ -11,8 +11,8 @@
 
 enum {
     CHUNK = 256,
-    CHECKED = 16 * CHUNK,        /* numbers that are looked at at once, */
-    CHECKED_TASK = 256 * CHECKED /* and by one thread after another: a thread is started for a millisecond of work */
+    CHECKED = 16 * CHUNK,        /* numbers checked at once, */
+    CHECKED_TASK = 256 * CHECKED /* and in one task: a thread pays off from a millisecond of work */
 };
 
 enum status tensor_to_boolean(struct tensor *tensor, struct arena *arena, struct error *error)
@@ -138,8 +138,8 @@ static enum status not_finite(const struct tensor *tensor, size_t index, double 
                        value, dtype_title(dtype), largest);
 }
 
-/* Whole numbers first .. first + count as doubles that round on to a narrower dtype as the numbers themselves would:
- * from 2^53 on, of what a double has no room for, the last bit that is kept says that it was there. */
+/* Loads integers as doubles that round to a narrower dtype as the integers themselves would: from 2^53 on, the last bit
+ * of the double is set where the bits that it lacks are not 0. */
 static void load_wholes(const struct tensor *tensor, size_t first, size_t count, double *numbers)
 {
     const uint64_t below = 2047;
@@ -152,7 +152,7 @@ static void load_wholes(const struct tensor *tensor, size_t first, size_t count,
     }
 }
 
-/* How many numbers, from the first on, the working dtype holds as they are and are finite; in whole chunks. */
+/* How many leading numbers are finite and exact in the working dtype; counted in complete chunks. */
 static size_t count_plain(const struct tensor *tensor, enum dtype dtype)
 {
     const size_t count = tensor_count(tensor), size = dtype_size(tensor->dtype);
@@ -192,7 +192,7 @@ bool tensor_finite(const struct tensor *tensor, unsigned threads)
     return atomic_load(&check.finite);
 }
 
-/* Numbers first .. first + count of those, to where they are stored. */
+/* Copies numbers first .. first + count of those. */
 static void copy_plain(const struct tensor *from, size_t first, size_t count, const struct tensor *to)
 {
     const void *numbers = (const char *)from->data + first * dtype_size(from->dtype);
@@ -202,7 +202,7 @@ static void copy_plain(const struct tensor *from, size_t first, size_t count, co
         dtype_load(from->dtype, numbers, count, (double *)to->data + first);
 }
 
-/* Converts into a tensor of dtype `made`, or with that of the tensor itself looks at the numbers alone. */
+/* Converts into a tensor of dtype `made`; if that is the tensor's own, only checks the numbers. */
 static enum status convert(const struct tensor *tensor, enum dtype made, enum dtype dtype, const char *source,
                            const char *name, bool *finite, struct tensor *converted, struct arena *arena,
                            struct error *error)

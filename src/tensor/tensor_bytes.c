@@ -28,12 +28,12 @@ static bool is_row_major(const struct tensor_bytes *raw)
 
 bool tensor_bytes_stay(const struct tensor_bytes *raw)
 {
-    const size_t size = dtype_size(raw->dtype); /* the alignment of each of these types is at most its size */
+    const size_t size = dtype_size(raw->dtype); /* the alignment of these types is at most their size */
     return (size == 1 || raw->big_endian == tensor_bytes_machine_is_big_endian()) &&
            (uintptr_t)raw->bytes % size == 0 && is_row_major(raw);
 }
 
-/* Number by number in the order of a tensor, each from where the file has it. */
+/* Copies number by number, in the order of the tensor. */
 static void reorder(const struct tensor_bytes *raw, unsigned char *to, size_t count)
 {
     const size_t size = dtype_size(raw->dtype);
