@@ -6,18 +6,18 @@
 #include "read/named_tensors.h"
 #include "read/zip.h"
 
-/* STATUS_USAGE also where it is neither; a list of tensors is that of a .pt alone. */
+/* STATUS_USAGE also where it is neither. Only a .pt gives a list of tensors. */
 binary_reader archive_read;
 
-/* Whether the archive is a .pt, and one: numbers that lie row by row stay in the file; others are copied, all together
- * at most as many bytes as the file has, and 64 MiB. STATUS_USAGE also where the pickle holds what is no tensor,
- * container, number or string (pickle.h), or is damaged by its checksum; where a view does not lie in its storage, or a
- * storage is not as long as is said; where tensors stand in more than one place, or none does. */
+/* pt_is: whether the archive is a .pt. pt_read reads one: row-major numbers stay in the file; it copies others, in
+ * total at most the size of the file and 64 MiB. STATUS_USAGE also where the pickle has other values than tensors,
+ * containers, numbers and strings (pickle.h), or fails its checksum; where a view exceeds its storage, or a storage has
+ * another length than stated; where there are no tensors, or tensors in more than one place. */
 bool pt_is(const struct zip *zip);
 enum status pt_read(struct named_tensors *file, const struct zip *zip);
 
-/* Whether it is a .npz, which has an array, and one: an array that does not count is not looked into. STATUS_USAGE also
- * where an entry is no array. */
+/* npz_is: whether it is a .npz, with at least one array. npz_read does not open an array that attn does not use.
+ * STATUS_USAGE also where an entry is no array. */
 bool npz_is(const struct zip *zip);
 enum status npz_read(struct named_tensors *file, const struct zip *zip);
 

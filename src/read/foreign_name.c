@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The parameters of a layer, of which the name may go on with .weight, .bias or .kernel: what others call it (see
- * suggest_knows), and attn. */
+/* Parameters of a layer, whose names may continue with .weight, .bias or .kernel: foreign names (see suggest_knows),
+ * and attn's. */
 static const struct {
     const char *foreign, *own;
-    bool as_matrix; /* it may also be stored as d_in x d_out, under the name alone */
+    bool as_matrix; /* attn also reads it as d_in x d_out, under its name without ".weight" */
 } LAYERS[] = {
     {"wq qproj queryproj queryprojection toq qlin qlinear linearq querylinear fcq wquery query queries queryweight "
      "qweight q qlayer querylayer querydense qw weightq weightquery denseq",
@@ -32,7 +32,7 @@ static const struct {
 static const char PACKED[] = "cattn qkv qkvproj wqkv toqkv inproj querykeyvalue wpack qkvlinear attnqkv qkvweight "
                              "inprojection kv kvproj tokv";
 
-/* All else: what others call it, and what to tell. */
+/* Other tensors: foreign names, and the hint. */
 static const struct {
     const char *foreign, *hint;
 } NAMES[] = {
@@ -75,7 +75,7 @@ static const struct {
     {"note notes description", "free text goes under \"comment\""},
 };
 
-/* Stages, as others call them in a file of results; NULL: the last stage there is. */
+/* Foreign names of stages in a file of results; NULL: the last stage of the job. */
 static const struct {
     const char *foreign, *own;
 } STAGE_WORDS[] = {
@@ -97,7 +97,7 @@ static const struct {
     {"dmask dbias gradmask gradbias maskgrad biasgrad", "grad_attn_mask"},
 };
 
-/* What a name of a layer is made of: "encoder.0.q_proj.weight" has the stem q_proj and the ending weight. */
+/* Parts of a parameter's name: "encoder.0.q_proj.weight" has the stem q_proj and the ending weight. */
 struct parts {
     char stem[64];
     const char *ending; /* "weight", "bias", "kernel" or "" */
@@ -145,7 +145,7 @@ static bool hint_of_layer(const char *name, size_t head, struct text *text)
     return text->length > 0;
 }
 
-/* What is known of a name that stands for itself, at the top of a file. */
+/* Hints for names without parts, at the top of a file. */
 static bool hint_of_name(const char *name, struct text *text)
 {
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0] && text->length == 0; i++)

@@ -63,7 +63,7 @@ static const struct {
 
 enum { NAME_COUNT = sizeof NAMES / sizeof NAMES[0], GRADIENT_NAME_BYTES = 96 };
 
-/* What follows "heads.N." in a name of one head's, or NULL. */
+/* The text after "heads.N.", or NULL. */
 static const char *after_head(const char *name)
 {
     if (strncmp(name, "heads.", 6) != 0 || !isdigit((unsigned char)name[6]))
@@ -81,15 +81,15 @@ static bool belongs_to_a_head(const char *name)
     return strncmp(name, "W_", 2) == 0 || strcmp(name, "mask") == 0;
 }
 
-/* The gradient by a parameter, which --grad shows: a stage of its name. */
+/* Whether the name is the gradient with respect to a parameter, a table of --grad. */
 static bool is_gradient(const char *name)
 {
     const char *const before = "grad_";
     return strncmp(name, before, strlen(before)) == 0 && input_file_kind(name + strlen(before)) == INPUT_FILE_PARAMETER;
 }
 
-/* "query.grad", as PyTorch has the gradient of query: "grad_query" into text (GRADIENT_NAME_BYTES), where there is
- * such a gradient. */
+/* For "query.grad", PyTorch's name, writes "grad_query" into text (GRADIENT_NAME_BYTES); whether there is such a
+ * gradient. */
 static bool says_gradient(const char *name, char *text)
 {
     static const char END[] = ".grad";

@@ -32,7 +32,7 @@ size_t json_count(const cJSON *item)
     return count;
 }
 
-/* What JSON has no number for, as a result writes it: null, "NaN", "Infinity". False for all else. */
+/* Reads a number that is not finite, as a result writes it: null, "NaN", "Infinity". False for anything else. */
 static bool read_special(const cJSON *item, double *number)
 {
     static const struct {
@@ -75,7 +75,7 @@ static enum status read_number(const struct json_reader *reader, const cJSON *it
                        reader->source, reader->key, place);
 }
 
-/* The first element, however deep; NULL where an array on the way is empty. */
+/* The first element at any depth; NULL where an array is empty. */
 static const cJSON *first_element(const cJSON *item)
 {
     while (cJSON_IsArray(item))
@@ -83,7 +83,7 @@ static const cJSON *first_element(const cJSON *item)
     return item;
 }
 
-/* The shape along the first path down; whether the rest fits is seen as it is read. */
+/* Takes the shape from the first elements; read_array checks the others. */
 static enum status measure(const struct json_reader *reader, const cJSON *item, size_t *rank, size_t *shape)
 {
     *rank = 0;
@@ -102,7 +102,7 @@ static enum status measure(const struct json_reader *reader, const cJSON *item, 
     return STATUS_OK;
 }
 
-/* The array at `depth` (above 0), whose index[0 .. depth) is set, has not the size of the first one at that depth. */
+/* STATUS_USAGE: the array at index[0 .. depth), depth above 0, has another size than the first at that depth. */
 static enum status ragged(const struct json_reader *reader, const cJSON *item, const struct tensor *tensor,
                           const size_t *index, size_t depth)
 {
@@ -123,7 +123,7 @@ static enum status ragged(const struct json_reader *reader, const cJSON *item, c
                        place, count, what, count == 1 ? "" : "s", expected, first);
 }
 
-/* Reads the array below index[0 .. depth) into the tensor from `number` on, which moves on. */
+/* Reads the array at index[0 .. depth) into the tensor from *number on, and advances that. */
 static enum status read_array(const struct json_reader *reader, const cJSON *array, const struct tensor *tensor,
                               size_t *index, size_t depth, double **number)
 {
@@ -142,7 +142,7 @@ static enum status read_array(const struct json_reader *reader, const cJSON *arr
     return child == NULL ? STATUS_OK : ragged(reader, array, tensor, index, depth);
 }
 
-/* Its numbers become the tensor's. */
+/* Moves its numbers into the tensor. */
 static enum status take_tensor(const struct json_reader *reader, struct json_array *array, struct tensor *tensor)
 {
     *tensor = (struct tensor){.rank = array->rank, .dtype = DTYPE_F64, .data = array->numbers};
@@ -151,11 +151,11 @@ static enum status take_tensor(const struct json_reader *reader, struct json_arr
     return arena_keep(reader->arena, tensor->data, 0, reader->error);
 }
 
-/* `kind` says whether the tensor may hold what is not finite, or be boolean. */
+/* `kind` decides whether the tensor may be boolean, or have numbers that are not finite. */
 static enum status read_tensor(struct json_reader *reader, const cJSON *item, unsigned kind, struct tensor *tensor)
 {
     size_t rank, shape[TENSOR_RANK], index[TENSOR_RANK] = {0};
-    /* cJSON leaves this number of an array at 0; see mark_taken. */
+    /* cJSON leaves this field of an array at 0; see mark_taken. */
     if (cJSON_IsArray(item) && item->valuedouble > 0)
         return take_tensor(reader, &reader->arrays->found[(size_t)item->valuedouble - 1], tensor);
     enum status status = measure(reader, item, &rank, shape);
@@ -172,7 +172,7 @@ static enum status read_tensor(struct json_reader *reader, const cJSON *item, un
     return status == STATUS_OK && reader->boolean ? tensor_to_boolean(tensor, reader->arena, reader->error) : status;
 }
 
-/* `list_number` counts from 1; 0 where there is one plain list. */
+/* `list_number` counts from 1; 0: a single list. */
 static enum status read_token_list(const struct json_reader *reader, const cJSON *list, const char *name,
                                    size_t list_number, size_t expected, const char **tokens)
 {
@@ -232,7 +232,7 @@ enum status json_read_tokens(const struct json_reader *reader, const cJSON *item
                           : read_token_list(reader, item, name, 0, count, labels->texts);
 }
 
-/* The value as the text that an option of that name would have on the command line; the option judges it. */
+/* The value as text, as on the command line; the option checks it. */
 static enum status setting_text(const struct json_reader *reader, const cJSON *item, struct setting *setting)
 {
     char number[DECIMAL_BYTES];
@@ -289,7 +289,7 @@ enum status json_read_settings(const struct json_reader *reader, const cJSON *ob
     return STATUS_OK;
 }
 
-/* Whether it is meant as a tensor: its first element is a number or stands for one; of a mask also a boolean. */
+/* Whether it is meant as a tensor: its first element is a number, a text or null for one, or a boolean in a mask. */
 static bool is_tensor(const cJSON *item, unsigned kind)
 {
     const cJSON *first = first_element(item);
@@ -299,7 +299,7 @@ static bool is_tensor(const cJSON *item, unsigned kind)
             ((kind & INPUT_FILE_MASKING) != 0 && cJSON_IsBool(first)));
 }
 
-/* Where foreign names are read, "tokens" that are numbers and "settings" of another kind are another program's. */
+/* Where attn reads foreign names, "tokens" of numbers and "settings" of another type are another program's. */
 static unsigned kind_of(const cJSON *item, unsigned kinds)
 {
     const unsigned kind = input_file_kind_among(item->string, kinds);
@@ -319,7 +319,8 @@ static enum status add_tensor(struct json_reader *reader, const cJSON *item, uns
     return kind == INPUT_FILE_FOREIGN && !reader->sole ? STATUS_OK : read_tensor(reader, item, kind, &named->tensor);
 }
 
-/* What a result says of itself, in strings; where foreign names are read, anything else is another program's. */
+/* Notes what a result says about itself, in strings; where attn reads foreign names, other types are another
+ * program's. */
 static enum status note_origin(const struct json_reader *reader, const cJSON *item, unsigned kinds,
                                struct input_file *input)
 {
@@ -342,7 +343,7 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
         return reader->error->status;
     if ((kind & kinds) == 0)
         return input_file_pass(input, item->string, reader->arena, reader->error);
-    /* "past_key": [[[]]], the past before the first token. */
+    /* "past_key": [[[]]] is a past of no tokens. */
     if (input_file_is_past(item->string) && cJSON_IsArray(item) && first_element(item) == NULL) {
         input->empty_past = true;
         return STATUS_OK;
@@ -354,13 +355,13 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
     return kind & INPUT_FILE_FOREIGN && !is_tensor(item, kind) ? STATUS_OK : add_tensor(reader, item, kind, input);
 }
 
-/* The positions of the rows that a result has: no tensor. */
+/* "queries", the positions of a result's rows, is no tensor. */
 static bool is_positions(const cJSON *item, const cJSON *root)
 {
     return strcmp(item->string, "queries") == 0 && cJSON_IsString(cJSON_GetObjectItemCaseSensitive(root, "attn"));
 }
 
-/* Results from before there were formats say none. */
+/* Older results have no format. */
 static enum status check_format(const struct json_reader *reader, const cJSON *root)
 {
     const cJSON *format = cJSON_GetObjectItemCaseSensitive(root, "format");
@@ -373,7 +374,7 @@ static enum status check_format(const struct json_reader *reader, const cJSON *r
                        reader->source, format->valuedouble, ATTN_FORMAT);
 }
 
-/* The tensors that the object holds; *sole where that is one. */
+/* *sole: whether the object has exactly one tensor. */
 static void count_tensors(const cJSON *root, unsigned kinds, bool *sole)
 {
     size_t count = 0;
@@ -413,12 +414,12 @@ cJSON *json_parse(const struct json_reader *reader, const char *source, char *te
     if (reader->arrays != NULL)
         length = json_arrays_cut(reader->arrays, text, length);
     cJSON *root = cJSON_ParseWithLengthOpts(text, length, NULL, 0);
-    if (root == NULL) /* the grammar holds: only memory is left to fail */
+    if (root == NULL) /* the grammar is right, so memory is short */
         error_system(reader->error, 0, "%s: not enough memory to read it", reader->source);
     return root;
 }
 
-/* Where an array of numbers is no part of the tree, its place in the list, from 1, becomes the number of the item. */
+/* Sets the number of an item whose array of numbers is not in the tree: its index in the list, from 1. */
 static void mark_taken(const cJSON *root, const struct json_arrays *arrays)
 {
     size_t member = 0, i = 0;

@@ -18,7 +18,7 @@ void json_arrays_begin(struct json_arrays *arrays, size_t member, const char *at
     arrays->lengths[0] = 0;
 }
 
-/* The numbers that were read give their room to the next array. */
+/* The next array reuses the memory of the numbers. */
 void json_arrays_other(struct json_arrays *arrays)
 {
     arrays->depth = 0;
@@ -38,7 +38,7 @@ void json_arrays_open(struct json_arrays *arrays)
     arrays->depth++;
 }
 
-/* Room for one more of `size` bytes, twice the room where there is none. NULL where memory is short. */
+/* Doubles the room if one more item of `size` bytes does not fit. NULL where memory is short. */
 static void *grown(void *items, size_t count, size_t size, size_t *room)
 {
     if (count < *room)
@@ -71,7 +71,7 @@ bool json_arrays_number(struct json_arrays *arrays, const char *text, size_t len
     return true;
 }
 
-/* The present array is whole, and one of those that were found. */
+/* Adds the present array, which is complete, to `found`. */
 static bool keep(struct json_arrays *arrays, const char *end)
 {
     struct json_array *array = &arrays->present;
@@ -104,14 +104,14 @@ bool json_arrays_close(struct json_arrays *arrays, const char *end)
     return depth > 0 || keep(arrays, end);
 }
 
-/* Moves a piece of the text to `to`, which is no later; returns what is behind it there. */
+/* Moves a piece of the text down to `to`; returns the end of the piece there. */
 static char *move(char *to, const char *from, const char *end)
 {
     memmove(to, from, (size_t)(end - from));
     return to + (end - from);
 }
 
-/* What stands for an array of that rank: its brackets around a 0. No array is shorter. */
+/* Writes the brackets of an array of that rank around a 0. No array is shorter. */
 static char *put_stub(char *to, size_t rank)
 {
     memset(to, '[', rank);

@@ -12,19 +12,19 @@
 
 enum {
     LONGEST_NUMBER = 63, /* cJSON copies a number into 64 bytes */
-    LONGEST_WORD = 20,   /* characters of an unknown word that a message repeats */
+    LONGEST_WORD = 20,   /* characters of an unknown word in a message */
 };
 
-/* text[length] == '\0' ends every loop below; only a message asks whether a NUL is the end or a byte of the text. */
+/* text[length] == '\0' ends every loop below; only messages distinguish that NUL from one in the text. */
 struct reader {
     struct text_source in;
     char *at;
     int depth;
     char closing[JSON_DEPTH]; /* (depth) the bracket that ends each level */
-    char *hidden;             /* where what is nested too deep for the tree began last */
+    char *hidden;             /* start of the last value nested too deep for the tree */
     bool rewriting, to_rewrite;
     struct json_arrays *arrays; /* or NULL */
-    size_t members;             /* of the object at the top, so far */
+    size_t members;             /* of the top object so far */
     struct error *error;
 };
 
@@ -38,7 +38,7 @@ static enum status fail(struct reader *reader, const char *at, const char *expec
     return text_error_expected(&reader->in, at, reader->error, expected);
 }
 
-/* Help for what people write where JSON wants a value: a whole word in either case, or a character. */
+/* A hint for a word, in any case, or a character that people write where JSON expects a value. */
 static const char *hint(const char *found, size_t length)
 {
     static const struct {
@@ -89,7 +89,7 @@ static void rewrite_number(char *number, size_t length)
 {
     double value = strtod(number, NULL);
     char digits[32];
-    /* A literal that overflows again, for the range check that comes later. */
+    /* Writes a literal that overflows too, for the later check of the range. */
     if (isinf(value))
         snprintf(digits, sizeof digits, "%s", value < 0 ? "-1e999" : "1e999");
     else
@@ -132,7 +132,7 @@ static enum status read_number(struct reader *reader)
     return STATUS_OK;
 }
 
-/* Returns how many of the four hexadecimal digits stand at text; where all do, their value is in *unit. */
+/* Returns how many of the next four characters are hexadecimal digits; *unit is their value if all are. */
 static int read_code_unit(const char *text, unsigned *unit)
 {
     unsigned value = 0;
@@ -247,7 +247,7 @@ static enum status read_word(struct reader *reader, const char *expected)
                          hint(at, length));
 }
 
-/* A bracket is about to be passed. */
+/* Notes an opening bracket before it is read. */
 static void note_open(const struct reader *reader)
 {
     if (*reader->at != '[')
@@ -258,7 +258,7 @@ static void note_open(const struct reader *reader)
         json_arrays_open(reader->arrays);
 }
 
-/* The bracket of an array or an object. Within what is nested too deep for the tree, all is hidden from it. */
+/* Reads the opening bracket of an array or an object. The tree sees nothing of values nested too deep for it. */
 static enum status open_level(struct reader *reader)
 {
     if (reader->depth == JSON_DEPTH)
@@ -286,7 +286,7 @@ static enum status close_level(struct reader *reader)
     return STATUS_OK;
 }
 
-/* A value, which is whole unless it is the bracket of a level that holds something. */
+/* Reads a value; *whole is false after the opening bracket of a level that is not empty. */
 static enum status read_value(struct reader *reader, const char *expected, bool *whole)
 {
     char c = skip_blanks(reader);
@@ -306,7 +306,7 @@ static enum status read_value(struct reader *reader, const char *expected, bool 
     return STATUS_OK;
 }
 
-/* What stands before the next value of the present level; *expected is that value. */
+/* Reads the key before the next value, if this level is an object; *expected names the value. */
 static enum status read_key(struct reader *reader, bool first, const char **expected)
 {
     if (reader->closing[reader->depth - 1] == ']') {
@@ -325,7 +325,7 @@ static enum status read_key(struct reader *reader, bool first, const char **expe
     return STATUS_OK;
 }
 
-/* What stands behind a whole value: the ends of levels, until one goes on; *expected is NULL where none does. */
+/* Reads what follows a complete value: ends of levels, until one continues; *expected is NULL where none does. */
 static enum status read_ends(struct reader *reader, const char **expected)
 {
     *expected = NULL;
@@ -343,7 +343,7 @@ static enum status read_ends(struct reader *reader, const char **expected)
     return STATUS_OK;
 }
 
-/* A value and all that it holds, without recursion: the stack may be small. */
+/* Reads a value with all its members, without recursion: the stack may be small. */
 static enum status read_values(struct reader *reader)
 {
     const char *expected = "a value";
@@ -391,7 +391,7 @@ enum status json_syntax(const char *source, char *text, size_t length, struct js
         return error_usage(error, "%s: the input is empty; expected a JSON object", source);
     reader.at = text;
     enum status status = read_document(&reader);
-    /* Only a text without a fault is rewritten, so that the line of an error shows it as it came. */
+    /* Rewrites only a text without errors, so that an error shows the line as the user wrote it. */
     if (status == STATUS_OK && reader.to_rewrite) {
         reader.at = text;
         reader.rewriting = true;

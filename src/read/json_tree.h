@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What json.c shares with safetensors.c, whose header is JSON too: cJSON trees, and tokens and
- * settings, which are JSON in both formats. */
+/* cJSON trees, tokens and settings, for json.c and for safetensors.c, whose header is JSON too. */
 #ifndef ATTN_READ_JSON_TREE_H
 #define ATTN_READ_JSON_TREE_H
 
@@ -9,21 +8,21 @@
 
 #include <cjson/cJSON.h>
 
-/* What messages name, and where memory comes from. */
+/* Names for messages, and arenas. */
 struct json_reader {
     const char *source, *key;
     struct arena *arena;   /* the input's */
-    struct arena *scratch; /* gone once the file has been read */
+    struct arena *scratch; /* freed after reading the file */
     struct error *error;
-    bool special;               /* the present tensor may hold what is not finite */
+    bool special;               /* the present tensor may have numbers that are not finite */
     bool boolean;               /* it is boolean */
     bool sole;                  /* diff: the file has one tensor */
-    struct json_arrays *arrays; /* what is taken out of the tree, or NULL */
+    struct json_arrays *arrays; /* arrays that are not in the tree, or NULL */
 };
 
-/* Holds text[0 .. length), which text[length] == '\0' ends and which is changed on the way, to the grammar and builds
- * its tree, which the caller deletes. `source` stands for the text in messages. NULL where the grammar does not hold
- * (STATUS_USAGE) or memory is short (STATUS_SYSTEM). */
+/* Checks the grammar of text[0 .. length), ended by text[length] == '\0', changes it, and builds its tree, which the
+ * caller deletes. Messages call it `source`. NULL where the grammar is wrong (STATUS_USAGE) or memory is short
+ * (STATUS_SYSTEM). */
 cJSON *json_parse(const struct json_reader *reader, const char *source, char *text, size_t length);
 
 /* "a number", "an object". */
@@ -35,8 +34,8 @@ size_t json_count(const cJSON *item);
 /* STATUS_USAGE "source: WHEREkey 'name' is given twice; expected it once". */
 enum status json_check_repeated(const struct json_reader *reader, const cJSON *object, const char *where);
 
-/* The value of "tokens" or "key_tokens", as `name` says, into the labels, and of "settings" into the input.
- * STATUS_USAGE where they are not what they are to be. */
+/* Reads the value of "tokens" or "key_tokens", by `name`, into the labels, and of "settings" into the input.
+ * STATUS_USAGE where the value has the wrong form. */
 enum status json_read_tokens(const struct json_reader *reader, const cJSON *item, const char *name,
                              struct token_labels *labels);
 enum status json_read_settings(const struct json_reader *reader, const cJSON *object, struct input_file *input);

@@ -30,10 +30,10 @@ enum {
 struct content {
     char *bytes;
     size_t length;
-    size_t mapped; /* the length of the mapping, 0 where they were read: then a NUL follows them */
+    size_t mapped; /* the length of the mapping; 0: read into memory, with a NUL after them */
 };
 
-/* Room for a file's size and one more byte, so that its end is seen without growing. */
+/* The size of the file and one byte more, so that reading finds its end without growing. */
 static size_t first_room(int file)
 {
     struct stat there;
@@ -43,23 +43,23 @@ static size_t first_room(int file)
     return FIRST_BYTES;
 }
 
-/* The formats whose tensors may stay in the file, each told by its first bytes. */
+/* Formats whose tensors may stay in the file, detected by their first bytes. */
 static const struct {
     bool (*begins)(const unsigned char *bytes, size_t length);
     binary_reader *read;
 } BINARY[] = {{npy_begins, npy_read}, {safetensors_begins, safetensors_read}, {zip_begins, archive_read}};
 
-/* The reader of the file, or NULL: it is text, or of no format. */
+/* The reader of the file; NULL for text or an unknown format. */
 static binary_reader *find_reader(const unsigned char *bytes, size_t length)
 {
     for (size_t i = 0; i < sizeof BINARY / sizeof BINARY[0]; i++)
         if (BINARY[i].begins(bytes, length))
             return BINARY[i].read;
-    /* What begins with that byte and is no other format is a wrong .npy. */
+    /* A file with that first byte and no other format is a wrong .npy. */
     return length > 0 && bytes[0] == NPY_FIRST_BYTE ? npy_read : NULL;
 }
 
-/* Whether what was read so far begins no format, however it goes on. Then the rest need not be read for the message. */
+/* Whether no format begins with the bytes so far, so that the message needs no more of them. */
 static bool cannot_be_input(const struct content *content)
 {
     const unsigned char *bytes = (const unsigned char *)content->bytes;
@@ -71,7 +71,7 @@ static bool cannot_be_input(const struct content *content)
     return blanks < content->length && bytes[blanks] != '{';
 }
 
-/* Twice the room, up to what a file without end may take: half of the memory there is. */
+/* Doubles the room, up to half of the available memory. */
 static enum status grow(const char *source, struct content *content, size_t *room, struct error *error)
 {
     const double most = memory_there() / 2;
@@ -87,7 +87,7 @@ static enum status grow(const char *source, struct content *content, size_t *roo
     return STATUS_OK;
 }
 
-/* All bytes of the file and a NUL. */
+/* Reads all bytes of the file, and adds a NUL. */
 static enum status read_all(int file, const char *source, struct content *content, struct error *error)
 {
     size_t room = first_room(file);
@@ -120,8 +120,8 @@ static void release(struct content *content)
     *content = (struct content){0};
 }
 
-/* What text needs: bytes that may be changed, and a NUL behind them. They move piece by piece, so that they are never
- * there twice. */
+/* Turns a mapping into text that may be changed, with a NUL after it. Moves it piece by piece, so that memory never
+ * holds it twice. */
 static enum status make_text(const char *source, struct content *content, struct error *error)
 {
     if (content->mapped == 0)
@@ -140,7 +140,7 @@ static enum status make_text(const char *source, struct content *content, struct
     return STATUS_OK;
 }
 
-/* A binary file's bytes become the arena's: tensors stay in them. */
+/* Gives the bytes of a binary file to the arena, since tensors stay in them. */
 static enum status read_content(const char *source, struct content *content, unsigned kinds, struct arena *arena,
                                 struct input_file *input, struct error *error)
 {
@@ -167,7 +167,7 @@ static enum status read_content(const char *source, struct content *content, uns
                    : json_read(source, content->bytes, length, kinds, arena, input, error);
 }
 
-/* The bytes of the file, which the caller releases, and its path as messages have it. */
+/* Opens the bytes of the file, which the caller releases; *source is its path as messages show it. */
 static enum status open_content(const char *path, struct arena *arena, const char **source, struct content *content,
                                 struct error *error)
 {

@@ -28,13 +28,13 @@ enum status named_tensors_begin(const struct named_tensors *file, size_t count)
 enum status named_tensors_nameless(const struct named_tensors *file, const char *expected, struct named_tensor *tensor)
 {
     *tensor = (struct named_tensor){.name = "inputs", .kind = INPUT_FILE_INPUTS, .use = NAMED_READ};
-    const unsigned kinds = file->list == NULL ? file->kinds : 0; /* a list is of names */
+    const unsigned kinds = file->list == NULL ? file->kinds : 0; /* a list needs names */
     return input_file_nameless(file->input, kinds, expected, file->error) || named_tensors_begin(file, 1)
                ? file->error->status
                : STATUS_OK;
 }
 
-/* A tensor is no label and no setting, but may have such a name in another program's file. */
+/* In another program's file a tensor may have the name of tokens or settings. */
 static unsigned kind_of(const struct named_tensors *file, const char *name)
 {
     const unsigned kind = input_file_kind_among(name, file->kinds);
@@ -77,7 +77,7 @@ enum status named_tensors_check(const struct named_tensors *file, struct named_t
         tensor->use = NAMED_DROP;
     if (tensor->use == NAMED_READ && (tensor->kind & INPUT_FILE_FOREIGN) != 0 && !file->sole &&
         !named_tensor_is_usable(tensor))
-        tensor->use = NAMED_NAME; /* another program's, under such a name */
+        tensor->use = NAMED_NAME; /* another program's tensor, under a known name */
     if (tensor->use != NAMED_READ)
         return STATUS_OK;
     if (bytes->dtype == DTYPE_COUNT)

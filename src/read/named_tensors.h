@@ -7,73 +7,75 @@
 #include "read/input_file.h"
 #include "tensor/tensor_bytes.h"
 
-/* What becomes of a tensor. */
+/* How attn uses a tensor. */
 enum named_use {
-    NAMED_READ, /* it goes into the input; */
-    NAMED_NAME, /* its name alone, which is foreign and not the only one; */
-    NAMED_PASS, /* its name alone, which is known and of another kind than those asked for; */
-    NAMED_DROP, /* nothing: a past of no tokens; */
-    NAMED_LIST, /* it goes into the list as it is. */
+    NAMED_READ, /* in the input; */
+    NAMED_NAME, /* only its name, which is foreign and not the only one; */
+    NAMED_PASS, /* only its name, which is known but not of the kinds to read; */
+    NAMED_DROP, /* not at all: a past of no tokens; */
+    NAMED_LIST, /* in the list, unchecked. */
 };
 
-/* Tensors of any names and dtypes, where they are in the file. Starts as {0}. */
+/* Descriptions of tensors of any name and dtype. Starts as {0}. */
 struct named_list {
     struct named_tensor *tensors;
     size_t count;
 };
 
-/* A file as it is read; `sole` and the next two are set by its reader. */
+/* A file being read; its reader sets `sole`, `code` and `texts`. */
 struct named_tensors {
     const char *source;
-    unsigned kinds;                  /* bits of enum input_file_kind: what is read */
+    unsigned kinds;                  /* bits of enum input_file_kind to read */
     bool sole;                       /* the file has one tensor */
-    const char *(*code)(enum dtype); /* what the format calls a dtype */
-    const char *texts;               /* where tokens and settings are expected; NULL: in JSON or .safetensors */
+    const char *(*code)(enum dtype); /* the format's name for a dtype */
+    const char *texts;               /* which formats hold tokens and settings, for messages; NULL: JSON or
+                                        .safetensors */
     struct input_file *input;
-    struct named_list *list; /* not NULL: every tensor goes there, and none into the input */
+    struct named_list *list; /* if not NULL, gets every tensor in place of the input */
     struct arena *arena;
     struct error *error;
 };
 
-/* A reader of a format: sets what the format calls things, and puts each tensor into the input or the list. Data may
- * stay in bytes[0 .. length), which must live as long as the arena. STATUS_USAGE "source: ..." where the file is not
- * right to the last byte, a name is unknown or given twice, or a tensor that counts cannot be computed with. */
+/* The reader of a format: sets `sole`, `code` and `texts`, and puts each tensor into the input or the list. Data may
+ * stay in bytes[0 .. length), which must live as long as the arena. STATUS_USAGE "source: ..." where any byte of the
+ * file is wrong, a name is unknown or repeated, or attn cannot compute with a tensor that it uses. */
 typedef enum status binary_reader(struct named_tensors *file, const unsigned char *bytes, size_t length);
 
-/* Reads a file that has such a reader: what is of the `kinds`, bits of enum input_file_kind, goes into the input. */
+/* Reads the `kinds`, bits of enum input_file_kind, from a file into the input. */
 enum status named_tensors_read(binary_reader *read, const char *source, const unsigned char *bytes, size_t length,
                                unsigned kinds, struct arena *arena, struct input_file *input, struct error *error);
 
 /* One of its tensors. */
 struct named_tensor {
     const char *name;
-    const char *source;        /* of one in a list: its file, as messages have it */
-    struct tensor_bytes bytes; /* of a rank above TENSOR_RANK the first sizes alone; DTYPE_COUNT: a dtype that attn has
-                                  not */
-    const char *dtype;         /* as the file has it */
-    bool is_byte;              /* whole numbers of a byte, which a causal buffer may have instead of truth values */
+    const char *source;        /* of one in a list: its file, as messages show it */
+    struct tensor_bytes bytes; /* only the first sizes of a rank above TENSOR_RANK; DTYPE_COUNT: a dtype that attn
+                                  lacks */
+    const char *dtype;         /* the file's word */
+    bool is_byte;              /* integers of a byte, which a causal buffer may have instead of truth values */
     size_t count;              /* the product of all sizes */
-    unsigned kind;             /* set by named_tensors_use, as is the next one */
+    unsigned kind;             /* named_tensors_use sets it, and the next one */
     enum named_use use;
 };
 
-/* Room for so many tensors. STATUS_SYSTEM where memory is short. */
+/* Allocates room for `count` tensors in the input or the list. STATUS_SYSTEM where memory is short. */
 enum status named_tensors_begin(const struct named_tensors *file, size_t count);
 
-/* The same for a file of one tensor without a name (input_file_nameless), which becomes "inputs" and is read. */
+/* The same for a file of one tensor without a name (input_file_nameless), which becomes "inputs". */
 enum status named_tensors_nameless(const struct named_tensors *file, const char *expected, struct named_tensor *tensor);
 
-/* What becomes of the tensor of that name. STATUS_USAGE where attn does not know it, or knows it as another thing. */
+/* Sets the use of a tensor by its name. STATUS_USAGE where attn does not know the name, or it names no tensor. */
 enum status named_tensors_use(const struct named_tensors *file, struct named_tensor *tensor);
 
-/* Whether a tensor that is read can be computed with: its dtype, its rank and its count; a past of no tokens is
- * dropped. STATUS_USAGE "source: name ...". */
+/* Checks that attn can compute with a tensor that it reads, by dtype, rank and count; drops a past of no tokens.
+ * STATUS_USAGE "source: name ...". */
 enum status named_tensors_check(const struct named_tensors *file, struct named_tensor *tensor);
 
-/* Whether it can be computed with. */
+/* Whether attn can compute with it. */
 bool named_tensor_is_usable(const struct named_tensor *tensor);
 
-/* Puts it into the input, by its use; its data may stay in the bytes. The caller sorts the input at the end. */
+/* Puts it into the input or the list, by its use; its data may stay in the bytes. The caller sorts the input at the
+ * end. */
 enum status named_tensors_put(const struct named_tensors *file, const struct named_tensor *tensor);
 
 #endif

@@ -9,12 +9,12 @@ static const char MAGIC[] = "\x93NUMPY";
 enum {
     MAGIC_BYTES = sizeof MAGIC - 1,
     LENGTH_AT = MAGIC_BYTES + 2, /* after the version */
-    SHORTEST = LENGTH_AT + 2,    /* of what stands before the header: with two bytes of its length, or four */
+    SHORTEST = LENGTH_AT + 2,    /* before the header, with 2 bytes of length or 4 */
     LONGEST_START = LENGTH_AT + 4,
-    TEXT_BYTES = sizeof((struct npy_array *)0)->descr, /* the longest string of a header, with room for a wrong one */
+    TEXT_BYTES = sizeof((struct npy_array *)0)->descr, /* for a string of a header, even a wrong one */
 };
 
-/* The header as it is read. */
+/* The header being read. */
 struct reader {
     const char *source;
     const char *text, *at, *end; /* of a copy */
@@ -48,7 +48,7 @@ static enum status expected(const struct reader *reader, const char *what)
                        (size_t)(reader->at - reader->text) + 1, what, got);
 }
 
-/* The character, which blanks may surround. */
+/* Reads the character, with blanks around it. */
 static enum status take(struct reader *reader, char character)
 {
     const char what[] = {'\'', character, '\'', '\0'};
@@ -60,7 +60,7 @@ static enum status take(struct reader *reader, char character)
     return STATUS_OK;
 }
 
-/* A string in quotes of either kind, without an escape; cut to TEXT_BYTES. */
+/* Reads a string in quotes of either kind, without escapes; cuts it to TEXT_BYTES. */
 static enum status take_string(struct reader *reader, char *text)
 {
     if (!next_is(reader, '\'') && !next_is(reader, '"'))
@@ -198,8 +198,8 @@ static void set_strides(struct npy_array *array)
         bytes->strides[axis] = stride;
 }
 
-/* The header, by what stands before it, and where the data begin. Bytes are copied before they are looked at: another
- * program may change the file meanwhile. */
+/* Finds the header and the start of the data. Copies bytes before looking at them, since another program may change the
+ * file meanwhile. */
 static enum status find_header(struct reader *reader, const unsigned char *bytes, size_t length, struct arena *arena,
                                struct npy_array *array)
 {
@@ -241,7 +241,7 @@ enum status npy_header(const char *source, const char *holder, const unsigned ch
     return STATUS_OK;
 }
 
-/* Whether the numbers are all that follows the header; sets how they lie. */
+/* Checks that only the numbers follow the header; sets their order. */
 static enum status check_size(const char *source, struct npy_array *array, struct error *error)
 {
     const struct tensor_bytes *bytes = &array->bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* .npz, NumPy's archive of arrays: numpy.savez writes an entry NAME.npy for each. One that was given no name is called
- * arr_0, arr_1, ...; arr_0 alone is a tensor without a name, "inputs". */
+/* .npz, NumPy's archive of arrays: numpy.savez writes an entry NAME.npy for each. NumPy calls arrays without a name
+ * arr_0, arr_1, ...; a single arr_0 is a tensor without a name, "inputs". */
 #include "read/archive.h"
 #include "read/npy.h"
 
@@ -30,7 +30,7 @@ static enum status no_array(const struct named_tensors *file, const struct zip_e
                        file->source, entry->name);
 }
 
-/* Reads the array of an entry into the tensor, which counts. */
+/* Reads the array of an entry into the tensor. */
 static enum status read_array(const struct named_tensors *file, const struct zip_entry *entry, struct arena *scratch,
                               struct named_tensor *tensor)
 {

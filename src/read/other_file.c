@@ -6,9 +6,9 @@
 #define UNPACK "; unpack it first, as in "
 #define EXPECTED "; expected JSON, CSV or another table of numbers, .npy, .npz, .pt or .safetensors"
 
-/* A longer beginning stands before a shorter one. */
+/* Longer beginnings come before shorter ones. */
 static const struct {
-    size_t at; /* where the bytes stand */
+    size_t at; /* offset of the bytes */
     const char *bytes;
     size_t count;
     const char *message;

@@ -10,12 +10,12 @@ static const struct pickle_value MARK = {.kind = PICKLE_MARK};
 struct machine {
     const char *source;
     const unsigned char *bytes;
-    size_t length, at;           /* at: behind the opcode and its operand */
-    size_t place;                /* where the present opcode is, */
-    const struct opcode *opcode; /* what it is, */
-    uint64_t number;             /* its operand: a number, or */
-    const unsigned char *text;   /* so many bytes, */
-    struct pickle_items values;  /* and what it takes from the stack: there until the next value comes */
+    size_t length, at;           /* at: after the opcode and its operand */
+    size_t place;                /* of the present opcode */
+    const struct opcode *opcode; /* the present opcode, */
+    uint64_t number;             /* its operand, */
+    const unsigned char *text;   /* or the bytes of the operand, */
+    struct pickle_items values;  /* and the values that it takes from the stack, valid until the next push */
     bool stopped;
     struct pickle_items stack, memo;
     size_t room; /* of the stack */
@@ -24,8 +24,8 @@ struct machine {
     struct error *error;
 };
 
-/* The form of an operand: a number of so many bytes, the least significant first, and with FORM_BYTES that many bytes
- * behind it. */
+/* The form of an operand: a number of so many bytes, the least significant first; FORM_BYTES is followed by as many
+ * bytes as the number says. */
 enum form {
     FORM_NONE = 0,
     FORM_1 = 1,
@@ -39,10 +39,10 @@ enum form {
 };
 
 struct opcode {
-    bool (*run)(struct machine *machine); /* false: the error is filled */
+    bool (*run)(struct machine *machine); /* false: sets the error */
     enum form form;
-    enum pickle_kind kind; /* of the value that it makes, or fills */
-    size_t count;          /* of the values that it takes from the stack; TO_MARK: those since the last mark */
+    enum pickle_kind kind; /* of the value that it makes or fills */
+    size_t count;          /* values that it takes from the stack; TO_MARK: those since the last mark */
 };
 
 const char *pickle_kind_name(const struct pickle_value *value)
@@ -75,7 +75,7 @@ static bool wrong(const struct machine *machine, const char *what)
     return false;
 }
 
-/* Room for so many values, those that there are moved into it. */
+/* Allocates room for so many values, and copies the present ones. */
 static bool enlarge(const struct machine *machine, struct pickle_items *items, size_t room)
 {
     const size_t size = sizeof(struct pickle_value *);
@@ -86,7 +86,7 @@ static bool enlarge(const struct machine *machine, struct pickle_items *items, s
     return larger != NULL;
 }
 
-/* To what only grows: its room is the next power of two. */
+/* Appends to a list that only grows: its room is the next power of two. */
 static bool append(const struct machine *machine, struct pickle_items *items, const struct pickle_value *value)
 {
     const bool full = (items->count & (items->count - 1)) == 0;
@@ -120,8 +120,7 @@ static bool push_new(struct machine *machine, struct pickle_value value)
     return push(machine, kept);
 }
 
-/* Takes the values that the opcode needs from the stack: so many, none of them a mark; or those since the last mark,
- * and the mark. */
+/* Pops the values that the opcode needs: `count` of them, none a mark; or those since the last mark, and the mark. */
 static bool take_values(struct machine *machine)
 {
     struct pickle_items *stack = &machine->stack;
@@ -141,7 +140,7 @@ static bool take_values(struct machine *machine)
     return true;
 }
 
-/* The last value, which stays; NULL where it is not of that kind. What fills a container changes it. */
+/* The last value, which stays; NULL where it is of another kind. Not const, as callers fill a container. */
 static struct pickle_value *top(struct machine *machine, enum pickle_kind kind)
 {
     const struct pickle_items *stack = &machine->stack;
@@ -158,7 +157,7 @@ static bool run_mark(struct machine *machine)
     return push(machine, &MARK);
 }
 
-/* Of these nothing is ever asked but what they are. */
+/* Pushes a value whose kind is all that matters. */
 static bool run_plain(struct machine *machine)
 {
     return push_new(machine, (struct pickle_value){.kind = machine->opcode->kind});
@@ -174,7 +173,7 @@ static bool run_signed(struct machine *machine)
     return push_new(machine, (struct pickle_value){.kind = PICKLE_WHOLE, .whole = (int32_t)(uint32_t)machine->number});
 }
 
-/* So many bytes of a whole number, the sign in the highest bit. */
+/* An integer of so many bytes, in two's complement. */
 static bool run_long(struct machine *machine)
 {
     const size_t size = (size_t)machine->number;
@@ -219,7 +218,7 @@ static bool run_append(struct machine *machine)
 
 /* --- the memo ---------------------------------------------------------------------------------------------------- */
 
-/* The last value stays, and is kept under the next number, or an earlier one. */
+/* Stores the last value, which stays, under the next number or an earlier one. */
 static bool run_put(struct machine *machine)
 {
     const struct pickle_value *last = machine->values.items[0];
@@ -261,12 +260,12 @@ static bool make_parameter(struct machine *machine, const struct pickle_value *a
     return tensor->kind == PICKLE_TENSOR ? push(machine, tensor) : wrong(machine, "a parameter that is no tensor");
 }
 
-/* The functions that may be named, and the numbers of their arguments. */
+/* The functions that a pickle may name, and the numbers of their arguments. */
 static const struct function {
     const char *module, *name;
     size_t least, most;
     bool (*make)(struct machine *machine, const struct pickle_value *arguments);
-    struct pickle_value value; /* what stands for it on the stack */
+    struct pickle_value value; /* its value on the stack */
 } FUNCTIONS[] = {
     {"collections", "OrderedDict", 0, 0, make_ordered, {.kind = PICKLE_FUNCTION}},
     {"torch._utils", "_rebuild_tensor_v2", 6, 7, make_tensor, {.kind = PICKLE_FUNCTION}},
@@ -341,7 +340,7 @@ static bool run_storage(struct machine *machine)
     return push_new(machine, (struct pickle_value){.kind = PICKLE_STORAGE, .tuple = tuple});
 }
 
-/* The state of an OrderedDict, the versions of modules, is left out. */
+/* Ignores the state of an OrderedDict, the versions of modules. */
 static bool run_build(struct machine *machine)
 {
     const struct pickle_value *state = machine->values.items[0], *dict = top(machine, PICKLE_DICT);

@@ -3,13 +3,13 @@
  * for a small machine, and this machine can only put values into containers.
  *
  * Protocols 2 to 5 (the opcodes are those of pickletools): None, booleans, numbers, strings, bytes; lists, tuples,
- * dicts; collections.OrderedDict, which is a dict, and its state, which is left out; a tensor, which is what was given
- * to torch._utils._rebuild_tensor_v2 or _v3, in a _rebuild_parameter or not; a storage, which is a persistent id; the
- * names of the module torch, which stand for themselves. Any other name or opcode is an error.
+ * dicts; collections.OrderedDict, a dict whose state attn ignores; a tensor, which is the arguments of
+ * torch._utils._rebuild_tensor_v2 or _v3, in a _rebuild_parameter or not; a storage, which is a persistent id; the
+ * names of the module torch. Any other name or opcode is an error.
  *
- * Nothing is recursive. Each byte makes at most one value, and an entry of the stack: memory and time are in proportion
- * to the length. A container may hold itself, and one value may stand in many: whoever walks them has to see to that,
- * or asks the list of dicts. */
+ * Nothing is recursive. Each byte makes at most one value and one entry of the stack, so memory and time are in
+ * proportion to the length. A container may contain itself, and several may share a value: a caller that walks them
+ * must allow for that, or use the list of dicts. */
 #ifndef ATTN_READ_PICKLE_H
 #define ATTN_READ_PICKLE_H
 
@@ -18,10 +18,10 @@
 #include <stdint.h>
 
 enum pickle_kind {
-    PICKLE_MARK, /* stands on the stack alone */
+    PICKLE_MARK, /* on the stack only */
     PICKLE_NONE,
     PICKLE_TRUTH,
-    PICKLE_NUMBER, /* a float, or a whole number of more than 64 bits */
+    PICKLE_NUMBER, /* a float, or an integer of more than 64 bits */
     PICKLE_WHOLE,
     PICKLE_TEXT,
     PICKLE_BYTES,
@@ -30,8 +30,8 @@ enum pickle_kind {
     PICKLE_DICT,
     PICKLE_FUNCTION, /* one of those that may be called */
     PICKLE_NAME,     /* of the module torch */
-    PICKLE_STORAGE,  /* what the persistent id is */
-    PICKLE_TENSOR,   /* what was given to the function */
+    PICKLE_STORAGE,  /* a persistent id */
+    PICKLE_TENSOR,   /* the arguments of the function */
 };
 
 struct pickle_items {
@@ -48,7 +48,7 @@ struct pickle_value {
             const char *bytes; /* not ended by a NUL */
             size_t length;
         } text;                           /* of a text and a name, without "torch." */
-        struct pickle_items items;        /* of a tuple and a list; of a dict its keys, each with its value behind it */
+        struct pickle_items items;        /* of a tuple and a list; of a dict keys and values in turn */
         const struct pickle_value *tuple; /* of a storage and a tensor */
     };
     const struct pickle_value *next; /* of a dict: the one made before it, or NULL */
@@ -56,19 +56,19 @@ struct pickle_value {
 
 struct pickle {
     const struct pickle_value *root;
-    const struct pickle_value *dicts; /* the last that was made */
+    const struct pickle_value *dicts; /* the last one made */
     size_t tensor_count;
 };
 
-/* Reads bytes[0 .. length), in which texts stay. STATUS_USAGE "source: ..." where that is no whole pickle, or has what
- * is not named above; STATUS_SYSTEM where memory is short. */
+/* Reads bytes[0 .. length); texts stay there. STATUS_USAGE "source: ..." where that is no complete pickle, or contains
+ * anything not listed above; STATUS_SYSTEM where memory is short. */
 enum status pickle_read(const char *source, const unsigned char *bytes, size_t length, struct arena *arena,
                         struct pickle *pickle, struct error *error);
 
 /* "a list", "a number". */
 const char *pickle_kind_name(const struct pickle_value *value);
 
-/* Whether a text or a name is that one. */
+/* Whether a text or a name equals `text`. */
 bool pickle_is(const struct pickle_value *value, const char *text);
 
 #endif

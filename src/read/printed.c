@@ -8,24 +8,24 @@
 #include <string.h>
 
 enum {
-    TRIED_BYTES = 1 << 16, /* of a text without an end so many are tried; */
-    TRIED_TAIL = 1 << 12,  /* what is wrong in the last of them may be cut short */
+    TRIED_BYTES = 1 << 16, /* bytes that attn tries of an endless text; */
+    TRIED_TAIL = 1 << 12,  /* an error in the last of them may only be a cut */
     NAME_SHOWN = 80,
 };
 
 static const char BYTE_ORDER_MARK[] = "\xef\xbb\xbf";
 
-/* A name, and where it stands in the text. */
+/* A name, and its position in the text. */
 struct named_place {
     const char *name, *at;
 };
 
-/* A cell of a notebook as it is read. */
+/* A cell of a notebook being read. */
 struct cell {
     struct printed_reader reader;
     struct input_file *input;
     unsigned kinds;
-    struct named_place *names; /* those so far */
+    struct named_place *names; /* (name_count) */
     size_t name_count;
     struct token_labels query_tokens; /* of sdpa's query */
 };
@@ -38,7 +38,7 @@ static size_t skip_mark(const char *text, size_t length)
     return length > mark && memcmp(text, BYTE_ORDER_MARK, mark) == 0 ? mark : 0;
 }
 
-/* Past blanks and comments. */
+/* The index after blanks and comments. */
 static size_t skip_comments(const char *bytes, size_t length, size_t at)
 {
     while ((at += text_blanks(bytes + at, length - at)) < length && bytes[at] == '#') {
@@ -66,7 +66,7 @@ static bool is_label(const char *at)
     return (at[1] == ',' && at[2] >= '0' && at[2] <= '9') || letters;
 }
 
-/* Whether it is a statement or a literal; else it is a row of numbers. */
+/* Whether the text is a statement or a literal, not a row of numbers. */
 static bool begins_cell(const char *at)
 {
     const size_t length = printed_name_length(at);
@@ -76,7 +76,7 @@ static bool begins_cell(const char *at)
 
 /* --- a table becomes a tensor ------------------------------------------------------------------------------------ */
 
-/* What the digits of the table's numbers come to, in place: the power of ten of the last one shown. */
+/* Turns the digits of the table's numbers, in place, into the power of ten of the last digit shown. */
 static const int16_t *last_digits(const struct printed_reader *reader, const struct printed_table *table)
 {
     int16_t *digits = reader->digits + table->first;
@@ -98,7 +98,7 @@ static const char *make_token(const struct printed_reader *reader, const struct 
     return token;
 }
 
-/* Whether the labels are 0, 1, 2 ... or 1, 2, 3 ..., also as R has them, [1,]: then they name nobody. */
+/* Whether the labels are 0, 1, 2 ... or 1, 2, 3 ..., or R's [1,]: these are no tokens. */
 static bool labels_count(const struct printed_reader *reader, size_t count)
 {
     unsigned long start = 0;
@@ -114,7 +114,7 @@ static bool labels_count(const struct printed_reader *reader, size_t count)
     return true;
 }
 
-/* Where each row has a label, these are the tokens: of a batch a list for each item. */
+/* If each row has a label, takes them as tokens: in a batch a list for each item. */
 static bool take_tokens(const struct cell *cell, const struct printed_table *table, struct token_labels *tokens)
 {
     const struct printed_reader *reader = &cell->reader;
@@ -133,7 +133,7 @@ static bool take_tokens(const struct cell *cell, const struct printed_table *tab
     return tokens->texts != NULL;
 }
 
-/* Whose tokens the rows of the tensor are; NULL where they are none. */
+/* The tokens that the labels of that tensor's rows are; NULL where they are none. */
 static struct token_labels *tokens_of(struct cell *cell, const char *name)
 {
     const struct {
@@ -157,14 +157,14 @@ static bool same_tokens(const struct token_labels *a, const struct token_labels 
     return same;
 }
 
-/* Something is wrong that has no place in the text. */
+/* STATUS_USAGE for an error without a position in the text. */
 static bool fail_all(struct cell *cell, const char *what)
 {
     error_usage(cell->reader.error, "%s: %s", cell->input->source, what);
     return false;
 }
 
-/* Where query and key both have tokens, and others, each keeps its own. */
+/* If query and key have different tokens, each keeps its own. */
 static bool part_tokens(struct cell *cell)
 {
     struct input_file *input = cell->input;
@@ -221,7 +221,7 @@ static bool fail_unknown(struct cell *cell, const char *at, const char *name)
                                           "that attn knows");
 }
 
-/* Behind a table nothing else stands in its line. */
+/* Checks that nothing follows a table in its line. */
 static bool end_statement(struct cell *cell, struct printed_table *table)
 {
     struct printed_reader *reader = &cell->reader;
@@ -237,7 +237,7 @@ static bool end_statement(struct cell *cell, struct printed_table *table)
                         text_error_describe(&reader->in, reader->at).name);
 }
 
-/* A literal; or, where the line ends, rows beneath it, as MATLAB prints them. */
+/* Reads a literal; or at the end of the line the rows below it, as MATLAB prints them. */
 static bool take_value(struct cell *cell, struct printed_table *table)
 {
     struct printed_reader *reader = &cell->reader;
@@ -248,7 +248,7 @@ static bool take_value(struct cell *cell, struct printed_table *table)
     return printed_literal(reader, table) && end_statement(cell, table);
 }
 
-/* The table of that name, which begins there. What the command does not read is noted by its name, as of JSON. */
+/* Keeps the table that begins at `at`, under that name; if the command does not read it, only the name, as for JSON. */
 static bool keep(struct cell *cell, const struct printed_table *table, const char *name, unsigned kind, const char *at)
 {
     struct input_file *input = cell->input;
@@ -297,7 +297,7 @@ static bool check_repeated(struct cell *cell)
     return true;
 }
 
-/* "NAME [3]:", where there may be no blank before the bracket; or NULL. */
+/* The text after "NAME [3]:", with or without the blank; or NULL. */
 static const char *behind_numbered(const char *at, const char *name)
 {
     const size_t length = strlen(name);
@@ -310,9 +310,8 @@ static const char *behind_numbered(const char *at, const char *name)
     return at[0] == ']' && at[1] == ':' ? at + 2 : NULL;
 }
 
-/* Behind the prompt that begins there, ">>> " or "In [3]: ", where a statement NAME = ... or import follows; behind its
- * whole line where what follows only asks for what is printed beneath, such as ">>> print(inputs)"; behind "Out[3]:".
- * NULL where no prompt begins there. */
+/* The text after a prompt: after ">>> " or "In [3]: " before a statement NAME = ... or import; after the line where it
+ * only asks for the output below, such as ">>> print(inputs)"; after "Out[3]:". NULL where there is no prompt. */
 static const char *behind_prompt(const char *at)
 {
     const char *printed = behind_numbered(at, "Out");
@@ -325,7 +324,7 @@ static const char *behind_prompt(const char *at)
     return printed_find_equals(asked) != NULL || printed_is_import(asked) ? asked : asked + strcspn(asked, "\n");
 }
 
-/* Past blanks, comments and prompts. */
+/* Skips blanks, comments and prompts. */
 static void skip_prompts(struct printed_reader *reader, struct printed_table *table)
 {
     for (const char *behind = reader->at; behind != NULL; behind = behind_prompt(reader->at)) {
@@ -334,7 +333,7 @@ static void skip_prompts(struct printed_reader *reader, struct printed_table *ta
     }
 }
 
-/* One table, and nothing behind it. */
+/* Reads one table, which nothing may follow. */
 static bool take_nameless(struct cell *cell)
 {
     struct printed_reader *reader = &cell->reader;
@@ -364,13 +363,13 @@ static bool take_statement(struct cell *cell)
         return take_named(cell);
     if (cell->name_count > 0)
         return printed_fail_expected(reader, reader->at, "NAME = [[...]]");
-    if (!begins_cell(reader->at)) /* rows begin where their line does: a tab there stands behind an empty cell */
+    if (!begins_cell(reader->at)) /* rows begin with their line: a leading tab follows an empty cell */
         while (reader->at > reader->in.text && reader->at[-1] != '\n' && reader->at[-1] != BYTE_ORDER_MARK[2])
             reader->at--;
     return take_nameless(cell);
 }
 
-/* One table of attn's CSV. */
+/* Reads one table of attn's CSV. */
 static bool take_of_csv(struct cell *cell, const struct printed_csv *csv)
 {
     struct printed_reader *reader = &cell->reader;
@@ -389,7 +388,7 @@ static bool take_of_csv(struct cell *cell, const struct printed_csv *csv)
     return keep(cell, &table, name, kind, at);
 }
 
-/* What --format csv wrote. */
+/* Reads attn's CSV (--format csv). */
 static bool take_csv(struct cell *cell)
 {
     struct printed_reader *reader = &cell->reader;
@@ -434,7 +433,7 @@ static size_t count(const struct printed_reader *reader, char mark)
     return marks;
 }
 
-/* Room for what a text of that length may hold: of a CSV also a number in an empty field, and a name in each line. */
+/* Allocates enough for a text of that length; in CSV an empty field is a number too, and each line may have a name. */
 static bool allocate_room(struct cell *cell, size_t length)
 {
     struct printed_reader *reader = &cell->reader;
@@ -453,7 +452,7 @@ static bool allocate_room(struct cell *cell, size_t length)
            cell->names != NULL && reader->labels != NULL;
 }
 
-/* Whether it begins as the text of attn does: "self-attention: 6 tokens", "self-attention parameters: d_in 3". */
+/* Whether it begins like attn's text output: "self-attention: 6 tokens", "self-attention parameters: d_in 3". */
 static bool is_shown(const char *text)
 {
     static const char PARAMETERS[] = " parameters";

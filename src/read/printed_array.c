@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "read/printed_table.h"
 
-/* What stands between two elements; the first gap decides. */
+/* The separator of two elements; the first one decides. */
 enum gap { GAP_UNKNOWN, GAP_COMMA, GAP_BLANK };
 
 /* The brackets that are open. */
@@ -9,9 +9,9 @@ struct levels {
     struct printed_reader *reader;
     struct printed_table *table;
     size_t depth;
-    size_t count[TENSOR_RANK]; /* (depth) elements of each so far */
+    size_t count[TENSOR_RANK]; /* (depth) elements of each level so far */
     enum gap gap;
-    bool semicolons; /* [1 2; 3 4]: the rows have no brackets of their own */
+    bool semicolons; /* [1 2; 3 4]: one pair of brackets for all rows */
 };
 
 static bool begin_level(struct levels *levels)
@@ -55,7 +55,7 @@ static bool fail_ragged(const struct levels *levels, size_t level)
                         level + 1 < table->rank ? "row" : "number", count == 1 ? "" : "s", expected, first);
 }
 
-/* The innermost level has all its elements. */
+/* Ends the innermost level, and checks its count. */
 static bool end_level(struct levels *levels)
 {
     struct printed_table *table = levels->table;
@@ -74,7 +74,7 @@ static bool end_level(struct levels *levels)
     return true;
 }
 
-/* A row of [1 2; 3 4] ends; the first one has been read as a list. */
+/* Ends a row of [1 2; 3 4]; the first one began as a list. */
 static bool end_row(struct levels *levels)
 {
     struct printed_reader *reader = levels->reader;
@@ -100,7 +100,7 @@ static bool close_level(struct levels *levels)
     return true;
 }
 
-/* From behind an element to the next one, or to the bracket that closes the level. */
+/* Skips from the end of an element to the next one, or to the bracket that closes the level. */
 static bool take_gap(struct levels *levels)
 {
     struct printed_reader *reader = levels->reader;

@@ -6,22 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One line: the place of a row, counted from 1, 0 where it has none, and where its numbers are. */
+/* One line: the indices of a row, from 1, or 0 where it has none, and its numbers. */
 struct line {
     struct printed_piece name, token;
     size_t item, head, row;
-    const char *numbers; /* its first field of a number, and */
-    size_t used;         /* how many fields from there to the last that is not empty */
+    const char *numbers; /* its first field of a number */
+    size_t used;         /* fields from there to the last that is not empty */
     const char *next;    /* the next line, or the end */
 };
 
-/* How the rows of a table follow each other. */
+/* The order of a table's rows. */
 struct order {
     size_t lines, items, heads, rows; /* 1 where it has no such axis */
-    size_t of_item, run;              /* lines of the first item; of these the first that are of one head, or one row */
+    size_t of_item, run;              /* lines of the first item; leading lines of one head, or of one row */
     bool of_items, of_heads, heads_last;
     size_t columns;
-    bool begins_empty; /* a row does, in the first column of numbers */
+    bool begins_empty; /* a row has no first number */
     bool is_truth;     /* the first field is true or false */
 };
 
@@ -32,7 +32,7 @@ static bool ends_field(const char *at)
     return *at == ',' || printed_ends_line(*at) || (*at == '\r' && printed_ends_line(at[1]));
 }
 
-/* The field that begins there; *at stands behind it, at its comma or at the end of the line. */
+/* Reads a field; moves *at to its comma or the end of the line. */
 static struct printed_piece take_field(const char **at)
 {
     const char *first = *at, *end = *first == '"' ? printed_end_of_quotes(first) : NULL;
@@ -50,7 +50,7 @@ static bool says(struct printed_piece field, const char *text)
     return field.length == strlen(text) && memcmp(field.text, text, field.length) == 0;
 }
 
-/* Takes the field if it says that. */
+/* Skips the field if it is `word`. */
 static bool take_word(const char **at, const char *word)
 {
     const char *behind = *at;
@@ -60,7 +60,7 @@ static bool take_word(const char **at, const char *word)
     return true;
 }
 
-/* Behind the end of the line, and lines that are empty. */
+/* The next line that is not empty. */
 static const char *behind_line(const char *at)
 {
     while (*at == '\n' || (*at == '\r' && at[1] == '\n'))
@@ -70,7 +70,7 @@ static const char *behind_line(const char *at)
 
 /* --- the head line ----------------------------------------------------------------------------------------------- */
 
-/* Past "stage,item,head,row,token,", and what of it is there; false where it begins otherwise. */
+/* Skips "stage,item,head,row,token,", and notes which of these are there; false for another beginning. */
 static bool take_places(const char **at, struct printed_csv *csv)
 {
     *csv = (struct printed_csv){0};
@@ -113,7 +113,7 @@ bool printed_csv_head(struct printed_reader *reader, struct printed_csv *csv)
 
 /* --- lines ------------------------------------------------------------------------------------------------------- */
 
-/* A place from 1 on; an empty field is 0. */
+/* Reads an index from 1; an empty field is 0. */
 static bool take_place(struct printed_reader *reader, const char **at, bool there, bool needed, size_t *place)
 {
     *place = 0;
@@ -159,7 +159,7 @@ static bool read_line(struct printed_reader *reader, const struct printed_csv *c
 
 /* --- a table ----------------------------------------------------------------------------------------------------- */
 
-/* One more line, behind the first one. */
+/* Adds a line after the first. */
 static void note_line(struct order *order, const struct line *first, const struct line *line, const struct line *last)
 {
     if (order->lines == 1)
@@ -173,7 +173,7 @@ static void note_line(struct order *order, const struct line *first, const struc
     order->lines++;
 }
 
-/* Goes through the lines of the table that begins there: how many there are, and how its axes follow from them. */
+/* Counts the lines of the table, and infers its axes. */
 static bool find_order(struct printed_reader *reader, const struct printed_csv *csv, struct order *order)
 {
     struct line first, line, last;
@@ -204,8 +204,8 @@ static bool find_order(struct printed_reader *reader, const struct printed_csv *
     return true;
 }
 
-/* Whether line i of the table stands where the order has it; `rows` are those of the first matrix, as far as they are
- * known, and become so. */
+/* Checks that line i of the table has the indices of that order; `rows`, the row numbers of the first matrix, are
+ * filled on the way. */
 static bool check_order(struct printed_reader *reader, const struct order *order, const struct line *line, size_t i,
                         const char *at, size_t *rows)
 {
@@ -224,7 +224,7 @@ static bool check_order(struct printed_reader *reader, const struct order *order
     return true;
 }
 
-/* One row, or one head, lies the same in both orders: what comes first is known by the name. */
+/* With one row or one head both orders look the same: the name decides which axis comes first. */
 static void settle_heads(struct order *order, const struct printed_csv *csv, struct printed_piece name,
                          enum stage stage)
 {
@@ -234,7 +234,7 @@ static void settle_heads(struct order *order, const struct printed_csv *csv, str
         order->heads_last = cache || (operand && csv->tokens_first);
 }
 
-/* The numbers of one line, from field `first` on. */
+/* Reads the numbers of one line, from field `first` on. */
 static bool take_numbers(struct printed_reader *reader, struct printed_table *table, const struct line *line,
                          size_t first, size_t count)
 {
@@ -255,7 +255,7 @@ static bool take_numbers(struct printed_reader *reader, struct printed_table *ta
     return true;
 }
 
-/* Whether one row of that name is a list of numbers; any other one is a matrix of one row. */
+/* Whether a single row under that name is a list, not a matrix of one row. */
 static bool is_list(struct printed_piece name)
 {
     static const char *const ENDS[] = {"bias",       "norm.weight",  "sinks",       "alibi_slopes",
@@ -283,7 +283,7 @@ static void set_shape(struct printed_table *table, const struct order *order, bo
             table->shape[table->rank++] = AXES[i].size;
 }
 
-/* Which fields the numbers of the table are in. Where the file does not tell for sure, nothing is guessed. */
+/* Finds the fields with the table's numbers. Fails rather than guesses. */
 static bool find_columns(struct printed_reader *reader, const struct printed_csv *csv, struct printed_piece name,
                          struct order *order, size_t *first)
 {

@@ -5,14 +5,14 @@
 
 enum { DEEPEST_CALL = 3 }; /* nn.Parameter(torch.tensor(...)) */
 
-/* What makes a tensor of a literal, and nothing else of it. */
+/* Functions that only make a tensor of a literal. */
 static const char *const CALLS[] = {
     "tensor",   "torch.tensor", "torch.Tensor", "torch.as_tensor", "torch.FloatTensor",  "torch.DoubleTensor", "array",
     "np.array", "numpy.array",  "np.asarray",   "numpy.asarray",   "jnp.array",          "jnp.asarray",        "Array",
     "mx.array", "tf.constant",  "tf.Tensor",    "nn.Parameter",    "torch.nn.Parameter", "Parameter",
 };
 
-/* What may stand behind the numbers and does not change them. */
+/* Arguments after the numbers that do not change them. */
 static const char *const PASSED[] = {"device", "requires_grad", "grad_fn", "size",      "layout",    "copy",
                                      "shape",  "order",         "subok",   "weak_type", "pin_memory"};
 
@@ -28,8 +28,8 @@ static bool is_one_of(const char *const *words, size_t count, const char *at, si
 
 enum printed_dtype { IS_FLOAT, IS_WHOLE, IS_TRUTH, IS_UNKNOWN };
 
-/* What a word such as torch.float64, 'int32' or np.bool_ says of the numbers; the first part that it has counts, for
- * their working dtype the first that has one. */
+/* The dtype by a word such as torch.float64, 'int32' or np.bool_: the first known part counts, for *working the first
+ * with a working dtype. */
 static enum printed_dtype dtype_of(const char *at, size_t length, enum dtype *working)
 {
     static const struct {
@@ -73,7 +73,7 @@ static bool check_dtype(struct printed_reader *reader, struct printed_table *tab
 
 /* --- what stands behind the numbers ------------------------------------------------------------------------------ */
 
-/* The end of a value: a word, a text in quotes, <MmBackward0> or (0, 3). NULL where it does not end. */
+/* The end of a value: a word, a text in quotes, <MmBackward0> or (0, 3). NULL where its line ends first. */
 static const char *end_of_value(const char *at)
 {
     static const char CLOSING[][2] = {{'\'', '\''}, {'"', '"'}, {'<', '>'}, {'(', ')'}};
@@ -85,7 +85,7 @@ static const char *end_of_value(const char *at)
     return printed_word_length(at) > 0 ? at + printed_word_length(at) : NULL;
 }
 
-/* "grad_fn=<MmBackward0>", or a dtype alone. */
+/* Reads "grad_fn=<MmBackward0>", or a dtype without its name. */
 static bool take_argument(struct printed_reader *reader, struct printed_table *table)
 {
     const char *name = reader->at;
@@ -104,7 +104,7 @@ static bool take_argument(struct printed_reader *reader, struct printed_table *t
     return !is_dtype || check_dtype(reader, table, value, (size_t)(end - value));
 }
 
-/* From behind the array to behind the ')' of its call. */
+/* Skips from the end of the array past the ')' of its call. */
 static bool end_call(struct printed_reader *reader, struct printed_table *table)
 {
     for (printed_skip(reader, table); *reader->at != ')'; printed_skip(reader, table)) {
@@ -139,7 +139,7 @@ static bool fail_literal(struct printed_reader *reader)
     return printed_fail_expected(reader, reader->at, "[[...]], tensor(...) or array(...)");
 }
 
-/* The names of calls up to the array; *calls: how many brackets are open. */
+/* Skips the names of calls before the array; *calls: how many brackets are open. */
 static bool begin_calls(struct printed_reader *reader, struct printed_table *table, size_t *calls)
 {
     for (*calls = 0; *reader->at != '[' && *calls < DEEPEST_CALL; ++*calls) {

@@ -10,7 +10,7 @@
 #include <strings.h>
 
 enum {
-    EXACT_DIGITS = 15, /* as many make an integer below 2^53 */
+    EXACT_DIGITS = 15, /* of an integer below 2^53 */
     EXACT_POWER = 22,  /* 10^22 is a double */
 };
 
@@ -21,7 +21,7 @@ static const char WORD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
 
 bool printed_number_ends(char next)
 {
-    return strchr(" \t\r\n,;])#", next) != NULL; /* the NUL, too */
+    return strchr(" \t\r\n,;])#", next) != NULL; /* finds the NUL too */
 }
 
 static size_t read_word(const char *text, struct printed_number *number)
@@ -65,7 +65,7 @@ static size_t read_word(const char *text, struct printed_number *number)
     return 0;
 }
 
-/* The digits from *at on, of which the first that are not zero go into *whole. Returns how many there are. */
+/* Reads digits from *at on; *whole gets the first significant ones. Returns how many there are. */
 static size_t read_digits(const char **at, uint64_t *whole, int *significant)
 {
     const char *first = *at;
@@ -77,7 +77,7 @@ static size_t read_digits(const char **at, uint64_t *whole, int *significant)
     return (size_t)(*at - first);
 }
 
-/* "e-07"; nothing where no exponent follows. */
+/* Reads "e-07", if there is an exponent. */
 static bool read_exponent(const char **at, int *exponent)
 {
     const char *digit = *at + 1;
@@ -95,11 +95,11 @@ static bool read_exponent(const char **at, int *exponent)
     return true;
 }
 
-/* Two doubles that are exact, and one rounding; where the integer or the power is none, the C library's way. */
+/* Rounds once if integer and power are exact doubles; else leaves it to the C library. */
 static double nearest(const char *text, uint64_t whole, int significant, int power)
 {
     if (significant > EXACT_DIGITS || power > EXACT_POWER || power < -EXACT_POWER)
-        return strtod(text, NULL); /* whose locale is never set */
+        return strtod(text, NULL); /* attn never sets the locale */
     return power < 0 ? (double)whole / POWERS[-power] : (double)whole * POWERS[power];
 }
 
@@ -142,7 +142,7 @@ bool printed_number_is_elided(const char *text)
     return strncmp(text, "...", 3) == 0 || strncmp(text, "\xe2\x80\xa6", 3) == 0;
 }
 
-/* What goes on behind a number's digits. */
+/* The hint for text after a number's digits. */
 static const char *hint_behind(const char *text, const char *behind)
 {
     if (*text == '0' && (text[1] == 'x' || text[1] == 'X'))

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
-enum { LONGEST_CELL = 24 }; /* bytes of a cell that a message repeats */
+enum { LONGEST_CELL = 24 }; /* bytes of a cell in a message */
 
-/* Whether numbers go 0, 1, 2 ... or 1, 2, 3 ..., without a point, as they come. */
+/* Tracks whether numbers are 0, 1, 2 ... or 1, 2, 3 ..., without a point. */
 struct counting {
     size_t count;
     double first;
@@ -19,15 +19,15 @@ struct rows {
     struct printed_table *table;
     char separator;     /* ' ' (any number of blanks), ',', ';' or a tab: the same throughout */
     size_t heads;       /* cells of the head line; 0 where there is none */
-    bool headed_labels; /* its first cell is empty: what stands beneath are labels */
-    bool counted_heads; /* and the others count: a row that lacks its first number looks the same */
-    bool from_one;      /* they count from 1 on, as a row may; of pandas they do from 0 on */
-    bool labelled;      /* the first column are labels */
-    bool word_labels;   /* one of them is no number; */
-    struct counting label_counting, row_counting, column_counting; /* the labels; the first row; the first column */
-    const char *counts_row;                                        /* where the first row begins */
+    bool headed_labels; /* its first cell is empty: the cells below are labels */
+    bool counted_heads; /* the others count: it may be a row without its first number */
+    bool from_one;      /* they count from 1, as a row may; those of pandas from 0 */
+    bool labelled;      /* the first column is labels */
+    bool word_labels;   /* one of them is no number */
+    struct counting label_counting, row_counting, column_counting; /* of the labels, the first row, the first column */
+    const char *counts_row;                                        /* the beginning of the first row */
     bool names_rows;    /* the head line calls the first column "id" or the like */
-    bool decimal_first; /* the first column is not whole numbers alone */
+    bool decimal_first; /* the first column has other than whole numbers */
 };
 
 static void count_on(struct counting *counting, bool is_plain, double value)
@@ -50,7 +50,7 @@ static bool ends_cell(const struct rows *rows, char c)
     return printed_ends_line(c) || (rows->separator == ' ' ? c == ' ' || c == '\t' || c == '\r' : c == rows->separator);
 }
 
-/* Reads cell `index` of its line; the reader then stands before the next separator, or at the end of the line. */
+/* Reads cell `index` of its line, up to the next separator or the end of the line. */
 static bool take_cell(struct rows *rows, size_t index, struct printed_piece *cell)
 {
     struct printed_reader *reader = rows->reader;
@@ -76,7 +76,7 @@ static bool is_number(const struct printed_piece *cell, struct printed_number *n
     return !cell->quoted && cell->length > 0 && printed_number_read(cell->text, number) == cell->length;
 }
 
-/* Whether an unquoted text begins like a number and is none: "0,43", "1_000", "3rd". */
+/* Whether an unquoted text begins like a number but is none: "0,43", "1_000", "3rd". */
 static bool is_misprint(const struct printed_piece *cell)
 {
     struct printed_number number;
@@ -99,7 +99,7 @@ static bool fail_misprint(struct rows *rows, const struct printed_piece *cell)
                         (int)memory_smaller(cell->length, LONGEST_CELL), at, hint);
 }
 
-/* Whether a cell is what a spreadsheet makes of a number: "1,234.5" in quotes, or '0.43. */
+/* Whether a cell is a number as a spreadsheet writes it: "1,234.5" in quotes, or '0.43. */
 static bool is_dressed_number(const struct printed_piece *cell)
 {
     const size_t mark = cell->length > 0 && *cell->text == '\'';
@@ -138,7 +138,7 @@ static bool check_label(struct rows *rows, const struct printed_piece *cell)
 
 /* --- the first line ---------------------------------------------------------------------------------------------- */
 
-/* A tab, else a semicolon, else a comma outside quotes, else blanks. */
+/* The line's separator: a tab, else a semicolon, else a comma outside quotes, else blanks. */
 static char find_separator(const char *at)
 {
     static const char ORDER[] = "\t;,";
@@ -156,7 +156,7 @@ static char find_separator(const char *at)
     return *found;
 }
 
-/* Whether a column of that name says which row it is. */
+/* Whether a column of that name numbers the rows. */
 static bool names_rows(const struct printed_piece *cell)
 {
     static const char *const NAMES[] = {"id", "index", "idx", "pos", "position", "nr",
@@ -164,7 +164,8 @@ static bool names_rows(const struct printed_piece *cell)
     return printed_is_one_of(cell, NAMES, sizeof NAMES / sizeof NAMES[0]);
 }
 
-/* Whether the line is pandas' head line of columns 0, 1, 2 ...: a blank first; beneath it row 0, with a cell more. */
+/* Whether the line is pandas' head line of columns 0, 1, 2 ...: it begins with a blank, and the next line is row 0 with
+ * a cell more. */
 static bool is_pandas(const char *at, size_t cells)
 {
     static const char BLANKS[] = " \t\r";
@@ -181,9 +182,8 @@ static bool is_pandas(const char *at, size_t cells)
     return beneath == cells + 1;
 }
 
-/* Whether the line that begins there is a head line: no cell is a number; or the first one is empty, and the others
- * count; between blanks the first one is empty where the next line has one more, as pandas prints it. Leaves the reader
- * where it was. */
+/* Detects a head line: no cell is a number, or the first is empty and the others count. With blanks as separators, the
+ * first is empty if the next line has one cell more, as in pandas. Does not move the reader. */
 static bool find_heads(struct rows *rows)
 {
     struct printed_reader *reader = rows->reader;
@@ -228,7 +228,7 @@ static bool find_heads(struct rows *rows)
     return true;
 }
 
-/* Whether the row that begins there has a label: a first cell that is no number, or one more than the head line. */
+/* Whether the row has a label: its first cell is no number, or it has one cell more than the head line. */
 static bool find_labels(struct rows *rows)
 {
     struct printed_reader *reader = rows->reader;
@@ -249,7 +249,7 @@ static bool find_labels(struct rows *rows)
 
 /* --- a row ------------------------------------------------------------------------------------------------------- */
 
-/* Beneath a first line that counts, labels show that it is a head line and no row. */
+/* Notes a label; after a first line that counts, labels prove that it is a head line. */
 static bool note_label(struct rows *rows, const struct printed_piece *label)
 {
     struct printed_number number = {0};
@@ -300,7 +300,7 @@ static bool fail_separator(struct rows *rows)
                         comma ? "; is it a decimal comma? write a point" : "; use one separator in the table");
 }
 
-/* From behind a number to the next one; *more where there is one. */
+/* Skips from the end of a number to the next one; *more: there is one. */
 static bool take_separator(struct rows *rows, bool *more)
 {
     struct printed_reader *reader = rows->reader;
@@ -317,7 +317,7 @@ static bool take_separator(struct rows *rows, bool *more)
     return true;
 }
 
-/* Whether a table of decimals begins with a row or a column that only counts is seen as its numbers come. */
+/* Notes, number by number, whether the first row or column only counts. */
 static void note_count(struct rows *rows, size_t row, size_t column)
 {
     const struct printed_number *number = &rows->reader->last;
@@ -371,8 +371,8 @@ static bool take_row(struct rows *rows)
 
 /* --- all of it --------------------------------------------------------------------------------------------------- */
 
-/* To the next line that holds something, comments aside; returns whether one without anything stood before it. Beneath
- * a row with a label, '#' may be one. */
+/* Skips to the next line with content; returns whether an empty line came before it. Skips comments, except after a row
+ * with a label, since '#' may be a label. */
 static bool next_line(struct rows *rows)
 {
     struct printed_reader *reader = rows->reader;
@@ -390,7 +390,7 @@ static bool next_line(struct rows *rows)
     }
 }
 
-/* A text of an old Macintosh would be one long row. */
+/* Rejects CR as the end of a line: the text would be one long row. */
 static bool check_line_ends(struct printed_reader *reader)
 {
     if (reader->text_checked)
@@ -410,8 +410,8 @@ static bool check_heads(struct rows *rows, const char *line)
                         rows->heads == 1 ? "" : "s", columns);
 }
 
-/* A line that begins with '#' and holds numbers is a row of the token '#', or one taken out: nobody can tell. The first
- * table checks the whole text. */
+/* Rejects a line of numbers after '#', which may be a row of the token '#' or a comment. The first table checks for
+ * all. */
 static bool check_hashes(struct rows *rows)
 {
     struct printed_number number;
@@ -436,7 +436,7 @@ static bool check_hashes(struct rows *rows)
     return true;
 }
 
-/* Whether labels that are numbers in quotes, all of them, are a column that was taken for labels. */
+/* Whether all labels are numbers in quotes, which may be a column of the table. */
 static bool labels_are_dressed(const struct rows *rows)
 {
     for (size_t i = 0; i < rows->table->labels; i++)
@@ -445,7 +445,7 @@ static bool labels_are_dressed(const struct rows *rows)
     return rows->labelled && rows->table->labels > 0;
 }
 
-/* 0,43,0,15 may be 0.43 and 0.15: whole numbers, and a 0 before each. */
+/* 0,43,0,15 may be 0.43 and 0.15: whole numbers, each after a 0. */
 static bool may_have_decimal_commas(const struct rows *rows)
 {
     const struct printed_table *table = rows->table;
@@ -460,9 +460,8 @@ static bool may_have_decimal_commas(const struct rows *rows)
     return parts && more;
 }
 
-/* What the numbers may be besides a table is not guessed. A head line or a column of labels that are numbers would be
- * taken for what they are about; a first line 1, 2, 3 beside numbers that do not count is a row whose first number is
- * missing, or a head line. */
+/* Rejects tables that can be read in two ways. A head line or labels of numbers could be rows or columns; a first line
+ * 1, 2, 3 above other numbers could be a head line, or a row without its first number. */
 static bool check_doubts(struct rows *rows)
 {
     const struct printed_table *table = rows->table;
@@ -496,7 +495,7 @@ static bool check_doubts(struct rows *rows)
     return true;
 }
 
-/* Columns that are called as the rows are stand in their order: a table of T x T. `line` is the head line. */
+/* Rejects a T x T table whose columns have the rows' names in another order. `line` is the head line. */
 static bool check_order(struct rows *rows, const char *line)
 {
     struct printed_reader *reader = rows->reader;

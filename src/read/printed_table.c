@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_SHOWN = 24 }; /* characters that a message repeats */
+enum { MOST_SHOWN = 24 }; /* characters in a message */
 
 /* --- what is wrong ----------------------------------------------------------------------------------------------- */
 
@@ -22,7 +22,7 @@ bool printed_fail(struct printed_reader *reader, const char *at, const char *for
     return false;
 }
 
-/* The bytes that a message repeats of what is there, up to a blank, a separator, a bracket or what is no UTF-8. */
+/* How many bytes a message shows: up to a blank, a separator, a bracket or invalid UTF-8. */
 static size_t shown_length(const char *at)
 {
     size_t length = 0, bytes;
@@ -108,7 +108,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* From '#' to the end of the line. */
+/* Reads from '#' to the end of the line. */
 static void take_comment(struct printed_reader *reader, struct printed_table *table)
 {
     const char *first = reader->at + 1, *hash = reader->at;

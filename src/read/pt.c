@@ -4,26 +4,26 @@
  * torch.save has written it so since PyTorch 1.6 (torch/serialization.py, caffe2/serialize/inline_container.h): a zip
  * archive of stored entries in one folder. data.pkl is the pickle of the object, in which a tensor is a view of a
  * storage: its first number, sizes and strides; data/KEY are the bytes of a storage, which tensors may share; byteorder
- * says which byte comes first, the least significant one where it is missing. What else is there is not asked for.
+ * says which byte comes first, the least significant one where it is missing. attn ignores other entries.
  *
- * Read is what holds tensors in one place: a dict of names and tensors, wherever it stands, or one tensor alone, which
- * becomes "inputs". Numbers, strings and what they stand in are passed over beside it, but no tensor is. */
+ * attn reads a file with tensors in one place: a dict of names and tensors at any depth, or one tensor, which becomes
+ * "inputs". It skips other numbers, strings and containers, but not tensors. */
 #include "read/archive.h"
 #include "read/pickle.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Of copies beyond the bytes that the file has: a number may stand for many. */
+/* Bytes of copies beyond the size of the file: a view may repeat a number. */
 static const size_t MOST_REPEATED = (size_t)64 << 20;
 
 /* The arguments of _rebuild_tensor_v2, and of _v3, which has a dtype before the metadata. */
 enum { ARGUMENT_STORAGE, ARGUMENT_OFFSET, ARGUMENT_SIZES, ARGUMENT_STRIDES, ARGUMENT_DTYPE = 6 };
 
 enum {
-    MOST_AXES = 64,        /* of a tensor; a tuple of more may stand for many tensors */
-    LONGEST_TYPE = 64,     /* of a storage's and a dtype's name */
-    LONGEST_ENTRY = 65535, /* of an entry's name, by its format */
+    MOST_AXES = 64,        /* of a tensor; many tensors may share a longer tuple */
+    LONGEST_TYPE = 64,     /* name of a storage or a dtype */
+    LONGEST_ENTRY = 65535, /* name of an entry in a zip archive */
 };
 
 /* The parts of a persistent id. */
@@ -35,21 +35,21 @@ struct reading {
     struct pickle pickle;
     bool big_endian;
     size_t copied; /* bytes of tensors that do not stay in the file */
-    char *path;    /* of an entry that is looked for; NULL before the first */
+    char *path;    /* of the last entry searched; NULL before the first */
     struct arena scratch;
 };
 
-/* A tensor as the pickle has it. */
+/* A tensor in the pickle. */
 struct view {
     const struct zip_entry *storage;
-    size_t numbers;        /* of the storage; of one without a type its bytes */
-    bool untyped;          /* it is one */
-    size_t offset, beyond; /* the first number, and the first behind the last; 0 where there is none */
+    size_t numbers;        /* of the storage; bytes where it has no type */
+    bool untyped;          /* the storage has no type */
+    size_t offset, beyond; /* the first number, and the end after the last; 0 for an empty tensor */
 };
 
 /* --- entries ----------------------------------------------------------------------------------------------------- */
 
-/* The bytes of the archive's folder, before the slash. */
+/* The length of the archive's folder name, without the slash. */
 static size_t folder_length(const struct zip *zip)
 {
     return zip->first != NULL ? strcspn(zip->first, "/") : 0;
@@ -105,7 +105,7 @@ static enum status read_byte_order(struct reading *reading)
                        order);
 }
 
-/* A copy, as another program may change the file meanwhile, and its checksum. */
+/* Checks and parses a copy, since another program may change the file meanwhile. */
 static enum status read_pickle(struct reading *reading)
 {
     static const struct pickle_text NAME = {"data.pkl", 8};
@@ -160,7 +160,7 @@ static enum status take_storage(struct reading *reading, const struct pickle_val
     return STATUS_OK;
 }
 
-/* Where its numbers begin and end, and how they lie; of more axes than TENSOR_RANK the first are kept. */
+/* Reads start, end, shape and strides of its numbers; keeps only the first TENSOR_RANK axes. */
 static enum status take_axes(const struct reading *reading, const struct pickle_value *const *arguments,
                              struct named_tensor *tensor, struct view *view)
 {
@@ -221,13 +221,13 @@ static enum status take_tensor(struct reading *reading, const struct pickle_valu
     return take_axes(reading, arguments, tensor, view);
 }
 
-/* That the storage is as long as is said, and the view lies in it. */
+/* Checks that the storage has the stated length and contains the view. */
 static enum status check_place(const struct reading *reading, struct named_tensor *tensor, const struct view *view)
 {
     const char *source = reading->zip->source, *name = tensor->name;
     size_t size = 0;
     if (tensor->bytes.dtype == DTYPE_COUNT)
-        return STATUS_OK; /* it is not read, and how long its numbers are is not known */
+        return STATUS_OK; /* attn does not read it, and does not know the size of its numbers */
     const size_t there = view->storage->length, one = dtype_size(tensor->bytes.dtype);
     if (!memory_multiply(view->numbers, view->untyped ? 1 : one, &size) || size != there)
         return error_usage(reading->tensors.error, "%s: %s: a storage of %zu %s, but '%s' has %zu bytes", source, name,
@@ -241,7 +241,7 @@ static enum status check_place(const struct reading *reading, struct named_tenso
     return STATUS_OK;
 }
 
-/* A number may stand for many, and many views for one storage: copies have a bound. */
+/* Limits copies: a view may repeat a number, and many views may share a storage. */
 static enum status check_copy(struct reading *reading, const struct named_tensor *tensor)
 {
     const size_t room = reading->zip->length + MOST_REPEATED - reading->copied;
@@ -268,7 +268,7 @@ static enum status read_view(struct reading *reading, const struct pickle_value 
 
 /* --- which tensors ----------------------------------------------------------------------------------------------- */
 
-/* The place of the first tensor at `from` or behind it among the dict's items; their number where there is none. */
+/* The index of the first tensor from `from` on among the dict's items, or their count. */
 static size_t next_tensor(const struct pickle_value *dict, size_t from)
 {
     while (from < dict->items.count && dict->items.items[from + 1]->kind != PICKLE_TENSOR)
@@ -317,7 +317,7 @@ static const struct pickle_value **sorted(struct reading *reading, const struct 
     return values;
 }
 
-/* That no tensor stands anywhere else: those of the dict, each counted once, are all that were made. */
+/* Checks that there are no other tensors: the pickle made as many as the dict has, each counted once. */
 static enum status check_all(struct reading *reading, const struct pickle_value *dict)
 {
     size_t count, different = 0;
@@ -334,7 +334,7 @@ static enum status check_all(struct reading *reading, const struct pickle_value 
         reading->zip->source, reading->pickle.tensor_count, reading->pickle.tensor_count - different);
 }
 
-/* The one dict that holds tensors. */
+/* Finds the one dict with tensors. */
 static enum status find_dict(struct reading *reading, const struct pickle_value **dict)
 {
     *dict = NULL;
@@ -354,7 +354,7 @@ static enum status find_dict(struct reading *reading, const struct pickle_value 
                        reading->zip->source);
 }
 
-/* What is no tensor, but has a name that is asked for: it may not be passed over. */
+/* Rejects a value that is no tensor under a name that attn reads. */
 static enum status check_others(const struct reading *reading, const struct pickle_value *dict,
                                 const struct pickle_value *taken)
 {
@@ -373,7 +373,7 @@ static enum status check_others(const struct reading *reading, const struct pick
     return STATUS_OK;
 }
 
-/* That no key stands there twice as one value: its name would be copied as often as a pickle can say so. */
+/* Rejects a key value that occurs twice: a short pickle could repeat it, and its name would be copied, very often. */
 static enum status check_keys(struct reading *reading, const struct pickle_value *dict)
 {
     char text[48];

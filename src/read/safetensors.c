@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every whole number up to this one is a double, as cJSON holds it. */
+/* cJSON's doubles hold every whole number up to this one. */
 static const double LARGEST_NUMBER = 0x1p53;
 
-/* Where a tensor lies: bytes begin .. end of the data. */
+/* Bytes begin .. end of the data, those of a tensor. */
 struct extent {
     const char *name;
     size_t begin, end;
@@ -29,7 +29,7 @@ struct file {
 
 bool safetensors_begins(const unsigned char *bytes, size_t length)
 {
-    /* The upper half of an honest length is 0. JSON may have '{' as its ninth byte too, but after text. */
+    /* The upper half of a real length is 0. JSON may have '{' as its ninth byte too, but after text. */
     if (length <= SAFETENSORS_LENGTH_BYTES)
         return length > SAFETENSORS_LENGTH_BYTES / 2 && bytes[SAFETENSORS_LENGTH_BYTES / 2] == 0;
     const unsigned char highest = bytes[SAFETENSORS_LENGTH_BYTES - 1];
@@ -100,7 +100,7 @@ static enum status check_size(const struct json_reader *reader, const struct nam
 {
     size_t size = 0;
     if (tensor->bytes.dtype == DTYPE_COUNT)
-        return STATUS_OK; /* ignored: the place is all that can be checked */
+        return STATUS_OK; /* ignored: only the extent can be checked */
     const bool fits = tensor_bytes_size(tensor->bytes.dtype, tensor->count, &size);
     if (fits && size == extent->end - extent->begin)
         return STATUS_OK;
@@ -109,7 +109,7 @@ static enum status check_size(const struct json_reader *reader, const struct nam
                        fits ? "" : "more than ", fits ? size : SIZE_MAX);
 }
 
-/* Sets the three members of a tensor's description: dtype, shape and data_offsets, in any order and nothing else. */
+/* Reads the three members of a tensor's description, dtype, shape and data_offsets, in any order. */
 static enum status take_members(const struct json_reader *reader, const cJSON *item, const cJSON **members)
 {
     static const char *const KEYS[] = {"dtype", "shape", "data_offsets"};
@@ -165,7 +165,7 @@ static int by_place(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-/* Every byte of the data belongs to one tensor. */
+/* Checks that every byte of the data belongs to one tensor. */
 static enum status check_extents(struct file *file)
 {
     struct error *error = file->reader.error;
@@ -208,7 +208,7 @@ static enum status read_text(const struct file *file, const cJSON *item, unsigne
     return status;
 }
 
-/* Other programs put there what they like, but a name that is near to one of attn's is that one misspelt. */
+/* Other programs may add any key, but one that resembles a key of attn is a misspelling. */
 static enum status check_key(const struct file *file, const char *key)
 {
     static const char *const KEYS[] = {"tokens", "key_tokens", "settings"};
@@ -265,7 +265,7 @@ static enum status read_members(struct file *file, const cJSON *root)
     return check_extents(file);
 }
 
-/* The header's text, for json_parse; NULL where its length cannot be. */
+/* A copy of the header for json_parse; NULL where its length is impossible. */
 static char *copy_header(const struct json_reader *reader, const unsigned char *bytes, size_t length, size_t *size)
 {
     uint64_t header = 0;

@@ -6,11 +6,9 @@
 #include "model/safetensors_form.h"
 #include "read/named_tensors.h"
 
-/* Whether a file that begins with these bytes is to be read as .safetensors. */
 bool safetensors_begins(const unsigned char *bytes, size_t length);
 
-/* Of what is not of the `kinds` the place in the file is checked all the same. A causal buffer may also be U8, as older
- * modules have it. */
+/* Also checks the extents of tensors that are not of the `kinds`. A causal buffer may be U8, as in older modules. */
 binary_reader safetensors_read;
 
 #endif

@@ -12,7 +12,7 @@ enum {
     EXCERPT = 72, /* columns of a line that an error shows */
 };
 
-/* Each character of the excerpt takes at most 4 bytes; beneath it stand blanks and the caret. */
+/* Each character of the excerpt takes at most 4 bytes; below it are blanks and the caret. */
 _Static_assert(2 * INDENT + 4 * EXCERPT + 2 * EXCERPT + 3 <= sizeof(((struct error *)0)->detail),
                "the longest excerpt fits into the detail of an error");
 
@@ -45,7 +45,7 @@ static struct text_place locate(const struct text_source *source, const char *at
     return place;
 }
 
-/* One column of the excerpt; what could move a terminal's cursor (C0, DEL and C1) is masked. */
+/* Writes one column of the excerpt; masks characters that could move a terminal's cursor (C0, DEL and C1). */
 static char *put_character(char *out, const char *character)
 {
     const char *after = character;
@@ -76,8 +76,7 @@ static char *put_line(char *out, const char *line, size_t length, size_t first, 
     return out;
 }
 
-/* The columns that characters first .. last - 1 of the line take as they are shown; where it is clipped, the first
- * three are dots. */
+/* The columns of characters first .. last - 1 as shown; where the line is clipped, the first three are dots. */
 static size_t shown_width(const char *line, size_t first, size_t last)
 {
     size_t width = 0;
@@ -138,7 +137,7 @@ struct text_error_found text_error_describe(const struct text_source *source, co
     return found;
 }
 
-/* Text that breaks off before blank lines is shown where it breaks off: an empty excerpt would say nothing. */
+/* An error at the end, after blank lines, moves to the end of the text before them: else the excerpt would be empty. */
 static const char *before_blank_lines(const struct text_source *source, const char *at)
 {
     const char *last = at;

@@ -13,7 +13,7 @@ enum {
     END_BYTES = 22,
     LONGEST_COMMENT = 0xffff,
     END64_BYTES = 56,
-    LOCATOR_BYTES = 20, /* between the two */
+    LOCATOR_BYTES = 20, /* between the two end records */
     FLAG_ENCRYPTED = 1,
     FLAG_DESCRIPTOR = 8,
     FLAG_STRONG = 64,
@@ -23,7 +23,7 @@ enum {
 static const unsigned char LOCAL[] = "PK\3\4", ENTRY[] = "PK\1\2", END[] = "PK\5\6", END64[] = "PK\6\6",
                            LOCATOR[] = "PK\6\7";
 
-/* What stands for a number that has 64 bits elsewhere. */
+/* Values that mean: a 64-bit field has the number. */
 static const uint64_t ELSEWHERE16 = 0xffff, ELSEWHERE32 = 0xffffffff;
 
 struct reading {
@@ -31,7 +31,7 @@ struct reading {
     const unsigned char *bytes;
     size_t length;
     uint64_t count, begin, size; /* of the directory */
-    size_t end;                  /* where it must end: what follows it is there once more */
+    size_t end;                  /* where it must end */
     struct arena *arena;
     struct zip *zip;
     struct error *error;
@@ -57,7 +57,7 @@ bool zip_begins(const unsigned char *bytes, size_t length)
 
 /* --- the end ----------------------------------------------------------------------------------------------------- */
 
-/* Where the last record stands, whose comment ends the file; SIZE_MAX where there is none. */
+/* The offset of the last record, whose comment ends the file; SIZE_MAX where there is none. */
 static size_t find_end(const struct reading *reading)
 {
     const size_t length = reading->length;
@@ -74,7 +74,7 @@ static enum status in_parts(const struct reading *reading)
     return error_usage(reading->error, "%s: one part of a split zip archive; give one file", reading->source);
 }
 
-/* Sizes of 64 bits stand in a record before the last one, which the locator between them finds. */
+/* Reads sizes of 64 bits from a record before the last one, which the locator between them points to. */
 static enum status read_wide_end(struct reading *reading, size_t locator)
 {
     const unsigned char *at = reading->bytes + locator;
@@ -134,7 +134,7 @@ static enum status read_end(struct reading *reading)
 
 /* --- the entries ------------------------------------------------------------------------------------------------- */
 
-/* An entry as the directory has it. */
+/* An entry in the directory. */
 struct listed {
     const unsigned char *at;
     const char *name;
@@ -146,7 +146,7 @@ static enum status wrong_entry(const struct reading *reading, const char *name, 
     return error_usage(reading->error, "%s: '%.80s' in the zip archive %s", reading->source, name, what);
 }
 
-/* Nothing is written, so that no name does harm; but an archive that has such a name is not what it seems. */
+/* attn writes no files, so no name does harm; but an archive with such a name is suspect. */
 static enum status check_name(const struct reading *reading, const char *name, size_t length)
 {
     if (length == 0 || strlen(name) != length)
@@ -178,7 +178,7 @@ static enum status check_stored(const struct reading *reading, const struct list
     return STATUS_OK;
 }
 
-/* Of the extra fields that with sizes of 64 bits: those that the entry has not, in this order. */
+/* Reads sizes of 64 bits from their extra field, which has those missing in the entry, in this order. */
 static enum status read_wide_sizes(const struct reading *reading, struct listed *listed, const unsigned char *extra,
                                    size_t length)
 {
@@ -208,7 +208,7 @@ static enum status read_wide_sizes(const struct reading *reading, struct listed 
     return STATUS_OK;
 }
 
-/* The header before the data, which agrees with the directory. */
+/* Reads the header before the data, which must agree with the directory. */
 static enum status find_data(const struct reading *reading, const struct listed *listed, struct zip_entry *entry)
 {
     unsigned char local[LOCAL_BYTES];
@@ -237,7 +237,7 @@ static enum status find_data(const struct reading *reading, const struct listed 
     return STATUS_OK;
 }
 
-/* Reads the entry that stands there in the directory, which has `left` bytes from there; *taken of them are its own. */
+/* Reads an entry of the directory, of which `left` bytes remain; *taken: the bytes of the entry. */
 static enum status read_entry(struct reading *reading, const unsigned char *at, size_t left, size_t *taken)
 {
     struct zip *zip = reading->zip;
@@ -311,7 +311,7 @@ static enum status check_names(const struct reading *reading)
     return STATUS_OK;
 }
 
-/* The directory is copied before it is looked at: another program may change the file meanwhile. */
+/* Copies the directory before it checks it, since another program may change the file meanwhile. */
 enum status zip_open(const char *source, const unsigned char *bytes, size_t length, struct arena *arena,
                      struct zip *zip, struct error *error)
 {
@@ -333,7 +333,7 @@ const struct zip_entry *zip_find(const struct zip *zip, const char *name)
     return text_find(name, zip->entries, zip->count, sizeof zip->entries[0]);
 }
 
-/* CRC-32, the polynomial of IEEE 802.3, bit by bit: what is checked is small. */
+/* CRC-32, the polynomial of IEEE 802.3, bit by bit: the data are small. */
 static uint32_t checksum(const unsigned char *bytes, size_t length)
 {
     uint32_t rest = UINT32_MAX;
