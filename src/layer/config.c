@@ -14,7 +14,7 @@ enum { LARGEST = 16 << 20 };
 
 static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-/* Where the config of a part stands in that of the whole model; the first that is there. */
+/* Keys of a part's config in that of the full model; the first one present counts. */
 static const char *const PART_KEYS[PART_COUNT] = {
     [PART_ONLY] = "text_config",
     [PART_ENCODER] = "encoder encoder_config",
@@ -26,7 +26,7 @@ static const char *const PART_KEYS[PART_COUNT] = {
 
 /* --- the file ---------------------------------------------------------------------------------------------------- */
 
-/* Every object of the tree, which is at most JSON_TREE_DEPTH deep. */
+/* Checks every object of the tree, which is at most JSON_TREE_DEPTH deep. */
 static enum status check_repeated(const struct json_reader *reader, const cJSON *item)
 {
     if (cJSON_IsObject(item) && json_check_repeated(reader, item, "") != STATUS_OK)
@@ -96,8 +96,8 @@ static const char *type_of(const struct config_reading *reading)
     return config_text(reading, &value, NULL);
 }
 
-/* Leads into the config of the part, where the whole has one, and returns its type. What serves the whole by itself has
- * no parts, but for those that are asked for by name. */
+/* Enters the config of the part, if there is one, and returns its type. A known model_type of the full model has no
+ * part PART_ONLY. */
 static const char *enter_part(struct config_reading *reading, enum module_part part)
 {
     const char *whole = type_of(reading);
@@ -108,7 +108,7 @@ static const char *enter_part(struct config_reading *reading, enum module_part p
     snprintf(reading->prefix, sizeof reading->prefix, "%.120s.", value.key);
     const char *type = type_of(reading);
     if (whole != NULL && !family_has_parts(whole))
-        return whole; /* which is none that is known */
+        return whole; /* an unknown type */
     return type == NULL && whole != NULL ? family_of_part(whole, value.key) : type;
 }
 
@@ -125,7 +125,8 @@ static bool same_letters(const char *a, const char *b)
     }
 }
 
-/* The options that say what a row would. A name that is merely near is of another model, with other numbers. */
+/* STATUS_USAGE for an unknown family, with the options that replace a row. A similar name is another model, with other
+ * numbers. */
 static enum status unknown(const char *place, const char *type, struct error *error)
 {
     char hint[96] = "";
@@ -201,8 +202,8 @@ static void add_heads(const struct config_reading *reading)
         config_fact_number(reading, "heads", config_is_set(&value) ? &value : NULL, (double)heads);
 }
 
-/* As the config says, else as many as there are heads. Falcon: one where "multi_query", unless
- * "new_decoder_architecture"; only then it asks for a number. */
+/* By the config, else as many as heads. Falcon: one with "multi_query", except with "new_decoder_architecture"; only
+ * then the config's number counts. */
 static size_t count_kv_heads(const struct config_reading *reading, size_t heads, struct config_value *value)
 {
     const struct family_row *family = reading->family;

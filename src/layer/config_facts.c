@@ -31,7 +31,7 @@ static void check_refused(const struct config_reading *reading)
     }
 }
 
-/* Where positions come from, of a family that rotates or does not. */
+/* Checks that the config's positions, rotated or not, are those of the family. */
 static void check_positions(const struct config_reading *reading)
 {
     const struct config_value value = config_find(reading, CONFIG_POSITION_TYPE);
@@ -41,7 +41,7 @@ static void check_positions(const struct config_reading *reading)
         config_wrong(reading, &value, rotates ? "\"rope\", \"rotary\" or \"absolute\"" : "\"absolute\"");
 }
 
-/* A norm of query and key that the family's row does not know would be left out. */
+/* Rejects a norm of query and key that the family's row lacks, since attn would omit it. */
 static void check_qk_norm(const struct config_reading *reading)
 {
     const struct config_value value = config_find(reading, CONFIG_QK_NORM_UNKNOWN);
@@ -50,8 +50,8 @@ static void check_qk_norm(const struct config_reading *reading)
                       reading->config->path, value.key, reading->family->name);
 }
 
-/* The tensors decide how many columns a head has. A config that says otherwise is of other heads, or of another model;
- * of a latent it says how many rotate. */
+/* Checks the config's columns of a head against the tensors: others mean other heads, or another model. With a latent
+ * the config gives the rotated columns. */
 static void check_columns(const struct config_reading *reading)
 {
     char expected[96];
@@ -72,8 +72,8 @@ static bool names_attention(const cJSON *list)
     return false;
 }
 
-/* Weights that are stored as they are can still be rounded as a model reads them. Some quantizations leave attention
- * alone, and say so. */
+/* Rejects quantization: even weights stored as they are may be rounded when a model loads them. Some quantizations
+ * exclude attention, and say so. */
 static void check_quantized(const struct config_reading *reading)
 {
     static const char *const LEFT[] = {"modules_to_not_convert", "ignored_layers", "ignore", "llm_int8_skip_modules"};
@@ -92,7 +92,7 @@ static void check_quantized(const struct config_reading *reading)
 
 /* --- causal and window ------------------------------------------------------------------------------------------- */
 
-/* As the family has it. */
+/* Whether the family is causal. */
 static bool ask_family(const struct config_reading *reading, struct config_value *value)
 {
     const struct family_row *family = reading->family;
@@ -118,7 +118,7 @@ static bool ask_family(const struct config_reading *reading, struct config_value
     return false;
 }
 
-/* transformers 5 makes its masks by is_causal; a module that is not causal may become so on one of its paths only. */
+/* transformers 5 builds masks by is_causal; for a module that is not causal, only one of its paths does. */
 static bool ask_causal(const struct config_reading *reading, struct config_value *value)
 {
     const struct family_row *family = reading->family;
@@ -139,7 +139,7 @@ static bool ask_causal(const struct config_reading *reading, struct config_value
     return asked;
 }
 
-/* The word of layer_types for this layer; NULL where there is no such list. */
+/* This layer's word in layer_types; NULL without that list. */
 static const char *layer_type(const struct config_reading *reading, struct config_value *value)
 {
     const struct config_value list = config_find(reading, CONFIG_LAYER_TYPES);
@@ -158,8 +158,8 @@ static const char *layer_type(const struct config_reading *reading, struct confi
     return word;
 }
 
-/* By which keys a family's layers slide: the window, the switch for all layers, and the number of a rule where no list
- * says it. */
+/* The keys for sliding layers: the window, and the number of a rule that counts without a list; and whether there is a
+ * switch. */
 static const struct {
     enum config_key window, rule;
     bool switched;
@@ -176,7 +176,7 @@ static const struct {
     [FAMILY_SLIDING_BETWEEN] = {CONFIG_WINDOW_BETWEEN, CONFIG_GLOBAL_EVERY, false},
 };
 
-/* Whether the layer is of those that slide, where no list says it. */
+/* Whether the layer slides by the rule, without a list. */
 static bool ask_rule(const struct config_reading *reading, struct config_value *value)
 {
     const enum family_sliding sliding = reading->family->sliding;
@@ -187,7 +187,7 @@ static bool ask_rule(const struct config_reading *reading, struct config_value *
     return sliding == FAMILY_SLIDING_BETWEEN ? n > 0 && layer % n != 0 : n == 0 || (layer + 1) % n != 0;
 }
 
-/* The kind of a layer, of lists with the kinds of a turn of layers and how many turns there are; NULL where none is. */
+/* The kind of a layer, from lists of kinds that each repeat a number of times; NULL where they have none for it. */
 static const cJSON *find_kind(const cJSON *types, size_t layer)
 {
     for (const cJSON *item = types->child; item != NULL; item = item->next) {
@@ -204,7 +204,7 @@ static const cJSON *find_kind(const cJSON *types, size_t layer)
     return NULL;
 }
 
-/* GPT-Neo: every other layer, where the config says nothing. */
+/* GPT-Neo: without a key every other layer. */
 static bool ask_local(const struct config_reading *reading, struct config_value *value)
 {
     const size_t layer = reading->module->layer;
@@ -222,7 +222,7 @@ static bool ask_local(const struct config_reading *reading, struct config_value 
     return strcmp(word, "local") == 0;
 }
 
-/* SmolLM3: the layers that do not rotate, where use_sliding_window; a list counts without it. */
+/* SmolLM3: with use_sliding_window the layers that do not rotate; a list counts without it. */
 static bool ask_still(const struct config_reading *reading, struct config_value *value, bool listed, bool slides)
 {
     const struct config_value window = config_find(reading, CONFIG_WINDOW);
@@ -245,7 +245,7 @@ static bool ask_slides(const struct config_reading *reading, struct config_value
     if (SLIDING[sliding].switched) {
         *value = config_find(reading, CONFIG_WINDOW_USED);
         used = config_truth(reading, value, false);
-        /* A list that says "sliding_attention" where the switch is off: transformers has no window for it then. */
+        /* With the switch off, transformers has no window for "sliding_attention" in a list. */
         if (!used && slides && sliding != FAMILY_SLIDING_ASKED && !reading->module->cross &&
             !config_is_told(reading, "window"))
             config_wrong(reading, &type, "\"full_attention\", or use_sliding_window true");
@@ -261,8 +261,8 @@ static bool ask_slides(const struct config_reading *reading, struct config_value
     return listed ? slides : ask_rule(reading, value);
 }
 
-/* How many keys on either side a mask that looks both ways allows: n / 2 of a window of n. By is_causal transformers
- * takes n, of which use_bidirectional_attention has made n / 2 + 1. */
+/* How many keys on either side a bidirectional mask allows: n / 2 for a window of n. With is_causal false, transformers
+ * takes n, or n / 2 + 1 with use_bidirectional_attention. */
 static size_t reach_of(const struct config_reading *reading, size_t window)
 {
     const struct config_value causal = config_find(reading, CONFIG_IS_CAUSAL),
@@ -272,7 +272,7 @@ static size_t reach_of(const struct config_reading *reading, size_t window)
     return cJSON_IsTrue(ways.item) ? window / 2 + 1 : window;
 }
 
-/* W keys up to the query's own, or some on either side. */
+/* Adds the window: W keys up to the query's position, or some on either side. */
 static void add_window(const struct config_reading *reading, const struct config_value *why, bool slides, bool causal)
 {
     const struct config_value value = config_find(reading, SLIDING[reading->family->sliding].window);
@@ -327,7 +327,7 @@ static double scale_flags(const struct config_reading *reading, struct config_va
     return (scaled ? scale : 1) / (divides ? (double)(reading->module->layer + 1) : 1);
 }
 
-/* `value`: the parameters of the rotation. */
+/* `value`: the object of the rotation's parameters. */
 static double scale_mscale(const struct config_reading *reading, struct config_value *value, double scale)
 {
     const struct config_value type = config_rope_type(value), mscale = config_member(value, "mscale_all_dim"),
@@ -341,7 +341,7 @@ static double scale_mscale(const struct config_reading *reading, struct config_v
     return scale * (wider * wider);
 }
 
-/* The number of a key where it is there, or what is made of it, else 1 / sqrt(d), else 1. */
+/* The scale: from a key if set, perhaps by a function, else 1 / sqrt(d), else 1. */
 static const struct {
     bool root;
     enum config_key key;
@@ -406,7 +406,7 @@ static void add_clip(const struct config_reading *reading)
         config_wrong(reading, &value, "null, as family has no such step; or --clip");
 }
 
-/* Whether query and key are normed; without a config the tensors alone tell. */
+/* Adds the norm of query and key; without a config only the tensors tell whether there is one. */
 static void add_qk_norm(const struct config_reading *reading)
 {
     const enum family_normed where = reading->family->normed;
@@ -421,7 +421,7 @@ static void add_qk_norm(const struct config_reading *reading)
     config_fact(reading, "qk_norm", &value, normed ? reading->family->qk_norm : "none");
 }
 
-/* The layer's own norm comes first, or, as norm_key may say, after. */
+/* Adds the layer's norm, which comes before attention, or after it by norm_key. */
 static void add_norm(const struct config_reading *reading)
 {
     const struct family_row *family = reading->family;
@@ -465,7 +465,7 @@ static void add_packing(const struct config_reading *reading)
         config_fact(reading, "packing", NULL, reading->family->packing);
 }
 
-/* From the config where its model_type is one of the row. */
+/* Adds the family, with the config as its source if the row has its model_type. */
 static void add_family(const struct config_reading *reading)
 {
     const struct config_value type = config_find(reading, CONFIG_MODEL_TYPE);
@@ -473,7 +473,8 @@ static void add_family(const struct config_reading *reading)
     config_fact(reading, "family", own ? &type : NULL, reading->family->name);
 }
 
-/* What says a setting, unless an option does; NULL: that asks itself, as the same key says two, or is checked. */
+/* The functions that add settings, each unless an option sets it; NULL: a function asks itself, since a key gives two
+ * settings, or since it checks. */
 static const struct {
     const char *setting;
     void (*add)(const struct config_reading *reading);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The keys of a config, each held to its type, and facts made of them: what the files of config.h share.
+/* Reads keys of a config with a check of their types, and adds facts: shared by the files of config.h.
  *
- * The first thing that is wrong goes into reading->error, and all that comes after it changes nothing: no function here
- * returns a status, and who asks for many settings returns that of the error at the end. */
+ * The first error goes into reading->error, and later calls change nothing. So these functions return no status; a
+ * caller that asks for many settings returns that of the error at the end. */
 #ifndef ATTN_LAYER_CONFIG_KEYS_H
 #define ATTN_LAYER_CONFIG_KEYS_H
 
@@ -12,8 +12,8 @@
 
 enum { CONFIG_KEY_BYTES = 128 };
 
-/* What a config is asked for: the names that models have for it, with a blank between two, of which the first that is
- * there counts; a dot leads into an object. */
+/* The keys that attn asks for: models' names for each, separated by blanks, of which the first one present counts; a
+ * dot leads into an object. */
 /* clang-format off */
 #define CONFIG_KEY_ROWS(ROW)                                                                                           \
     ROW(MODEL_TYPE, "model_type")                                                                                      \
@@ -62,7 +62,7 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(ROPE_LAYERS, "no_rope_layers")                                                                                 \
     ROW(ROPE_INTERVAL, "no_rope_layer_interval")
 
-/* Keys that change attention in a way that no setting says, and the value with which they do not: a boolean, a number,
+/* Keys that change attention in a way that no setting covers, with the value that changes nothing: a boolean, a number,
  * a text. */
 #define CONFIG_REFUSED_ROWS(ROW)                                                                                       \
     ROW(.key = "attn_config.alibi", .truth = true)                                                                     \
@@ -94,78 +94,78 @@ struct config_refused {
 extern const struct config_refused CONFIG_REFUSED[];
 extern const size_t CONFIG_REFUSED_COUNT;
 
-/* A question to a config, on its way through the settings. */
+/* A config being read. */
 struct config_reading {
     const struct config *config;
     const struct family_row *family;
     const struct config_module *module;
-    const cJSON *section;          /* the object of the module's part, or NULL: there is no config */
-    char prefix[CONFIG_KEY_BYTES]; /* its place: "text_config.", or "" */
+    const cJSON *section;          /* the object of the module's part; NULL: no config */
+    char prefix[CONFIG_KEY_BYTES]; /* its key: "text_config.", or "" */
     struct arena *arena;
     struct layer_facts *facts;
     struct error *error;
 };
 
-/* A value, and its place as messages have it. */
+/* A value, and its key as messages show it. */
 struct config_value {
-    const cJSON *item; /* NULL: there is none, or no config */
+    const cJSON *item; /* NULL: no value, or no config */
     char key[CONFIG_KEY_BYTES];
 };
 
-/* Sets section and prefix, where config, family and module are set: the module's part of the config, or nothing where
- * options are to say everything. The error starts as none. */
+/* Sets section and prefix from config, family and module, which the caller has set: the module's part of the config, or
+ * nothing without one. Clears the error. */
 void config_begin(struct config_reading *reading);
 
 /* The names of a key. */
 const char *config_names(enum config_key key);
 
-/* The first of its names, or of these, that the section has. A value of null counts as one. */
+/* The value of the first of the key's names, or of `names`, that the section has; null counts as a value. */
 struct config_value config_find(const struct config_reading *reading, enum config_key key);
 struct config_value config_find_name(const struct config_reading *reading, const char *names);
 
-/* The member of an object's value; the same rules. */
+/* A member of an object, by the same rules. */
 struct config_value config_member(const struct config_value *object, const char *key);
 
-/* Whether there is one that is not null. */
+/* Whether there is a value that is not null. */
 bool config_is_set(const struct config_value *value);
 
-/* The value, or the fallback where it is not set. Wrong: "config.json: key is text, expected a whole number". */
+/* The value, or the fallback where it is not set. The error of another type: "config.json: key is text, expected a
+ * whole number". */
 size_t config_whole(const struct config_reading *reading, const struct config_value *value, size_t fallback);
 double config_real(const struct config_reading *reading, const struct config_value *value, double fallback);
 bool config_truth(const struct config_reading *reading, const struct config_value *value, bool fallback);
 const char *config_text(const struct config_reading *reading, const struct config_value *value, const char *fallback);
 
-/* The same of a key whose place does not matter. */
+/* The same for a key. */
 double config_real_of(const struct config_reading *reading, enum config_key key, double fallback);
 bool config_truth_of(const struct config_reading *reading, enum config_key key, bool fallback);
 
-/* Whether something was wrong; a message unless something was; that a value is not as it was expected, "config.json:
- * key is an array, expected WHAT". */
+/* Whether there was an error; sets an error unless there was one; sets the error "config.json: key is an array,
+ * expected WHAT" unless there was one. */
 bool config_failed(const struct config_reading *reading);
 #define CONFIG_REFUSE(reading, ...) \
     (config_failed(reading) ? (reading)->error->status : error_usage((reading)->error, __VA_ARGS__))
 void config_wrong(const struct config_reading *reading, const struct config_value *value, const char *expected);
 
-/* Whether an option says the setting, so that the config is not asked. */
+/* Whether an option sets it, so that attn does not ask the config. */
 bool config_is_told(const struct config_reading *reading, const char *setting);
 
-/* Adds a fact: from the config where the value has an item, else from the row, whose name is its key. */
+/* Adds a fact: from the config if the value has an item, else from the row, with the family's name as key. */
 void config_fact(const struct config_reading *reading, const char *setting, const struct config_value *value,
                  const char *text);
 void config_fact_number(const struct config_reading *reading, const char *setting, const struct config_value *value,
                         double number);
 
-/* The rotation: rope, rope_theta, rope_columns, rope_scaling; `slides`: whether this layer does. */
+/* Adds rope, rope_theta, rope_columns and rope_scaling; `slides`: this layer has a sliding window. */
 void config_rope(const struct config_reading *reading, bool slides);
 
-/* Whether no_rope_layers, or else no_rope_layer_interval, lets the layer rotate, and the key that says so. */
+/* Whether the layer rotates by no_rope_layers, else by no_rope_layer_interval; *value: the value of that key. */
 bool config_listed(const struct config_reading *reading, struct config_value *value);
 
-/* The parameters of the rotation of such a layer: an object that may stand for all layers, or for those of its kind;
- * no item where there is none. */
+/* The rotation's parameters: an object for all layers, or for those that slide, or not; no item where there is none. */
 struct config_value config_rope_object(const struct config_reading *reading, bool slides);
 
-/* Its kind, or of the older style its "type". */
+/* Its "rope_type", or "type" in the older style. */
 struct config_value config_rope_type(const struct config_value *object);
 
 #endif

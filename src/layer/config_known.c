@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Which keys of a config are known, and what is said of the others. */
+/* The keys of a config that attn knows, and the warning about others. */
 #include "base/text.h"
 #include "layer/config_keys.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Keys of the families' configs that smell of attention and change none of its numbers, or none that the rows of
- * config_keys.h do not say. Words with a blank between two. */
+/* Keys of the families' configs that sound like attention, but change no number beyond the rows of config_keys.h. Words
+ * separated by blanks. */
 /* clang-format off */
 static const char *const KNOWN[] = {
-    /* what others ask for */
+    /* other code asks for these */
     "_sliding_window_pattern norm_before qk_norm_eps rotary",
-    /* sizes and biases, which the tensors say */
+    /* sizes and biases, which the tensors have */
     "add_cross_attention attention_bias attention_in_bias attention_out_bias cross_attention_hidden_size "
     "pruned_heads qk_head_dim qk_nope_head_dim relative_attention_num_buckets use_attention_bias v_head_dim",
     /* dropout, which is off */
@@ -25,13 +25,13 @@ static const char *const KNOWN[] = {
     "chunk_size_lm_head deterministic_flash_attn flash_attention flash_attn fused_rotary masked_softmax_fusion "
     "output_attentions reorder_and_upcast_attn scale_attention_softmax_in_fp32 use_flash_attention "
     "use_flash_attention_2 use_flash_attn use_memory_efficient_attention",
-    /* which layers attend, and what others do */
+    /* which layers have attention, and what others do */
     "attn_layer_indices attn_layer_offset attn_layer_period chunk_size cross_attention_frequency "
     "cross_attention_layers full_attn_alpha_factor full_attn_beta_factor full_attn_idxs linear_attn_alpha_factor "
     "linear_attn_beta_factor linear_attn_config linear_head_dim linear_key_head_dim linear_num_heads "
     "linear_num_key_heads linear_num_value_heads linear_value_head_dim mamba_chunk_size mamba_d_head mamba_head_dim "
     "mamba_n_heads mamba_num_heads num_ln_in_parallel_attn parallel_attn",
-    /* norms and scales elsewhere, or said by the family */
+    /* norms and scales elsewhere, or in the family's row */
     "_remove_final_layer_norm adapter_layer_norm adapter_reuse_layer_norm apply_layernorm "
     "apply_residual_connection_post_layernorm batch_norm_eps batch_norm_momentum conv_pos_batch_norm "
     "embedding_norm enable_patch_layer_norm feat_extract_norm feat_proj_layer_norm final_norm "
@@ -47,13 +47,13 @@ static const char *const KNOWN[] = {
 };
 /* clang-format on */
 
-/* What the name of a key of attention has in it. */
+/* Parts of names of keys about attention. */
 static const char *const SMELLS[] = {"attn",  "attention", "rope", "rotary", "head",   "window", "mask",
                                      "scale", "causal",    "norm", "key_",   "query_", "chunk"};
 
 enum { SHOWN_KEYS = 8, SHOWN_BYTES = 64, WARNING_BYTES = 1024 };
 
-/* Whether the word is one of the names, which may be NULL, or stands between dots in one. */
+/* Whether the word is one of the names, which may be NULL, or a part of one between dots. */
 static bool has_name(const char *names, const char *word)
 {
     const size_t length = strlen(word);
@@ -65,7 +65,7 @@ static bool has_name(const char *names, const char *word)
     return false;
 }
 
-/* Whether a key is asked for, or known to change nothing, or smells of something else. */
+/* Whether attn asks for a key, knows that it changes nothing, or its name is not about attention. */
 static bool is_known(const char *key)
 {
     bool known = false, smells = false;
@@ -83,7 +83,7 @@ static bool is_known(const char *key)
     return known || !smells;
 }
 
-/* Lists the keys of an object that are not known and say something; behind `*count` others. */
+/* Adds to the list, of *count keys, those of an object that are unknown and have an effect. */
 static void list_unknown(const cJSON *object, const char *prefix, size_t *count, struct text *text)
 {
     for (const cJSON *item = object != NULL ? object->child : NULL; item != NULL; item = item->next)

@@ -9,20 +9,20 @@
 
 static const char *const ROPE_WORDS[] = {ROPE_KINDS(CHOICE_WORD)};
 
-/* What a scaling is made from: its object, and what it turned out to be. */
+/* A scaling: its object, and the text of --rope-scaling made from it. */
 struct scaling {
     const struct config_reading *reading;
     struct config_value object;
     const char *kind;
     struct text text;
-    bool beyond; /* a number of it is not finite */
+    bool beyond; /* it has a number that is not finite */
 };
 
 enum { SCALING_BYTES = 64 << 10 };
 
 /* --- the object -------------------------------------------------------------------------------------------------- */
 
-/* What transformers may leave in one; another key is none that attn understands. */
+/* Keys that transformers writes; attn rejects others. */
 static const char KNOWN[] =
     "rope_type type rope_theta partial_rotary_factor factor mscale mscale_all_dim original_max_position_embeddings "
     "beta_fast beta_slow attention_factor low_freq_factor high_freq_factor short_factor long_factor truncate";
@@ -38,14 +38,14 @@ static void check_known(const struct config_reading *reading, const struct confi
                           reading->config->path, object->key, item->string);
 }
 
-/* One for layers that slide, and one for those that do not. */
+/* Whether it has an object for layers that slide, and one for those that do not. */
 static bool is_nested(const struct config_value *object)
 {
     return cJSON_GetObjectItemCaseSensitive(object->item, "full_attention") != NULL ||
            cJSON_GetObjectItemCaseSensitive(object->item, "sliding_attention") != NULL;
 }
 
-/* Whether a value says something. */
+/* Whether a value has an effect. */
 static bool says(const struct config_value *value)
 {
     return config_is_set(value) && (!cJSON_IsObject(value->item) || value->item->child != NULL);
@@ -57,8 +57,8 @@ static void check_object(const struct config_reading *reading, const struct conf
         config_wrong(reading, object, "an object");
 }
 
-/* Of families whose layers rotate in two ways: one object for both kinds, a kind by the older style's "type", and, of
- * some, the older style's keys are not read by transformers, which then takes its defaults. */
+/* For families whose layers rotate in two ways, rejects what transformers ignores in favour of its defaults: one object
+ * for both kinds, the older style's "type", and for some families all keys of the older style. */
 static void check_kinds(const struct config_reading *reading, const struct config_value *newer,
                         const struct config_value *older)
 {
@@ -75,7 +75,7 @@ static void check_kinds(const struct config_reading *reading, const struct confi
         config_wrong(reading, says(&theta) ? &theta : older, "rope_parameters in its place, of each kind of layers");
 }
 
-/* Of yarn of one kind of layers transformers reads no "truncate"; beside the kinds it would. */
+/* Rejects "truncate" within the object of a kind of layers: transformers reads it only next to these objects. */
 static void check_truncate(const struct config_reading *reading, const struct config_value *object)
 {
     static const char *const PLACES[] = {"truncate", "full_attention.truncate", "sliding_attention.truncate"};
@@ -86,7 +86,7 @@ static void check_truncate(const struct config_reading *reading, const struct co
     }
 }
 
-/* Of two the older style's, where it says something, as in transformers. */
+/* The object: of two the older style's, if it has an effect, as in transformers. */
 static struct config_value find_object(const struct config_reading *reading)
 {
     const struct config_value older = config_find(reading, CONFIG_ROPE_SCALING),
@@ -107,7 +107,7 @@ struct config_value config_rope_object(const struct config_reading *reading, boo
     if (is_nested(&object))
         object = config_member(&object, slides ? "sliding_attention" : "full_attention");
     else if (slides && reading->family->local_theta > 0 && !reading->family->local_scaling)
-        object.item = NULL; /* the older style means layers that do not slide */
+        object.item = NULL; /* the older style is for layers that do not slide */
     check_object(reading, &object);
     if (!cJSON_IsObject(object.item) || config_failed(reading))
         object.item = NULL;
@@ -139,7 +139,7 @@ static void add_theta(const struct config_reading *reading, const struct config_
     config_fact_number(reading, "rope_theta", config_is_set(&value) ? &value : NULL, theta);
 }
 
-/* A share of the columns of a head that is not all of them says so by its family alone. */
+/* Adds rope_columns from a share of a head's columns; only the family tells which columns a share below 1 means. */
 static void add_share(const struct config_reading *reading, const struct config_value *object)
 {
     const struct family_row *family = reading->family;
@@ -186,7 +186,6 @@ static void add_number(struct scaling *scaling, const char *name, double number)
     text_add(&scaling->text, "%s%s=%s", strchr(scaling->text.bytes, ':') == NULL ? ":" : ",", name, text);
 }
 
-/* A number of the object, or the fallback. */
 static double take(const struct scaling *scaling, const char *key, double fallback)
 {
     const struct config_value value = config_member(&scaling->object, key);
@@ -201,7 +200,7 @@ static void need(const struct scaling *scaling, const char *key)
                       value.key, scaling->kind);
 }
 
-/* Written where it is above 0, which stands for none; needed where there is no fallback. */
+/* Writes the number if it is above 0, which means none; a fallback of 0 makes it required. */
 static void write_number(struct scaling *scaling, const char *key, const char *name, double fallback)
 {
     if (fallback == 0)
@@ -216,7 +215,7 @@ static double positions(const struct scaling *scaling)
     return config_real_of(scaling->reading, CONFIG_POSITIONS, 0);
 }
 
-/* The positions of the training: beside the object before inside it, else those of the model. */
+/* The positions of the training: the key next to the object, else inside it, else those of the model. */
 static double old_positions(const struct scaling *scaling)
 {
     double old = positions(scaling);
@@ -257,8 +256,7 @@ static double mscale_of(double factor, double mscale)
     return factor <= 1 ? 1 : 0.1 * mscale * log(factor) + 1;
 }
 
-/* The attention of yarn is the given one, or the ratio of the two mscale where both are there; else that of
- * --rope-scaling stays. */
+/* Writes yarn's attention factor if given, or the ratio of the two mscale; else --rope-scaling's default counts. */
 static void write_yarn(struct scaling *scaling)
 {
     const double old = old_positions(scaling), max = positions(scaling);
@@ -339,7 +337,7 @@ static void write_scaling(struct scaling *scaling, const struct config_value *ty
                  "default, linear, dynamic, llama3, yarn or longrope; or say it by --rope-scaling");
 }
 
-/* Of an object without a kind nothing is scaled. Phi: "su" and "yarn" are older names of longrope. */
+/* An object without a kind scales nothing. Phi: "su" and "yarn" are older names of longrope. */
 static void add_scaling(const struct config_reading *reading, const struct config_value *object)
 {
     const struct config_value type = config_rope_type(object);
@@ -363,7 +361,7 @@ static void add_scaling(const struct config_reading *reading, const struct confi
 
 /* --- which layers ------------------------------------------------------------------------------------------------ */
 
-/* Whether no_rope_layers has a 1 for the layer; else all but every n-th rotate. */
+/* By no_rope_layers the layers with a 1 rotate; else all but every n-th. */
 bool config_listed(const struct config_reading *reading, struct config_value *value)
 {
     const size_t layer = reading->module->layer;
@@ -383,7 +381,7 @@ bool config_listed(const struct config_reading *reading, struct config_value *va
     return config_whole(reading, &entry, 1) != 0;
 }
 
-/* The key that says so goes into *value, where one does. */
+/* Whether the layer rotates; *value: the key that decides, if any. */
 static bool ask_rotates(const struct config_reading *reading, bool slides, struct config_value *value)
 {
     const struct family_row *family = reading->family;
@@ -402,7 +400,7 @@ static bool ask_rotates(const struct config_reading *reading, bool slides, struc
         return slides || cJSON_IsNull(window.item);
     case FAMILY_ROTATING_LISTED:
         return config_listed(reading, value);
-    case FAMILY_ROTATING_TOLD: { /* a theta of null says that no layer rotates; without one it has its default */
+    case FAMILY_ROTATING_TOLD: { /* a theta of null: no layer rotates; a missing one: its default */
         const struct config_value object = config_rope_object(reading, false);
         *value = config_member(&object, "rope_theta");
         if (value->item == NULL)

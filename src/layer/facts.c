@@ -9,7 +9,7 @@ const char *layer_fact_source_word(enum fact_source source)
     return WORDS[source];
 }
 
-/* The place of that setting, or the count. */
+/* The index of that setting, or the count. */
 static size_t find_place(const struct layer_facts *facts, const char *setting)
 {
     size_t i = 0;

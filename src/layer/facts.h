@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The settings of a module, as options and results have them, and the source of each. */
+/* The settings of a module, as options and results write them, with their sources. */
 #ifndef ATTN_LAYER_FACTS_H
 #define ATTN_LAYER_FACTS_H
 
@@ -20,21 +20,21 @@ enum fact_source { FACT_SOURCES(CHOICE_ID) FACT_SOURCE_COUNT };
 
 struct layer_fact {
     const char *setting; /* the setting's name: "rope_theta" */
-    const char *text;    /* its value, as the option of that name takes it: "500000" */
+    const char *text;    /* its value, as its option takes it: "500000" */
     enum fact_source source;
-    const char *key; /* where it stands: "rope_parameters.rope_theta", a tensor's name, a family's; or NULL */
+    const char *key; /* its origin: "rope_parameters.rope_theta", the name of a tensor or family; or NULL */
 };
 
 enum { LAYER_FACTS = 40 };
 
-/* In the order in which they were added, each setting once. Starts as {0}. */
+/* In the order of their addition, each setting once. Starts as {0}. */
 struct layer_facts {
     struct layer_fact facts[LAYER_FACTS];
     size_t count;
 };
 
-/* Adds a fact, or replaces the one of that setting unless its source is stronger. Text and key are copied into the
- * arena, the setting's name is not. STATUS_SYSTEM where memory is short. */
+/* Adds a fact, or replaces that of the same setting unless its source overrules. Copies text and key into the arena,
+ * but not the setting's name. STATUS_SYSTEM where memory is short. */
 enum status layer_facts_add(struct layer_facts *facts, const struct layer_fact *fact, struct arena *arena,
                             struct error *error);
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The options that say something of a module. */
+/* The options about a module. */
 static const enum option_id IDS[] = {OPTION_FAMILY,       OPTION_HEADS,   OPTION_KV_HEADS,    OPTION_PACKING,
                                      OPTION_CAUSAL,       OPTION_WINDOW,  OPTION_SCALE,       OPTION_SCALE_ON,
                                      OPTION_SOFTCAP,      OPTION_ROPE,    OPTION_ROPE_THETA,  OPTION_ROPE_COLUMNS,
@@ -25,7 +25,7 @@ bool layer_says(const char *setting)
     return false;
 }
 
-/* What the command line says of a module: it is believed. */
+/* Adds facts from the command line, which overrule all others. */
 static enum status add_options(const struct reading *reading, struct layer_facts *facts)
 {
     char name[64], text[OPTION_TEXT_BYTES];
@@ -57,7 +57,7 @@ static enum status refuse_heads(const struct reading *reading, const struct laye
                        reading->checkpoint.source, module->path);
 }
 
-/* The columns of a head of query, whatever the config says. */
+/* The columns of a query head, by the tensors. */
 static enum status measure_head(const struct reading *reading, const struct layer *layer, size_t heads, size_t *columns)
 {
     const struct file_tensor *query = input_file_find(&layer->weights, "W_query.weight");
@@ -79,7 +79,7 @@ static void forget(struct layer_facts *facts, const char *setting)
     facts->count = count;
 }
 
-/* Kinds of norms that this module has not are no facts of it, nor is what only matters to them. */
+/* Removes facts about norms, and a relative bias, that this module lacks. */
 static void forget_absent(struct layer *layer)
 {
     static const struct {
@@ -98,7 +98,7 @@ static void forget_absent(struct layer *layer)
     }
 }
 
-/* A norm of query goes with one of key. */
+/* Checks that query and key both have a norm, or neither. */
 static enum status check_qk_norms(const struct reading *reading, const struct layer *layer)
 {
     const bool query = input_file_find(&layer->weights, "query_norm.weight") != NULL,
@@ -109,8 +109,8 @@ static enum status check_qk_norms(const struct reading *reading, const struct la
                                       query ? "key" : "query");
 }
 
-/* Whether the norms of query and key are there as the family or its config says; an option may say otherwise. Those of
- * a latent are looked for with its other tensors. */
+/* Checks the norms of query and key against the family or its config; an option may overrule them. Those of a latent
+ * are checked with its other tensors. */
 static enum status check_normed(const struct reading *reading, const struct layer *layer)
 {
     const struct layer_fact *fact = layer_facts_find(&layer->facts, "qk_norm");
@@ -119,7 +119,7 @@ static enum status check_normed(const struct reading *reading, const struct laye
     const enum family_normed normed = layer->family->normed;
     const bool there = input_file_find(&layer->weights, "query_norm.weight") != NULL,
                none = strcmp(fact->text, "none") == 0;
-    /* Of some families only a config tells whether it must be there. */
+    /* For some families only a config decides whether there must be one. */
     const bool open = normed != FAMILY_NORMED_ALL && normed != FAMILY_NORMED_CROSS && reading->config.root == NULL;
     if (none && there)
         return error_usage(reading->error,
@@ -134,7 +134,7 @@ static enum status check_normed(const struct reading *reading, const struct laye
                              reading->checkpoint.source, layer->module->path, fact->key);
 }
 
-/* Of a latent the tensors tell which columns rotate: those of the way down that do not go up again. */
+/* With a latent the tensors decide which columns rotate: those of the down projection that the up projection lacks. */
 static enum status check_latent_columns(const struct reading *reading, const struct layer *layer)
 {
     const struct layer_fact *fact = layer_facts_find(&layer->facts, "rope_columns");
@@ -150,7 +150,7 @@ static enum status check_latent_columns(const struct reading *reading, const str
                              reading->checkpoint.source, fact->text, fact->key, layer->module->path, expected);
 }
 
-/* What nobody says is as usual, and told so. */
+/* Adds defaults, with that source. */
 static enum status add_defaults(const struct reading *reading, struct layer *layer, size_t columns)
 {
     char scale[32];
@@ -175,7 +175,8 @@ static enum status add_kv_heads(const struct reading *reading, struct layer *lay
                : STATUS_OK;
 }
 
-/* The norm of a residual stream must be known, and there; "none" says that the layer has none before attention. */
+/* Checks that the norm of a residual stream is known and present; "none" means that the layer has none before
+ * attention. */
 static enum status check_residual(const struct reading *reading, const struct layer *layer)
 {
     const struct layer_fact *norm = layer_facts_find(&layer->facts, "norm");

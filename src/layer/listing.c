@@ -20,7 +20,7 @@ static const char *pattern_of(const struct reading *reading, const struct layer_
     return arena_text(reading->arena, pattern, text.length, reading->error);
 }
 
-/* The columns of a head of query by the shapes of the tensors; 0 where they do not tell. */
+/* The columns of a query head by the shapes of the tensors; 0 where they do not tell. */
 static size_t columns_of(const struct module_tensors *tensors, const struct named_tensor *const *looks,
                          const struct unpack_plan *plan, bool turned)
 {
@@ -36,7 +36,7 @@ static size_t columns_of(const struct module_tensors *tensors, const struct name
     return 0;
 }
 
-/* The columns of the inputs, by the weight that makes query of them; 0 where there is none. */
+/* The columns of the inputs, by the weight of the query; 0 without one. */
 static size_t width_of(const struct module_tensors *tensors, const struct named_tensor *const *looks, bool turned)
 {
     static const char *const FIRST[] = {"W_query.weight", "W_query_a.weight", "in_proj.weight"};
@@ -47,7 +47,7 @@ static size_t width_of(const struct module_tensors *tensors, const struct named_
     return 0;
 }
 
-/* A module that attn does not know is listed, too, with the reason; the list goes on. */
+/* Lists a module that attn cannot compute, with the reason, and continues. */
 static bool pass_over(const struct reading *reading, struct listed_row *row)
 {
     struct error *error = reading->error;
@@ -58,7 +58,7 @@ static bool pass_over(const struct reading *reading, struct listed_row *row)
     return true;
 }
 
-/* What is said of one module, and what is read for it. */
+/* Fills the row of one module. */
 static enum status look(const struct reading *reading, const struct layer_module *module, struct listed_row *row)
 {
     struct module_tensors tensors;
@@ -73,7 +73,7 @@ static enum status look(const struct reading *reading, const struct layer_module
     for (size_t i = 0; i < tensors.count; i++) {
         if (checkpoint_look(&reading->checkpoint, tensors.tensors[i].name, &looks[i], reading->error) != STATUS_OK)
             return reading->error->status;
-        const enum dtype dtype = looks[i]->bytes.dtype; /* of another one a number takes a byte or less */
+        const enum dtype dtype = looks[i]->bytes.dtype; /* a number of an unknown dtype takes a byte or less */
         row->bytes += (double)looks[i]->count * (double)(dtype == DTYPE_COUNT ? 1 : dtype_size(dtype));
     }
     row->cross = module->cross;
@@ -93,7 +93,7 @@ static bool same_text(const struct layer_facts *a, const struct layer_facts *b, 
     return (of_a == NULL) == (of_b == NULL) && (of_a == NULL || strcmp(of_a->text, of_b->text) == 0);
 }
 
-/* Whether they differ in their number alone. */
+/* Whether they differ only in the layer's number. */
 static bool alike(const struct listed_row *a, const struct listed_row *b)
 {
     bool same = strcmp(a->path, b->path) == 0 && a->cross == b->cross && a->heads == b->heads &&
@@ -104,7 +104,7 @@ static bool alike(const struct listed_row *a, const struct listed_row *b)
     return same;
 }
 
-/* Rows by the hashes of their paths: the number of each from 1 on; 0 is free. */
+/* Indices of rows, from 1, by the hash of their paths; 0 is free. */
 struct slots {
     size_t *rows, mask;
 };
@@ -121,7 +121,7 @@ static enum status make_slots(const struct reading *reading, struct slots *slots
     return STATUS_OK;
 }
 
-/* The layers of a row only grow: their room is the next power of two. */
+/* Adds a layer to a row's list, whose room is the next power of two. */
 static enum status add_layer(const struct reading *reading, struct listed_row *row, size_t layer)
 {
     if ((row->count & (row->count - 1)) == 0) {
@@ -137,7 +137,7 @@ static enum status add_layer(const struct reading *reading, struct listed_row *r
     return STATUS_OK;
 }
 
-/* A row of its own, or one more layer of a row before it. */
+/* Adds the module as a new row, or as a layer of an earlier one. */
 static enum status add(const struct reading *reading, struct slots *slots, struct listing *listing,
                        const struct listed_row *row, size_t layer)
 {
@@ -151,7 +151,7 @@ static enum status add(const struct reading *reading, struct slots *slots, struc
     return add_layer(reading, &listing->rows[slots->rows[slot] - 1], layer);
 }
 
-/* Whether --module names it: its path begins so, up to a dot. */
+/* Whether --module names it: its path begins with that, up to a dot. */
 static bool is_asked(const struct options *options, const struct layer_module *module)
 {
     const size_t length = options->module != NULL ? strlen(options->module) : 0;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is asked of a checkpoint, and room for the names that are tried. */
+/* A search in a checkpoint, with a buffer for names. */
 struct search {
     const struct checkpoint *checkpoint;
     char *name;
@@ -18,7 +18,7 @@ struct search {
     struct error *error;
 };
 
-/* No word of naming_rows.h with its leaf is longer. */
+/* The longest word of naming_rows.h with its leaf is shorter. */
 enum { LONGEST_WORD = 64 };
 
 /* `longest`: the bytes before a word, at most. */
@@ -35,8 +35,8 @@ static enum status begin_search(struct search *search, const struct checkpoint *
 
 /* --- names ------------------------------------------------------------------------------------------------------- */
 
-/* The first of the words for which the checkpoint has BEFORE word LEAF: its name stands in search->name. `before` is a
- * path with its dot. */
+/* Writes to search->name the first BEFORE word LEAF of the words that the checkpoint has. `before` is a path with its
+ * dot. */
 static bool find_word(const struct search *search, const char *before, size_t length, const char *words,
                       const char *leaf)
 {
@@ -49,7 +49,7 @@ static bool find_word(const struct search *search, const char *before, size_t le
     return false;
 }
 
-/* The place of `word` with `joint` and "weight" at the end of a name, at its beginning or behind a dot; NULL. */
+/* Finds `word`, `joint` and "weight" at the end of a name, after a dot or as the full name; or NULL. */
 static const char *find_end(const char *name, const char *word, const char *joint)
 {
     char end[LONGEST_WORD];
@@ -76,7 +76,7 @@ static bool has_all_roles(const struct search *search, const char *path, size_t 
 
 /* --- where a module stands --------------------------------------------------------------------------------------- */
 
-/* Whether a word stands in a path, between dots and underscores. */
+/* Whether a path contains a word, between dots and underscores. */
 static bool has_word(const char *path, const char *word)
 {
     const size_t length = strlen(word);
@@ -93,7 +93,7 @@ static const struct {
              {"audio", PART_AUDIO},   {"speech", PART_AUDIO},    {"text", PART_TEXT},
              {"language", PART_TEXT}, {"decoder", PART_DECODER}, {"encoder", PART_ENCODER}};
 
-/* A decoder may hold an encoder, as a model of two parts whose decoder is a BERT does. */
+/* A decoder may contain an encoder, as in a model of two parts whose decoder is a BERT. */
 static enum module_part part_of(const char *path)
 {
     for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++)
@@ -114,7 +114,7 @@ static bool is_cross(const char *tail)
 
 /* A component of a path that is a number, and the one before it. */
 struct numbered {
-    const char *at, *word; /* of the number; of the word before it, or NULL */
+    const char *at, *word; /* the number; the word before it, or NULL */
     size_t word_length;
 };
 
@@ -124,7 +124,7 @@ static bool is_word(const struct numbered *numbered, const char *word)
            memcmp(numbered->word, word, numbered->word_length) == 0;
 }
 
-/* The last number of a path; of T5's block.3.layer.0 that of the block. */
+/* The last number of a path; for T5's block.3.layer.0 that of the block. */
 static const char *find_number(const char *path)
 {
     struct numbered found = {0}, block = {0}, one = {0};
@@ -140,7 +140,7 @@ static const char *find_number(const char *path)
     return block.at != NULL && is_word(&found, "layer") ? block.at : found.at;
 }
 
-/* Fills in what follows from its path. */
+/* Sets the fields that follow from its path. */
 static enum status place(const struct search *search, struct layer_module *module)
 {
     const char *number = find_number(module->path);
@@ -159,7 +159,7 @@ static enum status place(const struct search *search, struct layer_module *modul
 
 /* --- all of them ------------------------------------------------------------------------------------------------- */
 
-/* Names in order, numbers by their value: layers.2 before layers.10. */
+/* Compares names, with numbers by value: layers.2 before layers.10. */
 static int compare_paths(const char *a, const char *b)
 {
     while (*a != '\0' && *b != '\0') {
@@ -185,7 +185,7 @@ static int by_path(const void *a, const void *b)
     return left->naming < right->naming ? -1 : left->naming > right->naming;
 }
 
-/* Adds the module that this name is the anchor of by that row, if it is one. */
+/* Adds a module if this name is its anchor by that row. */
 static enum status add_module(const struct search *search, const char *name, const struct naming_row *naming,
                               struct layer_module *modules, size_t *count)
 {
@@ -199,7 +199,7 @@ static enum status add_module(const struct search *search, const char *name, con
     return module->path == NULL ? search->error->status : place(search, module);
 }
 
-/* A tower without a name of its own beside one that sees or hears is that of the text. */
+/* A tower without a name, next to one for vision or audio, is that of the text. */
 static void name_text(struct layer_module *modules, size_t count)
 {
     bool other = false;
@@ -209,7 +209,7 @@ static void name_text(struct layer_module *modules, size_t count)
         modules[i].part = modules[i].part == PART_ONLY ? PART_TEXT : modules[i].part;
 }
 
-/* Modules that share their layer are counted for each of them: their prefixes in order. */
+/* Sorts the prefixes, so that is_alone can count modules of one layer. */
 static enum status sort_prefixes(struct module_list *list, struct arena *arena, struct error *error)
 {
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
@@ -257,7 +257,7 @@ enum status modules_find(const struct checkpoint *checkpoint, struct arena *aren
 
 /* --- one of them ------------------------------------------------------------------------------------------------- */
 
-/* Whether a path begins with, or anywhere has, these components. */
+/* Whether a path begins with these components, or has them anywhere. */
 static bool has_components(const char *path, const char *sought, bool anywhere)
 {
     const size_t length = strlen(sought) - (sought[0] != '\0' && sought[strlen(sought) - 1] == '.');
@@ -269,7 +269,7 @@ static bool has_components(const char *path, const char *sought, bool anywhere)
     return false;
 }
 
-/* What is asked for: any layer, any module, where it is not said. */
+/* The layer and module asked for, each optional. */
 struct wish {
     size_t layer;
     const char *module;
@@ -350,7 +350,7 @@ static enum status no_module(const struct module_list *list, const struct wish *
                        wish->module, paths);
 }
 
-/* Of a checkpoint with several layers one is to be named. */
+/* STATUS_USAGE: asks for one of several layers. */
 static enum status no_number(const struct module_list *list, struct error *error)
 {
     size_t lowest = SIZE_MAX, highest = 0;
@@ -380,7 +380,7 @@ static enum status several(const struct module_list *list, const struct wish *wi
                        list->checkpoint->source, count, layer, paths, first->path);
 }
 
-/* A checkpoint without a module: one whose weights are packed bits has names of another kind. */
+/* STATUS_USAGE for a checkpoint without a module: one with quantized weights has other names. */
 static enum status none(const struct checkpoint *checkpoint, struct error *error)
 {
     static const char *const ENDS[] = {".qweight", ".weight_packed", "_blocks", ".weight_quantized"};
@@ -436,7 +436,7 @@ bool module_is_turned(const struct layer_module *module)
 
 /* --- its tensors ------------------------------------------------------------------------------------------------- */
 
-/* The tensor whose name stands in search->name. */
+/* Adds the tensor of search->name. */
 static enum status add_tensor(const struct search *search, const char *standard, const char *leaf,
                               struct module_tensors *tensors)
 {
@@ -463,7 +463,7 @@ static enum status add_roles(const struct search *search, const struct layer_mod
     return STATUS_OK;
 }
 
-/* What stands under one of the words: its weight and its bias. */
+/* Adds weight and bias under the first of the words that has them. */
 static enum status add_words(const struct search *search, const char *before, const char *words, const char *standard,
                              struct module_tensors *tensors)
 {
@@ -504,7 +504,7 @@ static bool is_there(const struct module_tensors *tensors, const char *standard)
     return false;
 }
 
-/* Where T5 has the table of its relative bias, for all blocks: in the module of block 0 of the same stack. */
+/* T5 keeps the relative bias of all blocks in the module of block 0 of the same stack. */
 static enum status add_first_bias(const struct search *search, const struct layer_module *module,
                                   struct module_tensors *tensors)
 {
@@ -519,7 +519,7 @@ static enum status add_first_bias(const struct search *search, const struct laye
     return add_words(search, first, NAMING_RELATIVE_BIAS, "relative_bias", tensors);
 }
 
-/* Whether it is the only one of its layer. */
+/* Whether it is the only module of its layer. */
 static bool is_alone(const struct module_list *list, const struct layer_module *module)
 {
     const char *const *end = list->prefixes + list->count;
@@ -527,7 +527,7 @@ static bool is_alone(const struct module_list *list, const struct layer_module *
     return found != NULL && (found + 1 == end || strcmp(found[1], module->prefix) != 0);
 }
 
-/* The norm before attention: in the module, beside it, or below its layer. */
+/* Adds the norm before attention: in the module, next to it, or directly in its layer. */
 static enum status add_norm(const struct search *search, const struct module_list *list,
                             const struct layer_module *module, const char *before, struct module_tensors *tensors)
 {
@@ -559,7 +559,7 @@ static bool is_word_of(const char *name, const char *words, const char *leaf)
     return false;
 }
 
-/* What comes after attention; .gamma and .beta are its names of TensorFlow's day. */
+/* Whether a name is a norm after attention; .gamma and .beta are names from TensorFlow. */
 static bool is_passed(const char *name, const char *words)
 {
     static const char *const LEAVES[] = {".weight", ".bias", ".gamma", ".beta"};
@@ -569,7 +569,8 @@ static bool is_passed(const char *name, const char *words)
     return false;
 }
 
-/* What else stands in the module, but for buffers and what comes after attention. A module without a path has all. */
+/* Finds an unknown tensor of the module, which is no buffer and no norm after attention. Skips a module without a path,
+ * which contains all names. */
 static void find_other(const struct checkpoint *checkpoint, const struct layer_module *module, const char *before,
                        struct module_tensors *tensors)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The attention modules of a checkpoint, found by how names end: their beginnings differ from model to model, but many
+/* Finds the attention modules of a checkpoint by the ends of names: beginnings differ from model to model, but many
  * models share the last words (naming_rows.h has a row for each way of naming). */
 #ifndef ATTN_LAYER_MODULE_H
 #define ATTN_LAYER_MODULE_H
@@ -9,46 +9,47 @@
 
 struct naming_row;
 
-/* Which tower of a checkpoint a module stands in; a model of one tower has one part alone. */
+/* The tower of a module; a model of one tower has only PART_ONLY. */
 enum module_part { PART_ONLY, PART_ENCODER, PART_DECODER, PART_TEXT, PART_VISION, PART_AUDIO, PART_COUNT };
 
-/* A module of no layer of its own. */
+/* The layer of a module that is part of none. */
 #define MODULE_NO_LAYER SIZE_MAX
 
 struct layer_module {
-    const char *path;   /* "model.layers.3.self_attn"; "" where the names have nothing before them */
+    const char *path;   /* "model.layers.3.self_attn"; "" where names have no prefix */
     const char *prefix; /* of its layer: "model.layers.3."; "" */
     size_t layer;       /* 3, or MODULE_NO_LAYER */
     enum module_part part;
-    bool cross; /* its keys and values come from elsewhere, by the words of its path */
+    bool cross; /* cross-attention, by the words of its path */
     const struct naming_row *naming;
 };
 
-/* Sorted by what stands before the number, then by layer, then by path. All belong to the arena. */
+/* Sorted by the path up to the number, then by layer, then by path. All belong to the arena. */
 struct module_list {
     const struct checkpoint *checkpoint;
     const struct layer_module *modules;
-    const char **prefixes; /* (count) theirs, sorted */
+    const char **prefixes; /* (count) of the modules, sorted */
     size_t count;
 };
 
-/* All modules. A checkpoint without one is no error here. STATUS_SYSTEM where memory is short. */
+/* Finds all modules, or none. STATUS_SYSTEM where memory is short. */
 enum status modules_find(const struct checkpoint *checkpoint, struct arena *arena, struct module_list *list,
                          struct error *error);
 
-/* The module of that layer (MODULE_NO_LAYER: any), whose path is or begins with `prefix`, at a dot, if that is not
- * NULL. STATUS_USAGE where there is none, or more than one: the message lists them and says what to type. */
+/* Chooses the module of that layer (MODULE_NO_LAYER: any) whose path is `prefix`, or begins with it up to a dot, if
+ * that is not NULL. STATUS_USAGE where there is none, or more than one: the message lists them and says what to
+ * type. */
 enum status module_choose(const struct module_list *list, size_t layer, const char *prefix,
                           const struct layer_module **module, struct error *error);
 
-/* How its query, key and value lie in the weights by their names; an option or a family may say otherwise. */
+/* The packing of query, key and value by the tensors' names; an option or a family may overrule it. */
 enum packing module_packing(const struct layer_module *module);
 
-/* Whether its weights are stored d_in x d_out. */
+/* Whether the checkpoint stores its weights as d_in x d_out. */
 bool module_is_turned(const struct layer_module *module);
 
-/* The names of the module's tensors in the checkpoint, and what each is called in a file of attn's ("W_query.weight",
- * "norm.weight"; of a packed one "in_proj.weight", "in_proj.bias"). */
+/* The names of a module's tensor in the checkpoint and in attn's files ("W_query.weight", "norm.weight"; of a packed
+ * one "in_proj.weight", "in_proj.bias"). */
 struct module_tensor {
     const char *name, *standard;
 };
@@ -56,7 +57,7 @@ enum { MODULE_TENSORS = 32 };
 struct module_tensors {
     struct module_tensor tensors[MODULE_TENSORS];
     size_t count;
-    const char *other; /* the first in the module that attn does not know, or NULL: a gate, a bias of positions */
+    const char *other; /* the first tensor that attn does not know, such as a gate; or NULL */
 };
 
 /* STATUS_SYSTEM where memory is short. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One way of naming an attention module's tensors; naming_rows.h has them. Of its room alone. */
+/* The ways of naming an attention module's tensors, from naming_rows.h; for this room only. */
 #ifndef ATTN_LAYER_NAMING_H
 #define ATTN_LAYER_NAMING_H
 
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a tensor is for, and what attn calls it: "W_query" for "W_query.weight" and "W_query.bias". */
+/* The role of a tensor, and attn's name: "W_query" for "W_query.weight" and "W_query.bias". */
 #define NAMING_ROLES(ROW)                       \
     ROW(QUERY, query, "W_query")                \
     ROW(KEY, key, "W_key")                      \
@@ -25,7 +25,7 @@
 enum naming_role { NAMING_ROLES(NAMING_ROLE_ID) ROLE_COUNT };
 #undef NAMING_ROLE_ID
 
-/* Lists of words are as naming_rows.h says; NULL where there is none. */
+/* Lists of words as in naming_rows.h, or NULL. */
 struct naming_row {
 #define NAMING_ROLE_FIELD(id, field, standard) const char *field;
     NAMING_ROLES(NAMING_ROLE_FIELD)
@@ -38,11 +38,11 @@ struct naming_row {
 extern const struct naming_row NAMINGS[];
 extern const size_t NAMING_COUNT;
 
-/* The words of a role, or NULL; what attn calls it. */
+/* The words of a role, or NULL; attn's name for it. */
 const char *naming_words(const struct naming_row *naming, enum naming_role role);
 const char *naming_standard(enum naming_role role);
 
-/* The role that is looked for first: one that no other kind of module has. */
+/* The role to search first: one that no other kind of module has. */
 enum naming_role naming_anchor(const struct naming_row *naming);
 
 /* What separates the name of a role from "weight" or "bias". */

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* How models name the tensors of an attention module, a row each. All names are what stands behind the module's path
- * and before ".weight" or ".bias"; where a list has several, with a blank between two, the first that is there
- * counts.
+/* How models name the tensors of an attention module, a row each. A name is the part between the module's path and
+ * ".weight" or ".bias"; in a list, separated by blanks, the first one present counts.
  *   .query .key .value      three weights
  *   .key_value              key and value in one weight
  *   .packed                 all three in one
- *   .joint                  what stands between that name and "weight" or "bias", where it is not a dot
- *   .query_a .query_b       MLA: down to a low rank and up again, with a norm between the two,
+ *   .joint                  the separator between that name and "weight" or "bias", if it is not a dot
+ *   .query_a .query_b       MLA: the down and the up projection, with a norm between them,
  *   .latent_a .latent_b     for the query, and for key and value together
- *   .out                    the output projection: a row is a module's only where each of its names is there
+ *   .out                    the output projection: a row fits only a module that has all its names
  *   .packing                how a packed weight is cut
  *   .conv1d                 weights are stored d_in x d_out
- *   .reordered              torchtune: of some families the rows of query and key lie so that neighbours are a pair
- *   .norm                   the norm before attention, where it is in the module itself or called as others are not
- *   .passed                 what stands beside them and is no part of attention: a norm that comes after it
- * Of two rows that fit one module the first counts. */
+ *   .reordered              torchtune: in some families neighbouring rows of query and key are a pair
+ *   .norm                   the norm before attention, if it is in the module itself or has an unusual name
+ *   .passed                 norms after attention, which attn ignores
+ * If two rows fit a module, the first counts. */
 #ifndef ATTN_LAYER_NAMING_ROWS_H
 #define ATTN_LAYER_NAMING_ROWS_H
 
@@ -52,14 +51,14 @@
     ROW(.packed = "in_proj", .joint = "_", .out = "out_proj", .packing = PACKING_BLOCKS)
 /* clang-format on */
 
-/* Of those that many ways of naming share, in the module: */
+/* Names that many rows share. In the module: */
 #define NAMING_QUERY_NORMS "q_norm q_layernorm query_layernorm query_norm q_ln norm_q"
 #define NAMING_KEY_NORMS "k_norm k_layernorm key_layernorm key_norm k_ln norm_k"
 
-/* the table of T5's relative bias, which nothing uses where it stands in a module of cross-attention; */
+/* the table of T5's relative bias, unused in a module of cross-attention; */
 #define NAMING_RELATIVE_BIAS "relative_attention_bias"
 
-/* beside it, or right below its layer, the norm before attention, and that before cross-attention; */
+/* next to it, or directly in its layer, the norm before attention, and that before cross-attention; */
 /* clang-format off */
 #define NAMING_NORMS                                                                                                  \
     "input_layernorm input_norm ln_attn ln_1 ln1 norm1 norm_1 layernorm_before self_attn_layer_norm attn_norm "       \
@@ -70,7 +69,7 @@
     "encoder_attn_layer_norm cross_attn_layer_norm cross_attention_layer_norm ln_cross_attn pre_ca_norm"
 /* clang-format on */
 
-/* and what a module registers that is computed with no more: the causal mask, the frequencies of its rotation. */
+/* and buffers that attn does not need: the causal mask, the frequencies of the rotation. */
 #define NAMING_BUFFERS                                                                                 \
     "bias masked_bias attention.bias attention.masked_bias rotary_emb.inv_freq rotary_emb.sin_cached " \
     "rotary_emb.cos_cached embed_positions"

@@ -15,7 +15,7 @@ bool reading_is_told(const struct reading *reading, enum option_id id)
     return reading->options->origin[id] != ORIGIN_DEFAULT;
 }
 
-/* The config that is named, or the one beside the checkpoint, if there is one. */
+/* Reads the named config, or the one next to the checkpoint, if there is one. */
 static enum status read_config(struct reading *reading)
 {
     enum { PATH = 4096 };
@@ -27,7 +27,7 @@ static enum status read_config(struct reading *reading)
         if (length < 0 || length >= PATH)
             return error_usage(reading->error, "%s: the path is too long; expected --config FILE",
                                reading->checkpoint.source);
-        if (lstat(beside, &there) != 0 && errno == ENOENT) /* a link that leads nowhere is not absent */
+        if (lstat(beside, &there) != 0 && errno == ENOENT) /* a dangling link counts as present */
             return STATUS_OK;
         path = arena_text(reading->arena, beside, (size_t)length, reading->error);
         if (path == NULL || folder_check_file(path, reading->error) != STATUS_OK)
@@ -37,7 +37,7 @@ static enum status read_config(struct reading *reading)
     return config_read(path, &reading->config, reading->error);
 }
 
-/* The files that no option names. */
+/* Checks that --out would not replace files that no option names. */
 static enum status check_out(const struct reading *reading)
 {
     const char *out = reading->options->out, *replaced;
@@ -84,7 +84,7 @@ static size_t number_of(const struct layer_facts *facts, const char *setting)
     return fact != NULL ? (size_t)strtoull(fact->text, NULL, 10) : 0;
 }
 
-/* Who says it: "--heads" where it was typed, else a key of the config; NULL. */
+/* The source of heads: "--heads" if typed, else a key of the config, else NULL. */
 static const char *said(const struct reading *reading, const struct layer_facts *facts, enum option_id id,
                         const char *setting)
 {

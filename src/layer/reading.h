@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A checkpoint with its config, open for reading: what layer.c and listing.c share. */
+/* A checkpoint with its config, open for reading: shared by layer.c and listing.c. */
 #ifndef ATTN_LAYER_READING_H
 #define ATTN_LAYER_READING_H
 
@@ -12,13 +12,13 @@ struct reading {
     struct checkpoint checkpoint;
     struct module_list modules;
     struct config config;
-    const char *config_path; /* NULL where there is none */
+    const char *config_path; /* or NULL */
     struct arena *arena;
     struct error *error;
 };
 
-/* Opens what the options name. reading_end releases the config, in any case. STATUS_SYSTEM and STATUS_USAGE as
- * layer_read. */
+/* Opens the checkpoint and config that the options name. The caller always calls reading_end, which releases the
+ * config. STATUS_SYSTEM and STATUS_USAGE as layer_read. */
 enum status reading_begin(struct reading *reading, const struct options *options, struct arena *arena,
                           struct error *error);
 void reading_end(struct reading *reading);
@@ -26,7 +26,7 @@ void reading_end(struct reading *reading);
 /* Whether the command line or a file sets the option. */
 bool reading_is_told(const struct reading *reading, enum option_id id);
 
-/* The family of a module's part, and how many heads it has: of query 0 where nobody says it. */
+/* The family of a module's part, and its heads; 0 query heads where unknown. */
 enum status reading_heads(const struct reading *reading, const struct layer_module *module,
                           const struct family_row **family, struct unpack_plan *plan, struct layer_facts *facts);
 
@@ -34,8 +34,8 @@ enum status reading_heads(const struct reading *reading, const struct layer_modu
 enum status reading_facts(const struct reading *reading, const struct layer_module *module,
                           const struct family_row *family, size_t columns, struct layer_facts *facts);
 
-/* Adds what there is to say of a module whose family is known, each sentence once; texts live in the arena. Searches a
- * part of the config for the first of its modules only, and the folder for the first of all. */
+/* Adds the warnings about a module whose family is known, each once, in the arena. Searches each part of the config
+ * once, and the folder once. */
 enum status layer_warn(const struct reading *reading, const struct layer_module *module,
                        const struct family_row *family, struct layer_warnings *warnings);
 

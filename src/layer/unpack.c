@@ -13,14 +13,14 @@ struct unpacking {
     const struct layer_module *module;
     struct unpack_plan *plan;
     size_t columns, value_columns; /* of a head */
-    size_t width;                  /* columns of the weight that makes the query of the input */
+    size_t width;                  /* columns of the query's weight */
     bool stored_across;            /* weights are d_in x d_out */
     struct arena *arena;
     struct input_file *input;
     struct error *error;
 };
 
-/* A tensor of the module as it is taken. */
+/* A tensor taken from the module. */
 struct taken {
     const char *name, *file;
     struct tensor tensor; /* rank 0 where there is none */
@@ -28,7 +28,7 @@ struct taken {
 
 /* --- taking ------------------------------------------------------------------------------------------------------ */
 
-/* Whether the module has it; then it is taken. */
+/* Takes the tensor if the module has it. */
 static enum status take(const struct unpacking *unpacking, const char *standard, struct taken *taken)
 {
     const struct module_tensors *tensors = unpacking->tensors;
@@ -46,8 +46,7 @@ static enum status take(const struct unpacking *unpacking, const char *standard,
     return STATUS_OK;
 }
 
-/* "FILE: NAME: 48 x 32; expected ..."; where the heads are what does not fit, with who says how many: ", by --heads and
- * n_head_kv". */
+/* "FILE: NAME: 48 x 32; expected ..."; if the heads do not fit, with their sources: ", by --heads and n_head_kv". */
 static enum status __attribute__((format(printf, 4, 5)))
 contradicts(const struct unpacking *unpacking, const struct taken *taken, bool of_heads, const char *format, ...)
 {
@@ -91,7 +90,7 @@ static void put_rows(const struct unpacking *unpacking, const struct taken *take
                                 .tensor = tensor_rows(&taken->tensor, first, count)};
 }
 
-/* Takes and puts it as it is. */
+/* Takes a tensor and puts it into the input unchanged. */
 static enum status pass_on(const struct unpacking *unpacking, const char *standard, struct taken *taken)
 {
     if (take(unpacking, standard, taken) != STATUS_OK)
@@ -103,7 +102,6 @@ static enum status pass_on(const struct unpacking *unpacking, const char *standa
 
 /* --- copies ------------------------------------------------------------------------------------------------------ */
 
-/* The rows become columns. */
 static enum status transpose(const struct unpacking *unpacking, struct taken *taken)
 {
     const struct tensor from = taken->tensor;
@@ -119,7 +117,7 @@ static enum status transpose(const struct unpacking *unpacking, struct taken *ta
     return STATUS_OK;
 }
 
-/* Head of keys by head of keys its queries, its key, its value -> all queries, all keys, all values. */
+/* For each key head its queries, its key, its value -> all queries, all keys, all values. */
 static enum status ungroup(const struct unpacking *unpacking, struct taken *taken)
 {
     const struct tensor from = taken->tensor;
@@ -146,7 +144,7 @@ struct weights {
     struct taken weight, bias;
 };
 
-/* Conv1D stores d_in x d_out; GPT BigCode has its name, and stores the other way: the bias tells. */
+/* Conv1D stores d_in x d_out. GPT BigCode uses its names but stores d_out x d_in: the bias tells. */
 static bool is_across(const struct weights *weights, bool conv1d)
 {
     const struct tensor *weight = &weights->weight.tensor, *bias = &weights->bias.tensor;
@@ -166,7 +164,7 @@ static enum status take_weights(struct unpacking *unpacking, enum naming_role ro
                            unpacking->module->path, weight);
     if (check_rank(unpacking, &weights->weight, 2) != STATUS_OK)
         return unpacking->error->status;
-    /* An output projection may be square: it is stored as the packed weight before it. */
+    /* An output projection may be square: it has the orientation of the packed weight before it. */
     if (role != ROLE_OUT && role != ROLE_QUERY)
         unpacking->stored_across = is_across(weights, unpacking->module->naming->conv1d);
     if (unpacking->stored_across && transpose(unpacking, &weights->weight) != STATUS_OK)
@@ -174,7 +172,7 @@ static enum status take_weights(struct unpacking *unpacking, enum naming_role ro
     return check_length(unpacking, &weights->bias, weights->weight.tensor.shape[0], "as many as its weight has rows");
 }
 
-/* Rows first .. first + count of the weight, and so much of the bias. */
+/* Puts rows first .. first + count of weight and bias into the input. */
 static void put_weights(const struct unpacking *unpacking, const struct weights *weights, enum naming_role role,
                         size_t first, size_t count)
 {
@@ -191,7 +189,7 @@ static void put_all(const struct unpacking *unpacking, const struct weights *wei
     put_weights(unpacking, weights, role, 0, weights->weight.tensor.shape[0]);
 }
 
-/* The rows of a weight must be `heads` times some number, which becomes *columns. */
+/* Checks that the rows of a weight are `heads` times *columns. */
 static enum status divide_rows(const struct unpacking *unpacking, const struct taken *weight, size_t heads,
                                const char *of, size_t *columns)
 {
@@ -201,7 +199,7 @@ static enum status divide_rows(const struct unpacking *unpacking, const struct t
     return contradicts(unpacking, weight, true, "rows that divide into %zu heads%s", heads, of);
 }
 
-/* The heads of keys, where nobody says how many: as many as the rows make of the columns of a query. */
+/* Infers the key heads, if unknown, from the rows of the key's weight and the columns of a query head. */
 static enum status count_kv_heads(const struct unpacking *unpacking, const struct taken *key)
 {
     const size_t rows = key->tensor.shape[0], columns = unpacking->columns, heads = unpacking->plan->heads;
@@ -247,7 +245,7 @@ static enum status unpack_separate(struct unpacking *unpacking)
     return STATUS_OK;
 }
 
-/* Key and value in one weight, beside that of the query. */
+/* Key and value in one weight, query in another. */
 static enum status unpack_key_value(struct unpacking *unpacking)
 {
     struct weights both = {0};
@@ -266,7 +264,7 @@ static enum status unpack_key_value(struct unpacking *unpacking)
     return STATUS_OK;
 }
 
-/* Whether heads of queries divide into those of keys. */
+/* Checks that the key heads divide the query heads. */
 static enum status check_heads(const struct unpacking *unpacking, const struct taken *weight)
 {
     const struct unpack_plan *plan = unpacking->plan;
@@ -299,7 +297,7 @@ static enum status unpack_packed(struct unpacking *unpacking)
 
 /* --- MLA --------------------------------------------------------------------------------------------------------- */
 
-/* A norm between going down and up again. */
+/* Puts the norm between down and up projection. */
 static enum status unpack_inner_norm(const struct unpacking *unpacking, const char *standard, size_t rank)
 {
     struct taken norm;
@@ -324,7 +322,7 @@ static enum status unpack_latent_query(struct unpacking *unpacking)
     return STATUS_OK;
 }
 
-/* Of a head of the up projection the first columns are its key, but for what is rotated, and the rest its value. */
+/* In each head of the up projection the first columns are its key without the rotated ones, the rest its value. */
 static enum status unpack_latent(struct unpacking *unpacking)
 {
     struct weights down = {0}, up = {0};
@@ -359,7 +357,7 @@ static enum status unpack_out(struct unpacking *unpacking)
     return STATUS_OK;
 }
 
-/* Of a head, of all heads one after another, or of each head its own. */
+/* Checks a norm over a head, over all heads, or with weights for each head. */
 static enum status check_head_norm(const struct unpacking *unpacking, const struct taken *norm, size_t heads)
 {
     const struct tensor *tensor = &norm->tensor;
@@ -393,7 +391,7 @@ static enum status unpack_norms(const struct unpacking *unpacking)
     return STATUS_OK;
 }
 
-/* The table of the relative bias, a column a head, and the sinks. */
+/* Puts the table of the relative bias, with a column per head, and the sinks. */
 static enum status unpack_of_heads(const struct unpacking *unpacking)
 {
     struct taken bias, sinks;
@@ -426,7 +424,7 @@ static enum status check_packing(const struct unpacking *unpacking)
     return STATUS_OK;
 }
 
-/* What nobody knows would be left out without a word. */
+/* Rejects an unknown tensor, which attn would silently omit. */
 static enum status check_other(const struct unpacking *unpacking)
 {
     const char *other = unpacking->tensors->other;

@@ -16,7 +16,7 @@ static void add(struct layer_warnings *warnings, const char *text)
         warnings->texts[warnings->count++] = text;
 }
 
-/* PEFT keeps what it trained in files of its own. */
+/* PEFT keeps trained weights in separate files. */
 static enum status warn_of_adapter(const struct reading *reading, struct layer_warnings *warnings)
 {
     static const char *const NAMES[] = {"adapter_model.safetensors", "adapter_model.bin", "adapter_config.json"};
