@@ -5,7 +5,7 @@
 
 enum { CHUNK = 256 };
 
-/* 0 up to the diagonal, 1 above it: torch.triu(torch.ones(T, T), diagonal=1). */
+/* Checks for 0 up to the diagonal and 1 above it: torch.triu(torch.ones(T, T), diagonal=1). */
 static enum status check_numbers(const struct build *build, const char *source, const struct file_tensor *buffer)
 {
     const size_t size = buffer->tensor.shape[0];
@@ -40,7 +40,7 @@ static enum status check_shape(const struct build *build, const char *source, co
     return STATUS_OK;
 }
 
-/* The head that a buffer belongs to must be there. */
+/* Checks that the head of a buffer exists. */
 static enum status check_head(const struct build *build, const char *source, const char *name)
 {
     const struct parameters_plan *plan = &build->problem->plan;

@@ -10,10 +10,10 @@
 
 enum { MOST_AXES = 4, PLACE_BYTES = 128, EXPECTED_BYTES = 96, GRADIENTS_BYTES = 320 };
 
-/* What an index counts, which may be said by its token. */
+/* Whether an index counts tokens, and may be a token's name. */
 enum tokens { TOKENS_NONE, TOKENS_OF_QUERIES, TOKENS_OF_KEYS };
 
-/* One index of a cell: what it counts, how far, and where it goes. */
+/* One index of a cell: its axis, its count, and its target. */
 struct index {
     const char *name;
     enum tokens tokens;
@@ -22,7 +22,7 @@ struct index {
     size_t *position;
 };
 
-/* As it is stored. */
+/* The axes of a parameter, as stored. */
 static size_t list_axes_of_parameter(struct problem *problem, struct index axes[MOST_AXES])
 {
     const struct parameter_place *place = &problem->chosen.cell_place;
@@ -35,7 +35,7 @@ static size_t list_axes_of_parameter(struct problem *problem, struct index axes[
     return count;
 }
 
-/* Its own, of which one that is broadcast has one index. */
+/* The axes of attn_mask; a broadcast one has a single index. */
 static size_t list_axes_of_mask(struct problem *problem, struct index axes[MOST_AXES])
 {
     const struct tensor *mask = &problem->mask.attn_mask;
@@ -51,8 +51,8 @@ static size_t list_axes_of_mask(struct problem *problem, struct index axes[MOST_
     return mask->rank;
 }
 
-/* The axes of a stage as a cell names them: [ITEM,][HEAD,]ROW[,COLUMN]. The labels of rows and columns are those of the
- * item, which is known when they are asked for. */
+/* The axes of a stage as a cell names them: [ITEM,][HEAD,]ROW[,COLUMN]. Labels of rows and columns depend on the item:
+ * read_indices sets them. */
 static size_t list_axes(struct problem *problem, enum stage stage, struct index axes[MOST_AXES])
 {
     struct cell *cell = &problem->chosen.cell;
@@ -81,7 +81,7 @@ static size_t list_axes(struct problem *problem, enum stage stage, struct index 
     return count;
 }
 
-/* Those gradients that are explained here. */
+/* The gradients that this job explains. */
 static const char *list_gradients(const struct problem *problem, char *names, size_t size)
 {
     struct text text = text_begin(names, size);
@@ -125,7 +125,7 @@ static enum status unknown_stage(const struct build *build, const char *text)
                        hint[0] ? hint : "; expected STAGE:ROW,COLUMN such as weights:2,3");
 }
 
-/* Whether it is the gradient by a weight or a bias, which is then the cell's. */
+/* Whether the text names the gradient with respect to a weight or bias; then sets the cell's. */
 static bool names_parameter(const struct build *build, const char *text, size_t length)
 {
     static const char PREFIX[] = "grad_";
@@ -154,7 +154,7 @@ static enum status check_gradient(const struct build *build, enum stage stage)
         stage == problem_grad_stage(build->problem) ? "given, not computed" : "shown, not explained");
 }
 
-/* Stages that no arithmetic makes have nothing to explain. */
+/* Reads the cell's stage. Rejects given stages, which have nothing to explain. */
 static enum status find_stage(const struct build *build, const char *text)
 {
     struct problem *problem = build->problem;
@@ -250,7 +250,7 @@ enum status build_cell(const struct build *build)
         return error_usage(build->error, "--explain %.80s names a row; leave out --query", options->cell);
     if (find_stage(build, options->cell) || read_indices(build, options->cell + strcspn(options->cell, ":") + 1))
         return build->error->status;
-    if (STAGES[problem->chosen.cell.stage].backward) /* the way back is by all rows */
+    if (STAGES[problem->chosen.cell.stage].backward) /* gradients need all rows */
         return STATUS_OK;
     problem->chosen.rows[0] = stage_is_of_keys(problem->chosen.cell.stage) ? 0 : problem->chosen.cell.row;
     problem->chosen.row_count = problem->chosen.whole_count = 1;

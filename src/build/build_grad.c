@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What has no gradients yet, or none that could be shown; NULL: nothing of it is asked for. */
+/* An option without gradients, or NULL. */
 static const char *obstacle(const struct build *build)
 {
     const struct problem *problem = build->problem;
@@ -16,7 +16,7 @@ static const char *obstacle(const struct build *build)
     return NULL;
 }
 
-/* The axes of the last stage as a result has them, into shape; returns how many. */
+/* Writes the axes of the last stage in a result into shape; returns how many. */
 static size_t shape_last(const struct problem *problem, size_t shape[TENSOR_RANK])
 {
     const enum stage last = problem_last_stage(problem);
@@ -30,7 +30,7 @@ static size_t shape_last(const struct problem *problem, size_t shape[TENSOR_RANK
     return rank;
 }
 
-/* The tensor, and nothing beside it that would be passed over; a result has its other tables. */
+/* The tensor; rejects other tensors, which attn would ignore, except in a result. */
 static const struct file_tensor *find_given(const struct build *build, const char *name)
 {
     const struct input_file *file = build->grad;
@@ -48,7 +48,7 @@ static const struct file_tensor *find_given(const struct build *build, const cha
     return found;
 }
 
-/* ... x H x d_v, where the last table has ... x H d_v: the same numbers in the same order. */
+/* Whether it is ... x H x d_v and the last table ... x H d_v: the same numbers in the same order. */
 static bool has_heads_apart(const struct tensor *given, const struct tensor *last, size_t heads)
 {
     const size_t axis = last->rank - 1;

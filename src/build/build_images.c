@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
-/* --token-types: which tokens are of an image, 0 for text and 1 for an image, "0,1x4,0": four tokens of one image. */
+/* --token-types: 0 for text and 1 for an image, "0,1x4,0": four tokens of one image. */
 
 enum { MOST_TYPE = 255 };
 
-/* One item of the list, "1" or "1x4", into the types; *count is how many there are. */
+/* Adds one item of the list, "1" or "1x4", to the types, of which there are *count. */
 static enum status parse_item(const struct build *build, const char *place, const char *item, size_t length,
                               size_t *types, size_t tokens, size_t *count)
 {
@@ -27,7 +27,7 @@ static enum status parse_item(const struct build *build, const char *place, cons
     return STATUS_OK;
 }
 
-/* Tokens of type 1 side by side are one image. */
+/* Adjacent tokens of type 1 are one image. */
 static void find_images(const size_t *types, size_t tokens, struct span *images)
 {
     for (size_t first = 0, end; first < tokens; first = end) {

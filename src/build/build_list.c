@@ -29,7 +29,7 @@ struct build_name {
     size_t position;
 };
 
-/* By name, those of the same name in their order. */
+/* Compares by name, then by position. */
 static int by_label(const void *a, const void *b)
 {
     const struct build_name *left = a, *right = b;
@@ -51,7 +51,7 @@ enum status build_index(const struct build *build, const char *const *labels, si
     return STATUS_OK;
 }
 
-/* The first token of that name in the index, or NULL; *next is the second or NULL. */
+/* The first token of that name in the index, or NULL; *next: the second, or NULL. */
 static const struct build_name *find_name(const struct build_names *names, const char *word,
                                           const struct build_name **next)
 {
@@ -77,13 +77,13 @@ enum status build_token(const struct build *build, const char *place, const char
 
 /* --- the list ---------------------------------------------------------------------------------------------------- */
 
-/* What the list has chosen so far. */
+/* The choice so far. */
 struct choice {
     const struct build *build;
-    const char *place; /* of the list in messages */
+    const char *place; /* the list's origin for messages */
     const struct build_tokens *tokens;
-    struct build_names *names; /* (lists) of the tokens; NULL until the first name is asked for */
-    int64_t *changes;          /* (count + 1) ranges that begin at this token, less those that end before it */
+    struct build_names *names; /* (lists) of the tokens; NULL until the list has a name */
+    int64_t *changes;          /* (count + 1) ranges that begin at a token, minus those that end before it */
 };
 
 static enum status index_lists(struct choice *choice)
@@ -149,7 +149,7 @@ static enum status parse_positions(const struct choice *choice, const char *word
     return STATUS_OK;
 }
 
-/* A position that another token is called by may not be what was meant. */
+/* Rejects a position that is also the name of another token. */
 static enum status check_ambiguous(struct choice *choice, const char *word, size_t position)
 {
     const struct build *build = choice->build;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A list of H finite numbers, or NULL where the file has none of that name. */
+/* Takes a list of H finite numbers, or NULL where the file has none of that name. */
 static enum status take_list(const struct build *build, const char *name, const double **list)
 {
     const struct problem *problem = build->problem;
@@ -33,13 +33,13 @@ static enum status take_list(const struct build *build, const char *name, const 
     return STATUS_OK;
 }
 
-/* Axis `axis` of attn_mask, counted from the right of (B, H, Tq, Tk), has `size` and meets `wanted`. */
+/* Whether axis `axis` of attn_mask, counted from the right of (B, H, Tq, Tk), of size `size`, fits `wanted`. */
 static bool fits(size_t axis, size_t size, size_t wanted)
 {
     return size == 1 || size == wanted || (axis == MASK_RANK - 1 && size < wanted);
 }
 
-/* How attn_mask is broadcast to (B, H, Tq, Tk). */
+/* Sets the strides that broadcast attn_mask to (B, H, Tq, Tk). */
 static enum status broadcast(const struct build *build, const struct tensor *tensor)
 {
     const struct problem *problem = build->problem;
@@ -62,7 +62,7 @@ static enum status broadcast(const struct build *build, const struct tensor *ten
     return STATUS_OK;
 }
 
-/* A float mask may hold minus infinity, which forbids, but nothing else that is not finite. */
+/* Checks that a float mask is finite except for minus infinity, which masks a key. */
 static enum status check_numbers(const struct build *build, const struct tensor *tensor)
 {
     char place[TENSOR_PLACE_BYTES];
@@ -78,8 +78,8 @@ static enum status check_numbers(const struct build *build, const struct tensor 
     return STATUS_OK;
 }
 
-/* In JSON 0 and 1 may be numbers or stand for booleans: what is meant by these alone nobody knows. What attn wrote are
- * numbers, which it has from another format. */
+/* Rejects a mask of only 0 and 1 in JSON, which may mean numbers or booleans. In a result of attn they are numbers,
+ * from another format. */
 static enum status check_meaning(const struct build *build, const struct tensor *tensor)
 {
     bool one = false;
@@ -154,8 +154,8 @@ static enum status make_slopes(const struct build *build)
     return STATUS_OK;
 }
 
-/* From where the places of keys are counted, and how slope x place is rounded. Scaled slopes are Falcon's, whose code
- * rounds them and their products to bfloat16 in any dtype, before it divides by sqrt(d). */
+/* Sets the position 0 of ALiBi, and the rounding of slope x position. Scaled slopes are Falcon's, whose code rounds
+ * them and their products to bfloat16 in any dtype, before it divides by sqrt(d). */
 static void set_places(const struct build *build)
 {
     const struct problem *problem = build->problem;
@@ -170,7 +170,7 @@ static void set_places(const struct build *build)
     };
 }
 
-/* T5's table, of the parameters. */
+/* Takes T5's table from the parameters. */
 static enum status take_relative(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -197,7 +197,7 @@ static enum status take_relative(const struct build *build)
 
 /* --- rules ------------------------------------------------------------------------------------------------------- */
 
-/* The numbers of a rule's tensor, one for each key, of all items or of each. */
+/* Takes the tensor of a rule: a number for each key, shared by all items or for each. */
 static enum status take_ids(const struct build *build, enum mask_rule rule)
 {
     struct problem *problem = build->problem;
@@ -233,7 +233,7 @@ static enum status take_ids(const struct build *build, enum mask_rule rule)
     return mask_list_runs(given, build->arena, build->error);
 }
 
-/* What rules have of their option or tensor. */
+/* Takes the options and tensors of rules. */
 static enum status take_given(const struct build *build)
 {
     struct mask *mask = &build->problem->mask;
@@ -251,7 +251,7 @@ static enum status take_given(const struct build *build)
     return STATUS_OK;
 }
 
-/* Whether a rule that has an option or a tensor forbids a key, or the causal rule where one lifts that. */
+/* Whether the rule has an option or a tensor, or is the causal rule where such a rule lifts it. */
 static bool is_given_to(const struct mask *mask, enum mask_rule rule)
 {
     const bool of_position = rule == MASK_CAUSAL || rule == MASK_RIGHT;

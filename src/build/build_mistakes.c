@@ -17,13 +17,13 @@ static bool has(const struct build *build, enum mistake id, double *form)
     return false;
 }
 
-/* Settings of a result tell how it was drawn with its mistake. */
+/* Whether the mistakes come from a result, whose settings already draw with them. */
 static bool is_of_result(const struct build *build)
 {
     return build->options->origin[OPTION_MISTAKE] == ORIGIN_FILE && build->inputs->is_result;
 }
 
-/* Whether heads of that many columns cannot be turned in pairs as is asked for. */
+/* Whether heads of that many columns do not have the pairs to rotate. */
 static bool breaks_pairs(const struct options *options)
 {
     const uint64_t heads = options->heads > 0 && !options->stacked ? options->heads : 1;
@@ -32,7 +32,7 @@ static bool breaks_pairs(const struct options *options)
     return options->rope != ROPE_NONE && (turned % 2 != 0 || turned > columns || columns < 2);
 }
 
-/* Why the draws of a mistake cannot be made, or are no mistake; NULL: they can. */
+/* Why a mistake of drawing is impossible, or changes nothing; or NULL. */
 static const char *why_not_drawn(const struct build *build, const struct options *before)
 {
     const struct options *options = build->options;
@@ -53,7 +53,7 @@ static const char *why_not_drawn(const struct build *build, const struct options
     return NULL;
 }
 
-/* There is one mistake of the slot; the order of drawing is no option, and the layer was read before. */
+/* Checks the one mistake of the slot; the order of drawing is no option, and the layer is already read. */
 static enum status check_draws(const struct build *build, const struct options *before)
 {
     const struct options *options = build->options;
@@ -98,7 +98,7 @@ const char *build_draw_order(const struct build *build)
     return has(build, MISTAKE_DRAW_ORDER, &form) ? MISTAKES[MISTAKE_DRAW_ORDER].forms[(size_t)form] : NULL;
 }
 
-/* A result has what was drawn, and its dtype: nothing is left to change. */
+/* Whether a result already has the mistake, in its drawn parameters or its dtype. */
 static bool is_made_already(const struct build *build, enum mistake id)
 {
     const struct problem *problem = build->problem;
@@ -109,7 +109,7 @@ static bool is_made_already(const struct build *build, enum mistake id)
     return mistake_dtype(id) == problem->rounding.dtype;
 }
 
-/* Those that change the problem now; returns how many. */
+/* Lists the mistakes still to make; returns how many. */
 static size_t choose_changes(const struct build *build, struct mistake_choice changes[MISTAKE_SLOT_COUNT])
 {
     const struct options *options = build->options;
@@ -120,7 +120,6 @@ static size_t choose_changes(const struct build *build, struct mistake_choice ch
     return count;
 }
 
-/* The problem becomes the one with the mistakes in it. */
 enum status build_mistakes(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -153,7 +152,7 @@ enum status build_mistakes(const struct build *build)
     return STATUS_OK;
 }
 
-/* Gradients by what a mistake has put others in the place of: they would be by those, and not by what was given. */
+/* The gradients would be with respect to the mistake's replacement, not to the given tensor. */
 enum status build_mistaken_gradients(const struct build *build)
 {
     static const struct {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The stages of a result are recomputed, and what else it holds is that of its own mechanism. */
+/* --weights may be a result, whose stages are recomputed and whose other tensors are for its mechanism. */
 static enum status check_name_of_weights(const struct build *build, const char *name, unsigned kind)
 {
     const struct input_file *weights = build->weights;
@@ -26,7 +26,7 @@ static enum status refuse_stage(const struct build *build, const char *name)
                        given ? "query, key and value" : "parameters such as W_query");
 }
 
-/* sdpa takes what the others compute. */
+/* sdpa takes stages that other mechanisms compute. */
 static enum status check_name_of_sdpa(const struct build *build, const char *name, unsigned kind)
 {
     if (kind & (INPUT_FILE_INPUTS | INPUT_FILE_KEYS | INPUT_FILE_PARAMETER))
@@ -76,7 +76,7 @@ static enum status check_names(const struct build *build, const struct input_fil
     return STATUS_OK;
 }
 
-/* The command decides the mechanism; a file that asks for another one is told so. */
+/* The command decides the mechanism; rejects a file that sets another one. */
 static enum status check_mechanism(const struct build *build)
 {
     const struct input_file *inputs = build->inputs;

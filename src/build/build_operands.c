@@ -8,13 +8,13 @@
 
 static const char *const NAMES[] = {"query", "key", "value"}, *const IN_PAGES[] = {"query", "key_cache", "value_cache"};
 
-/* A tensor of the file seen as (B, H, T, d), whatever its layout. */
+/* A tensor of the file, of any layout, viewed as (B, H, T, d). */
 struct operand {
     const char *name;
-    const struct tensor *tensor;     /* as it is in the file */
+    const struct tensor *tensor;     /* of the file */
     size_t shape[4];                 /* B, H, T, d */
-    const struct build_pages *pages; /* which it lies in, the tensor being what is read of them; or NULL */
-    bool packed;                     /* (B, T, H d), or of sequences (T, H, d) */
+    const struct build_pages *pages; /* the pages, of which `tensor` is the part in use; or NULL */
+    bool packed;                     /* (B, T, H d), or (T, H, d) with sequences */
 };
 
 static enum status check_floats(const struct build *build, const char *name, const struct tensor *tensor)
@@ -73,7 +73,7 @@ static enum status unpack_shape(const struct build *build, struct operand *opera
     return STATUS_OK;
 }
 
-/* (T, H, d) beside cu_seqlens_q: heads side by side, too, which have an axis of their own. */
+/* (T, H, d) with cu_seqlens_q: packed heads too, with an axis. */
 static enum status take_sequences(const struct build *build, struct operand *operand, size_t heads, enum option_id id)
 {
     const struct tensor *tensor = operand->tensor;
@@ -92,7 +92,7 @@ static enum status take_sequences(const struct build *build, struct operand *ope
     return STATUS_OK;
 }
 
-/* (B, Tq, H, d) beside block_table. */
+/* (B, Tq, H, d) with block_table. */
 static enum status take_paged_query(const struct build *build, struct operand *operand, size_t heads)
 {
     const struct tensor *query = operand->tensor;
@@ -109,7 +109,7 @@ static enum status take_paged_query(const struct build *build, struct operand *o
     return STATUS_OK;
 }
 
-/* The query, and what its items, or the sequences in it, have in the pages. */
+/* Takes the query, and the pages of its items or sequences. */
 static enum status take_pages(const struct build *build, struct operand operands[3], size_t heads, size_t kv_given,
                               struct build_pages *pages)
 {
@@ -133,7 +133,7 @@ static enum status take_pages(const struct build *build, struct operand operands
     return STATUS_OK;
 }
 
-/* `heads`: as many as the option says; 0: it says nothing. */
+/* `heads`: by the option; 0: not set. */
 static enum status take_shape(const struct build *build, struct operand *operand, size_t heads, enum option_id id)
 {
     const struct tensor *tensor = operand->tensor;
@@ -165,7 +165,7 @@ static enum status misfit(const struct build *build, const struct operand *a, co
                                                                                        : ", T x H d as --heads says");
 }
 
-/* What query, key and value must have in common. */
+/* Checks that query, key and value fit each other. */
 static enum status check_shapes(const struct build *build, const struct operand *operands)
 {
     const struct operand *query = &operands[0], *key = &operands[1], *value = &operands[2];
@@ -192,7 +192,7 @@ static enum status check_shapes(const struct build *build, const struct operand 
     return STATUS_OK;
 }
 
-/* Copies (B, T, H d) or (B, H, T, d) into rows `first` and on of (B, H, rows, d). */
+/* Copies (B, T, H d) or (B, H, T, d) into (B, H, rows, d) from row `first` on. */
 static void copy_heads(const struct operand *operand, const struct tensor *from, const struct tensor *to, size_t first)
 {
     const size_t heads = operand->shape[1], tokens = operand->shape[2], d = operand->shape[3], rows = to->shape[2];
@@ -206,8 +206,7 @@ static void copy_heads(const struct operand *operand, const struct tensor *from,
         }
 }
 
-/* The past of key or value, (B, H_kv, T_past, d), into *past; NULL where the file has none. It must fit the operand,
- * which it will stand before. */
+/* *past: the past of key or value, (B, H_kv, T_past, d), which must fit the operand; NULL where the file has none. */
 static enum status find_past(const struct build *build, const struct operand *operand, const char *name,
                              const struct tensor **past)
 {
@@ -227,7 +226,7 @@ static enum status find_past(const struct build *build, const struct operand *op
                        operand->shape[3], operand->name);
 }
 
-/* The tensor as the kernels take the working dtype; *finite becomes false where it was converted and is not. */
+/* Converts a tensor to the kernels' form of the working dtype; *finite becomes false where the result is not. */
 static enum status take_tensor(const struct build *build, const char *name, const struct tensor *tensor, bool *finite,
                                struct tensor *taken)
 {
@@ -236,7 +235,7 @@ static enum status take_tensor(const struct build *build, const char *name, cons
     return take(tensor, dtype, build->inputs->source, name, finite, taken, build->arena, build->error);
 }
 
-/* One operand in the working dtype, heads apart and the past before it. */
+/* Makes one operand in the working dtype, with an axis of heads, after its past. */
 static enum status take_operand(const struct build *build, const struct operand *operand, const struct tensor *past,
                                 const char *past_name, struct tensor *given)
 {
@@ -270,7 +269,7 @@ static enum status take_operand(const struct build *build, const struct operand 
     return STATUS_OK;
 }
 
-/* kv_lengths, (B) whole numbers from 0 to Tk. */
+/* Takes kv_lengths, (B) whole numbers from 0 to Tk. */
 static enum status take_lengths(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -300,7 +299,7 @@ static enum status take_lengths(const struct build *build)
     return STATUS_OK;
 }
 
-/* The position of the first query: behind the past, else as --align says. With lengths each item has its own. */
+/* Sets the position of the first query: after the past, else by --align. With lengths each item has one. */
 static void set_offset(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -344,9 +343,9 @@ static enum status take_all(const struct build *build, const struct operand *ope
     return build_sequences(build, operands[1].pages);
 }
 
-/* How many heads lie side by side in query, key and value: what the option says, or 0 where they have an axis of
- * heads. In a file that attn wrote, `heads` counts the heads of the module that made it. These lie along an axis
- * there, unless the file holds query, key and value as sdpa was given them (its `layout`). */
+/* How many heads are packed in query, key and value, by the option; 0 where they have an axis of heads. In a result
+ * `heads` is about the module that made it, and heads have an axis, unless its `layout` says that it holds the query,
+ * key and value given to sdpa. */
 static size_t packed_heads(const struct build *build, enum option_id id, uint64_t heads)
 {
     const bool of_result = build->inputs->is_result && !input_file_has_layout(build->inputs, INPUT_FILE_GIVEN) &&

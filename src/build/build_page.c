@@ -4,7 +4,7 @@
 #include "model/stages.h"
 #include "stage/operand_steps.h"
 
-/* What query and key are turned or scaled from. */
+/* Adds query and key before rotation and scaling. */
 static void add_operands_before(struct problem *problem)
 {
     for (int i = 0; i < PROJECTION_COUNT; i++)
@@ -13,8 +13,8 @@ static void add_operands_before(struct problem *problem)
                 operand_before_last_step(problem, (enum projection_id)i);
 }
 
-/* A page draws T x T stages and computes them from query, key and value, which it needs beside those asked for, as it
- * needs to know what dropout keeps. */
+/* A page draws T x T stages and recomputes them from query, key and value, so it needs these too, and with dropout the
+ * weights that it keeps. */
 enum status build_page_stages(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -39,7 +39,7 @@ enum status build_page_stages(const struct build *build)
     return STATUS_OK;
 }
 
-/* What else a page has of them: as many numbers again, and a cosine and a sine for each pair. */
+/* How many numbers a page has of them: one per number of query and key, a cosine and a sine per pair. */
 static double numbers_before(const struct problem *problem)
 {
     const double pairs = (double)problem->rotation.rope.columns, d = (double)problem->size.d_head;
@@ -52,10 +52,10 @@ static double numbers_before(const struct problem *problem)
     return numbers * (double)problem->size.items;
 }
 
-/* What a browser computes and draws at once: cells of one head, and numbers of all. */
+/* Limits for a browser: cells of one head, and numbers of all. */
 enum { PAGE_CELLS = 1 << 22, PAGE_NUMBERS = 1 << 23 };
 
-/* With mistakes in them stages are written whole, each with all that it is made from. */
+/* With mistakes a page holds all numbers of the stages and of their sources. */
 static double made_numbers(const struct problem *problem)
 {
     double numbers = 0;
@@ -69,7 +69,7 @@ static double made_numbers(const struct problem *problem)
     return numbers * (double)problem->size.items * (double)problem->size.heads;
 }
 
-/* Whether the model's own code rounds otherwise than once a stage what a page computes. */
+/* Whether the model's code rounds a page's stages otherwise than once each. */
 static bool rounds_between(const struct problem *problem)
 {
     const struct family_rounding *rounding = problem_rounding(problem);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Key and value in pages, as vLLM, FlashInfer and FlashAttention keep them: block_table says which pages an item
- * has. */
+/* Key and value in pages, as in vLLM, FlashInfer and FlashAttention: block_table lists the pages of each item. */
 #include "build/build.h"
 
 #include <math.h>
@@ -41,7 +40,7 @@ static enum status check_beside(const struct build *build)
     return STATUS_OK;
 }
 
-/* How many keys each item has, (B): kv_lengths, or by where the keys of each sequence end. */
+/* The number of keys per item, (B): from kv_lengths, or from the ends of sequences. */
 struct lengths {
     const char *name, *item;
     struct tensor numbers;
@@ -66,7 +65,7 @@ static enum status find_lengths(const struct build *build, bool in_sequence, str
     return STATUS_OK;
 }
 
-/* (B, pages of an item), (B), and two caches of as many pages of as many tokens. */
+/* Checks block_table (B, pages of an item), lengths (B), and two caches of equal pages and tokens. */
 static enum status check_shapes(const struct build *build, size_t items, const struct tensor *table,
                                 const struct lengths *of)
 {
@@ -100,10 +99,10 @@ static enum status check_shapes(const struct build *build, size_t items, const s
 
 /* --- which pages are read ----------------------------------------------------------------------------------------- */
 
-/* How the pages that are read are numbered anew, in the order in which items first use them. */
+/* New numbers of the pages that attn reads, by first use. */
 struct numbering {
     size_t *number; /* (pages) from 1; 0: not read */
-    size_t *filled; /* (pages) by the new number: how many of its tokens are read */
+    size_t *filled; /* (pages) tokens that attn reads, by the new number */
 };
 
 static enum status take_length(const struct build *build, const struct lengths *lengths, size_t item,
@@ -126,7 +125,7 @@ static enum status take_length(const struct build *build, const struct lengths *
     return STATUS_OK;
 }
 
-/* One entry of the table, of a page of which `count` tokens are read. */
+/* Takes one entry of the table: attn reads `count` tokens of the page. */
 static enum status take_page(const struct build *build, const struct tensor *table, const char *says, size_t item,
                              size_t at, size_t count, size_t all, struct build_pages *pages,
                              const struct numbering *numbering)
@@ -166,7 +165,7 @@ static enum status take_item(const struct build *build, const struct tensor *tab
     return STATUS_OK;
 }
 
-/* The same as the file has it, for a mistake to read it otherwise. */
+/* Keeps table and caches as in the file, for mistakes. */
 static enum status keep_as_given(const struct build *build, const struct tensor *table, const struct build_pages *read)
 {
     const size_t entries = tensor_count(table);
@@ -192,7 +191,7 @@ static enum status keep_as_given(const struct build *build, const struct tensor 
     return STATUS_OK;
 }
 
-/* Every page by its own number, whole: a mistake may read any, and a result must be an input again. */
+/* Takes all pages under their old numbers: a mistake may read any, and a result must be an input again. */
 static void take_whole(const struct problem_pages *given, size_t items, struct build_pages *pages,
                        const struct numbering *numbering)
 {
@@ -204,7 +203,7 @@ static void take_whole(const struct problem_pages *given, size_t items, struct b
     memcpy(pages->table, given->table, items * given->per_item * sizeof *pages->table);
 }
 
-/* The pages of one cache that are read, each as far as it is; what is not is 0. */
+/* Copies the tokens of one cache that attn reads; others are 0. */
 static enum status copy_pages(const struct build *build, const char *name, const struct build_pages *pages,
                               const size_t *filled, struct tensor *copy)
 {
@@ -219,7 +218,7 @@ static enum status copy_pages(const struct build *build, const char *name, const
     return STATUS_OK;
 }
 
-/* Keys of all sequences, one behind the other. */
+/* Concatenates the keys of all sequences. */
 static enum status end_sequences(const struct build *build, size_t items, const struct lengths *lengths,
                                  struct build_pages *pages)
 {

@@ -2,15 +2,15 @@
 #include "build/build.h"
 #include "build/job_files.h"
 
-/* Whether an option or a setting that differs from the parameters is an error. A setting in the inputs' file is none
- * where --weights gives them: the command line wins. */
+/* Whether an option that differs from the parameters is an error: with --weights a setting of the inputs' file is none,
+ * since the command line wins. */
 static bool contradicts(const struct build *build, enum option_id id, bool differs)
 {
     const enum origin origin = build->options->origin[id];
     return differs && (origin == ORIGIN_COMMAND_LINE || (origin == ORIGIN_FILE && build->weights == NULL));
 }
 
-/* Hidden states of another model are told before a weight of this one is blamed. */
+/* Rejects hidden states of another model, before a message blames a weight of this one. */
 static enum status check_width(const struct build *build)
 {
     static const char *const FIRST[] = {"W_query.weight", "W_query_a.weight"};
@@ -72,7 +72,7 @@ static enum status check_division(const struct build *build)
                        BUILD_PLACE(build, OPTION_HEADS), heads, problem->parameters.given ? "other --heads" : advice);
 }
 
-/* Each head of key and value serves equally many of query; stacked heads have their own. */
+/* Checks that each head of key and value serves equally many query heads; stacked heads share none. */
 static enum status check_groups(const struct build *build)
 {
     const struct problem *problem = build->problem;
@@ -87,8 +87,7 @@ static enum status check_groups(const struct build *build)
                        BUILD_PLACE(build, OPTION_HEADS), problem->size.heads, kv_place, problem->size.kv_heads);
 }
 
-/* What is said of norms: their kinds, NORM_KIND_COUNT where the parameters tell, and eps, below 0 where the kind
- * does. */
+/* Sets the kinds of norms, NORM_KIND_COUNT where the parameters decide, and eps, below 0 where the kind does. */
 static void plan_norms(const struct build *build)
 {
     const struct options *options = build->options;
@@ -140,7 +139,7 @@ static enum status plan_parameters(const struct build *build)
     return STATUS_OK;
 }
 
-/* Passes over the draws that the parameters would have taken: dropout goes on behind them. */
+/* Skips the draws that the parameters would have taken, since dropout continues after them. */
 static enum status draw_past(const struct build *build)
 {
     struct problem *problem = build->problem;

@@ -8,10 +8,10 @@
 
 #include <stdlib.h>
 
-/* From here on a job goes to the kernels: 2^24 multiply-adds. */
+/* Jobs from this many multiply-adds on use the kernels. */
 static const double FUSED_WORK = 0x1p24;
 
-/* Why the fused path cannot do what is asked, into text; NULL where it can. */
+/* Why the fused path cannot do the job, perhaps in text; NULL where it can. */
 static const char *obstacle(const struct problem *problem, char *text, size_t size)
 {
     const enum dtype number = problem->path.kernel->number;
@@ -52,7 +52,7 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
     return NULL;
 }
 
-/* Of the gradients, or NULL. */
+/* The same for the gradients. */
 static const char *obstacle_backward(const struct problem *problem, char *text, size_t size)
 {
     const bool relative = problem->parameters.relative_bias.rank > 0;
@@ -80,8 +80,8 @@ static const char *obstacle_backward(const struct problem *problem, char *text, 
     return NULL;
 }
 
-/* Of what may go the fused path query, key and value are looked at as they are read. But a query of which not all rows
- * are read, or not as they are given, is looked at here: any part of it takes the path of the whole. */
+/* The fused path checks that query, key and value are finite as it reads them. This checks a query of which a job reads
+ * only some rows, or changed ones, so that every part takes the path of the full job. */
 static void check_query(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -93,7 +93,7 @@ static void check_query(const struct build *build)
         problem->given.not_finite = "query";
 }
 
-/* The kernels: of query, key and value as they are held, and of projections. */
+/* Chooses the kernels for query, key and value by their storage, and for projections. */
 static enum status choose_kernels(const struct build *build)
 {
     struct problem *problem = build->problem;

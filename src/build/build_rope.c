@@ -5,7 +5,7 @@
 
 /* --- positions ---------------------------------------------------------------------------------------------------- */
 
-/* One item of the list, "4" or "4-9", into positions; *count is how many there are. */
+/* Adds one item of the list, "4" or "4-9", to the positions, of which there are *count. */
 static enum status parse_item(const struct build *build, const char *place, const char *item, size_t length,
                               size_t *positions, size_t most, size_t *count)
 {
@@ -30,7 +30,7 @@ static enum status parse_item(const struct build *build, const char *place, cons
     return STATUS_OK;
 }
 
-/* Keys stand at 0, 1, ..., new ones behind the past; queries where the mask puts them among these. */
+/* Keys have the positions 0, 1, ..., new ones after the past; queries those that the mask gives them. */
 static void count_positions(const struct problem *problem, size_t *queries, size_t *keys)
 {
     const size_t fresh = problem->size.keys - problem->rotation.past;
@@ -44,7 +44,7 @@ static void count_positions(const struct problem *problem, size_t *queries, size
     }
 }
 
-/* From the first key of each sequence on. */
+/* Counts from 0 in each sequence. */
 static void restart_positions(const struct mask *mask, size_t *queries, size_t *keys)
 {
     const struct mask_sequences *sequences = &mask->sequences;
@@ -57,7 +57,7 @@ static void restart_positions(const struct mask *mask, size_t *queries, size_t *
             keys[key] = (size_t)(key - sequences->key_starts[i]);
 }
 
-/* What --positions says of the new tokens: of keys, and of queries the same of where they stand among these. */
+/* Sets the positions of new keys by --positions, and of queries by the keys at their positions. */
 static enum status list_positions(const struct build *build, size_t *queries, size_t *keys)
 {
     const struct problem *problem = build->problem;
@@ -89,7 +89,7 @@ static size_t highest_of(const size_t *positions, size_t count)
 
 /* --- the rotation ------------------------------------------------------------------------------------------------- */
 
-/* Options of a rotation that there is not would be ignored. */
+/* Rejects options of RoPE without RoPE, which attn would ignore. */
 static enum status check_alone(const struct build *build)
 {
     static const enum option_id IDS[] = {OPTION_ROPE_THETA, OPTION_ROPE_COLUMNS, OPTION_ROPE_SCALING, OPTION_POSITIONS};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sequences that lie one behind the other, as FlashAttention's varlen interface has them: cu_seqlens_q and cu_seqlens_k
- * say where each begins. */
+/* Concatenated sequences, as in FlashAttention's varlen interface: cu_seqlens_q and cu_seqlens_k have the start of
+ * each. */
 #include "build/build.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ bool build_has_sequences(const struct build *build)
 
 /* --- where they begin --------------------------------------------------------------------------------------------- */
 
-/* Number `at` of the list, which begins at 0 and never falls. */
+/* Reads number `at` of the list, which starts at 0 and never decreases. */
 static enum status take_start(const struct build *build, const char *name, const struct tensor *tensor, size_t at,
                               int64_t *starts)
 {
@@ -57,7 +57,7 @@ enum status build_starts(const struct build *build, const char *name, size_t *co
     return STATUS_OK;
 }
 
-/* One of the lists, whose end is `total`, the rows of `rows`. *starts stays NULL where the file has none. */
+/* Reads one of the lists, which must end at `total`, the rows of `rows`. *starts is NULL where the file has none. */
 static enum status take_starts(const struct build *build, const char *name, size_t total, const char *rows,
                                size_t *sequences, int64_t **starts)
 {
@@ -72,11 +72,11 @@ static enum status take_starts(const struct build *build, const char *name, size
     return STATUS_OK;
 }
 
-/* What says where queries and keys are in another way, and what is made of all keys at once. */
+/* Rejects other inputs about positions, and what spans all sequences: --empty-row mean, and a page. */
 static enum status check_alone(const struct build *build)
 {
     static const char *const OTHERS[] = {"past_key", "past_value", "kv_lengths"};
-    const bool in_pages = build_has_pages(build); /* then lengths are those of pages */
+    const bool in_pages = build_has_pages(build); /* which may have lengths */
     for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
         if (input_file_find(build->inputs, OTHERS[i]) != NULL && !(in_pages && strcmp(OTHERS[i], "kv_lengths") == 0))
             return error_usage(build->error, "%s: %s and cu_seqlens_q exclude each other; leave one out",
@@ -90,7 +90,7 @@ static enum status check_alone(const struct build *build)
     return STATUS_OK;
 }
 
-/* The keys of each sequence, which lie as those of the queries do where nothing says otherwise. */
+/* Sets the keys of each sequence, by default like the queries. */
 static enum status take_keys(const struct build *build, const struct build_pages *pages, size_t count,
                              const int64_t *queries, const int64_t **keys)
 {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Each option has one place among the settings. */
+/* Each option is recorded once. */
 static bool is_recorded(const struct problem *problem, const char *name)
 {
     for (size_t i = 0; i < problem->record.setting_count; i++)
@@ -14,7 +14,7 @@ static bool is_recorded(const struct problem *problem, const char *name)
     return false;
 }
 
-/* Those alone that the mechanism takes: a layer draws nothing. */
+/* Adds a setting if the mechanism takes it. */
 static enum status add_setting(const struct build *build, enum option_id id, enum setting_kind kind, const char *text)
 {
     struct problem *problem = build->problem;
@@ -30,7 +30,7 @@ static enum status add_setting(const struct build *build, enum option_id id, enu
     return setting.name == NULL || setting.text == NULL ? build->error->status : STATUS_OK;
 }
 
-/* A whole number from 2^53 on is written as a string: a JSON reader's double would not hold it. */
+/* Adds a whole number; from 2^53 on as a string, since doubles of JSON readers would round it. */
 static enum status add_whole(const struct build *build, enum option_id id, uint64_t value)
 {
     char text[24];
@@ -38,7 +38,7 @@ static enum status add_whole(const struct build *build, enum option_id id, uint6
     return add_setting(build, id, value >= UINT64_C(1) << 53 ? SETTING_TEXT : SETTING_NUMBER, text);
 }
 
-/* Records what the option holds, whether it was given or is a default. Those above record what came of it. */
+/* Records the option's value, given or default; the functions above record the value that was used. */
 static enum status add_option(const struct build *build, enum option_id id)
 {
     static const enum setting_kind AS[OPTION_KINDS] = {[OPTION_FLAG] = SETTING_TRUTH,
@@ -53,8 +53,8 @@ static enum status add_option(const struct build *build, enum option_id id)
     return add_setting(build, id, AS[row->kind], option_text(build->options, id, text));
 }
 
-/* A seed of inputs that were drawn, whether it was given or not, and of no others. Beside a past of no tokens, which is
- * not recorded, --align is none: it does nothing here, and would where that past is no longer seen. */
+/* Whether to record an option only on request: the seed of drawn inputs always. Not --align with a past of no tokens:
+ * the result omits that past, and without it --align would have an effect. */
 static bool is_asked(const struct build *build, enum option_id id)
 {
     if (id == OPTION_ALIGN && build->inputs != NULL && build->inputs->empty_past)
@@ -62,18 +62,17 @@ static bool is_asked(const struct build *build, enum option_id id)
     return OPTIONS[id].asked != NULL && build_said(build, id == OPTION_RANDOM_SEED ? OPTION_RANDOM : id);
 }
 
-/* Options that few jobs use are recorded only where they were given; the queries come last. */
+/* Records options that few jobs use, if given; the queries come last. */
 static enum status record_asked(const struct build *build)
 {
     for (int id = 0; id < OPTION_COUNT; id++)
         if (is_asked(build, (enum option_id)id) && add_option(build, (enum option_id)id) != STATUS_OK)
             return build->error->status;
-    const bool listed =
-        build->options->query != NULL && !build->problem->chosen.has_cell; /* a cell names its own query */
+    const bool listed = build->options->query != NULL && !build->problem->chosen.has_cell; /* a cell names its query */
     return listed ? add_option(build, OPTION_QUERY) : STATUS_OK;
 }
 
-/* What is recorded of an option: what it holds, or what came of it. */
+/* What to record of an option: its value, or the one used. */
 struct record {
     enum option_id id;
     bool when;
@@ -93,8 +92,8 @@ static enum status record(const struct build *build, const struct record *one)
                                : add_setting(build, one->id, SETTING_TEXT, dtype_name((enum dtype)one->value));
 }
 
-/* What draws the parameters, or what those that are given have; what computes with them. The settings of sdpa follow:
- * those of the generator matter only with dropout, those of heads only where query, key and value are packed. */
+/* First the settings that draw the parameters, or describe given ones, then those that compute. sdpa records the
+ * generator only with dropout, and heads only where query, key and value are packed. */
 enum status build_settings(const struct build *build)
 {
     struct problem *problem = build->problem;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The inputs of sdpa have the names of stages, and are given whole. */
+/* Rejects the inputs of sdpa, which have names of stages but are given. */
 static enum status check_given(const struct build *build, const char *place)
 {
     const struct options *options = build->options;
@@ -34,7 +34,7 @@ enum status build_check_stage(const struct build *build, const char *place, enum
 
 /* --- what is shown ------------------------------------------------------------------------------------------------ */
 
-/* All of the mechanism; of sdpa the context alone, and its gradients but for T x T; and of steps the last. */
+/* Lists all stages of the mechanism; of sdpa only the context, and gradients that are not T x T; of steps the last. */
 static void list_stages(struct problem *problem, const struct options *options)
 {
     const bool page = options_format(options)->computes, picture = options_are_of_picture(options) || page;
@@ -52,7 +52,7 @@ static void list_stages(struct problem *problem, const struct options *options)
     }
     if (stage_applies(problem, STAGE_INPUTS) && !options->heatmap && !page)
         problem->chosen.stages[problem->chosen.stage_count++] = STAGE_INPUTS;
-    const bool elsewhere = MECHANISMS[problem->mechanism].opens; /* in a checkpoint, which is large */
+    const bool elsewhere = MECHANISMS[problem->mechanism].opens; /* in a large checkpoint */
     if (stage_applies(problem, STAGE_PARAMETERS) && !picture && !elsewhere)
         problem->chosen.stages[problem->chosen.stage_count++] = STAGE_PARAMETERS;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
@@ -63,7 +63,7 @@ static void list_stages(struct problem *problem, const struct options *options)
 
 /* --- what is explained -------------------------------------------------------------------------------------------- */
 
-/* What is there from the start is only repeated where it is asked for. */
+/* Explains a computed stage; a given one only if asked for. */
 static void explain_stage(struct problem *problem, enum stage stage)
 {
     const bool asked = problem->chosen.stages_asked && problem_shows_stage(problem, stage);
@@ -76,7 +76,7 @@ static void explain_stage(struct problem *problem, enum stage stage)
         problem->chosen.explained[problem->chosen.explained_count++] = stage;
 }
 
-/* The stages of the way back, or of the way forward, which a gradient's cell leaves to cells of their own. */
+/* The stages of the backward pass, or of the forward pass. */
 static uint64_t of_way(bool backward)
 {
     uint64_t stages = 0;
@@ -86,8 +86,8 @@ static uint64_t of_way(bool backward)
     return stages;
 }
 
-/* What the cell is made of. Of the gradient by a parameter or attn_mask itself alone, of that by inputs the next step
- * alone: further ones are of all queries and keys, and have cells of their own. */
+/* The stages to explain for a cell: its sources in the same pass. For a gradient with respect to a parameter or
+ * attn_mask only itself, with respect to inputs only the next step: earlier ones involve all queries and keys. */
 static uint64_t sources_of_cell(const struct problem *problem)
 {
     static const uint64_t BEFORE_STEPS = STAGE_BIT(STAGE_GRAD_PROJECTED_QUERY) | STAGE_BIT(STAGE_GRAD_PROJECTED_KEY);
@@ -102,7 +102,7 @@ static uint64_t sources_of_cell(const struct problem *problem)
     return STAGE_BIT(stage) | (from & ~(problem->given.is_cross ? stage_is_of_keys(stage) ? ~OF_KEYS : OF_KEYS : 0));
 }
 
-/* From the cell back: the stage itself and those that it is made from, the projections last, in their own order. */
+/* Lists the cell's stage and its sources backwards, then the projections in their order. */
 static enum status follow_cell(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -138,7 +138,7 @@ static enum status choose_explained(const struct build *build)
     made = stage_closure(made);
     memcpy(problem->chosen.stages, problem->chosen.explained, sizeof problem->chosen.stages);
     problem->chosen.stage_count = problem->chosen.explained_count;
-    for (int stage = 0; stage < STAGE_NAMES; stage++) /* whose numbers are read */
+    for (int stage = 0; stage < STAGE_NAMES; stage++) /* the explanations read their numbers */
         if (stage_applies(problem, (enum stage)stage) && !problem_shows_stage(problem, (enum stage)stage) &&
             (!STAGES[stage].backward || (made & STAGE_BIT(stage)) != 0))
             problem->chosen.stages[problem->chosen.stage_count++] = (enum stage)stage;

@@ -19,7 +19,7 @@ static bool draws_parameters(const struct problem *problem)
     return problem_projects(problem) && !problem->parameters.given;
 }
 
-/* The builds differ from torch in one thing each: torch-mkl in dropout, torch-scalar in what nn.Linear draws. */
+/* Each build differs from torch in one point: torch-mkl in dropout, torch-scalar in what nn.Linear draws. */
 static bool rng_changes_draws(const struct build *build)
 {
     const struct problem *problem = build->problem;
@@ -31,7 +31,7 @@ static bool rng_changes_draws(const struct build *build)
     return problem->drop.share > 0 || draws_parameters(problem);
 }
 
-/* Dropout counts the parameters as drawn before it unless it has a seed of its own. */
+/* Dropout continues after the parameters' draws unless it has its own seed. */
 bool build_changes_draws(const struct build *build, enum option_id id)
 {
     const struct problem *problem = build->problem;
@@ -40,7 +40,7 @@ bool build_changes_draws(const struct build *build, enum option_id id)
     return draws_parameters(problem) || (problem->drop.share > 0 && !build_said(build, OPTION_DROPOUT_SEED));
 }
 
-/* Why nothing depends on it. */
+/* Why the option does nothing. */
 static const char *why_no_draws(const struct build *build, enum option_id id, char *text)
 {
     const struct problem *problem = build->problem;
@@ -69,7 +69,7 @@ static enum status warn_of_draws(const struct build *build)
     return STATUS_OK;
 }
 
-/* An option of the command line, where it does nothing, and why. */
+/* A command line option, whether it does nothing, and why. */
 struct idle {
     enum option_id id;
     bool idle;
@@ -85,7 +85,7 @@ static enum status warn_of(const struct build *build, const struct idle *options
     return STATUS_OK;
 }
 
-/* What would change numbers. */
+/* Warns of options that would change numbers. */
 static enum status warn_of_numbers(const struct build *build)
 {
     const struct problem *problem = build->problem;
@@ -127,7 +127,7 @@ static enum status warn_of_numbers(const struct build *build)
     return warn_of(build, idle, sizeof idle / sizeof idle[0]);
 }
 
-/* What would change how they are shown. */
+/* Warns of options that would change the display. */
 static enum status warn_of_looks(const struct build *build)
 {
     const struct options *options = build->options;
@@ -143,7 +143,7 @@ static enum status warn_of_looks(const struct build *build)
     return warn_of(build, idle, sizeof idle / sizeof idle[0]);
 }
 
-/* A model whose images are one block for its mask, and no word on which tokens are of one. */
+/* Warns if the model's mask treats images as blocks, but --token-types is missing. */
 static enum status warn_of_images(const struct build *build)
 {
     struct problem *problem = build->problem;

@@ -3,16 +3,16 @@
 
 #include <string.h>
 
-/* A cut through the file: the tokens that stay. */
+/* The tokens that stay and go. */
 struct cut {
     const struct build *build;
     const char *place;
     bool *out;    /* (count) */
-    size_t count; /* of tokens in the file */
+    size_t count; /* tokens in the file */
     size_t staying;
 };
 
-/* The axis of tokens of what is cut: that before the columns. */
+/* The axis of tokens: the one before the columns. */
 static size_t token_axis(const struct tensor *tensor)
 {
     return tensor->rank - 2;
@@ -23,7 +23,7 @@ static bool is_operand(const char *name)
     return (input_file_kind(name) & (INPUT_FILE_INPUTS | INPUT_FILE_OPERAND)) != 0;
 }
 
-/* Inputs, or query, key and value, have as many tokens as each other: each of them is a query and a key. */
+/* Counts the tokens of inputs, or of query, key and value, which must have equally many. */
 static enum status count_tokens(struct cut *cut, const struct input_file *input)
 {
     for (size_t i = 0; i < input->tensor_count; i++) {
@@ -45,7 +45,7 @@ static enum status count_tokens(struct cut *cut, const struct input_file *input)
     return STATUS_OK;
 }
 
-/* The tensor without those places of an axis of tokens that are out. */
+/* Removes the tokens from an axis of the tensor. */
 static enum status cut_axis(const struct cut *cut, struct tensor *tensor, size_t axis)
 {
     const struct tensor whole = *tensor;
@@ -69,8 +69,8 @@ static enum status cut_axis(const struct cut *cut, struct tensor *tensor, size_t
     return STATUS_OK;
 }
 
-/* Rows and columns of attn_mask go with the tokens; an axis of 1 is broadcast. A mask with fewer columns than keys
- * would be another one once a single column is left. */
+/* Removes rows and columns of attn_mask; keeps a broadcast axis of 1. Rejects a mask with fewer columns than keys,
+ * which a single remaining column would change. */
 static enum status cut_mask(const struct cut *cut, struct tensor *mask)
 {
     const size_t last = mask->rank - 1, columns = mask->shape[last];
@@ -137,7 +137,7 @@ enum status build_without(const struct build *build, struct input_file *rest)
     if (count_tokens(&cut, input) != STATUS_OK)
         return build->error->status;
     if (cut.count == 0 || (input->tokens.texts != NULL && input->tokens.count != cut.count))
-        return STATUS_OK; /* the input is wrong, and what is made of it next says how */
+        return STATUS_OK; /* the input is wrong, and a later check says how */
     const struct build_tokens tokens = {input->tokens.texts, input->tokens.lists, input->tokens.count, cut.count};
     cut.out = arena_allocate(build->arena, cut.count, sizeof *cut.out, build->error);
     if (cut.out == NULL || build_list(build, place, build->options->without, &tokens, cut.out) != STATUS_OK)

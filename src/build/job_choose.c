@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attn page: which mechanism is meant. */
+/* Infers the mechanism for attn page. */
 #include "build/job_files.h"
 
 #include "cli/example.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* What `attn page` alone shows: attn example knows it. */
+/* The example that a bare `attn page` shows. */
 static const char BUILT_IN[] = "patterns";
 
 enum {
@@ -21,7 +21,7 @@ static bool asked(const struct options *options, enum option_id id)
     return options->origin[id] == ORIGIN_COMMAND_LINE;
 }
 
-/* Without an option, or with one: causal, or not. */
+/* Whether the mechanism can be causal, or not, with or without an option. */
 static bool can_be(const struct mechanism_row *mechanism, bool causal)
 {
     return mechanism->causality != (causal ? CAUSALITY_NEVER : CAUSALITY_ALWAYS);
@@ -69,7 +69,7 @@ static enum mechanism choose(const struct options *options, const struct input_f
     return chosen;
 }
 
-/* What a reader of those kinds alone would have taken. */
+/* Keeps only tensors of those kinds, as if the file had been read for them. */
 static enum status keep(struct input_file *input, unsigned kinds, struct arena *arena, struct error *error)
 {
     size_t kept = 0;
@@ -82,7 +82,7 @@ static enum status keep(struct input_file *input, unsigned kinds, struct arena *
     return STATUS_OK;
 }
 
-/* The built-in input, or NULL: the mechanism's own, or the first of all where settings might not fit that. */
+/* The built-in input, or NULL: the mechanism's example; or the first example where settings might not fit that. */
 static const char *built_in(const struct options *options)
 {
     const enum mechanism mechanism = options->mechanism != MECHANISM_COUNT ? options->mechanism : choose(options, NULL);

@@ -14,7 +14,7 @@ bool job_files_want_input(const struct options *options)
     return options->in == NULL && options->random == NULL && options_read_inputs(options);
 }
 
-/* --random: one tensor after another from one generator, in float32, as a file would hold them. */
+/* --random: draws the tensors in order from one generator, in float32. */
 static enum status draw_inputs(struct input_file *input, const struct options *options, struct arena *arena,
                                struct error *error)
 {
@@ -46,7 +46,7 @@ static bool is_folder(const char *path)
     return stat(path, &what) == 0 && S_ISDIR(what.st_mode);
 }
 
-/* The layer that is asked for, and in its place that of a mistake. */
+/* Reads the layer asked for, or a mistake's layer in its place. */
 static enum status read_layer(struct layer *layer, const struct options *options, struct arena *arena,
                               struct error *error)
 {
@@ -65,7 +65,7 @@ static enum status read_layer(struct layer *layer, const struct options *options
     return layer_ask(&asked, layer, number, arena, error) ? error->status : layer_read(layer, &asked, arena, error);
 }
 
-/* Why there are no inputs: of layer the first thing to say is that it has no checkpoint. */
+/* STATUS_USAGE for missing inputs; for layer first for a missing checkpoint. */
 static enum status refuse_inputs(const struct options *options, struct error *error)
 {
     if (!MECHANISMS[options->mechanism].opens || error->memory)

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Whether the input is a result of another layer: what it says of that one is not said of this. */
+/* Whether the input is a result of another layer, whose settings do not apply to this one. */
 static bool is_of_other_layer(const struct build *build)
 {
     char number[24];
@@ -19,7 +19,7 @@ static bool is_of_other_layer(const struct build *build)
     return recorded != NULL && strcmp(recorded, number) != 0;
 }
 
-/* Which tensors are a module's is known before an input's settings are: there they would be ignored. */
+/* Rejects input settings that choose a module's tensors, which attn has read before. */
 static enum status check_late_settings(const struct build *build)
 {
     static const enum option_id LATE[] = {OPTION_LAYER, OPTION_MODULE,   OPTION_FAMILY,
@@ -48,7 +48,7 @@ static enum status apply_settings(const struct build *build)
                        inputs->source);
 }
 
-/* Who rounds as a model does must know which. */
+/* --rounding transformers needs a family. */
 static enum status check_family(const struct build *build)
 {
     const struct family_row *family = build->problem->rounding.family;
@@ -61,7 +61,7 @@ static enum status check_family(const struct build *build)
                                      "--family TYPE; attn help families lists them");
 }
 
-/* The module with its facts as they are used: what the input's settings say of it is said by them. */
+/* Copies the module, with facts replaced by the input's settings. */
 static enum status take_facts(const struct build *build)
 {
     if (build->layer == NULL)
@@ -87,7 +87,7 @@ static enum status take_facts(const struct build *build)
     return STATUS_OK;
 }
 
-/* What is known of a checkpoint's module, where nobody says otherwise. */
+/* Applies the facts about a checkpoint's module, unless options or settings overrule them. */
 static enum status apply_facts(const struct build *build)
 {
     const struct layer *layer = build->layer;
@@ -106,7 +106,7 @@ static enum status apply_facts(const struct build *build)
     return check_family(build);
 }
 
-/* The query and key that a result holds as stages are turned and scaled already: what it says of that is done. */
+/* A result's query and key are already rotated and scaled: drops its settings of these steps. */
 static enum status forget_steps(const struct build *build)
 {
     static const enum option_id STEPS[] = {OPTION_ROPE,         OPTION_ROPE_THETA, OPTION_ROPE_COLUMNS,
@@ -171,7 +171,7 @@ static enum status take_inputs(const struct build *build)
                           &problem->given.inputs, build->arena, build->error);
 }
 
-/* Labels of the rows of `rows`, as many as `count`. */
+/* Checks that the labels of `rows` are `count` many. */
 static enum status check_labels(const struct build *build, const char *source, const char *name,
                                 const struct token_labels *labels, size_t count, const char *rows)
 {
@@ -191,7 +191,7 @@ static enum status check_labels(const struct build *build, const char *source, c
     return STATUS_OK;
 }
 
-/* Labels of their own for the queries and for the keys. */
+/* Takes separate labels for queries and keys. */
 static enum status take_both(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -228,7 +228,7 @@ static enum status take_tokens(const struct build *build)
                         problem_projects(problem) ? "inputs" : "key, with the past");
 }
 
-/* Queries are the same tokens as the keys, or the last of them; else they have no labels. */
+/* Queries are the same tokens as the keys, or the last of them; else they have no labels (SIZE_MAX). */
 static size_t first_query(const struct problem *problem)
 {
     const struct mask *mask = &problem->mask;
@@ -260,7 +260,7 @@ static bool is_causal(const struct build *build)
     return build->options->causal;
 }
 
-/* What else the file of --key-inputs holds would be ignored. */
+/* Rejects other tensors in the file of --key-inputs, which attn would ignore. */
 static enum status check_keys_file(const struct build *build)
 {
     const struct input_file *keys = build->keys;
@@ -271,7 +271,7 @@ static enum status check_keys_file(const struct build *build)
     return STATUS_OK;
 }
 
-/* Key inputs have the batch and the columns of the inputs. */
+/* Checks batch and columns of key inputs against the inputs. */
 static enum status check_key_inputs(const struct build *build, const char *source, const char *name,
                                     const struct tensor *keys)
 {
@@ -279,7 +279,7 @@ static enum status check_key_inputs(const struct build *build, const char *sourc
     const struct tensor *inputs = &problem->given.inputs;
     const size_t last = inputs->rank - 1;
     const bool may_differ =
-        build->weights != NULL || parameters_present(build->inputs); /* W_key says how wide key inputs are */
+        build->weights != NULL || parameters_present(build->inputs); /* W_key has the columns of key inputs */
     if (keys->rank == inputs->rank && (may_differ || keys->shape[last] == inputs->shape[last]) &&
         (inputs->rank == 2 || keys->shape[0] == inputs->shape[0]))
         return STATUS_OK;
@@ -288,7 +288,7 @@ static enum status check_key_inputs(const struct build *build, const char *sourc
                        inputs->rank > 2 ? "items and " : "axes and ");
 }
 
-/* What key and value are made of: the inputs, those of --key-inputs, or key_inputs of the file. */
+/* Takes the source of key and value: the inputs, those of --key-inputs, or key_inputs of the file. */
 static enum status take_key_inputs(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -330,7 +330,7 @@ static enum status take_key_inputs(const struct build *build)
     return STATUS_OK;
 }
 
-/* Where numbers come from, and how they are rounded. */
+/* Sets the fields that need no sizes. */
 static void start_problem(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -364,7 +364,7 @@ static enum status set_scale(const struct build *build)
                        BUILD_PLACE(build, OPTION_TEMPERATURE), options->temperature, scale);
 }
 
-/* What is left once the sizes are known. */
+/* The steps after the sizes. */
 static enum status finish_problem(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -373,7 +373,7 @@ static enum status finish_problem(const struct build *build)
         return build->error->status;
     if (problem->rounding.when == ROUNDING_TRANSFORMERS &&
         dtype_storage(problem->rounding.dtype) == problem->rounding.dtype)
-        problem->rounding.when = ROUNDING_STAGES; /* nothing is rounded between them */
+        problem->rounding.when = ROUNDING_STAGES; /* no rounding within stages */
     if (problem->rounding.when == ROUNDING_OPERATIONS && problem->scaling.factor < 0)
         return error_usage(build->error, "--rounding operations gives the root of the scale to query and to key; "
                                          "type a --scale from 0 on");
@@ -407,7 +407,7 @@ static enum status finish_problem(const struct build *build)
     return build_settings(build) || build_warnings(build) ? build->error->status : STATUS_OK;
 }
 
-/* Who is missing of a result that lacks some already: all of them, for the record. */
+/* Adds the removed tokens of a result to those of --without, for the settings. */
 static enum status name_all(const struct build *build, struct options *merged)
 {
     char all[BUILD_PLACE_BYTES];
@@ -431,7 +431,7 @@ enum status problem_create(struct problem *problem, const struct options *option
     struct input_file rest;
     if (apply_settings(&build) || apply_facts(&build) || forget_steps(&build))
         return error->status;
-    /* The settings of a result say what its inputs lack already. */
+    /* A result's setting names tokens that its inputs already lack. */
     const bool done = merged.origin[OPTION_WITHOUT] == ORIGIN_FILE && build.inputs->is_result;
     if (merged.without != NULL && !done) {
         if (build_without(&build, &rest) != STATUS_OK)
