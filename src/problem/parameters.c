@@ -10,7 +10,7 @@
 
 static const struct {
     const char *name;
-    enum stage stage, projected, normed; /* the last two: those on the way to it */
+    enum stage stage, projected, normed; /* the last two: steps to it */
 } PROJECTIONS[PROJECTION_COUNT] = {
     [PROJECTION_QUERY] = {"W_query", STAGE_QUERY, STAGE_PROJECTED_QUERY, STAGE_NORMED_QUERY},
     [PROJECTION_KEY] = {"W_key", STAGE_KEY, STAGE_PROJECTED_KEY, STAGE_NORMED_KEY},
@@ -40,7 +40,7 @@ const char *parameters_name(char *name, size_t module, bool stacked, enum projec
     return name;
 }
 
-/* What a module may have beside its projections, and where it lies. */
+/* Further tensors of a module, and their offsets. */
 #define BLOCK(name, field) {(name), offsetof(struct parameters, field)},
 static const struct {
     const char *name;
@@ -55,7 +55,7 @@ size_t parameters_count(const struct parameters *parameters)
     return parameters->module_count * OF_MODULE + BLOCK_COUNT;
 }
 
-/* Of the tensors of modules. */
+/* The projection of tensor i, one of the modules' tensors. */
 static struct projection *projection_at(const struct parameters *parameters, size_t i)
 {
     return &parameters->modules[i / OF_MODULE].projections[i % OF_MODULE / 2];
@@ -170,7 +170,7 @@ static enum status draw_matrix(struct projection *projection, size_t d_in, size_
     return STATUS_OK;
 }
 
-/* The same projection, drawn in float32, stored the other way round. */
+/* Transposes the stored weight, drawn in float32. */
 static enum status transpose(struct projection *projection, struct arena *arena, struct error *error)
 {
     const struct tensor stored = projection->weight;
@@ -186,7 +186,7 @@ static enum status transpose(struct projection *projection, struct arena *arena,
     return STATUS_OK;
 }
 
-/* What was drawn in float32 in the working dtype. */
+/* Converts a projection drawn in float32 to the working dtype. */
 static enum status widen(struct projection *projection, enum dtype dtype, struct arena *arena, struct error *error)
 {
     if (tensor_convert(&projection->weight, dtype, "drawn", "weight", NULL, &projection->weight, arena, error) !=

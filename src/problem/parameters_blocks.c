@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What a module's parameters may have beside projections: norms, a latent, T5's relative bias. */
+/* Takes parameters other than projections: norms, a latent, T5's relative bias. */
 #include "problem/taking.h"
 
 #include <stdio.h>
 
-/* The file's tensor of that name, which has found its place; or NULL. */
 const struct tensor *taking_find(struct taking *taking, const char *name)
 {
     const struct file_tensor *found = input_file_find(taking->input, name);
@@ -18,7 +17,7 @@ enum status taking_keep(const struct taking *taking, const char *name, const str
                         struct tensor *parameter)
 {
     const struct file_tensor *found = input_file_find(taking->input, name);
-    const bool unpacked = found != NULL && found->origin != NULL; /* a checkpoint calls it otherwise */
+    const bool unpacked = found != NULL && found->origin != NULL; /* the checkpoint has another name */
     return tensor_keep(tensor, taking->plan->dtype, unpacked ? found->file : taking->input->source,
                        unpacked ? found->origin : name, parameter, taking->arena, taking->error);
 }
@@ -39,7 +38,7 @@ enum status taking_wrong_shape(const struct taking *taking, const char *name, co
 static const char *const NORMS[NORM_COUNT] = {
     [NORM_INPUTS] = "norm", [NORM_QUERY] = "query_norm", [NORM_KEY] = "key_norm"};
 
-/* Whether a list or a matrix of the heads' own is as long as what is normed: inputs, a head, or all heads. */
+/* Whether the weights, a list or a row per head, are as long as the normed inputs, head, or heads. */
 static bool fits(const struct taking *taking, enum norm_id id, const struct tensor *tensor)
 {
     const struct parameters_plan *plan = taking->plan;
@@ -85,7 +84,7 @@ enum status taking_norms(struct taking *taking)
         if (said == NORM_KIND_COUNT) /* the kind that most models have */
             norm->kind = norm->bias.rank > 0 ? NORM_LAYER : norm->weight.rank > 0 ? NORM_RMS : NORM_NONE;
         if (taking->parameters->latent.rank > 0 && id != NORM_INPUTS && norm->weight.rank == 0)
-            norm->kind = NORM_NONE; /* what is said is of the latent's norms */
+            norm->kind = NORM_NONE; /* the plan is about the latent's norms */
         norm->eps = parameters_eps(taking->plan->norm_eps[id], norm->kind);
         if (norm->bias.rank > 0 && !tensor_same_shape(&norm->weight, &norm->bias))
             return error_usage(taking->error,
@@ -123,7 +122,7 @@ bool taking_has_latent(const struct taking *taking, enum projection_id id)
     return taking->plan->has_out && input_file_find(taking->input, name) != NULL;
 }
 
-/* A projection of the latent by its name; its bias may be missing. */
+/* Takes a projection of the latent; its bias is optional. */
 static enum status take_step(struct taking *taking, const char *stem, size_t columns, struct projection *projection)
 {
     char name[PARAMETER_NAME_BYTES];
@@ -146,7 +145,7 @@ static enum status take_step(struct taking *taking, const char *stem, size_t col
     return taking_keep(taking, name, bias, &projection->bias);
 }
 
-/* The norm between the two steps, over `columns` of the first at most. */
+/* Takes the norm between the two projections, over at most `most` columns. */
 static enum status take_step_norm(struct taking *taking, const char *name, size_t most, struct norm *norm)
 {
     const struct parameters_plan *plan = taking->plan;
@@ -175,7 +174,7 @@ static enum status take_query_steps(struct taking *taking, struct latent *latent
                               latent->query_a.weight.shape[0], 0, "one for each row of W_query_a.weight");
 }
 
-/* Heads of the latent: d columns of query, of which d_rope are rotated; d_nope and d_v of key_value_b. */
+/* Sets the latent's columns per head: d of query, of which d_rope are rotated; d_nope and d_v of key_value_b. */
 static enum status cut_latent(struct taking *taking, struct latent *latent)
 {
     struct parameters_plan *plan = taking->plan;

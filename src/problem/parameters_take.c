@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Parameters from a file: the projections, and all in order. */
+/* Takes the parameters of a file, itself the projections. */
 #include "problem/taking.h"
 
 #include "base/text.h"
 
 #include <string.h>
 
-/* What the name of a matrix ends in that is stored as nn.Linear stores it. */
+/* The ending of names of matrices stored as in nn.Linear. */
 static const char LINEAR[] = ".weight";
 
-/* Where d_out comes from. */
+/* The source of d_out, for messages. */
 static const char *width_text(const struct taking *taking, enum projection_id id, char *why, size_t size)
 {
     const size_t d_out = taking->plan->d_out;
@@ -47,7 +47,7 @@ static enum status take_weight(struct taking *taking, enum projection_id id, str
         strcpy(taking->first, name);
     }
     const size_t source = parameters_source_columns(plan, id);
-    /* Heads of value may have other columns than those of query and key, where an output projection takes them. */
+    /* With an output projection, heads of value may have other columns than those of query and key. */
     if (id == PROJECTION_VALUE && plan->has_out && d_out % plan->kv_heads == 0 && d_in == source)
         plan->d_value = d_out;
     const size_t wanted = parameters_columns(plan, id);
@@ -134,7 +134,7 @@ static enum status take_out(struct taking *taking)
     return found[1] != NULL ? taking_keep(taking, names[1], found[1], &out->bias) : STATUS_OK;
 }
 
-/* Query, key and value on top of each other, as nn.MultiheadAttention stores them. */
+/* Takes query, key and value stacked, as nn.MultiheadAttention stores them. */
 static enum status take_in_proj(struct taking *taking, const struct tensor *weight, const struct tensor *bias)
 {
     struct parameters_plan *plan = taking->plan;
@@ -184,7 +184,7 @@ static enum status take_modules(struct taking *taking)
     return STATUS_OK;
 }
 
-/* Why a parameter of the file has no place in this mechanism. */
+/* STATUS_USAGE: why this mechanism does not take a parameter of the file. */
 static enum status left_over(const struct taking *taking, const char *name)
 {
     const struct input_file *input = taking->input;
@@ -214,8 +214,7 @@ static enum status check_left_over(const struct taking *taking)
     return STATUS_OK;
 }
 
-/* in_proj_weight, where nn.MultiheadAttention keeps all three projections, belongs to split heads. in_proj_bias comes
- * with it or not at all. */
+/* Only split heads take in_proj_weight, nn.MultiheadAttention's three projections. in_proj_bias needs it. */
 static enum status check_in_proj(const struct taking *taking)
 {
     const bool weight = input_file_find(taking->input, "in_proj_weight") != NULL;
@@ -228,7 +227,7 @@ static enum status check_in_proj(const struct taking *taking)
     return STATUS_OK;
 }
 
-/* Names with heads where the plan has none, or the other way round: to say so tells more than that one is missing. */
+/* Rejects names with heads where the plan has none, and the reverse: a clearer message than a missing name. */
 static enum status check_heads(const struct taking *taking)
 {
     bool of_heads =
@@ -261,7 +260,8 @@ enum status parameters_take(struct parameters *parameters, struct parameters_pla
     taking.taken = arena_allocate(arena, input->tensor_count, sizeof taking.taken[0], error);
     if (parameters->modules == NULL || taking.taken == NULL || check_heads(&taking) || check_in_proj(&taking))
         return error->status;
-    memset(parameters->modules, 0, plan->module_count * sizeof parameters->modules[0]); /* a latent takes some alone */
+    memset(parameters->modules, 0, plan->module_count * sizeof parameters->modules[0]); /* with a latent some stay
+                                                                                           empty */
     memset(taking.taken, 0, input->tensor_count * sizeof taking.taken[0]);
     plan->d_output = plan->d_out;
     const struct tensor *in_proj = plan->has_out ? taking_find(&taking, "in_proj_weight") : NULL;

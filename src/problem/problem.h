@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One validated attention problem, which the room `build` makes from options and input files, and questions about it.
+/* A validated attention problem, which the room `build` makes from options and input files.
  *
  * B items of a batch, H heads, H_kv heads of key and value, Tq queries, Tk keys (both T, the tokens of the inputs,
- * but for sdpa), S queries asked for, d_in columns of the inputs, d and d_v columns of a head of query and key, of
+ * except in sdpa), S queries asked for, d_in columns of the inputs, d and d_v columns of a head of query and key, of
  * value. */
 #ifndef ATTN_PROBLEM_PROBLEM_H
 #define ATTN_PROBLEM_PROBLEM_H
@@ -27,14 +27,14 @@ struct problem {
     bool parameters_only; /* attn init: no inputs, no stages */
     struct problem_sizes size;
     struct problem_given given;
-    const struct layer *layer; /* the module of a checkpoint that it is; or NULL */
+    const struct layer *layer; /* its module in a checkpoint; or NULL */
     struct parameters_plan plan;
     struct parameters parameters;
     struct problem_labels labels;
     struct problem_rotation rotation;
     struct problem_scaling scaling;
     struct mask mask;
-    bool masks; /* the mask may forbid a key or add to a score */
+    bool masks; /* the mask may mask a key or add to a score */
     struct problem_dropout drop;
     struct problem_rounding rounding;
     struct problem_loss loss;
@@ -44,51 +44,48 @@ struct problem {
     struct problem_record record;
 };
 
-/* Whether query, key and value are made of inputs, by parameters; else they are given. */
+/* Whether parameters make query, key and value from inputs; else they are given. */
 bool problem_projects(const struct problem *problem);
 
-/* The problem without its mistakes: what was asked for, which settings and parameters of a result tell. */
+/* The problem without its mistakes, to which a result's settings and parameters belong. */
 const struct problem *problem_right(const struct problem *problem);
 
-/* When its numbers are rounded beside once a stage: as its family has it with --rounding transformers in 16 bits; else
- * never. And the dtype to which the rows of a stage are rounded. */
+/* The roundings within stages: the family's, for --rounding transformers in 16 bits; else none. problem_stage_dtype:
+ * the dtype to which attn rounds a stage. */
 const struct family_rounding *problem_rounding(const struct problem *problem);
 enum dtype problem_stage_dtype(const struct problem *problem, enum stage stage);
 
-/* What a projection is made of: STAGE_INPUTS, or normed, STAGE_NORMED; of key and value STAGE_KEY_INPUTS where they
- * are of other inputs. */
+/* The input of a projection: STAGE_INPUTS, or STAGE_NORMED after a norm; in cross-attention STAGE_KEY_INPUTS for key
+ * and value. */
 enum stage problem_source(const struct problem *problem, enum stage stage);
 
-/* The labels of an item's keys, (Tk), and of its queries, (Tq); NULL where they have none. */
+/* The labels of an item's keys, (Tk), and of its queries, (Tq); or NULL. */
 const char **problem_key_labels(const struct problem *problem, size_t item);
 const char **problem_query_labels(const struct problem *problem, size_t item);
 
-/* What a result calls "tokens": the labels of the queries where they have their own, else those of the keys. */
+/* The "tokens" of a result: the labels of the queries if they differ, else those of the keys. */
 const struct token_labels *problem_tokens(const struct problem *problem);
 
-/* The token, or NULL where it has none, and the position from 1 of key `index`, or of the query that is the `index`-th
- * of those asked for. */
+/* The label, or NULL, and *position, from 1, of key `index`, or of query `index` among those asked for. */
 const char *problem_label(const struct problem *problem, bool of_keys, size_t item, size_t index, size_t *position);
 
-/* Whether a stage's rows are those of all heads, one behind the other: output, and the context of packed heads. */
+/* Whether a row of the stage concatenates all heads: output, and the context of packed heads. */
 bool problem_is_side_by_side(const struct problem *problem, enum stage stage);
 
-/* The last stage, of which --grad takes the gradient: output or context. And the one that holds what is given. */
+/* The last stage, output or context, and its gradient, which --grad gives. */
 enum stage problem_last_stage(const struct problem *problem);
 enum stage problem_grad_stage(const struct problem *problem);
 
-/* The stage as which it is made: the context of packed heads as output, and so its gradient; any other as itself. */
+/* The stage that attn computes for it: output for the context of packed heads, and so for its gradient; else itself. */
 enum stage problem_made_as(const struct problem *problem, enum stage stage);
 
-/* Columns of a stage, those of all heads where they lie side by side; 1 for lse, which has no such axis. And those of
- * one head, as each is computed. */
+/* Columns of a stage, for all heads if these are concatenated; 1 for a row statistic. And columns of one head. */
 size_t problem_columns(const struct problem *problem, enum stage stage);
 size_t problem_columns_of_head(const struct problem *problem, enum stage stage);
 
-/* Whether the stage is one of problem->stages. */
 bool problem_shows_stage(const struct problem *problem, enum stage stage);
 
-/* Multiply-adds of the whole job, whatever rows and stages are asked for. */
+/* Multiply-adds of the full job, whatever rows and stages it shows. */
 double problem_work(const struct problem *problem);
 
 #endif

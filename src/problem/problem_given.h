@@ -7,38 +7,38 @@
 
 #include <stdint.h>
 
-/* What an input has beside `inputs`: attn_mask, alibi_slopes, sinks; and all that sdpa is given: query, key, value,
- * past_key, past_value, kv_lengths, cu_seqlens_q, cu_seqlens_k, block_table, key_cache, value_cache. */
+/* Tensors of an input except `inputs`: attn_mask, alibi_slopes, sinks; for sdpa query, key, value, past_key,
+ * past_value, kv_lengths, cu_seqlens_q, cu_seqlens_k, block_table, key_cache, value_cache. */
 enum { INPUT_TENSORS = 14 };
 
 struct input_tensor {
     const char *name;
-    struct tensor tensor; /* rounded to the working dtype; boolean and whole numbers as they are */
+    struct tensor tensor; /* rounded to the working dtype, unless boolean or whole */
 };
 
-/* Key and value in pages, as the file has them: what a mistake may read otherwise. */
+/* Key and value in pages, as in the file, for mistakes. */
 struct problem_pages {
-    size_t count, size, per_item; /* pages of the caches, tokens of a page, pages of an item */
+    size_t count, size, per_item; /* pages of a cache, tokens of a page, pages of an item */
     size_t items;                 /* rows of the table: B, or the sequences */
-    const int64_t *table;         /* (items, per_item) pages of the caches; -1: none that there is */
-    const size_t *lengths;        /* (items) tokens that are read */
-    const int64_t *starts;        /* (items + 1) where sequences begin among the keys; NULL: there are none */
-    struct tensor caches[3];      /* by enum projection_id, (count, size, H_kv, columns); none of query */
+    const int64_t *table;         /* (items, per_item) pages of the caches; -1: no such page */
+    const size_t *lengths;        /* (items) tokens that attn reads */
+    const int64_t *starts;        /* (items + 1) where sequences begin among the keys; NULL: none */
+    struct tensor caches[3];      /* by enum projection_id, (count, size, H_kv, columns); not for query */
 };
 
 struct problem_given {
-    const char *source;       /* where the inputs came from */
+    const char *source;       /* the origin of the inputs */
     struct tensor inputs;     /* (B, Tq, d_in); rank 0 for sdpa */
-    struct tensor key_inputs; /* (B, Tk, d_key_in): the inputs, or */
-    bool is_cross;            /* those of cross-attention */
-    bool residual;            /* the inputs are the residual stream: their norm comes first */
-    double clip;              /* query, key and value lie within +-clip; 0: as they are */
-    /* sdpa, and a step of others: query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v), past included;
-     * in the working dtype itself, as they lie in a file of that dtype */
+    struct tensor key_inputs; /* (B, Tk, d_key_in): the inputs, */
+    bool is_cross;            /* or those of cross-attention */
+    bool residual;            /* the inputs are the residual stream: a norm comes first */
+    double clip;              /* limits query, key and value to +-clip; 0: no limit */
+    /* sdpa, and steps of other mechanisms: query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v), with
+     * the past, in the working dtype itself */
     struct tensor operands[3];
-    const struct problem_pages *pages;         /* that key and value lie in; or NULL */
-    const char *not_finite;                    /* which of them holds NaN or infinity, as far as is known; NULL: none */
-    struct input_tensor others[INPUT_TENSORS]; /* for a result to be an input again */
+    const struct problem_pages *pages;         /* of key and value; or NULL */
+    const char *not_finite;                    /* a known one with NaN or infinity; or NULL */
+    struct input_tensor others[INPUT_TENSORS]; /* so that a result can be an input again */
     size_t other_count;
 };
 

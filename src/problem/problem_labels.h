@@ -9,10 +9,10 @@
 #include <stddef.h>
 
 struct problem_labels {
-    struct token_labels keys;    /* of 1 list or B */
-    size_t first_query;          /* the label of query 0 among them; SIZE_MAX where it is not there */
-    bool queries_differ;         /* the labels of queries are no labels of keys, but */
-    struct token_labels queries; /* of 1 list or B */
+    struct token_labels keys;    /* 1 list or B */
+    size_t first_query;          /* the label of query 0 among them; SIZE_MAX: none */
+    bool queries_differ;         /* queries have their own labels: */
+    struct token_labels queries; /* 1 list or B */
 };
 
 #endif

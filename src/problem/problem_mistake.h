@@ -14,24 +14,23 @@
 struct problem;
 
 struct problem_loss {
-    bool is_given; /* --grad: there is a loss, */
-    struct tensor
-        gradient; /* and this its gradient with respect to the last stage, laid out as that; rank 0: all ones */
-    double noise; /* how far each term of the softmax's gradient is moved, as a share of it: 0 but in why/noise.h */
+    bool is_given;          /* --grad: there is a loss */
+    struct tensor gradient; /* with respect to the last stage, of its shape; rank 0: all ones */
+    double noise;           /* relative error of each term of the softmax's gradient; only why/noise.h sets it */
 };
 
-/* What follows from mistakes is in the problem itself, and here. */
+/* Mistakes change the problem itself, and set these fields. */
 struct problem_mistake {
     struct mistake_choice choices[MISTAKE_SLOT_COUNT]; /* --mistake, in the order of the slots */
     size_t count;
-    /* How they make a stage, where its own formula does not tell, from the name of the stage before on where it begins
-     * with a comma; else NULL. */
+    /* The mistaken formula of a stage, continuing that of the stage before if it begins with a comma; NULL: its own
+     * formula. */
     const char *formulas[STAGE_COUNT];
-    uint64_t wrong;              /* the stages that are made otherwise than their own files say */
-    const struct recipe *recipe; /* where it takes more than a problem says, by mistake/plain.h; else NULL */
-    bool mask_made;              /* attn_mask stands for the whole mask, as a mistake makes it */
-    const struct backward_mistake *backward; /* stage/backward_mistake.h; NULL: it is right */
-    const struct problem *right;             /* the problem as it was before them; NULL: there are none */
+    uint64_t wrong;                          /* stages that mistakes compute, not their files */
+    const struct recipe *recipe;             /* for mistakes that mistake/plain.h computes; or NULL */
+    bool mask_made;                          /* a mistake made attn_mask, which is the complete mask */
+    const struct backward_mistake *backward; /* NULL: the backward pass is right */
+    const struct problem *right;             /* the problem before the mistakes; NULL: no mistakes */
 };
 
 #endif

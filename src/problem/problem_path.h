@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of struct problem (problem.h): what computes a job. */
+/* A part of struct problem (problem.h): how attn computes it. */
 #ifndef ATTN_PROBLEM_PROBLEM_PATH_H
 #define ATTN_PROBLEM_PROBLEM_PATH_H
 
@@ -9,12 +9,12 @@
 
 struct problem_path {
     unsigned threads;
-    const struct kernel *kernel;    /* of attention, on query, key and value as they lie: what the processor has, */
-    const struct kernel *projector; /* and of projections; or what ATTN_ISA names */
+    const struct kernel *kernel;    /* of attention, for query, key and value as stored: the processor's best, */
+    const struct kernel *projector; /* of projections; both by ATTN_ISA if set */
     bool fused;                     /* the fused path makes context, output and lse, if key and value are finite */
-    bool fused_backward;            /* and grad_query, grad_key and grad_value, if grad_context is, too */
-    const char *forced;      /* --kernel's word where it asked for the fused path: an overflow is then an error */
-    bool kernel_projections; /* projections by the kernels */
+    bool fused_backward;            /* and grad_query, grad_key and grad_value, if grad_context is finite too */
+    const char *forced;      /* the word of --kernel that forces the fused path, where overflow is an error; or NULL */
+    bool kernel_projections; /* kernels compute the projections */
 };
 
 #endif

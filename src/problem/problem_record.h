@@ -10,10 +10,9 @@
 #include <stddef.h>
 
 struct problem_record {
-    struct setting *settings; /* what changes the numbers, as it came out */
+    struct setting *settings; /* that change the numbers, with the values used */
     size_t setting_count;
-    const char
-        *warnings[OPTION_COUNT + 1]; /* of an option once at most: "--seed does nothing: ..."; and one of images */
+    const char *warnings[OPTION_COUNT + 1]; /* at most one per option, "--seed does nothing: ...", and one of images */
     size_t warning_count;
 };
 

@@ -9,13 +9,13 @@
 #include <stddef.h>
 
 struct problem_rotation {
-    struct rope rope;              /* of query and key; ROPE_NONE: neither is rotated */
-    struct rope_settings settings; /* that it is made from, */
-    size_t highest;                /* up to this position */
-    /* (B, Tq), (B, Tk - past) where there is a rotation; SIZE_MAX: the row is not rotated, as a mistake has it */
+    struct rope rope;              /* of query and key; ROPE_NONE: none */
+    struct rope_settings settings; /* of `rope` */
+    size_t highest;                /* the highest position of `rope` */
+    /* (B, Tq), (B, Tk - past) with a rotation; SIZE_MAX: a mistake leaves the row unrotated */
     const size_t *positions, *key_positions;
-    bool has_past; /* key and value begin with one, of no tokens, maybe; */
-    size_t past;   /* of so many tokens, whose keys are rotated already */
+    bool has_past; /* key and value begin with a past, perhaps of no tokens */
+    size_t past;   /* tokens of the past, whose keys are already rotated */
 };
 
 #endif

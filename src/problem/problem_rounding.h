@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of struct problem (problem.h): the working dtype, and where numbers are rounded to it. */
+/* A part of struct problem (problem.h): the working dtype, and the roundings to it. */
 #ifndef ATTN_PROBLEM_PROBLEM_ROUNDING_H
 #define ATTN_PROBLEM_PROBLEM_ROUNDING_H
 
@@ -9,9 +9,9 @@
 
 struct problem_rounding {
     enum dtype dtype;         /* the working dtype */
-    enum dtype softmax_dtype; /* that of the softmax; usually the same */
+    enum dtype softmax_dtype; /* of the softmax; usually the same */
     enum rounding when;
-    const struct family_row *family; /* of a model; NULL: none */
+    const struct family_row *family; /* of the model, or NULL */
 };
 
 #endif

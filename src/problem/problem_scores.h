@@ -8,17 +8,17 @@
 #include <stdbool.h>
 
 struct problem_scaling {
-    double factor; /* 1 / sqrt(d) unless given, over the temperature */
+    double factor; /* 1 / sqrt(d) or the given scale, divided by the temperature */
     double temperature;
     double softcap;      /* 0: none */
-    bool on_query;       /* the query is multiplied with the scale, */
-    double query_factor; /* this one; `factor` is then 1 */
+    bool on_query;       /* the scale multiplies the query: */
+    double query_factor; /* by this; `factor` is then 1 */
 };
 
 struct problem_dropout {
-    double share;                  /* of the weights that become 0 */
-    struct torch_random generator; /* where it begins */
-    bool seeded;                   /* which --dropout-seed says */
+    double share;                  /* share of the weights that become 0 */
+    struct torch_random generator; /* its start */
+    bool seeded;                   /* --dropout-seed sets the start */
 };
 
 #endif

@@ -10,7 +10,7 @@
 struct problem_sizes {
     bool has_batch;    /* the input had a batch axis; else B = 1 */
     bool has_heads;    /* multihead, or sdpa with an axis of heads; else H = 1 */
-    bool heads_packed; /* sdpa: the heads lie side by side in query, (B, Tq, H d), and so they do in context */
+    bool heads_packed; /* sdpa: the heads are packed in query, (B, Tq, H d), and in context */
     size_t items, heads, kv_heads, queries, keys; /* B, H, H_kv, Tq, Tk; H_kv divides H */
     size_t d_in, d_head, d_value;                 /* d_in (not for sdpa), d, d_v */
     size_t d_key_in;                              /* columns of key_inputs */

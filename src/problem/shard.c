@@ -6,7 +6,7 @@
 #include "base/version.h"
 #include "model/stages.h"
 
-/* What a query costs: the keys that it sees. */
+/* The cost of a query: its allowed keys. */
 static double row_work(const struct problem *problem, size_t row)
 {
     size_t keys = 1; /* an empty row costs something too */
@@ -17,8 +17,7 @@ static double row_work(const struct problem *problem, size_t row)
     return (double)keys;
 }
 
-/* The first row behind part k of n: the parts up to it have k/n of the work, to the nearest row, and each at least one
- * row. */
+/* The end of part k of n: the parts up to it have k/n of the work, to the nearest row, and each at least one row. */
 static size_t part_end(const struct problem *problem, size_t k, size_t n)
 {
     const size_t count = problem->chosen.row_count;
@@ -52,7 +51,7 @@ static uint64_t hash_shape(uint64_t hash, const struct tensor *tensor)
     return hash;
 }
 
-/* By its numbers, in doubles: a file may store the same ones in fewer bits. */
+/* Hashes numbers as doubles, since a file may store them in fewer bits. */
 static uint64_t hash_numbers(uint64_t hash, const struct tensor *tensor)
 {
     enum { CHUNK = 512 };
@@ -142,7 +141,7 @@ static uint64_t hash_labels(uint64_t hash, const struct problem *problem)
     return hash;
 }
 
-/* Another instruction set may give other last bits, and the baseline is another one on another kind of processor. */
+/* Another instruction set may give other last bits, and the baseline differs between kinds of processors. */
 static uint64_t hash_kernel(uint64_t hash, const struct kernel *kernel)
 {
     const uint64_t facts[] = {kernel->lanes, kernel->one_part};
@@ -163,7 +162,7 @@ uint64_t shard_job(const struct problem *problem)
         hash = hash_kernel(hash, problem->path.kernel);
     if (problem->path.kernel_projections)
         hash = hash_kernel(hash, problem->path.projector);
-    hash = hash_bytes(hash, &whole, sizeof whole); /* which ones, query and labels say */
+    hash = hash_bytes(hash, &whole, sizeof whole); /* query and labels tell which ones */
     hash = hash_tensor(hash_mask(hash, problem), &problem->given.inputs);
     if (problem->given.is_cross)
         hash = hash_tensor(hash, &problem->given.key_inputs);
@@ -177,7 +176,7 @@ uint64_t shard_library(const struct problem *problem, bool fused)
     uint64_t asked = 0;
     unsigned functions = 0;
     const unsigned rotation = problem->rotation.rope.in_double ? LIBM_POW | LIBM_COS | LIBM_SIN | LIBM_LOG : 0;
-    if (problem->mistake.recipe != NULL) /* whatever the mistakes take */
+    if (problem->mistake.recipe != NULL) /* all that mistakes may use */
         return libm_fingerprint(LIBM_EXP | LIBM_EXP2 | LIBM_LOG | LIBM_TANH | rotation);
     for (size_t i = 0; i < problem->chosen.stage_count; i++)
         if (stage_exists(problem->chosen.stages[i]))
@@ -188,9 +187,9 @@ uint64_t shard_library(const struct problem *problem, bool fused)
             functions |= STAGES[stage].libm;
     if (problem->scaling.softcap <= 0)
         functions &= ~(unsigned)LIBM_TANH;
-    if (fused) /* but for a sink's, exp and tanh are its own */
+    if (fused) /* it has its own exp and tanh, except for sinks */
         functions = (functions & LIBM_LOG) | (functions & LIBM_EXP && problem->mask.sinks != NULL ? LIBM_EXP2 : 0);
-    if (problem->mask.relative != NULL) /* whose buckets grow as a logarithm */
+    if (problem->mask.relative != NULL) /* buckets grow as a logarithm */
         functions |= LIBM_LOG;
     if (stages & (STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY)))
         functions |= rotation;
