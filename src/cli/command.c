@@ -16,7 +16,7 @@ const struct command_row COMMANDS[COMMAND_COUNT] = {MECHANISM_ROWS(OF_MECHANISM)
 #define AS_WORD(id, name, meaning, ...) {name, meaning},
 static const struct command_word PAGES[HELP_PAGE_COUNT] = {HELP_PAGE_ROWS(AS_WORD)};
 
-/* NULL where the command is none. */
+/* NULL for other commands. */
 static const struct mechanism_row *mechanism_of(enum command command)
 {
     const enum mechanism mechanism = COMMANDS[command].mechanism;
@@ -54,7 +54,7 @@ enum command command_find(const char *word)
     return (enum command)command;
 }
 
-/* Given query, key and value may have their heads packed side by side; projections make split or stacked ones. */
+/* Given query, key and value may have packed heads; projections make split or stacked ones. */
 static unsigned abilities_of(const struct mechanism_row *mechanism)
 {
     const bool chooses = mechanism->causality == CAUSALITY_UNLESS_SAID || mechanism->causality == CAUSALITY_IF_SAID;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The commands, a row each: those of the mechanisms, which are rows of model, and then the others.
  *
- * What a command takes is said by abilities: an option names those that it is for, and is taken by every command that
- * has one of them. A mechanism has its abilities by its row, and lends them to a command that names it: `init self`. */
+ * Abilities decide which options a command takes: an option lists abilities, and every command with one of them takes
+ * it. A mechanism's row gives its abilities, which it lends to a command that names it: `init self`. */
 #ifndef ATTN_CLI_COMMAND_H
 #define ATTN_CLI_COMMAND_H
 
@@ -16,56 +16,56 @@ enum ability {
     ABILITY_ANY = 1,                 /* every command has it */
     ABILITY_RUNS = 2,                /* reads inputs, has a generator and a working dtype */
     ABILITY_COMPUTES = 4,            /* has stages */
-    ABILITY_PROJECTS = 8,            /* has parameters that a file may give, and tokens as inputs */
+    ABILITY_PROJECTS = 8,            /* has parameters, perhaps from a file, and tokens as inputs */
     ABILITY_DRAWS = 16,              /* has parameters that a seed draws */
     ABILITY_HAS_HEADS = 32,          /* several heads, split or packed */
-    ABILITY_STACKS = 64,             /* several modules side by side in place of split heads */
+    ABILITY_STACKS = 64,             /* several modules in place of split heads */
     ABILITY_CHOOSES_CAUSALITY = 128, /* causal or not */
     ABILITY_NAMES_PARAMETERS = 256,  /* init */
     ABILITY_COMPARES = 512,          /* diff */
     ABILITY_HELPS = 1024,            /* help */
-    ABILITY_CROSSES = 2048,          /* may make key and value of other inputs than query */
+    ABILITY_CROSSES = 2048,          /* may be cross-attention */
     ABILITY_JOINS = 4096,            /* join */
     ABILITY_GIVES_EXAMPLES = 8192,   /* example */
     ABILITY_SHOWS = 16384,           /* writes the stages that it computes */
     ABILITY_SEARCHES = 32768,        /* why */
-    ABILITY_OPENS = 65536,           /* a checkpoint, of which it takes one module */
+    ABILITY_OPENS = 65536,           /* takes one module of a checkpoint */
     ABILITY_TEACHES = 131072,        /* lesson */
-    ABILITY_BY_HAND = 262144,        /* few numbers may be chosen for it: a mechanism, but not that of a checkpoint */
+    ABILITY_BY_HAND = 262144,        /* worksheet can choose easy numbers: a mechanism except that of a checkpoint */
     ABILITY_ASKS = 524288,           /* worksheet */
-    ABILITY_WRITES = 1048576,        /* may be causal, as a model that writes is */
+    ABILITY_WRITES = 1048576,        /* may be causal, as a model that generates is */
     ABILITY_TRIES = 2097152,         /* cases */
     ABILITY_PAGES = 4194304,         /* page */
 };
 
-/* What words that are no options are. */
+/* The meaning of words that are no options. */
 enum words {
     WORDS_NONE,
     WORDS_INPUT,       /* one: the input */
     WORDS_MECHANISM,   /* a mechanism, then the input */
-    WORDS_PERHAPS,     /* the same, but the mechanism may be left out */
+    WORDS_PERHAPS,     /* the same with an optional mechanism */
     WORDS_FILES,       /* any number of files */
     WORDS_FOLDER,      /* one: a folder */
     WORDS_EXAMPLE,     /* one: an example */
     WORDS_LESSON,      /* one: the number of a lesson */
     WORDS_TOPIC,       /* one: a command, or a page of the help */
-    WORDS_AS_THEY_ARE, /* all that follow, options too: another command line */
+    WORDS_AS_THEY_ARE, /* all words, also options: another command line */
 };
 
 struct command_row {
-    const char *name; /* a mechanism's is in its own row */
+    const char *name; /* a mechanism's is in its row */
     enum words words;
-    unsigned abilities;       /* bits of enum ability: its own */
-    unsigned lent;            /* those that it takes over from the mechanism that it names */
+    unsigned abilities;       /* bits of enum ability */
+    unsigned lent;            /* bits that it takes over from the mechanism that it names */
     enum ability required;    /* of the mechanisms that it may name */
-    enum mechanism mechanism; /* that it is, or MECHANISM_COUNT */
-    const char *out;          /* the file that it writes without --out; NULL: standard output */
-    enum format format;       /* that it writes where neither --format nor the file says it */
-    const char *foreign;      /* what others call it: suggest_knows; a mechanism's is in its own row */
-    struct manual manual;     /* a mechanism's is in its own row; {0}: typed as one, but not listed in the help */
+    enum mechanism mechanism; /* of the command, or MECHANISM_COUNT */
+    const char *out;          /* the file to write without --out; NULL: standard output */
+    enum format format;       /* if neither --format nor the suffix of --out gives it */
+    const char *foreign;      /* foreign names for suggest_knows; a mechanism's are in its row */
+    struct manual manual;     /* a mechanism's is in its row; {0}: not listed in the help */
 };
 
-/* A row a command beside the mechanisms: its identifier, and the fields of struct command_row. */
+/* The other commands, a row each: identifier, and fields of struct command_row. */
 /* clang-format off */
 #define COMMAND_ROWS(ROW) \
     ROW(INIT, .name = "init", .words = WORDS_MECHANISM, .abilities = ABILITY_NAMES_PARAMETERS, .format = FORMAT_JSON, \
@@ -160,17 +160,17 @@ enum command { MECHANISM_ROWS(COMMAND_ID) COMMAND_ROWS(COMMAND_ID) COMMAND_COUNT
 
 extern const struct command_row COMMANDS[COMMAND_COUNT];
 
-/* The command as it is typed, and what the help says of it. */
+/* The command as typed, and its help. */
 const char *command_name(enum command command);
 const struct manual *command_manual(enum command command);
 
-/* What others call it, for suggest_knows. */
+/* Its foreign names, for suggest_knows. */
 const char *command_foreign(enum command command);
 
-/* Whether the help lists it among the commands. */
+/* Whether the help lists it. */
 bool command_is_listed(enum command command);
 
-/* The command that a mechanism is: MECHANISM_ROWS come first among the commands. */
+/* A mechanism's command: MECHANISM_ROWS come first. */
 static inline enum command command_of(enum mechanism mechanism)
 {
     return (enum command)mechanism;
@@ -179,24 +179,24 @@ static inline enum command command_of(enum mechanism mechanism)
 /* The command of that name, or COMMAND_COUNT. */
 enum command command_find(const char *word);
 
-/* What a command is able to do with the mechanism that it names, or is; MECHANISM_COUNT: with all that it may name. */
+/* The abilities of a command with its mechanism; MECHANISM_COUNT: with all that it may name. */
 unsigned command_abilities(enum command command, enum mechanism mechanism);
 
-/* Whether its first word may be a mechanism. */
+/* Whether the first word after it may be a mechanism. */
 bool command_names_mechanism(enum command command);
 
-/* Whether the word may stand behind the command as a mechanism or as a topic; `attn` alone takes what help takes. */
+/* Whether the word may follow the command as a mechanism or a topic; COMMAND_HELP also stands for a bare `attn`. */
 bool command_takes(enum command command, enum command word);
 
-/* A word that may stand behind a command, and what it means. */
+/* A word that may follow a command, and its meaning. */
 struct command_word {
     const char *name, *meaning;
 };
 
 enum { COMMAND_WORDS = COMMAND_COUNT + HELP_PAGE_COUNT + EXAMPLE_COUNT };
 
-/* Those of the command that are known, into words, and how many there are: mechanisms, examples, or topics, which are
- * commands and, where `pages` says so, the pages of the help. */
+/* Lists the known words after a command, and returns their number: mechanisms, examples, or topics, which are commands
+ * and, with `pages`, the pages of the help. */
 size_t command_words(enum command command, bool pages, struct command_word words[COMMAND_WORDS]);
 
 /* The page of the help of that name, or HELP_PAGE_COUNT. */

@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-/* What the words before the cursor say. */
+/* The command line before the cursor. */
 struct line {
     enum command command;
     enum mechanism mechanism;
     size_t plain;          /* words that are no options */
     enum option_id awaits; /* the option whose value comes next, or OPTION_COUNT */
-    bool options_end;      /* behind -- */
+    bool options_end;      /* after -- */
 };
 
 static bool begins(const char *text, const char *start)
@@ -19,13 +19,13 @@ static bool begins(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* An option whose value may be missing does not ask for one: the next word is for another option. */
+/* Not if the value may be missing: the next word is for another option. */
 static bool takes_value(const struct option_row *row)
 {
     return row->argument != NULL && !row->optional;
 }
 
-/* The option of "-abc" that takes a value, of which `value` then is what stands there already; or OPTION_COUNT. */
+/* The option of "-abc" that takes a value, and in *value the part already typed; or OPTION_COUNT. */
 static enum option_id find_short(const char *word, const char **value)
 {
     for (const char *letter = word + 1; *letter != '\0'; letter++)
@@ -37,7 +37,7 @@ static enum option_id find_short(const char *word, const char **value)
     return OPTION_COUNT;
 }
 
-/* The option of a word that begins with -, and what the word already says of its value, NULL where nothing. */
+/* The option of a word that begins with -; *value: the typed part of its value, or NULL. */
 static enum option_id find_option(const char *word, const char **value)
 {
     *value = NULL;
@@ -79,8 +79,7 @@ static void offer(struct output *output, const char *word, const char *meaning)
 
 /* --- values ------------------------------------------------------------------------------------------------------ */
 
-/* Whether a name of `length` bytes stands in the list, whose items have commas between them, and may have a colon and
- * more behind the name. */
+/* Whether a name of `length` bytes is in the list, separated by commas; an item's name may end at a colon. */
 static bool stands_in(const char *list, size_t list_length, const char *name, size_t length)
 {
     for (const char *item = list; item < list + list_length;) {
@@ -100,7 +99,7 @@ static bool is_listed(const struct option_row *row, const char *name, size_t len
     return false;
 }
 
-/* Names behind the last comma, where all before it are names; those left out. */
+/* Offers names after the last comma, if all before it are names, without those. */
 static void offer_list(const struct option_row *row, const char *before, size_t before_length, const char *value,
                        struct output *output)
 {
@@ -116,8 +115,8 @@ static void offer_list(const struct option_row *row, const char *before, size_t 
     }
 }
 
-/* The values of an option that begin as `value`, each behind the first bytes of `before`; formats that the command
- * writes. */
+/* Offers the values of an option that begin with `value`, each after the first bytes of `before`; only formats that the
+ * command writes. */
 static void offer_values(const struct line *line, enum option_id id, const char *before, size_t before_length,
                          const char *value, struct output *output)
 {
@@ -140,7 +139,7 @@ static void offer_option(enum option_id id, const char *word, struct output *out
         offer(output, name, OPTIONS[id].help);
 }
 
-/* The words that may stand behind a command, all of which attn knows. */
+/* Offers the known words after a command. */
 static void offer_words(enum command command, bool pages, const char *word, struct output *output)
 {
     struct command_word words[COMMAND_WORDS];

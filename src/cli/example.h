@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The built-in inputs: files of data/, which the Makefile makes part of the program. */
+/* The built-in inputs: files of data/, which the Makefile compiles into the program. */
 #ifndef ATTN_CLI_EXAMPLE_H
 #define ATTN_CLI_EXAMPLE_H
 
 #include <stddef.h>
 
-/* A row an example: its name, its file data/FILE.json ("_" for "-"), and what it is, in a sentence. The first is the
- * default. */
+/* The examples, a row each: name, file data/FILE.json ("_" for "-"), and a sentence. The first is the default. */
 #define EXAMPLE_ROWS(ROW)                                                                                       \
     ROW("six", inputs, "six tokens, each with an embedding of three numbers; for self, causal and multihead")   \
     ROW("batch", batch, "two sentences that begin alike, as a batch; for self, causal and multihead")           \

@@ -32,7 +32,7 @@ bool options_are_of_picture(const struct options *options)
     return options->heatmap || options_format(options)->pictures;
 }
 
-/* ".txt, .json or .html": of what the command writes, into text (SUFFIXES_BYTES). */
+/* The suffixes that the command writes, ".txt, .json or .html", into text (SUFFIXES_BYTES). */
 static const char *list_suffixes(enum command command, char *text)
 {
     const char *suffixes[FORMAT_COUNT];
@@ -64,7 +64,7 @@ enum status format_choose(struct options *options, struct error *error)
     return STATUS_OK;
 }
 
-/* One table: inputs or one stage, never the parameters, which are several. */
+/* Checks that a format of one table gets one: inputs or a stage, not the parameters, which are several. */
 static enum status check_count(const struct options *options, struct error *error)
 {
     const bool context_alone =
@@ -75,7 +75,7 @@ static enum status check_count(const struct options *options, struct error *erro
     return error_usage(error, "a .npy holds one table; type --stages context, or another stage, or write .safetensors");
 }
 
-/* The arithmetic is for people. */
+/* Only some formats can write arithmetic. */
 static enum status check_explain(const struct options *options, struct error *error)
 {
     if (options->origin[OPTION_EXPLAIN] == ORIGIN_DEFAULT)
@@ -89,7 +89,7 @@ static enum status check_explain(const struct options *options, struct error *er
                        options_format(options)->name);
 }
 
-/* A picture is drawn of what is computed from tokens, a heatmap of T x T tables. */
+/* Pictures show stages after the tokens, and heatmaps T x T tables. */
 static enum status check_picture(const struct options *options, struct error *error)
 {
     const struct format_row *format = options_format(options);
@@ -113,7 +113,7 @@ static enum status check_picture(const struct options *options, struct error *er
     return STATUS_OK;
 }
 
-/* How a picture looks. */
+/* Checks options about the look of a picture. */
 static enum status check_look(const struct options *options, struct error *error)
 {
     const struct format_row *format = options_format(options);
@@ -128,7 +128,7 @@ static enum status check_look(const struct options *options, struct error *error
 
 enum { NAMES_BYTES = 64 };
 
-/* "text, markdown or json": the formats that the command writes, into text (NAMES_BYTES). */
+/* The formats that the command writes, "text, markdown or json", into text (NAMES_BYTES). */
 static const char *list_names(enum command command, char *text)
 {
     const char *names[FORMAT_COUNT];
@@ -152,7 +152,7 @@ static enum status refuse_format(const struct options *options, struct error *er
                        list_names(options->command, names), options_format(options)->name);
 }
 
-/* The steps are told as a table, drawn, or for a pipe. */
+/* Only some formats can write steps. */
 static enum status check_steps(const struct options *options, struct error *error)
 {
     const char *names[FORMAT_COUNT];

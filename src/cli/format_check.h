@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What the options say of the format: which it is, and whether it can hold what is asked for. */
+/* Chooses the format, and checks that it can hold the result. */
 #ifndef ATTN_CLI_FORMAT_CHECK_H
 #define ATTN_CLI_FORMAT_CHECK_H
 
 #include "cli/options.h"
 
-/* Where --format does not say it: the suffix of --out does, or the command. STATUS_USAGE for a suffix that no format
- * has. */
+/* Without --format, chooses by the suffix of --out, or by the command. STATUS_USAGE for a suffix of no format. */
 enum status format_choose(struct options *options, struct error *error);
 
-/* STATUS_USAGE where the format of a result cannot hold what the options ask for. */
+/* STATUS_USAGE where the format cannot hold the result that the options ask for. */
 enum status format_check(const struct options *options, struct error *error);
 
 #endif

@@ -12,8 +12,8 @@
 enum {
     COLUMNS = 79,
     INDENT = 2,
-    DEEP = 8,       /* of a text beneath its head */
-    NARROWEST = 30, /* that a text beside its head may be */
+    DEEP = 8,       /* of a text below its head */
+    NARROWEST = 30, /* of a text next to its head */
     OPTION_COLUMN = 28,
     WORD_COLUMN = 13,
     FIRST_COLUMN = 46,
@@ -71,13 +71,13 @@ void help_entry(struct output *output, const char *head, size_t column, const ch
 
 /* --- options ----------------------------------------------------------------------------------------------------- */
 
-/* COMMAND_COUNT: whether any command takes it. */
+/* With COMMAND_COUNT whether any command takes it. */
 static bool is_taken(enum command command, enum option_id id)
 {
     return command == COMMAND_COUNT || options_takes(command, COMMANDS[command].mechanism, id);
 }
 
-/* The words of a choice, for a format those that the command writes: "text, json". */
+/* Adds the words of a choice, "text, json"; of formats those that the command writes. */
 static void list_choices(enum command command, enum option_id id, struct text *values)
 {
     for (size_t i = 0; OPTIONS[id].choices[i] != NULL; i++)
@@ -85,7 +85,7 @@ static void list_choices(enum command command, enum option_id id, struct text *v
             text_add(values, "%s%s", values->length > 0 ? ", " : "", OPTIONS[id].choices[i]);
 }
 
-/* The command that a part of a default is for: of "4; diff: 1", diff for the second part. */
+/* The command of a part of a default: diff for the second part of "4; diff: 1". */
 static enum command command_of_part(const char *part)
 {
     char name[16];
@@ -93,14 +93,14 @@ static enum command command_of_part(const char *part)
     return command_find(name);
 }
 
-/* NULL behind the last. */
+/* NULL after the last. */
 static const char *next_part(const char *part)
 {
     const char *end = strstr(part, "; ");
     return end != NULL ? end + strlen("; ") : NULL;
 }
 
-/* "4; diff: 1" is 1 for diff, 4 for any other command, and as it is for all. */
+/* "4; diff: 1" means 1 for diff, 4 for any other command; COMMAND_COUNT gets the full text. */
 static void add_default(enum command command, const char *parts, struct text *values)
 {
     const char *own = NULL;
@@ -114,7 +114,7 @@ static void add_default(enum command command, const char *parts, struct text *va
             text_add(values, "%s%.*s", part > parts ? "; " : "", (int)strcspn(part, ";"), part);
 }
 
-/* Range or choices, and the default: "0..2^64-1; default: 123". */
+/* Writes range or choices, and the default: "0..2^64-1; default: 123". */
 static void describe_values(enum command command, enum option_id id, char *values, size_t size)
 {
     const struct option_row *row = &OPTIONS[id];
@@ -145,11 +145,11 @@ static void name_option(const struct option_row *row, char *head, size_t size)
         text_add(&text, row->optional ? " [%s]" : " %s", row->argument);
 }
 
-/* What a page says of an option: how much of its help, and whether its values, those that the command takes. */
+/* How a page describes options. */
 struct telling {
-    bool whole; /* else what its help says before the first semicolon */
+    bool whole; /* the full help; else up to the first semicolon */
     bool values;
-    bool rare;            /* rare options too */
+    bool rare;            /* with rare options */
     enum command command; /* COMMAND_COUNT: any */
 };
 
@@ -166,7 +166,7 @@ static void write_option(struct output *output, const struct telling *telling, e
     help_entry(output, head, OPTION_COLUMN, help);
 }
 
-/* Those of the command that are everyday ones, in their order. */
+/* Writes the command's everyday options, in their order. */
 static void write_everyday(struct output *output, const struct telling *telling)
 {
     bool first = true;
@@ -188,7 +188,7 @@ static bool is_rare(const struct telling *telling, enum option_id id)
            (OPTIONS[id].rare & command_abilities(telling->command, COMMANDS[telling->command].mechanism)) != 0;
 }
 
-/* Those that are not. Returns how many it left out. */
+/* Writes its other options. Returns how many it left out. */
 static size_t write_others(struct output *output, const struct telling *telling)
 {
     size_t left_out = 0;
@@ -206,7 +206,7 @@ static size_t write_others(struct output *output, const struct telling *telling)
 
 /* --- the first help ---------------------------------------------------------------------------------------------- */
 
-/* Where what they mean begins, so that it stands beside all of them. */
+/* The column of the meanings, to the right of all words. */
 static size_t word_column(const struct command_word *words, size_t count)
 {
     size_t column = WORD_COLUMN;
@@ -262,7 +262,7 @@ static void write_usage(struct output *output, const char *before, enum command 
     help_wrap(output, line, 0, DEEP);
 }
 
-/* `left_out`: how many options are not listed. */
+/* `left_out`: how many options the help omits. */
 static void write_closing(struct output *output, enum command topic, size_t left_out)
 {
     const char *page = command_manual(topic)->page;

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* A class or function as Python calls it, and a command line that computes the same; tests/cli/classes.test compares
- * their numbers. */
+/* Classes and functions of Python, and command lines that compute the same; tests/cli/classes.test compares their
+ * numbers. */
 static const struct {
     const char *call, *line;
 } CLASSES[] = {
@@ -21,7 +21,7 @@ static const struct {
     {"F.scaled_dot_product_attention(query, key, value, is_causal=True)", "attn sdpa qkv.json --causal"},
 };
 
-/* An argument in Python, and what says it to attn. */
+/* Arguments in Python, and their counterparts in attn. */
 static const struct {
     const char *argument, *told;
 } ARGUMENTS[] = {

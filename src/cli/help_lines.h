@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of the help: what its pages share. */
+/* Shared by the pages of the help. */
 #ifndef ATTN_CLI_HELP_LINES_H
 #define ATTN_CLI_HELP_LINES_H
 
 #include "base/output.h"
 
-/* Words, broken before the last column and continued at `indent`; the first begins at `column`. */
+/* Writes words, wrapped and continued at `indent`; the first starts at `column`. */
 void help_wrap(struct output *output, const char *text, size_t column, size_t indent);
 
-/* "  head   text": the text from `column` on, beneath itself; beneath the head, where that is too long or the window
- * too narrow. */
+/* " head text": the text, wrapped, from `column` on; or below the head, if that is too long or the window too
+ * narrow. */
 void help_entry(struct output *output, const char *head, size_t column, const char *text);
 
-/* The command line that does what a class of that name does, or NULL. */
+/* The command line for the class of that name, or NULL. */
 const char *help_class_line(const char *name);
 
-/* schema.json, which the Makefile makes part of the program: the JSON Schema without the definitions that rows give. */
+/* schema.json, which the Makefile compiles into the program: the JSON Schema without the definitions made from rows. */
 extern const unsigned char schema_bytes[]; /* (schema_length) */
 extern const size_t schema_length;
 

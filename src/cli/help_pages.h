@@ -3,8 +3,7 @@
 #ifndef ATTN_CLI_HELP_PAGES_H
 #define ATTN_CLI_HELP_PAGES_H
 
-/* A row for each page: its identifier, its name behind `attn help`, what it lists, and the function that writes it, in
- * help.c or a file of its own. */
+/* A row for each page: identifier, name after `attn help`, summary, and function, in help.c or a separate file. */
 #define HELP_PAGE_ROWS(ROW)                                                                             \
     ROW(COMMANDS, "commands", "the commands and their arguments", help_write_commands)                  \
     ROW(STAGES, "stages", "the stages: what attn computes on the way to the result", help_write_stages) \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The JSON Schema: schema.json, and the definitions of names, settings and tables that their rows give. */
+/* The JSON Schema: schema.json, and the definitions of names, settings and tables, from their rows. */
 #include "base/json_writer.h"
 #include "base/version.h"
 #include "cli/help_lines.h"
@@ -16,7 +16,7 @@ static void close(struct json *json, int count)
         json_close(json);
 }
 
-/* An object within "$defs", and a member of it that is one, or a list. */
+/* Opens an object within "$defs", and in it an object or a list. */
 static void open_definition(struct json *json, const char *name, const char *member, char bracket)
 {
     json_line(json, 0);
@@ -93,7 +93,7 @@ static void write_settings(struct json *json)
     json_close(json);
 }
 
-/* The fewest and the most axes that the table of a stage has: without items and heads, and with them. */
+/* The fewest and the most axes of a stage's table: without items and heads, and with them. */
 static void find_ranks(const struct stage_row *stage, int *fewest, int *most)
 {
     const int axes = stage->columns == STAGE_COLUMNS_NONE || stage->columns == STAGE_COLUMNS_HEADS ? 1 : 2;
@@ -122,7 +122,7 @@ static void write_stages(struct json *json)
     close(json, 2);
 }
 
-/* Each has a gradient of its name; of query, key and value a head may have its own, or there may be a bias. */
+/* Parameters, each with its gradient; the projections may exist per head, and have a bias. */
 static void write_parameters(struct json *json)
 {
 #define PATTERN(name) "^(grad_)?(heads[.][0-9]+[.])?" name "([.](weight|bias))?$",

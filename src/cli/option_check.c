@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --stages or --blank: the stages of the list into stages (STAGE_NAMES). `all`: what they are without the option. */
+/* Reads the list of --stages or --blank into stages (STAGE_NAMES). `all`: the value without the option, for
+ * messages. */
 static enum status parse_stages(const char *option, const char *all, const char *list, enum stage *stages,
                                 size_t *count, struct error *error)
 {
@@ -64,7 +65,7 @@ static enum status parse_part(struct options *options, struct error *error)
     return STATUS_OK;
 }
 
-/* A and B; the report is for people or for a pipe. */
+/* Checks A and B, and the format of the report. */
 static enum status check_diff(struct options *options, struct error *error)
 {
     char **files = options->files;
@@ -86,7 +87,7 @@ bool options_want_color(const struct options *options, const struct output *outp
     return options->color == WHEN_AUTO ? output_takes_color(output) : options->color == WHEN_ALWAYS;
 }
 
-/* "self, causal" and the like, where each word follows `before`, into the list (size bytes), behind what it holds. */
+/* Adds commands, or mechanisms, that take the option to the list (size bytes), "self, causal", each after `before`. */
 static void list_takers(enum command command, enum option_id id, const char *before, char *list, size_t size)
 {
     for (int word = 0; word < COMMAND_COUNT; word++) {
@@ -113,7 +114,7 @@ enum status option_refuse(enum command command, enum mechanism mechanism, enum o
     return error_usage(error, "--%s is not an option of %s%s, but of: %s", OPTIONS[id].name, own, name, list);
 }
 
-/* A command that names a mechanism takes the options of that one alone. */
+/* A command that names a mechanism takes only that one's options. */
 static enum status check_mechanism(const struct options *options, struct error *error)
 {
     const enum command command = options->command;
@@ -124,7 +125,7 @@ static enum status check_mechanism(const struct options *options, struct error *
     return STATUS_OK;
 }
 
-/* The table that is asked about. */
+/* Checks --mine. */
 static enum status check_why(const struct options *options, struct error *error)
 {
     if (options->mine != NULL)
@@ -133,7 +134,7 @@ static enum status check_why(const struct options *options, struct error *error)
                        MECHANISMS[options->mechanism].name);
 }
 
-/* A folder is written with sizes, or checked with those that it was written with. */
+/* Rejects sizes with --check, which takes them from the folder, and options of the report without it. */
 static enum status check_cases(struct options *options, struct error *error)
 {
     static const enum option_id WRITTEN[] = {OPTION_HEADS, OPTION_D_HEAD, OPTION_DTYPE, OPTION_MAX_TOKENS, OPTION_SEED};
@@ -152,7 +153,7 @@ static enum status check_cases(struct options *options, struct error *error)
     return STATUS_OK;
 }
 
-/* Each variant has numbers of its own, which a file has not. */
+/* A file's numbers give only one variant. */
 static enum status check_worksheet(struct options *options, struct error *error)
 {
     if (options->origin[OPTION_PRECISION] == ORIGIN_DEFAULT)
@@ -184,7 +185,7 @@ bool options_read_inputs(const struct options *options)
            (options->command != COMMAND_INIT || options->origin[OPTION_D_IN] == ORIGIN_DEFAULT);
 }
 
-/* The file that the option reads, or NULL; without any, the input is standard input. */
+/* The file that the option reads, or NULL; the input is standard input by default. */
 static const char *file_read(const struct options *options, enum option_id id)
 {
     if (!OPTIONS[id].reads)
@@ -194,7 +195,7 @@ static const char *file_read(const struct options *options, enum option_id id)
     return file == NULL && id == OPTION_IN && !draws && options_read_inputs(options) ? "-" : file;
 }
 
-/* Standard input is one file. */
+/* Checks that at most one file is standard input. */
 static enum status check_standard(const struct options *options, struct error *error)
 {
     const char *first = NULL;
@@ -216,7 +217,7 @@ static enum status refuse_out(const char *file, const char *dashes, const char *
                        strcmp(file, "-") == 0 ? "standard input" : file, dashes, reader);
 }
 
-/* A whole result holds the input that it is of, and may replace that, but no other file that is read. */
+/* A complete result contains its input, and may replace it, but no other file that attn reads. */
 static enum status check_out(const struct options *options, struct error *error)
 {
     const struct format_row *format = options_format(options);
@@ -239,7 +240,7 @@ static enum status check_out(const struct options *options, struct error *error)
     return STATUS_OK;
 }
 
-/* The steps are of all tokens, and compare the last stage; what they are cut into is theirs alone. */
+/* Steps have all tokens, and compare the last stage; --prefill and --chunk need --steps. */
 static enum status check_steps(const struct options *options, struct error *error)
 {
     static const enum option_id OTHERS[] = {OPTION_QUERY,   OPTION_STAGES, OPTION_EXPLAIN, OPTION_PRECISION,

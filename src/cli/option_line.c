@@ -13,7 +13,7 @@ static bool is_told(const struct options *options, enum option_id id)
            options_takes(command_of(options->mechanism), options->mechanism, id);
 }
 
-/* The option that says no to the flag. */
+/* The option that negates the flag. */
 static enum option_id negation_of(enum option_id flag)
 {
     int id = 0;

@@ -13,11 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What getopt_long returns beside letters: a word that is no option, and from FIRST_LONG on the long options, then the
- * synonyms. */
+/* Values that getopt_long returns besides letters: for a word that is no option, and from FIRST_LONG on for long
+ * options, then for synonyms. */
 enum { PLAIN_WORD = 1, FIRST_LONG = 256, FIRST_SYNONYM = FIRST_LONG + OPTION_COUNT };
 
-/* Each option has two long names at most, its own and an alias. */
+/* Each option has at most two long names, its own and an alias. */
 enum { LETTERS_BYTES = 2 + 2 * OPTION_COUNT + 1, LONGS = 2 * OPTION_COUNT + OPTION_SYNONYMS + 1 };
 
 /* Whether the command takes the option, with any mechanism that it may name. */
@@ -26,7 +26,7 @@ static bool takes(enum command command, enum option_id id)
     return options_takes(command, COMMANDS[command].mechanism, id);
 }
 
-/* The command or mechanism that others call so, of those that may stand there; `attn` alone also takes --version. */
+/* The command or mechanism with that foreign name that may follow the command; or --version after a bare `attn`. */
 static const char *meant_word(enum command command, const char *word)
 {
     for (int i = 0; i < COMMAND_COUNT; i++) {
@@ -38,7 +38,7 @@ static const char *meant_word(enum command command, const char *word)
     return NULL;
 }
 
-/* A stage, a format or an option in the place of the command, or of a page of the help. */
+/* Adds a hint for a stage, a format or an option typed as a command, or as a page of the help. */
 static void hint_of_no_command(const char *word, bool pages, struct text *hint)
 {
     const enum stage stage = stage_find(word, strlen(word)), other = stage_meant(word);
@@ -63,7 +63,7 @@ static void hint_of_no_command(const char *word, bool pages, struct text *hint)
                  OPTIONS[id].name, valued ? " " : "", valued ? OPTIONS[id].argument : "");
 }
 
-/* A word that is none of those that may stand behind the command. */
+/* STATUS_USAGE for a word that may not follow the command. */
 static enum status unknown_word(enum command command, bool pages, const char *word, struct error *error)
 {
     struct command_word words[COMMAND_WORDS];
@@ -97,8 +97,8 @@ static enum status refuse(const struct options *options, enum option_id id, stru
     return option_refuse(options->command, COMMANDS[options->command].mechanism, id, error);
 }
 
-/* What others have an option for, and attn has not, or not quite: what to type. A row with an option is for commands
- * that take that one. */
+/* Options of other programs that attn lacks, or has in another form, with a hint. A row with an option is for commands
+ * that take it. */
 static const struct {
     enum option_id by;
     const char *foreign, *hint;
@@ -131,7 +131,7 @@ static const struct {
      "the input has the embeddings, a row for each token; attn example prints one"},
 };
 
-/* What to type for an option that is none, into the hint (size bytes), "" where nothing is known. */
+/* Writes what to type for an unknown option into hint (size bytes), or "". */
 static void hint_of_foreign(const struct options *options, const char *name, char *hint, size_t size)
 {
     const enum option_id meant = options_meant(name);
@@ -155,7 +155,7 @@ static int argument_of(const struct option_row *row)
     return row->argument == NULL ? no_argument : row->optional ? optional_argument : required_argument;
 }
 
-/* The short string for getopt: "-" keeps every word in its place, ":" tells a missing argument apart. */
+/* The short string for getopt: "-" keeps the order of words, ":" reports a missing argument by its own code. */
 static void describe_letters(char *letters)
 {
     *letters++ = '-';
@@ -170,7 +170,7 @@ static void describe_letters(char *letters)
     *letters = '\0';
 }
 
-/* The long names that the command takes, so that an abbreviation is one of them. */
+/* Lists the long names that the command takes, for getopt and abbreviations. */
 static void describe_longs(enum command command, struct option *longs)
 {
     for (int id = 0; id < OPTION_COUNT; id++) {
@@ -187,7 +187,7 @@ static void describe_longs(enum command command, struct option *longs)
     *longs = (struct option){0};
 }
 
-/* The first long name that begins with the word, and how many options it may stand for; an exact one is one. */
+/* The first long name that begins with the word, and in *count how many options do; an exact name counts as one. */
 static const struct option *find_long(const struct option *longs, const char *word, size_t *count)
 {
     const char *name = word + strlen("--");
@@ -207,8 +207,8 @@ static const struct option *find_long(const struct option *longs, const char *wo
     return first;
 }
 
-/* Whether a long option is one that the command takes, whole or abbreviated. What others call something else is no
- * abbreviation: --mask is not --mask-true. */
+/* Whether the command takes a long option, in full or abbreviated. A foreign name is no abbreviation: --mask is not
+ * --mask-true. */
 static bool is_long_option(const struct options *options, const struct option *longs, const char *word)
 {
     char hint[160], name[48];
@@ -221,7 +221,7 @@ static bool is_long_option(const struct options *options, const struct option *l
     return hint[0] == '\0' || options_meant(name) == (enum option_id)(found->val - FIRST_LONG);
 }
 
-/* An option that is none, where another command has the one that was meant. */
+/* STATUS_USAGE for an unknown option that resembles an option of another command. */
 static enum status refuse_meant(const struct options *options, const char *word, enum option_id meant,
                                 struct error *error)
 {
@@ -271,7 +271,7 @@ static enum status unknown_option(const struct options *options, const char *wor
     return error_usage(error, "unknown option '%s'%s", name, hint);
 }
 
-/* Whether a word that should be a file is none, but what a person would like to give: a sentence. */
+/* Whether a word in the place of a file is a sentence. */
 static bool is_sentence(const char *word)
 {
     return strpbrk(word, "./-") == NULL && access(word, F_OK) != 0;
@@ -283,7 +283,7 @@ static enum status refuse_sentence(const char *word, struct error *error)
         error, "'%.80s' is not a file; attn reads numbers, a row for each token: attn example shows such a file", word);
 }
 
-/* JSON on the command line. */
+/* STATUS_USAGE for JSON on the command line. */
 static enum status refuse_numbers(const struct options *options, const char *word, struct error *error)
 {
     return error_usage(error, "'%.80s' is not a file; put it into one, or type echo '%.80s' | attn %s", word, word,
@@ -341,7 +341,7 @@ static enum status take_topic(struct options *options, const char *word, struct 
     return STATUS_OK;
 }
 
-/* All of them are told, a line each. */
+/* Its error lists all examples. */
 static enum status take_example(struct options *options, const char *word, struct error *error)
 {
     if (options->file_count++ > 0)
@@ -355,7 +355,7 @@ static enum status take_example(struct options *options, const char *word, struc
     return error_usage(error, "unknown example '%.80s'; expected one of these:", word);
 }
 
-/* All of them are told, as an example is. */
+/* Its error lists all lessons. */
 static enum status take_lesson(struct options *options, const char *word, struct error *error)
 {
     char *end;
@@ -390,7 +390,7 @@ static bool may_name(enum command command, const char *word)
            (meant_word(command, word) != NULL && is_sentence(word));
 }
 
-/* A word that is no option. */
+/* Takes a word that is no option. */
 static enum status take_word(struct options *options, char *word, struct error *error)
 {
     switch (COMMANDS[options->command].words) {
@@ -425,8 +425,8 @@ static enum status take_word(struct options *options, char *word, struct error *
     return take_option(options, OPTION_IN, word, error);
 }
 
-/* A long name behind one dash, which getopt would take for letters, or behind a dash of print, which a page makes of
- * two. */
+/* Rejects a long name after one dash, which getopt would read as letters, or after a typographic dash, which web pages
+ * make of two. */
 static enum status check_dashes(const char *word, struct error *error)
 {
     const bool printed = strncmp(word, "\xe2\x80\x93", 3) == 0 || strncmp(word, "\xe2\x80\x94", 3) == 0;
@@ -440,8 +440,7 @@ static enum status check_dashes(const char *word, struct error *error)
                        OPTIONS[id].name);
 }
 
-/* Names in Python have _ where options have -: of a word that is an option with one, the argument as getopt knows
- * it. */
+/* Turns _ in an option's name, as in Python, into -, as getopt needs it. */
 static void read_underscores(char *word)
 {
     if (word[0] != '-' || word[1] != '-' || options_find_long(word) == OPTION_COUNT)
@@ -459,7 +458,7 @@ static enum option_id option_of_letter(int letter)
     return (enum option_id)id;
 }
 
-/* getopt refused the word: no such option, or no argument, or one too many. */
+/* STATUS_USAGE for a word that getopt rejected: an unknown option, or a missing or extra argument. */
 static enum status refused(const struct options *options, int code, const char *word, struct error *error)
 {
     const bool is_long = word[0] == '-' && word[1] == '-';
@@ -481,7 +480,7 @@ static enum status refused(const struct options *options, int code, const char *
     return error_usage(error, "--%s takes no value: type it alone, or leave it out", row->name);
 }
 
-/* One thing that getopt found; `word` is where it began. */
+/* Takes one finding of getopt; `word` is its beginning. */
 static enum status take(struct options *options, int code, char *word, struct error *error)
 {
     if (code == PLAIN_WORD)
@@ -496,8 +495,8 @@ static enum status take(struct options *options, int code, char *word, struct er
     return take_option(options, synonym->id, synonym->value, error);
 }
 
-/* "weights:2,3", or "grad_W_query.weight:1,2", so that it is told from a FILE behind an option whose argument may be
- * missing; or a stage alone or with brackets, which is no cell, and told so. */
+/* "weights:2,3", or "grad_W_query.weight:1,2": distinguishes an optional argument from FILE. So are "all", "config",
+ * and a stage with brackets, for a better message. */
 static bool looks_like_cell(const char *word)
 {
     const size_t letters = strspn(word, "abcdefghijklmnopqrstuvwxyzW_.");
@@ -514,7 +513,7 @@ static enum status parse_words(struct options *options, int argc, char **argv, s
     describe_longs(options->command, longs);
     opterr = 0;
     optind = 1;
-    options->files = argv; /* words take the places of those that are already read */
+    options->files = argv; /* words overwrite those already read */
     for (;;) {
         char nothing[] = "", *word = optind < argc ? argv[optind] : nothing;
         read_underscores(word);
@@ -537,7 +536,7 @@ static enum status parse_words(struct options *options, int argc, char **argv, s
     return STATUS_OK;
 }
 
-/* A first word that is no command; --help may stand in its place, and -V in that of --version. */
+/* Takes a first word that is no command, such as --help, or -V for --version. */
 static enum status take_first(struct options *options, const char *word, struct error *error)
 {
     static const char HELP_IS[] = "--help=";
@@ -565,7 +564,7 @@ static enum status take_first(struct options *options, const char *word, struct 
     return unknown_word(COMMAND_HELP, false, word, error);
 }
 
-/* The first word is the command, --version among them. */
+/* Reads the first word, the command or --version. */
 static enum status parse_command(struct options *options, int argc, char **argv, struct error *error)
 {
     if (argc < 2)

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of OPTION_FIELDS (options.h), a row each, for option_table.c alone: all that the parser, the errors, the
- * help, the completion and a file's settings know of one.
+/* The options of OPTION_FIELDS (options.h), a row each, for option_table.c only. Parser, errors, help, completion and
+ * settings of files use these rows.
  *
  *     ROW(identifier, field, kind, abilities, fields of struct option_row)
  *     NOT(identifier, other, abilities, fields of struct option_row)
  *
- * NOT says no to another flag, in the field of that one. The kinds, and the type of the field:
+ * NOT is an option that negates another flag, in its field. The kinds, with the type of the field:
  *
  *     FLAG                      bool
  *     WHOLE(from, to)           uint64_t
- *     REAL(from, below, words)  double, finite, from `from` on and below `below`; the range in words
- *     CHOICE(type, list)        an enum, and the list that makes it and its words: base/choice.h
- *     AMONG(type, words)        an enum of another table, and its words in order, which end in NULL
+ *     REAL(from, below, words)  double, finite, at least `from`, below `below`; the range in words
+ *     CHOICE(type, list)        an enum, and its list: base/choice.h
+ *     AMONG(type, words)        an enum of another table, and its words in order, ending in NULL
  *     TEXT, FILE                const char *; the name of a file
- *     LIST(words)               const char *: names with commas between them, as the words' function gives them
+ *     LIST(words)               const char *: names separated by commas, from that function
  *
- * The abilities are those of the commands that take it. What an everyday option's help says before its first semicolon
- * fits a line of the first help, 51 columns. */
+ * Commands with one of the abilities take the option. The help of an everyday option, up to its first semicolon, fits a
+ * line of 51 columns. */
 #ifndef ATTN_CLI_OPTION_ROWS_H
 #define ATTN_CLI_OPTION_ROWS_H
 
@@ -294,7 +294,7 @@
         .parse = option_parse_help, .help = "the help of the command; --help=all: with every option") \
     ROW(VERSION, version, FLAG, ABILITY_ANY, .name = "version", .letter = 'V', .help = "the version")
 
-/* What others type for an option with a value: its name, the option, the value. */
+/* Other names for an option with a value: name, option, value. */
 #define SYNONYM_ROWS(ROW) \
     ROW("json", FORMAT, "json") \
     ROW("csv", FORMAT, "csv") \

@@ -40,7 +40,7 @@ static enum status unknown_setting(const char *source, const char *name, struct 
                        hint[0] ? hint : "; a setting is an option that changes numbers");
 }
 
-/* What a setting of that option may be; a whole number may also be a string of digits. */
+/* Whether a setting of that kind fits the option; a whole number may also be a string of digits. */
 static bool kind_fits(const struct option_row *row, enum setting_kind kind)
 {
     switch (row->kind) {

@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Of each working dtype ", f32 1e-5", its tolerance in attn diff. */
+/* The tolerance of each working dtype in attn diff: ", f32 1e-5". */
 #define ABSOLUTE(id, name, absolute, ...) ", " name " " #absolute
 #define RELATIVE(id, name, absolute, relative, ...) ", " name " " #relative
 #define NOTHING(...)
@@ -47,7 +47,7 @@ static const char *format_word(size_t index)
 #define KIND_LIST(words) .kind = OPTION_TEXT, .listed = (words)
 /* clang-format on */
 
-/* And the type that the field has. */
+/* The type of the field. */
 #define TYPE_FLAG bool
 #define TYPE_WHOLE(from, to) uint64_t
 #define TYPE_REAL(from, below, words) double
@@ -110,7 +110,7 @@ enum option_id options_meant(const char *name)
     return (enum option_id)id;
 }
 
-/* A bound as a person writes it, "65536" or "2^64-1", into text (OPTION_BOUND_BYTES); returns text. */
+/* Writes a bound, "65536" or "2^64-1", into text (OPTION_BOUND_BYTES); returns text. */
 static const char *bound_text(uint64_t bound, char *text)
 {
     for (unsigned bits = 20; bits <= 64; bits++) {

@@ -12,7 +12,7 @@
 
 enum { MOST_CHOICES = 16, SHOWN = 80 };
 
-/* How a choice is stored, whatever its enum. */
+/* A choice is stored as unsigned, whatever its enum. */
 _Static_assert(sizeof(enum format) == sizeof(unsigned) && sizeof(enum when) == sizeof(unsigned), "an enum is no int");
 
 static bool all_digits(const char *text)
@@ -49,7 +49,7 @@ static enum status parse_real(const struct option_row *row, const char *place, c
     return STATUS_OK;
 }
 
-/* "0.5", "1/8" or "1/sqrt(64)"; false where it is none of them. */
+/* Reads "0.5", "1/8" or "1/sqrt(64)"; false for anything else. */
 static bool read_quotient(const char *text, double *value)
 {
     static const char ROOT[] = "sqrt(";
@@ -172,7 +172,7 @@ static enum status unknown_mistake(const char *place, const char *name, struct e
                        hint[0] ? hint : ";");
 }
 
-/* "1..4096, keys of a tile", or the words of its forms: what stands behind the name. */
+/* Describes the forms: "1..4096, keys of a tile", or their words. */
 static const char *list_forms(const struct mistake_row *row, char *text, size_t size)
 {
     size_t count = 0;
@@ -184,7 +184,7 @@ static const char *list_forms(const struct mistake_row *row, char *text, size_t 
     return text;
 }
 
-/* The place of the word text[0 .. length) among the forms. */
+/* Finds the index of the word text[0 .. length) among the forms. */
 static bool find_form(const struct mistake_row *row, const char *text, size_t length, double *form)
 {
     for (size_t i = 0; row->forms[i] != NULL; i++)
@@ -195,7 +195,7 @@ static bool find_form(const struct mistake_row *row, const char *text, size_t le
     return false;
 }
 
-/* What stands behind the name and a colon, text[0 .. length). */
+/* Reads the form, text[0 .. length), after the name and a colon. */
 static enum status parse_form(const char *place, const char *text, size_t length, struct mistake_choice *choice,
                               struct error *error)
 {
@@ -216,7 +216,7 @@ static enum status parse_form(const char *place, const char *text, size_t length
     return STATUS_OK;
 }
 
-/* One of the list, text[0 .. length): "name" or "name:form". */
+/* Reads one mistake, text[0 .. length): "name" or "name:form". */
 static enum status parse_mistake(const char *place, const char *text, size_t length, struct mistake_choice *choice,
                                  struct error *error)
 {
@@ -232,7 +232,7 @@ static enum status parse_mistake(const char *place, const char *text, size_t len
     return end < length ? parse_form(place, text + end + 1, length - end - 1, choice, error) : STATUS_OK;
 }
 
-/* Puts it in its place among those that are there, in the order of the slots. */
+/* Inserts it in the order of the slots. */
 static enum status add_mistake(struct options *options, const char *place, struct mistake_choice choice,
                                struct error *error)
 {
@@ -267,7 +267,7 @@ enum status option_parse_mistakes(struct options *options, const char *place, co
 
 /* --- choices ----------------------------------------------------------------------------------------------------- */
 
-/* The choice that a word most likely meant; of torch.rand what follows the dot. NULL where none is near. */
+/* The choice nearest to a word, or to its part after a dot, as in torch.rand; NULL where none is near. */
 static const char *nearest_choice(const struct option_row *row, const char *text, size_t count)
 {
     const char *dot = strrchr(text, '.'), *word = dot != NULL && dot[1] != '\0' ? dot + 1 : text;

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* One option's value, from the command line, from a file's settings, or its default: what cli shares of it. */
+/* Reads the value of an option, from the command line, a file's settings, or its default; for this room. */
 #ifndef ATTN_CLI_OPTION_VALUE_H
 #define ATTN_CLI_OPTION_VALUE_H
 
 #include "cli/options.h"
 
-/* Stores the value; `place` names it in messages: "--heads" or "inputs.json: settings: heads". `text` is NULL for a
- * flag that is given, or for an argument that is missing and may be. STATUS_USAGE where the text is no value of the
- * option. */
+/* Stores the value; messages call it `place`: "--heads" or "inputs.json: settings: heads". `text` is NULL for a flag,
+ * or for a missing optional argument. STATUS_USAGE where the text is no value of the option. */
 enum status option_store(struct options *options, enum option_id id, const char *place, const char *text,
                          struct error *error);
 
 /* "light, dark, auto": the words of a choice, into list (size bytes); returns list. */
 const char *option_choices(const struct option_row *row, char *list, size_t size);
 
-/* Whether a name, `length` bytes in which _ may stand for -, is the own one, which may be NULL. */
+/* Whether a name of `length` bytes, with _ or -, equals `own`, which may be NULL. */
 bool option_is_called(const char *own, const char *name, size_t length);
 
-/* --scale: a number, a quotient such as 1/8 or 1/sqrt(64), or "off". */
+/* Parsers. --scale: a number, a quotient such as 1/8 or 1/sqrt(64), or "off". */
 option_parser option_parse_scale;
 
 /* --rope-columns "64" or "last:64": rope_columns and rope_last. */
 option_parser option_parse_rope_columns;
 
-/* --rope-scaling "linear:factor=8": rope_scaling, which keeps the text. */
+/* --rope-scaling "linear:factor=8": rope_scaling, which points to the text. */
 option_parser option_parse_rope_scaling;
 
 /* --random "2x6x3": random_rank and random_shape. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the user asked for. option_rows.h says of each option all but its field, command.h which command takes it. */
+/* The parsed command line. option_rows.h has a row for each option, command.h the commands. */
 #ifndef ATTN_CLI_OPTIONS_H
 #define ATTN_CLI_OPTIONS_H
 
@@ -44,8 +44,7 @@ enum path { PATHS(CHOICE_ID) };
 #define SHELLS(ROW) ROW(SHELL_BASH, "bash") ROW(SHELL_ZSH, "zsh") ROW(SHELL_FISH, "fish")
 enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
 
-/* Every option: its identifier, and the field of struct options that it fills, or that NOT
- * says no to. */
+/* Every option: identifier, and its field in struct options, or the one that NOT negates. */
 /* clang-format off */
 #define OPTION_FIELDS(FIELD, NOT) \
     FIELD(IN, in, const char *) \
@@ -143,8 +142,8 @@ enum option_id { OPTION_FIELDS(OPTION_ID, OPTION_ID) OPTION_COUNT };
 #undef OPTION_ID
 
 enum option_kind {
-    OPTION_FLAG,     /* bool: true is stored, and */
-    OPTION_NEGATION, /* false in the field of another */
+    OPTION_FLAG,     /* bool: stores true */
+    OPTION_NEGATION, /* stores false in the field of another flag */
     OPTION_WHOLE,    /* uint64_t within minimum .. maximum */
     OPTION_REAL,     /* double within the range */
     OPTION_CHOICE,   /* an enum: the index among choices */
@@ -152,7 +151,7 @@ enum option_kind {
 };
 enum { OPTION_KINDS = OPTION_TEXT + 1 };
 
-/* From `from` on, below `below`, finite; the help tells the words where both are bounds. */
+/* At least `from`, below `below`, and finite; help shows the words if both are bounds. */
 struct real_range {
     double from, below;
     const char *expected;
@@ -164,64 +163,64 @@ typedef const char *option_teller(const struct options *options, char *text);
 
 struct option_row {
     const char *name;     /* without the dashes */
-    const char *alias;    /* another name that is taken; or NULL */
-    char letter;          /* '\0' where there is no short form */
+    const char *alias;    /* another name; or NULL */
+    char letter;          /* '\0': no short form */
     const char *argument; /* its name in the help; NULL for a flag */
     enum option_kind kind;
-    size_t offset;          /* of the value in struct options */
-    enum option_id negated; /* OPTION_NEGATION: which flag */
+    size_t offset;          /* of the field in struct options */
+    enum option_id negated; /* OPTION_NEGATION: the flag */
     uint64_t minimum, maximum;
-    bool wraps; /* whole numbers from -2^63 on are taken, modulo 2^64, as PyTorch takes seeds */
+    bool wraps; /* takes negative numbers from -2^63 on, modulo 2^64, as PyTorch does for seeds */
     struct real_range range;
     const char *const *choices;          /* ends in NULL */
-    const char *(*also)(size_t index);   /* another word for that choice, which is taken; or NULL */
-    const char *(*listed)(size_t index); /* the names that may stand in a list, NULL behind the last; or NULL */
-    bool file;                           /* the text names a file, */
-    bool reads;                          /* which is read: what is in it counts, not how it is shown */
-    bool optional;      /* the argument may be missing; the next word is it where it looks like STAGE:... */
-    bool setting;       /* what changes numbers: may stand in a file's "settings" */
-    const char *asked;  /* a setting that a result records only where it was asked for, as its text calls it; or NULL */
-    unsigned abilities; /* bits of enum ability: commands that have one of these take it */
-    option_parser *parse; /* of a text with a grammar of its own: stores what it says; or NULL */
-    option_teller *told;  /* of a text that a result tells otherwise than it was typed: option_text; or NULL */
-    const char *initial;  /* the default as it would be typed; NULL: none, 0, the first of the choices */
-    const char *fallback; /* the default in words where `initial` does not tell; or NULL */
+    const char *(*also)(size_t index);   /* another word for a choice; or NULL */
+    const char *(*listed)(size_t index); /* the names for a list, NULL after the last; or NULL */
+    bool file;                           /* the text names a file */
+    bool reads;                          /* attn reads that file */
+    bool optional;        /* the argument may be missing; the next word is one if it looks like STAGE:... */
+    bool setting;         /* changes numbers: allowed in a file's "settings" */
+    const char *asked;    /* name in text of a setting that a result records only if given; or NULL */
+    unsigned abilities;   /* bits of enum ability: commands with one of these take it */
+    option_parser *parse; /* parser of a text with a grammar; or NULL */
+    option_teller *told;  /* for option_text, if a result does not record the typed text; or NULL */
+    const char *initial;  /* the default as typed; NULL: none, 0, the first choice */
+    const char *fallback; /* the default in words; or NULL */
     const char *help;
-    unsigned rare;         /* bits of enum ability: the help of commands that have one leaves it to --help=all */
-    int everyday;          /* its place among those that most people use, from 1; 0: it is none */
-    const char *foreign;   /* what others call it: suggest_knows; or NULL */
-    const char *elsewhere; /* what to tell a command that does not take it; or NULL */
+    unsigned rare;         /* bits of enum ability: commands with one show it only with --help=all */
+    int everyday;          /* its order, from 1, among everyday options; 0: not everyday */
+    const char *foreign;   /* foreign names for suggest_knows; or NULL */
+    const char *elsewhere; /* message of a command that does not take it; or NULL */
 };
 
 #define OPTION_FIELD(id, field, type) type field;
 #define OPTION_NO_FIELD(...)
 
-/* CHECKPOINT: what a module of a checkpoint is known to be. */
+/* CHECKPOINT: a fact about a module. */
 enum origin { ORIGIN_DEFAULT, ORIGIN_CHECKPOINT, ORIGIN_FILE, ORIGIN_COMMAND_LINE };
 
 struct options {
     enum command command;
-    enum command topic;       /* help: which command's, or COMMAND_COUNT */
-    enum help_page page;      /* help: which page, or HELP_PAGE_COUNT */
+    enum command topic;       /* help: the command, or COMMAND_COUNT */
+    enum help_page page;      /* help: the page, or HELP_PAGE_COUNT */
     bool help_all;            /* --help=all */
-    size_t example;           /* example: its place in EXAMPLES */
-    size_t lesson;            /* lesson: its number, from 1; 0: none was named */
-    enum mechanism mechanism; /* that of the command, or that it names: init, why; else MECHANISM_COUNT */
+    size_t example;           /* example: its index in EXAMPLES */
+    size_t lesson;            /* lesson: its number, from 1; 0: none */
+    enum mechanism mechanism; /* of the command, or named by it, as in init; else MECHANISM_COUNT */
     OPTION_FIELDS(OPTION_FIELD, OPTION_NO_FIELD)
     enum origin origin[OPTION_COUNT];
     int64_t window_left, window_right;                  /* --window; -1: unbounded */
     size_t rope_columns;                                /* --rope-columns; 0: all, */
-    bool rope_last;                                     /* the last of a head, else the first */
+    bool rope_last;                                     /* the last columns of a head, else the first */
     struct rope_scaling rope_scaling;                   /* --rope-scaling */
-    size_t random_rank, random_shape[TENSOR_RANK];      /* --random; rank 0: an input is read */
+    size_t random_rank, random_shape[TENSOR_RANK];      /* --random; rank 0: attn reads an input */
     struct mistake_choice mistakes[MISTAKE_SLOT_COUNT]; /* --mistake, in the order of the slots */
     size_t mistake_count;
-    size_t part, parts;             /* --part K/N: K from 1; 0 and 0: the whole */
-    enum stage stages[STAGE_NAMES]; /* what --stages asked for, in order */
+    size_t part, parts;             /* --part K/N: K from 1; 0 and 0: no parts */
+    enum stage stages[STAGE_NAMES]; /* --stages, in order */
     size_t stage_count;             /* 0: all */
-    enum stage blanks[STAGE_NAMES]; /* what --blank asked for, in order */
+    enum stage blanks[STAGE_NAMES]; /* --blank, in order */
     size_t blank_count;             /* 0: all */
-    char **files;                   /* join: the parts that were named; diff: A and B; --complete: all words */
+    char **files;                   /* join: the parts; diff: A and B; --complete: all words */
     size_t file_count;
 };
 
@@ -230,7 +229,7 @@ struct options {
 
 extern const struct option_row OPTIONS[OPTION_COUNT];
 
-/* A long name without a value that stands for an option with one: --json is --format json. */
+/* A long name that means an option with a value: --json is --format json. */
 struct option_synonym {
     const char *name;
     enum option_id id;
@@ -241,69 +240,67 @@ extern const struct option_synonym SYNONYMS[OPTION_SYNONYMS];
 
 /* In option_table.c: */
 
-/* Whether the command takes the option, with the mechanism that it names or is; MECHANISM_COUNT: with any. */
+/* Whether the command takes the option with that mechanism; MECHANISM_COUNT: with any. */
 bool options_takes(enum command command, enum mechanism mechanism, enum option_id id);
 
-/* The option of that name or alias, `length` bytes in which _ may stand for -; or OPTION_COUNT. */
+/* The option of that name or alias, of `length` bytes, with _ or -; or OPTION_COUNT. */
 enum option_id options_find(const char *name, size_t length);
 
 /* The option "--name" or "--name=value", or OPTION_COUNT. */
 enum option_id options_find_long(const char *word);
 
-/* The option that others call so, or OPTION_COUNT. */
+/* The option with that foreign name, or OPTION_COUNT. */
 enum option_id options_meant(const char *name);
 
 enum { OPTION_BOUND_BYTES = 32 };
 
-/* The whole numbers that an option takes, "0..2^64-1", into text (2 * OPTION_BOUND_BYTES); returns text. */
+/* Writes the range of a whole number, "0..2^64-1", into text (2 * OPTION_BOUND_BYTES); returns text. */
 const char *options_range(const struct option_row *row, char *text);
 
-/* The option's name among a file's settings, with _ for -, into text (size bytes); returns text. */
+/* Writes the option's name in settings, with _ for -, into text (size bytes); returns text. */
 const char *options_setting_name(enum option_id id, char *text, size_t size);
 
 /* In option_parse.c: */
 
-/* Reads the command line; argv's strings are kept, and _ in the names of options becomes -. STATUS_USAGE with the
- * nearest valid word where one is misspelt. A bare `attn` gives COMMAND_HELP with `help` false, and so does a bare
- * `attn why`, with that topic. */
+/* Reads the command line; keeps argv's strings, and turns _ in options' names into -. STATUS_USAGE, with the nearest
+ * valid word for a misspelt one. A bare `attn` gives COMMAND_HELP with `help` false, and so does a bare `attn why`,
+ * with that topic. */
 enum status options_parse(struct options *options, int argc, char **argv, struct error *error);
 
 /* In option_check.c: */
 
-/* Whether the command has inputs: those of a file, of standard input or drawn. */
+/* Whether the command has inputs, from a file, from standard input or drawn. */
 bool options_read_inputs(const struct options *options);
 
-/* Whether the output is to be coloured: as --color says, else as the output and the environment do. */
+/* Whether to colour the output: by --color, else by output_takes_color. */
 bool options_want_color(const struct options *options, const struct output *output);
 
 /* In format_check.c: */
 
-/* The row of --format, of the suffix of --out, or of the command. */
+/* The row of the chosen format. */
 const struct format_row *options_format(const struct options *options);
 
-/* Whether the command writes that format; COMMAND_COUNT: whether any does. */
+/* Whether the command, or with COMMAND_COUNT any, writes that format. */
 bool format_is_written(enum command command, const struct format_row *format);
 
-/* Whether the result is a picture: T x T tables matter most then. */
+/* Whether the result is a picture, mostly of T x T tables. */
 bool options_are_of_picture(const struct options *options);
 
 /* In option_setting.c: */
 
-/* The setting that a name says: its own, its alias, or one that others have for it; into text (size bytes). NULL
- * where it says none. */
+/* Writes the setting meant by a name, an alias or a foreign name into text (size bytes). NULL for an unknown name. */
 const char *options_setting_meant(const char *name, char *text, size_t size);
 
 /* Whether the mechanism takes a setting of that name. */
 bool options_takes_setting(enum mechanism mechanism, const char *name);
 
-/* Takes one row of a file's settings, unless the command line gave that option or the command does not take it.
+/* Applies one of a file's settings, unless the command line has that option or the command does not take it.
  * STATUS_USAGE "source: settings: name: ..." for an unknown name or a value out of range. */
 enum status options_setting(struct options *options, const struct setting *setting, const char *source,
                             struct error *error);
 
-/* Takes what is known of a checkpoint's module, by the name of a setting, where neither the command line nor the
- * input's file says otherwise; the text outlives the options. STATUS_USAGE "source: name: ..." for a value out of
- * range. */
+/* Applies a fact about a checkpoint's module, under the name of a setting, unless the command line or the input's file
+ * has that option; the text must outlive the options. STATUS_USAGE "source: name: ..." for a value out of range. */
 enum status options_fact(struct options *options, const char *name, const char *text, const char *source,
                          struct error *error);
 
