@@ -19,16 +19,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a command works with. */
 struct call {
     struct options options;
-    struct job_files *files; /* what was read already; or NULL */
+    struct job_files *files; /* files already read; or NULL */
     struct output *output;
     struct arena *arena;
     struct error *error;
 };
 
-/* A standard stream that is closed must not become the next file that is opened: it becomes one that refuses. */
+/* Opens a closed standard stream so that using it fails: else the next opened file would get its number. */
 static bool open_standard_streams(void)
 {
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
@@ -37,7 +36,7 @@ static bool open_standard_streams(void)
     return true;
 }
 
-/* A file is UTF-8; text on standard output is what the locale asks for. */
+/* Files get UTF-8; text on standard output may be ASCII, by the locale. */
 static enum status open_output(const struct call *call, const char *path)
 {
     if (output_open(call->output, path, call->arena, call->error) != STATUS_OK)
@@ -52,7 +51,7 @@ static enum status open_result(const struct call *call)
     return open_output(call, call->options.out);
 }
 
-/* These are never written into the file that --out names for a result. */
+/* For output that never goes to --out. */
 static enum status open_standard_output(const struct call *call)
 {
     return open_output(call, NULL);
@@ -67,7 +66,7 @@ static enum status run_version(const struct call *call)
     return output_close(call->output);
 }
 
-/* What completes a command line. */
+/* Answers the shell's completion. */
 static enum status run_complete(const struct call *call)
 {
     if (open_standard_output(call) != STATUS_OK)
@@ -76,7 +75,7 @@ static enum status run_complete(const struct call *call)
     return output_close(call->output);
 }
 
-/* The help on standard error, as the answer to a command line that asks for nothing. */
+/* Answers a command line without a task: the help, on standard error. */
 static enum status run_usage(const struct call *call)
 {
     const struct options *options = &call->options;
@@ -87,7 +86,7 @@ static enum status run_usage(const struct call *call)
     return error_quietly(call->error, STATUS_USAGE);
 }
 
-/* Nobody types an input. */
+/* Rejects a terminal as the input. */
 static enum status refuse_terminal(const struct call *call)
 {
     const struct options *options = &call->options;
@@ -102,7 +101,7 @@ static enum status refuse_terminal(const struct call *call)
                        command, named ? " " : "", named ? mechanism->name : "", mechanism->example);
 }
 
-/* The help, or the completion of a shell. */
+/* Prints the help, or a shell's completion script. */
 static enum status run_help(const struct call *call)
 {
     const struct options *options = &call->options;
@@ -128,7 +127,7 @@ static enum status run_example(const struct call *call)
     return output_close(call->output);
 }
 
-/* From the first lesson on where a person is at a terminal; else without a number their list. */
+/* Without a number starts at the first lesson on a terminal; else lists the lessons. */
 static enum status run_lesson(const struct call *call)
 {
     const struct options *options = &call->options;
@@ -170,7 +169,7 @@ static void warn_of(const char *const *warnings, size_t count)
         error_warn(warnings[i], stderr);
 }
 
-/* What a checkpoint has that is not computed, and options that do nothing in this job. */
+/* Warns of parts of a checkpoint that attn does not compute, and of options that do nothing in this job. */
 static void warn(const struct problem *problem)
 {
     if (problem->layer != NULL)
@@ -189,7 +188,7 @@ static enum status run_steps(const struct call *call, const struct problem *prob
     return steps_write(&steps, &call->options, call->output, call->arena, call->error);
 }
 
-/* What is opened before the work would be lost if it could not be; without a result nothing is left there. */
+/* Opens the output before the work, which an error after it would waste; without a result leaves no file. */
 static enum status run_mechanism(const struct call *call)
 {
     const struct options *options = &call->options;
@@ -219,7 +218,7 @@ static enum status run_mechanism(const struct call *call)
         output_abandon(call->output);
         return output_close(call->output);
     }
-    if (problem.chosen.explains || output_is_terminal(call->output)) /* an explanation asks for rows as it likes */
+    if (problem.chosen.explains || output_is_terminal(call->output)) /* an explanation reads rows in any order */
         progress_stop(&progress);
     enum status status = write_result(options, &result, call->output, call->arena, call->error);
     progress_end(&progress);
@@ -237,7 +236,7 @@ static enum status run_config(const struct call *call)
     return output_close(call->output);
 }
 
-/* A checkpoint without hidden states and without a layer is listed. */
+/* Lists a checkpoint without hidden states and without a layer. */
 static enum status run_layer(const struct call *call)
 {
     const struct options *options = &call->options;
@@ -310,13 +309,13 @@ static enum status run_cases(const struct call *call)
                           : cases_write(options, call->output, call->arena, call->error);
 }
 
-/* What a mechanism's command runs: a job, or where it opens a checkpoint perhaps the list of that. */
+/* Runs a mechanism: a job, or perhaps the list of a checkpoint. */
 static enum status run_computing(const struct call *call)
 {
     return MECHANISMS[call->options.mechanism].opens ? run_layer(call) : run_mechanism(call);
 }
 
-/* The job of the mechanism's own command, and then where the page is. */
+/* Runs the mechanism's command, and prints the path of the page. */
 static enum status run_page(const struct call *call)
 {
     struct call page = *call;
