@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The lessons of attn-lessons(7), LESSONS and ANSWERS of its source, as parts that are shown, asked or run. lessons.awk
- * makes the table of them when attn is built. */
+/* The lessons of attn-lessons(7), split into parts to show, ask or run. The build makes the table from the page's
+ * source with lessons.awk. */
 #ifndef ATTN_LESSON_LESSONS_H
 #define ATTN_LESSON_LESSONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Marks in a text, before and after a bold or underlined word; a text has no other control characters. */
+/* Marks before and after a bold or underlined word; a text has no other control characters. */
 enum { LESSON_BOLD = 1, LESSON_UNDERLINE = 2, LESSON_PLAIN = 3 };
 
 enum lesson_part_kind {
     LESSON_TEXT,    /* a paragraph, or an item of a list */
-    LESSON_LITERAL, /* lines that stay as they are */
-    LESSON_COMMAND, /* a command, and what it prints */
+    LESSON_LITERAL, /* unchanged lines */
+    LESSON_COMMAND, /* a command and its output */
 };
 
 struct lesson_part {
@@ -22,11 +22,11 @@ struct lesson_part {
     size_t indent;               /* columns before a paragraph */
     const char *text;            /* the paragraph; the lines; the command, perhaps of several lines */
     const char *tag;             /* before an item: "value", "-", "1."; else NULL */
-    const char *predicted;       /* of a text that asks for a prediction: the right one; else NULL */
+    const char *predicted;       /* the right prediction that a text asks for; or NULL */
     const char *expected;        /* of an exercise: the number it asks for; or NULL */
-    const char *printed;         /* of a command: lines, each with its newline; else NULL */
+    const char *printed;         /* the output of a command, in lines that end in a newline; else NULL */
     const struct lesson *answer; /* of an exercise; else NULL */
-    bool predicts_word;          /* a word, not a number */
+    bool predicts_word;          /* the prediction is a word, not a number */
 };
 
 /* A section: the introduction, a lesson, or an answer. */

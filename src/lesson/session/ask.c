@@ -24,7 +24,7 @@ static bool ask_line(struct session *session, const char *prompt)
             output_print(output, "%s", session->live ? "\n" : "");
             return false;
         }
-        if (!session->live) { /* as it would look */
+        if (!session->live) { /* echo the line, as on a terminal */
             text_shown(read == LINE_READ ? session->line : "", sizeof shown / 2, shown, sizeof shown);
             output_print(output, "%s%s> %s\n", prompt, prompt[0] != '\0' ? " " : "", shown);
         }
@@ -86,7 +86,7 @@ void ask_help(const struct session *session)
 
 static int run(struct session *session, const char *command, bool own)
 {
-    struct error ignored = {0}; /* files that cannot be looked at are not offered */
+    struct error ignored = {0}; /* files that cannot be read are not offered */
     own_files_look(&session->files, session->shell.folder, true, session->arena, &ignored);
     output_flush(session->show.output);
     const int status = shell_run(&session->shell, command, session->live);
@@ -123,7 +123,8 @@ static void read_command(struct session *session)
 
 bool ask_is_command(const char *line)
 {
-    static const char *const WORDS[] = {"attn", "cat ", "cp ", "nano ", "sed "}; /* behind a blank something follows */
+    static const char *const WORDS[] = {"attn", "cat ", "cp ", "nano ", "sed "}; /* a blank at the end: more must
+                                                                                    follow */
     for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
         const size_t length = strlen(WORDS[i]);
         if (strncmp(line, WORDS[i], length) == 0 &&

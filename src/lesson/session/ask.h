@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session, and how it asks: for a line, or for one of the keys. */
+/* A session, and its questions: for a line, or for one of the keys. */
 #ifndef ATTN_LESSON_SESSION_ASK_H
 #define ATTN_LESSON_SESSION_ASK_H
 
@@ -9,14 +9,14 @@
 
 #include <sys/stat.h>
 
-/* --- line.c: what the reader types, a line at a time ------------------------------------------------------------- */
+/* --- line.c: reads the reader's lines ---------------------------------------------------------------------------- */
 
 enum { LINE_BYTES = 1 << 14 };
 
 enum line_read {
     LINE_READ,
     LINE_END,   /* of the input */
-    LINE_WRONG, /* it is too long, or has a NUL byte: it is skipped */
+    LINE_WRONG, /* too long, or with a NUL byte: skipped */
 };
 
 /* Starts as {0}. */
@@ -29,7 +29,7 @@ struct line_input {
 /* The next line, without its newline, into line (LINE_BYTES). */
 enum line_read line_read(struct line_input *input, char *line);
 
-/* --- own_files.c: the files that the reader has made or changed in the folder of a lesson ------------------------ */
+/* --- own_files.c: the files that the reader made or changed in the folder of a lesson ---------------------------- */
 
 struct own_file {
     char *name;
@@ -54,7 +54,7 @@ enum status own_files_keep(const char *folder, const char *name, const char *tar
 
 /* --- ask.c ------------------------------------------------------------------------------------------------------- */
 
-enum { SAID_BYTES = 512 }; /* of a prediction, as it is shown */
+enum { SAID_BYTES = 512 }; /* of a prediction, as shown */
 
 /* Where to go after a part. */
 enum move { MOVE_ON, MOVE_BACK, MOVE_QUIT };
@@ -64,54 +64,54 @@ struct session {
     struct shell shell;
     struct own_file *files;
     bool live;    /* a person at a terminal */
-    bool reading; /* lines come; else it goes on without asking */
+    bool reading; /* standard input has lines; else the session continues without questions */
     size_t shown; /* lines since the last question */
     struct line_input input;
-    char line[LINE_BYTES];    /* the last one, */
-    char command[LINE_BYTES]; /* and the command that it began */
+    char line[LINE_BYTES];    /* the last one */
+    char command[LINE_BYTES]; /* the command that it began */
     const char *predicted;    /* the right prediction of the next command; or NULL */
     bool predicts_word;
-    char prediction[SAID_BYTES]; /* what the reader said; "": nothing */
+    char prediction[SAID_BYTES]; /* the reader's; "": none */
     struct arena *arena;
     struct error *error;
 };
 
 /* Asks for a line into session->line, without blanks at its ends. False at the end of the input: a person wants to
- * leave; a script goes on by itself. */
+ * leave; a script continues without input. */
 bool ask_reader(struct session *session, const char *prompt);
 
-/* Writes an empty line between a text and a question, where it asks one. */
+/* Writes an empty line between a text and a question, if the session asks. */
 void ask_apart(const struct session *session);
 
-/* Asks until `take` says that the line is enough, or the reader goes on without it; `help` tells more, NULL: ask_help.
- * Where the input ends, a person leaves and a script goes on. */
+/* Asks until `take` accepts the line, or the reader skips the question; `help` explains it, NULL: ask_help. At the end
+ * of the input a person leaves and a script continues. */
 enum move ask_until(struct session *session, const char *prompt, bool take(void *context), void help(void *context),
                     void *context);
 
 /* Waits for Enter; runs a command typed instead, and asks again. */
 enum move ask_to_go_on(struct session *session, const char *prompt);
 
-/* A line that is no answer but a key. */
+/* A line that is a key, not an answer. */
 enum key { KEY_NONE, KEY_ENTER, KEY_BACK, KEY_SKIP, KEY_QUIT, KEY_HELP };
 enum key ask_key(const struct session *session);
 
-/* Lists all keys, and says where the files are. */
+/* Lists all keys, and the folder of the files. */
 void ask_help(const struct session *session);
 
 /* Runs a command of the lesson; returns its exit status as a shell has it. */
 int ask_run(struct session *session, const char *command);
 
-/* Whether a line is a command: of attn, or with another first word of commands in the lessons. */
+/* Whether a line starts like a command in the lessons. */
 bool ask_is_command(const char *line);
 
 /* Whether session->line is a command, or follows "$ ", which it then removes. */
 bool ask_takes_command(struct session *session);
 
-/* Runs the line as a command, with the lines that a backslash or <<END continues it with, and reports a failure.
- * Leaves it in session->command. */
+/* Runs the line as a command, with its continuation by a backslash or <<END, and reports a failure. Leaves it in
+ * session->command. */
 int ask_run_typed(struct session *session);
 
-/* Runs the line where it is a command; else says which lines are. */
+/* Runs the line if it is a command; else explains which lines are. */
 void ask_run_or_refuse(struct session *session);
 
 /* Whether Ctrl-C or Ctrl-\ ended a command of that status. */
@@ -119,8 +119,8 @@ bool ask_was_interrupted(int status);
 
 /* --- exercise.c -------------------------------------------------------------------------------------------------- */
 
-/* An exercise: runs what the reader types, and compares it with what the answer prints. Asks until it is done, or
- * the reader goes on without. */
+/* An exercise: runs the reader's commands, and compares their output with the answer's. Asks until it is done, or the
+ * reader skips it. */
 enum move exercise_do(struct session *session, const struct lesson_part *exercise);
 
 #endif

@@ -13,7 +13,7 @@ struct attempt {
     bool met[MOST_COMMANDS]; /* the answer's commands whose numbers the reader has already got */
 };
 
-/* Whether it runs attn: a command that does not cannot be the answer. */
+/* Whether it runs attn: other commands cannot be the answer. */
 static bool runs_attn(const char *command)
 {
     for (const char *found = command; (found = strstr(found, "attn")) != NULL; found += 4) {
@@ -24,7 +24,7 @@ static bool runs_attn(const char *command)
     return false;
 }
 
-/* Shows the answer of the manual, with its commands run in a copy of the folder. */
+/* Shows the manual's answer, and runs its commands in a copy of the folder. */
 static void show_answer(void *context)
 {
     struct attempt *attempt = context;
@@ -42,8 +42,8 @@ static void show_answer(void *context)
     arena_free(&arena);
 }
 
-/* Compares the output with each command of the answer that prints something, run in the same folder. The sentence
- * says what differs from the first that the reader has not got yet. */
+/* Compares the output with each command of the answer that prints, run in the same folder. The sentence says what
+ * differs from the first that the reader has not got yet. */
 static enum verdict compare(struct attempt *attempt, const char *printed, struct arena *arena, struct text *sentence)
 {
     struct session *session = attempt->session;
@@ -74,7 +74,7 @@ static enum verdict compare(struct attempt *attempt, const char *printed, struct
     return first != VERDICT_RIGHT && nearer ? VERDICT_PART : first;
 }
 
-/* Reports the comparison; whether the exercise is done. */
+/* Reports the comparison; returns whether the exercise is done. */
 static bool report(const struct attempt *attempt, enum verdict verdict, const char *printed, const char *differs)
 {
     const struct show *show = &attempt->session->show;
@@ -111,7 +111,7 @@ static bool try_command(struct attempt *attempt)
         const char *printed = shell_collect(&session->shell, "typed", session->command, &arena, session->error);
         if (printed == NULL) {
             show_print(&session->show, "attn cannot compare it: %s", session->error->message);
-        } else if (printed[strspn(printed, " \n")] != '\0') { /* else it perhaps made a file */
+        } else if (printed[strspn(printed, " \n")] != '\0') { /* else it may have made a file */
             done = report(attempt, compare(attempt, printed, &arena, &sentence), printed, differs);
             session->shown += show_printed_lines(printed) + VERDICT_LINES;
         }
@@ -140,8 +140,8 @@ static bool answer_prints(const struct attempt *attempt, const char *number)
     return prints;
 }
 
-/* Reads numbers, perhaps in a sentence; whether the right one is among them. The others must be in the answer; whole
- * numbers may count tokens or the like. */
+/* Reads numbers, perhaps in a sentence; returns whether the right one is among them. The others must be in the answer,
+ * except whole numbers, which may count tokens or the like. */
 static bool try_numbers(const struct attempt *attempt)
 {
     const struct show *show = &attempt->session->show;
@@ -161,7 +161,7 @@ static bool try_numbers(const struct attempt *attempt)
     return wrong[0] == '\0' && right;
 }
 
-/* Takes a line that is no key; whether the exercise is done. */
+/* Takes a line that is no key; returns whether the exercise is done. */
 static bool try_line(void *context)
 {
     struct attempt *attempt = context;

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Reads more. */
 static void fill(struct line_input *input)
 {
     const ssize_t bytes = read(STDIN_FILENO, input->bytes + input->used, sizeof input->bytes - input->used);
@@ -40,7 +39,7 @@ enum line_read line_read(struct line_input *input, char *line)
     size_t length;
     bool fits = take(input, line, &length);
     if (input->ended && input->used == 0 && length == 0) {
-        input->ended = false; /* a terminal has more behind its Ctrl-D */
+        input->ended = false; /* a terminal continues after Ctrl-D */
         return LINE_END;
     }
     if (!fits) {

@@ -12,10 +12,10 @@
 
 enum {
     SENTENCE_BYTES = 1024,
-    SAID_COLUMNS = 60, /* of a prediction, shown */
+    SAID_COLUMNS = 60, /* of a shown prediction */
     MARGIN = 4,        /* lines of a window that a prompt may take */
     TITLE_LINES = 2,
-    CLOSING_LINES = 5, /* of what is said behind a lesson */
+    CLOSING_LINES = 5, /* of the text after a lesson */
     MOST_NAMES = 100,
 };
 
@@ -23,7 +23,7 @@ enum {
 struct lesson_position {
     size_t lesson; /* from 1 */
     size_t part;
-    size_t prepared; /* lessons whose files are there */
+    size_t prepared; /* lessons whose files exist */
 };
 
 /* --- predictions and commands ------------------------------------------------------------------------------------ */
@@ -52,7 +52,7 @@ static enum move predict(struct session *session, const struct lesson_part *part
     return ask_until(session, "Your prediction", take_prediction, NULL, session);
 }
 
-/* Says how far off the prediction was. Nobody can tell what a file of the reader's prints. */
+/* Says how far off the prediction was, unless the command reads a file of the reader's. */
 static void judge_prediction(struct session *session, const struct lesson_part *part)
 {
     const char *own = own_files_named(session->files, part->text, false);
@@ -72,7 +72,7 @@ static void judge_prediction(struct session *session, const struct lesson_part *
     session->predicted = NULL;
 }
 
-/* Runs the command of the lesson; whether it was not interrupted. */
+/* Runs the command of the lesson; false if the reader interrupted it. */
 static bool run_shown(struct session *session, const struct lesson_part *part)
 {
     const int status = ask_run(session, part->text);
@@ -89,7 +89,7 @@ static bool run_shown(struct session *session, const struct lesson_part *part)
     return true;
 }
 
-/* The reader runs the command, or others before it. */
+/* Lets the reader run the command, or others before it. */
 static enum move run_part(struct session *session, const struct lesson_part *part)
 {
     bool warned = false;
@@ -118,9 +118,9 @@ static enum move run_part(struct session *session, const struct lesson_part *par
     return MOVE_ON;
 }
 
-/* --- the way through a lesson ------------------------------------------------------------------------------------ */
+/* --- through a lesson -------------------------------------------------------------------------------------------- */
 
-/* The exercise to ask after this part: other parts may follow its text. NULL for none. */
+/* The exercise to ask after this part, since parts may follow its text; NULL: none. */
 static const struct lesson_part *exercise_behind(const struct lesson *lesson, size_t part)
 {
     if (part + 1 < lesson->count && lesson->parts[part + 1].answer == NULL)
@@ -136,7 +136,7 @@ static bool asks(const struct lesson *lesson, size_t part)
            exercise_behind(lesson, part) != NULL;
 }
 
-/* Waits where so many lines would push unread text out of the window. */
+/* Waits if so many lines would push unread text out of the window. */
 static enum move pause_before(struct session *session, size_t lines)
 {
     struct winsize window;
@@ -172,8 +172,8 @@ static enum move do_part(struct session *session, const struct lesson *lesson, s
     return move == MOVE_ON && exercise != NULL ? exercise_do(session, exercise) : move;
 }
 
-/* To the text before the previous question; from the first question to the beginning of the lesson, and from there
- * to the lesson before. */
+/* Goes back to the text before the previous question; from the first question to the start of the lesson, and from
+ * there to the previous lesson. */
 static void go_back(struct lesson_position *at)
 {
     const struct lesson *lesson = &LESSONS[at->lesson];
@@ -185,7 +185,7 @@ static void go_back(struct lesson_position *at)
     at->part = part + (questions == 2);
 }
 
-/* The title, and the first part below it in the same window. */
+/* Shows the title, with the first part in the same window. */
 static enum move show_title(struct session *session, size_t number)
 {
     char title[SENTENCE_BYTES];
@@ -234,7 +234,7 @@ static size_t ask_next(struct session *session, size_t lesson)
     return move == MOVE_ON ? lesson + 1 : move == MOVE_BACK ? lesson : 0;
 }
 
-/* From the position on, until the reader leaves. */
+/* Continues from the position until the reader leaves. */
 static void go_through(struct session *session, struct lesson_position at)
 {
     while (at.lesson > 0 && !session->show.output->failed) {
@@ -262,7 +262,7 @@ static void go_through(struct session *session, struct lesson_position at)
 
 /* --- the end ----------------------------------------------------------------------------------------------------- */
 
-/* Keeps a file here; under another name, mine-2.json, where one of its own exists. */
+/* Keeps a file in the present folder, as mine-2.json if mine.json exists. */
 static void keep(struct session *session, const struct own_file *file)
 {
     const char *dot = strrchr(file->name, '.');
@@ -293,7 +293,7 @@ static size_t list_own(const struct session *session, struct text *list)
     return count;
 }
 
-/* Offers to keep the reader's files where attn was started: they go with the folder. */
+/* Offers to keep the reader's files in the present folder, since attn removes the lesson's. */
 static void offer_files(struct session *session)
 {
     char list[SENTENCE_BYTES], here[TEXT_PATH_BYTES], folder[PATH_MAX];
@@ -326,7 +326,7 @@ static void offer_files(struct session *session)
     }
 }
 
-/* The introduction before the first lesson, and the keys; false where the reader already quits. */
+/* Shows the introduction before the first lesson, and the keys; false if the reader quits. */
 static bool begin(struct session *session, size_t first)
 {
     static const struct lesson_part KEYS = {

@@ -46,7 +46,7 @@ static void remove_folder(const char *folder)
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Only while this program is in the foreground: else a shell has set it. */
+/* Only in the foreground: else a shell owns the terminal. */
 static void restore_terminal(const struct shell *shell)
 {
     if (shell->has_modes && tcgetpgrp(STDIN_FILENO) == getpgrp())
@@ -60,7 +60,7 @@ void shell_close(struct shell *shell)
     opened = NULL;
 }
 
-/* When this returns, the signal comes again and does what it did before. */
+/* When this returns, the signal is raised again with its previous action. */
 static void leave(int signal_number)
 {
     const pid_t running = opened != NULL ? opened->running : 0;
@@ -73,7 +73,7 @@ static void leave(int signal_number)
     raise(signal_number);
 }
 
-/* A signal that was ignored from the start, as under nohup, stays ignored. */
+/* A signal that was ignored at the start, as under nohup, stays ignored. */
 static void watch_signals(void)
 {
     struct sigaction present, action = {.sa_handler = leave, .sa_flags = (int)SA_RESETHAND};
@@ -95,7 +95,7 @@ static char *join_path(struct arena *arena, const char *folder, const char *name
     return path;
 }
 
-/* TMPDIR may be a relative path, and the commands run elsewhere. */
+/* Resolves TMPDIR, which may be relative, since commands run elsewhere. */
 static enum status make_root(struct shell *shell, struct arena *arena, struct error *error)
 {
     const char *said = getenv("TMPDIR");
@@ -126,7 +126,7 @@ static const char *path_entry(const char *folder, char entry[PATH_MAX], struct e
     return entry;
 }
 
-/* Makes what is in the folder, and sets PATH. */
+/* Fills the folder, and sets PATH. */
 static enum status furnish(struct shell *shell, struct arena *arena, struct error *error)
 {
     char program[PATH_MAX], entry[PATH_MAX];
@@ -170,21 +170,21 @@ enum status shell_open(struct shell *shell, struct arena *arena, struct error *e
 
 /* --- commands ---------------------------------------------------------------------------------------------------- */
 
-/* How a command is run. */
+/* Settings of a run. */
 struct run {
     const char *folder;
-    int output; /* a descriptor; -1: nothing is shown */
+    int output; /* a descriptor; -1: no output */
     bool reads; /* standard input */
 };
 
-/* In the child. */
+/* Becomes /bin/sh, in the child. */
 static _Noreturn void become_shell(const struct run *run, const char *command, const sigset_t *signals)
 {
     opened = NULL;
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, signals, NULL);
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC), output = run->output < 0 ? nothing : run->output;
-    if (run->output > STDERR_FILENO) /* a collected output: limits a file without end */
+    if (run->output > STDERR_FILENO) /* collected output: limits its file */
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){LARGEST_FILE, LARGEST_FILE});
     if (chdir(run->folder) == 0 && (run->reads || dup2(nothing, STDIN_FILENO) >= 0) &&
         dup2(output, STDOUT_FILENO) >= 0 && dup2(output, STDERR_FILENO) >= 0)
@@ -193,7 +193,7 @@ static _Noreturn void become_shell(const struct run *run, const char *command, c
     _exit(NOT_RUN);
 }
 
-/* Like system(): Ctrl-C and Ctrl-\ end the command alone, and Ctrl-Z stops both. */
+/* Like system(): Ctrl-C and Ctrl-\ end only the command, and Ctrl-Z stops both. */
 static int start(struct shell *shell, struct run run, const char *command)
 {
     const struct sigaction ignored = {.sa_handler = SIG_IGN};

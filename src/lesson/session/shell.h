@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs commands with /bin/sh in a folder of the session. The folder goes at the end of the program, also where a
- * signal ends it that a program can catch. */
+/* Runs commands with /bin/sh in a temporary folder, which it removes at the end of the program, also when a signal that
+ * can be caught ends it. */
 #ifndef ATTN_LESSON_SESSION_SHELL_H
 #define ATTN_LESSON_SESSION_SHELL_H
 
@@ -11,10 +11,10 @@
 #include <termios.h>
 
 struct shell {
-    char *root;     /* the folder: bin/attn is this program, */
-    char *folder;   /* and in lesson/ the commands run; both are absolute paths */
+    char *root;     /* the folder; its bin/attn is this program */
+    char *folder;   /* its lesson/, where commands run; both are absolute paths */
     pid_t running;  /* the command, or 0 */
-    bool has_modes; /* standard input is a terminal, with these */
+    bool has_modes; /* standard input is a terminal: `modes` are valid */
     struct termios modes;
 };
 
@@ -22,18 +22,18 @@ struct shell {
  * leave the terminal as it was. STATUS_SYSTEM where the folder cannot be made. */
 enum status shell_open(struct shell *shell, struct arena *arena, struct error *error);
 
-/* Runs it in lesson/, with standard input where `reads`, else none, and both its streams on standard output. Returns
- * its exit status as a shell has it: 128 + N where signal N ended it. Ctrl-C and Ctrl-\ end the command alone. */
+/* Runs a command in lesson/, with standard input if `reads`, and standard error on standard output. Returns its exit
+ * status as a shell has it: 128 + N where signal N ended it. Ctrl-C and Ctrl-\ end the command alone. */
 int shell_run(struct shell *shell, const char *command, bool reads);
 
 /* Runs it in lesson/, without input or output. */
 void shell_run_quietly(struct shell *shell, const char *command);
 
-/* Makes the folder NAME next to lesson/ a copy of it; the name is a plain word. */
+/* Copies lesson/ to the folder NAME next to it; the name is a plain word. */
 void shell_copy(struct shell *shell, const char *name);
 
-/* Runs it in such a copy, without input, and returns what it prints: a text in the arena, a megabyte at most,
- * without NUL bytes. NULL and error where the system refuses. */
+/* Runs it in such a copy, without input, and returns its output: a text in the arena, a megabyte at most, without NUL
+ * bytes. NULL and error where the system refuses. */
 char *shell_collect(struct shell *shell, const char *name, const char *command, struct arena *arena,
                     struct error *error);
 

@@ -8,12 +8,12 @@
 
 enum { SENTENCE_BYTES = 2048, LITERAL_INDENT = 2 };
 
-/* Words, added to lines. */
+/* Fills lines with words. */
 struct filling {
     const struct show *show;
     size_t columns, indent, column, lines;
     char style;  /* LESSON_BOLD and the like */
-    bool counts; /* the lines alone: nothing is shown */
+    bool counts; /* only counts lines: shows nothing */
 };
 
 static void put(const struct filling *filling, const char *bytes, size_t length)
@@ -163,7 +163,7 @@ void show_lines(const struct show *show, const char *lines, size_t indent)
     }
 }
 
-/* A command after "$ ", its further lines below. */
+/* Shows a command after "$ ", with further lines below. */
 static void show_command(const struct show *show, const char *command)
 {
     struct filling filling = begin_filling(show, 0);

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Shows the text of a lesson on a terminal, or on a page. */
+/* Shows the text of a lesson. */
 #ifndef ATTN_LESSON_SESSION_SHOW_H
 #define ATTN_LESSON_SESSION_SHOW_H
 
 #include "base/output.h"
 #include "lesson/lessons.h"
 
-enum { SHOW_COLUMNS = 78 }; /* that a line has at most */
+enum { SHOW_COLUMNS = 78 }; /* of a line at most */
 
-/* Where to show it, and whether to use bold and underlined text. */
+/* The output, and whether to use bold and underlined text. */
 struct show {
     struct output *output;
     bool color;
 };
 
-/* A paragraph with the marks of lessons.h, wrapped, each line after `indent` blanks; a tag stands before the first
- * line. */
+/* A paragraph with the marks of lessons.h, wrapped, each line after `indent` blanks; a tag precedes the first line. */
 void show_text(const struct show *show, const char *text, const char *tag, size_t indent);
 
 /* A printf-like sentence without marks, wrapped. */
@@ -29,7 +28,7 @@ void show_lines(const struct show *show, const char *lines, size_t indent);
 /* A part of a lesson, with the empty line before it. */
 void show_part(const struct show *show, const struct lesson_part *part);
 
-/* How many lines it takes; and the output of a command, with the prompt before it. */
+/* How many lines a part takes; how many the output of a command takes, with the prompt before it. */
 size_t show_part_lines(const struct show *show, const struct lesson_part *part);
 size_t show_printed_lines(const char *printed);
 

@@ -8,13 +8,13 @@
 #include <string.h>
 #include <strings.h>
 
-#define EXPONENT_SHARE 5e-5 /* how far a number with an exponent may be from the answer, as a share of it */
+#define EXPONENT_SHARE 5e-5 /* relative tolerance of a number with an exponent */
 
 enum {
-    ROW_NUMBERS = 64,    /* of a row: those that are compared */
-    FEWEST_DECIMALS = 2, /* to which a number may be rounded, and is still taken for another */
+    ROW_NUMBERS = 64,    /* compared numbers of a row */
+    FEWEST_DECIMALS = 2, /* of a rounded number at least */
     MOST_DECIMALS = 17,
-    LABEL_BYTES = 40, /* of a label, shown */
+    LABEL_BYTES = 40, /* of a shown label */
 };
 #define MOST_FIXED 1e15
 #define BETWEEN " ,:;|=&\"'()[]{}<>\\\t\n"
@@ -23,7 +23,7 @@ enum {
 
 struct number {
     double value;
-    int decimals; /* as it is written; -1: it has an exponent */
+    int decimals; /* as written; -1: it has an exponent */
 };
 
 static bool read_number(const char *text, size_t length, struct number *number)
@@ -37,8 +37,8 @@ static bool read_number(const char *text, size_t length, struct number *number)
     return true;
 }
 
-/* The next number of a line, `*line` .. `end`, which then goes on after it; `before` is where it begins. Numbers
- * stand between blanks, brackets and the like, or next to a character that is no letter: 0.23 before a shaded block. */
+/* Reads the next number of a line, `*line` .. `end`, and moves *line past it; `before` is its beginning. Numbers are
+ * between blanks, brackets and the like, or next to a character that is no letter: 0.23 before a shaded block. */
 static bool next_number(const char **line, const char *end, struct number *number, const char **before)
 {
     while (*line < end) {
@@ -48,7 +48,7 @@ static bool next_number(const char **line, const char *end, struct number *numbe
         const char *to = from;
         while (to < end && strchr(BETWEEN, *to) == NULL && (*to & 0x80) == 0)
             to++;
-        while (to > from + 1 && strchr(".?!", to[-1]) != NULL) /* a sentence ends */
+        while (to > from + 1 && strchr(".?!", to[-1]) != NULL) /* the end of a sentence */
             to--;
         *line = to;
         *before = from;
@@ -58,7 +58,7 @@ static bool next_number(const char **line, const char *end, struct number *numbe
     return false;
 }
 
-/* Whether `found` is the number of the answer: with more decimals, rounded to it; with fewer, if there are enough. */
+/* Whether `found` is the answer's number: with more decimals it rounds to that, with fewer it has FEWEST_DECIMALS. */
 static bool shows(struct number found, struct number answer)
 {
     const int fewer = found.decimals < answer.decimals ? found.decimals : answer.decimals;
@@ -169,8 +169,8 @@ static const char *line_end(const char *line)
     return line + strcspn(line, "\n");
 }
 
-/* The next table: lines up to an empty one; a single line is both name and row. The head lines are no table, nor is
- * the scale below a heatmap. */
+/* The next table: lines up to an empty one; a single line is both name and row. Skips head lines, and the scale below a
+ * heatmap. */
 static bool next_table(const char **text, struct table *table)
 {
     while (**text != '\0') {
@@ -233,7 +233,7 @@ static void report_row(const struct table *table, const struct row *answer, cons
     add_number(sentence, answer, same);
 }
 
-/* Whether the row is in the table; else `near` is one with its label, or has no numbers. */
+/* Whether the table has the row; else `near` is a row with its label, or has no numbers. */
 static bool find_row(const struct table *table, const struct row *answer, struct row *near)
 {
     struct row row;
@@ -250,7 +250,7 @@ static bool find_row(const struct table *table, const struct row *answer, struct
     return false;
 }
 
-/* Whether the numbers of the row follow one another anywhere. */
+/* Whether the row's numbers follow one another anywhere. */
 static bool is_anywhere(const char *printed, const struct row *answer)
 {
     const char *end = printed + strlen(printed), *before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares what the reader found with what comes out: numbers, words, and the output of two commands. */
+/* Compares the reader's answers with the right ones: numbers, words, and the output of two commands. */
 #ifndef ATTN_LESSON_SESSION_VERDICT_H
 #define ATTN_LESSON_SESSION_VERDICT_H
 
@@ -15,31 +15,30 @@ bool verdict_is_number(const char *text);
  * bytes. */
 bool verdict_next_number(const char **text, char number[VERDICT_NUMBER_BYTES]);
 
-/* Whether the number said is the right one, or that rounded to two decimals or more. Both are numbers. */
+/* Whether `said` is the right number, or that rounded to two decimals or more. Both are numbers. */
 bool verdict_is_right(const char *said, const char *right);
 
-/* Says in a sentence how far the number said is from the right one: equal, right as far as it was said, or by how
- * much too low or too high. Both are numbers. */
+/* Writes a sentence about the number `said`: equal, right to its decimals, or by how much too low or too high. Both are
+ * numbers. */
 void verdict_of_number(const char *said, const char *right, struct text *sentence);
 
 /* The same for a word; case does not count. */
 void verdict_of_word(const char *said, const char *right, struct text *sentence);
 
 enum verdict {
-    VERDICT_RIGHT,     /* all numbers of the answer are there */
-    VERDICT_PART,      /* some of its tables are, and those are right */
+    VERDICT_RIGHT,     /* has all numbers of the answer */
+    VERDICT_PART,      /* has some of its tables, and these are right */
     VERDICT_DIFFERENT, /* a table has other numbers */
-    VERDICT_ELSE,      /* no table of it is there */
+    VERDICT_ELSE,      /* has no table of the answer */
 };
 
-/* Compares an output with that of the answer, table by table and row by row, without the scale of a heatmap. Every
- * row of the answer must be there, with the same numbers; more may be there. The beginning of the first line
- * identifies a table, the label a row; numbers with more decimals than the answer are rounded. Where the answer's
- * tables are not there, as in JSON, looks for their rows anywhere. The sentence says what differs first; it is empty
- * for VERDICT_RIGHT. */
+/* Compares an output with that of the answer, table by table and row by row, without the scale of a heatmap. It must
+ * have every row of the answer, with the same numbers, and may have others. The beginning of the first line identifies
+ * a table, the label a row; numbers with more decimals than the answer are rounded. If it lacks the answer's tables, as
+ * in JSON, searches for their rows anywhere. The sentence names the first difference; it is empty for VERDICT_RIGHT. */
 enum verdict verdict_of_output(const char *printed, const char *answer, struct text *sentence);
 
-/* Whether the number is in the output, as it is written. */
+/* Whether the number is in the output, literally. */
 bool verdict_has_number(const char *printed, const char *number);
 
 #endif
