@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
 # make                the program, ./attn
-# make check          builds and runs the tests, JOBS of them at a time (the processors there are)
-# make check-whole    what make check leaves out or takes a sample of, in some minutes
-# make release-check  all that is checked before a release, on one machine, in hours
-# make check-quick    those that say most
+# make check          builds and runs the tests, JOBS of them at a time (one per processor)
+# make check-whole    the tests that make check omits or samples, in some minutes
+# make release-check  all checks before a release, on one machine, in hours
+# make check-quick    the most telling tests
 # make check-asan     the same under the address and undefined-behaviour sanitizers
 # make check-ports    the suite by gcc, clang, on aarch64 and s390x (emulated), with 32 bits: tests/ports.sh says how
 # make fuzz           fuzzes the readers, the command line and the paths with libFuzzer (clang), FUZZ_SECONDS each
 # make check-valgrind, check-tsan, check-msan
-#                     the tests, or those that it concerns, under valgrind, ThreadSanitizer, MemorySanitizer (clang)
-# make analyze        gcc -fanalyzer, clang-tidy and cppcheck over src, with SINCE=COMMIT over what has changed since
+#                     the relevant tests under valgrind, ThreadSanitizer, MemorySanitizer (clang)
+# make analyze        gcc -fanalyzer, clang-tidy and cppcheck over src, with SINCE=COMMIT over the changes since then
 # make bench          the benchmarks (PYTHON: an interpreter that has PyTorch; BENCH: parts, such as decode)
-# make install        PREFIX and DESTDIR as usual, stripped, with the completion of bash, zsh and fish; make uninstall
-#                     takes it away again
+# make install        PREFIX and DESTDIR as usual, stripped, with completion for bash, zsh and fish; make uninstall
+#                     removes it
 # make dist           build/attn-VERSION.tar.gz and its .sha256, the same bytes each time; make distcheck proves it
-# make deb            a source package of Debian, and build/attn_VERSION-1_ARCHITECTURE.deb; make check-deb installs it into a folder and removes it
+# make deb            Debian's source package, and build/attn_VERSION-1_ARCHITECTURE.deb, which make check-deb tries
 # make format         clang-format over the sources; make lint checks the man pages
 #
 # V=1 prints the commands. Another build: make BUILD=build/clang CC=clang
@@ -25,7 +25,7 @@ PREFIX ?= /usr/local
 BUILD ?= build
 PKG_CONFIG ?= pkg-config
 
-# As many jobs as there are processors, where make is not told how many; what `clean` removes nobody else makes.
+# One job per processor by default; not with `clean`, which removes what other targets make.
 ifeq ($(MAKELEVEL)$(filter clean,$(MAKECMDGOALS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
@@ -35,29 +35,29 @@ FUZZ_SECONDS ?= 60
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wvla
 CJSON_CFLAGS := $(shell $(PKG_CONFIG) --cflags libcjson)
 CJSON_LIBS := $(shell $(PKG_CONFIG) --libs libcjson)
-# A product of floats is a float: not what the x87 makes of it, nor the double that C allows on s390x.
+# A product of floats must be a float: not the x87's, nor the double that C allows on s390x.
 MACHINE := $(shell $(CC) -dumpmachine)
 MACHINE_FLAGS := $(if $(filter i386-% i486-% i586-% i686-%,$(MACHINE)),-msse2 -mfpmath=sse) \
 	$(if $(filter s390x-%,$(MACHINE)),-fexcess-precision=fast)
 STRICT = -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 $(WARNINGS) -ffp-contract=off $(MACHINE_FLAGS)
-# make prints a line a file, and each command with V=1.
+# make prints a line per file, and with V=1 each command.
 say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@echo '$1 $2';)
 COMPILE = $(call say,CC,$<)$(CC) $(STRICT) -MMD -MP -Isrc $(CJSON_CFLAGS) $(CPPFLAGS) $(CFLAGS)
-# Tests need no speed, but a compiler that has done with them soon.
+# Tests need a fast compiler more than fast code.
 COMPILE_TEST = $(COMPILE) -O1
 LIBS = $(CJSON_LIBS) -lm -pthread
 
-# An instruction set is a file kernel/isa_NAME.c, whose first line says on which machine it is compiled (as MACHINE
-# begins, or any) and with which flags, the last ones winning over CFLAGS: it is optimised under the sanitizers too.
+# An instruction set is a file kernel/isa_NAME.c, whose first line has the machine (the beginning of MACHINE, or any)
+# and the flags, which come after CFLAGS: so it is optimised under the sanitizers too.
 KERNEL_FLAGS = -O3 -Wno-psabi
 ISA_MACHINES = $(shell sed -n '1s,.*machine: \([^;]*\);.*,\1,p' $1)
 ISA_FLAGS = $(shell sed -n '1s,.*flags: \(.*\) \*/,\1,p' $1)
 ALL_ISAS := $(wildcard src/kernel/isa_*.c)
 ISAS := $(foreach isa,$(ALL_ISAS),$(if $(filter any $(firstword $(subst -, ,$(MACHINE))),$(call ISA_MACHINES,$(isa))),$(isa)))
-# Those whose flags the compiler does not know are left out, and kernel_choose.c is told.
+# Leaves out those whose flags the compiler does not know, and defines WITHOUT_NAME for kernel_choose.c.
 LEFT_OUT := $(foreach isa,$(ISAS),$(if $(shell $(CC) $(call ISA_FLAGS,$(isa)) -fsyntax-only -x c /dev/null 2>&1),$(isa)))
 ISAS := $(filter-out $(LEFT_OUT),$(ISAS))
-# What is made of kernel_body.h is compiled again for doubles.
+# Files with kernel_body.h are compiled again for doubles.
 DOUBLE_ISAS := $(if $(ISAS),$(shell grep -l 'include "kernel/kernel_body.h"' $(ISAS)))
 FLOAT_KERNELS := $(ISAS:src/%.c=$(BUILD)/%.o)
 DOUBLE_KERNELS := $(DOUBLE_ISAS:src/%.c=$(BUILD)/%_f64.o)
@@ -75,7 +75,7 @@ FOLDERS := $(BUILD) $(ROOMS:%=$(BUILD)/%)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 TESTS := $(patsubst tests/test_%.c,$(BUILD)/test_%,$(wildcard tests/test_*.c))
 
-# Families of cases, which git tracks as archives: tests/pack.sh.
+# Families of cases, in archives: tests/pack.sh.
 FAMILIES := $(patsubst %.tar,%,$(wildcard tests/*.tar tests/golden/*.tar tests/fuzz/*.tar))
 CASES := $(FAMILIES:%=%/.unpacked)
 
@@ -87,8 +87,8 @@ attn: $(BUILD)/attn
 $(BUILD)/attn: $(BUILD)/main.o $(LIBRARY)
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-# All but main, for the program and the tests; made anew, so that nothing stays in it that has gone; rooms
-# may have files of one name.
+# All but main, for the program and the tests; removed first, so that it keeps no old object; q allows files of one
+# name.
 $(LIBRARY): $(filter-out $(BUILD)/main.o,$(OBJECTS))
 	$(call say,AR,$@)rm -f $@ && $(AR) qcs $@ $^
 
@@ -103,7 +103,7 @@ $(DOUBLE_KERNELS): $(BUILD)/%_f64.o: src/%.c Makefile | $(FOLDERS)
 $(BUILD)/%.o: src/%.c Makefile | $(FOLDERS)
 	$(COMPILE) -c -o $@ $<
 
-# The C library's header about processors shifts an int by 31.
+# The C library's header for processors shifts an int by 31.
 $(BUILD)/kernel/kernel_choose.o: override CFLAGS += -fno-sanitize=shift
 
 # A file as an array, NAME_bytes, and its NAME_length, which HEADER declares: $(call ARRAY,HEADER,NAME).
@@ -111,7 +111,7 @@ ARRAY = $(call say,MAKE,$@){ echo '\#include "$1"'; echo 'const unsigned char $2
 	od -A n -v -t x1 $< | sed 's/[0-9a-f][0-9a-f]/0x&,/g'; \
 	echo '0};'; echo 'const size_t $2_length = sizeof $2_bytes - 1;'; } >$@
 
-# The examples of data/: cli/example.h has a row for each, in whose name of an array "_" stands for "-".
+# The examples of data/: cli/example.h has a row for each, with "_" for "-" in the array's name.
 $(EXAMPLES:.o=.c): $(BUILD)/cli/example_%.c: data/%.json Makefile | $(FOLDERS)
 	$(call ARRAY,cli/example.h,example_$(subst -,_,$*))
 
@@ -121,8 +121,7 @@ $(BUILD)/cli/schema.c: src/cli/schema.json Makefile | $(FOLDERS)
 $(BUILD)/base/powers.c: src/base/decimal_powers.awk src/base/decimal_powers.h | $(FOLDERS)
 	$(call say,MAKE,$@)awk -f $^ >$@
 
-# The page of html.c: its style and its scripts, without the lines of their license, put into page.html, and all of it
-# into an array.
+# The page of html.c: page.html with style and scripts, without their license lines, as an array.
 PAGE_SCRIPTS := $(patsubst %,src/write/html/page/%.js,job random numbers model edits formulas steps equations mistakes explain save \
 	colours slices history look table flow edit heads links context controls walk page)
 
@@ -143,21 +142,21 @@ $(GENERATED): %.o: %.c
 $(BUILD)/%.o: tests/%.c Makefile | $(BUILD)
 	$(COMPILE_TEST) -c -o $@ $<
 
-# What test_pairs is made of: among that, the whole program.
+# The sources of test_pairs, which also contains the full program.
 PAIRS := $(patsubst tests/pairs/%.c,$(BUILD)/pairs_%.o,$(wildcard tests/pairs/*.c))
 $(PAIRS): $(BUILD)/pairs_%.o: tests/pairs/%.c Makefile | $(BUILD)
 	$(COMPILE_TEST) -Itests -c -o $@ $<
 
 $(BUILD)/test_pairs: $(PAIRS) $(BUILD)/faults/main.o
 
-# What test_why is made of: attention of its own, and the whole program, which it asks.
+# The sources of test_why, which contains its own attention and the full program.
 WHY := $(patsubst tests/why/%.c,$(BUILD)/why_%.o,$(wildcard tests/why/*.c))
 $(WHY): $(BUILD)/why_%.o: tests/why/%.c Makefile | $(BUILD)
 	$(COMPILE_TEST) -Itests -c -o $@ $<
 
 $(BUILD)/test_why $(BUILD)/test_why_tables: $(WHY) $(BUILD)/pairs_program.o $(BUILD)/faults/main.o
 
-# What test_stress is made of.
+# The sources of test_stress.
 STRESS := $(patsubst tests/stress/%.c,$(BUILD)/stress_%.o,$(wildcard tests/stress/*.c))
 $(STRESS): $(BUILD)/stress_%.o: tests/stress/%.c Makefile | $(BUILD)
 	$(COMPILE_TEST) -Itests -c -o $@ $<
@@ -167,8 +166,8 @@ $(BUILD)/test_stress: $(STRESS)
 $(BUILD)/test_%: $(BUILD)/test_%.o $(BUILD)/check.o $(BUILD)/support.o $(LIBRARY)
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBRARY) $(LIBS)
 
-# The whole program with wrappers before what the system gives it, and each allocation a block of its own. Of getrlimit's
-# two names a sanitizer's library may call the one that the program does not.
+# The full program with wrappers around system calls, and a block for each allocation. A sanitizer's library may call
+# the name of getrlimit that the program does not use.
 FAULT_NAMES = malloc calloc realloc free stat open fstat lseek mmap mkstemp fopen stat64 open64 fstat64 \
 	lseek64 mmap64 mkstemp64 fopen64 munmap read write close access readlink __read_chk __readlink_chk \
 	fchmod fchown linkat rename pthread_create newlocale sysconf sched_getaffinity fallocate fallocate64 pwrite pwrite64 \
@@ -179,7 +178,7 @@ $(FAULT_OBJECTS): $(BUILD)/faults/%.o: src/%.c Makefile
 	@mkdir -p $(@D)
 	$(COMPILE) -Dmain=attn_main -DARENA_BLOCK_BYTES=0 -c -o $@ $<
 
-# A sanitizer's own library may come through the wrappers before it is ready to be asked.
+# A sanitizer's library may call the wrappers before it is initialized.
 $(BUILD)/faults.o: tests/faults.c Makefile | $(BUILD)
 	$(COMPILE) -fno-sanitize=all -c -o $@ $<
 
@@ -197,33 +196,32 @@ $(BUILD)/run_examples: $(BUILD)/run_examples.o $(BUILD)/check.o
 $(FOLDERS):
 	@mkdir -p $@
 
-# What make check leaves to make check-whole: another test once more in double, long inputs, limits, and what
-# comes between.
+# Tests that only make check-whole runs: repetitions in double, long inputs, limits, interruptions.
 LEFT = test_fused_f64 test_fused_backward_f64 test_limits check_cases.sh check_limits.sh check_long.sh check_schema.sh
 check: attn tests
 	WITHOUT='$(LEFT)' sh tests/run.sh $(BUILD)
 
-# What takes a sample in make check, or is left out there.
+# Tests that sample in make check, or do not run there.
 SAMPLED = $(addprefix test_,cases decimal explain faults fused fused_backward fuzz grad grad_layers limits pairs session stress why \
 	why_tables worksheet) check_install.sh check_mistakes.sh check_page.sh check_worksheet.sh whole $(LEFT)
-# What is skipped where a program is missing that make check does not need.
+# Tests that skip if a program is missing that make check does not need.
 SKIPPING = $(addprefix check_,binary.sh completion.sh printed.sh svg.sh)
 check-whole: attn tests
 	ATTN_WHOLE=1 sh tests/run.sh $(BUILD) $(SAMPLED) $(SKIPPING)
 
-# What says most in least time: the browser, long inputs, limits of time and memory and the checkers' own tests are left
-# out, of the faults, the random numbers and the shapes a part is tried.
+# The most telling tests in the least time: no browser, long inputs, limits or self-checks; a sample of faults, random
+# numbers and shapes.
 SLOW_TESTS = check_page.sh check_environment.sh run_selfcheck run_examples_selfcheck test_pairs test_limits
 check-quick: attn tests
 	FAULTS_STRIDE=50 WITHOUT='$(SLOW_TESTS) $(LEFT)' sh tests/run.sh $(BUILD)
 
 tests: $(BUILD)/attn $(TESTS) $(BUILD)/run_examples
 
-# All of them, or the parts that BENCH names: tests/bench/run.sh.
+# All benchmarks, or the parts that BENCH names: tests/bench/run.sh.
 bench: attn $(addprefix $(BUILD)/bench_,baseline files kernel measure processes)
 	sh tests/bench/run.sh $(BUILD) $(BENCH)
 
-# BLIS, a peer that is measured where it links.
+# BLIS, a peer to measure if it links.
 BLIS = $(shell echo 'void sgemm_(void); int main(void) { sgemm_(); }' | \
 	$(CC) -x c - -lblis -o /dev/null 2>/dev/null && echo -DHAVE_BLIS -lblis)
 
@@ -245,7 +243,7 @@ INSTALLED_PAGES = $(foreach page,$(PAGES),man$(subst .,,$(suffix $(page)))/$(pag
 $(SHELLS:%=$(BUILD)/completion.%): $(BUILD)/completion.%: $(BUILD)/attn
 	$< help --completion $* >$@
 
-# The program is installed without the symbols of a debugger; STRIP=: keeps them.
+# Installs the program without debug symbols; STRIP=: keeps them.
 STRIP ?= strip
 install install-strip: $(BUILD)/attn $(SHELLS:%=$(BUILD)/completion.%)
 	install -D -m 755 -s --strip-program='$(STRIP)' $(BUILD)/attn '$(DESTDIR)$(PREFIX)/bin/attn'

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
 # gcc -fanalyzer, clang-tidy and cppcheck.
 #
-# Not asked for: parameters that could be swapped (their order is that of the equations), functions of Annex K, which the
-# C library does not have, strcpy of a constant into an array that is sized for it, and the length that snprintf
-# returns where a message is to be cut. tests/analyze.h says what a file alone does not. gcc counts a vector's elements as
-# bits of a shift, and does not know that read fills its buffer. What is left is explained at its line. The kernels are
-# analysed once for each instruction set, their common source as a part of each.
+# Disabled checks: parameters that could be swapped (their order is that of the equations), functions of Annex K, which
+# the C library lacks, strcpy of a constant into an array of its size, and the length that snprintf returns for a
+# message to cut. tests/analyze.h has facts from other files. gcc counts a vector's elements as bits of a shift, and
+# does not know that read fills its buffer. Other findings are explained at their lines. The kernels are analysed once
+# for each instruction set, with their common source.
 TIDY = -*,bugprone-*,cert-*,clang-analyzer-*,-bugprone-easily-swappable-parameters,-cert-err33-c,$\
 	-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-security.insecureAPI.strcpy
 MODEL = $(if $(filter src/base/error.c src/read/printed_table.c,$1),,-include tests/analyze.h)
-# clang follows so many states of a function; with its own 225000 it takes four times as long.
+# How many states of a function clang follows; its default, 225000, takes four times as long.
 ANALYZED_STATES = 50000
 ANALYZED_AS = -std=c11 -D_GNU_SOURCE -Isrc $(CJSON_CFLAGS)
-# SINCE: a commit. Then only what has changed since, or includes a header that has: tests/changed.sh. A full run of a
-# clean checkout writes its commit to tests/analyzed, which .ci/run takes for SINCE; release-check is always a full run.
+# SINCE: a commit; analyses only sources changed since then, or with a changed header: tests/changed.sh. A full run of a
+# clean checkout writes its commit to tests/analyzed, which .ci/run uses as SINCE; release-check is always a full run.
 ANALYZED_SOURCES = $(filter $(if $(SINCE),$(shell sh tests/changed.sh $(SINCE)),%),$(SOURCES) $(ISAS))
 CPPCHECKS = warning,performance,portability
 ANALYZED := $(ANALYZED_SOURCES:src/%.c=$(BUILD)/analyze/%.ok)

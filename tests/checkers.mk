@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# The tests under the sanitizers and valgrind, by other compilers, and all of them in release-check.
+# The tests under sanitizers, valgrind and other compilers, and release-check, which runs them all.
 
-# Everything again under the sanitizers, by clang in a folder of its own, which the fuzzers share, but for the browser,
-# which shows what it showed; of the faults one in twenty, as a process takes longer to start there. ASAN_TESTS: these.
-# The sanitizer's own stack for signals asks the C library for a size, by a call that test_faults makes fail.
+# All tests under the sanitizers, by clang in a separate folder, which the fuzzers share; not the browser, which would
+# show the same; one fault in twenty, since a process starts slowly there. ASAN_TESTS: these tests. The sanitizer's
+# stack for signals asks the C library for a size, by a call that test_faults makes fail.
 MAKE_ASAN = $(MAKE) BUILD=build/asan CC='$(CLANG)' CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0' \
 	CFLAGS='$(SANITIZE) -fsanitize=fuzzer-no-link'
 CLANG ?= clang
@@ -11,17 +11,17 @@ check-asan:
 	+$(MAKE_ASAN) tests
 	ASAN_OPTIONS=use_sigaltstack=0 FAULTS_STRIDE=20 ATTN_SLOW=1 ATTN_BROWSER= sh tests/run.sh build/asan $(ASAN_TESTS)
 
-# Threads, under the sanitizer that watches them: the modules that start them, long jobs and their parts. It knows where
-# memory lies as long as the kernel does not choose the places at random.
+# ThreadSanitizer: the modules that start threads, long jobs and their parts. It needs a kernel that does not randomize
+# addresses.
 IN_PLACE = $(shell setarch "$$(uname -m)" -R true 2>/dev/null && echo setarch "$$(uname -m)" -R)
 check-tsan:
 	$(MAKE) BUILD=build/tsan CFLAGS='-O1 -g -fsanitize=thread' $(addprefix build/tsan/,attn test_threads test_compare test_fused test_faults)
 	TSAN_OPTIONS=halt_on_error=1 ATTN_SLOW=1 FAULTS_STRIDE=50 $(IN_PLACE) \
 		sh tests/run.sh build/tsan test_threads test_compare test_fused test_faults check_long.sh
 
-# Memory that nobody has written, with clang. tests/msan.c stands between the tests and cJSON, which is not instrumented.
-# Of fstat64 and the like, which large files ask for, the sanitizer does not know that they write. Of the scripts those
-# whose command lines compute what no other test does.
+# Uninitialized memory, with clang. tests/msan.c is between the tests and cJSON, which is not instrumented. The
+# sanitizer does not know that fstat64 and the like, for large files, write. It runs the scripts that compute what no
+# other test does.
 MSAN_TESTS ?= programs examples check_long.sh check_page.sh check_pipe.sh check_svg.sh
 MSAN_NAMES = cJSON_ParseWithLengthOpts cJSON_Parse cJSON_Duplicate cJSON_CreateObject cJSON_PrintUnformatted
 MSAN_MAKE = $(MAKE) BUILD=build/msan CC='$(CLANG)' CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0 -U_FILE_OFFSET_BITS -U_TIME_BITS' \
@@ -31,12 +31,11 @@ check-msan:
 	+$(MSAN_MAKE) LDFLAGS='$(MSAN_NAMES:%=-Wl,--wrap=%) build/msan/msan.o $(CJSON_LIBS)' tests
 	FAULTS_STRIDE=200 ATTN_SLOW=1 ATTN_BROWSER= WITHOUT=test_limits sh tests/run.sh build/msan $(MSAN_TESTS)
 
-# What the sanitizers do not see into, cJSON and the C library, on the readers, the binary files and the command line:
-# valgrind computes long double in 64 bits, which test_stages and test_compare need whole (so does attn diff), and would
-# take minutes for the arithmetic of the others.
+# valgrind, which sees into cJSON and the C library: for readers, binary files and the command line. It computes long
+# double in 64 bits, too few for test_stages, test_compare and attn diff, and would take minutes for the other tests.
 VALGRIND = valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect,possible \
 	--errors-for-leak-kinds=definite,indirect,possible
-# The flags are those of the first build, whose objects a compiler cache then gives again.
+# With the flags of the first build, whose objects a compiler cache then has.
 VALGRIND_TESTS = npy safetensors archive json_arrays json_syntax mask pool tensor threads exact colormap generator
 VALGRIND_EXAMPLES = tests/cli/binary.test README.md
 check-valgrind:
@@ -56,7 +55,7 @@ $(VALGRIND_EXAMPLES:%=valgrind-%): valgrind-%:
 check-ports:
 	sh tests/ports.sh gcc clang aarch64 s390x i386
 
-# Before a release: all that .ci/run takes a part of, or leaves out.
+# Before a release: all that .ci/run samples or omits.
 release-check: lint
 	$(MAKE) check
 	$(MAKE) check-whole

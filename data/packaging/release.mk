@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# A release, and the package of Debian.
+# A release, and the Debian package.
 
-# What git tracks, or all that an unpacked release holds; dated by the last commit, or as it was unpacked.
+# All files that git tracks, or of an unpacked release; dated by the last commit, or by the unpacked files.
 VERSION := $(shell sed -n 's/^.define ATTN_VERSION "\(.*\)"/\1/p' src/base/version.h)
 TRACKED = $(if $(wildcard .git),git ls-files,\
 	find . \( -path ./build -o -path ./$(BUILD) $(FAMILIES:%=-o -path './%/*' ! -name README.md ! -name cases.txt) \) \
@@ -24,8 +24,8 @@ $(BUILD)/attn-$(VERSION).tar.gz: | $(BUILD)
 distcheck: dist
 	sh tests/distcheck.sh $(BUILD)/attn-$(VERSION).tar.gz
 
-# Debian's package, its source and what is compiled of it, of the files in debian/, in which @VERSION@, @DATE@ and
-# @COPYRIGHT@ are filled in.
+# Debian's source package and binary package, from the files in debian/, with @VERSION@, @DATE@ and @COPYRIGHT@ filled
+# in.
 PACKAGING = data/packaging/debian
 DEB_SOURCE = $(BUILD)/deb/attn-$(VERSION)
 deb: dist

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# libFuzzer's targets, and the same targets in the ordinary build, as build/test_fuzz.
+# libFuzzer's targets, and the same targets in the normal build, as build/test_fuzz.
 
-# Each target starts from its seeds and what was found before, and ends at its first finding, which it leaves in
-# build/fuzz. The programs are those of check-asan's folder. As many run at a time as make has jobs.
+# Each target starts from its seeds and earlier findings, and ends at its first finding, which it leaves in build/fuzz.
+# The programs are in check-asan's folder. make runs as many at a time as it has jobs.
 fuzz: fuzzers
 	$(MAKE) --no-print-directory $(FUZZERS:%=fuzz-%)
 
@@ -18,7 +18,7 @@ $(BUILD)/fuzz_%.o: tests/fuzz/fuzz_%.c Makefile | $(BUILD)
 $(BUILD)/fuzz_%: $(BUILD)/fuzz_%.o $(LIBRARY)
 	$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS)
 
-# The same targets in one program, each under a name of its own.
+# The same targets in one program, each under a separate name.
 REPLAYS := $(FUZZERS:%=$(BUILD)/replay_%.o)
 $(REPLAYS): $(BUILD)/replay_%.o: tests/fuzz/fuzz_%.c Makefile | $(BUILD)
 	$(COMPILE) -DLLVMFuzzerTestOneInput=fuzz_$* -c -o $@ $<
