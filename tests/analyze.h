@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* For make analyze alone: what an analyser that looks at one file at a time cannot know. */
+/* For make analyze only: facts that an analyser of a single file cannot know. */
 #include "base/error.h"
 #include "read/printed_table.h"
 
-/* They return what is no STATUS_OK. */
+/* They never return STATUS_OK. */
 #define error_usage(...) (error_usage(__VA_ARGS__), STATUS_USAGE)
 #define error_system(...) (error_system(__VA_ARGS__), STATUS_SYSTEM)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Zip archives and pickles for the tests: made here, so that a checksum is right whatever else is wrong. */
+/* Makes zip archives and pickles for the tests, with right checksums whatever else is wrong. */
 #ifndef ATTN_ARCHIVES_H
 #define ATTN_ARCHIVES_H
 
@@ -9,7 +9,7 @@
 
 enum { ARCHIVE_BYTES = 1 << 16, ARCHIVE_ENTRIES = 16 };
 
-/* An archive as it grows; starts as {0}. What does not fit is left out. */
+/* An archive being made; starts as {0}. Entries that do not fit are left out. */
 struct archive {
     unsigned char bytes[ARCHIVE_BYTES], directory[ARCHIVE_BYTES];
     size_t length, directory_length, count;
@@ -33,7 +33,7 @@ static inline uint32_t archive_checksum(const void *bytes, size_t length)
     return ~rest;
 }
 
-/* A stored entry. */
+/* Adds a stored entry. */
 static inline void archive_add(struct archive *archive, const char *name, const void *data, size_t length)
 {
     const size_t named = strlen(name), begin = archive->length;
@@ -59,7 +59,7 @@ static inline void archive_add(struct archive *archive, const char *name, const 
     archive->count++;
 }
 
-/* The directory and the end; nothing is added after that. */
+/* Adds the directory and the end; call it last. */
 static inline void archive_end(struct archive *archive)
 {
     if (archive->length + archive->directory_length + 22 > ARCHIVE_BYTES)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The sources of src that have changed since a commit, or include a file that has.
+# Lists the sources of src that have changed since a commit, or include a changed file.
 #
 #   sh tests/changed.sh COMMIT
 changed=$(git diff --name-only --diff-filter=d "${1:?usage: tests/changed.sh COMMIT}" -- src) || exit

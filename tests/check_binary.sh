@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# NumPy and the safetensors package read what attn writes, and attn reads what they, and PyTorch, write. PYTHON names an
-# interpreter that has them (python3); without them these checks are skipped, and the goldens of the other tests stand for
-# them.
+# NumPy and the safetensors package read attn's files, and attn reads theirs and PyTorch's. PYTHON names an interpreter
+# that has them (python3); without them these checks are skipped, and only the goldens of other tests cover them.
 . tests/counts.sh
 python=${PYTHON:-python3}
 attn=$ATTN_BIN/attn

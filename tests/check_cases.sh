@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# attn cases: a folder appears whole or not at all, whatever comes between; and the script of the manual for PyTorch, where
-# there is one, passes all that its function can do, but for NaN behind a mask, which that multiplies.
+# attn cases: a folder appears complete or not at all, whatever interrupts it. With PyTorch, the manual's script passes
+# every case that its function supports, except NaN behind a mask, which the function multiplies.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 case $attn in /*) ;; *) attn=$PWD/$attn ;; esac
@@ -11,7 +11,7 @@ trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
 left() { find . -mindepth 1 -maxdepth 1 ! -name message ! -name text | sort | tr '\n' ' '; }
 
-# --- whole or not at all
+# --- complete or not at all
 full() { (ulimit -f 2 && trap '' XFSZ && exec "$attn" cases full) >text 2>message; }
 check "a full disk" test "$(full; echo $?)" = 3
 check "is told" grep -q '^attn: full: cannot write: ' message
@@ -82,7 +82,7 @@ rm -rf ./-x shared
 check "another seed is other numbers" sh -c '! cmp -s again/edge-16/query.npy other/edge-16/query.npy'
 rm -rf empty again other
 
-# --- the script for PyTorch: where its kernel stops, nothing of an earlier run is left, and it ran in the folder's dtype
+# --- the script for PyTorch: a kernel that stops leaves no results of an earlier run, and runs in the folder's dtype
 sed -n '/^import json/,/^\.Ed/p' "$page" | sed '/^\.Ed/d; s/\\-/-/g; s/\\e/\\/g' >script.py
 mkdir -p standin/torch/nn
 cat >standin/numpy.py <<'END'

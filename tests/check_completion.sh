@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What `attn help --completion` writes completes command lines in bash, zsh and fish, each where it is installed; what
-# attn answers them is in tests/cli/completion.test.
+# The scripts of `attn help --completion` complete command lines in bash, zsh and fish, if installed. attn's answers to
+# them are in tests/cli/completion.test.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
@@ -12,7 +12,7 @@ for shell in bash zsh fish; do
     check "a script for $shell" sh -c '"$1" help --completion "$2" >"$3"' - "$attn" $shell "$scratch/attn.$shell"
 done
 
-# The long options that the help of a command lists, sorted, in one line.
+# Lists the long options in the help of a command, sorted, in one line.
 listed() {
     "$attn" help "$1" --help=all | sed -n 's/^  \(-[a-zA-Z], \|    \)\(--[a-z-]*\).*/\2/p' | sort | tr '\n' ' '
 }
@@ -23,7 +23,7 @@ same() {
     [ "$1" = "$2" ] || { echo "expected: $1"; echo "got:      $2"; false; }
 }
 
-# What bash answers where the cursor is behind the last of these words; readline splits --format=js at the =.
+# Prints bash's completions after the last of these words; readline splits --format=js at the =.
 in_bash() {
     bash -c '. "$0"; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _attn; echo "${COMPREPLY[*]}"' "$scratch/attn.bash" "$@"
 }
@@ -78,14 +78,14 @@ else
     skip "the completion of bash" "bash is not installed"
 fi
 
-# zsh's own functions are for its line editor; what they are given says it too.
+# zsh's functions need its line editor; their arguments are enough for the test.
 in_zsh() {
     zsh -f -c 'script=$1; shift; words=("$@") CURRENT=$#
         _describe() { print -rl -- ${(P)4}; shift 4; print -r -- "($*)" }
         _files() { print -r -- files }
         . $script' - "$scratch/attn.zsh" "$@"
 }
-# The words alone, and (-S ) where a comma may follow.
+# Prints the words, and (-S ) if a comma may follow.
 zsh_says() {
     expected=$1
     shift
@@ -112,7 +112,7 @@ else
     skip "the completion of zsh" "zsh is not installed"
 fi
 
-# What fish offers for a command line, without the descriptions.
+# Prints fish's completions of a command line, without descriptions.
 in_fish() {
     HOME=$scratch XDG_CONFIG_HOME=$scratch XDG_DATA_HOME=$scratch \
         fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$scratch/attn.fish" "$1" | cut -f 1 | sort | tr '\n' ' '

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What surrounds a run changes no number: locale, environment, working directory.
+# Locale, environment and working directory change no number.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 case $attn in /*) ;; *) attn=$PWD/$attn ;; esac
@@ -10,7 +10,8 @@ cp data/inputs.json "$scratch/inputs.json"
 printf '{"tokens": ["\303\251t\303\251", "\346\227\245\346\234\254"], "inputs": [[1.5, -2e-3], [0.25, 1e20]]}' >"$scratch/words.json"
 cd "$scratch" || exit 1
 
-# What a run says, in one file: text, JSON, a picture, a table, an explanation, a comparison, messages.
+# Writes the output of many commands into one file: text, JSON, a picture, a table, an explanation, a comparison,
+# messages.
 everything() { # FILE, and what stands before the command
     file=$1
     shift
@@ -32,7 +33,7 @@ everything expected.txt env -i
 check "a run in an empty environment" grep -q '^self-attention: 6 tokens' expected.txt
 check "a decimal comma is no number" grep -q "dropout '0,5' is not a number" expected.txt
 
-# same NAME, and what stands before the command
+# same NAME PREFIX...: the prefix precedes each command
 same() {
     everything got.txt "$@"
     cmp expected.txt got.txt
@@ -41,7 +42,7 @@ for locale in C.UTF-8 nowhere de_DE; do
     check "LC_ALL=$locale" same env -i LC_ALL=$locale
 done
 
-# In C and POSIX the signs and blocks of text are ASCII, and nothing else is different.
+# In C and POSIX the signs and blocks of text are ASCII, and nothing else differs.
 in_ascii() {
     sed 's/≈/~/g; s/·/-/g; s/░/./g; s/▒/:/g; s/▓/+/g; s/█/#/g; s/ …/ .../g; s/…/~/g' "$1"
 }
@@ -55,8 +56,8 @@ done
 check "other settings" same env -i TZ=Asia/Tokyo HOME=/nowhere TMPDIR=/nowhere PATH=/nowhere POSIXLY_CORRECT=1 IFS=0 \
     TERM=xterm-256color MALLOC_PERTURB_=85 ATTN_ISA=
 
-# A locale with a decimal comma, made here. Where LOCPATH is set, newlocale of glibc loses a copy of it: under the address
-# sanitizer no leak is asked about.
+# A locale with a decimal comma, made here. With LOCPATH glibc's newlocale leaks a copy of it: the address sanitizer
+# must ignore leaks.
 if command -v localedef >/dev/null && mkdir -p locales && localedef -i de_DE -f UTF-8 locales/de_DE.UTF-8 2>localedef.txt; then
     german="ASAN_OPTIONS=detect_leaks=0 LOCPATH=$scratch/locales LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8"
     check "a decimal comma is what others print" \
@@ -78,9 +79,9 @@ mkdir gone
 nowhere() { (cd gone && rmdir ../gone && exec "$attn" self "$scratch/inputs.json" -f json) 2>gone.txt | cmp - there.json; }
 check "a working directory that is gone" nowhere
 
-# glibc has other variants of exp, log and tanh for processors with FMA, with other last bits; each is tried on the same
-# processor. Parts of jobs that go through such a function are not joined with those of the other variant; all others are.
-# What glibc is told not to use, attn does not use either: the kernel is the same for both.
+# glibc has variants of exp, log and tanh for processors with FMA, with other last bits; this tries both on one
+# processor. join rejects parts that used such a function in different variants, and joins all others. attn does not use
+# features that glibc may not use: the kernel is the same for both.
 cd "$scratch" || exit 1
 export ATTN_ISA=baseline
 plain() { GLIBC_TUNABLES=glibc.cpu.hwcaps=-FMA,-AVX2,-FMA_Usable,-AVX2_Usable "$attn" "$@"; }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Where a result goes: a file appears whole or not at all, and nothing else is touched.
+# A result file appears complete or not at all, and attn touches nothing else.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 here=$PWD
@@ -67,7 +67,7 @@ wait
 check "and holds the result" cmp expected.json through
 check "/dev/stdout is written in place" sh -c '"$1" self "$2" -f json -o /dev/stdout | cmp - expected.json' - "$attn" "$input"
 
-# A descriptor is written where it stands, whatever it leads to.
+# attn writes to a descriptor at its offset, whatever file it is.
 appended() {
     { echo before && "$attn" self "$input" -f json -o "$1" && echo after; } >appended || return 1
     { echo before && cat expected.json && echo after; } | cmp - appended
@@ -81,15 +81,15 @@ check "a descriptor that is not open" status 3 "$attn" self "$input" -o /dev/fd/
 long=$(printf '%0250d' 0).json
 check "the longest name" status 0 "$attn" self "$input" -o "$long"
 
-# A full disk: the new file cannot be written whole (a limit of 1 KiB stands for it).
+# A full disk: the new file does not fit (simulated by a limit of 1 KiB).
 full() { (ulimit -f 1 && trap '' XFSZ && exec "$attn" self "$input" -f json -o old.json) 2>message; }
 check "a full disk leaves the old file" test "$(full; echo $?)" = 3
 check "as it was, again" test "$(cat old.json)" = old
 check "and says so" grep -q 'old.json: cannot write' message
 
-# Signals: a run of many minutes is stopped while it writes.
+# Signals interrupt a run of many minutes while it writes.
 mkdir signals
-# Whether the job has a file open there: one without a name, or beside the target where the system has none.
+# Whether the job has a file open there: without a name, or, if the system has no such files, next to the target.
 unnamed() { python3 -c 'import os; os.open(".", os.O_TMPFILE | os.O_WRONLY)' 2>/dev/null; }
 writes() { ls -l /proc/$1/fd 2>/dev/null | grep -q "$scratch/signals/"; }
 for signal in INT TERM HUP USR1 KILL; do

@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# make install puts each file where PREFIX and DESTDIR say and where the shells look, by a user who is not root; make
-# uninstall takes it away again.
+# make install, by a user who is not root, puts each file where PREFIX and DESTDIR say and the shells look; make uninstall
+# removes it.
 . tests/counts.sh
-# What make check was called with is not for the makes below.
+# The makes below must not inherit the flags of make check.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES PREFIX DESTDIR BUILD
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 
-# As nobody, where root runs this.
+# Runs as nobody if called by root.
 user=''
 if [ "$(id -u)" -eq 0 ]; then
     user="setpriv --reuid=65534 --regid=65534 --clear-groups"
     chmod 711 "$scratch"
 fi
-# The programs are there: nothing is made that stands in the build folder.
+# The programs exist: make must not build anything.
 install_to() { # TARGET ROOT ASSIGNMENTS...
     target=$1
     shift

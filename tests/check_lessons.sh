@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The table of lessons that lessons.awk makes when attn is built: all that a source may hold, in C; and the line at which
-# it rejects a source against the rules.
+# The table of lessons that lessons.awk makes in the build: every element of a source, in C; and the line at which it
+# rejects a source that breaks the rules.
 . tests/counts.sh
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
@@ -9,7 +9,7 @@ LC_ALL=C
 export LC_ALL
 
 
-# From line 4 on the text of a lesson, which other lines make one that keeps the rules.
+# Completes the text of a lesson, from line 4 on, to a source that keeps the rules.
 before='.Dd today
 .Sh LESSONS
 Hello.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Where memory ends: what is refused before it is taken, and input without an end. What would act on a terminal is never
-# shown. And nothing is executed, fetched or written but what --out names.
+# Limits of memory: attn rejects a job before it allocates too much, and endless input. It never prints characters that
+# act on a terminal. It executes and fetches nothing, and writes only --out.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 case $attn in /*) ;; *) attn=$PWD/$attn ;; esac
@@ -11,7 +11,7 @@ trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
 cp "$root/data/inputs.json" . || exit 1
 
-# status EXPECTED TEXT COMMAND...: what it says on standard error contains the text.
+# status EXPECTED TEXT COMMAND...: its standard error contains the text.
 status() {
     expected=$1 text=$2
     shift 2
@@ -53,7 +53,7 @@ make_checkpoint() { # FOLDER: 40 layers 512 wide behind a table
     truncate -s $(($(cat size) + length + 8)) model.safetensors && cd ..
 }
 layer() { "$@" "$attn" layer --random 64x512 -w checkpoint --layer 20 --stages context -f csv; }
-# What a process has held at most, in kilobytes, when it has written the first byte of more than a pipe takes.
+# The peak memory of a process, in kilobytes, when it has written the first byte of more than a pipe takes.
 peak() {
     mkfifo pipe && { layer exec >pipe & } && exec 3<pipe && head -c 1 <&3 >first
     awk '/^VmHWM/ { print $2 }' "/proc/$!/status"
@@ -84,7 +84,7 @@ else
 fi
 rm -rf checkpoint
 
-# --- a small stack: what is nested deep takes none of it
+# --- a small stack: deep nesting does not use it
 nested() { # DEPTH BEFORE OPENING MIDDLE CLOSING AFTER
     awk -v depth="$1" -v before="$2" -v opening="$3" -v middle="$4" -v closing="$5" -v after="$6" 'BEGIN {
         printf "%s", before
@@ -141,7 +141,7 @@ else
     skip "what would act on a terminal" "grep has no -P"
 fi
 
-# --- nothing else: the calls to the system of one run of each kind, of all its threads
+# --- nothing else: the system calls of all threads, in one run of each kind
 traced() { # FILES-WRITTEN COMMAND...: the files opened to be written, and what is renamed
     expected=$1
     shift

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Long inputs: memory that does not grow with T x T, the same bytes for any number of threads and any cut into parts.
+# Long inputs: memory does not grow with T x T, and the bytes are the same for any number of threads and parts.
 . tests/counts.sh
 attn=$ATTN_BIN/attn readme=$PWD/README.md
 case $attn in /*) ;; *) attn=$PWD/$attn ;; esac
@@ -17,12 +17,12 @@ make_input() { # T D FILE
         }
         print "]}" }' | "$attn" self --stages inputs -o "$3"
 }
-# A file that checks below compare or read.
+# Makes a file for the checks below.
 made() { check "a file is made" "$@"; }
 made make_input 3000 8 long.npy
 made make_input 700 48 wide.npy
 
-# 3000 x 3000 float32 are 36 MB: none of these may hold them.
+# 3000 x 3000 float32 are 36 MB, which none of these may allocate.
 within() (ulimit -v 40000 && exec "$attn" "$@")
 if within --version >/dev/null 2>&1; then
     check "weights to .npy in 40 MB" within causal long.npy --stages weights -o weights.npy
@@ -54,7 +54,7 @@ else
     skip "memory" "this build asks for more than 40 MB of addresses by itself"
 fi
 
-# Rows that text shows are those of the whole, whichever rows are computed.
+# The rows that text shows are those of the full result, whichever rows attn computes.
 made "$attn" causal wide.npy --stages context,query --kernel fused -o shown.txt
 made "$attn" causal wide.npy --stages context,query --kernel fused --full -o full.txt
 ends() { grep -E '^  (1|6|695|700) ' "$1" | awk '{ print $1, $2, $3, $NF }'; }
@@ -69,19 +69,19 @@ check "an elided lse is that of the whole" \
     "$(tail -n 1 full.txt | tr -s ' ' | cut -d' ' -f 2-7,2996-3001)"
 check "an elided lse by the fused path" "$attn" causal long.npy --stages lse --kernel fused -o fused.txt
 
-# A long job in bfloat16 goes on from projections that are rounded to it.
+# A long job in bfloat16 continues from rounded projections.
 made "$attn" self wide.npy --dtype bf16 -q 1-3 --stages query,scores -o fast.safetensors
 made "$attn" self wide.npy --dtype bf16 -q 1-3 --stages query,scores --kernel reference -o reference.safetensors
 check "scores of a long job in bfloat16 are the reference's" "$attn" diff reference.safetensors fast.safetensors --atol 0 --rtol 0.016 -o difference.txt
 
-# A scale that float32 holds, but not times log2(e): the largest score has all the weight.
+# float32 holds the scale, but not the scale times log2(e): the largest score has all the weight.
 made "$attn" self long.npy -d 2 --stages context --scale 2.5e38 --kernel reference -o reference.npy
 made "$attn" self long.npy -d 2 --stages context --scale 2.5e38 -o context.npy
 made "$attn" self long.npy -d 2 --stages context --scale 2.5e38 -q 1-9 -o numbers.json
 check "a scale of 2.5e38 gives numbers" test "$(grep -c 'NaN\|Infinity\|null' numbers.json)" -eq 0
 check "which are the reference's" "$attn" diff reference.npy context.npy -o difference.txt
 
-# The same of T x T, each row of which goes through the stages once.
+# The same for T x T stages, where each row is computed once.
 made "$attn" causal wide.npy --dropout 0.1 -o shown.txt
 made "$attn" causal wide.npy --dropout 0.1 --full -o full.txt
 check "elided stages of T x T have their rows" test "$(ends shown.txt | wc -l)" -ge 28
@@ -104,7 +104,7 @@ for parts in 2 3 8; do
     rm part-*.safetensors
 done
 
-# On a terminal a command that lacks its input shows the help; join reads none from there.
+# On a terminal a command without input says what to type; join reads nothing from there.
 join_on_terminal() {
     job --part 1/1 -o only.safetensors &&
         script -qec "'$attn' join only.safetensors -o terminal.safetensors" typescript >/dev/null
@@ -147,7 +147,7 @@ else
     skip "GNU parallel" "it is not installed"
 fi
 
-# Parts of different instruction sets are of different jobs: their last bits may differ.
+# join rejects parts of different instruction sets, whose last bits may differ.
 refused() {
     ATTN_ISA=baseline job --part 1/2 -o isa-1.safetensors && ATTN_ISA=avx2 job --part 2/2 -o isa-2.safetensors || return 1
     "$attn" join isa-1.safetensors isa-2.safetensors -o isa.safetensors 2>message
@@ -159,7 +159,7 @@ else
     skip "parts of different instruction sets" "this processor has one"
 fi
 
-# A job in parts by the reference, with dropout, whose draws go on from part to part.
+# A job in parts by the reference, with dropout, whose draws continue from part to part.
 drops() { "$attn" causal wide.npy --stages dropped,context --dropout 0.3 "$@"; }
 made drops -o whole.safetensors
 made drops --part 1/2 -o part-1.safetensors
@@ -167,7 +167,7 @@ made drops --part 2/2 -o part-2.safetensors
 check "dropout in parts" "$attn" join part-1.safetensors part-2.safetensors -o joined.safetensors
 check "is that of the whole" cmp joined.safetensors whole.safetensors
 
-# Rows of T x T are computed by all threads, and dropout's draws go on in their order.
+# All threads compute rows of T x T, and dropout's draws stay in order.
 made drops -t 1 -o one.safetensors
 made drops -t 5 -o five.safetensors
 check "dropout by five threads is that of one" cmp one.safetensors five.safetensors
@@ -175,7 +175,7 @@ made "$attn" causal wide.npy --stages scores,weights,lse,context --dtype f64 -t 
 made "$attn" causal wide.npy --stages scores,weights,lse,context --dtype f64 -t 3 -o three.safetensors
 check "float64 by three threads is that of one" cmp one.safetensors three.safetensors
 
-# So are the reference's projections and, of few tokens with many columns, the output's.
+# All threads also compute the reference's projections and, for few tokens with many columns, the output's.
 made make_input 64 48 short.npy
 queries() { "$attn" self wide.npy --kernel reference -d 1024 --stages query "$@"; }
 output() { "$attn" multihead -H 4 -d 768 short.npy --kernel reference --stages output "$@"; }
@@ -199,7 +199,7 @@ else
     skip "threads of projections" "strace is not installed, or may not trace this build, or ThreadSanitizer starts one of its own"
 fi
 
-# A token whose value overflows must not reach the tokens before it, however the queries are cut.
+# A token whose value overflows must not change earlier tokens, however the queries are cut.
 awk 'BEGIN { srand(3); printf "{\"inputs\": ["
     for (i = 1; i <= 1000; i++) {
         printf "%s[", (i > 1) ? "," : ""
@@ -219,7 +219,7 @@ forced() { "$attn" causal overflow.json --stages context --kernel fused 2>messag
 check "--kernel fused refuses it" forced
 check "and says why" grep -q 'overflowed in float32' message
 
-# Rows that see no key but weigh all the same.
+# Rows without an allowed key, which weigh all keys equally.
 awk 'BEGIN { n = 1600; printf "{\"attn_mask\": [[false]]"
     split("query key value", names)
     for (i = 1; i <= 3; i++) {
@@ -234,7 +234,7 @@ check "which weigh each key the same" grep -q '0.00062' heatmap.txt
 check "and their numbers in colour" \
     "$attn" sdpa empty.json --full --color always --stages weights --empty-row mean -o colour.txt
 
-# Parts whose tokens differ choose other rows by the same names.
+# In parts with other tokens the same names are other rows.
 echo '{"tokens": ["a", "b", "c"], "inputs": [[1, 2], [3, 4], [5, 6]]}' >abc.json
 echo '{"tokens": ["b", "c", "a"], "inputs": [[1, 2], [3, 4], [5, 6]]}' >bca.json
 made "$attn" causal abc.json -q a,b --stages context --part 1/2 -o part-1.safetensors
@@ -242,7 +242,7 @@ made "$attn" causal bca.json -q a,b --stages context --part 2/2 -o part-2.safete
 other() { "$attn" join part-1.safetensors part-2.safetensors -o other.npy 2>message; [ $? -eq 2 ]; }
 check "parts with other tokens are of another job" other
 
-# The bar keeps within the terminal, and out of a result that goes to it.
+# The progress bar fits the terminal, and does not mix with a result on it.
 if command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     script -qec "stty cols 48; '$attn' causal wide.npy --stages weights --progress always -o w.npy" /dev/null \
         </dev/null | tr '\r' '\n' | sed "s/$(printf '\033')\[K//g" >bar.txt

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The pages of the manual: each has its sections, sends to sections and pages that there are, and closes with the others;
-# mandoc and groff have nothing to say of them and show the same words, and they fit 80 columns.
+# The pages of the manual: each has its sections, refers to existing sections and pages, and ends with the list of the
+# others; mandoc and groff report nothing and show the same words, in 80 columns.
 . tests/counts.sh
 
-# What stands behind a macro in a page, without quotes and the punctuation that follows: ".Sx The input ," is "The input".
+# The arguments of a macro in a page, without quotes and trailing punctuation: ".Sx The input ," is "The input".
 words_of() { # MACRO PAGE
     sed -n "s/^\.$1 //p" "$2" | sed 's/ [].,;:)]\{1,\}\( *[].,;:)]\)*$//; s/^"\(.*\)"$/\1/' | sort -u
 }
@@ -13,8 +13,8 @@ name_of() { basename "$1" | sed 's/\(.*\)\.\(.\)/\1 \2/'; } # man/attn-files.5: 
 plain() { LC_ALL=C.UTF-8 sed 's/.\x08//g'; }
 by_mandoc() { mandoc -T utf8 -O width=78 "$1" | plain; }
 by_groff() { groff -k -mandoc -ww -T utf8 -P-c -rLL=78n "$1" 2>"$scratch/complaints" | plain; }
-# The words of a rendered page, one a line, without its first and last line, which name the system. The two programs
-# choose other quotes and dashes, and break other words at the end of a line.
+# The words of a rendered page, one per line, without its first and last line, which name the system. The two programs
+# differ in quotes and dashes, and in the words that they break at the end of a line.
 words_shown() {
     LC_ALL=C.UTF-8 sed -n '/^NAME/,${$d; s/[‐−–—]/-/g; s/[“”]/"/g; s/[‘’`]/'"'"'/g; p;}' |
         awk 'joined { sub(/^ +/, "") } { joined = /[^ ]-$/; printf joined ? "%s" : "%s\n", $0 }' | tr -s ' \n' '\n' | tr -d '-' | grep .

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# --mistake, each of them in some jobs: a result is an input again and gives the same bytes, by any number of threads and
-# from parts; every format takes it, and diff tells of it.
+# Every --mistake in some jobs: its result as an input gives the same bytes, for any number of threads and from parts;
+# every format takes it, and diff names it.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
@@ -15,7 +15,7 @@ turn=0
 least=40
 [ -z "${ATTN_WHOLE-}" ] || least=100
 
-# each of a name, its files in $scratch: result.json and the rest. Exit 2 of the first run is a refusal that says why.
+# each NAME: its files are in $scratch, result.json and others. Exit 2 of the first run is a rejection with a reason.
 again() { "$attn" "$mechanism" $input "$scratch/result.json" -f json | cmp -s - "$scratch/result.json"; }
 by_threads() { "$attn" "$@" --mistake "$name" --threads 3 -f json | cmp -s - "$scratch/result.json"; }
 in_parts() {
@@ -94,7 +94,7 @@ else
 fi
 check "most are made" test "$(printf '%s\n' $made | sort -u | wc -l)" -gt "$least"
 
-# A part with another mistake is no part of the same job, nor is one without.
+# A part with another mistake, or without one, belongs to another job.
 "$attn" self data/inputs.json --mistake softmax-queries --part 1/2 -o "$scratch/1.safetensors"
 for other in '--mistake softmax-all' ''; do
     "$attn" self data/inputs.json $other --part 2/2 -o "$scratch/2.safetensors"
@@ -103,7 +103,7 @@ for other in '--mistake softmax-all' ''; do
     check "and why" grep -q 'belongs to another job' "$scratch/message"
 done
 
-# In place of the dtype that was asked for.
+# A mistake replaces the dtype.
 for dtype in f16 bf16; do
     "$attn" sdpa "$scratch/kernel.json" --mistake dtype-$dtype --stages weights -f json | sed 's/, "mistake": "[^"]*"//' >"$scratch/a"
     "$attn" sdpa "$scratch/kernel.json" --dtype $dtype --stages weights -f json >"$scratch/b"

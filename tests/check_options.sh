@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The option table, the help and the manual say the same, each option in one page; the help fits its window, and its examples run.
+# The option table, the help and the manual agree, with each option in one page; the help fits its window, and its
+# examples run.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
@@ -22,7 +23,7 @@ man_heads man/*.[157] >"$scratch/man"
 check "the table's options are found in the help" test "$(wc -l <"$scratch/help")" -ge 26
 check "the manual has the options of the table, each in one page" diff "$scratch/help" "$scratch/man"
 
-# The table of attn(1) that says where the others are: "--align attn-sdpa 1".
+# The table of attn(1) with the pages of other options: "--align attn-sdpa 1".
 sed -n '/^\.Ss Elsewhere/,/^\.El/p' man/attn.1 |
     awk '/^\.It Xr/ { page = $3 " " $4 } /^\.Fl/ { gsub(/\\/, ""); gsub(/ ,/, ""); for (i = 2; i <= NF; i++) print "-" $i, page }' |
     sort >"$scratch/told"
@@ -31,7 +32,7 @@ for page in man/attn-*.[157]; do
 done | sort >"$scratch/elsewhere"
 check "attn(1) says in which pages the others are" diff "$scratch/elsewhere" "$scratch/told"
 
-# All commands but the versions, and the pages of the help, as the help lists them.
+# All commands except the versions, and the pages of the help, as listed by the help.
 topics=$("$attn" help help | sed -n '/^Commands and pages:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 commands=$("$attn" --help | sed -n '/^Commands/,/^$/s/^  \([a-z]*\) .*/\1/p')
 check "the help lists its commands and pages" test "$(echo "$topics" | wc -l)" -gt "$(echo "$commands" | wc -l)"
@@ -51,7 +52,7 @@ for topic in '' $topics; do
     check "attn help $topic lists no option of its own" test -z "$(comm -13 "$scratch/help" "$scratch/topic")"
 done
 
-# The examples that stand before the usage of each command, and in the first help.
+# The examples before the usage of each command, and in the first help.
 mkdir "$scratch/run" && cd "$scratch/run" && PATH=$(cd "$OLDPWD" && cd "$ATTN_BIN" && pwd):$PATH || exit 1
 attn example >inputs.json
 cp -r "$OLDPWD/tests/layers/llama-3" model

@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Pages of -f html: the equations of each are run by node, in tests/page/equations.js, and each is clicked through in
-# headless Chromium by tests/page/check.js. Both compare what the page has with what attn prints as JSON for the same
-# job. Others are edited as a reader does, by tests/page/reader.js, and save files: tests/page/saved.js holds what they
-# showed to what attn computes of these. In the browser all pages stand in frames of one page, so that one browser does it. ATTN_BROWSER names another
-# browser; empty: none.
+# Pages of -f html: node runs the equations of each, in tests/page/equations.js, and tests/page/check.js clicks through
+# each in headless Chromium. Both compare the page with attn's JSON for the same job. tests/page/reader.js edits others
+# as a reader does, and saves files: tests/page/saved.js compares their numbers with attn's results. One browser shows
+# all pages, in frames of one page. ATTN_BROWSER names another browser; empty: none.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
@@ -16,8 +15,7 @@ done
 [ -n "$browser" ] || skip "the page in a browser" "chromium is not installed, or not asked for"
 node=$(command -v node) || skip "the equations of the page" "node is not installed"
 
-# equations OPTION...: the page of a job, and what attn prints as JSON for it, for one process that sees at the end
-# whether both have the same numbers.
+# equations OPTION...: the page and the JSON of a job, which one process compares at the end.
 mkdir "$scratch/equations"
 equations() {
     turn=$((turn + 1))
@@ -29,8 +27,8 @@ equations() {
 # The browser takes a second for each page: without ATTN_WHOLE it opens these.
 opened=' lengths hostile queries-softmax edit-causal '
 
-# page NAME OPTION...: the same, and the page with what watches over it, with that JSON and the test of it. As in the page
-# itself, no '<' of a token may end a script.
+# page NAME OPTION...: the same, and the page with a watch, that JSON and its test. As in the page itself, no '<' of a
+# token may end a script.
 page() {
     label=$1
     shift
@@ -58,7 +56,7 @@ echo '{"tokens": ["a", "b", "c", "d"], "kv_lengths": [3, 1], "query": [[[[1, 2],
     "value": [[[[1], [2], [3], [4]]], [[[5], [6], [7], [8]]]], "attn_mask": [[0.5, -1, 0.25]]}' >"$scratch/lengths.json"
 echo '{"query": [[[1, 2, 3, 4], [0, 1, 0, 2]]], "key": [[[1, 0, 2, 1], [0, 1, 1, -1]]],
     "value": [[[1, 2], [4, 3]]], "settings": {"heads": 2}}' >"$scratch/packed.json"
-# The same, where it is edited, and what it saves is computed by attn.
+# The same with edits; attn computes the saved file.
 reader() {
     script=reader
     page "$@"
@@ -118,7 +116,7 @@ echo '{"query": [[[1, 2, 3, 4]]], "key": [[[1, 0, 2, 1]]], "value": [[[1, 2]]], 
     "past_value": [[[[3, 4], [5, 6]]]]}' >"$scratch/past.json"
 check "a past, which is turned already" equations sdpa "$scratch/past.json" --rope half --scale-on query --stages $all
 
-# Numbers at the ends of the dtypes. The weights of `magnitudes` go through those of a double, down to 0.
+# Numbers at the limits of the dtypes. The weights of `magnitudes` have all magnitudes of a double, down to 0.
 every=scores,scaled,capped,masked,weights,context,entropy
 echo '{"query": [[1]], "key": [[740], [0]], "value": [[1], [2]]}' >"$scratch/underflow.json"
 awk 'BEGIN { for (i = 0; i < 760; i++) { key = key (i ? ", " : "") "[" (-i / 1.02) "]"; value = value (i ? ", " : "") "[1]" }
@@ -140,7 +138,7 @@ echo '{"query": [[[1, 2], [0, 1], [1, 1]], [[2, 0], [1, -1], [0, 2]], [[1, 0], [
     >"$scratch/kernel.json"
 check "packed heads" equations sdpa "$scratch/packed.json" --stages $every
 
-# What is edited on a page is what attn computes of the file that the page saves: random jobs and edits.
+# An edited page shows the numbers that attn computes from the file that it saves: random jobs and edits.
 if [ -n "$node" ]; then
     edited=10
     [ -z "${ATTN_WHOLE-}" ] || edited=1500
@@ -152,7 +150,7 @@ if [ -n "$node" ]; then
     check "$edited jobs whose pages are edited" edits $edited
 fi
 
-# With a mistake in them a page holds what was made, and explains as a mistake what it cannot compute.
+# With a mistake a page holds its numbers, and explains those that it cannot compute as a mistake.
 check "a softmax over the queries" page queries-softmax causal data/inputs.json -s 789 --mistake softmax-queries -q 2-6
 pages_of_mistakes=1
 for mistake in softmax-all tiles-last-alone:2 split-view; do
@@ -190,7 +188,7 @@ else
     pages_edited=1
     echo 'one page is edited: ATTN_WHOLE=1 sh tests/run.sh build check_page.sh edits all, as .ci/run does'
 fi
-# A loop that does not end is ended.
+# Ends an endless loop.
 if [ -n "$node" ]; then
     timeout 3600 "$node" tests/page/every.js "$scratch/equations" >"$scratch/every"
     for number in $(seq $turn); do

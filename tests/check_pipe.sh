@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What attn prints as JSON is an input that gives the same bytes again, for every mechanism and setting; and so does the
-# way through .safetensors.
+# attn's JSON, as an input, gives the same bytes again, for every mechanism and setting; so does .safetensors.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
@@ -12,7 +11,7 @@ cat >"$scratch/batch.json" <<'END'
  "inputs": [[[1.5, -2, 0.25], [3, 4e-7, 1e20], [0, -0.0, 7]], [[0.1, 0.2, 0.3], [1e-45, 5, 6], [7, 8, 9]]]}
 END
 
-# same INPUT MECHANISM OPTIONS...: the second pass is given the mechanism alone.
+# same INPUT MECHANISM OPTIONS...: the second pass gets only the mechanism.
 same() {
     input=$1 mechanism=$2
     shift 2

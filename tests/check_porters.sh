@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Mistakes of those who port a model: each is a job that another command line, or another file, asks for, number by
-# number; or one that awk computes anew. attn why names it from that table.
+# Mistakes in porting a model: each equals, number by number, the job of another command line or file, or awk's
+# computation. attn why names it from that table.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 done=''
 
-# A file of parameters, NAME:ROWSxCOLUMNS or NAME:COUNT each, and what is done with it: =ones, =zeros, =twice (the
-# numbers once more behind themselves), =rows (a list of lists of 4), =turned (halves of a table exchanged but for its
-# first row), =groups or =blocks (rows as one packed weight has them in that order, read in the other one).
+# A file of parameters, NAME:ROWSxCOLUMNS or NAME:COUNT each, perhaps with =ones, =zeros, =twice (the numbers repeated),
+# =rows (a list of lists of 4), =turned (a table with its halves exchanged, except the first row), =groups or =blocks
+# (the rows of a packed weight in that order, read in the other).
 make_file() {
     printf '%s\n' inputs:5x4 "$@" | awk -F '[:x=]' '
         function number(name, row, column,   i, sum) {
@@ -47,7 +47,7 @@ make_file() {
         END { print "}" }'
 }
 
-# MISTAKE STAGES: the job $right, made with it, has these stages of the job $wrong.
+# MISTAKE STAGES: the job $right with the mistake has these stages of the job $wrong.
 same() {
     done="$done ${1%:*}"
     for stage in $2; do
@@ -60,7 +60,7 @@ same() {
     check "$1: attn why names it" grep -q -- "${1%:*}" "$scratch/why"
 }
 
-# MISTAKE STAGE PROGRAM: the same, of two heads of 4 columns, where awk makes each row y[0..3] of x[0..3] of
+# MISTAKE STAGE PROGRAM: the same for two heads of 4 columns, where awk computes each row y[0..3] from x[0..3] of
 # projected_query at position p.
 computed() {
     done="$done $1"
@@ -119,7 +119,7 @@ echo '{"query": [[[[1, 2, 0, 3], [2, 0, 1, 1]]]], "key": [[[[0, 1, 2, 1], [1, 1,
 right="sdpa --causal --rope half $scratch/past.json" wrong="sdpa --causal --rope half --positions 0-1 $scratch/past.json"
 same rope-past-missing 'query key context'
 
-# --- rope: computed anew -------------------------------------------------------------------------------------------
+# --- rope: computed by awk -----------------------------------------------------------------------------------------
 right="$job --rope half --rope-theta 100"
 computed rope-backwards query 'turn(-p, -p / 10)'
 computed rope-twice query 'turn(2 * p, p / 5)'
@@ -210,7 +210,7 @@ same draw-layer:0 "$all"
 right="layer $model/hidden.npy -w $model --layer 1 --module model.layers.1.self_attn"
 same draw-layer:0 "$all"
 
-# These three have tables of their own in tests/test_mistakes.c and tests/test_stress.c alone: no command asks for them.
+# Only tests/test_mistakes.c and tests/test_stress.c have tables for these three: no command asks for them.
 done="$done relative-one-way relative-both-ways qk-norm-latent-missing"
 for name in $(sed -n 's/.*\.name = "\(\(rope\|norm\|qk-norm\|packing\|clip\|relative\)-[a-z0-9-]*\)".*/\1/p' src/model/mistake_rows.h); do
     check "$name is made here" test "${done#*" $name"}" != "$done"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What NumPy prints in many settings, and what PyTorch prints as tests/printed/prints.py does it, is read to the digit.
-# PYTHON names an interpreter that has NumPy (python3); without it this is skipped, and tests/cli/printed.test stands for
-# it.
+# attn reads to the digit what NumPy prints in many settings, and PyTorch, as imitated by tests/printed/prints.py.
+# PYTHON names an interpreter that has NumPy (python3); without it this is skipped, and only tests/cli/printed.test
+# covers it.
 . tests/counts.sh
 python=${PYTHON:-python3}
 scratch=$(mktemp -d) || exit 1

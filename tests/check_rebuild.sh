@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Whoever changes a writer waits for little, and who changes a sentence for less: the compiler says which objects are made
-# from a header. No writer are cells and colours, src/write/picture, which several share, and writing.h, what all of them
-# are given.
+# A change of a writer rebuilds little, and one of a sentence less: the compiler lists the objects of each header.
+# Shared headers do not count: cells and colours in src/write/picture, and writing.h, which all writers get.
 . tests/counts.sh
 most=10
 dependencies=$(for folder in $(cd src && find . -type d); do ls "$ATTN_BIN/$folder"/*.d; done 2>/dev/null)
@@ -15,7 +14,7 @@ for header in $(find src/write -path src/write/picture -prune -o -name writing.h
     count=$(objects_of "$header")
     check "$header is part of $count objects, of $most at most" test "$count" -ge 1 -a "$count" -le $most
 done
-# Sentences of rows: the ids of the rows are in another header, and what is known of a stage is asked by few.
+# Sentences of rows: the rows' ids are in another header, and few files ask for facts about a stage.
 check_most() { # MOST HEADER...
     most=$1
     shift

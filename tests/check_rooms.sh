@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every include of src/ against the table of rooms in src/README.md: a file names its own room, those of its row, and what
-# these may use. And no line is too long to read.
+# Checks every include of src/ against the table of rooms in src/README.md: a file includes its own room, those of its
+# row, and those that they may use. Also checks the length of lines.
 . tests/counts.sh
 set -f
 
 rows=$(sed -n 's/^| `\([a-z/]*\)` |[^|]*| \(.*\) |$/\1 \2/p' src/README.md | tr -d '`' | sed 's/ -$//')
 rooms=$(echo "$rows" | cut -d ' ' -f 1)
 
-# "ROOM all that it may use", a line each.
+# Lines of "ROOM all that it may use".
 reaches=$(echo "$rows" | awk '
     { room[NR] = $1; for (i = 2; i <= NF; i++) uses[$1, $i] }
     END { # Warshall: the ways through each room in turn
@@ -25,7 +25,7 @@ reach() { # ROOM
     echo "$reaches" | sed -n "s,^$1 ,,p"
 }
 
-# Includes that a room may not use, a line each.
+# Lists forbidden includes, one per line.
 strays() { # ROOM FILE...
     allowed=" $1 $(reach "$1") "
     shift
@@ -47,7 +47,7 @@ check "no room comes back to itself${cycles:+: $cycles}" [ -z "$cycles" ]
 found=$(grep -rl '^#include [<"]read/' src/write)
 check "a writer names nothing of read${found:+: $found}" [ -z "$found" ]
 
-# Lines of more than 120 characters, a line each, but for tables that clang-format is kept off; comments it leaves alone.
+# Lists lines of more than 120 characters, except in tables that clang-format skips.
 too_long() { # FILE...
     LC_ALL=C awk '
         FNR == 1 || /clang-format on/ { off = 0 }
@@ -59,7 +59,7 @@ too_long() { # FILE...
 found=$(set +f; too_long src/*.[ch] src/*/*.[ch] src/*/*/*.[ch])
 check "no line is beyond 120 columns${found:+: $found}" [ -z "$found" ]
 
-# The test itself: an include that goes up is seen, and a line that is too long.
+# Tests itself: it must find a forbidden include and a long line.
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 printf '#include "write/csv.h"\n#include "base/text.h"\n' >"$scratch/up.c"

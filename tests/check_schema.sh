@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# attn help schema holds for every kind of JSON that attn writes, and for PyTorch's goldens in that form; it refuses broken
-# samples. PYTHON names an interpreter that has jsonschema (python3); without it this is skipped.
+# The schema of attn help schema accepts every kind of JSON that attn writes, and PyTorch's goldens in that form; it
+# rejects broken samples. PYTHON names an interpreter that has jsonschema (python3); without it this is skipped.
 . tests/counts.sh
 python=${PYTHON:-python3}
 scratch=$(mktemp -d) || exit 1

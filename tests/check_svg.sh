@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# SVGs of data/ and of hostile tokens: valid XML, without anything from outside, rendered, the same bytes each time.
+# SVGs of data/ and of hostile tokens are valid XML without external resources, render, and have the same bytes each
+# time.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
@@ -19,7 +20,7 @@ awk 'BEGIN { srand(2); printf "{\"inputs\": ["
 [ -n "${ATTN_WHOLE-}" ] || echo 'rsvg-convert draws one picture in four: ATTN_WHOLE=1, as in .ci/run, has it draw all'
 pictures=0
 
-# Its checks, for each way to draw.
+# The checks of an SVG, for each way to draw.
 picture() { # NAME ARGUMENTS...
     svg=$scratch/$1.svg
     shift
@@ -58,7 +59,7 @@ picture hostile self "$scratch/hostile.json"
 picture hostile-weights causal "$scratch/hostile.json" --stages scores,weights
 picture long causal "$scratch/long.json"
 
-# What may stand in words has all that XML takes for markup: formulas with < and >, what a user names.
+# Texts with markup characters of XML: formulas with < and >, the user's names.
 cat >"$scratch/rules.json" <<'END'
 {"query": [[[[1, 2], [0, 1]]], [[[2, 1], [1, 1]]]], "key": [[[[1, 0], [0, 1], [1, 1]]], [[[1, 1], [0, 2], [1, -1]]]],
  "value": [[[[1], [2], [3]]], [[[5], [6], [7]]]], "kv_lengths": [3, 2], "attn_mask": [[0.5, null, 0.25]],
@@ -73,7 +74,7 @@ picture rules-masked sdpa "$scratch/rules.json" --window 0,2 --stages masked,wei
 picture named causal data/inputs.json -w "$scratch/<W> & \"W'.json"
 picture queries self "$scratch/hostile.json" -q '<script>alert(1)</script>,]]>,&amp;&#0;' --stages weights
 
-# What the manual says of other formats.
+# The manual's commands for other formats.
 cp data/inputs.json "$scratch/inputs.json"
 "$attn" causal data/inputs.json -o "$scratch/causal.svg"
 sed -n '/^rsvg-convert \|^attn.* rsvg-convert /p' man/attn.1 >"$scratch/lines"

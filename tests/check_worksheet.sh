@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# attn worksheet with each option and each other option, in each format in turn: a sheet, or an error that says why; never
-# half a sheet. With ATTN_WHOLE all pairs, else a sample.
+# attn worksheet with pairs of options, in each format in turn: a complete sheet, or an error with a reason. With
+# ATTN_WHOLE all pairs, else a sample.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
@@ -10,7 +10,7 @@ step=29
 [ -z "$ATTN_QUICK" ] || step=89
 [ -z "$ATTN_WHOLE" ] || step=1
 
-# A line each, for every mechanism that takes it.
+# One option per line, for every mechanism that takes it.
 cat >"$scratch/options" <<'END'
 --random 4x3
 --random 2x3x2
@@ -75,7 +75,7 @@ END
 count=$(wc -l <"$scratch/options")
 option() { sed -n "$1p" "$scratch/options"; }
 
-# A whole sheet has its end, and its answers are those of a format.
+# A complete sheet has its end, and its answers have the format.
 is_whole() { # FORMAT FILE
     case $1 in
     latex) grep -q '^\\begin{document}$' "$2" && tail -n 1 "$2" | grep -q '^\\end{document}$' ;;

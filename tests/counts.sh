@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# For the scripts beside it: a count of what held, and the line that closes a script.
+# For the other scripts: counts checks, and prints the last line of a script.
 #
 #   check NAME COMMAND...   the command must succeed
 #   skip NAME WHY
 #   finish                  prints "N passed, N failed", exits
-#   gone PROCESS            it has ended, whether or not its parent has taken note
+#   gone PROCESS            it has ended, even as a zombie
 #   comes_true COMMAND...   waits until the command succeeds; false after ten minutes at least, which end a hang
 #   during PROCESS COMMAND...   the same, but false too once the process has ended
 passed=0 failed=0 skipped=0

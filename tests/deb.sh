@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A package of Debian, which lintian finds no error in, is installed into a folder, runs from there and is removed; the
-# machine's own packages stay as they are.
+# Checks a Debian package with lintian, installs it into a folder, runs it there and removes it; the machine's packages
+# do not change.
 . tests/counts.sh
 package=${1:?usage: tests/deb.sh PACKAGE}
 scratch=$(mktemp -d) || exit 1
@@ -19,7 +19,7 @@ else
     skip "lintian" "it is not installed"
 fi
 
-# Dependencies are the machine's, which this folder's list of packages does not know.
+# The dependencies are the machine's, which this folder's list of packages lacks.
 in_root() {
     dpkg --root="$root" --force-not-root --force-depends --force-script-chrootless --log="$scratch/log" "$@" \
         >"$scratch/dpkg" 2>&1 || { cat "$scratch/dpkg"; return 1; }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A release is whole: unpacked where there is no git, its checksum holds, it passes its own tests (those of DISTCHECK, or of
-# make check-quick), installs and is removed, and makes itself again, byte for byte; so does the checkout, on another day,
-# under another umask.
+# A release is complete: unpacked without git, its checksum is right, it passes its tests (DISTCHECK, or make
+# check-quick), can be installed and removed, and builds itself again, byte for byte; so does the checkout, on another
+# day, under another umask.
 . tests/counts.sh
 archive=${1:?usage: tests/distcheck.sh ARCHIVE}
 name=$(basename "$archive" .tar.gz)
@@ -21,7 +21,7 @@ fi
 again() { (umask 077 && TZ=Asia/Tokyo LC_ALL=C quietly make BUILD="$scratch/build" dist) && cmp "$archive" "$scratch/build/$name.tar.gz"; }
 check "made again, the same bytes" again
 
-# git that answers nothing, as if it were not there.
+# A git that fails, as if it were not installed.
 mkdir "$scratch/bin"
 printf '#!/bin/sh\necho "git was called: $*" >&2\nexit 127\n' >"$scratch/bin/git"
 chmod +x "$scratch/bin/git"

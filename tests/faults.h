@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults on order: the linker puts these wrappers between the program and the system (-Wl,--wrap=NAME for each of
- * FAULT_NAMES in the Makefile), so the product has no hook. A plan says which call fails, from which time on, and how. */
+/* Planned faults: the linker puts these wrappers between the program and the system (-Wl,--wrap=NAME for each of
+ * FAULT_NAMES in the Makefile), so the program needs no hook. A plan names the call that fails, from which time on, and
+ * how. */
 #ifndef ATTN_FAULTS_H
 #define ATTN_FAULTS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* What is counted together. */
+/* Calls counted together. */
 enum fault_call {
     CALL_ALLOCATE, /* malloc, calloc, realloc */
     CALL_OPEN,
@@ -19,8 +20,8 @@ enum fault_call {
     CALL_WRITE,
     CALL_PART,   /* pwrite */
     CALL_SKIP,   /* lseek beyond what pwrite wrote */
-    CALL_CLOSE,  /* of what was read */
-    CALL_FINISH, /* close of what was written */
+    CALL_CLOSE,  /* close of a file that was read */
+    CALL_FINISH, /* close of a file that was written */
     CALL_ACCESS,
     CALL_READLINK,
     CALL_MKSTEMP,
@@ -43,14 +44,14 @@ extern const char *const FAULT_CALLS[CALL_COUNT];
 enum fault_kind {
     FAULT_NONE,
     FAULT_FAIL,    /* the call fails with errno `code` */
-    FAULT_SHORT,   /* read and write: one byte of what was asked for */
+    FAULT_SHORT,   /* read and write: only one byte */
     FAULT_NOTHING, /* read and write: 0 */
     FAULT_BEFORE,  /* the signal `code` comes before the call */
-    FAULT_AFTER,   /* and after it */
+    FAULT_AFTER,   /* the signal `code` comes after the call */
     FAULT_CUT      /* before the call, the file `path` becomes empty */
 };
 
-/* Lies in memory that parent and child share. */
+/* In memory that parent and child share. */
 struct faults {
     atomic_bool armed; /* calls count, and the plan holds */
     enum fault_call call;
@@ -58,12 +59,12 @@ struct faults {
     long at; /* the first is 1 */
     bool onwards;
     bool unmapped; /* every mmap fails */
-    bool named;    /* no file is without a name */
+    bool named;    /* no file may be without a name */
     int code;
     const char *path;
     atomic_long counts[CALL_COUNT + 1]; /* the last one is CALL_SYSTEM's */
     atomic_long injected;
-    atomic_long blocks, maps, files; /* that are there and not given back */
+    atomic_long blocks, maps, files; /* held and not yet released */
 };
 
 extern struct faults *faults;

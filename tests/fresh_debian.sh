@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The README's command lines, Start and Test, as they stand, on a Debian bookworm that has nothing but sudo; and the
-# package of `make deb`, installed with what it depends on, run and removed there.
+# Runs the README's command lines, Start and Test, on a Debian bookworm that has only sudo; and installs the package of
+# `make deb` with its dependencies, runs it and removes it there.
 #
 #   sh tests/fresh_debian.sh     as root, where mmdebstrap is installed
 #
-# The mirror is that of this machine's apt.
+# Uses the mirror of this machine's apt.
 . tests/counts.sh
 [ "$(id -u)" -eq 0 ] || { echo "tests/fresh_debian.sh: a chroot needs root" >&2; exit 2; }
 command -v mmdebstrap >/dev/null || { echo "tests/fresh_debian.sh: mmdebstrap is missing" >&2; exit 2; }
@@ -19,7 +19,7 @@ trap clean EXIT
 trap 'exit 1' HUP INT TERM
 chmod 755 "$scratch"
 
-# Where apt here has bookworm from.
+# The mirror of bookworm in this machine's apt.
 sources() {
     apt-get indextargets --format '$(SITE) $(RELEASE) $(COMPONENT) $(ORIGIN)' 'Created-By: Packages' |
         awk '$2 ~ /^bookworm/ && $3 == "main" && $4 == "Debian" { print "deb", $1, $2, $3 }' | sort -u
@@ -29,11 +29,11 @@ grep -q . "$scratch/sources" || { echo "tests/fresh_debian.sh: apt here has no s
 mmdebstrap --quiet --variant=minbase --include=sudo bookworm "$root" <"$scratch/sources" >"$scratch/log" 2>&1 ||
     { tail -n 20 "$scratch/log"; exit 1; }
 cp /etc/resolv.conf "$root/etc/resolv.conf"
-# A machine behind a proxy tells apt so; what it tells dpkg of this machine stays here.
+# Copies apt's settings, such as a proxy, but not those for this machine's dpkg.
 apt-config dump | grep -E '^Acquire::(http|https|ftp)::Proxy' >"$root/etc/apt/apt.conf.d/90proxy"
 mount -t proc proc "$root/proc"
 
-# A user who may sudo, in a checkout of what is committed here.
+# A user with sudo, in a checkout of the last commit.
 chroot "$root" useradd --create-home reader
 echo 'reader ALL=(ALL) NOPASSWD: ALL' >"$root/etc/sudoers.d/reader"
 mkdir "$root/home/reader/attn"

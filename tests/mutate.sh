@@ -1,21 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Applies each small mistake of tests/mutants.txt to a copy of the sources, builds, and runs the tests that are to catch
-# it, then the whole suite, up to the first failure. Prints what survived and the share that was caught.
+# Applies each small mistake of tests/mutants.txt to a copy of the sources, builds, and runs the tests that should catch
+# it, then the full suite, up to the first failure. Prints the survivors and the share of caught mutants.
 #
-#   sh tests/mutate.sh [FILE...]     those of the files named (`attention`), or all
-#   sh tests/mutate.sh --check       only whether each still applies
+#   sh tests/mutate.sh [FILE...]     those of the named files (`attention`), or all
+#   sh tests/mutate.sh --check       only checks that each still applies
 #
-# WORKERS copies run at a time (the processors there are). Exits 1 where one survived that the file does not explain, or
-# one was caught that the file says cannot be; 2 where one no longer applies or does not compile, or has no verdict. A
-# test that comes to no end, as a mistake in a loop may make it, has caught it, too: those are counted apart.
+# WORKERS copies run at a time (one per processor). Exits 1 if one survived without an explanation in the file, or was
+# caught although the file says it cannot be; 2 if one no longer applies, does not compile, or has no verdict. A test
+# that does not end, as after a mistake in a loop, has caught it too: these are counted separately.
 list=tests/mutants.txt
 workers=${WORKERS:-$(nproc)}
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 2' HUP INT TERM
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES BUILD
-# Small grids where a test has them, and time on a busy machine: what is late is not wrong.
+# Small grids if a test has them, and enough time on a busy machine.
 ATTN_QUICK=1 ATTN_SLOW=1 ATTN_LIMIT=60 FAULTS_STRIDE=50
 export ATTN_QUICK ATTN_SLOW ATTN_LIMIT FAULTS_STRIDE
 
@@ -35,7 +35,7 @@ awk -v folder="$scratch/mutants" '
     }
     END { if (!failed && part < 3) fail("the last mutant is not complete"); exit failed }' "$list" || exit 2
 
-# Replaces the text, which must stand in the file exactly once.
+# Replaces the text, which must be in the file exactly once.
 apply() { # MUTANT FILE
     awk -v before_file="$1/before" -v after_file="$1/after" '
         BEGIN { getline before < before_file; getline after < after_file }
@@ -72,19 +72,19 @@ if [ "${1-}" = --check ]; then
     exit 0
 fi
 
-# Those of the files named.
+# The mutants of the named files.
 for mutant in "$scratch"/mutants/*; do
     case " $* " in "  " | *" $(cat "$mutant/file") "*) ;; *) rm -r "$mutant" ;; esac
 done
 selected=$(ls "$scratch/mutants" | wc -l)
 [ "$selected" -gt 0 ] || { echo "tests/mutate.sh: $list has no mutant of $*" >&2; exit 2; }
 
-# All of them, what takes long last.
+# All tests, the longest last.
 suite="$(cd tests && ls test_*.c | sed 's/\.c$//; /test_faults/d') cli hostile documentation $(cd tests && ls check_*.sh) test_faults"
 
-# One test in the folder of a worker; its failure is what is hoped for.
+# Runs one test in the folder of a worker; its failure is the aim.
 try() { # TEST
-    # A mistake may ask for all memory there is; a browser does so without.
+    # A mistake may allocate all memory; a browser does so anyway.
     [ "$1" = check_page.sh ] || ulimit -v 8000000
     case $1 in
     cli) make -s CFLAGS=-O1 build/attn build/run_examples && ATTN_BIN=build build/run_examples tests/cli/*.test ;;
@@ -119,7 +119,7 @@ judge() { # MUTANT FOLDER
     echo survived
 }
 
-# Everything as it was: sources and objects; programs are linked again.
+# Restores sources and objects; programs are linked again.
 restore() { # FOLDER
     cp -a "$scratch/pristine/." "$1"
     find "$1/build" -type f ! -name '*.[od]' -delete

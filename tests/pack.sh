@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A family of cases is a folder that git does not track, but for its README.md and cases.txt: FAMILY.tar holds it, and make
-# unpacks it for the tests. The same files make the same archive, byte for byte.
+# git tracks a family of cases as FAMILY.tar, and of its folder only README.md and cases.txt; make unpacks it for the
+# tests. The same files make the same archive, byte for byte.
 #
-#   sh tests/pack.sh FAMILY...            makes the archives of what the folders hold: after a case was made or changed
-#   sh tests/pack.sh --unpack FAMILY...   makes the folders hold what the archives hold
-#   sh tests/pack.sh --clean FAMILY...    removes what the archives hold
+#   sh tests/pack.sh FAMILY...            makes the archives from the folders, after you add or change a case
+#   sh tests/pack.sh --unpack FAMILY...   unpacks the archives into the folders
+#   sh tests/pack.sh --clean FAMILY...    removes the unpacked files
 #
 # as in: sh tests/pack.sh tests/layers
 set -e
@@ -13,7 +13,7 @@ how=pack
 case ${1-} in --*) how=${1#--} && shift ;; esac
 [ $# -gt 0 ] || { echo "usage: sh tests/pack.sh [--unpack | --clean] FAMILY..." >&2; exit 2; }
 
-# What is in the archive, by its path in the folder.
+# Lists the archive's files, by their path in the folder.
 packed() (
     cd "$1"
     find . -type f ! -path ./README.md ! -path ./cases.txt ! -path ./.unpacked -printf '%P\n' | LC_ALL=C sort

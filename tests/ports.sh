@@ -1,20 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The suite on other compilers and machines, and what this machine computes against what they compute.
+# Runs the suite with other compilers and machines, and compares their numbers with this machine's.
 #
 #   sh tests/ports.sh PORT...
 #
 #   gcc, clang  this machine's compilers
 #   aarch64     cross-compiled, emulated: NEON
 #   s390x       the same: the other byte order
-#   i386        the same, not emulated where the processor can: 32 bits
+#   i386        the same, emulated only if the processor cannot: 32 bits
 #
 # PORT_TESTS names the tests, as tests/run.sh takes them (all).
 #
-# A port of another machine stands in build/ports/PORT: cJSON of that machine as Debian packages it, which apt fetches by
-# this machine's own sources into a state of its own (no architecture is added to the machine), the programs, and in
-# run/ a script for each of them that starts the emulator: for the tests a build folder like any other. What cannot run
-# here is an error.
+# The port of another machine is in build/ports/PORT: Debian's cJSON for that machine, which apt downloads from this
+# machine's sources into a separate state (without adding an architecture), the programs, and in run/ a script for each
+# that starts the emulator: for the tests a normal build folder. A port that cannot run here is an error.
 . tests/counts.sh
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES BUILD
 root=$PWD
@@ -23,7 +22,7 @@ need() { # COMMAND PACKAGE
     command -v "$1" >/dev/null || { echo "tests/ports.sh: $1 is missing: install $2" >&2; exit 1; }
 }
 
-# What a port is called by the compiler, Debian, the emulator and its loader.
+# The names of a port for the compiler, Debian, the emulator and its loader.
 describe() {
     debian=$1 triple=$1-linux-gnu order=little
     case $1 in
@@ -67,8 +66,8 @@ compile() {
         >"$folder/make.log" 2>&1 || { cat "$folder/make.log"; return 1; }
 }
 
-# What starts a program of the port: an emulator; nothing for i386 where the processor can. Of other machines that a
-# program runs says nothing: the kernel may know an emulator (binfmt_misc).
+# The command that starts the port's programs: an emulator; none for i386 if the processor can. For other machines a
+# running program proves nothing: the kernel may know an emulator (binfmt_misc).
 find_emulator() {
     emulator=''
     [ "$1" = i386 ] && "$folder/attn" --version >/dev/null 2>&1 && return
@@ -76,7 +75,7 @@ find_emulator() {
     emulator="$(command -v "qemu-$1") -0 \"\$0\""
 }
 
-# The C library reads C.UTF-8 from this machine's files, which are of this machine's byte order.
+# The C library reads C.UTF-8 from this machine's files, which have its byte order.
 make_locale() {
     locale=''
     [ $order = little ] && return
@@ -86,7 +85,7 @@ make_locale() {
     [ -d "$locale/C.utf8" ] || localedef --no-archive --$order-endian -i C -f UTF-8 "$locale/C.utf8"
 }
 
-# $folder/run: what the tests take for the build folder.
+# $folder/run: the build folder for the tests.
 make_scripts() {
     rm -rf "$folder/run"
     mkdir "$folder/run"
@@ -99,7 +98,7 @@ make_scripts() {
     ln -s "$root/build/run_examples" "$folder/run/run_examples"
 }
 
-# The same command on this machine and on the port.
+# Runs a command on this machine and on the port.
 both() { # SUFFIX ARGUMENTS...
     suffix=$1
     shift
@@ -108,7 +107,7 @@ both() { # SUFFIX ARGUMENTS...
 same() { both "$@" && cmp "$scratch/here.$1" "$scratch/there.$1"; }
 close() { both "$@" && build/attn diff "$scratch/here.$1" "$scratch/there.$1" --atol 1e-6 --rtol 1e-5 -o "$scratch/difference"; }
 
-# Parameters bit for bit, what the book prints as it prints it, every stage within the tolerance of the golden cases;
+# Parameters must agree bit for bit, the book's outputs as text, every stage within the tolerance of the golden cases;
 # each machine reads the other's files.
 compare() {
     for seed in 123 789 18446744073709551615; do

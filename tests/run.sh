@@ -1,17 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs the tests of a build folder side by side: the test programs, the examples of the documentation and of the command
-# line, and the scripts. Shows what each says, in the order in which they start, and closes with one line that counts them
-# all. Exits 1 where a test failed, left a temporary file or did not come to its end.
+# Runs the tests of a build folder in parallel: the test programs, the examples of the documentation and of the command
+# line, and the scripts. Shows their output, in the order in which they start, and a last line with all counts. Exits 1
+# if a test failed, left a temporary file or did not finish.
 #
-#   sh tests/run.sh BUILD [TEST...]     these alone: test_fused, check_page.sh, cli, hostile, documentation; whole, the
-#                                       files of cli that leave out an example without ATTN_WHOLE; or all of a kind:
+#   sh tests/run.sh BUILD [TEST...]     only these: test_fused, check_page.sh, cli, hostile, documentation; whole, the
+#                                       files of cli that skip an example without ATTN_WHOLE; or all of a kind:
 #                                       programs, examples, scripts
 #
-# JOBS of them run at a time (as many as there are processors); WITHOUT names those that are left out. A test that runs for
-# two hours, or for LIMIT seconds, hangs, and fails. TIMES names a file that gets a line for each test: the time in user
-# code and in the kernel, and how long it took. Some take a sample, and say so (ATTN_QUICK, FAULTS_STRIDE); with
-# ATTN_WHOLE they take all.
+# JOBS of them run at a time (one per processor); WITHOUT names tests to skip. A test that runs for two hours, or for
+# LIMIT seconds, hangs, and fails. TIMES names a file that gets a line for each test: its user, system and elapsed time.
+# Some run a sample, and say so (ATTN_QUICK, FAULTS_STRIDE); with ATTN_WHOLE they run all.
 build=${1:?usage: tests/run.sh BUILD [TEST...]}
 shift
 jobs=${JOBS:-$(nproc)}
@@ -22,7 +21,7 @@ if [ -z "${ATTN_WHOLE-}" ]; then
     export ATTN_QUICK=1 FAULTS_STRIDE="${FAULTS_STRIDE-20}"
 fi
 
-# What takes long starts first, so that nothing is waited for at the end.
+# The longest tests start first, so that no processor waits at the end.
 longest='cli check_page.sh test_pairs test_why test_fused documentation hostile check_mistakes.sh test_faults check_long.sh run_examples_selfcheck run_selfcheck test_limits
     test_decimal test_explain test_fuzz check_environment.sh check_limits.sh check_pipe.sh check_svg.sh test_cases test_session test_fused_backward'
 
@@ -49,7 +48,7 @@ for name in $longest $named; do
     case " $tests ${WITHOUT-} " in *" $name "*) ;; *) tests="$tests $name" ;; esac
 done
 
-# A sample needs little room: files that come and go cost least in memory, where there is enough and programs run.
+# A sample needs little room: temporary files are fastest in memory, if there is enough and programs may run there.
 if [ -n "${ATTN_QUICK-}" ] && [ -z "${TMPDIR-}" ] && [ -w /dev/shm ] &&
     [ "$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $4 }')" -gt 2000000 ] 2>/dev/null; then
     TMPDIR=/dev/shm
@@ -64,10 +63,10 @@ fi
 rm -f "$scratch/runs"
 trap 'rm -rf "$scratch"' EXIT
 trap 'kill $supervisor 2>/dev/null; wait; exit 1' HUP INT TERM
-# Also for a test that becomes another user.
+# Also for a test that changes its user.
 chmod 711 "$scratch"
 
-# Takes the place of the shell. What a test starts is in the process group of timeout, which ends all of it.
+# Replaces the shell. A test's processes are in the process group of timeout, which ends them all.
 start() { # TEST
     TMPDIR=$scratch/$1/temporary
     export TMPDIR
@@ -94,7 +93,7 @@ timed() { # TEST
     exit $ended
 }
 
-# One test after another that nobody has taken; says which has ended.
+# Runs one free test after another; reports which has ended.
 work() {
     trap 'kill $! 2>/dev/null; wait; exit 1' TERM
     for name in $tests; do
@@ -122,10 +121,10 @@ supervise() {
     wait
 }
 
-# What failed is told again before the last line, for whoever sees only the end.
+# Repeats failures before the last line, for readers of the end.
 tell() { echo "$*" | tee -a "$scratch/failures"; }
 
-# Shows what a test says but for its counts, and adds those up.
+# Shows a test's output without its counts, and adds these up.
 passed=0 failed=0 skipped=0
 show() { # TEST
     name=$1 log=$scratch/$1/log

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Checks the checker: run_examples must pass what holds, fail what does not, and mend it when asked.
-# A stand-in takes the place of attn, so that nothing here depends on the program under test.
+# Checks the checker: run_examples must pass right examples, fail wrong ones, and correct them when asked.
+# A stand-in replaces attn, so that nothing depends on the program under test.
 #
 #     run_examples_selfcheck.sh RUN_EXAMPLES
 
@@ -60,7 +60,7 @@ breaks() # NAME FILE TEXT-OF-THE-REPORT
     count "$1" "$problem"
 }
 
-# After an update the file holds, and is byte for byte the wanted one.
+# After an update the file passes, and is byte for byte the wanted one.
 mends() # NAME FILE WANTED
 {
     "$runner" --update "$2" > log 2>&1
@@ -89,7 +89,7 @@ resists() # NAME FILE TEXT-OF-THE-REPORT
     count "$1" "$problem"
 }
 
-# ---- .test: what holds
+# ---- .test: examples that pass
 
 cat > plain.test <<'END'
 # A comment that stands alone.
@@ -210,7 +210,7 @@ ATTN_WHOLE='' holds "what takes long, in check-whole" whole.test "1 passed, 0 fa
 unset ATTN_WHOLE
 holds "and not elsewhere" whole.test "0 passed, 0 failed, 1 skipped"
 
-# ---- .test: what does not hold
+# ---- .test: examples that fail
 
 printf '$ attn a\n| attn b\n' > out.test
 breaks "a wrong byte in standard output" out.test "standard output differs first in its line 1, at byte 6"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Checks the checker: tests/run.sh counts what holds and what does not, in one order, and leaves nothing, signals included.
+# Checks the checker: tests/run.sh counts passes and failures, in one order, and leaves nothing behind, also after
+# signals.
 . tests/counts.sh
 unset WITHOUT
 scratch=$(mktemp -d) || exit 1
@@ -10,7 +11,7 @@ program() { # NAME, its commands on standard input
     { echo '#!/bin/sh' && cat; } >"$scratch/build/$1"
     chmod +x "$scratch/build/$1"
 }
-# suite STATUS TEST...: what it prints is in the file log.
+# suite STATUS TEST...: its output is in the file log.
 suite() {
     expected=$1
     shift
