@@ -63,7 +63,7 @@ static enum status unpack_shape(const struct build *build, struct operand *opera
     const struct tensor *tensor = operand->tensor;
     const size_t width = tensor->shape[tensor->rank - 1];
     if (width % heads != 0)
-        return error_usage(build->error, "%s: %s is %s, whose %zu columns are not divisible by %zu heads",
+        return error_usage(build->error, "%s: %s is %s, whose %zu columns are not a multiple of %zu heads",
                            build->inputs->source, operand->name, SHAPE_TEXT(tensor), width, heads);
     operand->packed = true;
     operand->shape[0] = tensor->rank == 3 ? tensor->shape[0] : 1;
@@ -184,11 +184,10 @@ static enum status check_shapes(const struct build *build, const struct operand 
     if (value->shape[2] != key->shape[2])
         return misfit(build, key, value, "as many tokens");
     if (key->shape[1] == 0 || query->shape[1] % key->shape[1] != 0)
-        return error_usage(
-            build->error,
-            "%s: query has %zu head%s, key and value have %zu; expected a multiple of that: each head of key "
-            "serves equally many of query",
-            build->inputs->source, query->shape[1], query->shape[1] == 1 ? "" : "s", key->shape[1]);
+        return error_usage(build->error,
+                           "%s: query has %zu head%s, key and value have %zu; expected a multiple of that: each key "
+                           "head serves the same number of query heads",
+                           build->inputs->source, query->shape[1], query->shape[1] == 1 ? "" : "s", key->shape[1]);
     return STATUS_OK;
 }
 
