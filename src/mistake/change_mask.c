@@ -325,7 +325,7 @@ static const char *fill_empty(struct recipe *recipe, enum empty_row empty_row)
     if (!recipe->problem.masks)
         return "there is no mask";
     if (recipe->problem.mask.empty_row == empty_row)
-        return "--empty-row asks for it";
+        return "--empty-row already does this";
     recipe->problem.mask.empty_row = empty_row;
     return NULL;
 }

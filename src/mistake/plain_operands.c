@@ -83,7 +83,7 @@ static const double *project(const struct plain *plain, enum projection_id id)
     const struct problem *problem = plain->problem;
     struct plain_columns *columns = plain->columns;
     const bool shared =
-        columns != NULL && (plain->recipe->projects_anew & 1U << id) == 0 && plain->own[STAGE_NORMED] == NULL;
+        columns != NULL && (plain->recipe->changed_projections & 1U << id) == 0 && plain->own[STAGE_NORMED] == NULL;
     if (shared && columns->made[id] != NULL)
         return columns->made[id];
     const size_t count =
@@ -211,7 +211,7 @@ static bool is_shared(const struct plain *plain, enum projection_id id)
 {
     const struct recipe *recipe = plain->recipe;
     const bool cut = recipe->split == RECIPE_SPLIT_HEADS || recipe->split == RECIPE_SPLIT_NONE;
-    return plain->columns != NULL && cut && ((recipe->projects_anew | recipe->steps_anew) & 1U << id) == 0 &&
+    return plain->columns != NULL && cut && ((recipe->changed_projections | recipe->changed_steps) & 1U << id) == 0 &&
            plain->own[projection_stage(id)] == NULL;
 }
 
