@@ -205,12 +205,12 @@ static enum layout layout_of(const struct tensor *theirs, const struct case_made
 {
     const struct tensor *truth = &result->truth;
     const struct case_sizes *sizes = &made->sizes;
-    const size_t turned[] = {truth->shape[1], truth->shape[0], truth->shape[2]};
+    const size_t transposed[] = {truth->shape[1], truth->shape[0], truth->shape[2]};
     const size_t apart[] = {sizes->queries, sizes->heads, sizes->d_value}; /* the same numbers in the same order */
     if (is_shaped(theirs, truth->rank, truth->shape) ||
         (case_is_packed(made->row) && !made->row->gradients && is_shaped(theirs, 3, apart)))
         return LAYOUT_EXPECTED;
-    return has_heads_last(result) && is_shaped(theirs, 3, turned) ? LAYOUT_HEADS_FIRST : LAYOUT_OTHER;
+    return has_heads_last(result) && is_shaped(theirs, 3, transposed) ? LAYOUT_HEADS_FIRST : LAYOUT_OTHER;
 }
 
 /* The index in theirs of number i of what is expected. */

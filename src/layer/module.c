@@ -429,7 +429,7 @@ enum packing module_packing(const struct layer_module *module)
     return module->naming->packing;
 }
 
-bool module_is_turned(const struct layer_module *module)
+bool module_stores_transposed(const struct layer_module *module)
 {
     return module->naming->conv1d;
 }

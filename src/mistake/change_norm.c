@@ -131,12 +131,12 @@ static const char *change_both(struct recipe *recipe, enum norm_change kind)
 CHANGE_BY(QK_NORM_MISSING)
 {
     const struct problem *problem = &recipe->problem;
-    const bool turned = problem->rotation.rope.kind != ROPE_NONE;
+    const bool rotated = problem->rotation.rope.kind != ROPE_NONE;
     const char *reason = change_both(recipe, LEAVE_OUT);
     if (is_made(&problem->parameters.norms[NORM_QUERY]))
-        tell_left_out(recipe, turned || problem->scaling.on_query ? STAGE_NORMED_QUERY : STAGE_QUERY);
+        tell_left_out(recipe, rotated || problem->scaling.on_query ? STAGE_NORMED_QUERY : STAGE_QUERY);
     if (is_made(&problem->parameters.norms[NORM_KEY]))
-        tell_left_out(recipe, turned ? STAGE_NORMED_KEY : STAGE_KEY);
+        tell_left_out(recipe, rotated ? STAGE_NORMED_KEY : STAGE_KEY);
     return reason;
 }
 

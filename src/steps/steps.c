@@ -10,7 +10,7 @@
 /* --- what cannot be done in steps --------------------------------------------------------------------------------- */
 
 /* A step adds the keys of its tokens: query i of an item is at key offset + i, which must exist. */
-static enum status check_places(const struct problem *problem, struct error *error)
+static enum status check_keys(const struct problem *problem, struct error *error)
 {
     const char *const hint = problem->mask.lengths != NULL ? "kv_lengths that count the new tokens too"
                                                            : "a key for each query, as with past_key";
@@ -35,7 +35,7 @@ static enum status check_sizes(const struct options *options, const struct probl
     if (options->prefill > problem->size.queries)
         return error_usage(error, "--prefill %llu: there are only %zu tokens; expected that many or fewer",
                            (unsigned long long)options->prefill, problem->size.queries);
-    return check_places(problem, error);
+    return check_keys(problem, error);
 }
 
 enum status steps_check(const struct options *options, const struct problem *problem, struct error *error)
@@ -69,13 +69,13 @@ enum status steps_check(const struct options *options, const struct problem *pro
     return check_sizes(options, problem, error);
 }
 
-/* --- what is seen and kept ---------------------------------------------------------------------------------------- */
+/* --- what is allowed and kept ------------------------------------------------------------------------------------- */
 
-struct span steps_seen(const struct problem *problem, size_t item, size_t first, size_t end)
+struct span steps_allowed(const struct problem *problem, size_t item, size_t first, size_t end)
 {
-    struct span seen = mask_span(&problem->mask, item, first);
-    seen.end = mask_span(&problem->mask, item, end - 1).end;
-    return seen;
+    struct span allowed = mask_span(&problem->mask, item, first);
+    allowed.end = mask_span(&problem->mask, item, end - 1).end;
+    return allowed;
 }
 
 size_t steps_needed(const struct problem *problem, size_t item, size_t query)
@@ -95,10 +95,10 @@ static void count_step(const struct problem *problem, struct step *step)
     const size_t numbers = problem->size.kv_heads * (problem->size.d_head + problem->size.d_value);
     for (size_t item = 0; item < problem->size.items; item++) {
         const size_t offset = (size_t)mask_offset(&problem->mask, item, 0), start = offset + step->first;
-        const struct span seen = steps_seen(problem, item, step->first, step->end);
-        const size_t cached = seen.first < start ? memory_smaller(seen.end, start) - seen.first : 0;
+        const struct span allowed = steps_allowed(problem, item, step->first, step->end);
+        const size_t cached = allowed.first < start ? memory_smaller(allowed.end, start) - allowed.first : 0;
         step->cached = memory_larger(step->cached, cached);
-        step->made = memory_larger(step->made, seen.end - seen.first - cached);
+        step->made = memory_larger(step->made, allowed.end - allowed.first - cached);
         step->read += cached * numbers;
         step->kept += (offset + step->end - steps_needed(problem, item, step->end)) * numbers;
     }
