@@ -13,13 +13,13 @@ static enum status unknown_token(const struct build *build, const char *place, c
     if (suggest_knows("all everything", word))
         return error_usage(build->error, "%s: no token is '%.80s'; leave it out for all tokens", place, word);
     if (labels == NULL)
-        return error_usage(build->error, "%s '%.80s': %s; expected positions 1..%zu", place, word,
+        return error_usage(build->error, "%s '%.80s': %s; expected tokens 1..%zu", place, word,
                            build->problem->labels.keys.texts == NULL ? "the input has no tokens"
                                                                      : "the tokens are not those of the queries",
                            count);
     suggest_hint(hint, sizeof hint, "", word, labels, count);
     return error_usage(build->error, "%s: no token is '%.80s'%s", place, word,
-                       hint[0] ? hint : "; expected a token or its position");
+                       hint[0] ? hint : "; expected a token or its number");
 }
 
 /* --- tokens by name ---------------------------------------------------------------------------------------------- */
@@ -141,7 +141,7 @@ static enum status parse_positions(const struct choice *choice, const char *word
         return STATUS_OK;
     unsigned long long low = strtoull(word, NULL, 10), high = *rest == '-' ? strtoull(rest + 1, NULL, 10) : low;
     if (low < 1 || high < 1 || low > tokens || high > tokens)
-        return error_usage(build->error, "%s %.80s is out of range; expected positions 1..%zu", place, word, tokens);
+        return error_usage(build->error, "%s %.80s is out of range; expected tokens 1..%zu", place, word, tokens);
     if (low > high)
         return error_usage(build->error, "%s %.80s runs backwards; expected %llu-%llu", place, word, high, low);
     *first = (size_t)low - 1;

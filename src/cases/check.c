@@ -64,6 +64,9 @@ static enum status read_index(struct cases_report *report, struct arena *arena, 
     struct case_file made;
     char shown[TEXT_PATH_BYTES];
     const char *path = folder_path(report->folder, CASES_INDEX, arena, error);
+    if (path != NULL && access(path, F_OK) != 0 && access(report->folder, F_OK) == 0)
+        return error_usage(error, "%s: no %s in it; expected a folder that attn cases wrote",
+                           text_path(report->folder, shown), CASES_INDEX);
     if (path == NULL || folder_check_file(path, error) || load_bytes(path, arena, &index, error) ||
         read_options(&report->options, &index, path, report->folder, arena, error) ||
         case_index(&report->options, &made, arena, error))

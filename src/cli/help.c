@@ -85,6 +85,35 @@ static void list_choices(enum command command, enum option_id id, struct text *v
             text_add(values, "%s%s", values->length > 0 ? ", " : "", OPTIONS[id].choices[i]);
 }
 
+/* The command that a part of a default is for: of "4; diff: 1", diff for the second part. */
+static enum command command_of_part(const char *part)
+{
+    char name[16];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(part, ":;"), part);
+    return command_find(name);
+}
+
+/* NULL behind the last. */
+static const char *next_part(const char *part)
+{
+    const char *end = strstr(part, "; ");
+    return end != NULL ? end + strlen("; ") : NULL;
+}
+
+/* "4; diff: 1" is 1 for diff, 4 for any other command, and as it is for all. */
+static void add_default(enum command command, const char *parts, struct text *values)
+{
+    const char *own = NULL;
+    for (const char *part = parts; part != NULL && command != COMMAND_COUNT; part = next_part(part))
+        if (command_of_part(part) == command)
+            own = strchr(part, ':') + strlen(": ");
+    if (own != NULL)
+        text_add(values, "%.*s", (int)strcspn(own, ";"), own);
+    for (const char *part = parts; part != NULL && own == NULL; part = next_part(part))
+        if (command == COMMAND_COUNT || command_of_part(part) == COMMAND_COUNT)
+            text_add(values, "%s%.*s", part > parts ? "; " : "", (int)strcspn(part, ";"), part);
+}
+
 /* Range or choices, and the default: "0..2^64-1; default: 123". */
 static void describe_values(enum command command, enum option_id id, char *values, size_t size)
 {
@@ -98,8 +127,10 @@ static void describe_values(enum command command, enum option_id id, char *value
     else if (row->kind == OPTION_CHOICE)
         list_choices(command, id, &text);
     const char *fallback = row->fallback != NULL ? row->fallback : row->initial;
-    if (fallback != NULL)
-        text_add(&text, "%sdefault: %s", text.length > 0 ? "; " : "", fallback);
+    if (fallback == NULL)
+        return;
+    text_add(&text, "%sdefault: ", text.length > 0 ? "; " : "");
+    add_default(command, fallback, &text);
 }
 
 /* "-q, --query LIST" */

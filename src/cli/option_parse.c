@@ -109,6 +109,9 @@ static const struct {
     {OPTION_COUNT, "headdim dhead headsize dk dv", "the head size is the width of query"},
     {OPTION_HEATMAP, "png jpg jpeg pdf gif image picture", "attn draws SVG: type --format svg, or --out picture.svg"},
     {OPTION_COUNT, "png jpg jpeg pdf gif image picture", "for a picture type attn self FILE --format svg"},
+    {OPTION_THREADS, "j", "type --threads N"},
+    {OPTION_KERNEL, "flash flashattention flashattn",
+     "long jobs take such a kernel by themselves; type --kernel fused for any"},
     {OPTION_QUERY, "n", "type --query N for one token, --random 6x3 for six drawn ones"},
     {OPTION_EXPLAIN, "v", "type --version, or --explain for the arithmetic"},
     {OPTION_COUNT, "batchfirst", "a batch is always B x T x d_in"},
@@ -120,6 +123,8 @@ static const struct {
     {OPTION_COUNT, "enablegqa", "leave it out: key and value may have fewer heads than query"},
     {OPTION_COUNT, "kvcache usecache pastkeyvalues past",
      "type attn causal FILE --steps, or give attn sdpa \"past_key\" and \"past_value\""},
+    {OPTION_CAUSAL, "attnmask attentionmask keypaddingmask mask",
+     "type --causal for the causal mask, or give \"attn_mask\" in the input"},
     {OPTION_COUNT, "attnmask attentionmask keypaddingmask mask",
      "type attn causal FILE for the causal mask, or give \"attn_mask\" in the input"},
     {OPTION_COUNT, "embedding embeddings vocab text sentence prompt",
@@ -134,6 +139,8 @@ static void hint_of_foreign(const struct options *options, const char *name, cha
     if (meant != OPTION_COUNT && takes(options->command, meant))
         text_add(&text, "; did you mean '--%s'?", OPTIONS[meant].name);
     const enum stage found = stage_find(name, strlen(name)), stage = stage_exists(found) ? found : stage_meant(name);
+    if (options->mechanism == MECHANISM_SDPA && (stage == STAGE_KEY || stage == STAGE_VALUE))
+        text_add(&text, "; give query, key and value by name in one FILE");
     if (text.length == 0 && name[0] != '\0' && name[1] != '\0' && stage_exists(stage) &&
         takes(options->command, OPTION_STAGES))
         text_add(&text, "; for that stage type --stages %s", stage_name(stage));
@@ -214,6 +221,16 @@ static bool is_long_option(const struct options *options, const struct option *l
     return hint[0] == '\0' || options_meant(name) == (enum option_id)(found->val - FIRST_LONG);
 }
 
+/* An option that is none, where another command has the one that was meant. */
+static enum status refuse_meant(const struct options *options, const char *word, enum option_id meant,
+                                struct error *error)
+{
+    char refusal[sizeof error->message];
+    refuse(options, meant, error);
+    strcpy(refusal, error->message);
+    return error_usage(error, "unknown option '%s'; %s", word, refusal);
+}
+
 static enum status unknown_option(const struct options *options, const char *word, struct error *error)
 {
     const char *names[OPTION_COUNT];
@@ -230,7 +247,7 @@ static enum status unknown_option(const struct options *options, const char *wor
     if (hint[0] != '\0')
         return error_usage(error, "unknown option '%s'%s", name, hint);
     if (options_meant(bare) != OPTION_COUNT)
-        return refuse(options, options_meant(bare), error);
+        return refuse_meant(options, name, options_meant(bare), error);
     describe_longs(options->command, longs);
     if (is_long)
         find_long(longs, name, &count);
@@ -243,10 +260,12 @@ static enum status unknown_option(const struct options *options, const char *wor
         return error_usage(error, "%s is short for several options: type %s", name, list);
     for (int id = 0; id < OPTION_COUNT; id++)
         names[id] = takes(options->command, (enum option_id)id) ? OPTIONS[id].name : NULL;
-    const bool known = suggest_word(bare, names, OPTION_COUNT) != NULL;
-    for (int id = 0; id < OPTION_COUNT && !known; id++) /* near to no option of this command: of any */
-        names[id] = OPTIONS[id].name;
     suggest_hint(hint, sizeof hint, "--", bare, names, OPTION_COUNT);
+    for (int id = 0; id < OPTION_COUNT; id++)
+        names[id] = OPTIONS[id].name;
+    const char *nearest = hint[0] == '\0' ? suggest_word(bare, names, OPTION_COUNT) : NULL;
+    if (nearest != NULL)
+        return refuse_meant(options, name, options_find(nearest, strlen(nearest)), error);
     if (hint[0] == '\0')
         snprintf(hint, sizeof hint, "; attn %s --help lists the options", command_name(options->command));
     return error_usage(error, "unknown option '%s'%s", name, hint);
@@ -264,6 +283,13 @@ static enum status refuse_sentence(const char *word, struct error *error)
         error, "'%.80s' is not a file; attn reads numbers, a row for each token: attn example shows such a file", word);
 }
 
+/* JSON on the command line. */
+static enum status refuse_numbers(const struct options *options, const char *word, struct error *error)
+{
+    return error_usage(error, "'%.80s' is not a file; put it into one, or type echo '%.80s' | attn %s", word, word,
+                       command_name(options->command));
+}
+
 static enum status two_inputs(const struct options *options, const char *word, struct error *error)
 {
     const enum stage stage = stage_find(word, strlen(word));
@@ -276,6 +302,10 @@ static enum status two_inputs(const struct options *options, const char *word, s
         snprintf(hint, sizeof hint, ", and your table as --mine %.80s", word);
     else if (is_sentence(options->in) && is_sentence(word))
         return refuse_sentence(options->in, error);
+    else if (options->mechanism == MECHANISM_LAYER && options->weights == NULL)
+        snprintf(hint, sizeof hint, ", and the checkpoint as --weights %.80s", word);
+    else if (options->mechanism == MECHANISM_SDPA)
+        strcpy(hint, " that holds query, key and value, as numpy.savez(\"qkv.npz\", query=q, key=k, value=v) writes");
     return error_usage(error, "two inputs, '%.80s' and '%.80s'; give one%s", options->in, word, hint);
 }
 
@@ -285,10 +315,12 @@ static enum status take_option(struct options *options, enum option_id id, const
     char place[48];
     if (!takes(options->command, id))
         return refuse(options, id, error);
-    if (id == OPTION_IN && options->origin[OPTION_IN] == ORIGIN_COMMAND_LINE)
+    if (id == OPTION_IN && options->in != NULL)
         return two_inputs(options, argument, error);
     if (id == OPTION_IN && strchr(argument, ' ') != NULL && is_sentence(argument))
         return refuse_sentence(argument, error);
+    if (id == OPTION_IN && (argument[0] == '[' || argument[0] == '{') && access(argument, F_OK) != 0)
+        return refuse_numbers(options, argument, error);
     snprintf(place, sizeof place, "--%s", row->name);
     enum status status = option_store(options, id, place, argument, error);
     options->origin[row->kind == OPTION_NEGATION ? row->negated : id] = ORIGIN_COMMAND_LINE;
@@ -393,13 +425,15 @@ static enum status take_word(struct options *options, char *word, struct error *
     return take_option(options, OPTION_IN, word, error);
 }
 
-/* A long name behind one dash, which getopt would take for letters. */
+/* A long name behind one dash, which getopt would take for letters, or behind a dash of print, which a page makes of
+ * two. */
 static enum status check_dashes(const char *word, struct error *error)
 {
-    const size_t length = strcspn(word, "=");
-    if (word[0] != '-' || word[1] == '-' || length <= 2)
+    const bool printed = strncmp(word, "\xe2\x80\x93", 3) == 0 || strncmp(word, "\xe2\x80\x94", 3) == 0;
+    const size_t length = strcspn(word, "="), dash = printed ? 3 : 1;
+    if (!printed && (word[0] != '-' || word[1] == '-' || length <= 2))
         return STATUS_OK;
-    const enum option_id id = options_find(word + 1, length - 1);
+    const enum option_id id = options_find(word + dash, length - dash);
     if (id == OPTION_COUNT)
         return STATUS_OK;
     return error_usage(error, "unknown option '%.*s'; a long name has two dashes: --%s", (int)length, word,
@@ -448,10 +482,10 @@ static enum status refused(const struct options *options, int code, const char *
 }
 
 /* One thing that getopt found; `word` is where it began. */
-static enum status take(struct options *options, int code, const char *word, struct error *error)
+static enum status take(struct options *options, int code, char *word, struct error *error)
 {
     if (code == PLAIN_WORD)
-        return take_word(options, optarg, error);
+        return take_word(options, word, error);
     if (code == '?' || code == ':')
         return refused(options, code, word, error);
     if (code < FIRST_LONG)
@@ -463,12 +497,12 @@ static enum status take(struct options *options, int code, const char *word, str
 }
 
 /* "weights:2,3", or "grad_W_query.weight:1,2", so that it is told from a FILE behind an option whose argument may be
- * missing; or a stage alone, which is no cell, and told so. */
+ * missing; or a stage alone or with brackets, which is no cell, and told so. */
 static bool looks_like_cell(const char *word)
 {
     const size_t letters = strspn(word, "abcdefghijklmnopqrstuvwxyzW_.");
     const bool other = strcmp(word, "all") == 0 || strcmp(word, "config") == 0;
-    const bool stage = stage_exists(stage_find(word, letters)) && (word[letters] == '\0' || word[letters] == '[');
+    const bool stage = stage_exists(stage_find(word, letters)) && strchr("[(", word[letters]) != NULL;
     return letters > 0 && (word[letters] == ':' || stage || other);
 }
 
@@ -524,6 +558,8 @@ static enum status take_first(struct options *options, const char *word, struct 
     if (word[0] == '-' && word[1] != '\0' && !suggest_knows(command_foreign(COMMAND_VERSION), word))
         return error_usage(
             error, "the command comes first: type attn COMMAND %.80s ...; attn --help lists the commands", word);
+    if (strchr(word, ' ') != NULL && access(word, F_OK) != 0)
+        return refuse_sentence(word, error);
     if (strpbrk(word, "./") != NULL && meant_word(COMMAND_HELP, word) == NULL)
         return error_usage(error, "the command comes first: type attn self %.80s, or attn page %.80s", word, word);
     return unknown_word(COMMAND_HELP, false, word, error);

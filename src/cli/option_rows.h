@@ -60,11 +60,11 @@
         .help = "the gradient of a loss with respect to the last stage, or ones: adds the gradients with respect to all before it") \
     ROW(OUT, out, FILE, ABILITY_RUNS | ABILITY_COMPARES | ABILITY_JOINS | ABILITY_GIVES_EXAMPLES | ABILITY_TRIES, \
         .name = "out", .letter = 'o', .argument = "FILE", .everyday = 13, .foreign = "output outfile save write to", \
-        .fallback = "standard output", .help = "where the result goes") \
+        .fallback = "standard output; page: attn.html", .help = "where the result goes") \
     ROW(FORMAT, format, AMONG(enum format, FORMAT_NAMES), ABILITY_RUNS | ABILITY_COMPARES | ABILITY_JOINS | ABILITY_TRIES, \
-        .name = "format", .letter = 'f', .argument = "FORMAT", .everyday = 12, \
+        .name = "format", .letter = 'f', .argument = "FORMAT", .everyday = 12, .also = format_word, \
         .foreign = "outputformat fmt filetype ext", \
-        .fallback = "by the suffix of --out, else text; init: json", .help = "how the result is written") \
+        .fallback = "by the suffix of --out, else text; init: by the suffix of --out, else json; page: html", .help = "how the result is written") \
     ROW(SEED, seed, WHOLE(0, UINT64_MAX), ABILITY_RUNS | ABILITY_TRIES, .name = "seed", .wraps = true, .letter = 's', .argument = "N", .setting = true, \
         .everyday = 9, .foreign = "manualseed rngseed randomstate", \
         .initial = "123", .help = "seed of the generator, as torch.manual_seed") \
@@ -88,7 +88,7 @@
     ROW(HEADS, heads, WHOLE(1, 65536), ABILITY_HAS_HEADS | ABILITY_TRIES, .name = "heads", .letter = 'H', .argument = "N", .setting = true, \
         .alias = "num-heads", .everyday = 6, .elsewhere = "type attn multihead FILE --heads N", \
         .foreign = "nhead nheads numhead numattentionheads attentionheads headcount", \
-        .fallback = "multihead needs it, here or in the settings; cases: 4", \
+        .fallback = "none, but multihead needs it, here or in the settings; layer: that of the config; cases: 4", \
         .help = "number of heads; sdpa: query, key and value are packed, B x T x heads d") \
     ROW(KV_HEADS, kv_heads, WHOLE(1, 65536), ABILITY_HAS_HEADS, .name = "kv-heads", .argument = "N", .setting = true, \
         .elsewhere = "type attn multihead FILE --heads N --kv-heads N", \
@@ -252,13 +252,13 @@
         .initial = "1", .help = "--steps: N tokens in each further step, fewer in the last") \
     ROW(PRECISION, precision, WHOLE(0, 17), ABILITY_SHOWS | ABILITY_PAGES | ABILITY_NAMES_PARAMETERS | ABILITY_COMPARES | ABILITY_ASKS, .name = "precision", .letter = 'p', \
         .argument = "N", .everyday = 5, .foreign = "decimals digits places round", \
-        .initial = "4", .fallback = "4; in pictures and worksheets 2; diff: 1; csv: as many as a number needs", \
+        .initial = "4", .fallback = "4; in pictures 2; csv: as many as a number needs; worksheet: 2; diff: 1", \
         .help = "decimals to show; in text, tables, pictures and pages") \
     ROW(FULL, full, FLAG, ABILITY_SHOWS | ABILITY_NAMES_PARAMETERS, .foreign = "whole all noellipsis threshold", .name = "full", \
         .help = "text, markdown, latex: show tables in full; else the first and last 6 of more than 12 rows or columns") \
     ROW(HEATMAP, heatmap, FLAG, ABILITY_SHOWS, .name = "heatmap", \
         .everyday = 4, .foreign = "plot draw graph", \
-        .help = "draw tables of T x T as coloured cells; without --stages those alone; text alone") \
+        .help = "draw tables such as weights as coloured cells; without --stages those alone; text alone") \
     ROW(THEME, theme, CHOICE(enum theme, THEMES), ABILITY_SHOWS | ABILITY_PAGES, .name = "theme", .argument = "THEME", \
         .foreign = "darkmode colorscheme background dark light", .fallback = "svg: light; html and --heatmap: auto", \
         .rare = RARE, .help = "background of a picture or page; auto: as its reader prefers; svg, html and --heatmap alone") \

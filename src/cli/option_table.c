@@ -30,6 +30,11 @@ static const char *dtype_word(size_t index)
     return dtype_title((enum dtype)index);
 }
 
+static const char *format_word(size_t index)
+{
+    return FORMATS[index].suffixes[0] + 1;
+}
+
 /* clang-format off */
 /* The fields of struct option_row that a kind fills. */
 #define KIND_FLAG .kind = OPTION_FLAG

@@ -335,8 +335,9 @@ enum status checkpoint_look(const struct checkpoint *checkpoint, const char *nam
     const struct checkpoint_name *listed = find_name(checkpoint, name);
     if (listed == NULL)
         return error_usage(error, "%s: has no tensor %.200s", checkpoint->source, name);
-    if (open_shard(checkpoint, listed->file, name, error) != STATUS_OK)
-        return error->status;
+    const enum status opened = open_shard(checkpoint, listed->file, name, error);
+    if (opened != STATUS_OK)
+        return opened;
     const struct named_list *list = &listed->file->tensors;
     *tensor = text_find(name, list->tensors, list->count, sizeof list->tensors[0]);
     if (*tensor == NULL)

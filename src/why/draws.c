@@ -162,7 +162,7 @@ static void run_variation(void *context, size_t task, unsigned thread)
     const struct trial_guess none = {.count = 0};
     struct arena arena = {0};
     struct error error = {0};
-    struct variation_job job;
+    struct variation_job job = {.names = {.count = 0}};
     batch->agrees[task] = false;
     batch->fits[task] = make(batch->why, &batch->variations[task], &job, &arena, &error);
     if (batch->fits[task] && batch->loose > 0)

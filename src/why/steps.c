@@ -175,11 +175,12 @@ static enum status run_from_own(const struct stepping *stepping, enum stage stag
     for (int own = 0; own < STAGE_COUNT && turn > 0; own++)
         if (plain->own[own] != NULL)
             plain->own[own] = move_own(stepping, (enum stage)own, turn, arena, why->error);
-    return why->error->status || recipe_create(&recipe, problem, NULL, 0, arena, why->error) ||
-                   plain_run(plain, &recipe, problem->chosen.rows, problem->chosen.row_count,
-                             stage_closure(STAGE_BIT(stage)), &columns, arena, arena, why->error)
-               ? why->error->status
-               : STATUS_OK;
+    if (why->error->status != STATUS_OK)
+        return why->error->status;
+    const enum status status = recipe_create(&recipe, problem, NULL, 0, arena, why->error);
+    return status != STATUS_OK ? status
+                               : plain_run(plain, &recipe, problem->chosen.rows, problem->chosen.row_count,
+                                           stage_closure(STAGE_BIT(stage)), &columns, arena, arena, why->error);
 }
 
 /* The numbers of a table as its stage is made from own ones, moved or not (turn 0). */
@@ -244,11 +245,11 @@ static enum status widen_steps(struct stepping *stepping)
 /* --- masked first, then scaled ----------------------------------------------------------------------------------- */
 
 /* Whether `masked` is what it should be but for the scale, which comes later: each number times it is right. */
-static bool is_masked_first(const struct mine_table *table, const struct plain *plain, double scale)
+static bool is_masked_first(const struct mine_table *table, const double *rights, double scale)
 {
     bool other = false;
     for (size_t i = 0; i < table->count; i++) {
-        const double right = plain->stages[STAGE_MASKED][i], mine = table->numbers[i];
+        const double right = rights[i], mine = table->numbers[i];
         const bool hidden = right == -INFINITY && (mine == -INFINITY || mine <= PLAIN_MASKED);
         if (!hidden && !(fabs(mine * scale - right) <= table->tolerance[i] * fmax(1, fabs(scale))))
             return false;
@@ -274,11 +275,10 @@ static enum status is_right_behind(const struct stepping *stepping, bool *right)
 }
 
 /* Whether `scaled` is right where no key is hidden; where it is not there, too. */
-static bool is_scaled_right(const struct mine_table *table, const struct plain *plain)
+static bool is_scaled_right(const struct mine_table *table, const double *rights)
 {
     for (size_t i = 0; table != NULL && i < table->count; i++) {
-        const double right = plain->stages[STAGE_MASKED][i];
-        if (right != -INFINITY && !(fabs(table->numbers[i] - right) <= table->tolerance[i]))
+        if (rights[i] != -INFINITY && !(fabs(table->numbers[i] - rights[i]) <= table->tolerance[i]))
             return false;
     }
     return true;
@@ -290,9 +290,11 @@ static enum status compare_masked(const struct stepping *stepping, const struct 
     const struct why *why = stepping->why;
     struct arena arena = {0};
     struct plain plain;
-    if (run_from_own(stepping, STAGE_MASKED, STAGE_SCALED, 0, &plain, &arena) == STATUS_OK)
-        *first = is_masked_first(masked, &plain, why->problem->scaling.factor) &&
-                 is_scaled_right(mine_table_of(&why->mine, STAGE_SCALED), &plain);
+    const enum status status = run_from_own(stepping, STAGE_MASKED, STAGE_SCALED, 0, &plain, &arena);
+    const double *rights = plain.stages[STAGE_MASKED];
+    if (status == STATUS_OK && rights != NULL)
+        *first = is_masked_first(masked, rights, why->problem->scaling.factor) &&
+                 is_scaled_right(mine_table_of(&why->mine, STAGE_SCALED), rights);
     arena_free(&arena);
     return why->error->status;
 }
