@@ -170,19 +170,19 @@ static enum status check_shapes(const struct build *build, const struct operand 
 {
     const struct operand *query = &operands[0], *key = &operands[1], *value = &operands[2];
     if (key->pages == NULL && key->tensor->rank != query->tensor->rank)
-        return misfit(build, query, key, "as many axes");
+        return misfit(build, query, key, "the same number of axes");
     if (value->pages == NULL && value->tensor->rank != query->tensor->rank)
-        return misfit(build, query, value, "as many axes");
+        return misfit(build, query, value, "the same number of axes");
     if (key->shape[0] != query->shape[0])
         return misfit(build, query, key, "the same batch");
     if (value->shape[0] != query->shape[0])
         return misfit(build, query, value, "the same batch");
     if (key->shape[3] != query->shape[3])
-        return misfit(build, query, key, "as many columns in each head");
+        return misfit(build, query, key, "the same number of columns in each head");
     if (value->shape[1] != key->shape[1])
-        return misfit(build, key, value, "as many heads");
+        return misfit(build, key, value, "the same number of heads");
     if (value->shape[2] != key->shape[2])
-        return misfit(build, key, value, "as many tokens");
+        return misfit(build, key, value, "the same number of tokens");
     if (key->shape[1] == 0 || query->shape[1] % key->shape[1] != 0)
         return error_usage(build->error,
                            "%s: query has %zu head%s, key and value have %zu; expected a multiple of that: each key "
@@ -322,7 +322,7 @@ static enum status take_all(const struct build *build, const struct operand *ope
         return error_usage(build->error, "%s: past_key and past_value go together; give both or none",
                            build->inputs->source);
     if (past_key != NULL && past_key->shape[2] != past_value->shape[2])
-        return misfit(build, &past_operands[0], &past_operands[1], "as many tokens");
+        return misfit(build, &past_operands[0], &past_operands[1], "the same number of tokens");
     const bool has_past = past_key != NULL || build->inputs->empty_past;
     if (has_past && input_file_find(build->inputs, "kv_lengths") != NULL)
         return error_usage(build->error,
