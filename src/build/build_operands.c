@@ -47,8 +47,7 @@ static enum status find_operands(const struct build *build, struct operand opera
         const struct file_tensor *found = input_file_find(inputs, name);
         if (found == NULL)
             return error_usage(build->error, "%s: no \"%s\"; sdpa expects query, %s", inputs->source, name,
-                               build_has_pages(build) ? "key_cache and value_cache beside block_table"
-                                                      : "key and value");
+                               build_has_pages(build) ? "key_cache and value_cache with block_table" : "key and value");
         enum status status = check_floats(build, name, &found->tensor);
         if (status != STATUS_OK)
             return status;

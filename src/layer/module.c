@@ -533,11 +533,11 @@ static enum status add_norm(const struct search *search, const struct module_lis
 {
     const char *words = module->cross && !is_alone(list, module) ? NAMING_CROSS_NORMS : NAMING_NORMS;
     const char *last = strrchr(module->path, '.');
-    const int beside = last != NULL ? (int)(last - module->path) + 1 : 0;
+    const int folder_end = last != NULL ? (int)(last - module->path) + 1 : 0;
     char *folder = arena_allocate(search->arena, strlen(before) + 1, 1, search->error);
     if (folder == NULL)
         return search->error->status;
-    snprintf(folder, strlen(before) + 1, "%.*s", beside, module->path);
+    snprintf(folder, strlen(before) + 1, "%.*s", folder_end, module->path);
     const struct {
         const char *before, *words;
     } places[] = {

@@ -352,7 +352,7 @@ static enum status run_step(const struct run *run, struct step *step, struct err
 
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
-/* The slots of the cache: of a window, what the largest step sees of it. */
+/* The slots of the cache: of a window, what the largest step is allowed of it. */
 static size_t count_slots(const struct steps *steps)
 {
     const struct problem *problem = steps->problem;
