@@ -143,7 +143,8 @@ check "packed heads" equations sdpa "$scratch/packed.json" --stages $every
 # What is edited on a page is what attn computes of the file that the page saves: random jobs and edits.
 if [ -n "$node" ]; then
     edited=10
-    [ -z "${ATTN_WHOLE-}" ] || edited=1500
+    [ -z "${ATTN_WHOLE-}" ] || edited=300
+    [ -z "${ATTN_ALL-}" ] || edited=1500
     edits() {
         timeout 3600 "$node" tests/page/edits.js "$attn" "$scratch" "$@" >"$scratch/edits" && return
         cat "$scratch/edits"
