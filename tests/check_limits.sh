@@ -112,7 +112,7 @@ for kilobytes in 64 96 128; do
         check "$depth deep for diff" quiet narrow diff result.json result.json
     done
     nested 1001 '' '[' '' ']' '' >deep.txt
-    check "a printed table 1001 deep" status 2 "deep.txt:1:5: expected at most 4 brackets" narrow self deep.txt
+    check "a printed table 1001 deep" status 2 "deep.txt:1:5: expected at most 4 nested brackets" narrow self deep.txt
     nested 1001 '{"comment":' '[' '' ']' '}' >deep.json
     check "1001 deep" status 2 "deep.json:1:1011: arrays and objects are nested deeper than 1000" narrow self deep.json
 done

@@ -413,7 +413,7 @@ int main(void)
     struct arena arena = {0};
     struct error error = {0};
     size_t gradients = 0, number = 0, not_fused = 0;
-    const size_t stride = getenv("ATTN_WHOLE") != NULL ? 1 : ROOM;
+    const size_t stride = getenv("ATTN_ALL") != NULL ? 1 : ROOM;
     const bool quick = getenv("ATTN_QUICK") != NULL;
     if (quick)
         puts("ATTN_QUICK: each case in one of the four ways, one in eight by differences");

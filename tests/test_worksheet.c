@@ -366,7 +366,7 @@ static void check_frozen(void)
 
 int main(void)
 {
-    const int seeds = getenv("ATTN_WHOLE") != NULL ? 10 * SEEDS : getenv("ATTN_QUICK") != NULL ? 1 : SEEDS;
+    const int seeds = getenv("ATTN_ALL") != NULL ? 10 * SEEDS : getenv("ATTN_QUICK") != NULL ? 1 : SEEDS;
     for (size_t i = 0; i < CASE_COUNT; i++) {
         for (int seed = 0; seed < seeds; seed++)
             check_sheet(CASES[i], seed);

@@ -28,8 +28,8 @@ static bool breaks_pairs(const struct options *options)
 {
     const uint64_t heads = options->heads > 0 && !options->stacked ? options->heads : 1;
     const uint64_t columns = options->d_out / heads,
-                   turned = options->rope_columns > 0 ? options->rope_columns : columns;
-    return options->rope != ROPE_NONE && (turned % 2 != 0 || turned > columns || columns < 2);
+                   rotated = options->rope_columns > 0 ? options->rope_columns : columns;
+    return options->rope != ROPE_NONE && (rotated % 2 != 0 || rotated > columns || columns < 2);
 }
 
 /* Why a mistake of drawing is impossible, or changes nothing; or NULL. */

@@ -45,9 +45,9 @@ static void hint_of_no_command(const char *word, bool pages, struct text *hint)
     const enum option_id found = options_find(word, strlen(word)), meant = options_meant(word);
     const enum option_id id = found != OPTION_COUNT ? found : meant;
     const enum format format = format_find(word);
-    int taker = 0;
-    while (id != OPTION_COUNT && !takes((enum command)taker, id))
-        taker++;
+    int first = 0;
+    while (id != OPTION_COUNT && !takes((enum command)first, id))
+        first++;
     const bool valued = id != OPTION_COUNT && OPTIONS[id].argument != NULL && !OPTIONS[id].optional;
     if (pages && stage_exists(stage))
         text_add(hint, "; it is a stage: type attn help stages");
@@ -59,7 +59,7 @@ static void hint_of_no_command(const char *word, bool pages, struct text *hint)
     else if (format != FORMAT_COUNT)
         text_add(hint, "; for that format type attn self FILE --format %s", FORMATS[format].name);
     else if (id != OPTION_COUNT)
-        text_add(hint, "; it is an option: type attn %s FILE --%s%s%s", command_name((enum command)taker),
+        text_add(hint, "; it is an option: type attn %s FILE --%s%s%s", command_name((enum command)first),
                  OPTIONS[id].name, valued ? " " : "", valued ? OPTIONS[id].argument : "");
 }
 
@@ -495,10 +495,12 @@ static enum status take(struct options *options, int code, char *word, struct er
     return take_option(options, synonym->id, synonym->value, error);
 }
 
-/* "weights:2,3", or "grad_W_query.weight:1,2": distinguishes an optional argument from FILE. So are "all", "config",
- * and a stage with brackets, for a better message. */
-static bool looks_like_cell(const char *word)
+/* Whether the word after an option is its optional argument, not FILE: the "all" of --help, "weights:2,3" or
+ * "grad_W_query.weight:1,2"; also "all", "config", and a stage with brackets, for a better message. */
+static bool is_argument(const struct option_row *row, const char *word)
 {
+    if (row->kind == OPTION_FLAG)
+        return strcmp(word, row->argument) == 0;
     const size_t letters = strspn(word, "abcdefghijklmnopqrstuvwxyzW_.");
     const bool other = strcmp(word, "all") == 0 || strcmp(word, "config") == 0;
     const bool stage = stage_exists(stage_find(word, letters)) && strchr("[(", word[letters]) != NULL;
@@ -525,7 +527,7 @@ static enum status parse_words(struct options *options, int argc, char **argv, s
         if (code == -1)
             break;
         if (code >= FIRST_LONG && code < FIRST_SYNONYM && OPTIONS[code - FIRST_LONG].optional && optarg == NULL &&
-            optind < argc && looks_like_cell(argv[optind]))
+            optind < argc && is_argument(&OPTIONS[code - FIRST_LONG], argv[optind]))
             optarg = argv[optind++];
         if (take(options, code, word, error) != STATUS_OK)
             return error->status;

@@ -75,12 +75,12 @@ struct recipe {
     const char *reason;     /* why that one cannot be made here: "there are no sinks"; NULL: all are made */
     /* That which makes a stage otherwise, so that no gradient is that of what is made; or NULL. */
     const char *not_differentiable;
-    bool across;            /* queries meet: no row can be made without all others */
-    unsigned projects_anew; /* sets of operands: their parameters are changed, */
-    unsigned steps_anew;    /* or their norm, rotation or scale, so that x . W can be shared */
-    bool norms_last;        /* query and key are normed after the rotation */
-    bool rotates_value;     /* value is rotated as key is */
-    bool out_anew;          /* the output projection is changed */
+    bool across;                  /* queries meet: no row can be made without all others */
+    unsigned changed_projections; /* sets of operands: their parameters are changed, */
+    unsigned changed_steps;       /* or their norm, rotation or scale, so that x . W can be shared */
+    bool norms_last;              /* query and key are normed after the rotation */
+    bool rotates_value;           /* value is rotated as key is */
+    bool output_changed;          /* the output projection is changed */
     enum recipe_split split;
     enum recipe_bits bits[PROJECTION_COUNT];
     enum recipe_role roles[PROJECTION_COUNT];

@@ -5,14 +5,14 @@
 
 #include "stage/stage.h"
 
-/* What a softmax divides by: the sum of exp(masked_j - largest) over the keys that are seen, and the sink's where the
+/* What a softmax divides by: the sum of exp(masked_j - largest) over the allowed keys, and the sink's where the
  * head has one. NaN among the scores becomes the largest. */
 struct softmax {
     double largest, sum;
     const double *sink; /* NULL: none */
 };
 
-/* The largest of a row of masked, (Tk), over the keys that are seen, and its sink; minus infinity: there is none. NaN
+/* The largest of a row of masked, (Tk), over the allowed keys, and its sink; minus infinity: there is none. NaN
  * is larger than all. */
 double softmax_largest(const struct attention_row *row, const double *masked);
 
@@ -30,7 +30,7 @@ double softmax_of_sink(const struct problem *problem, const struct softmax *soft
 /* The same of a row that is explained: the scores as the softmax reads them in operand, the exponentials in factor. */
 struct softmax softmax_explained(struct explanation *e, struct explain_place place);
 
-/* These as worked lines, a line for each key that is seen, and their sum. */
+/* These as worked lines, a line for each allowed key, and their sum. */
 void softmax_explain_exponentials(struct explanation *e, struct explain_place place, const struct softmax *softmax);
 
 #endif

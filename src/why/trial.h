@@ -25,7 +25,7 @@ struct trial_base {
     size_t *few;                  /* (few_count) some of the rows, as queries, to look at first; */
     size_t few_count;             /* 0: all at once */
     bool *is_few;                 /* (S) which of the rows asked for these are */
-    /* What the main stage is without mistakes, of these rows and of all: trial_shown numbers. */
+    /* What the main stage is without mistakes, of these rows and of all. */
     double *shown_few, *shown;
     double *sizes_few, *sizes;        /* and how large the numbers beside each are, in its row or its column */
     double largest;                   /* of all rows */
