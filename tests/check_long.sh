@@ -121,7 +121,7 @@ if command -v parallel >/dev/null && parallel --version 2>/dev/null | grep -q GN
         --kernel fused --part {}/4 -o part-{}.safetensors ::: 1 2 3 4 2>parallel.log
     check "GNU parallel's parts joined" "$attn" join part-*.safetensors -o joined.safetensors
     check "are the whole" cmp joined.safetensors whole.safetensors
-    # The README's lines, as they stand there. The first time, part 3 is killed.
+    # The README's lines, unchanged. The first time, part 3 is killed.
     mkdir recipe
     cat >recipe/attn <<END
 #!/bin/sh

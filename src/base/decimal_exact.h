@@ -15,7 +15,7 @@
 enum { DECIMAL_EXACT_LIMBS = 152 };
 
 /* The sum of limbs[i] x 10^(9 (i - DECIMAL_EXACT_LIMBS / 2)) over first <= i < end, where each limb is below 10^9 in
- * magnitude and has a sign of its own. {0} is 0. */
+ * magnitude and has its own sign. {0} is 0. */
 struct decimal_exact {
     size_t first, end;
     bool lost; /* it has digits that no limb holds: it is unknown, and so is any result made from it */

@@ -4,9 +4,9 @@
  * A function that can fail returns an enum status and fills a struct error; the caller passes both on unchanged.
  * Only main prints the error and ends the process.
  *
- * A message names the file, the place and what was expected: "inputs.json: W_key: row 2 has 3 numbers, expected 2 (as
- * row 1)". It is one line without "attn: " and without a newline, cut to fit. It may contain text from a file or the
- * command line as it is: error_print masks characters that would act on a terminal. */
+ * A message names the file, the position and the expected value: "inputs.json: W_key: row 2 has 3 numbers, expected 2
+ * (as row 1)". It is one line without "attn: " and without a newline, cut to fit. It may contain text from a file or
+ * the command line as it is: error_print masks characters that would act on a terminal. */
 #ifndef ATTN_BASE_ERROR_H
 #define ATTN_BASE_ERROR_H
 

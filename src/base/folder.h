@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A folder of files that appears whole or not at all.
+/* A folder of files that appears complete or not at all.
  *
  * folder_open creates it next to its target, as .attn.XXXXXX, and folder_close renames it. Until then signals that end
  * a program wait: folder_file notices them, and folder_abandon removes all files before it lets them through. Only

@@ -51,7 +51,7 @@ static void release(void *memory, size_t mapped)
         free(memory);
 }
 
-/* A mapping of *bytes, rounded up to whole pages, the last one large where half of it is needed, on a boundary of large
+/* A mapping of *bytes, rounded up to full pages, the last one large where half of it is needed, on a boundary of large
  * ones; NULL where there is none. */
 static void *map_large(size_t *bytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a result goes: standard output, or a file that appears whole or not at all.
+/* The output of a result: standard output, or a file that appears complete or not at all.
  *
  * attn writes a file in the folder of its target and moves it into place at the end. It follows a symbolic link, and
  * keeps owner, group and permissions of the file that it replaces. Until then the file has no name, so that nothing is

@@ -74,7 +74,7 @@ static bool has_all_roles(const struct search *search, const char *path, size_t 
     return true;
 }
 
-/* --- where a module stands --------------------------------------------------------------------------------------- */
+/* --- the position of a module ------------------------------------------------------------------------------------ */
 
 /* Whether a path contains a word, between dots and underscores. */
 static bool has_word(const char *path, const char *word)

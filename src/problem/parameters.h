@@ -32,9 +32,9 @@ struct module {
 /* Multi-head latent attention: key and value from one narrow row, the latent, and query from another, or directly.
  * DeepSeek-AI 2024, "DeepSeek-V2", section 2.1.
  *
- *     latent   = key_value_a . inputs, and behind its `rank` columns the d_rope that all heads rotate
+ * latent = key_value_a . inputs, and after its `rank` columns the d_rope that all heads rotate
  *     key      = d_nope columns of key_value_b . norm(latent), a head's own, then these d_rope
- *     value    = the d_v columns of key_value_b behind them
+ *     value    = the d_v columns of key_value_b after them
  *     query    = query_b . norm(query_a . inputs), or by its projection alone */
 struct latent {
     struct projection query_a, query_b;         /* weights of rank 0: query is direct */

@@ -188,7 +188,7 @@ static enum status read_index(const struct loaded *loaded, struct checkpoint *ch
 
 /* --- which file -------------------------------------------------------------------------------------------------- */
 
-/* A file of its own: its tensors are the checkpoint's. */
+/* Reads a single file, whose tensors are all of the checkpoint's. */
 static enum status read_single(const struct loaded *loaded, struct checkpoint *checkpoint, struct error *error)
 {
     struct checkpoint_file *file = arena_allocate(checkpoint->arena, 1, sizeof *file, error);
@@ -219,7 +219,7 @@ static enum status open_file(const char *path, struct checkpoint *checkpoint, st
                : read_single(&loaded, checkpoint, error);
 }
 
-/* A file that nobody named, but the folder holds. */
+/* Opens a file found in the folder. */
 static enum status open_found(const struct checkpoint_file *file, struct checkpoint *checkpoint, struct error *error)
 {
     return folder_check_file(file->path, error) ? error->status : open_file(file->path, checkpoint, error);

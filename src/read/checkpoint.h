@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A checkpoint: the tensors of a whole model by their names, in one file or in shards.
+/* A checkpoint: the tensors of a model by their names, in one file or in shards.
  *
  * It is a .safetensors, a .pt of torch.save, or an index of shards, whose "weight_map" names the file of each tensor in
  * the same folder. Or it is a folder, in which attn takes the first of model.safetensors.index.json, model.safetensors,

@@ -16,8 +16,8 @@
 enum { JSON_DEPTH = 1000, JSON_TREE_DEPTH = 16 };
 
 /* Checks text[0 .. length), ended by text[length] == '\0'. Returns STATUS_OK, or STATUS_USAGE with "source:line:column:
- * expected ..., got ..." and, as detail, the line (clipped around the place) with a caret. Lines and columns count from
- * 1; a column is a character, not a byte.
+ * expected ..., got ..." and, as detail, the line (clipped around the position) with a caret. Lines and columns count
+ * from 1; a column is a character, not a byte.
  *
  * Rewrites in place, without changing the length, what cJSON cannot hold: a number of more than 63 characters becomes
  * its double's digits and blanks; the escape \u0000, which would end a C string, becomes \ufffd; an array or object

@@ -23,7 +23,7 @@
 
 enum {
     FIRST_BYTES = 1 << 16,
-    PIECE_BYTES = 1 << 20, /* whole pages */
+    PIECE_BYTES = 1 << 20, /* full pages */
 };
 
 /* A file's bytes, mapped or read. */

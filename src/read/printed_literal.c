@@ -71,7 +71,7 @@ static bool check_dtype(struct printed_reader *reader, struct printed_table *tab
     return true;
 }
 
-/* --- what stands behind the numbers ------------------------------------------------------------------------------ */
+/* --- after the numbers ------------------------------------------------------------------------------------------- */
 
 /* The end of a value: a word, a text in quotes, <MmBackward0> or (0, 3). NULL where its line ends first. */
 static const char *end_of_value(const char *at)

@@ -153,7 +153,7 @@ static enum status read_tensor(struct file *file, const cJSON *item)
     return named_tensors_put(&file->tensors, &tensor);
 }
 
-/* --- the whole --------------------------------------------------------------------------------------------------- */
+/* --- the file ---------------------------------------------------------------------------------------------------- */
 
 static int by_place(const void *a, const void *b)
 {

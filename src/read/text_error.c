@@ -88,7 +88,7 @@ static size_t shown_width(const char *line, size_t first, size_t last)
     return width;
 }
 
-/* The line with a caret beneath the place, which may be one past the line's last character. */
+/* Writes the line with a caret below the position, which may be one past the line's last character. */
 static void show_excerpt(const struct text_place *place, char *detail)
 {
     size_t before = place->column - 1;

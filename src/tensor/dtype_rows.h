@@ -3,7 +3,7 @@
  *
  *   WORKING(ID, name, absolute, relative, ...)  floating point: stages are rounded to it. To attn diff, a and b agree
  *                                               where |a - b| <= absolute + relative |a|
- *   OTHER(ID, name, ...)                        stands in files alone, and is never rounded to
+ *   OTHER(ID, name, ...)                        only in files; stages are never rounded to it
  *
  *   .title         the name in words
  *   .safetensors   its code in the header of a .safetensors
@@ -14,15 +14,15 @@
  *                  follows, WHOLES and TRUTHS
  *   .whole         whole numbers
  *   .boolean       truth values
- *   .storage       as what numbers that are rounded to it lie in memory
- *   .fraction      bits behind the point
+ *   .storage       the dtype in memory of numbers rounded to it
+ *   .fraction      bits after the point
  *   .smallest      above 0; two neighbours are at least so far apart
  *   .largest       that is finite
  *   .infinite      infinity and NaN follow the largest; else NaN alone, and what is too large becomes the largest
  *   .nan           the code of NaN in files; 0: the first bit of the fraction
  *   .rounds_sums   ONNX's reference rounds each addition of a softmax, not their sum alone
  *
- * The working ones come first, so that their places are those among the values of --dtype; the first of all is the
+ * The working ones come first, so that their index is that among the values of --dtype; the first of all is the
  * default. */
 #ifndef ATTN_TENSOR_DTYPE_ROWS_H
 #define ATTN_TENSOR_DTYPE_ROWS_H

@@ -155,7 +155,7 @@ enum status shell_open(struct shell *shell, struct arena *arena, struct error *e
 {
     sigset_t all, before;
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before); /* so that no signal leaves a folder behind */
+    sigprocmask(SIG_BLOCK, &all, &before); /* so that a signal leaves no folder */
     enum status status = make_root(shell, arena, error);
     if (status == STATUS_OK) {
         shell->has_modes = tcgetattr(STDIN_FILENO, &shell->modes) == 0;
