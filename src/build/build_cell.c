@@ -250,7 +250,7 @@ enum status build_cell(const struct build *build)
         return error_usage(build->error, "--explain %.80s names a row; leave out --query", options->cell);
     if (find_stage(build, options->cell) || read_indices(build, options->cell + strcspn(options->cell, ":") + 1))
         return build->error->status;
-    if (STAGES[problem->chosen.cell.stage].backward) /* the way back is by all rows */
+    if (STAGES[problem->chosen.cell.stage].backward) /* the backward pass uses all rows */
         return STATUS_OK;
     problem->chosen.rows[0] = stage_is_of_keys(problem->chosen.cell.stage) ? 0 : problem->chosen.cell.row;
     problem->chosen.row_count = problem->chosen.whole_count = 1;

@@ -85,7 +85,7 @@ static enum status check_alone(const struct build *build)
         return error_usage(build->error, "%s mean would need values of other sequences; type zero or nan",
                            BUILD_PLACE(build, OPTION_EMPTY_ROW));
     if (options_format(build->options)->computes)
-        return error_usage(build->error, "%s: a page draws one sequence; with cu_seqlens_q type another --format",
+        return error_usage(build->error, "%s: a page draws one sequence; type attn sdpa with another --format",
                            build->inputs->source);
     return STATUS_OK;
 }

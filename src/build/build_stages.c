@@ -76,7 +76,7 @@ static void explain_stage(struct problem *problem, enum stage stage)
         problem->chosen.explained[problem->chosen.explained_count++] = stage;
 }
 
-/* The stages of the way back, or of the way forward, which a gradient's cell leaves to cells of their own. */
+/* The stages of the backward pass, or of the forward pass, which a gradient's cell leaves to cells of their own. */
 static uint64_t of_way(bool backward)
 {
     uint64_t stages = 0;

@@ -496,10 +496,12 @@ static enum status take(struct options *options, int code, char *word, struct er
     return take_option(options, synonym->id, synonym->value, error);
 }
 
-/* "weights:2,3", or "grad_W_query.weight:1,2", so that it is told from a FILE behind an option whose argument may be
- * missing; or a stage alone or with brackets, which is no cell, and told so. */
-static bool looks_like_cell(const char *word)
+/* The word behind an option whose argument may be missing is that, and no FILE: the "all" of --help; "weights:2,3", or
+ * "grad_W_query.weight:1,2"; or a stage alone or with brackets, which is no cell, and told so. */
+static bool is_argument(const struct option_row *row, const char *word)
 {
+    if (row->kind == OPTION_FLAG)
+        return strcmp(word, row->argument) == 0;
     const size_t letters = strspn(word, "abcdefghijklmnopqrstuvwxyzW_.");
     const bool other = strcmp(word, "all") == 0 || strcmp(word, "config") == 0;
     const bool stage = stage_exists(stage_find(word, letters)) && strchr("[(", word[letters]) != NULL;
@@ -526,7 +528,7 @@ static enum status parse_words(struct options *options, int argc, char **argv, s
         if (code == -1)
             break;
         if (code >= FIRST_LONG && code < FIRST_SYNONYM && OPTIONS[code - FIRST_LONG].optional && optarg == NULL &&
-            optind < argc && looks_like_cell(argv[optind]))
+            optind < argc && is_argument(&OPTIONS[code - FIRST_LONG], argv[optind]))
             optarg = argv[optind++];
         if (take(options, code, word, error) != STATUS_OK)
             return error->status;

@@ -25,7 +25,7 @@ struct trial_base {
     size_t *few;                  /* (few_count) some rows, as queries, to compare first; */
     size_t few_count;             /* 0: compare all at once */
     bool *is_few;                 /* (S) which of the selected rows these are */
-    /* The main stage without mistakes, of these rows and of all: trial_shown numbers. */
+    /* The main stage without mistakes, of these rows and of all. */
     double *shown_few, *shown;
     double *sizes_few, *sizes;        /* for each, the size of the numbers in its row or column */
     double largest;                   /* of all rows */

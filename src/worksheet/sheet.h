@@ -18,7 +18,7 @@
 #define SHEET_TRANSPOSED "\010"
 enum { SHEET_MARKS = 9 };
 
-enum { SHEET_FRAMES = 3, SHEET_LINE_BYTES = 512, SHEET_ROOM = 16 };
+enum { SHEET_FRAMES = 3, SHEET_LINE_BYTES = 512 };
 
 /* A table with numbers, and the width of a blank in their place. */
 struct sheet_table {

@@ -2,8 +2,8 @@
 /* result -> one HTML page that needs no network: tokens, settings, inputs and parameters, and a script that computes
  * from them what a reader points at, by the equations of src/stage/.
  *
- * Text from outside reaches the page through page_json.h, and there is no '<' in it: it can close no element, and what
- * is hidden is seen. */
+ * Text from outside reaches the page through base/json_writer.h, and there is no '<' in it: it can close no element,
+ * and what is hidden is seen. */
 #include "write/html/page_data.h"
 
 #include <string.h>

@@ -420,13 +420,3 @@ function evaluate(asked) {
     evaluation.explain = (stage, item, head, row, column) => explainCell(evaluation, stage, item, head, row, column);
     return evaluation;
 }
-
-/* All heads of an operand, one after another. */
-function wholeOperand(evaluation, id) {
-    const { model } = evaluation, heads = id === 'query' ? model.heads : model.keyHeads, made = [];
-    for (let item = 0; item < model.items; item++)
-        for (let head = 0; head < heads; head++) made.push(evaluation.operand(id, item, head));
-    const whole = new Float64Array(made.length * made[0].length);
-    made.forEach((numbers, i) => whole.set(numbers, i * numbers.length));
-    return whole;
-}
