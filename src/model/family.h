@@ -126,7 +126,7 @@ struct family_row {
 
     const char *norm;     /* kind of the norm before attention, as --norm has it: "none": it comes after; NULL: a kind
                              attn lacks */
-    const char *norm_key; /* true: that norm comes before; the default is norm_before */
+    const char *norm_key; /* config key: true if that norm comes before; default norm_before */
     bool norm_before;
     const char *qk_norm;       /* the kind of the norm of query and key; NULL: none */
     enum family_normed normed; /* which modules have that norm */

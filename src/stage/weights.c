@@ -41,7 +41,7 @@ static void divide(const struct attention_row *row, double *weights, double sum)
         dtype_round(row->problem->rounding.softmax_dtype, weights, keys);
 }
 
-/* Sums the exponentials in double and rounds the sum; in some dtypes it rounds each addition. */
+/* Rounds the exponentials, sums them in double and rounds the sum; in some dtypes it rounds each addition. */
 static double sum_rounded(const struct attention_row *row, const double *masked, double *exponentials)
 {
     const enum dtype dtype = row->problem->rounding.softmax_dtype;
