@@ -23,13 +23,13 @@ static bool is_of_result(const struct build *build)
     return build->options->origin[OPTION_MISTAKE] == ORIGIN_FILE && build->inputs->is_result;
 }
 
-/* Whether heads of that many columns cannot be turned in pairs as is asked for. */
+/* Whether heads of that many columns cannot be rotated in pairs as is asked for. */
 static bool breaks_pairs(const struct options *options)
 {
     const uint64_t heads = options->heads > 0 && !options->stacked ? options->heads : 1;
     const uint64_t columns = options->d_out / heads,
-                   turned = options->rope_columns > 0 ? options->rope_columns : columns;
-    return options->rope != ROPE_NONE && (turned % 2 != 0 || turned > columns || columns < 2);
+                   rotated = options->rope_columns > 0 ? options->rope_columns : columns;
+    return options->rope != ROPE_NONE && (rotated % 2 != 0 || rotated > columns || columns < 2);
 }
 
 /* Why the draws of a mistake cannot be made, or are no mistake; NULL: they can. */

@@ -47,8 +47,7 @@ static enum status find_operands(const struct build *build, struct operand opera
         const struct file_tensor *found = input_file_find(inputs, name);
         if (found == NULL)
             return error_usage(build->error, "%s: no \"%s\"; sdpa expects query, %s", inputs->source, name,
-                               build_has_pages(build) ? "key_cache and value_cache beside block_table"
-                                                      : "key and value");
+                               build_has_pages(build) ? "key_cache and value_cache with block_table" : "key and value");
         enum status status = check_floats(build, name, &found->tensor);
         if (status != STATUS_OK)
             return status;
@@ -63,7 +62,7 @@ static enum status unpack_shape(const struct build *build, struct operand *opera
     const struct tensor *tensor = operand->tensor;
     const size_t width = tensor->shape[tensor->rank - 1];
     if (width % heads != 0)
-        return error_usage(build->error, "%s: %s is %s, whose %zu columns are not divisible by %zu heads",
+        return error_usage(build->error, "%s: %s is %s, whose %zu columns are not a multiple of %zu heads",
                            build->inputs->source, operand->name, SHAPE_TEXT(tensor), width, heads);
     operand->packed = true;
     operand->shape[0] = tensor->rank == 3 ? tensor->shape[0] : 1;
@@ -170,25 +169,24 @@ static enum status check_shapes(const struct build *build, const struct operand 
 {
     const struct operand *query = &operands[0], *key = &operands[1], *value = &operands[2];
     if (key->pages == NULL && key->tensor->rank != query->tensor->rank)
-        return misfit(build, query, key, "as many axes");
+        return misfit(build, query, key, "the same number of axes");
     if (value->pages == NULL && value->tensor->rank != query->tensor->rank)
-        return misfit(build, query, value, "as many axes");
+        return misfit(build, query, value, "the same number of axes");
     if (key->shape[0] != query->shape[0])
         return misfit(build, query, key, "the same batch");
     if (value->shape[0] != query->shape[0])
         return misfit(build, query, value, "the same batch");
     if (key->shape[3] != query->shape[3])
-        return misfit(build, query, key, "as many columns in each head");
+        return misfit(build, query, key, "the same number of columns in each head");
     if (value->shape[1] != key->shape[1])
-        return misfit(build, key, value, "as many heads");
+        return misfit(build, key, value, "the same number of heads");
     if (value->shape[2] != key->shape[2])
-        return misfit(build, key, value, "as many tokens");
+        return misfit(build, key, value, "the same number of tokens");
     if (key->shape[1] == 0 || query->shape[1] % key->shape[1] != 0)
-        return error_usage(
-            build->error,
-            "%s: query has %zu head%s, key and value have %zu; expected a multiple of that: each head of key "
-            "serves equally many of query",
-            build->inputs->source, query->shape[1], query->shape[1] == 1 ? "" : "s", key->shape[1]);
+        return error_usage(build->error,
+                           "%s: query has %zu head%s, key and value have %zu; expected a multiple of that: each key "
+                           "head serves the same number of query heads",
+                           build->inputs->source, query->shape[1], query->shape[1] == 1 ? "" : "s", key->shape[1]);
     return STATUS_OK;
 }
 
@@ -323,7 +321,7 @@ static enum status take_all(const struct build *build, const struct operand *ope
         return error_usage(build->error, "%s: past_key and past_value go together; give both or none",
                            build->inputs->source);
     if (past_key != NULL && past_key->shape[2] != past_value->shape[2])
-        return misfit(build, &past_operands[0], &past_operands[1], "as many tokens");
+        return misfit(build, &past_operands[0], &past_operands[1], "the same number of tokens");
     const bool has_past = past_key != NULL || build->inputs->empty_past;
     if (has_past && input_file_find(build->inputs, "kv_lengths") != NULL)
         return error_usage(build->error,

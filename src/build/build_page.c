@@ -4,7 +4,7 @@
 #include "model/stages.h"
 #include "stage/operand_steps.h"
 
-/* What query and key are turned or scaled from. */
+/* What query and key are rotated or scaled from. */
 static void add_operands_before(struct problem *problem)
 {
     for (int i = 0; i < PROJECTION_COUNT; i++)

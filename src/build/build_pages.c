@@ -78,10 +78,9 @@ static enum status check_shapes(const struct build *build, size_t items, const s
         return error_usage(build->error, "%s: key_cache is %s; expected pages x tokens of a page x heads x d", source,
                            SHAPE_TEXT(key));
     if (value->rank != 4 || memcmp(key->shape, value->shape, 3 * sizeof key->shape[0]) != 0)
-        return error_usage(build->error,
-                           "%s: value_cache is %s, key_cache is %s; expected as many pages, tokens and "
-                           "heads",
-                           source, SHAPE_TEXT(value), SHAPE_TEXT(key));
+        return error_usage(
+            build->error, "%s: value_cache is %s, key_cache is %s; expected the same number of pages, tokens and heads",
+            source, SHAPE_TEXT(value), SHAPE_TEXT(key));
     if (dtype_is_boolean(table->dtype) || table->rank != 2 || table->shape[0] != items)
         return error_usage(build->error,
                            "%s: block_table is %s%s; expected %zu x pages, whole numbers, a row for each "
@@ -89,8 +88,9 @@ static enum status check_shapes(const struct build *build, size_t items, const s
                            source, SHAPE_TEXT(table), dtype_is_boolean(table->dtype) ? " booleans" : "", items,
                            of->item);
     if (strcmp(of->name, "kv_lengths") != 0 && lengths->shape[0] != items)
-        return error_usage(build->error, "%s: cu_seqlens_q is of %zu sequence%s, cu_seqlens_k of %zu; expected as many",
-                           source, items, items == 1 ? "" : "s", lengths->shape[0]);
+        return error_usage(build->error,
+                           "%s: cu_seqlens_q has %zu sequence%s, cu_seqlens_k %zu; expected the same number", source,
+                           items, items == 1 ? "" : "s", lengths->shape[0]);
     if (dtype_is_boolean(lengths->dtype) || lengths->rank != 1 || lengths->shape[0] != items)
         return error_usage(build->error, "%s: kv_lengths is %s%s; expected %zu whole numbers, one for each %s of query",
                            source, SHAPE_TEXT(lengths), dtype_is_boolean(lengths->dtype) ? " booleans" : "", items,

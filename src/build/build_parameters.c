@@ -68,7 +68,8 @@ static enum status check_division(const struct build *build)
         snprintf(what, sizeof what, "d_out %zu (the width of the inputs)", d_out);
     else
         snprintf(what, sizeof what, "%s %zu", BUILD_PLACE(build, OPTION_D_OUT), d_out);
-    return error_usage(build->error, "%s is not divisible by %s %zu: split heads share d_out; try %s", what,
+    return error_usage(build->error,
+                       "%s is not a multiple of %s %zu: each head gets the same number of columns; try %s", what,
                        BUILD_PLACE(build, OPTION_HEADS), heads, problem->parameters.given ? "other --heads" : advice);
 }
 
@@ -83,7 +84,7 @@ static enum status check_groups(const struct build *build)
     if (problem->size.heads % problem->size.kv_heads == 0)
         return STATUS_OK;
     return error_usage(build->error,
-                       "%s %zu is not divisible by %s %zu: each head of key serves equally many heads of query",
+                       "%s %zu is not a multiple of %s %zu: each key head serves the same number of query heads",
                        BUILD_PLACE(build, OPTION_HEADS), problem->size.heads, kv_place, problem->size.kv_heads);
 }
 

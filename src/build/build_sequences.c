@@ -104,12 +104,13 @@ static enum status take_keys(const struct build *build, const struct build_pages
                            build->inputs->source);
     *keys = pages != NULL ? pages->starts : own != NULL ? own : queries;
     if (*keys == queries && problem->size.keys != problem->size.queries)
-        return error_usage(build->error,
-                           "%s: query has %zu tokens, key has %zu; give as many, or add cu_seqlens_k to "
-                           "cu_seqlens_q",
-                           build->inputs->source, problem->size.queries, problem->size.keys);
+        return error_usage(
+            build->error,
+            "%s: query has %zu tokens, key has %zu; give the same number, or add cu_seqlens_k to cu_seqlens_q",
+            build->inputs->source, problem->size.queries, problem->size.keys);
     if (of_keys != count)
-        return error_usage(build->error, "%s: cu_seqlens_q is of %zu sequence%s, cu_seqlens_k of %zu; expected as many",
+        return error_usage(build->error,
+                           "%s: cu_seqlens_q has %zu sequence%s, cu_seqlens_k %zu; expected the same number",
                            build->inputs->source, count, count == 1 ? "" : "s", of_keys);
     return STATUS_OK;
 }

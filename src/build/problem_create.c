@@ -106,7 +106,7 @@ static enum status apply_facts(const struct build *build)
     return check_family(build);
 }
 
-/* The query and key that a result holds as stages are turned and scaled already: what it says of that is done. */
+/* The query and key that a result holds as stages are rotated and scaled already: what it says of that is done. */
 static enum status forget_steps(const struct build *build)
 {
     static const enum option_id STEPS[] = {OPTION_ROPE,         OPTION_ROPE_THETA, OPTION_ROPE_COLUMNS,
@@ -116,9 +116,9 @@ static enum status forget_steps(const struct build *build)
     if (problem_projects(build->problem) || !inputs->is_result || input_file_has_layout(inputs, INPUT_FILE_GIVEN))
         return STATUS_OK;
     const bool scaled = options->origin[OPTION_SCALE_ON] == ORIGIN_FILE && options->scale_on == SCALE_ON_QUERY;
-    const bool turned = options->origin[OPTION_ROPE] == ORIGIN_FILE ||
-                        (input_file_setting(inputs, "rope") != NULL && options->rope != ROPE_NONE);
-    for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0] && turned; i++)
+    const bool rotated = options->origin[OPTION_ROPE] == ORIGIN_FILE ||
+                         (input_file_setting(inputs, "rope") != NULL && options->rope != ROPE_NONE);
+    for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0] && rotated; i++)
         if (options->origin[STEPS[i]] == ORIGIN_COMMAND_LINE)
             return error_usage(build->error,
                                "--%s: query and key of %s are already rotated or scaled; give them as they "
@@ -127,7 +127,7 @@ static enum status forget_steps(const struct build *build)
     for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0]; i++)
         if (options->origin[STEPS[i]] == ORIGIN_FILE)
             options->origin[STEPS[i]] = ORIGIN_DEFAULT;
-    if (turned)
+    if (rotated)
         options->rope = ROPE_NONE;
     if (!scaled)
         return STATUS_OK;

@@ -94,7 +94,7 @@ static enum status read_file(struct answers *answers, size_t which, const struct
     }
     answers->taken[which] = true;
     if (answer->path != NULL) {
-        snprintf(words, sizeof words, "%.80s: %s is in %.80s, too; expected it once", found.name, answer->stage,
+        snprintf(words, sizeof words, "%.80s: %s is also in %.80s; keep one of them", found.name, answer->stage,
                  answer->name);
         found.refused = tell(arena, words);
     }

@@ -26,8 +26,8 @@ static enum status no_index(const char *path, struct error *error)
 {
     char shown[TEXT_PATH_BYTES];
     return error_usage(error,
-                       "%s: line 1 does not match this version, \"" CASES_HEAD "--heads 4 ...\"; expected what "
-                       "attn cases DIR wrote",
+                       "%s: line 1 is not the one that this version of attn writes, \"" CASES_HEAD
+                       "--heads 4 ...\"; write the folder again with attn cases DIR",
                        text_path(path, shown));
 }
 
@@ -65,7 +65,7 @@ static enum status read_index(struct cases_report *report, struct arena *arena, 
     char shown[TEXT_PATH_BYTES];
     const char *path = folder_path(report->folder, CASES_INDEX, arena, error);
     if (path != NULL && access(path, F_OK) != 0 && access(report->folder, F_OK) == 0)
-        return error_usage(error, "%s: no %s in it; expected a folder that attn cases wrote",
+        return error_usage(error, "%s: has no %s; expected a folder that attn cases wrote",
                            text_path(report->folder, shown), CASES_INDEX);
     if (path == NULL || folder_check_file(path, error) || load_bytes(path, arena, &index, error) ||
         read_options(&report->options, &index, path, report->folder, arena, error) ||
@@ -76,7 +76,8 @@ static enum status read_index(struct cases_report *report, struct arena *arena, 
         line += made.bytes[same++] == '\n';
     return same == made.length && same == index.length
                ? STATUS_OK
-               : error_usage(error, "%s: line %zu is not what attn cases writes; expected its own index",
+               : error_usage(error,
+                             "%s: line %zu is not what attn cases wrote; write the folder again with attn cases DIR",
                              text_path(path, shown), line);
 }
 
@@ -204,12 +205,12 @@ static enum layout layout_of(const struct tensor *theirs, const struct case_made
 {
     const struct tensor *truth = &result->truth;
     const struct case_sizes *sizes = &made->sizes;
-    const size_t turned[] = {truth->shape[1], truth->shape[0], truth->shape[2]};
+    const size_t transposed[] = {truth->shape[1], truth->shape[0], truth->shape[2]};
     const size_t apart[] = {sizes->queries, sizes->heads, sizes->d_value}; /* the same numbers in the same order */
     if (is_shaped(theirs, truth->rank, truth->shape) ||
         (case_is_packed(made->row) && !made->row->gradients && is_shaped(theirs, 3, apart)))
         return LAYOUT_EXPECTED;
-    return has_heads_last(result) && is_shaped(theirs, 3, turned) ? LAYOUT_HEADS_FIRST : LAYOUT_OTHER;
+    return has_heads_last(result) && is_shaped(theirs, 3, transposed) ? LAYOUT_HEADS_FIRST : LAYOUT_OTHER;
 }
 
 /* The index in theirs of number i of what is expected. */
@@ -323,7 +324,7 @@ static void tell_why(struct case_checked *checked, const struct why *why, const 
         text_add(&words, "%s%s", i > 0 ? "; and " : "", MISTAKES[guess->choices[i].id].sentence);
     }
     if (guess->count == 0)
-        text_add(&words, "right except for precision: the result, or a step before it, keeps too few digits");
+        text_add(&words, "right except for precision: the result or an earlier step keeps too few digits");
 }
 
 /* "attn why sdpa DIR/edge-16/inputs.safetensors --mine DIR/edge-16/context.npy --stages context", as words and as a
@@ -532,7 +533,8 @@ enum status cases_check(struct cases_report *report, const char *folder, struct 
         report->count++;
     }
     if (report->count == 0)
-        return error_usage(error, "%s: holds none of its cases; expected those that attn cases wrote", folder);
+        return error_usage(error, "%s: has none of the cases in its index; write the folder again with attn cases DIR",
+                           folder);
     return cases_find_earlier(report, arena, error) || note_others(report, arena, error) ? error->status : STATUS_OK;
 }
 

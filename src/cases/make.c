@@ -43,9 +43,9 @@ static enum status hold(struct case_made *made, struct case_result *result, stru
 {
     struct result_table *table = &result->table;
     const size_t matrices = result_matrices(table), rows = result_rows(table), columns = result_columns(table);
-    const bool turned = case_is_packed(made->row) && made->row->gradients && table->rank == 3;
+    const bool transposed = case_is_packed(made->row) && made->row->gradients && table->rank == 3;
     const struct result_table made_of = *table;
-    for (size_t axis = 0; axis < 2 && turned; axis++) {
+    for (size_t axis = 0; axis < 2 && transposed; axis++) {
         table->shape[axis] = made_of.shape[1 - axis];
         table->axes[axis] = made_of.axes[1 - axis];
     }
@@ -54,7 +54,7 @@ static enum status hold(struct case_made *made, struct case_result *result, stru
     double *numbers = result->truth.data;
     for (size_t matrix = 0; matrix < matrices; matrix++)
         for (size_t row = 0; row < rows; row++) {
-            const size_t at = turned ? row * matrices + matrix : matrix * rows + row;
+            const size_t at = transposed ? row * matrices + matrix : matrix * rows + row;
             result_row(&made->truth, &made_of, matrix, row, numbers + at * columns);
         }
     table->tensor = &result->truth;

@@ -87,13 +87,13 @@ bool options_want_color(const struct options *options, const struct output *outp
 }
 
 /* "self, causal" and the like, where each word follows `before`, into the list (size bytes), behind what it holds. */
-static void list_takers(enum command command, enum option_id id, const char *before, char *list, size_t size)
+static void list_commands(enum command command, enum option_id id, const char *before, char *list, size_t size)
 {
     for (int word = 0; word < COMMAND_COUNT; word++) {
-        const enum command taker = (enum command)word;
-        if (command_takes(command, taker) && options_takes(taker, COMMANDS[taker].mechanism, id)) {
+        const enum command other = (enum command)word;
+        if (command_takes(command, other) && options_takes(other, COMMANDS[other].mechanism, id)) {
             const size_t length = strlen(list);
-            snprintf(list + length, size - length, "%s%s%s", length > 0 ? ", " : "", before, command_name(taker));
+            snprintf(list + length, size - length, "%s%s%s", length > 0 ? ", " : "", before, command_name(other));
         }
     }
 }
@@ -103,9 +103,9 @@ enum status option_refuse(enum command command, enum mechanism mechanism, enum o
     char list[256] = "", before[32];
     const bool named = mechanism != COMMANDS[command].mechanism;
     snprintf(before, sizeof before, "%s ", command_name(command));
-    list_takers(named ? command : COMMAND_HELP, id, "", list, sizeof list);
+    list_commands(named ? command : COMMAND_HELP, id, "", list, sizeof list);
     if (named)
-        list_takers(command, id, before, list, sizeof list);
+        list_commands(command, id, before, list, sizeof list);
     const char *own = named ? before : "", *name = named ? MECHANISMS[mechanism].name : command_name(command);
     if (OPTIONS[id].elsewhere != NULL)
         return error_usage(error, "--%s is not an option of %s%s; %s", OPTIONS[id].name, own, name,

@@ -45,9 +45,9 @@ static void hint_of_no_command(const char *word, bool pages, struct text *hint)
     const enum option_id found = options_find(word, strlen(word)), meant = options_meant(word);
     const enum option_id id = found != OPTION_COUNT ? found : meant;
     const enum format format = format_find(word);
-    int taker = 0;
-    while (id != OPTION_COUNT && !takes((enum command)taker, id))
-        taker++;
+    int first = 0;
+    while (id != OPTION_COUNT && !takes((enum command)first, id))
+        first++;
     const bool valued = id != OPTION_COUNT && OPTIONS[id].argument != NULL && !OPTIONS[id].optional;
     if (pages && stage_exists(stage))
         text_add(hint, "; it is a stage: type attn help stages");
@@ -59,7 +59,7 @@ static void hint_of_no_command(const char *word, bool pages, struct text *hint)
     else if (format != FORMAT_COUNT)
         text_add(hint, "; for that format type attn self FILE --format %s", FORMATS[format].name);
     else if (id != OPTION_COUNT)
-        text_add(hint, "; it is an option: type attn %s FILE --%s%s%s", command_name((enum command)taker),
+        text_add(hint, "; it is an option: type attn %s FILE --%s%s%s", command_name((enum command)first),
                  OPTIONS[id].name, valued ? " " : "", valued ? OPTIONS[id].argument : "");
 }
 

@@ -77,7 +77,7 @@ static enum status create_gradients(struct backward_operands *gradients, const s
 struct room_layout {
     size_t source, x;                                      /* (d_in) of the inputs, before and after their norm */
     size_t projected, clipped, above;                      /* (heads d) */
-    size_t turns, turned;                                  /* (d) */
+    size_t angles, rotated;                                /* (d) */
     size_t below;                                          /* (d_in) */
     size_t by_weight, by_bias;                             /* (heads d) for the norm of query or key */
     size_t source_weight, source_bias;                     /* (d_in) for the norm of the inputs */
@@ -112,7 +112,7 @@ static bool norms_source(const struct backward_projection *job)
 /* Takes the gradient back through a rotation (a, b) -> (a cos - b sin, b cos + a sin).
  *   above  (d) the gradient with respect to the rotated row; replaced by that with respect to the unrotated
  *   room   (d) */
-static void turn_back(const struct rope *rope, const double *cosines, const double *sines, double *above, double *room)
+static void unrotate(const struct rope *rope, const double *cosines, const double *sines, double *above, double *room)
 {
     memcpy(room, above, rope->width * sizeof *room);
     for (size_t pair = 0; pair < rope->columns / 2; pair++) {
@@ -157,16 +157,16 @@ static void steps_back(const struct backward_projection *job, size_t item, size_
     const struct problem *problem = job->problem;
     const struct rope *rope = &problem->rotation.rope;
     const size_t position = operand_position(problem, job->id, item, row);
-    double *above = room + job->at.above, *cosines = room + job->at.turns, *sines = cosines + rope->columns / 2;
+    double *above = room + job->at.above, *cosines = room + job->at.angles, *sines = cosines + rope->columns / 2;
     for (size_t i = 0; i < job->heads * job->d && operand_is_scaled(problem, job->id); i++)
         above[i] *= problem->scaling.query_factor;
     if (operand_is_rotated(problem, job->id) && position != SIZE_MAX) {
         const struct backward_mistake *mistake = problem->mistake.backward;
         rope_turns(rope, position, ROPE_ROUNDING_ONCE, DTYPE_F64, cosines, sines);
-        const bool turns =
+        const bool rotates =
             mistake == NULL || mistake->rotate_back == NULL || mistake->rotate_back(sines, rope->columns / 2);
-        for (size_t head = 0; head < job->heads && turns; head++)
-            turn_back(rope, cosines, sines, above + head * job->d, room + job->at.turned);
+        for (size_t head = 0; head < job->heads && rotates; head++)
+            unrotate(rope, cosines, sines, above + head * job->d, room + job->at.rotated);
     }
     operand_store_heads(&job->gradients->normed[job->id], item, row, above);
 }
@@ -240,8 +240,8 @@ static struct room_layout lay_out_room(const struct problem *problem, enum proje
 {
     struct room_layout at = {0};
     at.above = take(&at.count, width);
-    at.turns = take(&at.count, d);
-    at.turned = take(&at.count, d);
+    at.angles = take(&at.count, d);
+    at.rotated = take(&at.count, d);
     if (!problem_projects(problem))
         return at;
     at.source = take(&at.count, d_in);

@@ -44,21 +44,22 @@ static enum status place(struct joining *joining, const struct input_file *input
 {
     size_t part, parts;
     if (!read_part(input, &part, &parts))
-        return error_usage(joining->error, "%s: is not a part of a job; expected a file that --part K/N wrote",
+        return error_usage(joining->error, "%s: not a part of a job; expected a file that --part K/N wrote",
                            input->source);
     if (input->passed_count > 0)
-        return error_usage(joining->error, "%s: attn writes no %s into a part", input->source, input->passed[0]);
+        return error_usage(joining->error, "%s: holds %s, which no part has; expected a file that --part K/N wrote",
+                           input->source, input->passed[0]);
     if (joining->parts == 0)
         joining->parts = parts;
     if (parts != joining->parts)
         return error_usage(joining->error,
-                           "%s: is part %zu of %zu, but other files are parts of %zu; expected the parts of one job",
+                           "%s: is part %zu of %zu, but other files are parts of %zu; give the parts of one job",
                            input->source, part, parts, joining->parts);
     size_t to = joining->placed++;
     for (; to > 0 && joining->numbers[to - 1] >= part; to--) {
         if (joining->numbers[to - 1] == part)
-            return error_usage(joining->error, "%s: is part %zu of %zu, as %s is; expected each part once",
-                               input->source, part, parts, joining->files[to - 1].source);
+            return error_usage(joining->error, "%s: is part %zu of %zu, like %s; give each part once", input->source,
+                               part, parts, joining->files[to - 1].source);
         joining->numbers[to] = joining->numbers[to - 1];
         joining->files[to] = joining->files[to - 1];
     }
@@ -115,12 +116,12 @@ static enum status check_alike(const struct joining *joining, const struct input
                            input->source, first->source);
     if (strcmp(input->library != NULL ? input->library : "", first->library != NULL ? first->library : "") != 0)
         return error_usage(joining->error,
-                           "%s: was computed with another variant of the C library's exp, log or tanh than %s, and the "
-                           "last bits differ; expected parts from machines of the same kind (GLIBC_TUNABLES)",
+                           "%s: its machine's exp, log or tanh differs in the last bits from that of %s; expected "
+                           "parts from machines of the same kind (GLIBC_TUNABLES)",
                            input->source, first->source);
     if (input->tensor_count != first->tensor_count)
-        return error_usage(joining->error, "%s: holds %zu tensors, %s %zu; expected as many", input->source,
-                           input->tensor_count, first->source, first->tensor_count);
+        return error_usage(joining->error, "%s: holds %zu tensors, but %s holds %zu; give the parts of one job",
+                           input->source, input->tensor_count, first->source, first->tensor_count);
     return STATUS_OK;
 }
 
@@ -147,13 +148,14 @@ static enum status read_parts(struct joining *joining, char *const *files, size_
 
 static enum status foreign(const struct joining *joining)
 {
-    return error_usage(joining->error, "%s: is not a part that attn wrote", joining->files[0].source);
+    return error_usage(joining->error, "%s: not a part that attn wrote; expected a file that --part K/N wrote",
+                       joining->files[0].source);
 }
 
 static enum status wrong_piece(const struct joining *joining, size_t part, const char *name)
 {
-    return error_usage(joining->error, "%s: %s does not fit that of %s", joining->files[part].source, name,
-                       joining->files[0].source);
+    return error_usage(joining->error, "%s: its %s does not match the one in %s; give the parts of one job",
+                       joining->files[part].source, name, joining->files[0].source);
 }
 
 /* Collects the pieces of a table in the order of the parts, and adds their rows to its own. */
@@ -216,7 +218,8 @@ static enum status take_settings(const struct joining *joining, struct problem *
         if (options_setting(&options, setting, first->source, joining->error) != STATUS_OK)
             return joining->error->status;
         if (!options_takes_setting(problem->mechanism, setting->name))
-            return error_usage(joining->error, "%s: settings: %s does not take '%s'; expected what --part wrote",
+            return error_usage(joining->error,
+                               "%s: settings: %s does not take '%s'; expected the settings that --part wrote",
                                first->source, MECHANISMS[problem->mechanism].name, setting->name);
     }
     problem->record.settings = first->settings;
@@ -246,10 +249,11 @@ static enum status describe(const struct joining *joining, struct problem *probl
 static enum status check_one_table(const struct joining *joining, const struct result *result)
 {
     if (result->table_count != 1)
-        return error_usage(joining->error, ".npy holds one tensor, these parts %zu; expected --out WHOLE.safetensors",
+        return error_usage(joining->error,
+                           "a .npy file holds one tensor, but these parts hold %zu; type --out WHOLE.safetensors",
                            result->table_count);
     if (dtype_npy(result->tables[0].dtype) == NULL)
-        return error_usage(joining->error, "a .npy has no %s; expected --out WHOLE.safetensors",
+        return error_usage(joining->error, "a .npy file cannot hold %s; type --out WHOLE.safetensors",
                            dtype_title(result->tables[0].dtype));
     return STATUS_OK;
 }

@@ -187,7 +187,7 @@ static enum status make_fused(struct attention *attention, uint64_t stages, stru
         return error->status;
     if (problem->path.forced != NULL)
         return error_usage(
-            error, "--kernel %s: %s %s%s, which only the reference keeps out of rows where that key is masked%s",
+            error, "--kernel %s: %s %s%s, and only the reference keeps that out of rows where the key is masked%s",
             problem->path.forced,
             found.query ? "query"
             : found.key ? "key"

@@ -47,10 +47,10 @@ static bool are_behind(const struct tensor *behind, const struct tensor *before,
         tensor_count(behind) != tensor_count(before) || tensor_count(before) == 0)
         return false;
     const size_t rows = before->shape[of_before - 1], columns = before->shape[of_before];
-    const bool beside = behind->shape[last] == heads * columns && behind->shape[last - 1] == rows;
-    const bool apart = behind->rank > 2 && behind->shape[last] == columns && behind->shape[last - 1] == heads &&
+    const bool joined = behind->shape[last] == heads * columns && behind->shape[last - 1] == rows;
+    const bool split = behind->rank > 2 && behind->shape[last] == columns && behind->shape[last - 1] == heads &&
                        behind->shape[last - 2] == rows;
-    return beside || apart;
+    return joined || split;
 }
 
 /* Copies (…, T, H, d) as (…, H, T, d), where the other one has its heads. */

@@ -168,7 +168,7 @@ static bool has_any(const struct diff *diff, uint64_t stages)
 
 /* Whether it is a query or a key whose first row agrees in each head, as a rotation leaves it, and whose other rows
  * depart. */
-static bool is_turned(const struct diff *diff, const struct diff_stage *stage)
+static bool is_rotated(const struct diff *diff, const struct diff_stage *stage)
 {
     enum { FEWEST = 3 };
     const struct tensor *tensor = &stage->a->tensor;
@@ -268,7 +268,7 @@ static void write_hints(const struct report *report, const struct diff_stage *st
     write_evidence(report, stage);
     if (!stage_exists(stage->stage))
         return;
-    if (is_turned(diff, stage)) {
+    if (is_rotated(diff, stage)) {
         snprintf(line, sizeof line, "  only the first row agrees: %s", ROTATION);
         report_line(report, line, false);
         return;

@@ -96,19 +96,19 @@ static const struct file_tensor *find_source(const struct input_file *input, con
 }
 
 /* The same parameter transposed: "W_query" for "W_query.weight" and back. */
-static const struct file_tensor *find_turned(const struct input_file *input, const char *name)
+static const struct file_tensor *find_transposed(const struct input_file *input, const char *name)
 {
     static const char SUFFIX[] = ".weight";
     const size_t length = strlen(name), end = sizeof SUFFIX - 1;
-    char turned[NAME_BYTES];
-    if (length + end >= sizeof turned)
+    char transposed[NAME_BYTES];
+    if (length + end >= sizeof transposed)
         return NULL;
-    memcpy(turned, name, length + 1);
+    memcpy(transposed, name, length + 1);
     if (length > end && strcmp(name + length - end, SUFFIX) == 0)
-        turned[length - end] = '\0';
+        transposed[length - end] = '\0';
     else
-        memcpy(turned + length, SUFFIX, sizeof SUFFIX);
-    const struct file_tensor *found = find_source(input, turned);
+        memcpy(transposed + length, SUFFIX, sizeof SUFFIX);
+    const struct file_tensor *found = find_source(input, transposed);
     return found != NULL && found->tensor.rank == 2 ? found : NULL;
 }
 
@@ -117,11 +117,11 @@ static enum status find_met(const struct diff *diff, const char *name, const str
                             struct arena *arena, struct error *error)
 {
     *met = find_source(&diff->b.input, name);
-    const struct file_tensor *turned = *met == NULL ? find_turned(&diff->b.input, name) : NULL;
-    if (turned == NULL)
+    const struct file_tensor *transposed = *met == NULL ? find_transposed(&diff->b.input, name) : NULL;
+    if (transposed == NULL)
         return STATUS_OK;
-    const size_t rows = turned->tensor.shape[0], columns = turned->tensor.shape[1];
-    *met = turned;
+    const size_t rows = transposed->tensor.shape[0], columns = transposed->tensor.shape[1];
+    *met = transposed;
     return diff_rearrange(met, &(struct diff_axes){.rank = 2, .shape = {columns, rows}, .stride = {1, columns}}, arena,
                           error);
 }
@@ -153,7 +153,7 @@ static enum status take_b(struct diff *diff, const struct options *options, stru
     const struct file_tensor **ordered = in_order(b, arena, error);
     for (size_t i = 0; i < b->tensor_count && ordered != NULL; i++)
         if (diff_is_source(b, ordered[i]) && find_source(a, ordered[i]->name) == NULL &&
-            find_turned(a, ordered[i]->name) == NULL &&
+            find_transposed(a, ordered[i]->name) == NULL &&
             take_source(diff, options, NULL, ordered[i], arena, error) != STATUS_OK)
             return error->status;
     return ordered == NULL ? error->status : STATUS_OK;

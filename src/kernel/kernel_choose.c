@@ -139,8 +139,7 @@ enum status kernel_check(const char *forced, struct error *error)
     const size_t i = is_free(forced) ? 0 : find(forced);
     char text[LIST_BYTES];
     if (i == CHOICE_COUNT)
-        return error_usage(error, "ATTN_ISA: no instruction set '%.80s'; expected what this machine has, %s", forced,
-                           list(false, text));
+        return error_usage(error, "ATTN_ISA: unknown instruction set '%.80s'; expected %s", forced, list(false, text));
     if (!CHOICES[i].present())
         return error_usage(error, "ATTN_ISA: this processor has no %s; expected %s, or ATTN_ISA unset", forced,
                            list(false, text));
@@ -173,6 +172,6 @@ const struct kernel *kernel_choose(const char *forced, enum dtype dtype, bool on
             kernel = own;
     }
     if (kernel == NULL)
-        (void)error_usage(error, "no kernel takes numbers of %s", dtype_name(dtype));
+        (void)error_usage(error, "no kernel computes in %s", dtype_name(dtype));
     return kernel;
 }

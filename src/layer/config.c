@@ -46,7 +46,7 @@ static enum status parse(struct config *config, char *text, size_t length, struc
         return error->status;
     enum status status = STATUS_OK;
     if (!cJSON_IsObject(config->root))
-        status = error_usage(error, "%s: expected an object, as a config.json is, got %s", config->path,
+        status = error_usage(error, "%s: holds %s; expected an object, like a model's config.json", config->path,
                              json_kind_name(config->root));
     else
         status = check_repeated(&reader, config->root);
@@ -60,7 +60,7 @@ static enum status read_text(struct config *config, FILE *file, char *text, stru
     if (ferror(file))
         return error_system(error, errno, "%s", config->path);
     if (length > LARGEST)
-        return error_usage(error, "%s: larger than 16 MiB, expected a config.json", config->path);
+        return error_usage(error, "%s: larger than 16 MiB; expected a config.json", config->path);
     text[length] = '\0';
     return parse(config, text, length, error);
 }
@@ -131,13 +131,12 @@ static enum status unknown(const char *place, const char *type, struct error *er
     char hint[96] = "";
     for (size_t i = 0; family_word(i) != NULL; i++)
         if (same_letters(family_word(i), type))
-            snprintf(hint, sizeof hint, "; did you mean '%s'?", family_word(i));
+            snprintf(hint, sizeof hint, " (did you mean '%s'?)", family_word(i));
     return error_usage(
         error,
-        "%s '%.60s' is no family that attn knows%s; expected --family with one of attn help families, or "
-        "--family none and what is needed of --heads, --kv-heads, --no-causal, --window, --scale, "
-        "--softcap, --rope, --rope-theta, --rope-columns, --rope-scaling, --alibi, --clip, --norm, "
-        "--qk-norm and --packing",
+        "%s: attn does not know the family '%.60s'%s; choose one of attn help families with --family, or describe the "
+        "model: --family none with what it needs of --heads, --kv-heads, --no-causal, --window, --scale, --softcap, "
+        "--rope, --rope-theta, --rope-columns, --rope-scaling, --alibi, --clip, --norm, --qk-norm and --packing",
         place, type, hint);
 }
 
@@ -158,7 +157,7 @@ enum status config_family(const struct config *config, enum module_part part, co
                  of_whole ? "" : reading.prefix);
     }
     if (type == NULL && config->root != NULL)
-        return error_usage(error, "%s is missing; expected it, or --family", place);
+        return error_usage(error, "%s is missing; add it, or name the model's family with --family", place);
     if (type == NULL)
         type = FAMILY_NONE;
     *family = family_find(type);
@@ -223,11 +222,12 @@ static void add_kv_heads(const struct config_reading *reading, size_t heads)
     if (kv_heads > 0 && heads % kv_heads == 0)
         config_fact_number(reading, "kv_heads", &value, (double)kv_heads);
     else if (value.item == NULL)
-        CONFIG_REFUSE(reading, "family %s has %zu heads of keys, which do not divide %zu heads; say it by --kv-heads",
+        CONFIG_REFUSE(reading, "family %s has kv_heads %zu, but heads %zu is not a multiple of that; set --kv-heads",
                       reading->family->name, kv_heads, heads);
     else
-        CONFIG_REFUSE(reading, "%s: %s is %zu, which does not divide %zu heads%s", reading->config->path, value.key,
-                      kv_heads, heads, config_is_told(reading, "heads") ? ", by --heads" : "");
+        CONFIG_REFUSE(reading, "%s: %s is %zu, but heads %zu%s is not a multiple of that; set --kv-heads",
+                      reading->config->path, value.key, kv_heads, heads,
+                      config_is_told(reading, "heads") ? " (--heads)" : "");
 }
 
 enum status config_heads(const struct config *config, const struct family_row *family,

@@ -26,7 +26,7 @@ static void check_refused(const struct config_reading *reading)
         const struct config_value value = config_find_name(reading, CONFIG_REFUSED[i].key);
         if (!is_harmless(&CONFIG_REFUSED[i], value.item))
             CONFIG_REFUSE(reading,
-                          "%s: %s changes attention in a way that attn does not know; expected a model without it",
+                          "%s: %s changes attention in a way that attn does not support; use a model without it",
                           reading->config->path, value.key);
     }
 }
@@ -46,8 +46,10 @@ static void check_qk_norm(const struct config_reading *reading)
 {
     const struct config_value value = config_find(reading, CONFIG_QK_NORM_UNKNOWN);
     if (reading->family->qk_norm == NULL && cJSON_IsTrue(value.item))
-        CONFIG_REFUSE(reading, "%s: %s is true, but of family %s attn knows no norm of query and key",
-                      reading->config->path, value.key, reading->family->name);
+        CONFIG_REFUSE(
+            reading,
+            "%s: %s is true, but attn knows no query and key norms in family %s; use --family none with --qk-norm",
+            reading->config->path, value.key, reading->family->name);
 }
 
 /* The tensors decide how many columns a head has. A config that says otherwise is of other heads, or of another model;
@@ -58,7 +60,7 @@ static void check_columns(const struct config_reading *reading)
     const struct config_value value = config_find(reading, CONFIG_HEAD_COLUMNS);
     if (reading->family->latent || config_is_told(reading, "heads"))
         return;
-    snprintf(expected, sizeof expected, "%zu, as the weight of the query has for each head", reading->module->columns);
+    snprintf(expected, sizeof expected, "%zu, the columns of each head in the query weight", reading->module->columns);
     if (config_whole(reading, &value, reading->module->columns) != reading->module->columns)
         config_wrong(reading, &value, expected);
 }
@@ -84,8 +86,8 @@ static void check_quantized(const struct config_reading *reading)
         left = left || names_attention(cJSON_GetObjectItemCaseSensitive(item, LEFT[i]));
     if (!left)
         CONFIG_REFUSE(reading,
-                      "%s: quantization_config: the weights of attention are quantized%s%.40s; expected a checkpoint "
-                      "with plain weights: dequantize it first",
+                      "%s: quantization_config: the attention weights are quantized%s%.40s; dequantize them first: "
+                      "load the model in bfloat16 and save it with save_pretrained",
                       reading->config->path, cJSON_IsString(method) ? " by " : "",
                       cJSON_IsString(method) ? method->valuestring : "");
 }
@@ -100,8 +102,8 @@ static bool ask_family(const struct config_reading *reading, struct config_value
     if (family->causal == FAMILY_CAUSAL_DECODER) {
         if (part != PART_DECODER && part != PART_ENCODER && !config_is_told(reading, "causal"))
             CONFIG_REFUSE(reading,
-                          "family %s: whether the module is of an encoder or of a decoder is not told by its name; say "
-                          "it by --causal or --no-causal",
+                          "family %s: the module's name does not say whether it is in an encoder or a decoder; set "
+                          "--causal or --no-causal",
                           family->name);
         return part == PART_DECODER;
     }
@@ -113,7 +115,7 @@ static bool ask_family(const struct config_reading *reading, struct config_value
     if (!config_truth(reading, &ways, false))
         return family->causal == FAMILY_CAUSAL_ALWAYS;
     if (!family->both_ways)
-        config_wrong(reading, &ways, "false; or say it by --no-causal and --window");
+        config_wrong(reading, &ways, "false, or --no-causal and --window");
     *value = ways;
     return false;
 }
@@ -133,8 +135,8 @@ static bool ask_causal(const struct config_reading *reading, struct config_value
         return causal;
     if (asked || family->is_causal == FAMILY_IS_CAUSAL_REFUSED)
         config_wrong(reading, &key,
-                     asked ? "false, as the family has it; or say it by --causal or --no-causal"
-                           : "true, as the family has it; or say it by --causal or --no-causal");
+                     asked ? "false as in the rest of the family, or --causal or --no-causal"
+                           : "true as in the rest of the family, or --causal or --no-causal");
     *value = key;
     return asked;
 }
@@ -150,9 +152,9 @@ static const char *layer_type(const struct config_reading *reading, struct confi
     snprintf(value->key, sizeof value->key, "%.90s[%zu]", list.key, reading->module->layer);
     const char *word = cJSON_IsString(value->item) ? value->item->valuestring : "";
     if (value->item == NULL)
-        config_wrong(reading, &list, "an array with a word for each layer");
+        config_wrong(reading, &list, "an array with one word per layer");
     else if (!cJSON_IsString(value->item))
-        config_wrong(reading, value, "a text");
+        config_wrong(reading, value, "a string");
     else if (strcmp(word, "sliding_attention") != 0 && strcmp(word, "full_attention") != 0)
         config_wrong(reading, value, "\"full_attention\" or \"sliding_attention\"");
     return word;
@@ -228,7 +230,7 @@ static bool ask_still(const struct config_reading *reading, struct config_value 
     const struct config_value window = config_find(reading, CONFIG_WINDOW);
     if (listed) {
         if (slides && !config_is_set(&window) && !config_is_told(reading, "window"))
-            config_wrong(reading, value, "\"full_attention\", as there is no sliding_window");
+            config_wrong(reading, value, "\"full_attention\", because sliding_window is not set");
         return slides;
     }
     *value = config_find(reading, CONFIG_WINDOW_USED);
@@ -403,7 +405,7 @@ static void add_clip(const struct config_reading *reading)
     if (config_is_set(&value) && reading->family->clip)
         config_fact_number(reading, "clip", &value, clip);
     else if (clip != 0)
-        config_wrong(reading, &value, "null, as family has no such step; or --clip");
+        config_wrong(reading, &value, "null, because the family does not clip, or --clip");
 }
 
 /* Whether query and key are normed; without a config the tensors alone tell. */
@@ -444,7 +446,7 @@ static void add_eps(const struct config_reading *reading)
     const double eps = config_real(reading, &value, family->norm_eps);
     const bool own = family->qk_norm_eps > 0;
     if (!(eps >= 0))
-        config_wrong(reading, &value, "a number from 0 on");
+        config_wrong(reading, &value, "a number of 0 or more");
     if (!config_is_told(reading, "norm_eps"))
         config_fact_number(reading, "norm_eps", &value, eps);
     if (family->qk_norm != NULL && !config_is_told(reading, "qk_norm_eps"))

@@ -111,7 +111,7 @@ bool config_truth(const struct config_reading *reading, const struct config_valu
 const char *config_text(const struct config_reading *reading, const struct config_value *value, const char *fallback)
 {
     if (config_is_set(value) && !cJSON_IsString(value->item))
-        config_wrong(reading, value, "a text");
+        config_wrong(reading, value, "a string");
     return cJSON_IsString(value->item) ? value->item->valuestring : fallback;
 }
 
@@ -152,7 +152,7 @@ void config_fact_number(const struct config_reading *reading, const char *settin
     if (isfinite(number))
         decimal_from_double(number, text);
     else
-        CONFIG_REFUSE(reading, "%s: %s makes no finite %s",
+        CONFIG_REFUSE(reading, "%s: %s gives a %s that is not finite",
                       reading->config->path != NULL ? reading->config->path : "no config",
                       value != NULL && value->item != NULL ? value->key : reading->family->name, setting);
     config_fact(reading, setting, value, text);

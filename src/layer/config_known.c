@@ -114,7 +114,7 @@ enum status config_unknown(const struct config *config, const struct family_row 
         return STATUS_OK;
     if (count > SHOWN_KEYS)
         text_add(&text, " and %zu more", count - SHOWN_KEYS);
-    text_add(&text, " may change attention, and attn does not read %s; look it up in the model's code",
+    text_add(&text, " may change attention, but attn does not read %s; check the model's code",
              count == 1 ? "it" : "them");
     *warning = arena_text(arena, text.bytes, text.length, error);
     return *warning == NULL ? error->status : STATUS_OK;

@@ -33,8 +33,8 @@ static void check_known(const struct config_reading *reading, const struct confi
     for (; item != NULL; item = item->next)
         if (!cJSON_IsNull(item) && !text_has_word(KNOWN, item->string))
             CONFIG_REFUSE(reading,
-                          "%s: %s.%.60s is not understood, so that the rotation is not known; say it by --rope, "
-                          "--rope-theta, --rope-columns and --rope-scaling",
+                          "%s: attn does not know %s.%.60s, which may change the rotation; set --rope, --rope-theta, "
+                          "--rope-columns and --rope-scaling",
                           reading->config->path, object->key, item->string);
 }
 
@@ -67,12 +67,12 @@ static void check_kinds(const struct config_reading *reading, const struct confi
     if (reading->family->local_theta == 0)
         return;
     if (says(newer) && !is_nested(newer))
-        config_wrong(reading, newer, "one with full_attention and sliding_attention, as the family has it");
+        config_wrong(reading, newer, "one with full_attention and sliding_attention, as in the rest of the family");
     if (config_is_set(&type) && !config_is_set(&kind) &&
         !(cJSON_IsString(type.item) && strcmp(type.item->valuestring, "default") == 0))
-        config_wrong(reading, &type, "rope_type in its place: of this family transformers reads no type");
+        config_wrong(reading, &type, "the key rope_type instead: transformers does not read type in this family");
     if (reading->family->kinds_only && (says(&theta) || says(older)))
-        config_wrong(reading, says(&theta) ? &theta : older, "rope_parameters in its place, of each kind of layers");
+        config_wrong(reading, says(&theta) ? &theta : older, "rope_parameters instead, for each kind of layer");
 }
 
 /* Of yarn of one kind of layers transformers reads no "truncate"; beside the kinds it would. */
@@ -82,7 +82,7 @@ static void check_truncate(const struct config_reading *reading, const struct co
     for (size_t i = 0; i < sizeof PLACES / sizeof PLACES[0] && is_nested(object); i++) {
         const struct config_value value = config_member(object, PLACES[i]);
         if (config_is_set(&value) && !cJSON_IsTrue(value.item))
-            config_wrong(reading, &value, "true; or say it by --rope-theta, --rope-columns and --rope-scaling");
+            config_wrong(reading, &value, "true, or --rope-theta, --rope-columns and --rope-scaling");
     }
 }
 
@@ -96,7 +96,7 @@ static struct config_value find_object(const struct config_reading *reading)
     check_kinds(reading, &newer, &older);
     check_truncate(reading, &newer);
     if (says(&older) && config_is_set(&newer) && is_nested(&newer))
-        CONFIG_REFUSE(reading, "%s: %s and %s are both there; expected one of them", reading->config->path, newer.key,
+        CONFIG_REFUSE(reading, "%s: %s and %s are both set; keep one of them", reading->config->path, newer.key,
                       older.key);
     return !config_is_set(&newer) || says(&older) ? older : newer;
 }
@@ -148,9 +148,9 @@ static void add_share(const struct config_reading *reading, const struct config_
         value = config_find(reading, CONFIG_ROPE_SHARE);
     const double share = config_real(reading, &value, family->share > 0 ? family->share : 1);
     if (!(share > 0 && share <= 1))
-        config_wrong(reading, &value, "a share above 0, at most 1");
+        config_wrong(reading, &value, "a number above 0 and at most 1");
     if (share < 1 && family->share == 0)
-        CONFIG_REFUSE(reading, "%s: %s is %g, but family %s rotates all columns of a head; say which by --rope-columns",
+        CONFIG_REFUSE(reading, "%s: %s is %g, but family %s rotates all columns of a head; set --rope-columns",
                       reading->config->path, value.key, share, family->name);
     if (share < 1)
         config_fact_number(reading, "rope_columns", config_is_set(&value) ? &value : NULL,
@@ -164,10 +164,10 @@ static void add_columns(const struct config_reading *reading, const struct confi
     const struct config_value value =
         family->columns_key != NULL ? config_find_name(reading, family->columns_key) : (struct config_value){0};
     const size_t columns = config_whole(reading, &value, family->columns);
-    char text[DECIMAL_BYTES];
+    char text[DECIMAL_BYTES], expected[64];
+    snprintf(expected, sizeof expected, "a number from 1 to %zu, the columns of a head", all);
     if (value.item != NULL && (!config_is_set(&value) || columns == 0 || columns > all))
-        CONFIG_REFUSE(reading, "%s: %s is %s, expected at most the %zu columns of a head, and more than 0",
-                      reading->config->path, value.key, config_is_set(&value) ? "another number" : "null", all);
+        config_wrong(reading, &value, expected);
     snprintf(text, sizeof text, "%s%zu", family->columns_last ? "last:" : "", columns);
     if (columns == 0)
         add_share(reading, object);
@@ -335,8 +335,7 @@ static void write_scaling(struct scaling *scaling, const struct config_value *ty
             WRITERS[i].write(scaling);
             return;
         }
-    config_wrong(scaling->reading, type,
-                 "default, linear, dynamic, llama3, yarn or longrope; or say it by --rope-scaling");
+    config_wrong(scaling->reading, type, "default, linear, dynamic, llama3, yarn or longrope, or --rope-scaling");
 }
 
 /* Of an object without a kind nothing is scaled. Phi: "su" and "yarn" are older names of longrope. */
@@ -357,7 +356,7 @@ static void add_scaling(const struct config_reading *reading, const struct confi
         .reading = reading, .object = *object, .kind = kind, .text = text_begin(bytes, SCALING_BYTES)};
     write_scaling(&scaling, &type);
     if (scaling.beyond)
-        config_wrong(reading, object, "numbers that make a factor");
+        config_wrong(reading, object, "numbers that give a finite factor, or --rope-scaling");
     config_fact(reading, "rope_scaling", object, bytes);
 }
 
@@ -377,7 +376,7 @@ bool config_listed(const struct config_reading *reading, struct config_value *va
                                                                           : NULL,
                                        .key = "no_rope_layers"};
     if (entry.item == NULL)
-        config_wrong(reading, value, "an array with a number for each layer");
+        config_wrong(reading, value, "an array with one number per layer");
     else if (cJSON_IsNull(entry.item))
         config_wrong(reading, &entry, "a whole number");
     return config_whole(reading, &entry, 1) != 0;
@@ -425,10 +424,8 @@ void config_rope(const struct config_reading *reading, bool slides)
     }
     const struct layer_fact *told = config_is_told(reading, "rope") ? layer_facts_find(reading->facts, "rope") : NULL;
     if (told == NULL && kind == ROPE_HALF && reading->module->reordered)
-        CONFIG_REFUSE(
-            reading,
-            "the names are torchtune's, which do not say how query and key are stored; expected --rope pairs (Llama, "
-            "Mistral, Gemma) or --rope half (Qwen, Phi)");
+        CONFIG_REFUSE(reading, "torchtune's tensor names do not say how query and key are stored; expected --rope "
+                               "pairs (Llama, Mistral, Gemma) or --rope half (Qwen, Phi)");
     if (told == NULL)
         config_fact(reading, "rope", &value, ROPE_WORDS[kind]);
     if (strcmp(told != NULL ? told->text : ROPE_WORDS[kind], ROPE_WORDS[ROPE_NONE]) == 0)

@@ -49,11 +49,10 @@ static enum status refuse_heads(const struct reading *reading, const struct laye
     if (reading->config_path != NULL)
         return error_usage(reading->error, "%s does not say how many heads %s has%s; expected --heads N",
                            reading->config_path, module->path,
-                           asked != NULL && strcmp(asked, FAMILY_NONE) == 0 ? ", as it is not asked with --family none"
+                           asked != NULL && strcmp(asked, FAMILY_NONE) == 0 ? ", because --family none does not read it"
                                                                             : "");
     return error_usage(reading->error,
-                       "%s: neither a config nor an option says how many heads %s has; expected --heads N, or --config "
-                       "FILE",
+                       "%s: no config and no option says how many heads %s has; expected --heads N, or --config FILE",
                        reading->checkpoint.source, module->path);
 }
 
@@ -64,7 +63,8 @@ static enum status measure_head(const struct reading *reading, const struct laye
     if (query == NULL)
         query = input_file_find(&layer->weights, "W_query_b.weight");
     if (query == NULL || query->tensor.shape[0] % heads != 0)
-        return error_usage(reading->error, "%s: %s: the rows of its query do not divide by %zu heads",
+        return error_usage(reading->error,
+                           "%s: %s: the rows of its query weight are not a multiple of %zu heads; set --heads",
                            reading->checkpoint.source, layer->module->path, heads);
     *columns = query->tensor.shape[0] / heads;
     return STATUS_OK;
@@ -104,7 +104,7 @@ static enum status check_qk_norms(const struct reading *reading, const struct la
     const bool query = input_file_find(&layer->weights, "query_norm.weight") != NULL,
                key = input_file_find(&layer->weights, "key_norm.weight") != NULL;
     return query == key ? STATUS_OK
-                        : error_usage(reading->error, "%s: %s has a norm of %s, but none of %s; expected both or none",
+                        : error_usage(reading->error, "%s: %s has a %s norm, but no %s norm; expected both or neither",
                                       reading->checkpoint.source, layer->module->path, query ? "query" : "key",
                                       query ? "key" : "query");
 }
@@ -122,16 +122,13 @@ static enum status check_normed(const struct reading *reading, const struct laye
     /* Of some families only a config tells whether it must be there. */
     const bool open = normed != FAMILY_NORMED_ALL && normed != FAMILY_NORMED_CROSS && reading->config.root == NULL;
     if (none && there)
-        return error_usage(reading->error,
-                           "%s: %s has norms of query and key, but by %s there are none; expected no such tensors, or "
-                           "--qk-norm",
+        return error_usage(reading->error, "%s: %s has query and key norms, but %s says there are none; set --qk-norm",
                            reading->checkpoint.source, layer->module->path, fact->key);
-    return none || there || open
-               ? STATUS_OK
-               : error_usage(reading->error,
-                             "%s: %s has no norms of query and key among its tensors, but by %s there are some; "
-                             "expected them, or --qk-norm none",
-                             reading->checkpoint.source, layer->module->path, fact->key);
+    return none || there || open ? STATUS_OK
+                                 : error_usage(reading->error,
+                                               "%s: %s has no query and key norms, but %s says there are some; if the "
+                                               "model has none, type --qk-norm none",
+                                               reading->checkpoint.source, layer->module->path, fact->key);
 }
 
 /* Of a latent the tensors tell which columns rotate: those of the way down that do not go up again. */
@@ -146,8 +143,10 @@ static enum status check_latent_columns(const struct reading *reading, const str
     snprintf(expected, sizeof expected, "last:%zu", down->tensor.shape[0] - up->tensor.shape[1]);
     return strcmp(fact->text, expected) == 0
                ? STATUS_OK
-               : error_usage(reading->error, "%s: rope_columns is %s by %s, but the tensors of %s have %s",
-                             reading->checkpoint.source, fact->text, fact->key, layer->module->path, expected);
+               : error_usage(
+                     reading->error,
+                     "%s: rope_columns is %s according to %s, but the tensors of %s have %s; set --rope-columns",
+                     reading->checkpoint.source, fact->text, fact->key, layer->module->path, expected);
 }
 
 /* What nobody says is as usual, and told so. */
@@ -183,15 +182,15 @@ static enum status check_residual(const struct reading *reading, const struct la
         return STATUS_OK;
     if (norm == NULL && !layer->family->by_hand)
         return error_usage(reading->error,
-                           "--residual: the norm before the attention of %s is none that attn knows; expected hidden "
-                           "states behind it, without --residual",
+                           "--residual: attn does not know the norm before attention in %s; give hidden states taken "
+                           "after that norm, without --residual",
                            layer->family->title);
     if (input_file_find(&layer->weights, "norm.weight") == NULL &&
         !(layer->family->first_without_norm && layer->module->layer == 0))
-        return error_usage(reading->error,
-                           "--residual: %s: no norm before %s is among the tensors; expected hidden states behind it, "
-                           "without --residual",
-                           reading->checkpoint.source, layer->module->path);
+        return error_usage(
+            reading->error,
+            "--residual: %s: no norm tensor before %s; give hidden states taken after that norm, without --residual",
+            reading->checkpoint.source, layer->module->path);
     return STATUS_OK;
 }
 

@@ -21,13 +21,13 @@ static const char *pattern_of(const struct reading *reading, const struct layer_
 }
 
 /* The columns of a head of query by the shapes of the tensors; 0 where they do not tell. */
-static size_t columns_of(const struct module_tensors *tensors, const struct named_tensor *const *looks,
-                         const struct unpack_plan *plan, bool turned)
+static size_t columns_of(const struct module_tensors *tensors, const struct named_tensor *const *stored,
+                         const struct unpack_plan *plan, bool transposed)
 {
     const size_t kv_heads = plan->kv_heads > 0 ? plan->kv_heads : plan->heads;
     for (size_t i = 0; i < tensors->count && plan->heads > 0; i++) {
         const char *name = tensors->tensors[i].standard;
-        const size_t rows = looks[i]->bytes.shape[turned ? 1 : 0];
+        const size_t rows = stored[i]->bytes.shape[transposed ? 1 : 0];
         if (strcmp(name, "W_query.weight") == 0 || strcmp(name, "W_query_b.weight") == 0)
             return rows / plan->heads;
         if (strcmp(name, "in_proj.weight") == 0)
@@ -37,13 +37,13 @@ static size_t columns_of(const struct module_tensors *tensors, const struct name
 }
 
 /* The columns of the inputs, by the weight that makes query of them; 0 where there is none. */
-static size_t width_of(const struct module_tensors *tensors, const struct named_tensor *const *looks, bool turned)
+static size_t width_of(const struct module_tensors *tensors, const struct named_tensor *const *stored, bool transposed)
 {
     static const char *const FIRST[] = {"W_query.weight", "W_query_a.weight", "in_proj.weight"};
     for (size_t i = 0; i < tensors->count; i++)
         for (size_t k = 0; k < sizeof FIRST / sizeof FIRST[0]; k++)
             if (strcmp(tensors->tensors[i].standard, FIRST[k]) == 0)
-                return looks[i]->bytes.shape[turned ? 0 : 1];
+                return stored[i]->bytes.shape[transposed ? 0 : 1];
     return 0;
 }
 
@@ -62,7 +62,7 @@ static bool pass_over(const struct reading *reading, struct listed_row *row)
 static enum status look(const struct reading *reading, const struct layer_module *module, struct listed_row *row)
 {
     struct module_tensors tensors;
-    const struct named_tensor *looks[MODULE_TENSORS];
+    const struct named_tensor *stored[MODULE_TENSORS];
     struct unpack_plan plan = {0};
     row->path = pattern_of(reading, module);
     if (row->path == NULL)
@@ -71,16 +71,16 @@ static enum status look(const struct reading *reading, const struct layer_module
         (reading_heads(reading, module, &row->family, &plan, &row->facts) != STATUS_OK && !pass_over(reading, row)))
         return reading->error->status;
     for (size_t i = 0; i < tensors.count; i++) {
-        if (checkpoint_look(&reading->checkpoint, tensors.tensors[i].name, &looks[i], reading->error) != STATUS_OK)
+        if (checkpoint_look(&reading->checkpoint, tensors.tensors[i].name, &stored[i], reading->error) != STATUS_OK)
             return reading->error->status;
-        const enum dtype dtype = looks[i]->bytes.dtype; /* of another one a number takes a byte or less */
-        row->bytes += (double)looks[i]->count * (double)(dtype == DTYPE_COUNT ? 1 : dtype_size(dtype));
+        const enum dtype dtype = stored[i]->bytes.dtype; /* of another one a number takes a byte or less */
+        row->bytes += (double)stored[i]->count * (double)(dtype == DTYPE_COUNT ? 1 : dtype_size(dtype));
     }
     row->cross = module->cross;
     row->heads = plan.heads;
     row->kv_heads = plan.kv_heads > 0 ? plan.kv_heads : plan.heads;
-    row->d_in = width_of(&tensors, looks, module_is_turned(module));
-    row->columns = columns_of(&tensors, looks, &plan, module_is_turned(module));
+    row->d_in = width_of(&tensors, stored, module_stores_transposed(module));
+    row->columns = columns_of(&tensors, stored, &plan, module_stores_transposed(module));
     if (row->columns == 0 || row->why[0] != '\0' ||
         reading_facts(reading, module, row->family, row->columns, &row->facts) == STATUS_OK || pass_over(reading, row))
         return STATUS_OK;
@@ -105,19 +105,19 @@ static bool alike(const struct listed_row *a, const struct listed_row *b)
 }
 
 /* Rows by the hashes of their paths: the number of each from 1 on; 0 is free. */
-struct slots {
+struct row_index {
     size_t *rows, mask;
 };
 
-static enum status make_slots(const struct reading *reading, struct slots *slots)
+static enum status make_index(const struct reading *reading, struct row_index *index)
 {
     size_t count = 2;
     while (count < 2 * reading->modules.count)
         count *= 2;
-    *slots = (struct slots){arena_allocate(reading->arena, count, sizeof *slots->rows, reading->error), count - 1};
-    if (slots->rows == NULL)
+    *index = (struct row_index){arena_allocate(reading->arena, count, sizeof *index->rows, reading->error), count - 1};
+    if (index->rows == NULL)
         return reading->error->status;
-    memset(slots->rows, 0, count * sizeof *slots->rows);
+    memset(index->rows, 0, count * sizeof *index->rows);
     return STATUS_OK;
 }
 
@@ -138,17 +138,17 @@ static enum status add_layer(const struct reading *reading, struct listed_row *r
 }
 
 /* A row of its own, or one more layer of a row before it. */
-static enum status add(const struct reading *reading, struct slots *slots, struct listing *listing,
+static enum status add(const struct reading *reading, struct row_index *index, struct listing *listing,
                        const struct listed_row *row, size_t layer)
 {
-    size_t slot = (size_t)hash_text(HASH_START, row->path) & slots->mask;
-    while (slots->rows[slot] != 0 && !alike(&listing->rows[slots->rows[slot] - 1], row))
-        slot = (slot + 1) & slots->mask;
-    if (slots->rows[slot] == 0) {
+    size_t at = (size_t)hash_text(HASH_START, row->path) & index->mask;
+    while (index->rows[at] != 0 && !alike(&listing->rows[index->rows[at] - 1], row))
+        at = (at + 1) & index->mask;
+    if (index->rows[at] == 0) {
         listing->rows[listing->count++] = *row;
-        slots->rows[slot] = listing->count;
+        index->rows[at] = listing->count;
     }
-    return add_layer(reading, &listing->rows[slots->rows[slot] - 1], layer);
+    return add_layer(reading, &listing->rows[index->rows[at] - 1], layer);
 }
 
 /* Whether --module names it: its path begins so, up to a dot. */
@@ -162,17 +162,17 @@ static bool is_asked(const struct options *options, const struct layer_module *m
 
 static enum status list(const struct reading *reading, struct listing *listing)
 {
-    struct slots slots;
+    struct row_index index;
     listing->source = reading->checkpoint.source;
     listing->config = reading->config_path;
     listing->rows = arena_allocate(reading->arena, reading->modules.count, sizeof listing->rows[0], reading->error);
-    if (listing->rows == NULL || make_slots(reading, &slots) != STATUS_OK)
+    if (listing->rows == NULL || make_index(reading, &index) != STATUS_OK)
         return reading->error->status;
     for (size_t i = 0; i < reading->modules.count; i++) {
         const struct layer_module *module = &reading->modules.modules[i];
         struct listed_row row = {0};
         if (is_asked(reading->options, module) &&
-            (look(reading, module, &row) || add(reading, &slots, listing, &row, module->layer) ||
+            (look(reading, module, &row) || add(reading, &index, listing, &row, module->layer) ||
              (row.why[0] == '\0' && layer_warn(reading, module, row.family, &listing->warnings) != STATUS_OK)))
             return reading->error->status;
     }

@@ -321,7 +321,7 @@ static enum status no_layer(const struct module_list *list, const struct wish *w
     if (add_layers(&text, list, wish, error) != STATUS_OK)
         return error->status;
     if (layers[0] == '\0')
-        return error_usage(error, "%s: its attention has no layers by number; expected no --layer",
+        return error_usage(error, "%s: its attention modules have no layer number; leave out --layer",
                            list->checkpoint->source);
     return error_usage(error, "%s: no attention in layer %zu; expected one of %s", list->checkpoint->source,
                        wish->layer, layers);
@@ -360,8 +360,8 @@ static enum status no_number(const struct module_list *list, struct error *error
         highest = layer != MODULE_NO_LAYER && layer > highest ? layer : highest;
     }
     return error_usage(error,
-                       "%s: --layer is missing; expected a layer from %zu to %zu, and --module where several "
-                       "have that number: attn layer -w lists them",
+                       "%s: --layer is missing; expected a layer from %zu to %zu, and --module where a layer has "
+                       "several: attn layer -w lists them",
                        list->checkpoint->source, lowest, highest);
 }
 
@@ -376,7 +376,7 @@ static enum status several(const struct module_list *list, const struct wish *wi
     add_paths(&text, list, wish);
     if (wish->layer != MODULE_NO_LAYER)
         snprintf(layer, sizeof layer, " of layer %zu", wish->layer);
-    return error_usage(error, "%s: %zu attention modules%s: %s; choose one by --module, such as --module %.120s",
+    return error_usage(error, "%s: %zu attention modules%s: %s; choose one with --module, such as --module %.120s",
                        list->checkpoint->source, count, layer, paths, first->path);
 }
 
@@ -389,13 +389,13 @@ static enum status none(const struct checkpoint *checkpoint, struct error *error
             const char *name = checkpoint->names[i].text;
             if (text_ends_in(name, ENDS[end]))
                 return error_usage(error,
-                                   "%s: %.200s: quantized weights, which are not read; dequantize them first: load the "
-                                   "model in bfloat16 and save it by save_pretrained",
+                                   "%s: %.200s: attn does not read quantized weights; dequantize them first: load the "
+                                   "model in bfloat16 and save it with save_pretrained",
                                    checkpoint->source, name);
         }
     return error_usage(error,
-                       "%s: no attention module among its %zu tensors, such as %.200s; expected names that end "
-                       "as in self_attn.q_proj.weight",
+                       "%s: no attention module among its %zu tensors, such as %.200s; expected names that end like "
+                       "self_attn.q_proj.weight",
                        checkpoint->source, checkpoint->count,
                        checkpoint->count > 0 ? checkpoint->names[0].text : "none");
 }
@@ -429,7 +429,7 @@ enum packing module_packing(const struct layer_module *module)
     return module->naming->packing;
 }
 
-bool module_is_turned(const struct layer_module *module)
+bool module_stores_transposed(const struct layer_module *module)
 {
     return module->naming->conv1d;
 }
@@ -533,11 +533,11 @@ static enum status add_norm(const struct search *search, const struct module_lis
 {
     const char *words = module->cross && !is_alone(list, module) ? NAMING_CROSS_NORMS : NAMING_NORMS;
     const char *last = strrchr(module->path, '.');
-    const int beside = last != NULL ? (int)(last - module->path) + 1 : 0;
+    const int folder_end = last != NULL ? (int)(last - module->path) + 1 : 0;
     char *folder = arena_allocate(search->arena, strlen(before) + 1, 1, search->error);
     if (folder == NULL)
         return search->error->status;
-    snprintf(folder, strlen(before) + 1, "%.*s", beside, module->path);
+    snprintf(folder, strlen(before) + 1, "%.*s", folder_end, module->path);
     const struct {
         const char *before, *words;
     } places[] = {

@@ -45,7 +45,7 @@ enum status module_choose(const struct module_list *list, size_t layer, const ch
 enum packing module_packing(const struct layer_module *module);
 
 /* Whether its weights are stored d_in x d_out. */
-bool module_is_turned(const struct layer_module *module);
+bool module_stores_transposed(const struct layer_module *module);
 
 /* The names of the module's tensors in the checkpoint, and what each is called in a file of attn's ("W_query.weight",
  * "norm.weight"; of a packed one "in_proj.weight", "in_proj.bias"). */

@@ -15,21 +15,21 @@ bool reading_is_told(const struct reading *reading, enum option_id id)
     return reading->options->origin[id] != ORIGIN_DEFAULT;
 }
 
-/* The config that is named, or the one beside the checkpoint, if there is one. */
+/* The config that is named, or the one next to the checkpoint, if there is one. */
 static enum status read_config(struct reading *reading)
 {
     enum { PATH = 4096 };
     const char *path = reading->options->config;
     if (path == NULL) {
-        char beside[PATH];
-        const int length = snprintf(beside, sizeof beside, "%sconfig.json", reading->checkpoint.folder);
+        char usual[PATH];
+        const int length = snprintf(usual, sizeof usual, "%sconfig.json", reading->checkpoint.folder);
         struct stat there;
         if (length < 0 || length >= PATH)
             return error_usage(reading->error, "%s: the path is too long; expected --config FILE",
                                reading->checkpoint.source);
-        if (lstat(beside, &there) != 0 && errno == ENOENT) /* a link that leads nowhere is not absent */
+        if (lstat(usual, &there) != 0 && errno == ENOENT) /* a link that leads nowhere is not absent */
             return STATUS_OK;
-        path = arena_text(reading->arena, beside, (size_t)length, reading->error);
+        path = arena_text(reading->arena, usual, (size_t)length, reading->error);
         if (path == NULL || folder_check_file(path, reading->error) != STATUS_OK)
             return reading->error->status;
     }

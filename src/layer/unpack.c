@@ -59,7 +59,7 @@ contradicts(const struct unpacking *unpacking, const struct taken *taken, bool o
     vsnprintf(expected, sizeof expected, format, arguments);
     va_end(arguments);
     return error_usage(unpacking->error, "%s: %.200s: %s; expected %s%s%s%s%s", taken->file, taken->name,
-                       SHAPE_TEXT(&taken->tensor), expected, heads != NULL || kv_heads != NULL ? ", by " : "",
+                       SHAPE_TEXT(&taken->tensor), expected, heads != NULL || kv_heads != NULL ? ", as set by " : "",
                        heads != NULL ? heads : "", heads != NULL && kv_heads != NULL ? " and " : "",
                        kv_heads != NULL ? kv_heads : "");
 }
@@ -171,7 +171,7 @@ static enum status take_weights(struct unpacking *unpacking, enum naming_role ro
         unpacking->stored_across = is_across(weights, unpacking->module->naming->conv1d);
     if (unpacking->stored_across && transpose(unpacking, &weights->weight) != STATUS_OK)
         return unpacking->error->status;
-    return check_length(unpacking, &weights->bias, weights->weight.tensor.shape[0], "as many as its weight has rows");
+    return check_length(unpacking, &weights->bias, weights->weight.tensor.shape[0], "one for each row of its weight");
 }
 
 /* Rows first .. first + count of the weight, and so much of the bias. */
@@ -210,8 +210,7 @@ static enum status count_kv_heads(const struct unpacking *unpacking, const struc
         *kv_heads = memory_larger(rows / columns, 1);
     if (rows == *kv_heads * columns && heads % *kv_heads == 0)
         return STATUS_OK;
-    return contradicts(unpacking, key, true,
-                       "%zu rows: %zu heads of keys with %zu columns each, as %zu heads of queries have",
+    return contradicts(unpacking, key, true, "%zu rows: kv_heads %zu x %zu columns, to go with heads %zu",
                        *kv_heads * columns, *kv_heads, columns, heads);
 }
 
@@ -240,7 +239,7 @@ static enum status unpack_separate(struct unpacking *unpacking)
     if (unpack_query(unpacking) || take_weights(unpacking, ROLE_KEY, &key) ||
         take_weights(unpacking, ROLE_VALUE, &value) || count_kv_heads(unpacking, &key.weight) ||
         divide_rows(unpacking, &value.weight, unpacking->plan->kv_heads, " of values", &unpacking->value_columns) ||
-        check_width(unpacking, &value.weight, key.weight.tensor.shape[1], "as the key's has"))
+        check_width(unpacking, &value.weight, key.weight.tensor.shape[1], "as many as in the key's weight"))
         return unpacking->error->status;
     put_all(unpacking, &key, ROLE_KEY);
     put_all(unpacking, &value, ROLE_VALUE);
@@ -260,7 +259,7 @@ static enum status unpack_key_value(struct unpacking *unpacking)
         return unpacking->error->status;
     of_query = unpacking->columns;
     if (*columns != of_query)
-        return contradicts(unpacking, &both.weight, false, "as many rows for a head of keys as the query has");
+        return contradicts(unpacking, &both.weight, false, "as many rows per key head as per query head");
     put_weights(unpacking, &both, ROLE_KEY, 0, plan->kv_heads * *columns);
     put_weights(unpacking, &both, ROLE_VALUE, plan->kv_heads * *columns, plan->kv_heads * *columns);
     return STATUS_OK;
@@ -272,8 +271,8 @@ static enum status check_heads(const struct unpacking *unpacking, const struct t
     const struct unpack_plan *plan = unpacking->plan;
     if (plan->heads % plan->kv_heads == 0)
         return STATUS_OK;
-    return contradicts(unpacking, weight, true, "a number of heads of keys that divides %zu heads of queries, got %zu",
-                       plan->heads, plan->kv_heads);
+    return contradicts(unpacking, weight, true, "key heads that divide %zu query heads evenly, got %zu", plan->heads,
+                       plan->kv_heads);
 }
 
 static enum status unpack_packed(struct unpacking *unpacking)
@@ -303,7 +302,8 @@ static enum status unpack_packed(struct unpacking *unpacking)
 static enum status unpack_inner_norm(const struct unpacking *unpacking, const char *standard, size_t rank)
 {
     struct taken norm;
-    return pass_on(unpacking, standard, &norm) || check_length(unpacking, &norm, rank, "as the rank is")
+    return pass_on(unpacking, standard, &norm) ||
+                   check_length(unpacking, &norm, rank, "one for each column of the latent")
                ? unpacking->error->status
                : STATUS_OK;
 }
@@ -314,7 +314,7 @@ static enum status unpack_latent_query(struct unpacking *unpacking)
     if (unpacking->module->naming->query != NULL)
         return unpack_query(unpacking);
     if (take_weights(unpacking, ROLE_QUERY_A, &down) || take_weights(unpacking, ROLE_QUERY_B, &up) ||
-        check_width(unpacking, &up.weight, down.weight.tensor.shape[0], "as the weight before it has rows") ||
+        check_width(unpacking, &up.weight, down.weight.tensor.shape[0], "one for each row of the weight before it") ||
         divide_rows(unpacking, &up.weight, unpacking->plan->heads, "", &unpacking->columns) ||
         unpack_inner_norm(unpacking, "query_a_norm.weight", down.weight.tensor.shape[0]))
         return unpacking->error->status;
@@ -353,7 +353,7 @@ static enum status unpack_out(struct unpacking *unpacking)
     struct weights out = {0};
     if (take_weights(unpacking, ROLE_OUT, &out) ||
         check_width(unpacking, &out.weight, unpacking->plan->heads * unpacking->value_columns,
-                    "as the heads' values side by side have"))
+                    "one for each value column of all heads"))
         return unpacking->error->status;
     put_all(unpacking, &out, ROLE_OUT);
     return STATUS_OK;
@@ -368,8 +368,8 @@ static enum status check_head_norm(const struct unpacking *unpacking, const stru
         (tensor->rank == 1 && (tensor->shape[0] == columns || tensor->shape[0] == heads * columns)) ||
         (tensor->rank == 2 && tensor->shape[0] == heads && tensor->shape[1] == columns))
         return STATUS_OK;
-    return contradicts(unpacking, norm, false, "%zu numbers, as a head has columns, or those of %zu heads", columns,
-                       heads);
+    return contradicts(unpacking, norm, false,
+                       "%zu numbers, one for each column of a head, or as many for each of %zu heads", columns, heads);
 }
 
 static enum status unpack_norms(const struct unpacking *unpacking)
@@ -385,7 +385,7 @@ static enum status unpack_norms(const struct unpacking *unpacking)
     struct taken norm;
     for (size_t i = 0; i < 2; i++)
         if (pass_on(unpacking, NORM[i], &norm) ||
-            check_length(unpacking, &norm, unpacking->width, "as many as the query's weight has columns"))
+            check_length(unpacking, &norm, unpacking->width, "one for each column of the query's weight"))
             return unpacking->error->status;
     for (size_t i = 0; i < sizeof head_norms / sizeof head_norms[0]; i++)
         if (pass_on(unpacking, head_norms[i].standard, &norm) || check_head_norm(unpacking, &norm, head_norms[i].heads))
@@ -414,10 +414,10 @@ static enum status check_packing(const struct unpacking *unpacking)
     const enum packing packing = unpacking->plan->packing;
     const char *path = unpacking->module->path, *source = unpacking->checkpoint->source;
     if (naming->packed == NULL && packing != naming->packing)
-        return error_usage(unpacking->error,
-                           "%s: %.200s has weights of their own for query, key and value; expected --packing "
-                           "separate, or no --packing",
-                           source, path);
+        return error_usage(
+            unpacking->error,
+            "%s: %.200s has separate weights for query, key and value; expected --packing separate, or no --packing",
+            source, path);
     if (naming->packed != NULL && packing == PACKING_SEPARATE)
         return error_usage(unpacking->error,
                            "%s: %.200s has query, key and value in one weight; expected --packing blocks or "
@@ -434,12 +434,12 @@ static enum status check_other(const struct unpacking *unpacking)
         return STATUS_OK;
     if (strstr(other, "_scale") != NULL)
         return error_usage(unpacking->error,
-                           "%s: %.200s: a scale of quantized weights, which are not read; dequantize them first: load "
-                           "the model in bfloat16 and save it by save_pretrained",
+                           "%s: %.200s: a scale of quantized weights, which attn does not read; dequantize them first: "
+                           "load the model in bfloat16 and save it with save_pretrained",
                            unpacking->checkpoint->source, other);
     return error_usage(unpacking->error,
-                       "%s: %.200s: attn does not know what the module does with it; expected the "
-                       "weights of query, key, value and output, their norms, sinks or a relative bias",
+                       "%s: %.200s: attn does not know what the module does with this tensor; expected the weights of "
+                       "query, key, value and output, their norms, sinks or a relative bias",
                        unpacking->checkpoint->source, other);
 }
 

@@ -271,23 +271,23 @@ CHANGE_BY(ATTN_MASK_INVERTED)
 {
     struct mask *mask = &recipe->problem.mask;
     const size_t count = mask->attn_mask.rank > 0 ? tensor_count(&mask->attn_mask) : 0;
-    struct tensor turned;
+    struct tensor inverted;
     if (count == 0)
         return NO_ATTN_MASK;
     if (dtype_is_boolean(mask->attn_mask.dtype)) {
         mask->true_drops = !mask->true_drops;
         return NULL;
     }
-    if (tensor_create(&turned, DTYPE_BOOL, mask->attn_mask.rank, mask->attn_mask.shape, recipe->arena, recipe->error))
+    if (tensor_create(&inverted, DTYPE_BOOL, mask->attn_mask.rank, mask->attn_mask.shape, recipe->arena, recipe->error))
         return NULL;
     for (size_t i = 0; i < count; i++) {
         double number;
         tensor_load(&mask->attn_mask, i, 1, &number);
         if (number != 0 && number != -INFINITY)
             return ADDS_NUMBERS;
-        ((uint8_t *)turned.data)[i] = number == -INFINITY;
+        ((uint8_t *)inverted.data)[i] = number == -INFINITY;
     }
-    mask->attn_mask = turned;
+    mask->attn_mask = inverted;
     mask->true_drops = false;
     recipe->plain = true;
     return NULL;
@@ -325,7 +325,7 @@ static const char *fill_empty(struct recipe *recipe, enum empty_row empty_row)
     if (!recipe->problem.masks)
         return "there is no mask";
     if (recipe->problem.mask.empty_row == empty_row)
-        return "--empty-row asks for it";
+        return "--empty-row already does this";
     recipe->problem.mask.empty_row = empty_row;
     return NULL;
 }
@@ -495,12 +495,12 @@ CHANGE_BY(RELATIVE_TURNED)
         return NO_RELATIVE;
     if (!mask->both_ways)
         return "keys after a query have no buckets";
-    double *turned = arena_allocate(recipe->arena, mask->buckets * mask->heads, sizeof *turned, recipe->error);
-    for (size_t bucket = 0; bucket < mask->buckets && turned != NULL; bucket++) {
+    double *swapped = arena_allocate(recipe->arena, mask->buckets * mask->heads, sizeof *swapped, recipe->error);
+    for (size_t bucket = 0; bucket < mask->buckets && swapped != NULL; bucket++) {
         const size_t from = bucket == 0 || bucket >= 2 * half ? bucket : (bucket + half) % (2 * half);
-        memcpy(turned + bucket * mask->heads, mask->relative + (from == 0 ? bucket : from) * mask->heads,
-               mask->heads * sizeof *turned);
+        memcpy(swapped + bucket * mask->heads, mask->relative + (from == 0 ? bucket : from) * mask->heads,
+               mask->heads * sizeof *swapped);
     }
-    mask->relative = turned;
+    mask->relative = swapped;
     return NULL;
 }

@@ -62,7 +62,7 @@ static const char *change_inputs(struct recipe *recipe, enum norm_change kind)
     struct norm *norm = &recipe->problem.parameters.norms[NORM_INPUTS];
     if (!recipe->problem.given.residual || !is_made(norm))
         return "no norm of the inputs is applied";
-    recipe->projects_anew = OF_ALL;
+    recipe->changed_projections = OF_ALL;
     return change(norm, kind, recipe->form);
 }
 
@@ -86,9 +86,9 @@ CHANGE_BY(NORM_TWICE)
     if (!is_made(&problem->parameters.norms[NORM_INPUTS]))
         return "attn knows no norm of the inputs";
     if (problem->given.residual)
-        return "--residual asks for it";
+        return "--residual already does this";
     problem->given.residual = true;
-    recipe->projects_anew = OF_ALL;
+    recipe->changed_projections = OF_ALL;
     return NULL;
 }
 
@@ -123,7 +123,7 @@ static const char *change_both(struct recipe *recipe, enum norm_change kind)
         if (!is_made(norm))
             continue;
         reason = change(norm, kind, recipe->form);
-        recipe->steps_anew |= 1U << projection_of_norm(id);
+        recipe->changed_steps |= 1U << projection_of_norm(id);
     }
     return reason;
 }
@@ -131,12 +131,12 @@ static const char *change_both(struct recipe *recipe, enum norm_change kind)
 CHANGE_BY(QK_NORM_MISSING)
 {
     const struct problem *problem = &recipe->problem;
-    const bool turned = problem->rotation.rope.kind != ROPE_NONE;
+    const bool rotated = problem->rotation.rope.kind != ROPE_NONE;
     const char *reason = change_both(recipe, LEAVE_OUT);
     if (is_made(&problem->parameters.norms[NORM_QUERY]))
-        tell_left_out(recipe, turned || problem->scaling.on_query ? STAGE_NORMED_QUERY : STAGE_QUERY);
+        tell_left_out(recipe, rotated || problem->scaling.on_query ? STAGE_NORMED_QUERY : STAGE_QUERY);
     if (is_made(&problem->parameters.norms[NORM_KEY]))
-        tell_left_out(recipe, turned ? STAGE_NORMED_KEY : STAGE_KEY);
+        tell_left_out(recipe, rotated ? STAGE_NORMED_KEY : STAGE_KEY);
     return reason;
 }
 
@@ -153,7 +153,7 @@ CHANGE_BY(QK_NORM_AFTER_ROPE)
     if (problem->rotation.rope.kind == ROPE_NONE)
         return "there is no rotation";
     recipe->norms_last = true;
-    recipe->steps_anew |= OF_QUERY | OF_KEY;
+    recipe->changed_steps |= OF_QUERY | OF_KEY;
     recipe_makes(recipe, STAGE_QUERY, "projected_query, rotated by position, then normed");
     recipe_makes(recipe, STAGE_KEY, "projected_key, rotated by position, then normed");
     recipe_tells(recipe, STAGE_NORMED_QUERY, "projected_query, not yet normed");
@@ -204,7 +204,7 @@ CHANGE_BY(QK_NORM_ALL_HEADS)
             repeat_by_head(recipe, &norm->weight, heads);
         if (heads > 1 && norm->bias.rank > 0)
             repeat_by_head(recipe, &norm->bias, heads);
-        recipe->steps_anew |= 1U << projection_of_norm(id);
+        recipe->changed_steps |= 1U << projection_of_norm(id);
     }
     return NULL;
 }
@@ -221,7 +221,7 @@ CHANGE_BY(QK_NORM_EACH_HEAD)
         cut_by_head(recipe, &norm->weight, heads);
         if (norm->bias.rank > 0)
             cut_by_head(recipe, &norm->bias, heads);
-        recipe->steps_anew |= 1U << projection_of_norm(id);
+        recipe->changed_steps |= 1U << projection_of_norm(id);
         reason = NULL;
     }
     return reason;
@@ -235,11 +235,11 @@ CHANGE_BY(QK_NORM_LATENT_MISSING)
     if (latent->rank == 0)
         return "key and value do not come from a latent";
     latent->key_value_norm.left_out = true;
-    recipe->projects_anew |= OF_KEY | OF_VALUE;
+    recipe->changed_projections |= OF_KEY | OF_VALUE;
     recipe_tells(recipe, STAGE_VALUE, "latent . W_key_value_b^T, the latent not normed");
     if (latent->query_a.weight.rank == 0)
         return NULL;
     latent->query_norm.left_out = true;
-    recipe->projects_anew |= OF_QUERY;
+    recipe->changed_projections |= OF_QUERY;
     return NULL;
 }

@@ -10,7 +10,7 @@ static const char NOT_PROJECTED[] = "query, key and value are given";
 
 /* --- roles ------------------------------------------------------------------------------------------------------- */
 
-static const char OTHER_SHAPES[] = "they have other shapes";
+static const char OTHER_SHAPES[] = "their shapes differ";
 
 /* Replaces query, key and value; scores and context are the changed formulas. The replacements must have as many rows
  * and heads, and value as many columns. */
@@ -84,7 +84,7 @@ static const char *turn(struct recipe *recipe, unsigned ids)
                 return "the matrix is not square";
             projection->transposed = !projection->transposed;
         }
-    recipe->projects_anew |= ids;
+    recipe->changed_projections |= ids;
     recipe_tells_projected(recipe, ids, "inputs . the transpose of the matrix");
     return modules == NULL ? NOT_PROJECTED : NULL;
 }
@@ -105,7 +105,7 @@ static const char *leave_bias(struct recipe *recipe, unsigned ids)
         for (int id = 0; id < PROJECTION_COUNT; id++)
             if (ids & 1U << id && modules[i].projections[id].bias.rank > 0) {
                 modules[i].projections[id].bias.rank = 0;
-                recipe->projects_anew |= 1U << id;
+                recipe->changed_projections |= 1U << id;
                 recipe_tells_projected(recipe, 1U << id, "inputs . the matrix, no bias added");
                 reason = NULL;
             }
@@ -124,7 +124,7 @@ CHANGE_BY(CLIP_MISSING)
     if (recipe->problem.given.clip == 0)
         return "nothing is clipped";
     recipe->problem.given.clip = 0;
-    recipe->steps_anew = OF_ALL;
+    recipe->changed_steps = OF_ALL;
     return NULL;
 }
 
@@ -216,7 +216,7 @@ CHANGE_BY(OUT_MISSING)
 CHANGE_BY(OUT_TRANSPOSED)
 {
     struct projection *out = &recipe->problem.parameters.out;
-    recipe->out_anew = true;
+    recipe->output_changed = true;
     out->transposed = !out->transposed;
     recipe_tells(recipe, STAGE_OUTPUT, "heads . out_proj.weight");
     return no_square_out(&recipe->problem);
@@ -228,7 +228,7 @@ CHANGE_BY(OUT_BIAS_MISSING)
         return NO_OUT;
     if (recipe->problem.parameters.out.bias.rank == 0)
         return "out_proj has no bias";
-    recipe->out_anew = true;
+    recipe->output_changed = true;
     recipe->problem.parameters.out.bias.rank = 0;
     return NULL;
 }
@@ -322,7 +322,7 @@ static const char *change_dtype(struct recipe *recipe, enum dtype dtype)
 {
     struct problem *problem = &recipe->problem;
     if (problem->rounding.dtype == dtype)
-        return "it is the dtype of the job";
+        return "the job has this dtype already";
     problem->rounding.softmax_dtype =
         problem->rounding.softmax_dtype == problem->rounding.dtype ? dtype : problem->rounding.softmax_dtype;
     problem->rounding.dtype = dtype;
@@ -331,8 +331,8 @@ static const char *change_dtype(struct recipe *recipe, enum dtype dtype)
     for (size_t i = 0; i < PROJECTION_COUNT; i++)
         convert_as(recipe, &problem->given.operands[i], kernel_takes(dtype) ? tensor_round : tensor_convert);
     recipe_copy_modules(recipe);
-    recipe->projects_anew = OF_ALL;
-    recipe->out_anew = true;
+    recipe->changed_projections = OF_ALL;
+    recipe->output_changed = true;
     for (size_t i = 0; recipe->error->status == STATUS_OK && i < parameters_count(&problem->parameters); i++)
         convert(recipe, parameters_tensor(&problem->parameters, i));
     convert(recipe, &problem->mask.attn_mask);

@@ -95,7 +95,7 @@ static const char *read_otherwise(struct recipe *recipe, packing_order *lies, pa
     if (!problem_projects(problem) || problem->parameters.module_count != 1 || problem->parameters.latent.rank > 0)
         return "query, key and value are not packed in one weight";
     if (problem->given.is_cross || problem->size.d_value != problem->size.d_head)
-        return "they have other shapes";
+        return "their shapes differ";
     struct module *modules = recipe_copy_modules(recipe);
     if (modules == NULL)
         return NULL;
@@ -104,7 +104,7 @@ static const char *read_otherwise(struct recipe *recipe, packing_order *lies, pa
     if (repack(recipe, &packed, lies, read, made) != STATUS_OK)
         return NULL;
     memcpy(modules[0].projections, made, sizeof made);
-    recipe->projects_anew = OF_ALL;
+    recipe->changed_projections = OF_ALL;
     for (int id = 0; id < PROJECTION_COUNT; id++)
         recipe_tells(recipe, projection_stage((enum projection_id)id), formula);
     return NULL;
@@ -114,7 +114,7 @@ static const char ONE_GROUP[] = "there is one head of key: one group";
 
 CHANGE(PACKING_GROUPS, problem->size.kv_heads == 1 ? ONE_GROUP
                        : problem->size.heads == problem->size.kv_heads
-                           ? "split-packed-by-head is the same"
+                           ? "split-packed-by-head does the same"
                            : read_otherwise(recipe, in_blocks, in_groups, "of weights in blocks, read as if in groups"))
 CHANGE(PACKING_BLOCKS, problem->size.kv_heads == 1
                            ? ONE_GROUP

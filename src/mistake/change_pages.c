@@ -91,7 +91,7 @@ static const char *read_all(struct recipe *recipe, const struct reading *reading
          item++)
         keys = memory_larger(keys, (size_t)reading->lengths[item]);
     if (!are_there(&recipe->problem, reading))
-        return "the caches have no such pages";
+        return "the caches have fewer pages";
     const char *reason = make_longer(recipe, keys);
     if (reason != NULL)
         return reason;

@@ -7,9 +7,9 @@ static const char NO_ROPE[] = "there is no rotation";
 enum { BOTH = OF_QUERY | OF_KEY };
 
 /* Marks query, key or both as changed, with a formula. */
-static const char *turn_anew(struct recipe *recipe, unsigned ids, const char *formula)
+static const char *change_steps(struct recipe *recipe, unsigned ids, const char *formula)
 {
-    recipe->steps_anew |= ids;
+    recipe->changed_steps |= ids;
     for (int id = 0; id < PROJECTION_COUNT && formula != NULL; id++)
         if (ids & 1U << id)
             recipe_tells(recipe, projection_stage((enum projection_id)id), formula);
@@ -28,8 +28,8 @@ static const char *make_rope(struct recipe *recipe, const struct rope_settings *
     if (status == STATUS_SYSTEM)
         *recipe->error = error;
     problem->rotation.settings = *settings;
-    turn_anew(recipe, BOTH, NULL);
-    return status == STATUS_USAGE ? "the columns, or the angles, allow no such rotation" : NULL;
+    change_steps(recipe, BOTH, NULL);
+    return status == STATUS_USAGE ? "the columns or the angles do not allow this rotation" : NULL;
 }
 
 static const char *read_as(struct recipe *recipe, enum rope_kind kind)
@@ -39,7 +39,7 @@ static const char *read_as(struct recipe *recipe, enum rope_kind kind)
     if (recipe->problem.rotation.rope.kind == kind)
         return "columns are already rotated this way";
     recipe->problem.rotation.rope.kind = recipe->problem.rotation.settings.kind = kind;
-    return turn_anew(recipe, BOTH, NULL);
+    return change_steps(recipe, BOTH, NULL);
 }
 
 CHANGE(ROPE_PAIRS, read_as(recipe, ROPE_PAIRS))
@@ -84,7 +84,7 @@ CHANGE_BY(ROPE_ATTENTION_MISSING)
     if (rope->kind == ROPE_NONE || rope->attention == 1)
         return "the scaling has no attention factor";
     rope->attention = 1;
-    return turn_anew(recipe, BOTH, NULL);
+    return change_steps(recipe, BOTH, NULL);
 }
 
 static const char *why_all_columns(const struct rope *rope)
@@ -129,7 +129,7 @@ static const char *multiply(struct recipe *recipe, double factor, const char *fo
     for (size_t i = 0; i < rope->columns / 2 && frequencies != NULL; i++)
         frequencies[i] = rope->frequencies[i] * factor;
     rope->frequencies = frequencies;
-    return turn_anew(recipe, BOTH, formula);
+    return change_steps(recipe, BOTH, formula);
 }
 
 CHANGE(ROPE_BACKWARDS, multiply(recipe, -1, ", rotated the wrong way"))
@@ -173,7 +173,7 @@ static const char *move(struct recipe *recipe, enum projection_id id, int64_t by
 static const char *move_all(struct recipe *recipe, unsigned ids, int64_t by, const char *formula)
 {
     const char *reason = ids & OF_QUERY ? move(recipe, PROJECTION_QUERY, by) : NULL;
-    turn_anew(recipe, ids, formula);
+    change_steps(recipe, ids, formula);
     return reason == NULL && ids & OF_KEY ? move(recipe, PROJECTION_KEY, by) : reason;
 }
 
@@ -203,6 +203,6 @@ CHANGE_BY(ROPE_ON_VALUES)
     if (recipe->problem.size.d_value != recipe->problem.size.d_head)
         return "value and key differ in columns";
     recipe->rotates_value = true;
-    recipe->steps_anew |= OF_VALUE;
-    return recipe_makes(recipe, STAGE_VALUE, "value, rotated by its position, as key is");
+    recipe->changed_steps |= OF_VALUE;
+    return recipe_makes(recipe, STAGE_VALUE, "value, rotated by its position like key");
 }

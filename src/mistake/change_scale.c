@@ -13,7 +13,7 @@ static const char *scale_by(struct recipe *recipe, double scale)
     struct problem *problem = &recipe->problem;
     *(problem->scaling.on_query ? &problem->scaling.query_factor : &problem->scaling.factor) =
         scale / problem->scaling.temperature;
-    recipe->steps_anew |= problem->scaling.on_query ? OF_QUERY : 0;
+    recipe->changed_steps |= problem->scaling.on_query ? OF_QUERY : 0;
     return NULL;
 }
 

@@ -101,18 +101,18 @@ struct maker {
     struct plain *plain;
     struct tensor query, key, value; /* as used */
     struct head head;
-    double *query_row, *pairs, *cast, *turned;
+    double *query_row, *pairs, *cast, *weights_column;
     double *scores; /* source of weights, in place of masked; or NULL */
 };
 
 /* Makes a row of a column of its head's weights. */
-static void turn_weights(const struct maker *maker, size_t index)
+static void take_weights_column(const struct maker *maker, size_t index)
 {
     const struct plain *plain = maker->plain;
     const size_t keys = plain->problem->size.keys, rows = plain->row_count, column = index % rows;
     const double *dropped = plain->stages[STAGE_DROPPED] + index / rows * rows * keys;
     for (size_t j = 0; j < keys; j++)
-        maker->turned[j] = dropped[j * keys + column];
+        maker->weights_column[j] = dropped[j * keys + column];
 }
 
 static void make_row(struct maker *maker, enum stage stage, size_t index)
@@ -149,9 +149,9 @@ static void make_row(struct maker *maker, enum stage stage, size_t index)
     if (stage == STAGE_SCORES || !stage_applies(problem, STAGE_SCORES))
         tensor_load(&maker->query, (matrix * problem->size.queries + query) * d, d, stages[STAGE_QUERY]);
     if (stage == STAGE_CONTEXT && recipe->weights_transposed && make == NULL) {
-        turn_weights(maker, index);
-        stages[STAGE_DROPPED] = maker->turned;
-        row.bias = maker->turned + keys; /* zeros */
+        take_weights_column(maker, index);
+        stages[STAGE_DROPPED] = maker->weights_column;
+        row.bias = maker->weights_column + keys; /* zeros */
         row.empty = false;
     }
     if (make != NULL && stage != STAGE_LSE) /* without keys of zeros, which `make` counts itself */
@@ -275,11 +275,11 @@ static enum status allocate_stages(struct maker *maker, uint64_t stages)
     maker->query_row = arena_allocate(plain->arena, problem->size.d_head, sizeof(double), plain->error);
     maker->pairs = arena_allocate(plain->arena, problem->size.d_head, 2 * sizeof(double), plain->error);
     maker->cast = arena_allocate(plain->arena, keys, sizeof(double), plain->error);
-    maker->turned = arena_allocate(plain->arena, keys, 2 * sizeof(double), plain->error);
+    maker->weights_column = arena_allocate(plain->arena, keys, 2 * sizeof(double), plain->error);
     if (head_create(&maker->head, problem, stages, plain->arena, plain->error) != STATUS_OK)
         return plain->error->status;
     for (size_t j = 0; j < keys; j++)
-        maker->turned[keys + j] = 0;
+        maker->weights_column[keys + j] = 0;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if ((stages & STAGE_BIT(stage) && stage_is_attended((enum stage)stage)) ||
             (stage == STAGE_NORMED && plain->wants_normed)) {

@@ -83,7 +83,7 @@ static const double *project(const struct plain *plain, enum projection_id id)
     const struct problem *problem = plain->problem;
     struct plain_columns *columns = plain->columns;
     const bool shared =
-        columns != NULL && (plain->recipe->projects_anew & 1U << id) == 0 && plain->own[STAGE_NORMED] == NULL;
+        columns != NULL && (plain->recipe->changed_projections & 1U << id) == 0 && plain->own[STAGE_NORMED] == NULL;
     if (shared && columns->made[id] != NULL)
         return columns->made[id];
     const size_t count =
@@ -157,7 +157,7 @@ static void split_heads(const struct plain *plain, const double *const made[PROJ
 
 static double misread(enum dtype dtype, enum recipe_bits bits, double number)
 {
-    unsigned char bytes[sizeof(double)], turned[sizeof(double)];
+    unsigned char bytes[sizeof(double)], misread_bytes[sizeof(double)];
     const size_t size = dtype_size(dtype);
     if (bits == RECIPE_BITS_BF16) {
         const uint16_t half = (uint16_t)dtype_bits(DTYPE_F16, number);
@@ -173,8 +173,8 @@ static double misread(enum dtype dtype, enum recipe_bits bits, double number)
     const uint32_t word = (uint32_t)other;
     const uint16_t half = (uint16_t)other;
     const void *const read[] = {&half, &word, &other};
-    memcpy(turned, read[size / 4], size);
-    dtype_load(dtype, turned, 1, &number);
+    memcpy(misread_bytes, read[size / 4], size);
+    dtype_load(dtype, misread_bytes, 1, &number);
     return number;
 }
 
@@ -211,27 +211,27 @@ static bool is_shared(const struct plain *plain, enum projection_id id)
 {
     const struct recipe *recipe = plain->recipe;
     const bool cut = recipe->split == RECIPE_SPLIT_HEADS || recipe->split == RECIPE_SPLIT_NONE;
-    return plain->columns != NULL && cut && ((recipe->projects_anew | recipe->steps_anew) & 1U << id) == 0 &&
+    return plain->columns != NULL && cut && ((recipe->changed_projections | recipe->changed_steps) & 1U << id) == 0 &&
            plain->own[projection_stage(id)] == NULL;
 }
 
 /* Takes a token's heads through the steps; arguments as in operand_steps. With recipe->norms_last `normed` equals
  * projected. */
 static void make_steps(const struct plain *plain, enum projection_id id, size_t position, const double *projected,
-                       double *normed, double *made, double *turns)
+                       double *normed, double *made, double *angles)
 {
-    struct problem turning = *plain->problem, norming = *plain->problem;
+    struct problem rotating = *plain->problem, norming = *plain->problem;
     const size_t count = operand_heads(plain->problem, id) * plain->problem->size.d_head;
     if (!plain->recipe->norms_last) {
-        operand_steps(plain->problem, id, position, projected, normed, made, turns);
+        operand_steps(plain->problem, id, position, projected, normed, made, angles);
         return;
     }
-    turning.parameters.norms[NORM_QUERY].kind = turning.parameters.norms[NORM_KEY].kind = NORM_NONE;
-    turning.scaling.on_query = false;
+    rotating.parameters.norms[NORM_QUERY].kind = rotating.parameters.norms[NORM_KEY].kind = NORM_NONE;
+    rotating.scaling.on_query = false;
     norming.rotation.rope.kind = ROPE_NONE;
-    operand_steps(&turning, id, position, projected, normed, made, turns);
+    operand_steps(&rotating, id, position, projected, normed, made, angles);
     memcpy(normed, made, count * sizeof *normed);
-    operand_steps(&norming, id, position, normed, turns, made, turns);
+    operand_steps(&norming, id, position, normed, angles, made, angles);
     memcpy(normed, projected, count * sizeof *normed);
 }
 

@@ -28,7 +28,7 @@ static size_t source_of(const struct plain *plain, size_t row, size_t column)
 static enum status load_out(struct plain *plain, double **weight, double **bias)
 {
     const struct projection *out = &plain->problem->parameters.out;
-    struct plain_columns *columns = plain->recipe->out_anew ? NULL : plain->columns;
+    struct plain_columns *columns = plain->recipe->output_changed ? NULL : plain->columns;
     struct arena *arena = columns != NULL ? plain->lasting : plain->arena;
     *weight = *bias = NULL;
     if (!plain->problem->plan.has_out)

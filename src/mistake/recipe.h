@@ -75,12 +75,12 @@ struct recipe {
     const char *reason;     /* why it cannot be made here: "there are no sinks"; NULL: all are made */
     /* The mistake that rules out gradients, since it changes how a stage is made; or NULL. */
     const char *not_differentiable;
-    bool across;            /* queries depend on each other: making one row needs all */
-    unsigned projects_anew; /* sets of operands: their parameters changed, */
-    unsigned steps_anew;    /* or only norm, rotation or scale, so trials share x . W */
-    bool norms_last;        /* normalises query and key after the rotation */
-    bool rotates_value;     /* rotates value as key */
-    bool out_anew;          /* the output projection changed */
+    bool across;                  /* queries depend on each other: making one row needs all */
+    unsigned changed_projections; /* sets of operands: their parameters changed, */
+    unsigned changed_steps;       /* or only norm, rotation or scale, so trials share x . W */
+    bool norms_last;              /* normalises query and key after the rotation */
+    bool rotates_value;           /* rotates value as key */
+    bool output_changed;          /* the output projection changed */
     enum recipe_split split;
     enum recipe_bits bits[PROJECTION_COUNT];
     enum recipe_role roles[PROJECTION_COUNT];

@@ -20,8 +20,8 @@ static const char *width_text(const struct taking *taking, enum projection_id id
     return why;
 }
 
-static enum status turned(const struct taking *taking, const struct projection *projection, enum projection_id id,
-                          const char *name, const struct tensor *tensor)
+static enum status wrong_side(const struct taking *taking, const struct projection *projection, enum projection_id id,
+                              const char *name, const struct tensor *tensor)
 {
     const bool linear = projection->transposed;
     const size_t stem = strlen(name) - (linear ? strlen(LINEAR) : 0),
@@ -56,7 +56,7 @@ static enum status take_weight(struct taking *taking, enum projection_id id, str
     if (d_in == source && d_out == wanted)
         return taking_keep(taking, name, tensor, &projection->weight);
     if (d_out == source && (strcmp(taking->first, name) == 0 || d_in == wanted))
-        return turned(taking, projection, id, name, tensor);
+        return wrong_side(taking, projection, id, name, tensor);
     if (d_in == source)
         return taking_wrong_shape(taking, name, tensor, rows, columns, width_text(taking, id, why, sizeof why));
     const bool of_keys = id != PROJECTION_QUERY && plan->keys_source != NULL;

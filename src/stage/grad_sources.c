@@ -170,8 +170,8 @@ static void explain_parameters(struct explanation *e, enum stage stage, struct e
     const struct parameter_place *of = &problem->chosen.cell_place;
     const struct cell *cell = &problem->chosen.cell;
     const enum stage above = stage_above(problem, of->id), source = source_of(problem, of->id);
-    const bool turned = of->bias || of->projection->transposed;
-    const size_t made = of->bias || !turned ? cell->column : cell->row, met = turned ? cell->column : cell->row;
+    const bool transposed = of->bias || of->projection->transposed;
+    const size_t made = of->bias || !transposed ? cell->column : cell->row, met = transposed ? cell->column : cell->row;
     const struct explain_lines sum = {
         .over = EXPLAIN_TERMS,
         .terms = of->bias ? "a" : "a x b = [a x b]made",

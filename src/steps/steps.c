@@ -10,16 +10,14 @@
 /* --- what cannot be done in steps --------------------------------------------------------------------------------- */
 
 /* A step adds the keys of its tokens: query i of an item is at key offset + i, which must exist. */
-static enum status check_places(const struct problem *problem, struct error *error)
+static enum status check_keys(const struct problem *problem, struct error *error)
 {
     const char *const hint = problem->mask.lengths != NULL ? "kv_lengths that count the new tokens too"
                                                            : "a key for each query, as with past_key";
     for (size_t item = 0; item < problem->size.items; item++) {
         const int64_t offset = mask_offset(&problem->mask, item, 0);
         if (offset < 0 || (uint64_t)offset + problem->size.queries > problem->size.keys)
-            return error_usage(error,
-                               "--steps: item %zu has %zu queries, but query %zu has no key of its own; "
-                               "expected %s",
+            return error_usage(error, "--steps: item %zu has %zu queries, but no key for query %zu; expected %s",
                                item + 1, problem->size.queries, offset < 0 ? (size_t)1 : problem->size.queries, hint);
     }
     return STATUS_OK;
@@ -35,50 +33,49 @@ static enum status check_sizes(const struct options *options, const struct probl
         return error_usage(error, "--format svg draws up to %d steps, but there are %zu; expected a larger --chunk",
                            (int)MOST_DRAWN, 1 + (left + chunk - 1) / chunk);
     if (options->prefill > problem->size.queries)
-        return error_usage(error, "--prefill %llu: there are %zu tokens; expected as many or fewer",
+        return error_usage(error, "--prefill %llu: there are only %zu tokens; expected that many or fewer",
                            (unsigned long long)options->prefill, problem->size.queries);
-    return check_places(problem, error);
+    return check_keys(problem, error);
 }
 
 enum status steps_check(const struct options *options, const struct problem *problem, struct error *error)
 {
     const char *name = MECHANISMS[problem->mechanism].name;
     if (problem->mistake.count > 0)
-        return error_usage(error, "--steps compares with the right result; expected no --mistake");
+        return error_usage(error, "--steps compares with the correct result; leave out --mistake");
     if (problem->given.is_cross)
-        return error_usage(error, "--steps: keys and values come from key inputs, which are all there from the start; "
-                                  "expected no key inputs");
+        return error_usage(
+            error, "--steps: all key inputs are there from the start, so no cache grows; leave out the key inputs");
     if (problem->mask.sequences.count > 0)
-        return error_usage(error, "--steps goes through one sequence; expected an input without cu_seqlens_q");
+        return error_usage(error, "--steps takes one sequence; use an input without cu_seqlens_q");
     if (!problem->mask.causal)
         return error_usage(error,
                            "--steps: this %s is not causal: a token attends to later tokens, which a step does not "
-                           "have yet; expected --causal",
+                           "have yet; add --causal",
                            name);
     if (problem->mask.images != NULL)
-        return error_usage(error,
-                           "--steps: a token of an image attends to later tokens, which a step does not have yet; "
-                           "expected no --token-types");
+        return error_usage(error, "--steps: a token of an image attends to later tokens, which a step does not have "
+                                  "yet; leave out --token-types");
     const enum mask_rule lifting = mask_lifting(&problem->mask);
     if (lifting != MASK_RULE_COUNT)
         return error_usage(
-            error, "--steps: a token attends to some later tokens, which a step does not have yet; expected no --%s",
+            error, "--steps: a token attends to some later tokens, which a step does not have yet; leave out --%s",
             MASKS[lifting].option);
     if (problem->chosen.whole_count != problem->size.queries)
-        return error_usage(error, "--steps goes through all tokens; expected no query in the settings");
+        return error_usage(error, "--steps takes all tokens; remove query from the settings");
     if (problem->drop.share > 0)
-        return error_usage(error, "--steps: dropout draws for the full table at once, and a generating model uses "
-                                  "none; expected --dropout 0");
+        return error_usage(error, "--steps: dropout draws for the full table at once, and a model that generates text "
+                                  "uses none; type --dropout 0");
     return check_sizes(options, problem, error);
 }
 
-/* --- what is seen and kept ---------------------------------------------------------------------------------------- */
+/* --- what is allowed and kept ------------------------------------------------------------------------------------- */
 
-struct span steps_seen(const struct problem *problem, size_t item, size_t first, size_t end)
+struct span steps_allowed(const struct problem *problem, size_t item, size_t first, size_t end)
 {
-    struct span seen = mask_span(&problem->mask, item, first);
-    seen.end = mask_span(&problem->mask, item, end - 1).end;
-    return seen;
+    struct span allowed = mask_span(&problem->mask, item, first);
+    allowed.end = mask_span(&problem->mask, item, end - 1).end;
+    return allowed;
 }
 
 size_t steps_needed(const struct problem *problem, size_t item, size_t query)
@@ -98,10 +95,10 @@ static void count_step(const struct problem *problem, struct step *step)
     const size_t numbers = problem->size.kv_heads * (problem->size.d_head + problem->size.d_value);
     for (size_t item = 0; item < problem->size.items; item++) {
         const size_t offset = (size_t)mask_offset(&problem->mask, item, 0), start = offset + step->first;
-        const struct span seen = steps_seen(problem, item, step->first, step->end);
-        const size_t cached = seen.first < start ? memory_smaller(seen.end, start) - seen.first : 0;
+        const struct span allowed = steps_allowed(problem, item, step->first, step->end);
+        const size_t cached = allowed.first < start ? memory_smaller(allowed.end, start) - allowed.first : 0;
         step->cached = memory_larger(step->cached, cached);
-        step->made = memory_larger(step->made, seen.end - seen.first - cached);
+        step->made = memory_larger(step->made, allowed.end - allowed.first - cached);
         step->read += cached * numbers;
         step->kept += (offset + step->end - steps_needed(problem, item, step->end)) * numbers;
     }
@@ -355,7 +352,7 @@ static enum status run_step(const struct run *run, struct step *step, struct err
 
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
-/* The slots of the cache: of a window, what the largest step sees of it. */
+/* The slots of the cache: of a window, what the largest step is allowed of it. */
 static size_t count_slots(const struct steps *steps)
 {
     const struct problem *problem = steps->problem;

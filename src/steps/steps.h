@@ -48,13 +48,13 @@ enum status steps_write(const struct steps *steps, const struct options *options
                         struct arena *arena, struct error *error);
 
 /* Copies rows of an item, of all its heads, of one (B, H_kv, rows, d) to another. Key j of a cache is in slot j
- * modulo the number of slots, until another key takes it: a window needs no more than it sees; without one there is
+ * modulo the number of slots, until another key takes it: a window needs no more than it allows; without one there is
  * a slot for every key. */
 void steps_copy_rows(const struct tensor *from, size_t from_row, const struct tensor *to, size_t to_row, size_t count,
                      size_t item);
 
-/* The keys of an item that queries first .. end - 1 may see, by causal rule, window and length. */
-struct span steps_seen(const struct problem *problem, size_t item, size_t first, size_t end);
+/* The keys of an item that queries first .. end - 1 are allowed, by causal rule, window and length. */
+struct span steps_allowed(const struct problem *problem, size_t item, size_t first, size_t end);
 
 /* The first key of an item that a query from `query` on may see. */
 size_t steps_needed(const struct problem *problem, size_t item, size_t query);

@@ -77,13 +77,13 @@ static void draw_step(const struct drawing *drawing, size_t item, size_t i, doub
 {
     const struct problem *problem = drawing->steps->problem;
     const struct step *step = &drawing->steps->steps[i];
-    const struct span seen = steps_seen(problem, item, step->first, step->end);
+    const struct span allowed = steps_allowed(problem, item, step->first, step->end);
     const size_t start = (size_t)mask_offset(&problem->mask, item, 0) + step->first;
     const size_t needed = steps_needed(problem, item, step->first);
     char class[SVG_CLASS_BYTES];
     draw_run(drawing, MASKED, 0, needed, y);
     draw_run(drawing, svg_cell_attribute(false, CACHED, class), needed,
-             memory_smaller(start, memory_larger(seen.end, needed)), y);
+             memory_smaller(start, memory_larger(allowed.end, needed)), y);
     draw_run(drawing, svg_cell_attribute(false, NEW, class), start, start + step->end - step->first, y);
 }
 

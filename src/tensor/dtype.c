@@ -392,7 +392,8 @@ static const struct codec TRUTHS = {load_truths, NULL, NULL, NULL, NULL, NULL, e
 #define OTHER_ROW(id, label, ...) [DTYPE_##id] = {.name = label, __VA_ARGS__},
 #define WORKING_NAME(id, label, ...) [DTYPE_##id] = label,
 #define PLACE(id, ...) PLACE_##id,
-#define IN_PLACE(id, ...) _Static_assert((int)DTYPE_##id >= (int)WORKING_COUNT, #id " stands before a working dtype");
+#define IN_PLACE(id, ...) \
+    _Static_assert((int)DTYPE_##id >= (int)WORKING_COUNT, #id " must come after the working dtypes");
 
 static const struct row ROWS[DTYPE_COUNT] = {DTYPE_ROWS(WORKING_ROW, OTHER_ROW)};
 

@@ -174,10 +174,10 @@ enum status why_pairs(const struct why *why, const struct why_guesses *singles, 
     for (size_t sum = 1; sum + 1 < 2 * count && pairs->items != NULL; sum++)
         for (size_t i = sum < count ? 0 : sum - count + 1; 2 * i < sum; i++) {
             const struct trial_guess *a = &singles->items[i], *b = &singles->items[sum - i];
-            const bool turned = slot_of(a) > slot_of(b);
+            const bool swapped = slot_of(a) > slot_of(b);
             if (slot_of(a) != slot_of(b))
                 pairs->items[pairs->count++] =
-                    (struct trial_guess){{(turned ? b : a)->choices[0], (turned ? a : b)->choices[0]}, 2};
+                    (struct trial_guess){{(swapped ? b : a)->choices[0], (swapped ? a : b)->choices[0]}, 2};
         }
     return pairs->items == NULL ? why->error->status : STATUS_OK;
 }

@@ -27,11 +27,10 @@ static enum status refuse_given(const struct options *options, struct error *err
     for (size_t i = 0; i < sizeof GIVEN / sizeof GIVEN[0]; i++)
         if (said(options, GIVEN[i]))
             return error_usage(error,
-                               "--%s needs inputs of its kind: expected FILE with them; without it a worksheet "
-                               "draws both",
+                               "--%s needs a FILE with matching inputs; a worksheet without FILE draws its own numbers",
                                OPTIONS[GIVEN[i]].name);
     if (said(options, OPTION_RANDOM_SEED))
-        return error_usage(error, "--random-seed: --seed draws all numbers of a worksheet; expected that alone");
+        return error_usage(error, "--random-seed: a worksheet draws all numbers from --seed; use --seed alone");
     return STATUS_OK;
 }
 
@@ -91,19 +90,21 @@ static enum status check_division(const struct numbers_plan *plan, const struct 
 {
     const bool splits = MECHANISMS[options->mechanism].splits && !options->stacked;
     if (plan->heads % plan->kv_heads != 0)
-        return error_usage(error,
-                           "--heads %zu is not divisible by --kv-heads %zu: each head of key serves equally many "
-                           "of query",
-                           plan->heads, plan->kv_heads);
+        return error_usage(
+            error,
+            "--heads %zu is not a multiple of --kv-heads %zu: each key head serves the same number of query heads",
+            plan->heads, plan->kv_heads);
     if (splits && options->d_out % plan->heads != 0)
-        return error_usage(error, "--d-out %llu is not divisible by --heads %zu: split heads share d_out",
+        return error_usage(error,
+                           "--d-out %llu is not a multiple of --heads %zu: each head gets the same number of columns",
                            (unsigned long long)options->d_out, plan->heads);
     if (!plan->projects && options->heads > 0 && options->random_rank > 0 &&
         options->random_shape[options->random_rank - 1] % plan->heads != 0)
-        return error_usage(error, "--random %s is not divisible by --heads %zu: they lie side by side in its columns",
-                           options->random, plan->heads);
+        return error_usage(error, "--random %s: its columns are not a multiple of --heads %zu", options->random,
+                           plan->heads);
     if (options->stacked && plan->kv_heads != plan->heads)
-        return error_usage(error, "--kv-heads %zu does not go with --stacked, whose heads have a key and value each",
+        return error_usage(error,
+                           "--kv-heads %zu does not go with --stacked: each stacked head has its own key and value",
                            plan->kv_heads);
     return STATUS_OK;
 }

@@ -187,7 +187,7 @@ static bool draw_table(struct numbers *numbers, const struct numbers_plan *plan,
 static size_t scaled_row(const struct numbers *numbers, const struct numbers_plan *plan, size_t item, size_t head,
                          size_t row, double scaled[NUMBERS_MOST])
 {
-    const size_t d = plan->d_head, seen = plan->causal ? row + 1 : plan->tokens;
+    const size_t d = plan->d_head, allowed = plan->causal ? row + 1 : plan->tokens;
     const float *query = made_of(numbers, plan, NUMBERS_QUERY, item, head) + row * d;
     const float *key = made_of(numbers, plan, NUMBERS_KEY, item, head / (plan->heads / plan->kv_heads));
     for (size_t j = 0; j < plan->tokens; j++) {
@@ -198,7 +198,7 @@ static size_t scaled_row(const struct numbers *numbers, const struct numbers_pla
         if (fabs(score * plan->scale - scaled[j]) > NOTHING || fabs(scaled[j]) > NUMBERS_LARGEST)
             return 0;
     }
-    return seen;
+    return allowed;
 }
 
 static void bounds_of(const double *numbers, size_t count, double *least, double *largest)
@@ -238,12 +238,12 @@ static bool has_easy_scores(const struct numbers *numbers, const struct numbers_
     double scaled[NUMBERS_MOST], weights[NUMBERS_MOST], by_hand[NUMBERS_MOST], least, largest;
     for (size_t item = 0; item < plan->items; item++)
         for (size_t row = 0; row < plan->tokens; row++) {
-            const size_t seen = scaled_row(numbers, plan, item, head, row, scaled);
-            if (seen == 0)
+            const size_t allowed = scaled_row(numbers, plan, item, head, row, scaled);
+            if (allowed == 0)
                 return false;
-            bounds_of(scaled, seen, &least, &largest);
-            if (largest - least > NUMBERS_SPREAD || (seen > 1 && largest == least) ||
-                weigh(scaled, seen, weights, by_hand) > (numbers->strict ? NOTHING : LAST_DIGIT))
+            bounds_of(scaled, allowed, &least, &largest);
+            if (largest - least > NUMBERS_SPREAD || (allowed > 1 && largest == least) ||
+                weigh(scaled, allowed, weights, by_hand) > (numbers->strict ? NOTHING : LAST_DIGIT))
                 return false;
         }
     return true;
@@ -255,12 +255,12 @@ static bool has_easy_context(const struct numbers *numbers, const struct numbers
     double scaled[NUMBERS_MOST], weights[NUMBERS_MOST], by_hand[NUMBERS_MOST];
     for (size_t item = 0; item < plan->items; item++)
         for (size_t row = 0; row < plan->tokens; row++) {
-            const size_t seen = scaled_row(numbers, plan, item, head, row, scaled);
+            const size_t allowed = scaled_row(numbers, plan, item, head, row, scaled);
             const float *value = made_of(numbers, plan, NUMBERS_VALUE, item, head / (plan->heads / plan->kv_heads));
-            weigh(scaled, seen, weights, by_hand);
+            weigh(scaled, allowed, weights, by_hand);
             for (size_t column = 0; column < plan->d_value; column++) {
                 double context = 0, rounded = 0;
-                for (size_t j = 0; j < seen; j++) {
+                for (size_t j = 0; j < allowed; j++) {
                     context += weights[j] * (double)value[j * plan->d_value + column];
                     rounded += by_hand[j] * (double)value[j * plan->d_value + column];
                 }

@@ -418,8 +418,8 @@ static const char *note_of(const struct making *making, const struct sheet *shee
     }
     powers = powers || (making->plan->blank & STAGE_BIT(STAGE_WEIGHTS)) == 0;
     return !rounded && powers ? ""
-           : powers           ? "The given numbers are rounded, too."
-           : rounded          ? "The given numbers are rounded, too. Use a calculator for powers of e."
+           : powers           ? "The given numbers are rounded too."
+           : rounded          ? "The given numbers are rounded too. Use a calculator for powers of e."
                               : "Use a calculator for powers of e.";
 }
 
@@ -446,18 +446,17 @@ static void write_rule(const struct making *making, const struct sheet *sheet, s
         char count[24];
         const bool one = making->plan->mistakes == 1;
         snprintf(count, sizeof count, "%zu", making->plan->mistakes);
-        text_add(
-            rule,
-            "This sheet is filled in, with %s mistake%s: find the step%s that %s not follow from those before, and "
-            "say what was done and what is right. Numbers are rounded to %d decimal%s only where they are shown.",
-            one ? "one" : count, one ? "" : "s", one ? "" : "s", one ? "does" : "do", precision,
-            precision == 1 ? "" : "s");
+        text_add(rule,
+                 "This sheet is filled in with %s mistake%s. Find the step%s that %s not follow from the steps before, "
+                 "and say what was done and what is right. Numbers are rounded to %d decimal%s only for display.",
+                 one ? "one" : count, one ? "" : "s", one ? "" : "s", one ? "does" : "do", precision,
+                 precision == 1 ? "" : "s");
         return;
     }
     if (has_decimals(sheet))
         text_add(rule,
-                 "Round to %d decimal%s, and go on with what you have rounded: the last digit%s from the answers, "
-                 "which are rounded at the end.",
+                 "Round to %d decimal%s and continue with the rounded numbers. The last digit%s from the answers, "
+                 "which are rounded only at the end.",
                  precision, precision == 1 ? "" : "s", exact ? " may differ by 1" : "s may differ");
     text_add(rule, "%s%s", rule->length > 0 && note[0] != '\0' ? " " : "", note);
 }

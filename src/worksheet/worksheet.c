@@ -47,10 +47,10 @@ static enum status draw_numbers(struct worksheet *worksheet)
         if (numbers_draw(&worksheet->numbers[i], &worksheet->plan, &generator, worksheet->arena, worksheet->error))
             return worksheet->error->status;
         if (tries == variants + REDRAWS)
-            return error_usage(worksheet->error,
-                               "--variants %zu: only %zu sheets of this size are different; expected "
-                               "fewer",
-                               variants, i);
+            return error_usage(
+                worksheet->error,
+                "--variants %zu: there are only %zu different sheets of this size; expected that many or fewer",
+                variants, i);
         worksheet->easy = worksheet->easy && worksheet->numbers[i].easy;
         i += is_new(worksheet, i);
     }
@@ -159,7 +159,7 @@ static enum status choose_stages(struct worksheet *worksheet)
         worksheet->shown |= STAGE_BIT(stage);
         worked |= stage_is_explained(problem, (enum stage)stage) ? STAGE_BIT(stage) : 0;
         if (STAGES[stage].on_demand)
-            return error_usage(worksheet->error, "--stages: '%s' is on no worksheet; expected stages up to output",
+            return error_usage(worksheet->error, "--stages: no worksheet has '%s'; expected stages up to output",
                                stage_name((enum stage)stage));
     }
     worksheet->blank = options->blank_count > 0 ? bits_of(options->blanks, options->blank_count) : worked;
@@ -233,13 +233,12 @@ static void warn_of_numbers(struct worksheet *worksheet, bool whole)
     const bool drawn = worksheet->numbers != NULL;
     struct stat standard;
     const bool piped = drawn && fstat(STDIN_FILENO, &standard) == 0 && S_ISFIFO(standard.st_mode);
-    warn(worksheet, piped, "standard input is not read; expected - as FILE for it");
-    warn(worksheet, drawn && !worksheet->easy,
-         "no easy numbers were found for these sizes; expected fewer tokens or columns for them");
+    warn(worksheet, piped, "standard input is ignored; to read it, type - as FILE");
+    warn(worksheet, drawn && !worksheet->easy, "no easy numbers found for these sizes; try fewer tokens or columns");
     warn(worksheet, drawn && !whole,
-         "scaled is not whole by this scale; it is with --scale 1/2, or where d_head is 1, 4 or 9");
+         "with this scale the scaled scores are not whole numbers; try --scale 1/2, or a d_head of 1, 4 or 9");
     warn(worksheet, !FORMATS[options->format].terminal && options->color == WHEN_ALWAYS,
-         "--color does nothing: paper has no colours to choose");
+         "--color has no effect: a worksheet is printed without colours");
 }
 
 /* The mistakes to make. A file that is a result may have one, too, but then the answers would be wrong. */
@@ -251,14 +250,13 @@ static enum status find_mistakes(struct worksheet *worksheet)
     worksheet->mistake_count = worksheet->first.mistake.count;
     if (worksheet->mistake_count != worksheet->options->mistake_count)
         return error_usage(worksheet->error,
-                           "%s: settings: mistake is not taken from a file here; expected --mistake, or "
-                           "an input without it",
+                           "%s: settings: a worksheet does not take a mistake from a file; type --mistake, or remove "
+                           "it from the settings",
                            worksheet->first.given.source);
     if (worksheet->mistake_count == 0 || worksheet->options->blank_count == 0)
         return STATUS_OK;
     return error_usage(worksheet->error,
-                       "--blank does not go with --mistake, whose sheets are filled in; expected one of "
-                       "them");
+                       "--blank does not go with --mistake, which fills in the whole sheet; leave out one of them");
 }
 
 enum status worksheet_create(struct worksheet *worksheet, const struct options *options, struct arena *arena,
@@ -348,7 +346,7 @@ static enum status check_seen(const struct worksheet *worksheet, size_t variant,
     if (!show_same(sheet, &right))
         return STATUS_OK;
     return error_usage(worksheet->error,
-                       "--mistake %s changes no number of the sheet of %s; expected another, or other numbers",
+                       "--mistake %s changes no number on the sheet of %s; try another mistake, or other numbers",
                        mistake_text(worksheet->mistakes[0], first), name_of(worksheet, variant, name));
 }
 

@@ -78,7 +78,7 @@ static void write_facts(const struct listed_row *row, struct wrap *line)
 {
     const struct layer_fact *causal = layer_facts_find(&row->facts, "causal");
     const struct layer_fact *rope = layer_facts_find(&row->facts, "rope");
-    const bool turns = rope != NULL && strcmp(rope->text, "none") != 0;
+    const bool rotates = rope != NULL && strcmp(rope->text, "none") != 0;
     char shown[64];
     if (row->heads > 0 && row->columns > 0)
         wrap_add(line, "%zu head%s of %zu", row->heads, row->heads == 1 ? "" : "s", row->columns);
@@ -90,7 +90,7 @@ static void write_facts(const struct listed_row *row, struct wrap *line)
         wrap_add(line, "%s", strcmp(causal->text, "true") == 0 ? "causal" : "not causal");
     for (size_t i = 0; i < sizeof TOLD / sizeof TOLD[0]; i++) {
         const struct layer_fact *fact = layer_facts_find(&row->facts, TOLD[i].setting);
-        const bool idle = strncmp(TOLD[i].setting, "rope", 4) == 0 && !turns;
+        const bool idle = strncmp(TOLD[i].setting, "rope", 4) == 0 && !rotates;
         if (fact == NULL || idle || is_root(row, fact) ||
             (TOLD[i].usual != NULL && strcmp(fact->text, TOLD[i].usual) == 0))
             continue;

@@ -175,8 +175,8 @@ static void add_layer(struct wrap *line, const struct problem *problem)
 {
     for (size_t i = 0; problem->layer != NULL && i < sizeof OF_LAYER / sizeof OF_LAYER[0]; i++) {
         const char *name = OF_LAYER[i].setting;
-        const bool turns = problem->rotation.rope.kind != ROPE_NONE || strncmp(name, "rope", 4) != 0;
-        if (setting_text(problem, name) != NULL && turns && !is_usual(problem, name))
+        const bool rotates = problem->rotation.rope.kind != ROPE_NONE || strncmp(name, "rope", 4) != 0;
+        if (setting_text(problem, name) != NULL && rotates && !is_usual(problem, name))
             add_setting(line, problem, name,
                         strcmp(name, "qk_norm") == 0 && problem->parameters.latent.rank > 0 ? "norm of the latents"
                                                                                             : OF_LAYER[i].words,

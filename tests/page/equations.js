@@ -11,8 +11,8 @@ const expected = JSON.parse(json);
 const failures = [];
 let compared = 0;
 
-const { job, modelOf, evaluate, lastStep, turnOf, round, numberText, colourScale, SQUARE_STAGES, ROW_STATISTICS } =
-    loadPage(page, ['job', 'modelOf', 'evaluate', 'lastStep', 'turnOf', 'round', 'numberText', 'colourScale', 'SQUARE_STAGES', 'ROW_STATISTICS']);
+const { job, modelOf, evaluate, lastStep, rotationOf, round, numberText, colourScale, SQUARE_STAGES, ROW_STATISTICS } =
+    loadPage(page, ['job', 'modelOf', 'evaluate', 'lastStep', 'rotationOf', 'round', 'numberText', 'colourScale', 'SQUARE_STAGES', 'ROW_STATISTICS']);
 const evaluation = evaluate(modelOf(job));
 
 function check(place, held) {
@@ -40,19 +40,19 @@ function checkRow(stage, numbers, item, head, row) {
             sameNumber(numbers[i], number, dtypeOf(stage))));
 }
 
-/* A row of query or key is what its last step makes of the row before it: each pair turned, the rest as it was, all of it
+/* A row of query or key is what its last step makes of the row before it: each pair rotated, the rest as it was, all of it
  * scaled. */
 function checkWay(side, item, head, index) {
     const last = lastStep(evaluation, side, item, head, index), name = `${side} of item ${item + 1}, head ${head + 1}, row ${index + 1}`;
     const scaled = (number) => (last.scale === 1 ? round(number) : round(round(number) * last.scale));
     const made = Array.from(last.before, scaled);
     for (let pair = 0; pair < job.pairs.length && last.position !== null; pair++) {
-        const { angle, cosine, sine } = turnOf(last.position, pair), size = Math.hypot(cosine, sine);
+        const { angle, cosine, sine } = rotationOf(last.position, pair), size = Math.hypot(cosine, sine);
         const [first, second, toFirst, toSecond] = job.pairs[pair], [a, b] = [last.before[first], last.before[second]];
         made[toFirst] = scaled(a * cosine - b * sine);
         made[toSecond] = scaled(b * cosine + a * sine);
         for (const [shown, exact] of [[cosine, Math.cos(angle)], [sine, Math.sin(angle)]])
-            check(`${name}: the turn of pair ${pair + 1}`, Math.abs(shown / size - exact) < 1e-2);
+            check(`${name}: the rotation of pair ${pair + 1}`, Math.abs(shown / size - exact) < 1e-2);
     }
     made.forEach((number, column) => check(`${name}, column ${column + 1}: made ${number}, there is ${last.made[column]}`,
         sameNumber(number, last.made[column], job.dtype)));

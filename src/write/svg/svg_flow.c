@@ -158,9 +158,9 @@ static size_t place_operands(struct svg_picture *picture)
         per_line--;
     for (struct svg_figure *figure = NULL; (figure = next_of(picture, SVG_SOURCES, figure)) != NULL;)
         sources = fmax(sources, figure->x + figure->width + GAP);
-    const bool beside = line == 1 && next_of(picture, SVG_WEIGHTS_LINE, NULL) != NULL &&
-                        place_columns(picture, sources, per_line) <= SVG_PAGE_WIDTH + GAP;
-    if (beside)
+    const bool one_line = line == 1 && next_of(picture, SVG_WEIGHTS_LINE, NULL) != NULL &&
+                          place_columns(picture, sources, per_line) <= SVG_PAGE_WIDTH + GAP;
+    if (one_line)
         line = 0;
     else
         place_columns(picture, 0, per_line);

@@ -174,7 +174,7 @@ function lastStep(evaluation, id, item, head, row) {
 const decodedBefore = remembered((id) => decodeNumbers(`before-${id}`), 2);
 
 function pairLines({ before, made, position, scale }, id, pair) {
-    const [first, second, toFirst, toSecond] = job.pairs[pair], { frequency, angle, cosine, sine } = turnOf(position, pair);
+    const [first, second, toFirst, toSecond] = job.pairs[pair], { frequency, angle, cosine, sine } = rotationOf(position, pair);
     const [a, b] = [before[first], before[second]];
     return [
         noteLine(`columns ${first + 1} and ${second + 1}, position ${position}: cosine ${numberText(cosine)}, sine ${numberText(sine)} of the angle`),

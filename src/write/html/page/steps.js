@@ -77,7 +77,7 @@ const knownRotations = readRotations();
 const roundRotation = rounderOf(job.rope_dtype); /* angles, cosines and sines */
 
 /* The rotation of a pair at a position: attn's own numbers, or, for a token that was added, computed as attn would. */
-function turnOf(position, pair) {
+function rotationOf(position, pair) {
     const frequency = job.pairs[pair][4], angle = roundRotation(position * frequency), known = knownRotations.get(position);
     const scaled = (side) => roundRotation(roundRotation(side) * job.rope_attention);
     if (known) return { angle, frequency, cosine: known[2 * pair], sine: known[2 * pair + 1] };
@@ -95,7 +95,7 @@ function positionOf(model, id, item, row) {
 function rotateRow(model, id, position, x, y) {
     y.set(x);
     for (let pair = 0; pair < job.pairs.length && isRotated(model); pair++) {
-        const [first, second, toFirst, toSecond] = job.pairs[pair], { cosine, sine } = turnOf(position, pair);
+        const [first, second, toFirst, toSecond] = job.pairs[pair], { cosine, sine } = rotationOf(position, pair);
         y[toFirst] = round(x[first] * cosine - x[second] * sine);
         y[toSecond] = round(x[second] * cosine + x[first] * sine);
     }
