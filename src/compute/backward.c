@@ -12,13 +12,13 @@
 #include <math.h>
 #include <string.h>
 
-/* What lies before query, key and value. */
+/* The gradients before query, key and value. */
 static const uint64_t BEYOND = STAGE_BIT(STAGE_GRAD_NORMED_QUERY) | STAGE_BIT(STAGE_GRAD_NORMED_KEY) |
                                STAGE_BIT(STAGE_GRAD_PROJECTED_QUERY) | STAGE_BIT(STAGE_GRAD_PROJECTED_KEY) |
                                STAGE_BIT(STAGE_GRAD_INPUTS) | STAGE_BIT(STAGE_GRAD_KEY_INPUTS) |
                                STAGE_BIT(STAGE_GRAD_PARAMETERS);
 
-/* Rows of T x T that sums are made of, and the stages that are sums. */
+/* Stages that are sums over rows of T x T. */
 static const uint64_t SUMMED = STAGE_BIT(STAGE_GRAD_VALUE) | STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) |
                                STAGE_BIT(STAGE_GRAD_SINKS) | STAGE_BIT(STAGE_GRAD_ALIBI_SLOPES) |
                                STAGE_BIT(STAGE_GRAD_ATTN_MASK);
@@ -33,7 +33,7 @@ static double operand_numbers(const struct problem *problem, enum projection_id 
            (double)(id == PROJECTION_VALUE ? problem->size.d_value : problem->size.d_head);
 }
 
-/* What is given is laid out as all heads side by side, or each as a matrix. */
+/* Whether the given gradient has the heads side by side, or each as a matrix. */
 static bool is_side_by_side(const struct problem *problem)
 {
     return problem_is_side_by_side(problem, problem_grad_stage(problem));
@@ -46,7 +46,7 @@ static double count_extra(const struct problem *problem, uint64_t stages)
     const double contexts = rows * (double)problem->size.heads * (double)problem->size.d_value;
     const double block = fmin((double)problem->size.queries * (double)problem->size.keys, ROW_STREAM_WRITTEN);
     double numbers = contexts + 3 * fmax(block, (double)problem->size.keys);
-    for (int id = 0; id < PROJECTION_COUNT; id++) /* their gradients, and those that are given, widened */
+    for (int id = 0; id < PROJECTION_COUNT; id++) /* the gradients, and the given operands in double */
         numbers += (1 + (!problem_projects(problem) && operand_has_steps(problem, (enum projection_id)id))) *
                    operand_numbers(problem, (enum projection_id)id);
     if (is_side_by_side(problem))
@@ -67,7 +67,7 @@ double backward_bytes(const struct problem *problem, uint64_t stages)
     return stages == 0 ? 0 : numbers * sizeof(double) + count_extra(problem, stages);
 }
 
-/* What is given to sdpa and goes through steps is copied as it lies: then it has to be in double. */
+/* Converts operands of sdpa that go through steps to double, since the code copies them as they are. */
 static enum status widen(struct problem *problem, struct arena *arena, struct error *error)
 {
     problem->rounding.dtype = problem->rounding.softmax_dtype = DTYPE_F64;
@@ -105,7 +105,7 @@ static void load_given(const struct problem *problem, size_t first, size_t count
         numbers[i] = 1;
 }
 
-/* A row of grad_output through out_proj.
+/* Takes a row of grad_output back through out_proj.
  *   weight    (H d_v, columns) as y = x . W
  *   contexts  (H d_v) written */
 static void unproject(const double *output, size_t columns, const double *weight, size_t width, double *contexts)
@@ -117,7 +117,7 @@ static void unproject(const double *output, size_t columns, const double *weight
     }
 }
 
-/* Rows of output, and of the contexts of all heads, that are cut into theirs. */
+/* Cuts rows of grad_output, or of the contexts of all heads, into those of each head. */
 struct cutting {
     struct backward *backward;
     size_t columns, room;
@@ -178,13 +178,13 @@ static enum status make_contexts(struct backward *backward, struct arena *arena,
 
 /* --- sums over the queries ---------------------------------------------------------------------------------------- */
 
-/* The rows of a block, of one head, that go into sums. */
+/* A block of rows of one head, for the sums. */
 struct block {
     struct backward *backward;
     size_t item, head, first, count;
     double *dropped, *scores, *masked; /* (most, Tk) */
     double *queries, *contexts;        /* (most, d), (most, d_v) */
-    double *sinks, *slopes;            /* (most) what each adds to grad_sinks, to grad_alibi_slopes */
+    double *sinks, *slopes;            /* (most) what each row adds to grad_sinks, grad_alibi_slopes */
     double *sums;                      /* (threads, d or d_v) */
 };
 
@@ -236,7 +236,7 @@ static void take(void *context, size_t i, const struct attention_scratch *scratc
                                                  problem->mask.sinks != NULL ? &block->sinks[i] : NULL});
 }
 
-/* sum (d) += factors of a key x the rows of the block, one after another. */
+/* sum (d) += factors of a key x the rows of the block, in order. */
 static void add_rows(const struct block *block, const double *factors, const double *rows, size_t d, double *sum)
 {
     const size_t keys = block->backward->problem.size.keys;
@@ -265,7 +265,7 @@ static void add_keys(void *context, size_t task, unsigned thread)
     }
 }
 
-/* What grad_masked adds to the numbers of attn_mask, wherever one is used. */
+/* Adds grad_masked to the gradient of each number of attn_mask that it uses. */
 static void add_attn_mask(const struct block *block)
 {
     const struct problem *problem = &block->backward->problem;
@@ -280,7 +280,7 @@ static void add_attn_mask(const struct block *block)
     }
 }
 
-/* The same to T5's table, by the distance of key and query. */
+/* The same for T5's table, by the distance of key and query. */
 static void add_relative(const struct block *block)
 {
     const struct problem *problem = &block->backward->problem;
@@ -346,7 +346,7 @@ static void make_sums(struct block *block, uint64_t stages, struct progress *pro
 
 /* --- beyond query, key and value ---------------------------------------------------------------------------------- */
 
-/* The contexts of all heads of a token, and what comes from above to its row of output. */
+/* Loads the contexts of all heads of a token, and the gradient of its row of output. */
 static void load_token(const struct backward *backward, size_t row, double *room)
 {
     const struct problem *problem = &backward->problem;
@@ -433,7 +433,7 @@ static enum status hold_sums(struct backward *backward, struct arena *arena, str
     return STATUS_OK;
 }
 
-/* By the reference: rows on demand, and what sums over them. */
+/* On the reference: sets up rows on demand, and makes the sums over them. */
 static enum status go_by_rows(struct backward *backward, uint64_t stages, struct arena *arena, struct error *error)
 {
     const struct problem *problem = &backward->problem;

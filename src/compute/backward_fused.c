@@ -8,7 +8,7 @@
 static const uint64_t FORWARD =
     STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY) | STAGE_BIT(STAGE_VALUE) | STAGE_BIT(STAGE_CONTEXT);
 
-/* The job whose stages are those alone that the backward pass begins with. */
+/* Makes the job show only the stages that the backward pass begins with. */
 static void ask_forward(struct problem *forward)
 {
     forward->loss.is_given = forward->size.heads_packed = false;
@@ -18,14 +18,13 @@ static void ask_forward(struct problem *forward)
             forward->chosen.stages[forward->chosen.stage_count++] = (enum stage)stage;
 }
 
-/* Room for a gradient in the kernel's numbers. */
 static void *allocate_gradient(const struct tensor *held, enum dtype dtype, struct arena *scratch, struct error *error)
 {
     return arena_allocate(scratch, tensor_count(held), dtype_size(dtype), error);
 }
 
-/* What overflowed in the kernel's numbers may be finite in the end; NULL where nothing did. NaN is what empty rows give
- * to values that --empty-row nan asks for. */
+/* The first gradient that overflowed in the kernel's numbers, since in double it may be finite; or NULL. NaN is right
+ * for values with --empty-row nan and empty rows. */
 static const char *find_overflow(const struct tensor held[STAGE_COUNT], const struct problem *problem,
                                  const struct kernel_gradients *gradients)
 {
@@ -44,7 +43,6 @@ static const char *find_overflow(const struct tensor held[STAGE_COUNT], const st
     return NULL;
 }
 
-/* The kernel's numbers as doubles. */
 static enum status run(const struct tensor held[STAGE_COUNT], const struct attention *attention,
                        const void *grad_context, bool *made, struct arena *scratch, struct error *error)
 {
@@ -101,7 +99,7 @@ static enum status go(const struct tensor held[STAGE_COUNT], const struct tensor
     return *made ? run(held, attention, grad.data, made, scratch, error) : STATUS_OK;
 }
 
-/* The gradients in the kernel's numbers, grad_context too, and lse. */
+/* Bytes of the gradients and grad_context in the kernel's numbers, and of lse. */
 static double count_bytes(const struct attention *back, const struct problem *problem)
 {
     static const enum stage COPIED[] = {STAGE_GRAD_CONTEXT, STAGE_GRAD_QUERY, STAGE_GRAD_KEY, STAGE_GRAD_VALUE};

@@ -32,7 +32,7 @@ static enum status make_like(struct tensor *tensor, const struct tensor *given, 
     return make_zeros(tensor, shaped.rank, shaped.shape, arena, error);
 }
 
-/* The parameters once more, zeros. */
+/* Makes zero tensors with the shapes of the parameters. */
 static enum status make_parameters(struct parameters *made, const struct parameters *given, struct arena *arena,
                                    struct error *error)
 {
@@ -73,15 +73,15 @@ static enum status create_gradients(struct backward_operands *gradients, const s
 
 /* --- a token ------------------------------------------------------------------------------------------------------ */
 
-/* Where in the room of a token its rows lie. */
+/* Offsets in the room of a token. */
 struct room_layout {
-    size_t source, x;                                      /* (d_in) of the inputs, and after their norm */
+    size_t source, x;                                      /* (d_in) of the inputs, before and after their norm */
     size_t projected, clipped, above;                      /* (heads d) */
     size_t angles, rotated;                                /* (d) */
     size_t below;                                          /* (d_in) */
-    size_t by_weight, by_bias;                             /* (heads d) of the norm of query or key */
-    size_t source_weight, source_bias;                     /* (d_in) of that of the inputs */
-    size_t steps, own, narrow, latent_weight, latent_bias; /* of a latent: of its scratch; (second), (first), (rank) */
+    size_t by_weight, by_bias;                             /* (heads d) for the norm of query or key */
+    size_t source_weight, source_bias;                     /* (d_in) for the norm of the inputs */
+    size_t steps, own, narrow, latent_weight, latent_bias; /* of a latent: scratch; (second), (first), (rank) */
     size_t count;
 };
 
@@ -96,7 +96,7 @@ struct backward_projection {
     struct latent_step step;
     struct room_layout at;
     struct backward_sums sums;
-    size_t first; /* of the tokens whose rooms these are, over all items */
+    size_t first; /* first token of these rooms, over all items */
 };
 
 static const struct norm *norm_of(const struct parameters *parameters, enum projection_id id)
@@ -109,8 +109,8 @@ static bool norms_source(const struct backward_projection *job)
     return job->problem->given.residual && (job->id == PROJECTION_QUERY || !job->problem->given.is_cross);
 }
 
-/* A pair (a, b) was rotated to (a cos - b sin, b cos + a sin).
- *   above  (d) the gradient with respect to what was rotated, that by what was not is written in its place
+/* Takes the gradient back through a rotation (a, b) -> (a cos - b sin, b cos + a sin).
+ *   above  (d) the gradient with respect to the rotated row; replaced by that with respect to the unrotated
  *   room   (d) */
 static void unrotate(const struct rope *rope, const double *cosines, const double *sines, double *above, double *room)
 {
@@ -122,7 +122,7 @@ static void unrotate(const struct rope *rope, const double *cosines, const doubl
     }
 }
 
-/* What was projected, without --clip and with it. */
+/* Writes the projected columns, before and after --clip. */
 static void project(const struct backward_projection *job, const struct tensor *source, size_t at, double *room)
 {
     const struct problem *problem = job->problem;
@@ -151,7 +151,7 @@ static void norm_heads_back(const struct backward_projection *job, double *room)
                   room + job->at.by_weight + head * count, room + job->at.by_bias + head * count);
 }
 
-/* The steps of query and key, from the last to the first. */
+/* Takes the gradient back through the steps of query and key, last to first. */
 static void steps_back(const struct backward_projection *job, size_t item, size_t row, double *room)
 {
     const struct problem *problem = job->problem;
@@ -171,7 +171,7 @@ static void steps_back(const struct backward_projection *job, size_t item, size_
     operand_store_heads(&job->gradients->normed[job->id], item, row, above);
 }
 
-/* The gradient with respect to x of all modules, into the room's `below`. */
+/* Writes the gradient with respect to x of all modules to the room's `below`. */
 static void modules_back(const struct backward_projection *job, double *room)
 {
     const struct problem *problem = job->problem;
@@ -218,7 +218,7 @@ static void token_back(void *context, size_t task, unsigned thread)
             norm_heads_back(job, room);
     }
     operand_store_heads(&job->gradients->projected[job->id], item, row, room + job->at.above);
-    const double clip = problem->given.clip; /* what it has cut off moves nothing */
+    const double clip = problem->given.clip; /* clipped columns have the gradient 0 */
     for (size_t i = 0; i < job->heads * job->d && reaches && clip > 0; i++)
         if (fabs(room[job->at.projected + i]) > clip)
             room[job->at.above + i] = 0;
@@ -272,7 +272,7 @@ static void add_norm(struct backward_sums *sums, const struct norm *gradient, si
     sums->norms[sums->norm_count++] = (struct backward_norm){gradient, by_weight, by_bias, count};
 }
 
-/* What every token adds to the parameters. */
+/* Lists what every token adds to the parameters. */
 static enum status list_sums(struct backward_projection *job, struct arena *scratch, struct error *error)
 {
     const struct problem *problem = job->problem;
@@ -327,14 +327,14 @@ static enum status make_job(struct backward_projection *job, size_t tokens, stru
     job->d_in = job->id == PROJECTION_QUERY ? problem->size.d_in : problem->size.d_key_in;
     job->at = lay_out_room(problem, job->id, width, job->d, job->d_in);
     if (backward_sums_create(&job->sums, job->at.count, tokens, scratch, error) != STATUS_OK)
-        return STATUS_SYSTEM; /* said so, for an analyser that does not see that the error says it */
+        return STATUS_SYSTEM; /* for an analyser that does not see that error is set */
     if (!problem_projects(problem))
         return STATUS_OK;
     job->columns = width / problem->plan.module_count;
     return list_sums(job, scratch, error) != STATUS_OK ? error->status : load_matrices(job, scratch, error);
 }
 
-/* Some tokens at a time. */
+/* Runs the backward pass, some tokens at a time. */
 static enum status go_back(struct backward_projection *job, struct error *error)
 {
     const size_t tokens = job->made->shape[0] * job->made->shape[2];
@@ -367,7 +367,7 @@ double backward_operands_bytes(const struct problem *problem)
         widest =
             fmax(widest, backward_sums_bytes(lay_out_room(problem, id, width, d, d_in).count, tokens) / sizeof(double));
     }
-    if (problem_projects(problem)) /* the gradients, and of the weights some in double */
+    if (problem_projects(problem)) /* the gradients, and some weights in double */
         for (size_t i = 0; i < parameters_count(&problem->parameters); i++)
             numbers += 2 * count_of(parameters_named(&problem->parameters, false, i, name));
     return (numbers + widest) * sizeof(double);

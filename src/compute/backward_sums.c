@@ -30,7 +30,7 @@ double backward_sums_bytes(size_t room, size_t tokens)
 
 /* --- products ----------------------------------------------------------------------------------------------------- */
 
-/* The rows of all weights, as they are stored, for all tokens. */
+/* A task for each stored row of all weights, over all tokens. */
 struct adding {
     const struct backward_sums *sums;
     size_t tokens;

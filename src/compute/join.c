@@ -15,20 +15,20 @@ enum { MOST_TOLD = 5 };
 /* The files in the order of their parts. */
 struct joining {
     struct input_file *files; /* (count) */
-    size_t *numbers;          /* (count) which part each is, from 1; they grow */
+    size_t *numbers;          /* (count) the number of each part, from 1, ascending */
     size_t count, placed;
-    size_t parts; /* of the job; 0 before one is read */
+    size_t parts; /* of the job; 0 before the first file */
     struct arena *arena;
     struct error *error;
 };
 
-/* A whole number as shard.c writes it, no sign and no zero before it; 0 where there is none. *end is what follows. */
+/* Reads an integer as shard.c writes it, without sign or leading zero; 0: none. *end is after it. */
 static size_t read_count(const char *text, char **end)
 {
     return text[0] >= '1' && text[0] <= '9' ? (size_t)strtoull(text, end, 10) : 0;
 }
 
-/* "K/N" of a file that says so; false where it does not. */
+/* Reads the file's "K/N"; false: it has none. */
 static bool read_part(const struct input_file *input, size_t *part, size_t *parts)
 {
     char *slash, *end;
@@ -39,7 +39,7 @@ static bool read_part(const struct input_file *input, size_t *part, size_t *part
     return *parts > 0 && *end == '\0' && *part <= *parts;
 }
 
-/* Puts a file that has been read into its place among those before it. */
+/* Inserts a file by the number of its part. */
 static enum status place(struct joining *joining, const struct input_file *input)
 {
     size_t part, parts;
@@ -68,7 +68,7 @@ static enum status place(struct joining *joining, const struct input_file *input
     return STATUS_OK;
 }
 
-/* "make part 2: attn causal x.npy --part 2/8 -o part-2.safetensors", where the parts say it and there is room. */
+/* "make part 2: attn causal x.npy --part 2/8 -o part-2.safetensors", if the parts record it and it fits. */
 static void tell_command(const struct joining *joining, size_t part, struct text *detail)
 {
     const char *command = joining->files[0].command;
@@ -81,7 +81,7 @@ static void tell_command(const struct joining *joining, size_t part, struct text
         detail->bytes[length] = '\0';
 }
 
-/* "parts 2, 5 and 6 of 8 are missing"; of many the first. */
+/* Fails with "parts 2, 5 and 6 of 8 are missing", naming the first of many. */
 static enum status check_all_there(const struct joining *joining)
 {
     char list[128];
@@ -105,7 +105,7 @@ static enum status check_all_there(const struct joining *joining)
                        missing == 1 ? "is" : "are", joining->count, joining->count == 1 ? "" : "s");
 }
 
-/* A part against the first one. */
+/* Checks that a part is of the same job as the first one. */
 static enum status check_alike(const struct joining *joining, const struct input_file *input)
 {
     const struct input_file *first = &joining->files[0];
@@ -158,7 +158,7 @@ static enum status wrong_piece(const struct joining *joining, size_t part, const
                        joining->files[part].source, name, joining->files[0].source);
 }
 
-/* The pieces of a table in the order of the parts; its rows grow by theirs. */
+/* Collects the pieces of a table in the order of the parts, and adds their rows to its own. */
 static enum status collect_pieces(const struct joining *joining, struct result_table *table)
 {
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
@@ -196,17 +196,17 @@ static enum status add_table(const struct joining *joining, const struct file_te
         table->axes[axis] = AXIS_COLUMN;
         table->shape[axis] = named->tensor.shape[axis];
     }
-    if (!stage_exists(table->stage) || stage_is_of_keys(table->stage)) /* whole in each part */
+    if (!stage_exists(table->stage) || stage_is_of_keys(table->stage)) /* complete in each part */
         return STATUS_OK;
-    const enum dtype dtype = result->problem->rounding.dtype; /* some stages of some models stay in float32 */
+    const enum dtype dtype = result->problem->rounding.dtype; /* some models keep some stages in float32 */
     if ((table->rank < 2 && stage_has_columns(table->stage)) ||
         (table->dtype != dtype && table->dtype != dtype_storage(dtype)))
         return foreign(joining);
     return collect_pieces(joining, table);
 }
 
-/* The settings go on into the result as they are: each must be one that the mechanism takes, with a value for it. Sets
- * the working dtype, which all parts record. */
+/* Copies the settings to the result; each must be one that the mechanism takes, with a valid value. Sets the working
+ * dtype, which all parts record. */
 static enum status take_settings(const struct joining *joining, struct problem *problem)
 {
     const struct input_file *first = &joining->files[0];

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a job -> the result of the whole.
+/* The parts of a job -> the result of the full job.
  *
- * A part is a .safetensors file that `--part K/N` wrote: it says which part it is, and of which job. Rows of queries
- * lie in the parts one behind the other; inputs, parameters, key and value are whole in each. What a writer makes of
- * the joined result is what it makes of the whole, byte for byte. */
+ * A part is a .safetensors file that `--part K/N` wrote: it records which part of which job it is. Parts divide the
+ * rows of queries in order; each has all inputs, parameters, keys and values. Writers make the same bytes of the joined
+ * result as of the full job. */
 #ifndef ATTN_COMPUTE_JOIN_H
 #define ATTN_COMPUTE_JOIN_H
 
 #include "compute/result.h"
 
-/* Reads the files of the parts, in any order. STATUS_USAGE where one is no part, where a part is missing or given
- * twice, where they are of different jobs, or where they hold several tables and the format to be written holds
- * `one_table`. The result points into the problem, which holds what writers ask of it (mechanism, settings, tokens,
- * dtype) and nothing else. */
+/* Reads the files of the parts, in any order. STATUS_USAGE: a file is no part, a part is missing or given twice, parts
+ * are of different jobs, or they hold several tables and the output format only `one_table`. The result points into the
+ * problem, which holds only what writers need (mechanism, settings, tokens, dtype). */
 enum status join_parts(struct result *result, struct problem *problem, char *const *files, size_t count, bool one_table,
                        struct arena *arena, struct error *error);
 

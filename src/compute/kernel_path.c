@@ -21,7 +21,7 @@ static struct work_progress report_to(struct progress *progress, const char *nam
     return (struct work_progress){report_share, progress};
 }
 
-/* What the queries asked for are made of, (B, S, d_in): as it lies where all are asked for, else a copy. */
+/* The inputs of the selected queries, (B, S, d_in): in place if all are selected, else a copy. */
 static const void *query_inputs(const struct attention *attention, struct arena *scratch, struct error *error)
 {
     const struct problem *problem = attention->problem;
@@ -36,8 +36,7 @@ static const void *query_inputs(const struct attention *attention, struct arena 
     return gathered.data;
 }
 
-/* A bias in the kernel's numbers: as it lies, or a copy. NULL where there is none, and where error says that memory is
- * short. */
+/* A bias in the kernel's numbers: in place, or a copy. NULL: none, or error says out of memory. */
 static const void *take_bias(const struct problem *problem, const struct tensor *bias, struct arena *scratch,
                              struct error *error)
 {
@@ -52,7 +51,7 @@ static const void *take_bias(const struct problem *problem, const struct tensor 
     return numbers;
 }
 
-/* A projection whose sizes and x and y the job has; under that name. */
+/* Runs a projection, whose sizes, x and y the job has, with progress under `name`. */
 static enum status project(const struct attention *attention, const struct projection *projection,
                            struct project_job job, const char *name, struct arena *scratch, struct error *error)
 {
@@ -109,7 +108,7 @@ static void join_heads(const struct attention *attention, char *joined)
                 memcpy(joined + (item * computed_rows + slot) * width + head * d, from, d);
 }
 
-/* Those that are held, and the lse that the backward pass asks for. */
+/* Lists the held statistics, and the lse for the backward pass. */
 static size_t list_statistics(struct attention *attention, struct fused_statistic list[STAGE_COUNT])
 {
     size_t count = 0;

@@ -11,9 +11,9 @@
 
 #include <string.h>
 
-/* --- what they are made of ---------------------------------------------------------------------------------------- */
+/* --- inputs of the projections ------------------------------------------------------------------------------------ */
 
-/* The norm of every row of the inputs. */
+/* Normalises every row of the inputs. */
 struct norming {
     const struct problem *problem;
     const struct tensor *normed; /* (B, T, d_in) written */
@@ -88,7 +88,7 @@ static void split_heads(const struct problem *problem, double *columns, size_t i
     const size_t all = projected->shape[1], count = projected->shape[2], d = projected->shape[3];
     operand_clip(problem, columns, heads * d);
     dtype_round(problem->loss.noise > 0 ? DTYPE_F32 : problem->rounding.dtype, columns,
-                heads * d); /* noise of its own for each */
+                heads * d); /* each draws its own noise */
     for (size_t i = 0; i < heads; i++)
         tensor_store(projected, ((item * all + head + i) * count + row) * d, d, columns + i * d);
 }
@@ -99,7 +99,7 @@ struct projecting {
     enum projection_id id;
     const struct tensor *source;    /* (B, T, d_in) */
     const struct tensor *projected; /* (B, H or H_kv, count, d) written */
-    size_t head, heads;             /* of the module: the first, and how many */
+    size_t head, heads;             /* of the module: first and count */
     size_t d_in, columns;           /* heads d */
     double *weight, *bias;          /* (d_in, columns), (columns) or NULL; or */
     struct latent_step step;
@@ -107,7 +107,6 @@ struct projecting {
     size_t scratch_count;
 };
 
-/* One row of one item. */
 static void project_row(void *context, size_t task, unsigned thread)
 {
     const struct projecting *projecting = context;
@@ -164,7 +163,7 @@ static enum status project_heads(struct projecting projecting, size_t module, si
     return projecting.scratch == NULL ? error->status : STATUS_OK;
 }
 
-/* As many heads at a time as PIECE_NUMBERS hold, one at least; by way of a latent all of them. */
+/* Projects as many heads at a time as fit PIECE_NUMBERS, at least one; with a latent, all of them. */
 static enum status project_module(const struct attention *attention, size_t module, enum projection_id id,
                                   const struct tensor *projected, struct error *error)
 {
@@ -184,7 +183,7 @@ static enum status project_module(const struct attention *attention, size_t modu
     return STATUS_OK;
 }
 
-/* What the kernels made within the bounds. */
+/* Clips what the kernels made. */
 static void clip_all(const struct problem *problem, const struct tensor *projected)
 {
     enum { RUN = 256 };
@@ -218,7 +217,7 @@ static enum status make_projection(struct attention *attention, enum projection_
 
 /* --- given -------------------------------------------------------------------------------------------------------- */
 
-/* What sdpa is given, or copies where steps follow; of query the rows that are asked for. */
+/* Takes sdpa's operands, or copies if steps follow; only the selected rows of query. */
 static void take_given(struct attention *attention, uint64_t stages)
 {
     const struct problem *problem = attention->problem;
@@ -258,7 +257,7 @@ static void finish_task(void *context, size_t task, unsigned thread)
     double *projected = finishing->scratch + thread * (3 * width + problem->size.d_head), *normed = projected + width,
            *made = normed + width;
     operand_load_heads(finishing->made, item, row, projected);
-    dtype_round(problem->rounding.dtype, projected, width); /* the kernels do not */
+    dtype_round(problem->rounding.dtype, projected, width); /* the kernels do not round */
     operand_steps(problem, finishing->id,
                   operand_position(problem, finishing->id, item,
                                    finishing->id == PROJECTION_QUERY ? attention->positions[row] : row),

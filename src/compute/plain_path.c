@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The rows that were asked for, of (matrices, made, bytes): themselves where no other was made. */
+/* The selected rows of (matrices, made, bytes): in place if no others were made. */
 static void *pick_rows(const struct problem *problem, void *from, size_t made, size_t matrices, size_t bytes,
                        struct arena *arena, struct error *error)
 {
@@ -17,7 +17,7 @@ static void *pick_rows(const struct problem *problem, void *from, size_t made, s
     return made == rows ? from : to;
 }
 
-/* A stage of which other rows may have been made, too; `axis` counts them. */
+/* Holds the selected rows of a stage; `axis` counts rows, of which more may have been made. */
 static enum status hold_rows(struct attention *attention, enum stage stage, struct tensor made, size_t axis,
                              struct arena *arena, struct error *error)
 {
@@ -64,7 +64,7 @@ static enum status hold(struct attention *attention, const struct plain *plain, 
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (STAGES[stage].repeats)
             attention->held[stage] = attention->held[stage_of_numbers((enum stage)stage)];
-    attention->made = stage_existing(UINT64_MAX); /* as many as a run was asked for; plain_run makes them all */
+    attention->made = stage_existing(UINT64_MAX); /* plain_run makes every stage that it is asked for */
     if (plain->kept != NULL)
         attention->kept = pick_rows(problem, plain->kept, plain->row_count, problem->size.items * problem->size.heads,
                                     problem->size.keys * sizeof *plain->kept, arena, error);

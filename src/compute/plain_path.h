@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A job with mistakes that no problem can say: its stages are made whole, by mistake/plain.h. */
+/* A job with mistakes that no problem can express: mistake/plain.h makes complete stages. */
 #ifndef ATTN_COMPUTE_PLAIN_PATH_H
 #define ATTN_COMPUTE_PLAIN_PATH_H
 
 #include "compute/reference.h"
 
-/* Fills `attention` with all of these stages, a set closed under stage_closure, of the problem's rows. STATUS_SYSTEM
- * where they do not fit the memory. */
+/* Fills `attention` with all of these stages, a set closed under stage_closure, of the problem's rows. STATUS_SYSTEM:
+ * out of memory. */
 enum status plain_path(struct attention *attention, const struct problem *problem, uint64_t stages, struct arena *arena,
                        struct error *error);
 

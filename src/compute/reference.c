@@ -5,18 +5,17 @@
 #include "stage/backward_mistake.h"
 #include "stage/projections.h"
 
-/* What the mask has no part in. */
+/* The stages before the mask. */
 static const uint64_t BEFORE_MASK = STAGE_BIT(STAGE_SCORES) | STAGE_BIT(STAGE_SCALED) | STAGE_BIT(STAGE_CAPPED);
 
-/* What a mistake of the backward pass takes, besides what is right. */
+/* Adds the stages that a mistake of the backward pass needs. */
 static uint64_t with_mistake(const struct problem *problem, uint64_t stages)
 {
     const struct backward_mistake *mistake = problem->mistake.backward;
     return mistake != NULL && stage_closure(stages) & mistake->makes ? stages | mistake->from : stages;
 }
 
-/* The stages of which rows of others are made, themselves included; with every operation rounded there are no
- * scores. */
+/* These stages and those whose rows they are made from; --rounding operations has no scores. */
 static uint64_t made_for(const struct problem *problem, uint64_t stages)
 {
     uint64_t made = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The reference: one row through the stages, whose equations are in src/stage/.
  *
- * Each stage is computed in double from the stages before it as they are stored, and rounded once to the working
- * dtype as it is stored itself; with --rounding operations every operation on the way is rounded too. query, key and
- * value are held whole; a T x T stage is made a row at a time, so that it is never held.
+ * Computes each stage in double from the stored stages before it, and rounds it once to the working dtype when it
+ * stores it; --rounding operations rounds every operation, too. Holds query, key and value; makes T x T stages a row at
+ * a time, so never holds one.
  *
- *   B items of a batch, H heads, H_kv heads of key and value, Tk keys, S queries asked for, d_in columns of the inputs,
+ *   B items of a batch, H heads, H_kv heads of key and value, Tk keys, S selected queries, d_in columns of the inputs,
  *   d columns of one head of query and key, d_v of value. */
 #ifndef ATTN_COMPUTE_REFERENCE_H
 #define ATTN_COMPUTE_REFERENCE_H
@@ -14,50 +14,50 @@
 #include "compute/streamed_output.h"
 #include "stage/head.h"
 
-/* What one row needs on its way; a thread has its own. setup.c lays it out. */
+/* Scratch for one row, per thread. setup.c allocates it. */
 struct attention_scratch {
     double *query;             /* (2 d) query, each number twice */
-    double *bias;              /* (Tk) what the mask adds to the present row; minus infinity: the key is forbidden */
+    double *bias;              /* (Tk) what the mask adds to the current row; minus infinity: forbids the key */
     double *cast;              /* (Tk) masked in the dtype of the softmax */
-    double *rows[STAGE_COUNT]; /* the present row, rounded, of each stage that is made row by row, and of query */
+    double *rows[STAGE_COUNT]; /* the current row, rounded, of each stage made by row, and of query */
 };
 
-/* Made by setup_attention, from its first five. */
+/* setup_attention fills it, from its first five fields. */
 struct attention {
     const struct problem *problem;
-    struct progress *progress;        /* where the work tells how far it is */
-    const size_t *positions;          /* (S) the queries that will be asked for, from 0, ascending */
+    struct progress *progress;        /* of the work */
+    const size_t *positions;          /* (S) the selected queries, from 0, ascending */
     size_t computed_rows;             /* S */
-    double extra_bytes;               /* bytes that the backward pass will hold besides, for the forecast */
-    struct streamed_output *streamed; /* where rows of the context go as they are made */
-    bool fused;                       /* context, output and row statistics are made by the fused path */
-    double *exact_lse;                /* (B, H, S) lse of the fused path before it is rounded; or NULL */
-    /* By stage, what is held whole; else rank 0. query (B, H, S, d), key (B, H_kv, Tk, d) and value (B, H_kv, Tk, d_v),
-     * rounded to the working dtype, where a stage asked for needs them; row statistics (B, H, S); and where the fused
-     * path has made them, not yet rounded, output (B, S, columns) and, unless streamed, context (B, H, S, d_v). */
+    double extra_bytes;               /* bytes that the backward pass will hold besides, for the memory check */
+    struct streamed_output *streamed; /* takes rows of the context as they are made */
+    bool fused;                       /* the fused path makes context, output and row statistics */
+    double *exact_lse;                /* (B, H, S) lse of the fused path before rounding; or NULL */
+    /* By stage, the held tensors; else rank 0. query (B, H, S, d), key (B, H_kv, Tk, d) and value (B, H_kv, Tk, d_v),
+     * rounded to the working dtype, if a stage needs them; row statistics (B, H, S); and from the fused path, not yet
+     * rounded, output (B, S, columns) and, unless streamed, context (B, H, S, d_v). */
     struct tensor held[STAGE_COUNT];
-    uint64_t made;            /* those of them that have their numbers: whatever makes one sets its bit */
-    struct tensor sources[2]; /* (B, Tq, d_in), (B, Tk, d_key_in): what query, and key and value, are made of */
-    struct head *head;        /* whose rows are made at present, key and value as doubles; NULL where none are */
-    bool *kept;               /* (B, H, S, Tk) of the plain path: what dropout keeps; else NULL */
-    double *out_weight;       /* (H d, d_out) out_proj as y = x . W; or NULL */
-    double *out_bias;         /* (d_out); or NULL */
+    uint64_t made;                     /* the filled ones: whatever makes one sets its bit */
+    struct tensor sources[2];          /* (B, Tq, d_in) source of query; (B, Tk, d_key_in) of key and value */
+    struct head *head;                 /* the current head, key and value as doubles; NULL: no rows */
+    bool *kept;                        /* (B, H, S, Tk) plain path: what dropout keeps; else NULL */
+    double *out_weight;                /* (H d, d_out) out_proj as y = x . W; or NULL */
+    double *out_bias;                  /* (d_out); or NULL */
     struct attention_scratch *scratch; /* (threads) */
-    unsigned threads;                  /* that are worth while for its rows, */
+    unsigned threads;                  /* worth using for its rows, */
     unsigned output_threads;           /* and for out_proj */
 };
 
-/* Before rows of a head of an item are made: its key and value, as these stages need them. Not while rows are made. */
+/* Loads key and value of a head of an item, as these stages need them. Call before its rows, never during them. */
 void reference_begin(const struct attention *attention, size_t item, size_t head, uint64_t stages);
 
-/* Slot `slot` of that head through what these stages are made of, row by row; the row of each that was asked for lies
- * in scratch->rows[stage] until the next call with that scratch. `kept` (Tk) says which weights dropout keeps; NULL:
- * all, unscaled. Threads may do it at the same time, each with its own scratch. */
+/* Makes row `slot` of that head of these stages and those they are made from; scratch->rows[stage] holds each until the
+ * next call with that scratch. `kept` (Tk) says which weights dropout keeps; NULL: all, unscaled. Threads may call it
+ * at the same time, each with its own scratch. */
 void reference_row(const struct attention *attention, struct attention_scratch *scratch, size_t item, size_t head,
                    size_t slot, uint64_t stages, const bool *kept);
 
-/* output = the heads' context side by side (H d_v), through out_proj where there is one, into output (its columns).
- * Threads may do it at the same time. */
+/* Writes output (columns): the heads' context side by side (H d_v), through out_proj if there is one. Threads may call
+ * it at the same time. */
 void reference_output(const struct attention *attention, const double *context, double *output);
 
 #endif

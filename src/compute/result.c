@@ -20,8 +20,8 @@ static void add_axis(struct result_table *table, enum axis axis, size_t size)
 
 static const enum axis MASK_AXES[] = {AXIS_ITEM, AXIS_HEAD, AXIS_COLUMN, AXIS_COLUMN};
 
-/* What the axes of a tensor of the file count. Those of sdpa's query, key and value have heads before tokens, but where
- * there are sequences, (T, H, d), or pages, (B, T, H, d) and caches of (pages, tokens, H_kv, d). */
+/* The axes of a tensor of the file. sdpa's query, key and value have heads before tokens, except with sequences, (T, H,
+ * d), or pages, (B, T, H, d) and caches (pages, tokens, H_kv, d). */
 static void axes_of_given(const struct problem *problem, const struct input_tensor *given, enum axis axes[TENSOR_RANK])
 {
     const size_t rank = given->tensor.rank;
@@ -37,8 +37,7 @@ static void axes_of_given(const struct problem *problem, const struct input_tens
     axes[0] = cache ? AXIS_PAGE : axes[0];
 }
 
-/* attn_mask and the like as the file had them. A row of theirs need not be a query: an axis that is broadcast has size
- * 1. */
+/* Adds attn_mask and the like as in the file. A row need not be a query: a broadcast axis has size 1. */
 static void add_given(struct result *result, const struct input_tensor *given)
 {
     const struct tensor *tensor = &given->tensor;
@@ -54,7 +53,7 @@ static void add_given(struct result *result, const struct input_tensor *given)
         add_axis(table, axes[axis], tensor->shape[axis]);
 }
 
-/* Inputs, or those of the keys. */
+/* Adds inputs, or key inputs. */
 static void add_rows(struct result *result, enum stage stage, const struct tensor *tensor, enum axis axis)
 {
     const struct problem *problem = result->problem;
@@ -78,7 +77,7 @@ static void add_inputs(struct result *result)
         add_given(result, &problem->given.others[i]);
 }
 
-/* A parameter, or its gradient. */
+/* Adds a parameter, or its gradient. */
 static enum status add_tensor(struct result *result, enum stage stage, const char *name, const struct tensor *tensor,
                               struct arena *arena, struct error *error)
 {
@@ -106,7 +105,7 @@ static enum status add_parameters(struct result *result, enum stage stage, const
     return STATUS_OK;
 }
 
-/* The gradient with respect to what the mask has of its own: a list of heads, or as attn_mask was given. */
+/* Adds the gradient with respect to an input of the mask: one number per head, or the shape of attn_mask. */
 static void add_gradient_of_mask(struct result *result, enum stage stage)
 {
     const struct problem *problem = result->problem;
@@ -157,13 +156,13 @@ static bool is_backward(const struct result_table *table)
     return STAGES[table->stage].backward;
 }
 
-/* Zeros would look like numbers. */
+/* An unfilled stage fails, since its zeros would look like numbers. */
 static enum status nobody_makes(enum stage stage, struct error *error)
 {
     return error_system(error, 0, "internal error: nothing makes '%s'", stage_name(stage));
 }
 
-/* Where the tables of stages lie, of those that are held whole. */
+/* Points the tables of held stages to their tensors. */
 static enum status find_held(struct result *result, struct error *error)
 {
     for (size_t i = 0; i < result->table_count; i++) {
@@ -218,7 +217,7 @@ static enum status add_tables(struct result *result, struct arena *arena, struct
     return error->status;
 }
 
-/* How many of problem->rows are computed, and the rows themselves: those at the ends where the table is elided. */
+/* Chooses the computed rows and their number: problem->rows, or those at both ends for an elided table. */
 static enum status choose_rows(struct result *result, const size_t **positions, size_t *computed_rows,
                                struct arena *arena, struct error *error)
 {
@@ -257,8 +256,7 @@ static void add_lacking(struct result *result, const char *name)
     snprintf(result->lacks + length, sizeof result->lacks - length, "%s%s", length > 0 ? ", " : "", name);
 }
 
-/* Whether a result of sdpa is an input again, and what one with query, key and value does not hold of an input of
- * sdpa. */
+/* Whether attn can read a result of sdpa as input, and else what it lacks. */
 static void compare_with_given(struct result *result)
 {
     const struct problem *problem = result->problem;
@@ -287,7 +285,7 @@ enum status result_list(struct result *result, const struct problem *problem, st
     return add_tables(result, arena, error);
 }
 
-/* Those of the stages that will be asked for that lie in the backward pass, or in the forward pass. */
+/* The shown stages of the backward pass, or of the forward pass. */
 static uint64_t stages_shown(const struct problem *problem, bool backward)
 {
     uint64_t stages = 0;
@@ -297,7 +295,7 @@ static uint64_t stages_shown(const struct problem *problem, bool backward)
     return stages;
 }
 
-/* The gradients with respect to parameters, into the tables that these have. */
+/* Points the tables of parameters' gradients to their tensors. */
 static enum status find_parameters(struct result *result, struct arena *arena, struct error *error)
 {
     const size_t count = result->table_count;
@@ -439,7 +437,7 @@ void result_place(const struct result_table *table, size_t matrix, size_t *item,
 
 /* --- rows -------------------------------------------------------------------------------------------------------- */
 
-/* Some more rows of this table are computed. Text asks for some rows again when the bar is full already. */
+/* Reports `count` more rows of this table. Text reads some rows again after the bar is full. */
 static void note_progress(struct result *result, const struct result_table *table, size_t count)
 {
     struct progress *progress = result->progress;
@@ -452,12 +450,12 @@ static void note_progress(struct result *result, const struct result_table *tabl
     progress_update(progress, result->rows_done);
 }
 
-/* A row of a table that was put together from parts. */
+/* A row of a table joined from parts. */
 static void piece_row(const struct result_table *table, size_t matrix, size_t row, double *numbers)
 {
     const size_t columns = result_columns(table);
     const struct tensor *const *piece = table->pieces;
-    if (!stage_has_columns(table->stage)) { /* cut along its columns */
+    if (!stage_has_columns(table->stage)) { /* parts divide its columns */
         for (size_t first = 0, count; first < columns; first += count, piece++) {
             count = (*piece)->shape[table->rank - 1];
             tensor_load(*piece, (matrix * result_rows(table) + row) * count, count, numbers + first);
@@ -469,7 +467,7 @@ static void piece_row(const struct result_table *table, size_t matrix, size_t ro
     tensor_load(*piece, (matrix * (*piece)->shape[table->rank - 2] + row) * columns, columns, numbers);
 }
 
-/* A row of a table that is held whole; of queries only those at the ends may be there. */
+/* A row of a held table, which may have only the queries at both ends. */
 static void held_row(const struct result *result, const struct result_table *table, size_t matrix, size_t row,
                      double *numbers)
 {
@@ -514,7 +512,7 @@ void result_row(struct result *result, const struct result_table *table, size_t 
         row_stream_get(&result->rows, table->stage, item, head, row, numbers);
 }
 
-/* Its rows are taken as they are made. */
+/* Whether a stream takes its rows. */
 static bool is_streamed(const struct result *result, const struct result_table *table)
 {
     return table->pieces == NULL && table->tensor == NULL && !is_backward(table) &&

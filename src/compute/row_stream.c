@@ -9,16 +9,16 @@
 
 /* --- dropout's generator, kept in step --------------------------------------------------------------------------- */
 
-/* Rows from one checkpoint to the next, and the least of one block. */
+/* Rows between checkpoints, and the least of a block. */
 enum { DROPOUT_BLOCK = 64 };
 
 /* Dropout draws for one row after another. Heads of one module draw in one call, (B, H, T, T) row-major; stacked heads
- * draw in a call each, (B, T, T). A row is found again from the nearest checkpoint before it. */
+ * draw in one call each, (B, T, T). A checkpoint before a row leads back to its draws. */
 struct dropout_track {
-    struct torch_random generator; /* about to draw row `next` */
+    struct torch_random generator; /* before row `next` */
     size_t next;
     size_t rows_per_call;
-    struct torch_random *checkpoints; /* [i] is about to draw row i x DROPOUT_BLOCK */
+    struct torch_random *checkpoints; /* [i] is before row i x DROPOUT_BLOCK */
     size_t checkpoint_count;
 };
 
@@ -53,7 +53,7 @@ static void draw_next_row(const struct problem *problem, struct dropout_track *t
     track->next++;
 }
 
-/* What dropout keeps of a query's row: kept (Tk) written. */
+/* Writes kept (Tk): what dropout keeps of a query's row. */
 static void draw_row(struct row_stream *rows, size_t item, size_t head, size_t query, bool *kept)
 {
     const struct problem *problem = rows->problem;
@@ -85,18 +85,18 @@ size_t row_stream_of_slot(const struct row_stream *rows, size_t slot)
     return left_out > 0 && slot >= TEXT_ELIDED / 2 ? slot + left_out : slot;
 }
 
-/* Slots first .. of one head of one item; what to do with each when it is made. */
+/* A run of slots from `first` on, of one head of one item, and what to do with each. */
 struct run {
     struct row_stream *rows;
     size_t item, head, first;
-    enum stage stage; /* the one that is taken */
-    uint64_t stages;  /* those that are looked at */
+    enum stage stage; /* the stage to take */
+    uint64_t stages;  /* the stages to make */
     void (*take)(const struct run *run, size_t i, const struct attention_scratch *scratch);
-    unsigned char *bytes; /* where rows go as bytes */
+    unsigned char *bytes; /* receives rows as bytes */
     row_stream_sink *sink;
-    void *context; /* of the one that takes them */
+    void *context; /* of the sink */
     struct background_work background;
-    bool drops; /* by dropout, of what rows->kept says */
+    bool drops; /* applies rows->kept */
 };
 
 static void run_task(void *context, size_t task, unsigned thread)
@@ -113,7 +113,7 @@ static void run_task(void *context, size_t task, unsigned thread)
     run->take(run, task, scratch);
 }
 
-/* Background work comes first: it is the longest task. */
+/* Background work starts first: it is the longest task. */
 static void run_rows(struct run *run, size_t count)
 {
     struct row_stream *rows = run->rows;
@@ -133,7 +133,7 @@ static void take_row(const struct run *run, size_t i, const struct attention_scr
     memcpy(run->rows->numbers + i * columns, scratch->rows[run->stage], columns * sizeof(double));
 }
 
-/* The row's numbers, until the next call. */
+/* The row's numbers, valid until the next call. */
 static const double *block_row(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row)
 {
     const size_t matrix = item * rows->problem->size.heads + head, slot = row_stream_slot(rows, row);
@@ -175,7 +175,7 @@ bool row_stream_makes(const struct row_stream *rows, enum stage stage)
 void row_stream_encode(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row, size_t count,
                        unsigned char *bytes, struct background_work background)
 {
-    rows->count = 0; /* kept is no longer that of the block */
+    rows->count = 0; /* invalidates the block, whose kept this replaces */
     run_rows(&(struct run){.rows = rows,
                            .item = item,
                            .head = head,
@@ -198,7 +198,7 @@ static void take_elsewhere(const struct run *run, size_t i, const struct attenti
 void row_stream_run(struct row_stream *rows, uint64_t stages, size_t item, size_t head, size_t first, size_t count,
                     row_stream_sink *take, void *context)
 {
-    rows->count = 0; /* kept is no longer that of the block */
+    rows->count = 0; /* invalidates the block, whose kept this replaces */
     run_rows(&(struct run){.rows = rows,
                            .item = item,
                            .head = head,
@@ -210,7 +210,7 @@ void row_stream_run(struct row_stream *rows, uint64_t stages, size_t item, size_
              count);
 }
 
-/* --- what text shows: each row goes through the stages once, for all tables --------------------------------------- */
+/* --- rows that text shows: made once, for all tables -------------------------------------------------------------- */
 
 /* The i-th column that an elided row shows. */
 static size_t shown_column(const struct row_stream *rows, size_t i)
@@ -218,7 +218,7 @@ static size_t shown_column(const struct row_stream *rows, size_t i)
     return i < TEXT_ELIDED / 2 ? i : rows->problem->size.keys - TEXT_ELIDED + i;
 }
 
-/* Of a T x T stage the columns at both ends are kept, of another all. */
+/* Of a T x T stage it keeps the columns at both ends, of another all. */
 static size_t shown_count(const struct problem *problem, enum stage stage)
 {
     return stage_is_square(stage) ? TEXT_ELIDED : problem_columns_of_head(problem, stage);
@@ -242,7 +242,7 @@ static void take_shown(const struct run *run, size_t i, const struct attention_s
     }
 }
 
-/* What is shown of a row of each stage that is made by row, one behind the other. */
+/* The shown numbers of a row in each stage made by row, one stage after another. */
 static const double *shown_row(struct row_stream *rows, size_t item, size_t head, size_t row)
 {
     const size_t matrix = item * rows->problem->size.heads + head;
@@ -263,7 +263,7 @@ static void take_context(const struct run *run, size_t i, const struct attention
                  scratch->rows[STAGE_CONTEXT]);
 }
 
-/* Head by head, as they are made; a row of output needs those of all heads. */
+/* Makes contexts head by head; a row of output needs all heads. */
 static void make_contexts(struct row_stream *rows)
 {
     const struct problem *problem = rows->problem;
@@ -284,10 +284,10 @@ static void make_contexts(struct row_stream *rows)
                  count);
         progress_update(progress, (double)(row + count));
     }
-    rows->count = 0; /* kept is no longer that of the block */
+    rows->count = 0; /* invalidates the block, whose kept this replaces */
 }
 
-/* --- what others ask for ----------------------------------------------------------------------------------------- */
+/* --- rows on demand ---------------------------------------------------------------------------------------------- */
 
 void row_stream_get(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row, double *numbers)
 {
@@ -322,7 +322,7 @@ static void output_task(void *context, size_t i, unsigned thread)
                      rows->outputs + i * output_columns_of(problem));
 }
 
-/* A block of rows: the contexts of every head, and what they come to. */
+/* Makes a block of rows: the contexts of every head, and their output. */
 static void fill_outputs(struct row_stream *rows, size_t item, size_t first)
 {
     const struct problem *problem = rows->problem;
@@ -330,7 +330,7 @@ static void fill_outputs(struct row_stream *rows, size_t item, size_t first)
     rows->outputs_item = item;
     rows->outputs_first = first;
     rows->outputs_count = left < rows->block ? left : rows->block;
-    if (rows->shown != NULL) /* those that follow may be left out */
+    if (rows->shown != NULL) /* an elided table may skip the next ones */
         rows->outputs_count = 1;
     for (size_t head = 0; head < problem->size.heads; head++)
         for (size_t i = 0; i < rows->outputs_count; i++)
@@ -375,8 +375,8 @@ static size_t choose_block(const struct row_stream *rows, bool elided)
     return elided && problem->chosen.row_count > TEXT_ELIDED ? 1 : block;
 }
 
-/* The stages whose rows will be asked for and what these are made from, and where each begins among what is shown.
- * Gradients come from a stream of their own: compute/backward.h. */
+/* Lists the stages made by row, and the offset of each in what text shows. Gradients come from the stream in
+ * compute/backward.h. */
 static void lay_out_shown(struct row_stream *rows)
 {
     const struct problem *problem = rows->problem;
@@ -417,7 +417,7 @@ enum status row_stream_create(struct row_stream *rows, const struct problem *pro
 {
     *rows = (struct row_stream){.problem = problem, .attention = attention};
     rows->block = choose_block(rows, elided);
-    /* As bytes rows are taken as they are made: as many as fill a large write. */
+    /* row_stream_encode takes rows as they are made: as many as fill a large write. */
     rows->most =
         memory_smaller(attention->computed_rows,
                        memory_larger(memory_larger(ROW_STREAM_WRITTEN / problem->size.keys, 1), attention->threads));

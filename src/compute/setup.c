@@ -8,7 +8,7 @@
 #include "stage/operand_steps.h"
 #include "stage/projections.h"
 
-/* From here on work is worth more than one thread: 2^24 multiply-adds. */
+/* Multiply-adds from which work is worth more than one thread. */
 static const double THREADS_WORK = 0x1p24;
 
 unsigned setup_threads(const struct problem *problem, double multiply_adds)
@@ -57,12 +57,12 @@ static enum status make_scratches(struct attention *attention, uint64_t stages, 
     return attention->scratch == NULL ? error->status : STATUS_OK;
 }
 
-/* Whether a stage asked for is held whole and made here: query, key and value where they are not given as they are,
- * what has one number for each query, and what the fused path makes. */
+/* Whether this file makes and holds the stage: query, key and value unless used as given, row statistics, and what the
+ * fused path makes. */
 static bool is_made_whole(const struct attention *attention, enum stage stage)
 {
     const struct problem *problem = attention->problem;
-    if (STAGES[stage].backward) /* backward.c holds them */
+    if (STAGES[stage].backward) /* backward.c holds gradients */
         return false;
     if (STAGES[stage].operand)
         return problem_projects(problem) ||
@@ -87,7 +87,7 @@ struct held {
 static struct held shape_held(const struct attention *attention, enum stage stage)
 {
     const struct problem *problem = attention->problem;
-    const bool given = STAGES[stage].operand && !problem_projects(problem); /* by sdpa, and stays as it lies */
+    const bool given = STAGES[stage].operand && !problem_projects(problem); /* sdpa's operands stay in place */
     struct held held = {.stage = stage,
                         .dtype = given ? problem->given.operands[PROJECTION_QUERY].dtype
                                        : dtype_storage(problem->rounding.dtype)};
@@ -109,8 +109,8 @@ static size_t list_held(const struct attention *attention, uint64_t stages, stru
     return count;
 }
 
-/* Bytes of what is held, of one head and the contexts that output is made of where the reference makes them, and of the
- * largest thing that is made on the way: a weight, packed or in double, or the heads side by side. */
+/* Bytes of the held tensors, of the reference's current head and contexts for output, and of the largest temporary: a
+ * weight, packed or in double, or the heads side by side. */
 static double count_bytes(const struct attention *attention, uint64_t stages, const struct held *held, size_t count)
 {
     const struct problem *problem = attention->problem;
@@ -149,7 +149,7 @@ enum status setup_room(double needed, struct error *error)
                         small ? "MB" : "GB");
 }
 
-/* Room for it, before any of it is computed. */
+/* Allocates all of it before computing any. */
 static enum status create_held(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error)
 {
     struct held held[STAGE_COUNT];
@@ -163,7 +163,7 @@ static enum status create_held(struct attention *attention, uint64_t stages, str
     return STATUS_OK;
 }
 
-/* The kernels do not round; what the reference goes on from is rounded to the working dtype. */
+/* Rounds what the kernels made to the working dtype, for the reference. */
 static void round_tensor(enum dtype dtype, const struct tensor *tensor)
 {
     float *numbers = tensor->data;
@@ -174,8 +174,8 @@ static void round_tensor(enum dtype dtype, const struct tensor *tensor)
     }
 }
 
-/* What the fused path makes. A key or value that is not finite must not reach a query that does not see it, and only
- * the reference keeps it out: then that goes on. */
+/* Runs the fused path. A non-finite key or value must not reach a query that may not attend to it. Only the reference
+ * ensures that, so it takes over then. */
 static enum status make_fused(struct attention *attention, uint64_t stages, struct error *error)
 {
     const struct problem *problem = attention->problem;
@@ -212,7 +212,7 @@ static void round_projections(const struct attention *attention)
 struct statistics_run {
     const struct attention *attention;
     uint64_t stages;
-    size_t first; /* row, counted over items, heads and computed_rows */
+    size_t first; /* row over items, heads and computed_rows */
 };
 
 /* The statistics of one row. */
@@ -230,7 +230,7 @@ static void make_row_statistics(void *context, size_t task, unsigned thread)
             tensor_store(&attention->held[stage], row, 1, scratch->rows[stage]);
 }
 
-/* Some rows at a time, so that progress can be told. */
+/* Makes row statistics, some rows at a time, to report progress. */
 static void make_statistics(struct attention *attention, uint64_t stages)
 {
     const struct problem *problem = attention->problem;
@@ -259,9 +259,9 @@ enum status setup_attention(struct attention *attention, uint64_t stages, struct
     attention->output_threads = 1;
     attention->streamed->begun = attention->fused && attention->streamed->output != NULL &&
                                  stages & STAGE_BIT(STAGE_CONTEXT) && (stages & STAGE_BIT(STAGE_OUTPUT)) == 0;
-    if (problem->path.fused && stage_statistics(stages) != 0) /* which come with a context */
+    if (problem->path.fused && stage_statistics(stages) != 0) /* statistics come with a context */
         stages |= STAGE_BIT(STAGE_VALUE);
-    if (stages & (STAGE_BIT(STAGE_PROJECTED_QUERY) | STAGE_BIT(STAGE_NORMED_QUERY))) /* kept as query is made */
+    if (stages & (STAGE_BIT(STAGE_PROJECTED_QUERY) | STAGE_BIT(STAGE_NORMED_QUERY))) /* filled while making query */
         stages |= STAGE_BIT(STAGE_QUERY);
     if (stages & (STAGE_BIT(STAGE_PROJECTED_KEY) | STAGE_BIT(STAGE_NORMED_KEY)))
         stages |= STAGE_BIT(STAGE_KEY);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* What reference.c needs before its first row: memory; query, key and value, projected in double or on the kernels,
- * or as they were given; row statistics; and what the fused path makes as a whole.
+/* Prepares reference.c: memory; query, key and value, projected in double or by the kernels, or as given; row
+ * statistics; and all that the fused path makes.
  *
- * B items of a batch, H heads, S queries asked for. */
+ * B items of a batch, H heads, S selected queries. */
 #ifndef ATTN_COMPUTE_SETUP_H
 #define ATTN_COMPUTE_SETUP_H
 
 #include "compute/reference.h"
 
-/* Prepares what the stages (closed under stage_closure) need. Of the attention only what it is made from is set. What
- * is held comes from the arena. STATUS_SYSTEM where memory is short, said before the work starts; STATUS_USAGE where
- * the fused path was asked for and query, key or value is not finite. */
+/* Prepares what the stages (closed under stage_closure) need. The caller sets only the first five fields of the
+ * attention. The arena owns the held tensors. STATUS_SYSTEM, before the work starts: out of memory; STATUS_USAGE:
+ * --kernel asked for the fused path, and query, key or value is not finite. */
 enum status setup_attention(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error);
 
-/* Whether so many bytes are there. The system promises more than it has: what cannot be is said before the work starts,
- * with both sizes, by STATUS_SYSTEM. */
+/* Fails with STATUS_SYSTEM and both sizes if the system lacks so many bytes. Systems promise more memory than they
+ * have, so attn asks before the work starts. */
 enum status setup_room(double needed, struct error *error);
 
-/* How many threads are worth while for so much work. */
+/* How many threads so much work is worth. */
 unsigned setup_threads(const struct problem *problem, double multiply_adds);
 
 #endif

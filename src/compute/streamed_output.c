@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compute/streamed_output.h"
 
-/* Where in the file the next bytes go. */
 struct file_position {
     struct streamed_output *streamed;
     uint64_t offset;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A long context on its way into a file: each thread writes the rows that it has made to their place, while others are
- * computed. They are held nowhere. */
+/* Streams a long context to a file: each thread writes its rows at their offset while others compute. Nothing holds
+ * them. */
 #ifndef ATTN_COMPUTE_STREAMED_OUTPUT_H
 #define ATTN_COMPUTE_STREAMED_OUTPUT_H
 
@@ -12,15 +12,14 @@
 #include <stdint.h>
 
 struct streamed_output {
-    const struct output *output; /* NULL: what is made is held, and written later */
-    uint64_t offset;             /* where the table begins in the file */
-    enum dtype made, dtype;      /* of the numbers as they are made, and in the file */
-    bool begun;                  /* the rows come so, all of them */
-    atomic_int code;             /* of errno, where some could not be written */
+    const struct output *output; /* NULL: no stream, the writer writes held rows later */
+    uint64_t offset;             /* of the table in the file */
+    enum dtype made, dtype;      /* of the computed numbers, and of the file's */
+    bool begun;                  /* all rows come through the stream */
+    atomic_int code;             /* errno of a failed write, or 0 */
 };
 
-/* `count` numbers of the table of a streamed output, from the one at `first` on, are made. Threads may call it at the
- * same time. */
+/* Writes `count` numbers of the table from index `first` on. Threads may call it at the same time. */
 void streamed_output_write(void *streamed, const void *numbers, size_t first, size_t count);
 
 #endif

@@ -6,10 +6,10 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* From here on even a fixed decimal is written with an exponent, or it would not fit. */
+/* Numbers from here on need an exponent to fit. */
 static const double WIDEST_FIXED = 1e15;
 
-/* --- what is read ------------------------------------------------------------------------------------------------- */
+/* --- reading rows ------------------------------------------------------------------------------------------------- */
 
 void explain_load(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers)
 {
@@ -34,7 +34,7 @@ const double *explain_row(struct explanation *e, enum stage stage, struct explai
 enum mask_rule explain_rule(const struct explanation *e, struct explain_place place, size_t key)
 {
     const struct problem *problem = e->problem;
-    if (!problem->masks || problem->mistake.wrong & STAGE_BIT(STAGE_MASKED)) /* all have numbers, which take part */
+    if (!problem->masks || problem->mistake.wrong & STAGE_BIT(STAGE_MASKED)) /* all keys have numbers, and take part */
         return MASK_ALLOWS;
     return mask_rule_of(&problem->mask, place.item, place.head, problem->chosen.rows[place.row], key);
 }
@@ -66,7 +66,7 @@ void explain_list_one(struct explanation *e, size_t key)
     e->listed_count = 1;
 }
 
-/* --- what is shown ------------------------------------------------------------------------------------------------ */
+/* --- the explained part ------------------------------------------------------------------------------------------- */
 
 size_t explain_next(const struct explanation *e, struct explain_range range, size_t i)
 {
@@ -81,7 +81,7 @@ static struct explain_range range_of(bool one, size_t index, size_t count)
     return one ? (struct explain_range){index, index + 1, false} : (struct explain_range){0, count, false};
 }
 
-/* Whether a mistake may have made the cell of heads and tokens that have no part in it otherwise. */
+/* Whether a mistake may have brought other heads and tokens into the cell. */
 static bool is_mixed(const struct explanation *e)
 {
     static const uint64_t MIXES = STAGE_BIT(STAGE_SCORES) | STAGE_BIT(STAGE_CONTEXT) | STAGE_BIT(STAGE_OUTPUT);
@@ -90,19 +90,19 @@ static bool is_mixed(const struct explanation *e)
            (problem->mistake.wrong & MIXES & stage_closure(STAGE_BIT(problem->chosen.cell.stage))) != 0;
 }
 
-/* A cell of a gradient: what it is made of are rows of other queries, too. */
+/* Whether the cell is of a gradient, which rows of other queries enter, too. */
 static bool is_of_gradient(const struct problem *problem)
 {
     return problem->chosen.has_cell && STAGES[problem->chosen.cell.stage].backward;
 }
 
-/* Of all items, heads and queries. */
+/* Whether the stage sums over all items, heads and queries. */
 static bool is_whole(enum stage stage)
 {
     return stage == STAGE_GRAD_PARAMETERS || stage == STAGE_GRAD_ATTN_MASK;
 }
 
-/* That, or a number for each head. */
+/* The same, or one number per head. */
 static bool is_of_heads(enum stage stage)
 {
     return stage_is_of_mask(stage) || is_whole(stage);
@@ -117,7 +117,7 @@ struct explain_range explain_items(const struct explanation *e, enum stage stage
                     problem->size.items);
 }
 
-/* Of a cell of key or value they are the heads of query that share it. */
+/* For a cell of key or value, the query heads that share its head. */
 static struct explain_range heads_of_gradient(const struct problem *problem, enum stage stage)
 {
     const struct cell *cell = &problem->chosen.cell;
@@ -151,7 +151,7 @@ struct explain_range explain_heads(const struct explanation *e, enum stage stage
     return range_of(true, head, 0);
 }
 
-/* Those that a cell leaves, whatever the mask says. */
+/* The rows that a cell leaves, whatever the mask says. */
 static struct explain_range range_of_rows(const struct explanation *e, enum stage stage)
 {
     const struct problem *problem = e->problem;
@@ -170,8 +170,7 @@ static struct explain_range range_of_rows(const struct explanation *e, enum stag
                     problem->size.keys);
 }
 
-/* What the explained heads of query that share this one of key and value see of its tokens; of values, what they
- * weigh. */
+/* Lists the tokens that the mask allows the explained query heads of this key head; for values, those with a weight. */
 static void list_tokens(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;
@@ -199,7 +198,7 @@ bool explain_by_token(const struct problem *problem, enum stage stage)
     return stage_is_of_keys(stage) || (stage == STAGE_NORMED && !problem->given.is_cross);
 }
 
-/* Marks the tokens whose rows of a stage of keys the cell is made from. */
+/* Marks the tokens of a stage of keys that the cell is made from. */
 static void mark_normed(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct explain_range heads = explain_heads(e, stage);
@@ -212,7 +211,7 @@ static void mark_normed(struct explanation *e, enum stage stage, struct explain_
     }
 }
 
-/* The tokens whose norm is explained: those that are asked for, or that a cell is made from. */
+/* Lists the tokens whose norm to explain: the selected ones, or those that a cell is made from. */
 static void list_normed(struct explanation *e, struct explain_place place)
 {
     const struct problem *problem = e->problem;
@@ -245,14 +244,14 @@ void explain_list_rows(struct explanation *e, enum stage stage, struct explain_p
         return;
     }
     e->row_count = 0;
-    /* Of keys, a token has a part in the cell only where its row sees it. */
+    /* A key has a part in the cell only if its row may attend to it. */
     const struct problem *problem = e->problem;
     if (problem->chosen.has_cell && stage_is_of_keys(stage) && !is_mixed(e) && !is_of_gradient(problem) &&
         stage_follows(problem->chosen.cell.stage, STAGE_MASKED)) {
         list_tokens(e, stage, place);
         return;
     }
-    /* Not all rows add to a cell of the gradient with respect to key or value. */
+    /* Not every row adds to a cell of the gradient with respect to key or value. */
     const struct cell *cell = &problem->chosen.cell;
     const bool all = !is_of_gradient(problem) || !stage_is_of_keys(cell->stage) || stage_is_of_keys(stage);
     for (place.row = range.first; place.row < range.end; place.row++)
@@ -274,8 +273,7 @@ struct explain_range explain_keys(const struct explanation *e)
                     e->problem->size.keys);
 }
 
-/* The columns of a stage on the way to query or key that make the cell of these: a norm asks for all of them, a
- * rotation for a pair. */
+/* The columns of a stage before query or key that the cell needs: a norm needs all, a rotation a pair. */
 static struct explain_range columns_of_way(const struct problem *problem, enum stage stage)
 {
     const struct cell *cell = &problem->chosen.cell;
@@ -296,7 +294,7 @@ struct explain_range explain_columns(const struct explanation *e, enum stage sta
     const struct problem *problem = e->problem;
     const struct cell *cell = &problem->chosen.cell;
     const bool side_by_side =
-        cell->stage == STAGE_OUTPUT && !problem->plan.has_out; /* a column of it is one of a head */
+        cell->stage == STAGE_OUTPUT && !problem->plan.has_out; /* its columns are those of the heads */
     const bool of_context = stage == STAGE_CONTEXT && side_by_side;
     const bool of_value = stage == STAGE_VALUE && (side_by_side || cell->stage == STAGE_CONTEXT);
     size_t column = cell->column;
@@ -339,7 +337,7 @@ void explain_row_line(struct explanation *e, size_t group, struct explain_place 
     worked_line_line(&e->lines, group, label, width);
 }
 
-/* "  item 1, head 2, " */
+/* Writes "  item 1, head 2, ". */
 static void write_item_and_head(const struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;
@@ -350,7 +348,7 @@ static void write_item_and_head(const struct explanation *e, enum stage stage, s
         output_print(e->lines.output, "head %zu, ", place.head + 1);
 }
 
-/* Words that are longer stand beneath the place, so that all headings of a stage look alike. */
+/* Longer words go below the place, so that all headings of a stage look alike. */
 enum { HEADING_WORDS = 48 };
 
 void explain_heading(struct explanation *e, enum stage stage, struct explain_place place, const char *what)
@@ -434,7 +432,7 @@ double explain_load_bias(const struct projection *projection, size_t column)
 
 /* --- how it begins ------------------------------------------------------------------------------------------------ */
 
-/* Raises a magnitude to that of a tensor, which may be absent. */
+/* Raises a magnitude to that of a tensor, which may have rank 0. */
 static void measure_tensor(const struct tensor *tensor, double *magnitude)
 {
     double value;
@@ -450,7 +448,7 @@ static void measure(const struct projection *projection, double *magnitude)
     measure_tensor(&projection->bias, magnitude);
 }
 
-/* Of a latent what is shown of it counts. */
+/* Chooses fixed decimals or exponents for each kind; of a latent only the shown numbers count. */
 static void choose_notation(struct explanation *e)
 {
     const struct parameters *parameters = &e->problem->parameters;
@@ -468,7 +466,7 @@ static void choose_notation(struct explanation *e)
         e->exponent[EXPLAIN_WEIGHTS + id] = text_wants_exponent(magnitudes[id]);
 }
 
-/* Of the longest sum over queries: those of all heads that share a key, or of all items with a sink; and of both with
+/* The terms of the longest sum over queries: of all heads that share a key, of all items with a sink, of both with
  * attn_mask. */
 static size_t terms_of_sums(const struct problem *problem)
 {
@@ -488,7 +486,7 @@ enum status explain_create(struct explanation *e, const struct problem *problem,
     widest = memory_larger(memory_larger(widest, terms), problem->size.heads * problem->size.d_value);
     widest = memory_larger(memory_larger(widest, problem->size.d_in), problem->size.heads * problem->size.d_head);
     widest = memory_larger(widest, problem->size.d_key_in);
-    for (size_t i = 0; i < 2; i++) /* the first steps of latents */
+    for (size_t i = 0; i < 2; i++) /* first steps of latents */
         widest = memory_larger(widest, firsts[i]->rank > 0 ? firsts[i]->shape[0] : 0);
     *e = (struct explanation){.problem = problem, .source = source, .precision = precision, .full = full};
     double **const rows[] = {

@@ -29,13 +29,13 @@ struct explain_given explain_value_if(bool there, int kind, double value)
 
 /* --- terms -------------------------------------------------------------------------------------------------------- */
 
-/* The terms of a line, on the way from their beginning to their end. */
+/* A walk through the terms of a line. */
 struct walk {
     struct explanation *e;
     const struct explain_lines *line;
-    const char *at; /* what follows */
-    bool prints;    /* else they are only evaluated */
-    bool braced;    /* names stand for entry `entry` of their rows */
+    const char *at; /* the rest of the text */
+    bool prints;    /* else only evaluates */
+    bool braced;    /* names mean entry `entry` of their rows */
     size_t entry;
     char before; /* before the next number: + - x / */
 };
@@ -49,7 +49,7 @@ static bool take(struct walk *walk, const char *word)
     return *word == '\0';
 }
 
-/* The stage of that name, which is looked for once. */
+/* The stage of that name; caches the lookup. */
 static enum stage find_stage(struct explanation *e, const char *name, size_t length)
 {
     for (size_t i = 0; i < EXPLAIN_KNOWN; i++)
@@ -60,7 +60,7 @@ static enum stage find_stage(struct explanation *e, const char *name, size_t len
     return known->stage;
 }
 
-/* A name: a number that was given, or NULL and its stage. */
+/* Reads a name: a given number, or NULL and its stage. */
 static const struct explain_given *take_name(struct walk *walk, enum stage *stage)
 {
     const char *name = walk->at;
@@ -84,20 +84,19 @@ static int take_kind(struct walk *walk)
     return given != NULL ? given->kind : (int)stage;
 }
 
-/* A stage's number for the line. */
 static double load_number(const struct walk *walk, enum stage stage)
 {
     const struct explain_lines *line = walk->line;
     const bool of_term = line->over == EXPLAIN_TERMS;
     const bool of_key = line->over <= EXPLAIN_LISTED && stage_is_of_keys(stage);
     struct explain_place place = of_term || of_key ? line->at : line->place;
-    if (line->over == EXPLAIN_COLUMNS && stage_is_of_keys(line->stage)) /* its head is one of key and value */
+    if (line->over == EXPLAIN_COLUMNS && stage_is_of_keys(line->stage)) /* its head is a key head */
         place.head *= walk->e->problem->size.heads / walk->e->problem->size.kv_heads;
     const size_t index = walk->braced ? walk->entry : of_term || of_key ? line->column : line->index;
     return explain_row(walk->e, stage, place, stage == line->stage)[index];
 }
 
-/* A number of that kind, or as it is written. */
+/* Writes a number of that kind, or its text. */
 static void write_number(const struct walk *walk, int kind, double value, const char *text)
 {
     if (walk->prints)
@@ -146,7 +145,7 @@ static double walk_function(struct walk *walk, enum worked_line_function functio
                                           : value;
 }
 
-/* Entries from .. end of what is in braces. */
+/* Walks entries from .. end of the braces. */
 static double walk_entries(const struct walk *walk, size_t from, size_t end, bool prints)
 {
     double sum = 0;
@@ -157,7 +156,7 @@ static double walk_entries(const struct walk *walk, size_t from, size_t end, boo
     return sum;
 }
 
-/* How many entries there are. */
+/* Counts the entries of the braces. */
 static size_t count_entries(const struct walk *walk)
 {
     struct walk first = *walk;
@@ -234,7 +233,7 @@ static double walk_sum(struct walk *walk)
 
 /* --- a line ------------------------------------------------------------------------------------------------------- */
 
-/* Its last side. */
+/* The value of the line's last side. */
 static double value_of(struct explanation *e, const struct explain_lines *line)
 {
     struct walk walk = {.e = e, .line = line, .at = line->terms};
@@ -264,7 +263,7 @@ static void write_line(struct explanation *e, const struct explain_lines *line)
     while (walk.at[0] != '\0') {
         walk.before = '+';
         walk_sum(&walk);
-        struct walk braces = walk; /* which would only multiply one product out */
+        struct walk braces = walk; /* a side that only multiplies out one product */
         if (take(&braces, " = {[") && count_entries(&braces) == 1 && line->given[2].is == EXPLAIN_ABSENT)
             walk.at = strstr(walk.at + 1, " = ");
         if (take(&walk, " = "))
@@ -275,7 +274,7 @@ static void write_line(struct explanation *e, const struct explain_lines *line)
     worked_line_end(&e->lines);
 }
 
-/* The i-th of the lines. Returns what it adds to their sum. */
+/* Walks line i; returns what it adds to the sum. */
 static double walk_line(struct explanation *e, const struct explain_lines *lines, size_t i, bool prints)
 {
     struct explain_lines line = *lines;
@@ -374,8 +373,7 @@ struct explain_place explain_term_place(const struct explanation *e, const struc
 
 /* --- a projection ------------------------------------------------------------------------------------------------- */
 
-/* The sum of a projection that --clip has brought within its bounds: it is what the products come to, not the number
- * that became of it. */
+/* For a projection that --clip changed, shows the sum of the products, and then the clipped number in words. */
 static void say_clipped(struct explanation *e, struct explain_lines *line)
 {
     double sum = line->given[2].value;

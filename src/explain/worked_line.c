@@ -43,7 +43,7 @@ void worked_line_print(struct worked_line *lines)
     lines->measuring = false;
 }
 
-/* --- what the sides come to -------------------------------------------------------------------------------------- */
+/* --- values of sides --------------------------------------------------------------------------------------------- */
 
 static void begin_side(struct worked_line_side *side)
 {
@@ -76,7 +76,7 @@ static void multiply_term(struct worked_line_side *side, const struct decimal_ex
     decimal_exact_multiply(&term, value, &side->term);
 }
 
-/* Where a function of a number that is printed is exact itself: exp(0), log(1), tanh(0). */
+/* Whether a function of the printed number is exact: exp(0), log(1), tanh(0). */
 static bool known_value(enum worked_line_function function, const struct worked_line_side *argument, int *value)
 {
     struct decimal_exact point;
@@ -85,7 +85,7 @@ static bool known_value(enum worked_line_function function, const struct worked_
     return decimal_exact_equal(&argument->sum, &point);
 }
 
-/* a / x = b / y, where x and y are there. */
+/* Whether a / x = b / y; x and y may be absent. */
 static bool equal_sides(const struct worked_line_side *a, const struct worked_line_side *b)
 {
     struct decimal_exact left = a->sum, right = b->sum;
@@ -100,7 +100,7 @@ static bool equal_sides(const struct worked_line_side *a, const struct worked_li
     return decimal_exact_equal(&left, &right);
 }
 
-/* The side that is being written has all its terms. */
+/* Finishes a side that has all its terms. */
 static void finish_side(struct worked_line_side *side)
 {
     decimal_exact_add(&side->sum, &side->term, 1);
@@ -109,7 +109,7 @@ static void finish_side(struct worked_line_side *side)
 
 /* --- cells ------------------------------------------------------------------------------------------------------- */
 
-/* Continuation bytes of UTF-8 take no column; of what is written in a line, labels alone are wide. */
+/* Counts columns: continuation bytes of UTF-8 take none. Only labels hold wide characters. */
 static size_t columns_of(const char *text)
 {
     size_t columns = 0;
@@ -144,7 +144,7 @@ void worked_line_line(struct worked_line *lines, size_t group, const char *label
     begin_operand(lines);
 }
 
-/* The sign of the number, then its digits. Between two terms the sign is the operator. */
+/* Writes the number's sign, then its digits. Between two terms the sign is the operator. */
 static void write_term(struct worked_line *lines, const char *number)
 {
     const bool negative = number[0] == '-';
@@ -235,7 +235,7 @@ static const char *relation_between(const struct worked_line_side *left, const s
     return equal_sides(left, right) ? " = " : " ≈ ";
 }
 
-/* Which relation stands before the side that has come to its end. */
+/* Chooses "=" or "≈" before the finished side. */
 static void choose_relation(struct worked_line *lines)
 {
     finish_side(&lines->last);
@@ -298,7 +298,6 @@ static void measure_line(struct worked_line *lines)
     group->words = memory_larger(group->words, words);
 }
 
-/* The columns that a cell takes in its group. */
 static size_t cell_columns(const struct worked_line_group *group, const struct worked_line_cell *cell)
 {
     if (cell->kind == CELL_SIGN)
@@ -335,7 +334,7 @@ static void write_blanks(struct output *output, size_t count)
     output_print(output, "%*s", (int)count, "");
 }
 
-/* Where the pen is, and the blanks that are due before the next word. */
+/* The current column, and the blanks due before the next word. */
 struct pen {
     struct output *output;
     size_t column, due;
@@ -349,7 +348,7 @@ static void write_piece(struct pen *pen, const char *text, size_t columns)
     pen->due = 0;
 }
 
-/* A number, and right before its digits the sign that was held for it; NULL: none was. */
+/* Writes a number, with the held sign (or NULL) right before its digits. */
 static void write_cell(const struct worked_line_group *group, const struct worked_line_cell *cell,
                        const struct worked_line_cell *sign, struct pen *pen)
 {
@@ -366,7 +365,7 @@ static void write_cell(const struct worked_line_group *group, const struct worke
     pen->due += after;
 }
 
-/* The sign waits for its number, with the blanks before it. */
+/* Holds a sign until its number, with the blanks before it. */
 static const struct worked_line_cell *hold_sign(const struct worked_line_group *group,
                                                 const struct worked_line_cell *cell, struct pen *pen)
 {
@@ -376,7 +375,7 @@ static const struct worked_line_cell *hold_sign(const struct worked_line_group *
     return cell;
 }
 
-/* Columns from a cell up to the next one that a line may begin with: an operator, or with `whole` a relation. */
+/* Columns from a cell to the next that may begin a line: an operator, or with `whole` a relation. */
 static size_t stretch(const struct worked_line *lines, size_t from, bool whole)
 {
     size_t columns = cell_columns(lines->group, &lines->cells[from]);
@@ -389,8 +388,8 @@ static size_t stretch(const struct worked_line *lines, size_t from, bool whole)
     return columns;
 }
 
-/* Whether the cell begins a new line. A side goes on in the line if it fits there whole; else it begins a line, and is
- * broken only if one line does not hold it. */
+/* Whether the cell begins a new line. A side that fits stays in the line; else it begins one, and breaks only if longer
+ * than a line. */
 static bool begins_line(const struct worked_line *lines, size_t i, size_t column)
 {
     const struct worked_line_cell *cell = &lines->cells[i];
@@ -473,7 +472,7 @@ void worked_line_left_out(struct worked_line *lines, size_t count, const char *w
     decimal_exact_add(&lines->total, &value, 1);
 }
 
-/* The sum stands beneath the last side of the lines that it adds up. */
+/* Aligns the sum below the last side of the lines that it adds up. */
 void worked_line_end_sum(struct worked_line *lines, size_t group_index, const char *number)
 {
     static const char LABEL[] = "sum";

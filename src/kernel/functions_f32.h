@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 2^x and tanh of floats; what kernel_pieces.h includes. */
+/* 2^x and tanh of floats, for kernel_pieces.h. */
 
 static const double LOG2_E = 0x1.715476p+0;
 
@@ -17,11 +17,11 @@ INLINE vector exp2_near_zero(vector x)
     return multiply_add(p, x, broadcast(1.0f));
 }
 
-/* height tanh(x), within 4e-7 of its value also where that is small, never beyond the height, and exactly that from
- * where tanh is 1 in a float; NaN stays NaN.
+/* height tanh(x), with relative error below 4e-7, never beyond the height, and exactly the height where tanh is 1 in a
+ * float; NaN stays NaN.
  *
- * x times a quotient of polynomials in its square, of least relative error up to 9.02 (by Lawson's reweighting of the
- * problem made linear); no term of it is negative, so that none takes digits from another. */
+ * x times a quotient of polynomials in its square, of least relative error up to 9.02 (Lawson's reweighting of the
+ * linearised problem). No term is negative, so no digits cancel. */
 INLINE vector tanh_vector(vector x, vector height)
 {
     const naturals sign = (naturals)x & (naturals)broadcast(-0.0f);

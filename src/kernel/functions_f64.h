@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 2^x and tanh of doubles; what kernel_pieces.h includes. The polynomials are by Lawson's reweighting, as in
+/* 2^x and tanh of doubles, for kernel_pieces.h. The polynomials come from Lawson's reweighting, as in
  * functions_f32.h. */
 
 static const double LOG2_E = 0x1.71547652b82fep+0;
@@ -26,10 +26,10 @@ INLINE vector exp2_near_zero(vector x)
     return p;
 }
 
-/* height tanh(x), within 1e-15 of its value also where that is small, never beyond the height; NaN stays NaN.
+/* height tanh(x), with relative error below 1e-15, never beyond the height; NaN stays NaN.
  *
- * Up to 0.55, x less x^3 times a quotient of polynomials in its square; above, (1 - e) / (1 + e) with
- * e = 2^(-2 x log2(e)): there no digits cancel. */
+ * Up to 0.55, x less x^3 times a quotient of polynomials in its square; above, (1 - e) / (1 + e) with e = 2^(-2 x
+ * log2(e)), where no digits cancel. */
 INLINE vector tanh_vector(vector x, vector height)
 {
     const naturals sign = (naturals)x & (naturals)broadcast(-0.0);

@@ -9,14 +9,14 @@
 #include <string.h>
 
 enum {
-    TASK_BYTES = 1 << 19, /* of tiles: half a usual second cache; a wide d has narrower tasks */
-    TASKS_PER_THREAD = 8, /* at least, where there is work: so that all threads end together */
+    TASK_BYTES = 1 << 19, /* of tiles: half a usual L2 cache; a wide d has narrower tasks */
+    TASKS_PER_THREAD = 8, /* at least, if there is work, so that all threads end together */
     MOST_TILES = 32,
-    GROUP_KEYS = 64 * KERNEL_KEYS, /* whose sums grow apart from those before: errors grow with the longer chain */
-    TILE_ROWS = 4,     /* of a tile's scratch: row_maximum, maximum, any_allowed, sum; logs where they are taken */
-    EARLIER_ROWS = 2,  /* of the groups before: maximum, sum; logs where they are taken */
-    BLOCK_ROWS = 5,    /* of a block's scratch beside the scores: rescale, distance, slope, from, till */
-    MEAN_COLUMNS = 64, /* of value that are summed at once */
+    GROUP_KEYS = 64 * KERNEL_KEYS, /* summed apart: errors grow with the length of a chain */
+    TILE_ROWS = 4,     /* of a tile's scratch: row_maximum, maximum, any_allowed, sum; logs if a statistic needs them */
+    EARLIER_ROWS = 2,  /* of the earlier groups: maximum, sum; logs if a statistic needs them */
+    BLOCK_ROWS = 5,    /* of a block's scratch besides the scores: rescale, distance, slope, from, till */
+    MEAN_COLUMNS = 64, /* of value, summed at once */
 };
 
 static const double LOG2_E = 1.4426950408889634;
@@ -28,21 +28,21 @@ struct plan {
     const struct kernel *kernel;
     size_t items, heads_per_item;
     size_t size, row;          /* bytes of one of the kernel's numbers, and of a row of W of them */
-    size_t key_row, value_row; /* bytes of a row of query or key, and of value, as they are given */
+    size_t key_row, value_row; /* bytes of a given row of query or key, and of value */
     double factor;             /* scores x factor are logits to the base 2; above 0 */
     double
-        query_prescale; /* what a query is multiplied by as it is packed: the sign of the scale; times the factor where
-                            the query, and not `factor`, holds it */
-    struct kernel_adjustment adjustment; /* what is the same for every block */
-    bool adjusted;                       /* every block, by the softcap, ALiBi or T5's table */
-    bool biased;                         /* there is an attn_mask */
-    bool relative;                       /* there is T5's table */
-    bool grouped;                        /* there are keys for more than one group */
-    bool logs;                           /* a statistic takes them */
+        query_prescale; /* factor of a query as it is packed: the sign of the scale, times the factor if the query, not
+                           `factor`, holds it */
+    struct kernel_adjustment adjustment; /* the part that all blocks share */
+    bool adjusted;                       /* softcap, ALiBi or T5's table adjust every block */
+    bool biased;                         /* the mask has attn_mask or rules of single keys */
+    bool relative;                       /* the mask has T5's table */
+    bool grouped;                        /* the keys make more than one group */
+    bool logs;                           /* a statistic needs logs */
     unsigned threads;
     size_t heads_per_tile; /* heads of one key head that share a tile: 1, or more where queries are few */
     size_t tiles;          /* in a task */
-    size_t blocks;         /* of queries, a task each, in what shares a tile */
+    size_t blocks;         /* of queries, a task each, per tile of heads */
     size_t tile_bytes;     /* scratch of one tile */
     size_t block_bytes;    /* scratch for a block of keys, */
     size_t keys_bytes;     /* and in it, what the kernel makes of them */
@@ -57,20 +57,20 @@ static size_t query_position(const struct fused_job *job, size_t query)
     return job->positions != NULL ? job->positions[query] : query;
 }
 
-/* Both ends grow, or stay, from one query to the next. */
+/* Neither end decreases from one query to the next. */
 static struct span query_span(const struct fused_job *job, size_t item, size_t query)
 {
     return job->mask == NULL ? (struct span){0, job->keys} : mask_span(job->mask, item, query_position(job, query));
 }
 
-/* From the first key to the last that any of these queries sees. */
+/* From the first to the last key that any of these queries is allowed. */
 static struct span joint_span(const struct fused_job *job, size_t item, size_t first, size_t count)
 {
     const struct span span = {query_span(job, item, first).first, query_span(job, item, first + count - 1).end};
     return span.first < span.end ? span : (struct span){0, 0};
 }
 
-/* Keys x queries of one head, whole tiles: the measure of the work. A tile without a key is some work too. */
+/* Keys x queries of one head, in full tiles, as a measure of work. A tile without a key counts, too. */
 static uint64_t block_work(const struct fused_job *job, size_t item, size_t first, size_t count)
 {
     const size_t lanes = job->kernel->lanes;
@@ -95,7 +95,7 @@ static bool add_rows(const struct plan *plan, size_t rows, size_t *all)
     return add_bytes(plan->kernel->context_bytes(rows), all);
 }
 
-/* False where the scratch of one thread does not fit a size_t. */
+/* False if no size_t holds the scratch of one thread. */
 static bool plan_sizes(struct plan *plan)
 {
     const struct fused_job *job = plan->job;
@@ -115,15 +115,15 @@ bool fused_takes_scale(enum dtype number, double scale)
     return fabs(scale) * LOG2_E <= dtype_largest(number);
 }
 
-/* From here on a softcap changes no logit that a softmax can tell apart. */
+/* A softcap of at least this changes no logit that a softmax can tell apart. */
 static double boundless_softcap(enum dtype number)
 {
     return number == DTYPE_F32 ? 1e30 : 1e290;
 }
 
-/* Without anything that is added to them, scores are the bare products until the softmax takes them to the base 2. Else
- * they are logits to the base 2 from the start, and a maximum of any size is exact: the query holds the factor, or
- * where it cannot, every block is adjusted. */
+/* If nothing is added to scores, they stay plain products until the softmax scales them to the base 2. Else they are
+ * logits to the base 2 from the start: the query holds the factor, or if it cannot, `adjust` applies it to every
+ * block. */
 static void plan_units(struct plan *plan)
 {
     const struct fused_job *job = plan->job;
@@ -149,7 +149,7 @@ static void plan_units(struct plan *plan)
                      (mask != NULL && mask->alibi_slopes != NULL) || plan->relative;
 }
 
-/* Few queries leave lanes to the other heads that read the same keys. */
+/* With few queries, heads that read the same keys share a tile's lanes. */
 static size_t share_tiles(const struct plan *plan)
 {
     const struct fused_job *job = plan->job;
@@ -160,7 +160,7 @@ static size_t share_tiles(const struct plan *plan)
     return heads > 1 ? heads : 1;
 }
 
-/* The queries of a task, and the threads: this changes no bits. */
+/* Chooses the queries of a task, and the threads; this changes no bits. */
 static void plan_tasks(struct plan *plan)
 {
     const struct fused_job *job = plan->job;
@@ -185,7 +185,7 @@ static size_t thread_bytes(const struct plan *plan)
     return plan->block_bytes + plan->tiles * (plan->tile_bytes + plan->rows_bytes);
 }
 
-/* Returns the bytes of scratch, SIZE_MAX where they do not fit a size_t. */
+/* Returns the bytes of scratch; SIZE_MAX on overflow. */
 static size_t make_plan(struct plan *plan, const struct fused_job *job)
 {
     const struct kernel *kernel = job->kernel;
@@ -212,47 +212,47 @@ static size_t make_plan(struct plan *plan, const struct fused_job *job)
 
 /* --- tiles ------------------------------------------------------------------------------------------------------- */
 
-/* What a tile is of: query heads of one key head, and that. Most often one head; more where queries are few. */
+/* The heads of a tile: query heads of one key head; usually one, more if queries are few. */
 struct place {
     size_t head, item, head_of_item; /* the first of them */
     const char *key, *value;         /* (Tk, d) and (Tk, d_v) */
-    char *context;                   /* where the rows of the context go, */
-    size_t first_row;                /* of which this one is the first that is there */
+    char *context;                   /* (…, d_v) the context from first_row on */
+    size_t first_row;                /* over all heads and queries */
 };
 
-/* W is the kernel's lanes. Sums and context are those of one group of keys, beside those of the groups before it; where
- * there is one group alone, these are not there. */
+/* W is the kernel's lanes. Sums and context of the current group of keys, and of the earlier groups (absent if there is
+ * one group). */
 struct tile {
     void *query;          /* packed, times plan->query_prescale */
     void *context;        /* (d_v, W), not yet divided by the sum */
     void *row_maximum;    /* (W) the largest score so far */
-    void *maximum;        /* (W) the one that the sum and the context are relative to: that of the last block */
-    int32_t *any_allowed; /* (W) -1: not an empty row */
+    void *maximum;        /* (W) the maximum that sum and context are relative to: that of the last block */
+    int32_t *any_allowed; /* (W) -1: the row is not empty */
     void *sum;            /* (W) */
-    void *logs;           /* (W) directly behind the sum; NULL: no statistic takes them */
+    void *logs;           /* (W) directly after the sum; NULL: no statistic needs them */
     void *earlier_context, *earlier_maximum, *earlier_sum, *earlier_logs;
-    bool unmerged;   /* something of this group is not yet in those */
+    bool unmerged;   /* the current group has sums that are not yet merged */
     size_t first;    /* its first query */
     size_t queries;  /* of a head */
-    size_t count;    /* lanes in use: those of each head, one head after another */
-    struct span any; /* from the first key to the last that one of its queries sees */
-    struct span all; /* keys that the span of each of its queries holds; first may be beyond end */
+    size_t count;    /* lanes in use, one head after another */
+    struct span any; /* from the first to the last key that any of its queries is allowed */
+    struct span all; /* keys in the span of every query; first may be beyond end */
 };
 
 /* A thread's scratch for one block of keys. */
 struct block {
     struct kernel_keys keys;
-    void *scores;         /* (KERNEL_KEYS, W); rows of attn_mask before */
-    void *bias;           /* (KERNEL_KEYS, W) packed; only where there is an attn_mask, or T5's table */
+    void *scores;         /* (KERNEL_KEYS, W); holds rows of attn_mask first */
+    void *bias;           /* (KERNEL_KEYS, W) packed; only with attn_mask or T5's table */
     void *rescale;        /* (W) */
     void *distance;       /* (W) of the query's position from the block's start */
     void *slope;          /* (W) */
-    int32_t *from, *till; /* (W) the keys in the block that the lane's span holds */
+    int32_t *from, *till; /* (W) the keys of the block in the lane's span */
     size_t start;         /* of the block: a multiple of KERNEL_KEYS */
-    size_t first, count;  /* those of its keys that are computed; first is counted from the start */
+    size_t first, count;  /* the keys to compute; first counts from the start */
 };
 
-/* The query and the head of a lane; one without a query is as the last that has one. */
+/* The query and the head of a lane; an unused lane repeats the last used one. */
 static size_t lane_query(const struct tile *tile, size_t lane)
 {
     return tile->first + memory_smaller(lane, tile->count - 1) % tile->queries;
@@ -263,7 +263,7 @@ static size_t lane_head(const struct tile *tile, size_t lane)
     return memory_smaller(lane, tile->count - 1) / tile->queries;
 }
 
-/* Of the task that begins with that query; `rows` is where its rows go that are taken. */
+/* The place of the task that begins with that query; `rows` holds its rows for a row_sink. */
 static struct place find_place(const struct plan *plan, size_t head, size_t first, char *rows)
 {
     const struct fused_job *job = plan->job;
@@ -278,7 +278,7 @@ static struct place find_place(const struct plan *plan, size_t head, size_t firs
                           .first_row = taken ? head * job->queries + first : 0};
 }
 
-/* Numbers of all lanes, as the kernel has them. */
+/* Converts a number per lane to the kernel's numbers. */
 static void put_lanes(const struct plan *plan, const double *numbers, void *row)
 {
     dtype_store(plan->kernel->number, numbers, plan->kernel->lanes, row);
@@ -289,7 +289,7 @@ static void get_lanes(const struct plan *plan, const void *row, double *numbers)
     dtype_load(plan->kernel->number, row, plan->kernel->lanes, numbers);
 }
 
-/* A sink is a logit that was there before the first key, and before the first group. */
+/* A sink counts as a logit before the first key and before the first group. */
 static void open_sums(const struct plan *plan, const struct place *place, const struct tile *tile)
 {
     const struct mask *mask = plan->job->mask;
@@ -321,7 +321,7 @@ static void open_sums(const struct plan *plan, const struct place *place, const 
         put_lanes(plan, logs, tile->earlier_logs);
 }
 
-/* With an attn_mask, what is allowed is found block by block. */
+/* With attn_mask, each block finds what is allowed. */
 static void open_allowed(const struct plan *plan, const struct place *place, const struct tile *tile)
 {
     for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
@@ -375,8 +375,8 @@ static void open_tile(struct plan *plan, const struct place *place, struct tile 
     open_allowed(plan, place, tile);
 }
 
-/* The end of a group of keys: its sums join those of the groups before, and the next one starts from nothing. What saw
- * nothing of the group, a tile or a lane of it, keeps its bits: it is multiplied by 1. */
+/* Ends a group of keys: merges its sums into those of the earlier groups and clears them. A tile or lane without an
+ * allowed key in the group keeps its bits: its factor is 1. */
 static void end_group(const struct plan *plan, struct tile *tile, const struct block *block)
 {
     const struct kernel *kernel = plan->kernel;
@@ -422,7 +422,7 @@ static char *context_row(const struct plan *plan, const struct place *place, con
     return place->context + (row - place->first_row) * job->d_v * plan->size;
 }
 
-/* The rows of queries that saw no key: one is made, the others copy it. */
+/* Fills the rows of queries without an allowed key: makes one, copies it to the others. */
 static void fill_empty_rows(const struct plan *plan, const struct place *place, const struct tile *tile)
 {
     const struct fused_job *job = plan->job;
@@ -442,7 +442,7 @@ static void fill_empty_rows(const struct plan *plan, const struct place *place, 
     }
 }
 
-/* What was summed of a lane; the sink is taken off again where it is no key's. */
+/* The sums of a lane; subtracts the sink for of_keys. */
 static struct fused_sums lane_sums(const struct plan *plan, double sink, bool allowed, double maximum, double sum,
                                    double logs)
 {
@@ -484,7 +484,7 @@ static void write_statistics(const struct plan *plan, const struct place *place,
 static void close_tile(const struct plan *plan, const struct place *place, struct tile *tile)
 {
     const struct fused_job *job = plan->job;
-    if (plan->grouped) { /* the last group has joined those before */
+    if (plan->grouped) { /* end_group has merged the last group */
         tile->context = tile->earlier_context;
         tile->sum = tile->earlier_sum;
         tile->logs = tile->earlier_logs;
@@ -501,7 +501,7 @@ static void close_tile(const struct plan *plan, const struct place *place, struc
 
 /* --- attn_mask --------------------------------------------------------------------------------------------------- */
 
-/* How many rows of attn_mask a tile has: one where it is the same for every query, and every head that shares it. */
+/* The rows of attn_mask that a tile uses: one if all its queries and heads share a row. */
 static size_t mask_rows(const struct plan *plan, const struct tile *tile)
 {
     const struct mask *mask = plan->job->mask;
@@ -510,7 +510,7 @@ static size_t mask_rows(const struct plan *plan, const struct tile *tile)
     return of_all ? 1 : tile->count;
 }
 
-/* The head of its item, and the position of its query, that a lane has to attn_mask. */
+/* The head of its item, and the query, by which a lane reads attn_mask. */
 static size_t mask_head(const struct place *place, const struct tile *tile, size_t lane)
 {
     return place->head_of_item + lane_head(tile, lane);
@@ -521,8 +521,7 @@ static size_t mask_query(const struct plan *plan, const struct tile *tile, size_
     return query_position(plan->job, lane_query(tile, lane));
 }
 
-/* What attn_mask says of `count` keys from `first` on for a tile; it may end early once it knows that they do not all
- * agree. */
+/* The MASK_SAYS bits of `count` keys from `first` on for a tile; ends early once they disagree. */
 static unsigned scan_keys(const struct plan *plan, const struct place *place, const struct tile *tile, size_t first,
                           size_t count)
 {
@@ -534,7 +533,7 @@ static unsigned scan_keys(const struct plan *plan, const struct place *place, co
     return says;
 }
 
-/* Asks the memory early for the rows of attn_mask that the next block will read. */
+/* Prefetches the rows of attn_mask for the next block. */
 static void ask_for_next(const struct plan *plan, const struct place *place, const struct tile *tile,
                          const struct block *block)
 {
@@ -544,10 +543,10 @@ static void ask_for_next(const struct plan *plan, const struct place *place, con
         mask_prefetch(plan->job->mask, place->item, mask_head(place, tile, i), mask_query(plan, tile, i), next, keys);
 }
 
-/* What attn_mask says of a block for a tile. Forbidden keys at both ends are taken off the block, by whole steps.
+/* The MASK_SAYS bits of a block for a tile. Trims forbidden keys at both ends of the block, by multiples of key_step.
  *
- * attn_mask may lie in a file that another program changes: each scan is believed for its own keys alone, and where two
- * of them do not agree, all may be forbidden after all. */
+ * Another program may change a mapped attn_mask: this trusts each scan for its own keys alone, and if two disagree, all
+ * keys may turn out forbidden. */
 static unsigned scan_block(const struct plan *plan, const struct place *place, const struct tile *tile,
                            struct block *block)
 {
@@ -572,7 +571,7 @@ static unsigned scan_block(const struct plan *plan, const struct place *place, c
     return MASK_SAYS_FORBIDDEN;
 }
 
-/* What attn_mask, unless it is plain, and T5's table add to the scores of a lane. */
+/* Loads what attn_mask, unless plain, and T5's table add to the scores of a lane. */
 static void load_bias(const struct plan *plan, const struct place *place, const struct tile *tile, size_t lane,
                       const struct block *block, bool plain, void *bias)
 {
@@ -588,7 +587,7 @@ static void load_bias(const struct plan *plan, const struct place *place, const 
         mask_add_relative(mask, place->item, head, position, first, block->count, number, bias);
 }
 
-/* The block's bias, packed; the room of the scores holds its rows on the way. */
+/* Packs the block's bias, with the room of the scores for its rows. */
 static void pack_bias(const struct plan *plan, const struct place *place, const struct tile *tile,
                       const struct block *block, bool plain)
 {
@@ -620,7 +619,7 @@ static int32_t clip(size_t key, const struct block *block)
     return key > first ? (int32_t)memory_smaller(key - first, block->count) : 0;
 }
 
-/* Marks what each lane's span holds of the block; false where that is nothing for all. */
+/* Marks the keys of the block in each lane's span; false if all lanes have none. */
 static bool mark_spans(const struct plan *plan, const struct place *place, const struct tile *tile,
                        const struct block *block)
 {
@@ -641,7 +640,7 @@ static void mark_allowed(const struct plan *plan, const struct tile *tile, const
             tile->any_allowed[lane] = -1;
 }
 
-/* The distance is from the block's start, not from the first key that is computed: another cut rounds it the same. */
+/* Distances count from the block's start, not from the first computed key, so that every cut rounds alike. */
 static void measure_slopes(const struct plan *plan, const struct place *place, const struct tile *tile,
                            const struct block *block)
 {
@@ -658,7 +657,7 @@ static void measure_slopes(const struct plan *plan, const struct place *place, c
     put_lanes(plan, slopes, block->slope);
 }
 
-/* The block's scores with all that is done to them; the spans are marked. */
+/* Makes the block's scores and adjusts them, after mark_spans. */
 static void adjust_scores(const struct plan *plan, const struct place *place, const struct tile *tile,
                           const struct block *block, const void *bias)
 {
@@ -677,7 +676,7 @@ static void adjust_scores(const struct plan *plan, const struct place *place, co
     plan->kernel->adjust(&adjustment, block->count, block->scores, tile->row_maximum, tile->any_allowed);
 }
 
-/* The scores of a block; false where the tile sees none of it. */
+/* Makes the scores of a block; false if the mask forbids all of it to the tile. */
 static bool make_scores(const struct plan *plan, const struct place *place, const struct tile *tile,
                         struct block *block)
 {
@@ -701,8 +700,8 @@ static bool make_scores(const struct plan *plan, const struct place *place, cons
     return true;
 }
 
-/* One tile against what it sees of the block of keys at block->start. What it does not see adds exactly 0, so that any
- * cut at a multiple of key_step gives the same bits, and whole tiles to every kernel. */
+/* Attends from one tile to the block of keys at block->start. Forbidden keys add exactly 0, so any cut at a multiple of
+ * key_step gives the same bits, and every kernel gets full tiles. */
 static void attend_block(const struct plan *plan, const struct place *place, struct tile *tile, struct block *block)
 {
     const struct kernel *kernel = plan->kernel;
@@ -722,7 +721,7 @@ static void attend_block(const struct plan *plan, const struct place *place, str
 
 /* --- tasks ------------------------------------------------------------------------------------------------------- */
 
-/* Keys first .. end of a key head, which lie in the cache or soon will. */
+/* Checks that keys and values first .. end of a key head are finite, while they are in the cache. */
 static void look_at(struct plan *plan, const struct place *place, size_t first, size_t end)
 {
     const struct fused_job *job = plan->job;
@@ -742,7 +741,7 @@ static bool is_wrong(struct plan *plan)
            atomic_load_explicit(&plan->wrong_value, memory_order_relaxed);
 }
 
-/* The keys of the block at block->start up to `end`. */
+/* Loads the keys of the block at block->start up to `end`. */
 static void open_keys(const struct plan *plan, const struct place *place, size_t end, struct block *block)
 {
     block->keys.key = place->key + block->start * plan->key_row;
@@ -751,8 +750,8 @@ static void open_keys(const struct plan *plan, const struct place *place, size_t
     plan->kernel->load(&block->keys);
 }
 
-/* Block by block, each for all tiles while it lies in the cache. Groups end at multiples of their length, and with the
- * last key. `scans_all_keys`: looks at all keys, also those that no query sees. */
+/* Block by block, each for all tiles while it is in the cache. Groups end at multiples of their length, and at the last
+ * key. `scans_all_keys`: checks all keys, also those that no query is allowed. */
 static void attend_tiles(struct plan *plan, const struct place *place, struct tile *tiles, size_t count,
                          bool scans_all_keys, struct block *block)
 {
@@ -782,9 +781,9 @@ static void attend_tiles(struct plan *plan, const struct place *place, struct ti
         look_at(plan, place, looked, plan->job->keys);
 }
 
-/* Tasks go head by head, so that its keys stay in the cache, and in a head from the last queries, which see the most
- * keys, to the first: the very last task is among the lightest, and all threads end together. The first task of a key
- * head looks at all of its keys. */
+/* Tasks go head by head, so that its keys stay in the cache, and in a head from the last queries, which have the most
+ * allowed keys, to the first: the last task is among the lightest, so all threads end together. The first task of a key
+ * head checks all of its keys. */
 static void attend_task(void *context, size_t task, unsigned thread)
 {
     struct plan *plan = context;
@@ -808,7 +807,7 @@ static void attend_task(void *context, size_t task, unsigned thread)
     attend_tiles(plan, &place, tiles, tile_count, scans_all_keys, &block);
     for (size_t i = 0; i < tile_count; i++)
         close_tile(plan, &place, &tiles[i]);
-    if (job->row_sink.take != NULL) /* the rows of a task lie one behind the other */
+    if (job->row_sink.take != NULL) /* the rows of a task are contiguous */
         job->row_sink.take(job->row_sink.context, place.context, place.first_row * job->d_v,
                            plan->heads_per_tile * count * job->d_v);
     work_count(&plan->counter, plan->heads_per_tile * block_work(job, place.item, first, count), thread);

@@ -8,16 +8,17 @@
 
 enum {
     LEAST_PART = 256, /* keys or queries of a part, about */
-    MOST_PARTS = 16,  /* and rounds: each starts its threads anew */
-    ROWS = 7, /* of a thread's scratch beside its blocks: row_maximum, any_allowed, from, till, distance, slope, ones */
-    COLUMNS = 64, /* that are loaded as doubles at once */
+    MOST_PARTS = 16,  /* and rounds: each starts threads again */
+    ROWS = 7, /* of a thread's scratch besides its blocks: row_maximum, any_allowed, from, till, distance, slope, ones
+                 */
+    COLUMNS = 64, /* loaded as doubles at once */
 };
 
 static const double LOG2_E = 1.4426950408889634;
 
 /* --- the plan ---------------------------------------------------------------------------------------------------- */
 
-/* What is packed, of each kind: its place in that of a key head, and the bytes of one tile of queries, or of all. */
+/* A packed matrix: its offset in the room of a key head, and the bytes of one tile of queries, or of all. */
 struct packed {
     size_t offset, bytes;
 };
@@ -29,21 +30,21 @@ struct plan {
     size_t size, row;                    /* bytes of a number, and of a row of W of them */
     size_t tiles;                        /* of W queries, in a head */
     size_t panels, value_panels;         /* of W columns that hold d and d_v */
-    struct kernel_adjustment adjustment; /* what is the same for every tile */
-    double factor;                       /* scores x factor are logits to the base 2, once they are adjusted */
+    struct kernel_adjustment adjustment; /* the part that all tiles share */
+    double factor;                       /* adjusted scores x factor are logits to the base 2 */
     bool adjusted;                       /* every tile */
-    bool biased, relative;               /* there is an attn_mask; T5's table */
+    bool biased, relative;               /* the mask has attn_mask; T5's table */
     size_t parts;                        /* of the queries and of the keys; some at the end may be empty */
     size_t part_tiles, part_keys;        /* in one */
     unsigned threads;
     size_t round;
-    /* Of a key head, each tile of the queries that read it: query (d, W) and grad_context (d_v, W); the same as panels
-     * (W queries, W); the sums of grad_query (d, W); lse to the base 2 (2, W) and delta (W). And once the sums of
-     * grad_key and grad_value as panels (Tk, W). */
+    /* For each tile of a key head's queries: query (d, W) and grad_context (d_v, W); both as panels (W queries, W); the
+     * sums of grad_query (d, W); lse to the base 2 (2, W) and delta (W). For the key head: the sums of grad_key and
+     * grad_value as panels (Tk, W). */
     struct packed query, grad, query_panels, grad_panels, grad_query, lse, delta, grad_key, grad_value;
-    size_t head_bytes, slots; /* of all that, and how many key heads have room at once */
+    size_t head_bytes, slots; /* of all these, and the key heads that have room at once */
     size_t thread_bytes;
-    char *heads, *scratch; /* the room of these, and of the threads */
+    char *heads, *scratch; /* the room of these, and the scratch of the threads */
     size_t rest;           /* the first key head that threads share */
     struct work_counter counter;
 };
@@ -53,8 +54,8 @@ static size_t add(size_t a, size_t b)
     return a > SIZE_MAX - b ? SIZE_MAX : a + b;
 }
 
-/* What ALiBi, T5's table and the softcap make of scores, as the forward pass does. A scale that is not positive is
- * multiplied before keys are forbidden. */
+/* Adjusts scores for ALiBi, T5's table and the softcap, as the forward pass does. A scale that is not positive
+ * multiplies before the mask forbids keys. */
 static void plan_units(struct plan *plan)
 {
     const struct fused_backward_job *job = plan->job;
@@ -71,7 +72,7 @@ static void plan_units(struct plan *plan)
             .capped = true, .steepness = job->scale / job->softcap, .height = job->softcap * LOG2_E};
 }
 
-/* The same for any number of threads. */
+/* Chooses the parts, the same for any number of threads. */
 static void plan_parts(struct plan *plan)
 {
     const struct fused_backward_job *job = plan->job;
@@ -159,8 +160,7 @@ static size_t tile_count(const struct plan *plan, size_t tile)
     return memory_smaller(plan->kernel->lanes, plan->job->queries - tile * plan->kernel->lanes);
 }
 
-/* Rows (rows, columns) as panels of W columns, one behind the other, `apart` rows each; the other way
- * where `back`. */
+/* Copies rows (count, columns) to consecutive panels of W columns, `apart` rows each; `back`: from panels to rows. */
 static void copy_panels(const struct plan *plan, char *rows, size_t count, size_t columns, char *panels, size_t apart,
                         bool back)
 {
@@ -174,7 +174,7 @@ static void copy_panels(const struct plan *plan, char *rows, size_t count, size_
     }
 }
 
-/* The rows of a tile, (count, columns), in both layouts. */
+/* Packs the rows of a tile, (count, columns), in both layouts. */
 static void pack_rows(const struct plan *plan, const struct place *place, const void *matrix, size_t head, size_t tile,
                       size_t columns, const struct packed *packed, const struct packed *panels)
 {
@@ -208,7 +208,7 @@ static double row_delta(const struct plan *plan, size_t row)
     return sum;
 }
 
-/* lse alone does not tell: that of a row with a sink may be the sink's, too. */
+/* lse does not show it: a row with a sink has the sink's. */
 static bool is_empty(const struct plan *plan, size_t head, size_t query)
 {
     const struct mask *mask = plan->job->mask;
@@ -218,8 +218,8 @@ static bool is_empty(const struct plan *plan, size_t head, size_t query)
            mask_is_empty(mask, head / plan->heads_per_item, head_of_item, query);
 }
 
-/* lse, in two parts, and delta of the rows of a tile. That of an empty row, and of a lane without one, is so large that
- * every weight is exactly 0. */
+/* Writes lse, in two parts, and delta of the rows of a tile. Empty rows and unused lanes get an lse so large that every
+ * weight is exactly 0. */
 static void measure_rows(const struct plan *plan, const struct place *place, size_t head, size_t tile)
 {
     const struct fused_backward_job *job = plan->job;
@@ -254,7 +254,7 @@ static void open_head(const struct plan *plan, const struct place *place, size_t
     }
 }
 
-/* sums (W) += what the empty rows of a head give to each grad_value, in the columns from `first` on. */
+/* sums (W) += what the empty rows of a head add to each grad_value, in the columns from `first` on. */
 static void add_empty_rows(const struct plan *plan, size_t head, size_t first, size_t count, double *sums)
 {
     const struct fused_backward_job *job = plan->job;
@@ -270,7 +270,7 @@ static void add_empty_rows(const struct plan *plan, size_t head, size_t first, s
     }
 }
 
-/* grad_value starts with what empty rows give to every key. */
+/* Starts grad_value with what empty rows add to every key. */
 static void open_values(const struct plan *plan, const struct place *place)
 {
     const struct fused_backward_job *job = plan->job;
@@ -300,7 +300,7 @@ static void open_place(const struct plan *plan, const struct place *place)
 
 /* --- tiles ------------------------------------------------------------------------------------------------------- */
 
-/* One tile of queries against what it sees of a block of keys; and the thread's scratch. */
+/* One tile of queries and a block of keys, and the thread's scratch. */
 struct tile {
     struct place place;
     size_t head, item, head_of_item;
@@ -308,10 +308,10 @@ struct tile {
     size_t first, count;  /* its queries */
     size_t key, keys;     /* the first of the keys, and how many */
     void *scores, *grad;  /* (KERNEL_KEYS, W) */
-    void *bias, *slopes;  /* the same; only where there is an attn_mask or T5's table; a softcap */
+    void *bias, *slopes;  /* the same; only with attn_mask or T5's table; with a softcap */
     void *row_maximum;    /* (W), of no use here */
     int32_t *any_allowed; /* (W), of no use here */
-    int32_t *from, *till; /* (W) the keys that the lane's span holds, counted from `key` */
+    int32_t *from, *till; /* (W) the keys in the lane's span, counted from `key` */
     void *distance, *slope;
     void *ones; /* (W) */
 };
@@ -334,7 +334,7 @@ static struct tile open_tile(const struct plan *plan, char *scratch)
     tile.ones = at + plan->row;
     for (size_t lane = 0; lane < plan->kernel->lanes; lane++)
         store_number(plan, 1, tile.ones, lane);
-    memset(tile.row_maximum, 0, plan->row); /* kernels raise what is there */
+    memset(tile.row_maximum, 0, plan->row); /* kernels only raise it */
     memset(tile.any_allowed, 0, plan->row);
     return tile;
 }
@@ -350,14 +350,14 @@ static struct span query_span(const struct plan *plan, const struct tile *tile, 
     return mask == NULL ? (struct span){0, plan->job->keys} : mask_span(mask, tile->item, query);
 }
 
-/* A lane without a query is as the last that has one. */
+/* An unused lane repeats the last used one. */
 static size_t lane_query(const struct tile *tile, size_t lane)
 {
     return tile->first + memory_smaller(lane, tile->count - 1);
 }
 
-/* Leaves of the keys key .. key + keys those from the first to the last that a query sees; false where there is none.
- * Both ends of a span grow, or stay, from one query to the next. */
+/* Narrows the keys key .. key + keys to the first .. last that any query is allowed; false if there is none. Neither
+ * end of a span decreases from one query to the next. */
 static bool cut_keys(const struct plan *plan, struct tile *tile)
 {
     const size_t first = query_span(plan, tile, tile->first).first;
@@ -368,7 +368,7 @@ static bool cut_keys(const struct plan *plan, struct tile *tile)
     return tile->keys > 0;
 }
 
-/* Whether a query's span leaves out some of the keys. */
+/* Whether some query's span excludes some of the keys. */
 static bool is_bounded(const struct plan *plan, const struct tile *tile)
 {
     return query_span(plan, tile, tile->first + tile->count - 1).first > tile->key ||
@@ -389,7 +389,7 @@ static void mark_spans(const struct plan *plan, const struct tile *tile)
     }
 }
 
-/* What attn_mask says of the tile; it may end early once it knows that its rows do not all agree. */
+/* The MASK_SAYS bits of the tile; ends early once its rows disagree. */
 static unsigned scan_mask(const struct plan *plan, const struct tile *tile)
 {
     unsigned says = 0;
@@ -399,7 +399,7 @@ static unsigned scan_mask(const struct plan *plan, const struct tile *tile)
     return says;
 }
 
-/* What attn_mask, unless it is plain, and T5's table add, packed; the room of the scores holds the rows on the way. */
+/* Packs what attn_mask, unless plain, and T5's table add, with the room of the scores for the rows. */
 static void pack_bias(const struct plan *plan, const struct tile *tile, bool plain)
 {
     const struct mask *mask = plan->job->mask;
@@ -457,7 +457,7 @@ static void adjust_scores(const struct plan *plan, const struct tile *tile, cons
     plan->kernel->adjust(&adjustment, tile->keys, tile->scores, tile->row_maximum, tile->any_allowed);
 }
 
-/* The scores of the tile, times *factor logits to the base 2; false where attn_mask hides it all. */
+/* Makes the scores of the tile; times *factor they are logits to the base 2. False if attn_mask forbids them all. */
 static bool make_scores(const struct plan *plan, const struct tile *tile, double *factor)
 {
     const struct kernel_keys keys = keys_of(plan, tile, plan->job->key, plan->job->d);
@@ -479,7 +479,7 @@ static bool make_scores(const struct plan *plan, const struct tile *tile, double
     return true;
 }
 
-/* sums (Tk, W), panel by panel, += what the tile gives to its keys: numbers (keys, W) x rows (W queries, columns). */
+/* sums (Tk, W), panel by panel, += what the tile adds to its keys: numbers (keys, W) x rows (W queries, columns). */
 static void add_to_keys(const struct plan *plan, const struct tile *tile, const void *numbers,
                         const struct packed *rows, const struct packed *sums, size_t panels)
 {
@@ -529,7 +529,7 @@ static void differentiate_block(const struct plan *plan, size_t head, size_t par
     }
 }
 
-/* A part of the keys in a round, block by block while they lie in the cache, for all heads that read them. */
+/* Runs one part of the keys in a round, block by block while in the cache, for all heads that read them. */
 static void run_part(struct plan *plan, const struct place *place, size_t part, size_t round, unsigned thread)
 {
     const size_t query_part = (round + plan->parts - part) % plan->parts, first = place->key_head * plan->group;
@@ -583,7 +583,7 @@ static void head_task(void *context, size_t key_head, unsigned thread)
     close_place(plan, &place);
 }
 
-/* Those that threads share, fewer than there are threads. */
+/* Opens the key heads that threads share, fewer than there are threads. */
 static void open_task(void *context, size_t slot, unsigned thread)
 {
     const struct plan *plan = context;

@@ -2,27 +2,27 @@
 /* The fused path backwards: the gradients of query, key and value, in memory that grows with T d, not T x T.
  *
  *   H query heads (the items of a batch are just more heads), Tq queries, Tk keys, d columns of query and key, d_v of
- *   value. `group` query heads that follow one another read one key head, whose gradients are sums over them.
+ *   value. `group` consecutive query heads read one key head, whose gradients are sums over them.
  *
- * Of a row i with the gradient g of its context, in the terms of fused.h:
+ * For row i, with the gradient g of its context, in the terms of fused.h:
  *
- *     weight_j        = exp(masked_j - lse)                  made again, tile by tile
+ *     weight_j        = exp(masked_j - lse)                  recomputed, tile by tile
  *     grad_value_j   += weight_j g
  *     grad_masked_j   = weight_j (g . value_j - g . context)
  *     grad_scores_j   = grad_masked_j x (1 - tanh^2 of the softcap) x scale
  *     grad_query_i    = sum over j of grad_scores_j key_j
  *     grad_key_j     += grad_scores_j query_i
  *
- * (Dao et al. 2022, "FlashAttention", algorithm 4.) A tile is W queries and a block of keys; the five products of a
- * tile are made once. Queries and keys are cut into the same number of parts, whatever the number of threads. A round
- * pairs each part of the keys with another part of the queries, so that no two of its tasks add to the same sums;
- * rounds follow one another:
+ * (Dao et al. 2022, "FlashAttention", algorithm 4.) A tile is W queries and a block of keys; a tile computes its five
+ * products once. Queries and keys have the same number of parts, whatever the number of threads. A round pairs each
+ * part of the keys with a different part of the queries, so no two of its tasks add to the same sums. The rounds run
+ * one after another:
  *
  *     round r:  keys of part k, queries of part (r - k) modulo the parts
  *
- * So the sums have one order: the same bits for any number of threads; where there are as many key heads as threads,
- * each does a head alone. Tiles that the mask hides are never touched; a key that a query does not see adds exactly 0
- * to both their gradients. */
+ * So the sums have one order, and the bits are the same for any number of threads. If there are as many key heads as
+ * threads, each thread does a head alone. The code skips tiles that the mask forbids; a forbidden key adds exactly 0 to
+ * its own gradient and to the query's. */
 #ifndef ATTN_KERNEL_FUSED_BACKWARD_H
 #define ATTN_KERNEL_FUSED_BACKWARD_H
 
@@ -30,44 +30,43 @@
 #include "kernel/work.h"
 #include "model/mask.h"
 
-/* The job borrows everything; what is written must not overlap the rest. Sizes are at least 1. Arrays are of the
+/* The caller keeps ownership of everything; outputs must not overlap the rest. Sizes are at least 1. Arrays hold the
  * kernel's numbers, finite but for the context and lse of empty rows. */
 struct fused_backward_job {
     const void *query;        /* (H, Tq, d) */
     const void *key;          /* (H / group, Tk, d) */
     const void *value;        /* (H / group, Tk, d_v) */
     const void *context;      /* (H, Tq, d_v) and */
-    const double *lse;        /* (H, Tq): as fused_context makes them of the same job, exact_lse */
+    const double *lse;        /* (H, Tq): as fused_context makes them from the same job, exact_lse */
     const void *grad_context; /* (H, Tq, d_v) */
     void *grad_query;         /* (H, Tq, d) written */
     void *grad_key;           /* (H / group, Tk, d) written */
     void *grad_value;         /* (H / group, Tk, d_v) written */
-    double *grad_sinks;       /* (H) written, the sum of each head's rows; NULL, or the mask has sinks */
+    double *grad_sinks;       /* (H) written, the sum of each head's rows, if the mask has sinks; or NULL */
     size_t heads;             /* H, of all items */
     size_t group;             /* 0 or 1: each query head has its own; n, which divides H: head h reads key head h / n */
     size_t heads_per_item;    /* n, which divides H: head h is head h % n of item h / n to the mask; 0: all of one */
     size_t queries;           /* Tq */
     size_t keys;              /* Tk */
     size_t d, d_v;            /* columns of one head */
-    const struct mask *mask;  /* as a fused_job has it, its queries are Tq; NULL: every query sees every key */
-    double scale;             /* one that fused_takes_scale takes */
+    const struct mask *mask;  /* as in a fused_job, with Tq queries; NULL: allows every key */
+    double scale;             /* fused_takes_scale must accept it */
     double softcap;           /* 0: none */
     unsigned threads;         /* at most; small jobs use one */
     const struct kernel *kernel; /* one with `differentiate` */
     struct work_progress progress;
 };
 
-/* Writes all gradients, or fails with STATUS_SYSTEM before it has written anything: there was no memory for the scratch
- * of fused_backward_scratch_bytes(job), which it allocates and frees.
+/* Writes all gradients, or fails with STATUS_SYSTEM before it writes anything: out of memory for the scratch of
+ * fused_backward_scratch_bytes(job), which it allocates and frees.
  *
- * The weights of an empty row are constants: it adds nothing to grad_query, grad_key and grad_sinks, and to each
- * grad_value g / Tk where they are means, NaN where they are NaN. Rows of which lse is infinite or NaN for another
- * reason, as their scores overflowed, have gradients of NaN. */
+ * The weights of an empty row are constants: the row adds nothing to grad_query, grad_key and grad_sinks. It adds g /
+ * Tk to each grad_value if they are means, and NaN if they are NaN. Other rows whose lse is infinite or NaN, since
+ * their scores overflowed, have gradients of NaN. */
 enum status fused_backward(const struct fused_backward_job *job, struct error *error);
 
-/* The memory that fused_backward allocates, beyond what the job points to: less than 200 KB a thread, and for as many
- * key heads as there are threads about five times the queries that read them and once key and value, where d = d_v is
- * a multiple of W. SIZE_MAX where no size_t holds it. */
+/* The bytes that fused_backward allocates: less than 200 KB per thread, and for as many key heads as threads about five
+ * times their queries plus key and value, if d = d_v is a multiple of W. SIZE_MAX: no size_t holds it. */
 size_t fused_backward_scratch_bytes(const struct fused_backward_job *job);
 
 #endif

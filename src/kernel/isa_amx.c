@@ -1,29 +1,30 @@
 /* machine: x86_64; flags: -mfma -mavx512f -mavx512vl -mavx512bw -mavx512dq -mamx-tile -mamx-bf16 */
 /* SPDX-License-Identifier: MIT */
 
-/* AMX: tiles of 16 rows of 64 bytes, and one instruction that multiplies two of them, of pairs of bfloat16, and adds
- * the product to a third, of floats. Keys are A as they lie, value is A transposed; query and weights are B, in the
- * layout of kernel_pairs.h; 32 x 32 sums are four tiles.
+/* AMX: tiles of 16 rows of 64 bytes, and one instruction that multiplies two tiles of pairs of bfloat16 and adds the
+ * product to a third, of floats. A is keys, or value transposed; B is query or weights, in the layout of
+ * kernel_pairs.h; 32 x 32 sums are four tiles.
  *
  *                             B (pairs, 32)
  *                              [ 6 | 7 ]
  *     A (32, pairs)   [ 4 ]    [ 0 | 1 ]
  *                     [ 5 ]    [ 2 | 3 ]
  *
- * A is made of slabs, 32 rows of 32 numbers, one for each part:
+ * A consists of slabs, 32 rows of 32 numbers, one for each part:
  *
  *     key     for each 32 keys, for each 32 columns: rows are keys
  *     value   for each 32 keys, for each 32 columns: rows are columns
  *
- * with zeros behind the last key and the last column. Sums take 32 columns or keys at a time, in ascending order.
+ * with zeros after the last key and the last column. Sums take 32 columns or keys at a time, in ascending order.
  *
- * `load` configures the tiles of its thread, `unpack` releases them: what multiplies, softmax too, comes between. */
+ * `load` configures the tiles of its thread, `unpack` releases them: call the multiplying functions, and softmax,
+ * between. */
 
 /* The processor puts the unit to sleep after 1000 to 2000 cycles, fewer than a softmax takes, and needs another 1000 to
- * wake it. The sums that this spoils are of no use any more. */
+ * wake it. It spoils only sums that are no longer needed. */
 #define KEEP_AWAKE() _tile_dpbf16ps(0, 4, 6)
 
-/* MemorySanitizer does not know what a tile that is stored writes. */
+/* MemorySanitizer does not see the writes of a tile store. */
 #define WRITTEN(memory, bytes) ((void)0)
 #ifdef __has_feature
 #if __has_feature(memory_sanitizer)
@@ -39,7 +40,7 @@ enum { TILE_ROWS = 16, TILE_BYTES = 1024, SLAB_BYTES = 2 * TILE_BYTES, KEY_STEP 
 
 _Static_assert((int)KERNEL_KEYS % (int)KEY_STEP == 0, "a block of keys is whole steps");
 
-/* What tileconfig reads: all eight tiles are whole. */
+/* The operand of tileconfig: all eight tiles have full size. */
 struct tile_shapes {
     uint8_t palette, start_row, reserved[14];
     uint16_t row_bytes[16];
@@ -71,7 +72,7 @@ INLINE void load_b(const char *rows, size_t stride)
     _tile_loadd(7, rows + VECTOR_BYTES, stride);
 }
 
-/* sums (32, 32) = A B, all parts of one with all parts of the other.
+/* sums (32, 32) = A B, over all pairs of their parts.
  *   a  `count` times the slabs of all parts, a_step apart
  *   b  16 rows for each of them */
 INLINE void multiply_slabs(size_t a_parts, size_t b_parts, const char *a, size_t a_step, const char *b, size_t count,
@@ -119,7 +120,7 @@ static size_t key_bytes(size_t d, size_t parts)
     return KERNEL_KEYS / KEY_STEP * slabs_of(d) * parts * SLAB_BYTES;
 }
 
-/* Numbers of row `row` from `column` on that are there. */
+/* How many numbers row `row` has from `column` on. */
 static size_t rest_of_row(size_t row, size_t rows, size_t column, size_t columns)
 {
     return row < rows ? columns - column : 0;
@@ -138,8 +139,8 @@ INLINE void load_key(bool two, const uint16_t *key, size_t count, size_t d, char
             }
 }
 
-/* One part: rows[i] is row 2i of value and rows[16 + i] row 2i + 1. Pairs of the two are put together four at a time,
- * 0 - 3, 8 - 11, 16 - 19, 24 - 27 in one vector, and 4 - 7, 12 - 15, and so on, in the other. */
+/* One part: rows[i] is row 2i of value and rows[16 + i] row 2i + 1. Joins pairs of the two four at a time, 0 - 3, 8 -
+ * 11, 16 - 19, 24 - 27 in one vector, and 4 - 7, 12 - 15, and so on, in the other. */
 INLINE void store_columns(const __m512i rows[2 * SQUARE], char *slab)
 {
     __m512i low[SQUARE], high[SQUARE];
@@ -200,7 +201,8 @@ INLINE void keep_row_maximum(bool masked, size_t key, size_t count, const int32_
         for (size_t i = 0; i < count; i++, row += VECTORS) {
             if (masked)
                 *row = forbid(*row, key + i, from, till, j);
-            most = (vector)_mm512_max_ps((__m512)*row, (__m512)most); /* of NaN and a number the second: larger() */
+            most = (vector)_mm512_max_ps((__m512)*row, (__m512)most); /* of NaN and a number, returns the second:
+                                                                         larger() */
         }
         ((vector *)row_maximum)[j] = most;
     }
@@ -242,7 +244,7 @@ INLINE void values_of(size_t parts, size_t weight_parts, const struct kernel_key
 
 /* --- tables ------------------------------------------------------------------------------------------------------ */
 
-/* What kernels of one dtype share. */
+/* The functions that kernels of one dtype share. */
 #define OPERANDS(name, parts)                                                                                   \
     static size_t query_bytes_##name(size_t d)                                                                  \
     {                                                                                                           \

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /* AVX-512 with VDPBF16PS: one instruction multiplies 16 pairs of bfloat16 and adds them to 16 floats. As in
- * kernel_body.h, a tile of sums stays in registers, and scalars of A are broadcast; here these are pairs too:
+ * kernel_body.h, a tile of sums stays in registers and scalars of A are broadcast, here as pairs:
  *
- *     key     (count, pairs of columns): rows as they are given, filled up to whole pairs
+ *     key     (count, pairs of columns): the given rows, padded to full pairs
  *     value   (pairs of rows, d_v): rows 2k and 2k + 1, interleaved */
 #include "kernel/kernel_pairs.h"
 
@@ -66,7 +66,7 @@ static void pack_query(const void *query, size_t count, size_t d, double factor,
     pack_pairs(false, query, count, d, factor, packed);
 }
 
-/* Two rows of value, the second of them NULL where there is none, as one of pairs. */
+/* Interleaves two rows of value, the second NULL if there is none, to one of pairs. */
 static void interleave(const uint16_t *first, const uint16_t *second, size_t d_v, uint32_t *pairs)
 {
     for (size_t c = 0; c < d_v; c++)
@@ -102,7 +102,7 @@ INLINE void scores_tile(size_t rows, size_t at, const uint32_t *key, size_t widt
         }
     if (row_maximum != NULL)
         UNROLLED (i, rows)
-            UNROLLED (j, VECTORS) { /* of NaN and a number the second: larger() */
+            UNROLLED (j, VECTORS) { /* of NaN and a number, returns the second: larger() */
                 float *most = row_maximum + j * VECTOR_LANES;
                 _mm512_store_ps(most, _mm512_max_ps(sums[i][j], _mm512_load_ps(most)));
             }

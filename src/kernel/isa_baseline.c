@@ -1,7 +1,7 @@
 /* machine: any; flags: */
 /* SPDX-License-Identifier: MIT */
 
-/* What every processor of the kind can do: SSE2, with 16 registers, or NEON, with 32. */
+/* What every such processor has: SSE2, with 16 registers, or NEON, with 32. */
 #define ISA baseline
 #ifdef __aarch64__
 #include <arm_neon.h>

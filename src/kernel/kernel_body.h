@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The vector kernels: one source, compiled once for each instruction set in float, and again in double (with DOUBLES;
- * the Makefile does both). A set is a file isa_NAME.c and a row in kernel_choose.c. The first line of the file is for
- * the Makefile: the machine, as the compiler's -dumpmachine begins, or "any", and the flags. The rest says ISA, its
- * NAME, and what kernel_pieces.h wants to know, before it includes this. The tables of functions are kernel_NAME_f32,
- * kernel_NAME_f64, and kernel_NAME_bf16 and kernel_NAME_f16, which are the first on numbers widened on the way. */
+/* The vector kernels: one source, which the Makefile compiles for each instruction set in float, and again in double
+ * (with DOUBLES). A set is a file isa_NAME.c and a row in kernel_choose.c. The Makefile reads the file's first line:
+ * the machine, as the compiler's -dumpmachine begins, or "any", and the flags. The rest defines ISA, its NAME, and the
+ * macros of kernel_pieces.h, before it includes this. The tables of functions are kernel_NAME_f32 and kernel_NAME_f64;
+ * kernel_NAME_bf16 and kernel_NAME_f16 widen their numbers to float first. */
 #include "kernel/kernel_pieces.h"
 
 enum { KEY_STEP = 24 };
@@ -11,10 +11,10 @@ enum { KEY_STEP = 24 };
 _Static_assert((int)KEY_STEP % (int)ROWS == 0, "a step of keys is whole tiles");
 _Static_assert((int)KERNEL_KEYS % (int)KEY_STEP == 0, "a block of keys is whole steps");
 
-/* Whether the next block of keys is asked for on the way: narrower vectors have no time left for that. */
+/* Whether to prefetch the next block of keys: narrower vectors have no time for it. */
 enum { ASKS_AHEAD = VECTOR_BYTES >= 64 };
 
-/* Where the same rows of `stride` numbers lie a block later, if there is one. */
+/* The address of the same rows one block later; `stride` numbers per row. */
 INLINE const char *next_block(const number *rows, size_t stride)
 {
     return (const char *)((uintptr_t)rows + KERNEL_KEYS * stride * sizeof *rows);
@@ -22,7 +22,7 @@ INLINE const char *next_block(const number *rows, size_t stride)
 
 /* --- scores ------------------------------------------------------------------------------------------------------ */
 
-/* sums[i] = the larger of sums[i] and sums[i + step], for every second i of that step. */
+/* sums[i] = the larger of sums[i] and sums[i + step], for i = 0, 2 step, 4 step, ... */
 INLINE void keep_larger(size_t rows, size_t step, vector sums[ROWS][VECTORS])
 {
     UNROLLED (i, rows)
@@ -31,13 +31,13 @@ INLINE void keep_larger(size_t rows, size_t step, vector sums[ROWS][VECTORS])
                 sums[i][j] = larger(sums[i + step][j], sums[i][j]);
 }
 
-/* Columns of key and query that are summed in one chain: the error of sums that do not cancel grows with its length. Of
- * a wider head the sums of such stretches are added up. So many keys go through all of them together that their scores
- * and a stretch of the query stay in the first cache. */
+/* STRETCH: columns of key and query summed in one chain, since errors grow with its length; wider heads add up such
+ * sums. STRETCH_KEYS: keys that go through all stretches together, so that their scores and a stretch of the query stay
+ * in the L1 cache. */
 enum { STRETCH = 256, STRETCH_KEYS = 24 };
 
-/* A stretch of `depth` columns; its sums are added to what scores holds where `add` says so. The rest as in the table,
- * but that a row of key is d long. */
+/* Scores of a stretch of `depth` columns; `add`: added to what scores holds. The rest is as in struct kernel, with rows
+ * of key d apart. */
 INLINE void scores_tile(size_t rows, size_t at, const number *key, size_t d, const number *query, size_t depth,
                         bool add, const int32_t *first, const int32_t *end, number *scores, number *row_maximum)
 {
@@ -56,7 +56,7 @@ INLINE void scores_tile(size_t rows, size_t at, const number *key, size_t d, con
         }
     if (row_maximum == NULL)
         return;
-    /* The largest by pairs, in sums[0]: one after another, each would wait for the one before. */
+    /* The largest by pairs, in sums[0]: a chain would wait at each step. */
     keep_larger(rows, 1, sums);
     keep_larger(rows, 2, sums);
     keep_larger(rows, 4, sums);
@@ -65,7 +65,7 @@ INLINE void scores_tile(size_t rows, size_t at, const number *key, size_t d, con
         ((vector *)row_maximum)[j] = larger(sums[0][j], ((const vector *)row_maximum)[j]);
 }
 
-/* Keys from .. from + count through all stretches; the last one masks and finds the row maximum. */
+/* Scores of keys from .. from + count through all stretches; the last stretch masks and finds the row maximum. */
 static void score_keys(const number *key, size_t from, size_t count, size_t d, const number *query,
                        const int32_t *first, const int32_t *end, number *scores, number *row_maximum)
 {
@@ -102,12 +102,11 @@ static void scores(const struct kernel_keys *keys, size_t first, size_t count, c
 
 /* --- softmax ----------------------------------------------------------------------------------------------------- */
 
-/* So many partial sums of weights: key i goes to the one of i modulo SUMS. Errors of equal additions grow with the
- * length of the longest chain. */
+/* Partial sums of weights: key i goes to sum i modulo SUMS, since errors grow with the length of the chain. */
 enum { SUMS = 4 };
 
-/* Row i of scores becomes weights, which go to one of the sums; and where `logs`, a constant, says so, each times its
- * logarithm to another. */
+/* Turns row i of scores into weights and adds them to one of the sums; `logs`, a constant: also weight x log2(weight)
+ * to another. */
 INLINE void weigh_row(bool logs, void *scores, size_t i, vector scale, const vector most[VECTORS],
                       vector total[VECTORS], vector total_logs[VECTORS])
 {
@@ -264,7 +263,7 @@ static void pack_query(const void *query, size_t count, size_t d, double factor,
     pack_numbers(query, d, count, d, (number)factor, packed);
 }
 
-/* Rows of keys are read as they lie. */
+/* This kernel packs no keys. */
 static size_t no_bytes(size_t d, size_t d_v)
 {
     (void)d, (void)d_v;
@@ -281,7 +280,7 @@ static void load_nothing(const struct kernel_keys *keys)
 #define TEXT(name) #name
 #define TEXT_OF(isa) TEXT(isa)
 
-/* What all tables of this source have. */
+/* The fields that all tables of this source share. */
 #define VECTOR_KERNEL                                                                                 \
     KERNEL_PIECES, .name = TEXT_OF(ISA), .rows = ROWS, .key_step = KEY_STEP, .prescales_query = true, \
                    .softmax = softmax, .unpack = unpack
@@ -317,7 +316,7 @@ const struct kernel OWN(ISA) = {
 
 #ifndef DOUBLES
 
-/* A float has as many bits of an exponent as a bfloat16, and its first 16 bits are those. */
+/* A bfloat16 is the upper half of a float. */
 INLINE float widen_bf16(uint16_t bits)
 {
     const uint32_t code = (uint32_t)bits << 16;
@@ -326,7 +325,7 @@ INLINE float widen_bf16(uint16_t bits)
     return wide;
 }
 
-/* Exponent and fraction moved up are a float that is smaller by 2^112, also among the smallest numbers. */
+/* Exponent and fraction shifted up are the float divided by 2^112, also for subnormal numbers. */
 INLINE float widen_f16(uint16_t bits)
 {
     const uint32_t magnitude = (uint32_t)(bits & 0x7fff) << 13;
@@ -336,7 +335,7 @@ INLINE float widen_f16(uint16_t bits)
     return bits & 0x8000 ? -wide : wide;
 }
 
-/* A packed query with room for its rows behind it; where value begins behind key. */
+/* A packed query, then room for its widened rows. */
 static size_t widened_query_bytes(size_t d)
 {
     const size_t one = packed_bytes(d);
@@ -371,7 +370,7 @@ static void values_widened(const struct kernel_keys *keys, size_t first, size_t 
     values(&wide, first, count, weights, rescale, context);
 }
 
-/* A dtype of 16 bits: its rows, and its table of functions. */
+/* A 16-bit dtype: the functions that widen its rows, and its table. */
 #define WIDENED(name, id, one)                                                                                 \
     static void widen_all_##name(const void *from, size_t count, float *to)                                    \
     {                                                                                                          \

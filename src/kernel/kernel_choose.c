@@ -12,7 +12,7 @@
 #endif
 #endif
 
-/* A part of a row that is compiled on that machine alone, and what stands for it elsewhere. */
+/* A part of a row that only that machine compiles, and its replacement elsewhere. */
 #define ANY(here, elsewhere) here
 #ifdef __x86_64__
 #define X86_64(here, elsewhere) here
@@ -20,16 +20,16 @@
 #define X86_64(here, elsewhere) elsewhere
 #endif
 
-/* Whether the processor and the system have a feature, by its names in the C library and in the compiler. The library
- * has asked the processor by the time the program begins; code of the compiler would ask it again at every start, which
- * takes long on a virtual machine. */
+/* Whether processor and system have a feature, by its names in the C library and in the compiler. The library already
+ * knows when the program begins; the compiler's code would ask the processor again, which is slow on a virtual
+ * machine. */
 #ifdef X86_LIBRARY
 #define HAS(library, compiler) CPU_FEATURE_ACTIVE(library)
 #else
 #define HAS(library, compiler) (__builtin_cpu_supports(compiler) != 0)
 #endif
 
-/* Files that an old compiler leaves out: the Makefile says so. */
+/* Files that the Makefile leaves out for an old compiler. */
 #define NOWHERE(here, elsewhere) elsewhere
 #ifdef WITHOUT_avx512bf16
 #define AVX512BF16 NOWHERE
@@ -42,7 +42,7 @@
 #define AMX X86_64
 #endif
 
-/* The kernels of a file: a row for each dtype. Those of kernel_body.h have all. */
+/* The kernels of a file: one row per dtype. Those of kernel_body.h have all. */
 #define VECTOR(ROW, name) ROW(name##_f32) ROW(name##_f64) ROW(name##_f16) ROW(name##_bf16)
 #define PAIRS(ROW, name) ROW(name##_bf16) ROW(name##_bf16_one_part)
 #define PARTS(ROW, name) PAIRS(ROW, name) ROW(name##_f16)
@@ -51,8 +51,8 @@
     (HAS(AVX2, "avx2") && HAS(FMA, "fma") && HAS(AVX512F, "avx512f") && HAS(AVX512VL, "avx512vl") && \
      HAS(AVX512BW, "avx512bw") && HAS(AVX512DQ, "avx512dq"))
 
-/* A row for each file isa_NAME.c, from the slowest on: NAME, its kernels, the machine, whether this processor can, and
- * whether it is taken where nobody asked for it. */
+/* One row per file isa_NAME.c, the slowest first: NAME, its kernels, the machine, whether this processor has it, and
+ * whether to choose it unforced. */
 /* clang-format off */
 #define INSTRUCTION_SETS(ROW)                                                                                         \
     ROW(baseline, VECTOR, ANY, true, true)                                                                            \
@@ -85,7 +85,7 @@ static const struct choice {
     const char *name;
     bool (*present)(void);
     bool (*wanted)(void);
-    const struct kernel *kernels[MOST_KERNELS + 1]; /* then NULL; none: not for this kind of machine */
+    const struct kernel *kernels[MOST_KERNELS + 1]; /* then NULL; empty on other machines */
 } CHOICES[] = {INSTRUCTION_SETS(CHOICE)};
 
 enum { CHOICE_COUNT = sizeof CHOICES / sizeof CHOICES[0] };
@@ -104,7 +104,7 @@ const struct kernel *kernel_row(size_t index)
     return NULL;
 }
 
-/* By its number; CHOICE_COUNT where there is none of that name. */
+/* The index of the name; CHOICE_COUNT: unknown. */
 static size_t find(const char *name)
 {
     size_t i = 0;
@@ -118,7 +118,7 @@ bool kernel_present(const struct kernel *kernel)
     return CHOICES[find(kernel->name)].present();
 }
 
-/* "baseline, avx2 or avx512": all of them, or those that this processor has. */
+/* Writes "baseline, avx2 or avx512": all sets, or those of this processor. */
 static const char *list(bool all, char text[LIST_BYTES])
 {
     const char *names[CHOICE_COUNT];

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels whose unit multiplies pairs of bfloat16: a sum of floats grows by a0 b0 + a1 b1. What isa_amx.c and
- * isa_avx512bf16.c share: packed queries and weights, and the softmax between them. W is 32.
+/* Kernels whose unit multiplies pairs of bfloat16, adding a0 b0 + a1 b1 to a float. isa_amx.c and isa_avx512bf16.c
+ * share this: packed queries and weights, and the softmax between them. W is 32.
  *
- * A number of 16 bits is the sum of its parts, each a bfloat16: a bfloat16 is one part, a float16 is two, exactly: its
- * first 8 bits, and the other 3. Of a weight, a float, one part keeps 8 bits, two keep 17.
+ * A 16-bit number is the exact sum of its parts, each a bfloat16: a bfloat16 is one part, a float16 two, its first 8
+ * bits and the other 3. For a weight, a float, one part keeps 8 bits, two keep 17.
  *
- * A row of a packed query or of weights is numbers 2k and 2k + 1 of each lane, part by part:
+ * A row of a packed query or of weights holds numbers 2k and 2k + 1 of each lane, part by part:
  *
  *     row k    part 0: lane 0 (2k, 2k + 1), lane 1 (2k, 2k + 1), ... lane 31    part 1: the same
  *
- * Zeros fill up what is odd. The unit takes bfloat16 below 2^-126 for zero, and makes zero of sums below that: a score
- * may be off by d x 2^-125, a number of the context by the keys x 2^-125, where they are that small. No float16 is.
+ * A zero completes an odd count. The unit flushes inputs and sums below 2^-126 to zero: a score that small may be off
+ * by d x 2^-125, a number of the context by keys x 2^-125. No float16 is that small.
  *
- * Before this is included, a file may say KEEP_AWAKE(), what it does now and then in the softmax, so that its unit is
- * not put to sleep meanwhile. */
+ * Before including this, a file may define KEEP_AWAKE(), which the softmax runs now and then so that the unit stays
+ * awake. */
 #include <immintrin.h>
 
 #define MULTIPLY_ADD(a, b, c) _mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c))
@@ -25,7 +25,7 @@ enum {
     MOST_PARTS = 2,
     PART_BYTES = LANES * 4, /* of a part of a row */
     SQUARE = 16,            /* pairs in a vector */
-    COLUMNS = 2 * SQUARE,   /* numbers of 16 bits in a vector; rows are filled up to multiples of them */
+    COLUMNS = 2 * SQUARE,   /* 16-bit numbers in a vector; rows are padded to multiples of it */
 };
 
 static size_t round_up(size_t count, size_t step)
@@ -35,7 +35,7 @@ static size_t round_up(size_t count, size_t step)
 
 /* --- parts ------------------------------------------------------------------------------------------------------- */
 
-/* What the first 16 bits of a float are worth. */
+/* The float whose first 16 bits these are. */
 INLINE __m512 high_half(__m512i bits)
 {
     return _mm512_castsi512_ps(_mm512_and_si512(bits, _mm512_set1_epi32((int32_t)0xffff0000)));
@@ -56,7 +56,7 @@ INLINE __m512i join_halves(__m512 first, __m512 second)
                                      _mm512_castps_si512(second));
 }
 
-/* The parts of 32 numbers of 16 bits, of which `count` are there; the others are 0. two: they are float16. */
+/* The parts of the first `count` of 32 16-bit numbers; the others are 0. two: they are float16. */
 INLINE void load_parts(bool two, const uint16_t *numbers, size_t count, __m512i parts[MOST_PARTS])
 {
     const __mmask32 there = count < COLUMNS ? (1U << count) - 1 : UINT32_MAX;
@@ -98,7 +98,7 @@ INLINE void transpose_pairs(__m512i rows[SQUARE])
 
 /* --- queries ----------------------------------------------------------------------------------------------------- */
 
-/* SIZE_MAX from sizes on that no memory holds; so do all that count bytes here. */
+/* All byte counts here return SIZE_MAX above this. */
 static const size_t MOST_COLUMNS = SIZE_MAX / KERNEL_KEYS / 16;
 
 static size_t pairs_bytes(size_t d, size_t parts)
@@ -135,8 +135,8 @@ INLINE void pack_pairs(bool two, const void *query, size_t count, size_t d, doub
 
 /* --- softmax ----------------------------------------------------------------------------------------------------- */
 
-/* 2^x for x <= 0 by less work than exp2_vector: exactly 1 at 0 and exactly 0 below -125, within 8e-8 between; NaN stays
- * NaN. What is left of x above the next whole number goes through a polynomial made as that one's is. */
+/* 2^x for x <= 0, cheaper than exp2_vector: exactly 1 at 0 and exactly 0 below -125, within 8e-8 between; NaN stays
+ * NaN. The remainder of x above a whole number goes through a polynomial, fitted as in exp2_near_zero. */
 INLINE __m512 weight(__m512 x)
 {
     const __m512 f = _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF);
@@ -149,10 +149,10 @@ INLINE __m512 weight(__m512 x)
     return _mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(x, _mm512_set1_ps(-125.0f), _CMP_NLT_UQ), p, x);
 }
 
-/* Two rows of a vector of scores become one of pairs; the weights are added to the totals: of one part what is kept of
- * them, so that they sum to 1, of two parts the weights before they were parted. Where `logs`, a constant, says so,
- * each of these times its logarithm goes to total_logs.
- *   scores   of the first row; the second is LANES behind
+/* Turns two rows of scores into one row of pairs of weights, and adds the weights to the totals: with one part the
+ * rounded weights, so that they sum to 1, with two the weights before the split. `logs`, a constant: adds each of these
+ * times its logarithm to total_logs.
+ *   scores   of the first row; the second is LANES further
  *   weights  the row of pairs */
 INLINE void weigh_pair(size_t parts, bool logs, const float *scores, __m512 most, __m512 scale, char *weights,
                        __m512 total[2], __m512 total_logs[2])
@@ -174,8 +174,7 @@ INLINE void weigh_pair(size_t parts, bool logs, const float *scores, __m512 most
         _mm512_store_si512(weights + PART_BYTES, pair_up(low[0], low[1]));
 }
 
-/* The weights are where the scores were: rows of pairs, as many as whole steps of `step` keys have, with zeros behind
- * the last key. */
+/* Writes the weights over the scores: rows of pairs, for a multiple of `step` keys, with zeros after the last key. */
 INLINE void softmax_rows(size_t parts, size_t step, bool has_logs, float *scores, size_t count, double factor,
                          const float *row_maximum, float *maximum, float *sum, float *logs, float *rescale)
 {

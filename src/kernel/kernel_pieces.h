@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The pieces of kernels, of whatever numbers lie in the lanes: vectors, 2^x and tanh, tiles of sums, transposition, and
- * what is done to scores and contexts that are packed, (rows, W). Every function is static; each kernel is made of them
- * in a file of its own. Before this is included, that says:
+/* The pieces of kernels, for floats or doubles: vectors, 2^x and tanh, tiles of sums, transposition, and operations on
+ * packed scores and contexts, (rows, W). Every function is static; each isa_NAME.c builds its kernels from them. Before
+ * including this, it defines:
  *
  *   VECTOR_BYTES  of a vector
- *   VECTORS       side by side; so many vectors of lanes make W
+ *   VECTORS       side by side that make W lanes
  *   ROWS          of the largest tile of sums
- *   MULTIPLY_ADD  (a, b, c): a x b + c of vectors, rounded once; not said where the set has no such instruction
- *   LARGER        (a, b): a where it is above b, else b, also where one is NaN; only said where that is an instruction
- *                 which the compiler does not find by itself
- *   REMAINDER     (x): x less the nearest whole number, the even one of two; said together with TIMES_POWER
+ *   MULTIPLY_ADD  (a, b, c): a x b + c of vectors, rounded once; undefined if the set has no such instruction
+ *   LARGER        (a, b): a where it is above b, else b, also where one is NaN; defined only for an instruction
+ *                 that the compiler does not find by itself
+ *   REMAINDER     (x): x less the nearest whole number, ties to even; defined together with TIMES_POWER
  *   TIMES_POWER   (p, n, x, least): p x 2^n for a whole n, 0 where x is below least
- *   DOUBLES       where numbers are doubles; else they are floats
+ *   DOUBLES       for doubles; else numbers are floats
  *
  * ROWS x VECTORS sums, VECTORS rows of B and one broadcast scalar must fit the registers. */
 #include "kernel/kernel.h"
@@ -42,11 +42,11 @@ typedef number vector __attribute__((vector_size(VECTOR_BYTES), may_alias));
 typedef whole integers __attribute__((vector_size(VECTOR_BYTES), may_alias));
 typedef natural naturals __attribute__((vector_size(VECTOR_BYTES), may_alias)); /* may wrap around */
 typedef int32_t marks
-    __attribute__((vector_size(4 * VECTOR_LANES), may_alias)); /* a lane's 32 bits, whatever a number has */
+    __attribute__((vector_size(4 * VECTOR_LANES), may_alias)); /* 32 bits per lane, whatever the number */
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* For i in 0 .. count, a constant of at most 12: what is unrolled as a whole keeps an array of vectors in registers. */
+/* For i in 0 .. count, a constant of at most 12: full unrolling keeps an array of vectors in registers. */
 #ifdef __clang__
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): i is the name that it declares */
 #define UNROLLED(i, count) _Pragma("clang loop unroll(full)") for (size_t i = 0; i < (count); i++)
@@ -56,14 +56,14 @@ typedef int32_t marks
 #define IN_FOURS _Pragma("GCC unroll 4")
 #endif
 
-/* {0} + scalar would be an addition: it must turn minus zero into zero. */
+/* {0} + scalar would be an addition, which turns minus zero into zero. */
 INLINE vector broadcast(number scalar)
 {
     return scalar - (vector){0};
 }
 
-/* a x b + c, the only place where a product and a sum may share a rounding: left to the compiler, the same sum would be
- * rounded once in one tile and twice in another. */
+/* a x b + c, the only fusing of a product and a sum: the compiler would round the same sum once in one tile and twice
+ * in another. */
 INLINE vector multiply_add(vector a, vector b, vector c)
 {
 #ifdef MULTIPLY_ADD
@@ -78,7 +78,7 @@ INLINE vector select_vector(integers mask, vector yes, vector no)
     return (vector)(((integers)yes & mask) | ((integers)no & ~mask));
 }
 
-/* Written on whole vectors: a loop over lanes is turned into scalars where it is inlined into unrolled code. */
+/* On vectors, since compilers turn a loop over lanes into scalars when they inline it into unrolled code. */
 INLINE vector larger(vector a, vector b)
 {
 #ifdef LARGER
@@ -88,7 +88,7 @@ INLINE vector larger(vector a, vector b)
 #endif
 }
 
-/* Vector j of a row of lanes of marks, and the other way. */
+/* Loads vector j of a row of marks; store_marks stores it. */
 INLINE integers load_marks(const int32_t *row, size_t j)
 {
     return __builtin_convertvector(((const marks *)row)[j], integers);
@@ -109,9 +109,8 @@ INLINE vector exp2_vector(vector x);
 
 /* 2^x for x < 1, exactly 1 at 0 and exactly 0 below LEAST_EXPONENT, as exact as exp2_near_zero; NaN stays NaN.
  *
- * The sum with 1.5 x 2^MANTISSA_BITS leaves round(x) in the low bits of the mantissa; what remains, within 1/2, goes
- * through a polynomial, and round(x) is added to its exponent. Where the set has instructions for both ends, these give
- * the same bits. */
+ * Adding 1.5 x 2^MANTISSA_BITS leaves round(x) in the low bits of the mantissa. The remainder, within 1/2, goes through
+ * a polynomial, and round(x) is added to the exponent. REMAINDER and TIMES_POWER give the same bits. */
 INLINE vector exp2_vector(vector x)
 {
     const vector least = broadcast(LEAST_EXPONENT);
@@ -131,14 +130,14 @@ INLINE vector exp2_vector(vector x)
 #endif
 }
 
-/* The logarithm of a weight to the base 2, from the exponent that it is made from: finite where the weight is 0. NaN is
- * in the weight already. */
+/* The base-2 logarithm of a weight, from its exponent: finite where the weight is 0. The weight keeps any NaN. */
 INLINE vector finite_log(vector exponent)
 {
     return larger(exponent, broadcast(LEAST_EXPONENT));
 }
 
-/* The sum of weight x log2(weight), and of the weights, when all of these become smaller by 2^step, before they do. */
+/* The sum of weight x log2(weight) for rescaling all weights by 2^step, before that rescaling; `sum` is that of the
+ * weights. */
 INLINE vector moved_logs(vector logs, vector sum, vector step)
 {
     return multiply_add(sum, finite_log(step), logs);
@@ -148,15 +147,15 @@ INLINE vector moved_logs(vector logs, vector sum, vector step)
  *   a     (rows, depth) by its strides; rows is a constant where this is inlined, at most ROWS
  *   b     (depth, LANES) packed
  *   sums  (rows, VECTORS) written
- *   next  where `ahead`, a constant, says so: what is needed later, asked for on the way, `step` bytes further for each
- *         k; it may be any address */
+ *   next  if `ahead`, a constant: the address to prefetch, `step` bytes further for each
+ *         k; may be invalid */
 INLINE void multiply(size_t rows, const number *a, size_t row_stride, size_t column_stride, const number *b,
                      size_t depth, vector sums[ROWS][VECTORS], bool ahead, const char *next, size_t step)
 {
     UNROLLED (i, rows)
         UNROLLED (j, VECTORS)
             sums[i][j] = (vector){0};
-    /* A processor foresees the end of few rounds, and begins with what follows; that of many it does not. */
+    /* Processors predict the end of a short loop, but not of a long one. */
     IN_FOURS
     for (size_t k = 0; k < depth; k++, a += column_stride, b += LANES) {
         if (ahead) {
@@ -176,8 +175,8 @@ INLINE void multiply(size_t rows, const number *a, size_t row_stride, size_t col
 
 enum { TILE_OF_8 = ROWS > 8 ? 8 : 0 };
 
-/* Calls part(rows, first) for tiles that cover 0 .. count, each with a constant number of rows: as many as fit, then
- * 8 where that is less, 4, 2 and 1, so that an odd shape does not crawl row by row. 16 are twice 8, not 12 and 4. */
+/* Calls part(rows, first) for tiles that cover 0 .. count, each with a constant number of rows: ROWS while they fit,
+ * then 8 (if less), 4, 2 and 1, so that odd shapes stay fast. 16 are 8 + 8, not 12 + 4. */
 #define FOR_TILES(count, part)                                                                                   \
     do {                                                                                                         \
         size_t tile_first = 0;                                                                                   \
@@ -205,7 +204,7 @@ typedef quad unaligned_quad __attribute__((aligned(sizeof(number))));
     __builtin_shuffle(a, b, (whole __attribute__((vector_size(4 * sizeof(whole))))){i, j, k, l})
 #endif
 
-/* to[j][i] = from[i][j], 4 x 4; the rows are the given strides apart. */
+/* to[j][i] = from[i][j], 4 x 4; the strides are of rows. */
 INLINE void transpose_4x4(const number *from, size_t from_stride, number *to, size_t to_stride)
 {
     quad rows[4];
@@ -219,7 +218,7 @@ INLINE void transpose_4x4(const number *from, size_t from_stride, number *to, si
     *(unaligned_quad *)(to + 3 * to_stride) = SHUFFLE(high_01, high_23, 2, 3, 6, 7);
 }
 
-/* to[j][i] = from[i][j] for a matrix of (rows, columns), in squares as far as they go. */
+/* to[j][i] = from[i][j] for a matrix (rows, columns), in 4 x 4 squares and a remainder. */
 static void transpose(const number *from, size_t from_stride, size_t rows, size_t columns, number *to, size_t to_stride)
 {
     for (size_t i = 0; i < rows; i += 4) {
@@ -232,7 +231,7 @@ static void transpose(const number *from, size_t from_stride, size_t rows, size_
     }
 }
 
-/* Whether all are finite, by their bits: a 1 added to the exponent of one that is not runs into its sign. */
+/* Whether all are finite, by their bits: adding 1 to the exponent of a non-finite number carries into its sign. */
 #define FINITE(name, type, sign, one)                                                        \
     static bool name(const void *numbers, size_t count)                                      \
     {                                                                                        \
@@ -242,7 +241,7 @@ static void transpose(const number *from, size_t from_stride, size_t rows, size_
         return (beyond & (sign)) == 0;                                                       \
     }
 
-/* As struct kernel has it, times a factor. */
+/* `pack` of struct kernel, times a factor. */
 INLINE void pack_numbers(const number *matrix, size_t stride, size_t count, size_t d, number factor, number *packed)
 {
     transpose(matrix, stride, count, d, packed, LANES);
@@ -290,7 +289,7 @@ static size_t packed_bytes(size_t rows)
                : (rows * row + KERNEL_ALIGNMENT - 1) / KERNEL_ALIGNMENT * KERNEL_ALIGNMENT;
 }
 
-/* Minus infinity in the lanes that key `key` lies outside of. */
+/* Minus infinity in the lanes whose range excludes `key`. */
 INLINE vector forbid(vector scores, size_t key, const int32_t *first, const int32_t *end, size_t j)
 {
     const integers index = (whole)key - (integers){0};
@@ -300,8 +299,7 @@ INLINE vector forbid(vector scores, size_t key, const int32_t *first, const int3
 
 /* --- attn_mask --------------------------------------------------------------------------------------------------- */
 
-/* By their bits, as whole numbers are compared faster: zero has none beside the sign. A plain loop, of which compilers
- * make vectors. */
+/* Compares bits, which is faster: zero has none besides the sign. Compilers vectorise this loop. */
 static unsigned scan(const void *numbers, size_t count)
 {
     const number infinity = -INFINITY;
@@ -317,14 +315,14 @@ static unsigned scan(const void *numbers, size_t count)
 
 /* --- adjustment -------------------------------------------------------------------------------------------------- */
 
-/* A number that overflowed becomes the nearest that did not; no NaN comes here. */
+/* Replaces an infinity by the nearest finite number; x is never NaN. */
 INLINE vector held(vector x)
 {
     const vector most = broadcast(NUMBER_MAX);
     return larger(select_vector(x < most, x, most), -most);
 }
 
-/* capped, biased and sloped are constants where this is inlined: a feature that is not there costs nothing. */
+/* capped, biased and sloped are constants at each call: an absent feature costs nothing. */
 INLINE void adjust_numbers(bool capped, bool biased, bool sloped, const struct kernel_adjustment *adjustment,
                            size_t keys, number *scores, number *row_maximum, int32_t *any_allowed)
 {
@@ -389,7 +387,7 @@ static void adjust(const struct kernel_adjustment *adjustment, size_t count, voi
     }
 }
 
-/* What they are in every table. */
+/* The fields that every table shares. */
 #define KERNEL_PIECES                                                                                        \
     .lanes = LANES, .context_bytes = packed_bytes, .adjust = adjust, .merge = merge, .normalise = normalise, \
     .scan = scan, .pack = pack

@@ -14,7 +14,7 @@ enum { AMX_BF16 = 1 << 22 }; /* in EDX of leaf 7 */
 
 enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 }; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
 
-/* Fails on processors without tiles, and on a Linux before 5.16. */
+/* False on processors without tiles, and on Linux before 5.16. */
 static bool may_use_tiles(void)
 {
     return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What the C library and the compiler do not say of every processor with __builtin_cpu_supports. */
+/* Processor features that __builtin_cpu_supports does not report everywhere. */
 #ifndef ATTN_KERNEL_PROCESSOR_H
 #define ATTN_KERNEL_PROCESSOR_H
 
 #include <stdbool.h>
 
-/* Whether there is AMX with bfloat16, and the system lets this process use it: that is asked for here, once for all
- * threads. */
+/* Whether the processor has AMX with bfloat16 and the system lets this process use it; requests that permission, once
+ * for all threads. */
 bool processor_has_amx(void);
 
-/* Whether VDPBF16PS, where it is there, is twice as fast as multiplying floats: on AMD's, from Zen 4 on. On Intel's it
- * is half as fast. */
+/* Whether VDPBF16PS is twice as fast as multiplying floats, as on AMD from Zen 4 on. On Intel it is half as fast. */
 bool processor_has_fast_pairs(void);
 
 #endif

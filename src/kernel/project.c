@@ -6,12 +6,12 @@
 #include <string.h>
 
 enum {
-    TASK_ROWS = 144, /* of x */
-    TASK_PANELS = 8, /* of the weight */
-    STRIP_ROWS = 24, /* whose sums go to y at once: whole tiles of every kernel, few enough for the first cache */
-    DEPTH = 1024,    /* columns of x that run through the registers at once: panel and rows fit the cache */
-    WIDENED = 256,   /* columns of a narrower weight that become the kernel's numbers at once, in the first cache */
-    PIECE_BYTES = 1 << 23, /* of the weight that are packed at once for each thread */
+    TASK_ROWS = 144,       /* of x */
+    TASK_PANELS = 8,       /* of the weight */
+    STRIP_ROWS = 24,       /* whose sums go to y at once: a multiple of every kernel's tiles that fits the L1 cache */
+    DEPTH = 1024,          /* columns of x that go through the registers at once: panel and rows fit the cache */
+    WIDENED = 256,         /* columns of a narrower weight widened at once, in the L1 cache */
+    PIECE_BYTES = 1 << 23, /* of the weight, packed at once for each thread */
 };
 
 _Static_assert((int)STRIP_ROWS <= (int)WIDENED, "the sums of a strip fit where a weight is widened");
@@ -23,8 +23,8 @@ struct plan {
     size_t panels;       /* of W columns of the weight each */
     size_t panel_bytes;  /* a panel is (d_in, W) */
     size_t task_panels;  /* of a task, at most */
-    size_t piece_panels; /* that are packed at once: whole tasks */
-    size_t first, end;   /* panels of the piece at hand */
+    size_t piece_panels; /* packed at once: a multiple of task_panels */
+    size_t first, end;   /* panels of the current piece */
     char *packed;        /* (piece_panels, d_in, W) */
     char *own;           /* (threads, WIDENED, W): a thread's widened numbers, or its sums */
     struct work_counter counter;
@@ -35,7 +35,7 @@ static size_t all_rows(const struct project_job *projection)
     return projection->items * projection->rows;
 }
 
-/* Returns the bytes of its scratch; SIZE_MAX where no size_t holds them. */
+/* Returns the bytes of its scratch; SIZE_MAX on overflow. */
 static size_t make_plan(struct plan *plan, const struct project_job *projection)
 {
     const size_t lanes = projection->kernel->lanes, panels = work_ceil_divide(projection->d_out, lanes);
@@ -65,13 +65,12 @@ static char *panel_row(const struct plan *plan, size_t panel, size_t k)
     return plan->packed + (panel - plan->first) * plan->panel_bytes + k * plan->projection->kernel->lanes * plan->size;
 }
 
-/* Where number `index` of the weight lies. */
 static const void *weight_at(const struct project_job *projection, size_t index)
 {
     return (const char *)projection->weight + index * dtype_size(projection->weight_dtype);
 }
 
-/* Numbers of the weight as the kernel's. */
+/* Converts numbers of the weight to the kernel's. */
 static void load_weight(const struct plan *plan, size_t index, size_t count, char *numbers)
 {
     const struct project_job *projection = plan->projection;
@@ -90,8 +89,8 @@ static void chunk_panels(const struct plan *plan, size_t chunk, size_t *first, s
     *end = memory_smaller(*first + plan->task_panels, plan->end);
 }
 
-/* The columns of panels first .. end of row k of the weight, (d_in, d_out); columns beyond d_out are 0. Row after row,
- * a long piece of each: the weight is read as it lies in memory. */
+/* Packs the columns of panels first .. end of row k of the weight, (d_in, d_out); columns beyond d_out are 0. Going row
+ * by row reads the weight in memory order. */
 static void pack_row(const struct plan *plan, size_t k, size_t first, size_t end)
 {
     const struct project_job *projection = plan->projection;
@@ -104,7 +103,7 @@ static void pack_row(const struct plan *plan, size_t k, size_t first, size_t end
     }
 }
 
-/* `count` rows of the weight, (d_out, d_in), narrower than the kernel's numbers, some columns at a time. */
+/* Packs `count` rows of a weight (d_out, d_in) narrower than the kernel's numbers, some columns at a time. */
 static void pack_widened(const struct plan *plan, size_t panel, size_t row, size_t count, char *widened)
 {
     const struct project_job *projection = plan->projection;
@@ -117,7 +116,7 @@ static void pack_widened(const struct plan *plan, size_t panel, size_t row, size
     }
 }
 
-/* One panel of a weight (d_out, d_in). */
+/* Packs one panel of a weight (d_out, d_in). */
 static void pack_transposed(const struct plan *plan, size_t panel, unsigned thread)
 {
     const struct project_job *projection = plan->projection;
@@ -141,7 +140,7 @@ static void pack_chunk(void *context, size_t chunk, unsigned thread)
         pack_transposed(plan, panel, thread);
 }
 
-/* Where column `column` of a row of x (items and rows counted as one) goes. */
+/* The address in y of column `column` of a row (counted over items and rows). */
 static char *place(const struct plan *plan, size_t row, size_t column)
 {
     const struct project_job *projection = plan->projection;
@@ -151,7 +150,7 @@ static char *place(const struct plan *plan, size_t row, size_t column)
                 column / projection->d_head * projection->head_stride + column % projection->d_head);
 }
 
-/* sums (rows, W) go to their places in y, cut where a head ends. */
+/* Copies sums (rows, W) to y, cut where a head ends. */
 static void scatter(const struct plan *plan, size_t first_row, size_t rows, size_t first_column, const char *sums)
 {
     const struct project_job *projection = plan->projection;
@@ -165,7 +164,7 @@ static void scatter(const struct plan *plan, size_t first_row, size_t rows, size
         }
 }
 
-/* Every row of the sums begins with the bias of its columns. */
+/* Starts every row of the sums with the bias of its columns. */
 static void begin_sums(const struct plan *plan, size_t first_column, size_t rows, char *sums)
 {
     const struct project_job *projection = plan->projection;
@@ -178,7 +177,7 @@ static void begin_sums(const struct plan *plan, size_t first_column, size_t rows
         memcpy(sums + i * row, sums, row);
 }
 
-/* A strip of x against one panel, the bias first, then depth by depth. */
+/* Multiplies a strip of x with one panel: the bias first, then DEPTH columns at a time. */
 static void project_strip(const struct plan *plan, size_t panel, size_t first_row, size_t rows, char *sums)
 {
     const struct project_job *projection = plan->projection;

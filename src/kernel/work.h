@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The work of the float32 paths, fused.c and project.c: the scratch that it takes, the threads that it is worth, and
- * how far it is. */
+/* The work of fused.c, fused_backward.c and project.c: scratch, threads and progress. */
 #ifndef ATTN_KERNEL_WORK_H
 #define ATTN_KERNEL_WORK_H
 
@@ -10,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How far the work is: report(context, share) with share growing from 0 to 1, from the calling thread, after each of
- * its tasks (some milliseconds) and at the end. report may be NULL. */
+/* Progress: the calling thread calls report(context, share), with share growing from 0 to 1, after each of its tasks
+ * (some milliseconds) and at the end. report may be NULL. */
 struct work_progress {
     void (*report)(void *context, double share);
     void *context;
@@ -20,26 +19,26 @@ struct work_progress {
 /* Starts with `progress` and `total` set. */
 struct work_counter {
     const struct work_progress *progress;
-    double total; /* of the work, in the unit of the amounts */
+    double total; /* in the unit of the amounts */
     atomic_uint_least64_t done;
 };
 
-/* `amount` of the work is done. Thread 0, the caller's own, reports for all. */
+/* Adds `amount` to the work done. Thread 0, the caller's, reports for all. */
 void work_count(struct work_counter *counter, uint64_t amount, unsigned thread);
 
-/* The whole is done. */
+/* Reports that all is done. */
 void work_end(const struct work_progress *progress);
 
-/* `threads`, or 1 where the work is not worth a second one. */
+/* `threads`, or 1 if the work is not worth a second one. */
 unsigned work_threads(unsigned threads, double multiply_adds);
 
-/* shared + threads x own, all in bytes, and room to align the start; SIZE_MAX where it does not fit. */
+/* shared + threads x own, in bytes, and room to align the start; SIZE_MAX on overflow. */
 size_t work_scratch_bytes(size_t shared, size_t own, unsigned threads);
 
-/* So many bytes from the arena that start at KERNEL_ALIGNMENT; NULL and error as arena_allocate. */
+/* Allocates `bytes` from the arena, aligned to KERNEL_ALIGNMENT; NULL and error as arena_allocate. */
 void *work_scratch(struct arena *arena, size_t bytes, struct error *error);
 
-/* a x b x size bytes, rounded up so that what follows is aligned; SIZE_MAX where no size_t holds them. */
+/* a x b x size bytes, rounded up to keep what follows aligned; SIZE_MAX on overflow. */
 size_t work_bytes(size_t a, size_t b, size_t size);
 
 /* a / b, rounded up. */

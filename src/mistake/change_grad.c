@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mistakes of slot grad: what a backward pass does wrong. The forward pass is right. */
+/* Mistakes of slot grad, in the backward pass. The forward pass is right. */
 #include "mistake/recipe.h"
 #include "stage/backward_mistake.h"
 #include "stage/gradient.h"
@@ -8,15 +8,15 @@
 #include <math.h>
 #include <string.h>
 
-/* What it makes of a stage. */
+/* Records that it changes a stage, and its formula. */
 static void tell(struct recipe *recipe, enum stage stage, const char *formula)
 {
     recipe->problem.mistake.wrong |= STAGE_BIT(stage);
     recipe_tells(recipe, stage, formula);
 }
 
-/* Rows of these stages are made by `make`, and what they add to sums is changed by `add`; either may be NULL. Returns
- * NULL where memory is short. */
+/* `make` makes rows of these stages, and `add` changes what they add to sums; either may be NULL. Returns NULL if out
+ * of memory. */
 static struct backward_mistake *set(struct recipe *recipe, uint64_t makes, backward_make *make, backward_add *add)
 {
     struct backward_mistake *mistake = arena_allocate(recipe->arena, 1, sizeof *mistake, recipe->error);
@@ -39,7 +39,7 @@ static size_t form_of(const struct problem *problem)
 
 /* --- the softmax ------------------------------------------------------------------------------------------------- */
 
-/* The first stage behind the softmax in the backward pass. */
+/* Records a formula for the first stage after the softmax in the backward pass. */
 static void tell_softmax(struct recipe *recipe, const char *formula)
 {
     const struct problem *problem = &recipe->problem;
@@ -50,7 +50,7 @@ static void tell_softmax(struct recipe *recipe, const char *formula)
          formula);
 }
 
-/* weights x factor x (grad_weights - delta). */
+/* Makes weights x factor x (grad_weights - delta). */
 static void make_softmax(const struct attention_row *row, double factor, double delta)
 {
     const double *weights = row->stages[STAGE_WEIGHTS], *above = row->stages[STAGE_GRAD_WEIGHTS];
@@ -60,7 +60,7 @@ static void make_softmax(const struct attention_row *row, double factor, double 
     gradient_add_noise(row);
 }
 
-/* The sum of weights x gradients of a row, as far as `bias` (keys) allows them; NULL: of all. */
+/* The sum of weights x gradients of a row, over the keys that `bias` (keys) allows; NULL: all. */
 static double delta_of(double *const *rows, size_t keys, const double *bias, bool of_dropped, bool skips_zeros)
 {
     const double *weights = rows[of_dropped ? STAGE_DROPPED : STAGE_WEIGHTS];
@@ -72,7 +72,7 @@ static double delta_of(double *const *rows, size_t keys, const double *bias, boo
     return delta;
 }
 
-/* A query's part of grad_sinks. */
+/* Sets a query's part of grad_sinks. */
 static void set_sink(const struct backward_addition *addition, double factor, double delta)
 {
     const double *sinks = addition->problem->mask.sinks;
@@ -112,8 +112,8 @@ CHANGE_BY(GRAD_SOFTMAX_DIAGONAL)
     return change(recipe, STAGE_BIT(STAGE_GRAD_MASKED), make_diagonal, add_no_sink);
 }
 
-/* How much too large a row's weights are as exp(score - maximum), not exp(score - lse): the largest of them, a sink's
- * share of the row among them, is 1 then; weights (keys) are the right ones. */
+/* The factor by which exp(score - maximum) exceeds exp(score - lse): it makes the largest weight, the sink's included,
+ * 1. weights (keys) are the right ones. */
 static double excess_of(const struct problem *problem, const double *weights)
 {
     double largest = 0, sum = 0;
@@ -121,12 +121,12 @@ static double excess_of(const struct problem *problem, const double *weights)
         largest = fmax(largest, weights[j]);
         sum += weights[j];
     }
-    if (problem->mask.sinks != NULL) /* its share is the rest of the row */
+    if (problem->mask.sinks != NULL) /* the sink has the rest of the row */
         largest = fmax(largest, 1 - sum);
     return largest > 0 ? 1 / largest : 1;
 }
 
-/* The forms of this and of the missing mask: delta is that of the context, or of the weights that are made again. */
+/* The forms of this and of the missing mask: delta from the context, or from the recomputed weights. */
 enum { DELTA_OF_CONTEXT, DELTA_OF_WEIGHTS };
 
 static double excess_of_delta(const struct problem *problem, double excess)
@@ -163,7 +163,7 @@ CHANGE_BY(GRAD_MAXIMUM_FOR_LSE)
 
 static const char NO_SCALE[] = "the scale is on the query, not on the scores";
 
-/* The stage does nothing: it has the numbers of the gradient that it is made from. */
+/* A skipped stage: copies the gradient that it is made from. */
 static void make_kept(const struct attention_row *row, enum stage stage)
 {
     const enum stage from = stage == STAGE_GRAD_WEIGHTS  ? STAGE_GRAD_DROPPED
@@ -207,7 +207,7 @@ CHANGE_BY(GRAD_SOFTCAP_MISSING)
                                                 : change(recipe, STAGE_BIT(STAGE_GRAD_SCALED), make_kept, NULL);
 }
 
-/* The forms; where delta is kept it is that of the forward pass. */
+/* The forms; a kept delta is that of the forward pass. */
 enum { EVERYWHERE, FOR_WEIGHTS, FOR_VALUE, EVERYWHERE_DELTA_KEPT, FOR_WEIGHTS_DELTA_KEPT };
 
 static void make_undropped(const struct attention_row *row, enum stage stage)
@@ -248,7 +248,7 @@ CHANGE_BY(GRAD_DROPOUT_MISSING)
 
 /* --- the mask ---------------------------------------------------------------------------------------------------- */
 
-/* Weights as a kernel makes them again from the scores and lse. They replace the right ones in all that follows. */
+/* Recomputes weights from the scores and lse, as a kernel does. They replace the right ones in all that follows. */
 static void recompute(const struct attention_row *row)
 {
     double *weights = row->stages[STAGE_WEIGHTS], *dropped = row->stages[STAGE_DROPPED];
@@ -260,7 +260,7 @@ static void recompute(const struct attention_row *row)
         }
 }
 
-/* What delta is the sum of. */
+/* The bias whose allowed keys delta sums over. */
 static const double *delta_bias(const struct problem *problem, const double *bias)
 {
     return form_of(problem) == DELTA_OF_WEIGHTS ? NULL : bias;
@@ -298,7 +298,7 @@ CHANGE_BY(GRAD_MASK_MISSING)
     recipe->problem.mistake.wrong |= STAGE_BIT(STAGE_GRAD_SCALED) | STAGE_BIT(STAGE_GRAD_SCORES) |
                                      STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) |
                                      STAGE_BIT(STAGE_GRAD_SINKS) | STAGE_BIT(STAGE_GRAD_WEIGHTS) |
-                                     STAGE_BIT(STAGE_GRAD_CAPPED); /* hidden keys have a share of them */
+                                     STAGE_BIT(STAGE_GRAD_CAPPED); /* masked keys have a share of them */
     tell(recipe, STAGE_GRAD_VALUE, "weights^T . grad_context, masked keys included");
     tell(recipe, recipe->problem.drop.share > 0 ? STAGE_GRAD_DROPPED : STAGE_GRAD_WEIGHTS,
          "grad_context . value^T, masked keys included");
@@ -314,7 +314,7 @@ CHANGE_BY(GRAD_MASK_MISSING)
 
 /* --- sums -------------------------------------------------------------------------------------------------------- */
 
-/* A mistake of the sums over queries. */
+/* Sets a mistake of the sums over queries. */
 static const char *change_sums(struct recipe *recipe, backward_add *add, const char *value, const char *key)
 {
     tell(recipe, STAGE_GRAD_VALUE, value);
@@ -322,7 +322,7 @@ static const char *change_sums(struct recipe *recipe, backward_add *add, const c
     return change(recipe, 0, NULL, add);
 }
 
-/* Of a group, the last head counts, or the first, or all by their mean. */
+/* Counts the last head of a group, or the first, or the mean of all. */
 static void add_of_group(const struct backward_addition *addition)
 {
     const size_t group = addition->problem->size.heads / addition->problem->size.kv_heads,
@@ -348,7 +348,7 @@ CHANGE_BY(GRAD_GROUPS_NOT_SUMMED)
                : change_sums(recipe, add_of_group, VALUE[form], KEY[form]);
 }
 
-/* The factors (Tk) of a query x a matrix (Tq, d), added to that row of `sums` (Tk, d). */
+/* Adds the factors (Tk) of a query x its row of a matrix (Tq, d) to `sums` (Tk, d). */
 static void add_row(const struct backward_addition *addition, double *factors, enum stage from, size_t d, double *sums)
 {
     const struct problem *problem = addition->problem;
@@ -361,7 +361,7 @@ static void add_row(const struct backward_addition *addition, double *factors, e
             tensor_load(&addition->held[from], (matrix * problem->size.queries + j) * d + c, 1, &number);
             sum[c] += factors[j] * number;
         }
-    memset(factors, 0, problem->size.keys * sizeof *factors); /* what is right adds nothing */
+    memset(factors, 0, problem->size.keys * sizeof *factors); /* clears the right share */
 }
 
 static void add_untransposed(const struct backward_addition *addition)
@@ -377,13 +377,13 @@ CHANGE(GRAD_TRANSPOSE_MISSING, problem->size.queries != problem->size.keys
                                    : change_sums(recipe, add_untransposed, "weights . grad_context, not transposed",
                                                  "grad_scores . query, not transposed"))
 
-/* Where the last tile of so many begins. */
+/* The start of the last tile of `count`. */
 static size_t last_tile(const struct problem *problem, size_t count)
 {
     return count > 0 ? (count - 1) / form_of(problem) * form_of(problem) : 0;
 }
 
-/* The tiles of keys before the last have no part. */
+/* Drops the tiles of keys before the last. */
 static void make_of_last_tile(const struct attention_row *row, enum stage stage)
 {
     double *stages[STAGE_COUNT];
@@ -416,7 +416,7 @@ CHANGE(GRAD_KEY_LAST_TILE,
 
 /* --- the rotation ------------------------------------------------------------------------------------------------ */
 
-/* The gradient with respect to what is rotated. */
+/* The gradient with respect to the unrotated row. */
 static enum stage before_rotation(const struct problem *problem, enum projection_id id)
 {
     switch (operand_before_last_step(problem, id)) {

@@ -9,7 +9,7 @@
 
 static const char OF_ONE_SEQUENCE[] = "it needs a single sequence, and there are several";
 
-/* Rules count over all keys of an item. */
+/* Adds a rule, over all keys of an item. */
 static const char *add_rule(struct recipe *recipe, struct recipe_rule rule, const char *formula)
 {
     if (recipe->problem.mask.sequences.count > 0)
@@ -22,7 +22,7 @@ static const char *add_rule(struct recipe *recipe, struct recipe_rule rule, cons
 
 static const char NOT_CAUSAL[] = "the mask is not causal";
 
-/* Another rule in the place of the causal one. */
+/* Puts another rule in place of the causal one. */
 static const char *replace_causal(struct recipe *recipe, struct recipe_rule rule, const char *formula)
 {
     if (!recipe->problem.mask.causal)
@@ -41,7 +41,7 @@ CHANGE(MASK_INVERTED,
 CHANGE(MASK_INVERTED_OWN_SEEN,
        replace_causal(recipe, (struct recipe_rule){.forbidden = {INT64_MIN, 0}}, ", -inf where key < query"))
 
-/* The triangle of the other corner: the first query sees all keys, the last one the first. */
+/* The triangle of the other corner: allows the first query all keys, the last one only the first. */
 static bool is_beyond_mirror(const struct recipe_mask *mask, size_t query, size_t key)
 {
     return key + query >= mask->mask.keys;
@@ -50,7 +50,7 @@ static bool is_beyond_mirror(const struct recipe_mask *mask, size_t query, size_
 CHANGE(MASK_MIRRORED,
        replace_causal(recipe, (struct recipe_rule){.forbids = is_beyond_mirror}, ", -inf where key > keys + 1 - query"))
 
-/* Whether anything asks where a query stands. */
+/* Whether anything depends on a query's position. */
 static bool asks_position(const struct mask *mask)
 {
     return mask->causal || mask->left >= 0 || mask->right >= 0 || mask->alibi_slopes != NULL;
@@ -94,7 +94,7 @@ CHANGE_WHERE(MASK_CAUSAL, !mask->causal, "the mask is causal", mask->causal = tr
 
 /* --- fill -------------------------------------------------------------------------------------------------------- */
 
-/* From here on all keys take part: what follows is made as ever. */
+/* Lets all keys take part from here on; later stages are made as usual. */
 static const char *fill(struct recipe *recipe, const char *masked)
 {
     if (!recipe->problem.masks)
@@ -127,7 +127,7 @@ CHANGE_BY(FILL_AFTER_SOFTMAX)
 
 /* --- window ------------------------------------------------------------------------------------------------------ */
 
-/* One side of the window moved; it may close, but not open for good. */
+/* Moves one side of the window, which may close but not become unbounded. */
 static const char *move_window(struct recipe *recipe, bool left, int64_t by)
 {
     struct mask *mask = &recipe->problem.mask;
@@ -150,7 +150,7 @@ CHANGE_WHERE(WINDOW_MISSING, mask->left >= 0 || mask->right >= 0, "there is no w
 
 static const char NO_LENGTHS[] = "there are no lengths";
 
-/* Lengths of their own for the changed problem, each `by` more, from 0 to `most`; NULL where memory is short. */
+/* Gives the changed problem its own lengths, each `by` more, from 0 to `most`; NULL if out of memory. */
 static int64_t *copy_lengths(struct recipe *recipe, int64_t by, int64_t most)
 {
     int64_t *lengths = arena_allocate(recipe->arena, recipe->problem.size.items, sizeof *lengths, recipe->error);
@@ -181,7 +181,7 @@ static void end_nowhere(struct recipe_mask *mask)
     mask->limit = mask->mask.keys;
 }
 
-/* The pages are read one token farther. */
+/* Reads the pages one token further. */
 CHANGE_BY(LENGTHS_PLUS_1_PLACE_KEPT)
 {
     const struct mask *mask = &recipe->problem.mask;
@@ -196,7 +196,7 @@ CHANGE(LENGTHS_MINUS_1_PLACE_KEPT,
        mask->lengths == NULL ? NO_LENGTHS
                              : add_rule(recipe, (struct recipe_rule){.end_by = -1}, ", -inf where key >= length"))
 
-/* The forms: queries stay where they are, stand last, or first. */
+/* The forms: queries keep their positions, are the last ones, or the first. */
 CHANGE_BY(LENGTHS_MISSING)
 {
     const double form = recipe->form;
@@ -217,7 +217,7 @@ static void end_without_past(struct recipe_mask *mask)
     mask->limit -= memory_smaller(mask->past, mask->limit);
 }
 
-/* The forms: queries move with the end, or stay where they are. */
+/* The forms: queries move with the end, or keep their positions. */
 CHANGE_BY(PAST_NOT_COUNTED)
 {
     struct mask *mask = &recipe->problem.mask;
@@ -237,7 +237,7 @@ CHANGE_BY(PAST_NOT_COUNTED)
 
 static const char NO_ATTN_MASK[] = "there is no attn_mask", ADDS_NUMBERS[] = "attn_mask adds numbers";
 
-/* A stride in the place of another: what the kernels' scans do not expect. */
+/* Exchanges strides of attn_mask, as the kernels' scans do not expect. */
 static const char *read_along(struct recipe *recipe, bool allowed, const char *otherwise, int from, int to)
 {
     struct mask *mask = &recipe->problem.mask;
@@ -387,7 +387,7 @@ CHANGE_BY(VALUES_SHIFTED)
 
 /* --- alibi ------------------------------------------------------------------------------------------------------- */
 
-/* Slopes of their own for the changed problem, each by a factor; NULL where there are none, or no memory. */
+/* Gives the changed problem its own slopes, each times a factor; NULL: no slopes, or out of memory. */
 static double *copy_slopes(struct recipe *recipe, double factor)
 {
     struct mask *mask = &recipe->problem.mask;
@@ -422,8 +422,8 @@ CHANGE_BY(ALIBI_REVERSED)
     return reversed == NULL ? NO_ALIBI : NULL;
 }
 
-/* The forms: the slope of the head behind, or before; beyond the ends the series goes on by the ratio of the two that
- * are there. */
+/* The forms: the slope of the next head, or of the one before; the series goes on beyond the ends by the ratio of its
+ * last two. */
 CHANGE_BY(ALIBI_ONE_HEAD_OFF)
 {
     const double *slopes = recipe->problem.mask.alibi_slopes;
@@ -445,7 +445,7 @@ CHANGE_BY(ALIBI_ONE_HEAD_OFF)
 
 CHANGE(ALIBI_SCALED, change_slopes(recipe, problem->scaling.factor))
 
-/* 2^(-8 i / H) of all heads, where H is no power of two. */
+/* Uses 2^(-8 i / H) for all heads, where H is no power of two. */
 CHANGE_BY(ALIBI_ONE_SERIES)
 {
     const size_t heads = recipe->problem.size.heads;
@@ -468,7 +468,7 @@ static const char NO_RELATIVE[] = "there is no relative bias";
 
 CHANGE_WHERE(RELATIVE_MISSING, mask->relative != NULL, NO_RELATIVE, mask->relative = NULL)
 
-/* The distances that have a bucket of their own must end before the farthest. */
+/* Changes the directions of buckets. Distances with a bucket of their own must end before the farthest. */
 static const char *look_ways(struct recipe *recipe, bool both, const char *reason)
 {
     struct mask *mask = &recipe->problem.mask;
@@ -479,14 +479,14 @@ static const char *look_ways(struct recipe *recipe, bool both, const char *reaso
     if ((double)mask->relative_distance <= (double)mask->buckets / (both ? 4 : 2))
         return "there are more buckets than distances";
     mask->both_ways = both;
-    mask_list_buckets(mask, recipe->arena, recipe->error); /* recipe_create sees the error */
+    mask_list_buckets(mask, recipe->arena, recipe->error); /* recipe_create checks the error */
     return NULL;
 }
 
 CHANGE(RELATIVE_ONE_WAY, look_ways(recipe, false, "keys after a query have no buckets"))
 CHANGE(RELATIVE_BOTH_WAYS, look_ways(recipe, true, "keys after a query have buckets already"))
 
-/* Keys before and after a query take the other's half of the buckets; its own key keeps the first. */
+/* Exchanges the halves of the buckets for keys before and after a query; its own key keeps the first. */
 CHANGE_BY(RELATIVE_TURNED)
 {
     struct mask *mask = &recipe->problem.mask;

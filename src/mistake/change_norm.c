@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mistakes of slots norm and qk_norm: that of the layer's inputs, and those of query and key. */
+/* Mistakes of slots norm and qk_norm: the norms of the layer's inputs, and of query and key. */
 #include "mistake/recipe.h"
 #include "stage/operand_steps.h"
 
@@ -12,7 +12,7 @@ static const char NO_WEIGHT[] = "the norm has no weight";
 
 enum norm_change { LEAVE_OUT, NO_WEIGHTS, NO_BIAS, PLUS_1, PLUS_1_MISSING, MEAN_KEPT, MEAN_SUBTRACTED, OTHER_EPS };
 
-/* One kind in the place of another. */
+/* Replaces one kind with another. */
 static const char *exchange(struct norm *norm, enum norm_kind from, enum norm_kind to, const char *reason)
 {
     if (norm->kind != from)
@@ -66,7 +66,7 @@ static const char *change_inputs(struct recipe *recipe, enum norm_change kind)
     return change(norm, kind, recipe->form);
 }
 
-/* A stage is what it would be without its norm, which its explanation does not know of. */
+/* Records a stage that skips its norm, for its explanation. */
 static void tell_left_out(struct recipe *recipe, enum stage stage)
 {
     recipe_tells(recipe, stage, ", not normed");
@@ -114,7 +114,7 @@ static enum projection_id projection_of_norm(int id)
     return id == NORM_QUERY ? PROJECTION_QUERY : PROJECTION_KEY;
 }
 
-/* Both, or the one that there is. */
+/* Changes the norms of query and key, or the one that exists. */
 static const char *change_both(struct recipe *recipe, enum norm_change kind)
 {
     const char *reason = NO_NORM;
@@ -160,7 +160,7 @@ CHANGE_BY(QK_NORM_AFTER_ROPE)
     return recipe_tells(recipe, STAGE_NORMED_KEY, "projected_key, not yet normed");
 }
 
-/* Weights of a head, or of each, as (H d). */
+/* Repeats the weights of one head, or joins those of each, as (H d). */
 static void repeat_by_head(struct recipe *recipe, struct tensor *weight, size_t heads)
 {
     const size_t d = recipe->problem.size.d_head, all = heads * d, count = tensor_count(weight);
@@ -176,7 +176,7 @@ static void repeat_by_head(struct recipe *recipe, struct tensor *weight, size_t 
     *weight = wide;
 }
 
-/* Weights of all heads as (H, d), a head's own each. */
+/* Cuts the weights of all heads to (H, d), one row per head. */
 static void cut_by_head(const struct recipe *recipe, struct tensor *weight, size_t heads)
 {
     weight->rank = 2;

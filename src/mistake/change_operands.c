@@ -12,8 +12,8 @@ static const char NOT_PROJECTED[] = "query, key and value are given";
 
 static const char OTHER_SHAPES[] = "their shapes differ";
 
-/* What stands for query, key and value; the formula of what is made of them otherwise. Query and key, or value, have to
- * be as many rows of as many heads, and value as wide. */
+/* Replaces query, key and value; scores and context are the changed formulas. The replacements must have as many rows
+ * and heads, and value as many columns. */
 static const char *exchange(struct recipe *recipe, enum recipe_role query, enum recipe_role key, enum recipe_role value,
                             const char *scores, const char *context)
 {
@@ -70,7 +70,7 @@ CHANGE_BY(WEIGHTS_TRANSPOSED)
 
 /* --- matrix, bias: parameters of their own for the changed problem ------------------------------------------------ */
 
-/* The matrices of a set of projections, read the other way round. */
+/* Transposes the matrices of a set of projections. */
 static const char *turn(struct recipe *recipe, unsigned ids)
 {
     struct module *modules = recipe_copy_modules(recipe);
@@ -94,7 +94,7 @@ CHANGE(MATRIX_QUERY_TRANSPOSED, turn(recipe, OF_QUERY))
 CHANGE(MATRIX_KEY_TRANSPOSED, turn(recipe, OF_KEY))
 CHANGE(MATRIX_VALUE_TRANSPOSED, turn(recipe, OF_VALUE))
 
-/* A set of projections without their biases. */
+/* Removes the biases of a set of projections. */
 static const char *leave_bias(struct recipe *recipe, unsigned ids)
 {
     const char *reason = "the projections have no bias";
@@ -144,7 +144,7 @@ static const char *split(struct recipe *recipe, enum recipe_split kind, const ch
 CHANGE(SPLIT_VIEW, split(recipe, RECIPE_SPLIT_VIEW, "the projection, its rows read on from head to head"))
 CHANGE(SPLIT_INTERLEAVED, split(recipe, RECIPE_SPLIT_INTERLEAVED, "the projection, columns given to the heads in turn"))
 
-/* Query, key and value side by side have as many columns of the same tokens. */
+/* Splits query, key and value side by side, which must have as many columns of the same tokens. */
 static const char *split_packed(struct recipe *recipe, enum recipe_split kind, const char *formula)
 {
     const struct problem *problem = &recipe->problem;
@@ -160,7 +160,7 @@ CHANGE(SPLIT_PACKED_BY_COLUMN,
 
 static const char NO_SCORES[] = "--rounding operations has no scores";
 
-/* The scores of one head are the sum of those of all. The forms: which root the scale has. */
+/* Uses one head, whose scores are the sum of those of all. The forms: the root in the scale. */
 CHANGE_BY(SPLIT_MISSING)
 {
     struct problem *problem = &recipe->problem;
@@ -197,7 +197,7 @@ CHANGE(MERGE_REVERSED, merge(recipe, RECIPE_MERGE_REVERSED, "heads side by side,
 
 static const char NO_OUT[] = "there is no out_proj";
 
-/* NULL: its output can be its input. */
+/* NULL if out_proj has as many inputs as outputs. */
 static const char *no_square_out(const struct problem *problem)
 {
     return !problem->plan.has_out                                                  ? NO_OUT
@@ -283,8 +283,8 @@ CHANGE(BITS_SWAPPED, misread(recipe, OF_ALL, RECIPE_BITS_SWAPPED))
 
 /* --- dtype ------------------------------------------------------------------------------------------------------- */
 
-/* A tensor in the problem's new dtype, as `make` has it; what is not there stays so. recipe->too_large tells of numbers
- * that it does not hold. */
+/* Converts a tensor, unless of rank 0, to the problem's new dtype with `make`. Sets recipe->too_large if a number does
+ * not fit. */
 static void convert_as(struct recipe *recipe, struct tensor *tensor, tensor_conversion *make)
 {
     struct error error = {0};
@@ -302,7 +302,7 @@ static void convert(struct recipe *recipe, struct tensor *tensor)
     convert_as(recipe, tensor, tensor_convert);
 }
 
-/* Slopes or sinks of their own for the changed problem. */
+/* Converts slopes or sinks, as a list of the changed problem's own. */
 static void convert_list(struct recipe *recipe, const double **list)
 {
     const size_t heads = recipe->problem.size.heads;

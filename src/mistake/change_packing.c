@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mistakes of slot packing: query, key and value lie in one packed weight, whose rows are read in another order. */
+/* Mistakes of slot packing: the code reads the rows of one packed weight of query, key and value in another order. */
 #include "mistake/recipe.h"
 
 #include <string.h>
@@ -10,13 +10,13 @@ struct packed {
     size_t heads, kv_heads, d, width;
 };
 
-/* Which head of a projection, and which row of it. */
+/* A row of a projection, by head. */
 struct packed_row {
     enum projection_id id;
     size_t row;
 };
 
-/* Row `at` where all queries come first, then all keys, then all values. */
+/* Row `at` of all queries, then all keys, then all values. */
 static struct packed_row in_blocks(const struct packed *packed, size_t at)
 {
     const size_t queries = packed->heads * packed->d, keys = packed->kv_heads * packed->d;
@@ -26,7 +26,7 @@ static struct packed_row in_blocks(const struct packed *packed, size_t at)
                                : (struct packed_row){PROJECTION_VALUE, at - queries - keys};
 }
 
-/* Row `at` where each head of key has its queries before it and its value behind it. */
+/* Row `at` of, for each key head, its queries, its key, its value. */
 static struct packed_row in_groups(const struct packed *packed, size_t at)
 {
     const size_t d = packed->d, group = packed->heads / packed->kv_heads;
@@ -38,7 +38,7 @@ static struct packed_row in_groups(const struct packed *packed, size_t at)
 
 typedef struct packed_row packing_order(const struct packed *packed, size_t at);
 
-/* Row by row, into (width) numbers: that of the weight, and its bias behind it. */
+/* Loads a row of the weight and then its bias to row (width). */
 static void load_row(const struct packed *packed, struct packed_row from, double *row)
 {
     const struct projection *projection = &packed->projections[from.id];
@@ -52,7 +52,7 @@ static void load_row(const struct packed *packed, struct packed_row from, double
         tensor_load(&projection->bias, from.row, 1, &row[packed->width]);
 }
 
-/* An empty projection of as many rows. */
+/* Makes an unfilled projection of as many rows. */
 static enum status create_projection(struct recipe *recipe, const struct packed *packed, enum projection_id id,
                                      bool has_bias, struct projection *made)
 {
@@ -66,7 +66,7 @@ static enum status create_projection(struct recipe *recipe, const struct packed 
                          recipe->error);
 }
 
-/* What lies in the order `lies` is read as if it were in the order `read`. */
+/* Reads rows in the order `lies` as if they were in the order `read`. */
 static enum status repack(struct recipe *recipe, const struct packed *packed, packing_order *lies, packing_order *read,
                           struct projection made[PROJECTION_COUNT])
 {

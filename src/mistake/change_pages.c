@@ -10,13 +10,13 @@ static const char IN_SEQUENCE[] = "keys of packed sequences are contiguous";
 
 /* --- key and value read otherwise -------------------------------------------------------------------------------- */
 
-/* How pages are read: by which table, and up to which length of each item. */
+/* A way to read pages: the table, and the length of each item. */
 struct reading {
     int64_t *table;   /* (items, per_item) */
     int64_t *lengths; /* (items) */
 };
 
-/* A copy of what is right; false where memory is short. */
+/* Copies the right table and lengths; false if out of memory. */
 static bool begin(struct recipe *recipe, struct reading *reading)
 {
     const struct problem_pages *pages = recipe->problem.given.pages;
@@ -31,7 +31,7 @@ static bool begin(struct recipe *recipe, struct reading *reading)
     return true;
 }
 
-/* Room for that many keys of an item; what is as long as the keys that are there now says no more. */
+/* Makes the job `keys` keys long, without their labels, unless an input depends on the number of keys. */
 static const char *make_longer(struct recipe *recipe, size_t keys)
 {
     struct problem *problem = &recipe->problem;
@@ -70,7 +70,7 @@ static enum status read_operand(struct recipe *recipe, const struct reading *rea
     return STATUS_OK;
 }
 
-/* Whether all pages that are read are there. */
+/* Whether all pages to read exist. */
 static bool are_there(const struct problem *problem, const struct reading *reading)
 {
     const struct problem_pages *pages = problem->given.pages;
@@ -83,7 +83,7 @@ static bool are_there(const struct problem *problem, const struct reading *readi
     return true;
 }
 
-/* The formulas tell of it, unless lengths alone are others. */
+/* Reads key and value; changes their formulas, unless only lengths differ. */
 static const char *read_all(struct recipe *recipe, const struct reading *reading, const char *formula)
 {
     size_t keys = 0;
@@ -151,7 +151,7 @@ static const char *make_stale(const struct problem_pages *pages, const struct re
 
 CHANGE(PAGES_STALE, read_by(recipe, make_stale, "from the pages, with one stale entry of block_table"))
 
-/* The forms: block_table's columns for each item, or as many pages as each has. */
+/* The forms: block_table's columns for each item, or the pages of each. */
 static const char *count_on(const struct problem_pages *pages, const struct reading *reading, double form)
 {
     int64_t next = 0;
@@ -202,8 +202,8 @@ static void end_with_page(struct recipe_mask *mask)
     mask->limit = (mask->limit + mask->page - 1) / mask->page * mask->page;
 }
 
-/* The lengths in whole pages, the last one counted or not. False where that cannot be, for that reason; NULL where
- * memory is short. */
+/* Rounds lengths to full pages, the last one counted or not. False with *reason if impossible; a NULL reason: out of
+ * memory. */
 static bool begin_whole_pages(struct recipe *recipe, struct reading *reading, bool counted, const char **reason)
 {
     const struct problem *problem = &recipe->problem;
@@ -221,7 +221,7 @@ static bool begin_whole_pages(struct recipe *recipe, struct reading *reading, bo
     return !full;
 }
 
-/* The forms: queries are the last of those, or stay where they are. */
+/* The forms: queries are the last of those, or keep their positions. */
 CHANGE_BY(PAGES_TAIL_COUNTED)
 {
     struct problem *problem = &recipe->problem;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Mistakes of slot rope. Rows that are rotated by another position have it in a copy of the positions; other angles are
- * other frequencies, in a copy of these. */
+/* Mistakes of slot rope: other positions, in a copy of the positions, or other angles, in a copy of the frequencies. */
 #include "mistake/recipe.h"
 
 static const char NO_ROPE[] = "there is no rotation";
 
 enum { BOTH = OF_QUERY | OF_KEY };
 
-/* Query, key or both come out otherwise; the stages tell how. */
+/* Marks query, key or both as changed, with a formula. */
 static const char *change_steps(struct recipe *recipe, unsigned ids, const char *formula)
 {
     recipe->changed_steps |= ids;
@@ -19,7 +18,7 @@ static const char *change_steps(struct recipe *recipe, unsigned ids, const char 
 
 /* --- which columns, which angles --------------------------------------------------------------------------------- */
 
-/* The rotation made of other settings, or why there is none. */
+/* Makes the rotation from other settings, or returns why it cannot. */
 static const char *make_rope(struct recipe *recipe, const struct rope_settings *settings)
 {
     struct problem *problem = &recipe->problem;
@@ -110,7 +109,7 @@ CHANGE_BY(ROPE_OTHER_END)
     return reason != NULL ? reason : make_rope(recipe, &settings);
 }
 
-/* The exponents -2 i / d in place of -2 i / n. */
+/* Uses the exponents -2 i / d in place of -2 i / n. */
 CHANGE_BY(ROPE_EXPONENT_OF_HEAD)
 {
     const struct rope right = recipe->problem.rotation.rope;
@@ -120,7 +119,7 @@ CHANGE_BY(ROPE_EXPONENT_OF_HEAD)
     return reason;
 }
 
-/* All frequencies times a factor. */
+/* Multiplies all frequencies by a factor. */
 static const char *multiply(struct recipe *recipe, double factor, const char *formula)
 {
     struct rope *rope = &recipe->problem.rotation.rope;
@@ -145,10 +144,10 @@ CHANGE_BY(ROPE_TWICE)
 
 /* --- which rows, which positions --------------------------------------------------------------------------------- */
 
-/* Moved so far, there is no rotation. */
+/* A move by this much removes the rotation. */
 #define NOWHERE INT64_MAX
 
-/* Positions of their own for the changed problem: `by` more, or none. */
+/* Gives the changed problem its own positions: `by` more, or none. */
 static const char *move(struct recipe *recipe, enum projection_id id, int64_t by)
 {
     struct problem *problem = &recipe->problem;
@@ -170,7 +169,7 @@ static const char *move(struct recipe *recipe, enum projection_id id, int64_t by
     return NULL;
 }
 
-/* Those of query, of key, or of both. */
+/* Moves the positions of query, key, or both. */
 static const char *move_all(struct recipe *recipe, unsigned ids, int64_t by, const char *formula)
 {
     const char *reason = ids & OF_QUERY ? move(recipe, PROJECTION_QUERY, by) : NULL;
@@ -192,7 +191,7 @@ CHANGE(ROPE_KEY_PLUS_1, move_all(recipe, OF_KEY, 1, LATER))
 CHANGE(ROPE_KEY_MINUS_1, move_all(recipe, OF_KEY, -1, EARLIER))
 CHANGE(ROPE_POSITIONS_FROM, move_all(recipe, BOTH, (int64_t)form, ", rotated by a position that starts higher"))
 
-/* Keys of the past keep the positions by which they are rotated already. */
+/* Keys of the past keep their positions, by which they are rotated already. */
 CHANGE(ROPE_PAST_MISSING, problem->rotation.past == 0 ? "there is no past"
                                                       : move_all(recipe, BOTH, -(int64_t)problem->rotation.past,
                                                                  ", rotated as if there were no past"))

@@ -7,7 +7,7 @@
 
 /* --- scale ------------------------------------------------------------------------------------------------------- */
 
-/* The scores, or the query, times another factor; there is nothing to see where it is the same one. */
+/* Changes the factor of the scores, or of the query, unless it is the same one. */
 static const char *scale_by(struct recipe *recipe, double scale)
 {
     struct problem *problem = &recipe->problem;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mistakes of slot sequences: what FlashAttention's varlen interface is told wrongly. */
+/* Mistakes of slot sequences: wrong arguments to FlashAttention's varlen interface. */
 #include "mistake/recipe.h"
 
 #include <math.h>
@@ -24,10 +24,10 @@ CHANGE_BY(SEQUENCES_MISSING)
     return NULL;
 }
 
-/* --- keys beside those of the sequence --------------------------------------------------------------------------- */
+/* --- keys of other sequences ------------------------------------------------------------------------------------- */
 
-/* Each sequence sees so many keys before and behind its own. Its keys begin at an even place of the list and end at an
- * odd one, so that those of two sequences may overlap; queries stand where they stood. */
+/* Allows each sequence so many keys before and after its own. Its keys begin at an even index of the list and end at an
+ * odd one, so that those of two sequences may overlap; queries keep their positions. */
 static const char *leak(struct recipe *recipe, double before, double behind)
 {
     const struct mask *mask = &recipe->problem.mask;
@@ -50,7 +50,7 @@ static const char *leak(struct recipe *recipe, double before, double behind)
     for (size_t i = 0; i < mask->queries; i++)
         of_query[i] = 2 * right.of_query[i];
     recipe->problem.mask.sequences = (struct mask_sequences){count - 1, queries, keys, of_query, right.from_end};
-    recipe->plain = true; /* kernels take it that no two overlap */
+    recipe->plain = true; /* kernels assume that no two overlap */
     return NULL;
 }
 
@@ -60,8 +60,8 @@ CHANGE(SEQUENCES_LEAK_BEHIND, leak(recipe, 0, form))
 
 /* --- cumulative lengths that are off by one ---------------------------------------------------------------------- */
 
-/* A copy of a list with that number `by` more, or all between the first and the last; NULL where it would fall, or
- * memory is short. */
+/* Copies a list with number `at` `by` more, or all between the first and the last; NULL if it would decrease, or out of
+ * memory. */
 static int64_t *move_starts(struct recipe *recipe, const int64_t *starts, size_t sequences, size_t at, int by)
 {
     int64_t *moved = arena_allocate(recipe->arena, sequences + 1, sizeof *moved, recipe->error);

@@ -22,7 +22,7 @@ CHANGE(SOFTMAX_ITEMS, problem->size.items == 1
                           : change_axis(recipe, RECIPE_AXIS_ITEMS, "softmax over the items of the batch"))
 CHANGE(SOFTMAX_ALL, change_axis(recipe, RECIPE_AXIS_ALL, "softmax over keys and queries together"))
 
-/* 2^(x - largest) over their sum. */
+/* Makes 2^(x - largest) over their sum. */
 static void base_2(const struct attention_row *row, const struct recipe *recipe)
 {
     const double padding = recipe->padding;
@@ -46,7 +46,7 @@ static void base_2(const struct attention_row *row, const struct recipe *recipe)
 
 CHANGE(SOFTMAX_BASE_2, recipe_makes_by(recipe, STAGE_WEIGHTS, base_2, "powers of 2 over their sum"))
 
-/* exp(x) over their sum, each in the dtype, where it may overflow. */
+/* Makes exp(x) over their sum, each in the dtype, where it may overflow. */
 static void unshifted(const struct attention_row *row, const struct recipe *recipe)
 {
     const enum dtype dtype = row->problem->rounding.dtype;
@@ -99,7 +99,7 @@ static void base_2_lse(const struct attention_row *row, const struct recipe *rec
     dtype_round(recipe->problem.rounding.dtype, lse, 1);
 }
 
-/* The largest of the numbers that the row may see; minus infinity: it sees none. */
+/* The largest of the row's allowed numbers; minus infinity: none. */
 static double largest_of(const struct attention_row *row, const double *numbers, size_t first, size_t end)
 {
     double largest = -INFINITY;
@@ -156,7 +156,7 @@ static void divide_by_p(const struct attention_row *row, const struct recipe *re
     drop_by(row, 1 / recipe->problem.drop.share);
 }
 
-/* Dropout has been before. */
+/* Copies the weights: dropout came before. */
 static void drop_nothing(const struct attention_row *row, const struct recipe *recipe)
 {
     (void)recipe;
@@ -190,8 +190,7 @@ CHANGE_BY(DROPOUT_MISSING)
     return recipe_tells(recipe, STAGE_DROPPED, "weights, nothing dropped");
 }
 
-/* The generator stands behind the parameters, drawn or not: where they are given and nothing was dropped, it has not
- * moved. */
+/* The generator is past the parameters, drawn or not; it has not moved if they are given and nothing was dropped. */
 CHANGE_BY(DROPOUT_ON)
 {
     struct problem *problem = &recipe->problem;
@@ -208,8 +207,8 @@ CHANGE_BY(DROPOUT_ON)
 
 /* --- tiles ------------------------------------------------------------------------------------------------------- */
 
-/* A row of a running softmax over tiles of keys, as fused kernels have it: Dao et al. 2022, "FlashAttention", algorithm
- * 1, with a step of it left out. */
+/* A row of a running softmax over tiles of keys, as in fused kernels: Dao et al. 2022, "FlashAttention", algorithm 1,
+ * without one of its steps. */
 struct tiles {
     const struct attention_row *row;
     double *context;

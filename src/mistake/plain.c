@@ -34,7 +34,7 @@ double plain_bytes(const struct problem *problem, size_t row_count)
     return 2 * sizeof(double) * numbers;
 }
 
-/* The first key of a head of query among those of all items and heads, as the groups have it. */
+/* The index of a query head's first key among those of all items and heads. */
 static size_t first_key(const struct plain *plain, size_t item, size_t head)
 {
     const struct problem *problem = plain->problem;
@@ -46,8 +46,8 @@ static size_t first_key(const struct plain *plain, size_t item, size_t head)
     return (item * problem->size.kv_heads + kv_head) * problem->size.keys;
 }
 
-/* One more logit of a head's softmax, or NULL: its sink, and keys of zeros, whose scores of 0 are so many terms of
- * exp(0) as a logit of log(count). */
+/* An extra logit of a head's softmax, or NULL: its sink, and keys of zeros, whose `count` terms of exp(0) are a logit
+ * of log(count). */
 static const double *sink_of(const struct plain *plain, size_t head, double *room)
 {
     const double *sinks = plain->problem->mask.sinks, padding = plain->recipe->padding;
@@ -57,7 +57,7 @@ static const double *sink_of(const struct plain *plain, size_t head, double *roo
     return room;
 }
 
-/* --- what rows need ---------------------------------------------------------------------------------------------- */
+/* --- inputs of rows ---------------------------------------------------------------------------------------------- */
 
 static enum status load_biases(struct plain *plain)
 {
@@ -72,7 +72,7 @@ static enum status load_biases(struct plain *plain)
     return plain->error->status;
 }
 
-/* Of every row, in the order in which dropout draws, those that are computed are kept. */
+/* Draws dropout for every row, in order, and stores that of the computed rows. */
 static enum status draw_kept(struct plain *plain)
 {
     const struct problem *problem = plain->problem;
@@ -81,7 +81,7 @@ static enum status draw_kept(struct plain *plain)
     bool *kept = arena_allocate(plain->arena, keys, sizeof *kept, plain->error);
     plain->kept = arena_allocate(plain->arena, matrices * plain->row_count, keys * sizeof *plain->kept, plain->error);
     for (size_t i = 0; i < matrices && kept != NULL && plain->kept != NULL; i++) {
-        const bool stacked = problem->plan.stacked; /* a call for each head */
+        const bool stacked = problem->plan.stacked; /* one call per head */
         const size_t matrix = stacked ? i % problem->size.items * problem->size.heads + i / problem->size.items : i;
         if (i == 0 || (stacked && i % problem->size.items == 0))
             torch_random_dropout_begin(&generator);
@@ -96,16 +96,16 @@ static enum status draw_kept(struct plain *plain)
 
 /* --- a stage, all rows of it ------------------------------------------------------------------------------------- */
 
-/* What its rows are made with, by the equations of stage/. */
+/* The inputs of its rows, for the equations of stage/. */
 struct maker {
     struct plain *plain;
-    struct tensor query, key, value; /* as they are used */
+    struct tensor query, key, value; /* as used */
     struct head head;
     double *query_row, *pairs, *cast, *weights_column;
-    double *scores; /* what weights are made of, in place of masked; or NULL */
+    double *scores; /* source of weights, in place of masked; or NULL */
 };
 
-/* A column of the weights of its head, as a row. */
+/* Makes a row of a column of its head's weights. */
 static void take_weights_column(const struct maker *maker, size_t index)
 {
     const struct plain *plain = maker->plain;
@@ -154,7 +154,7 @@ static void make_row(struct maker *maker, enum stage stage, size_t index)
         row.bias = maker->weights_column + keys; /* zeros */
         row.empty = false;
     }
-    if (make != NULL && stage != STAGE_LSE) /* without keys of zeros, which these count by themselves */
+    if (make != NULL && stage != STAGE_LSE) /* without keys of zeros, which `make` counts itself */
         row.sink = problem->mask.sinks != NULL ? problem->mask.sinks + head : NULL;
     if (make != NULL)
         make(&row, recipe);
@@ -164,7 +164,7 @@ static void make_row(struct maker *maker, enum stage stage, size_t index)
 
 /* --- stages that the recipe makes otherwise ---------------------------------------------------------------------- */
 
-/* Scores of one head of all columns: the sum of those of the heads. */
+/* Sums the heads' scores to those of one head of all columns. */
 static void join_scores(const struct plain *plain, double *scores)
 {
     const struct problem *problem = plain->problem;
@@ -188,7 +188,7 @@ static void make_scores(const struct plain *plain, double *scores)
         dtype_round(DTYPE_F16, scores, plain_count(plain->problem, STAGE_SCORES, plain->row_count));
 }
 
-/* Where forbidden scores become numbers, they take part from here on. */
+/* Forbidden scores that become numbers take part from here on. */
 static void make_masked(const struct plain *plain, double *masked)
 {
     const struct recipe *recipe = plain->recipe;
@@ -211,8 +211,7 @@ static void make_masked(const struct plain *plain, double *masked)
 
 /* --- all of them ------------------------------------------------------------------------------------------------- */
 
-/* Somebody's own masked scores: those that are numbers take part, whatever the mask says; what no softmax would see
- * does not. */
+/* For somebody's own masked scores: numbers take part, whatever the mask says; those up to PLAIN_MASKED do not. */
 static void follow_masked(struct plain *plain)
 {
     const double *masked = plain->own[STAGE_MASKED];
@@ -223,7 +222,7 @@ static void follow_masked(struct plain *plain)
     }
 }
 
-/* Somebody's own weights: each that is not 0 meets its value. */
+/* For somebody's own weights: each that is not 0 multiplies its value. */
 static void follow_weights(struct plain *plain, enum stage stage)
 {
     const size_t keys = plain->problem->size.keys, count = plain_count(plain->problem, stage, plain->row_count);

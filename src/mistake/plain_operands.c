@@ -22,7 +22,7 @@ static size_t columns_of(const struct problem *problem, enum projection_id id)
 
 /* --- x . W + bias ------------------------------------------------------------------------------------------------ */
 
-/* A row of what the projection is made of: inputs, or normed. */
+/* Loads a row of the projection's input: inputs, or normed. */
 static void load_source(const struct plain *plain, enum projection_id id, size_t row, double *x)
 {
     const struct problem *problem = plain->problem;
@@ -48,7 +48,7 @@ void plain_make_normed(const struct plain *plain, double *normed)
                     normed + i * problem->size.d_in);
 }
 
-/* The projection of one module, or of all by way of the latent, into its columns of made (B, T, columns). */
+/* Projects one module, or all through the latent, to its columns of made (B, T, columns). */
 static enum status project_module(const struct plain *plain, enum projection_id id, size_t module, size_t modules,
                                   double *made)
 {
@@ -77,7 +77,7 @@ static enum status project_module(const struct plain *plain, enum projection_id 
     return plain->error->status;
 }
 
-/* (B, T, columns), of all modules side by side. */
+/* Returns (B, T, columns), all modules side by side. */
 static const double *project(const struct plain *plain, enum projection_id id)
 {
     const struct problem *problem = plain->problem;
@@ -100,7 +100,7 @@ static const double *project(const struct plain *plain, enum projection_id id)
 
 /* --- cut into heads ---------------------------------------------------------------------------------------------- */
 
-/* Which of the projections' columns, and of which projection, is column c of head h; of one token. */
+/* The column, and the projection, from which column c of head h of a token comes. */
 static size_t packed_column(const struct problem *problem, enum recipe_split split, enum projection_id *id, size_t head,
                             size_t column)
 {
@@ -111,7 +111,7 @@ static size_t packed_column(const struct problem *problem, enum recipe_split spl
     return at % width;
 }
 
-/* Where it is among those of its projection, (B, T, columns). */
+/* Its index in that projection, (B, T, columns). */
 static size_t source_of(const struct plain *plain, enum projection_id *id, size_t item, size_t head, size_t token,
                         size_t column)
 {
@@ -144,7 +144,7 @@ static void split_heads(const struct plain *plain, const double *const made[PROJ
                 enum projection_id from = id;
                 const size_t at =
                     source_of(plain, &from, matrix / operand->shape[1], matrix % operand->shape[1], token, column);
-                /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what is projected was made, all three */
+                /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): project has made all three */
                 row[column] = made[from][at];
             }
             operand_clip(problem, row, d);
@@ -178,7 +178,7 @@ static double misread(enum dtype dtype, enum recipe_bits bits, double number)
     return number;
 }
 
-/* A copy, misread or not. */
+/* Copies an operand, misread or not. */
 static enum status copy(const struct plain *plain, enum recipe_bits bits, struct tensor *operand)
 {
     struct tensor made;
@@ -206,7 +206,7 @@ static enum status create_operand(const struct plain *plain, enum projection_id 
     return tensor_create(operand, dtype_storage(problem->rounding.dtype), 4, shape, arena, plain->error);
 }
 
-/* Whether it is as it is without mistakes, so that trials can share it. */
+/* Whether it is the same without mistakes, so that trials can share it. */
 static bool is_shared(const struct plain *plain, enum projection_id id)
 {
     const struct recipe *recipe = plain->recipe;
@@ -215,7 +215,8 @@ static bool is_shared(const struct plain *plain, enum projection_id id)
            plain->own[projection_stage(id)] == NULL;
 }
 
-/* The steps of a token's heads: rooms as operand_steps has them. Where norms come last, `normed` is as projected. */
+/* Takes a token's heads through the steps; arguments as in operand_steps. With recipe->norms_last `normed` equals
+ * projected. */
 static void make_steps(const struct plain *plain, enum projection_id id, size_t position, const double *projected,
                        double *normed, double *made, double *angles)
 {
@@ -234,7 +235,7 @@ static void make_steps(const struct plain *plain, enum projection_id id, size_t 
     memcpy(normed, projected, count * sizeof *normed);
 }
 
-/* Norm, rotation and scale of every token; what was projected and normed is kept beside. */
+/* Applies norm, rotation and scale to every token; also keeps projected and normed. */
 static enum status finish(struct plain *plain, enum projection_id id, const struct tensor *operand)
 {
     const struct problem *problem = plain->problem;
@@ -256,7 +257,7 @@ static enum status finish(struct plain *plain, enum projection_id id, const stru
     return STATUS_OK;
 }
 
-/* The projection cut into heads. */
+/* Cuts the projection into heads. */
 static enum status cut_heads(struct plain *plain, enum projection_id id, const double *const made[PROJECTION_COUNT])
 {
     const bool shared = is_shared(plain, id);
@@ -275,7 +276,7 @@ static enum status cut_heads(struct plain *plain, enum projection_id id, const d
     return STATUS_OK;
 }
 
-/* As it is given, or a copy that is misread or goes through steps. */
+/* Takes the given operand, or a copy that is misread or goes through steps. */
 static enum status take_given(struct plain *plain, enum projection_id id)
 {
     const enum recipe_bits bits = plain->recipe->bits[id];
@@ -286,7 +287,7 @@ static enum status take_given(struct plain *plain, enum projection_id id)
     return has_steps ? finish(plain, id, &plain->operands[id]) : STATUS_OK;
 }
 
-/* Value rotated as key is, in a copy. */
+/* Rotates a copy of value as key. */
 static enum status rotate_value(struct plain *plain)
 {
     const struct problem *problem = plain->problem;
@@ -307,7 +308,7 @@ static enum status rotate_value(struct plain *plain)
     return STATUS_OK;
 }
 
-/* Somebody's own numbers on the way to query or key: as normed, or as projected; NULL: none. */
+/* Somebody's own numbers before query or key: normed, or projected; NULL: none. */
 static const double *own_before(const struct plain *plain, enum projection_id id, bool *normed)
 {
     static const enum stage PROJECTED[] = {STAGE_PROJECTED_QUERY, STAGE_PROJECTED_KEY},
@@ -318,7 +319,7 @@ static const double *own_before(const struct plain *plain, enum projection_id id
     return *normed ? plain->own[NORMED[id]] : plain->own[PROJECTED[id]];
 }
 
-/* Somebody's own, whole or with the steps that are left. */
+/* Takes somebody's own operand, or applies the remaining steps to their own earlier stage. */
 static enum status take_own(struct plain *plain, enum projection_id id)
 {
     bool normed;
@@ -339,7 +340,7 @@ static enum status take_own(struct plain *plain, enum projection_id id)
     return plain->error->status;
 }
 
-/* Somebody's own, or those that are made or given. */
+/* Makes an operand: somebody's own, projected, or given. */
 static enum status make_operand(struct plain *plain, enum projection_id id, const double *const made[PROJECTION_COUNT])
 {
     struct plain_columns *columns = plain->columns;
@@ -384,7 +385,7 @@ enum status plain_operands(struct plain *plain)
 
 /* --- roles ------------------------------------------------------------------------------------------------------- */
 
-/* The key inputs cut into heads as values are; where their width is that of one head, each head has them whole. */
+/* Cuts the key inputs into heads as values; if they are as wide as one head, each head has all columns. */
 static enum status cut_inputs(struct plain *plain, struct tensor *cut)
 {
     const struct problem *problem = plain->problem;
@@ -404,7 +405,7 @@ static enum status cut_inputs(struct plain *plain, struct tensor *cut)
     return STATUS_OK;
 }
 
-/* Row j of the result is row j + 1, or j - 1, of the values; behind the ends zeros, or round. */
+/* Row j of the result is row j + 1, or j - 1, of the values; beyond the ends zeros, or the other end's rows. */
 static enum status shift_values(struct plain *plain, const struct tensor *value, struct tensor *shifted)
 {
     const struct recipe *recipe = plain->recipe;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Which number of an item's contexts, (H, S, d_v), is column c of row i. */
+/* The index in an item's contexts, (H, S, d_v), of column c of row i. */
 static size_t source_of(const struct plain *plain, size_t row, size_t column)
 {
     const size_t heads = plain->problem->size.heads, d = plain->problem->size.d_value, rows = plain->row_count;
@@ -24,7 +24,7 @@ static size_t source_of(const struct plain *plain, size_t row, size_t column)
     return (head * rows + row) * d + c;
 }
 
-/* out_proj as doubles; trials share it where it is as it is without mistakes. */
+/* Loads out_proj as doubles; trials share it if mistakes leave it unchanged. */
 static enum status load_out(struct plain *plain, double **weight, double **bias)
 {
     const struct projection *out = &plain->problem->parameters.out;

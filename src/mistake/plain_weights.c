@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weights and dropped of a recipe, where they are not made as they should be. */
+/* weights and dropped of a recipe with mistakes in them. */
 #include "mistake/plain.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 /* --- over other numbers than the keys of a row -------------------------------------------------------------------- */
 
-/* The scores of (outer, count, inner) numbers, of which a softmax goes over `count`. */
+/* Scores (outer, count, inner), for a softmax over the axis of `count`. */
 struct softmax_axis {
     size_t outer, count, inner;
 };
@@ -32,8 +32,8 @@ static struct softmax_axis axis_of(const struct plain *plain)
     return (struct softmax_axis){items * heads * rows, keys, 1};
 }
 
-/* The stage's own, of numbers that lie apart. A row whose keys are all forbidden has weights of 0, as what is not over
- * its keys leaves them. */
+/* The stage's softmax over strided numbers. A row without allowed keys has weights of 0, since this softmax is not over
+ * its keys. */
 enum status plain_softmax(struct plain *plain, const double *scores)
 {
     double *weights = plain->stages[STAGE_WEIGHTS];
@@ -83,7 +83,7 @@ enum status plain_drop_scores(struct plain *plain, double **scores)
     return plain->error->status;
 }
 
-/* What the mask forbids, after a softmax that did not know of it. */
+/* Zeroes forbidden weights, after a softmax that ignored the mask. */
 static void forget_forbidden(const struct plain *plain, double *weights)
 {
     const struct problem *problem = plain->problem;

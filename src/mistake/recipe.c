@@ -56,7 +56,7 @@ struct module *recipe_copy_modules(struct recipe *recipe)
     return modules;
 }
 
-/* Those of slot dtype, or all others, until one is refused. */
+/* Makes the choices of slot dtype, or all others, until one fails. */
 static enum status make(struct recipe *recipe, const struct mistake_choice *choices, size_t count, bool dtype)
 {
     for (size_t i = 0; i < count && recipe->reason == NULL && recipe->error->status == STATUS_OK; i++) {
@@ -76,7 +76,7 @@ enum status recipe_create(struct recipe *recipe, const struct problem *problem, 
                           size_t count, struct arena *arena, struct error *error)
 {
     *recipe = (struct recipe){.fill = -INFINITY, .weights_factor = 1, .arena = arena, .error = error};
-    recipe->problem = *problem; /* apart, or it is copied twice */
+    recipe->problem = *problem; /* a separate assignment avoids a second copy */
     recipe->past = problem->rotation.has_past ? (size_t)problem->mask.offset : 0;
     if (make(recipe, choices, count, true) || make(recipe, choices, count, false))
         return error->status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A problem with mistakes in it. What can be said by a problem is changed in a copy of it; the rest is said here, and
- * plain.h computes it.
+/* A problem with mistakes. A copy of the problem has the changes that it can express; fields here have the others, and
+ * plain.h computes those.
  *
  *   B items, H heads of query, H_kv of key and value, Tq queries, Tk keys, d and d_v columns of a head. */
 #ifndef ATTN_MISTAKE_RECIPE_H
@@ -10,21 +10,21 @@
 
 struct recipe;
 
-/* What a softmax goes over. */
+/* The axis of a softmax. */
 enum recipe_axis {
-    RECIPE_AXIS_KEYS, /* as it should be: the keys of a row */
+    RECIPE_AXIS_KEYS, /* right: the keys of a row */
     RECIPE_AXIS_QUERIES,
     RECIPE_AXIS_HEADS,
     RECIPE_AXIS_ITEMS,
     RECIPE_AXIS_ALL, /* keys and queries of a head together */
 };
 
-/* Makes a row of a stage in the place of stage_make, rounded. */
+/* Makes a row of a stage in place of stage_make, rounded. */
 typedef void recipe_row(const struct attention_row *row, const struct recipe *recipe);
 
-/* Where column c of head h is taken from in what the projections make. */
+/* The source of column c of head h in what the projections make. */
 enum recipe_split {
-    RECIPE_SPLIT_HEADS,       /* as it should be: column h d + c */
+    RECIPE_SPLIT_HEADS,       /* right: column h d + c */
     RECIPE_SPLIT_VIEW,        /* rows and columns of (T, H d) read on as (H, T, d) */
     RECIPE_SPLIT_INTERLEAVED, /* column c H + h */
     RECIPE_SPLIT_BY_HEAD,     /* query, key and value side by side, read as (H, 3, d) */
@@ -46,104 +46,101 @@ enum {
     OF_ALL = OF_QUERY | OF_KEY | OF_VALUE
 };
 
-/* What stands in the place of query, key and value. */
+/* What replaces query, key and value. */
 enum recipe_role { RECIPE_ROLE_OWN, RECIPE_ROLE_QUERY, RECIPE_ROLE_KEY, RECIPE_ROLE_VALUE, RECIPE_ROLE_INPUTS };
 
-/* The mask of one item, its length and the place of its queries said by itself. */
+/* The mask of one item, with its own length and offset. */
 struct recipe_mask {
     struct mask mask;   /* lengths NULL, offset that of the item */
-    size_t item, limit; /* keys from here on are beyond the item's length */
-    size_t past;        /* keys before the given ones, as the job has them */
-    size_t page;        /* tokens of a page; 0: there are none */
+    size_t item, limit; /* the item's length: later keys are masked */
+    size_t past;        /* keys of the past, before the given ones */
+    size_t page;        /* tokens of a page; 0: no pages */
 };
 
-/* A rule of the mask that struct mask does not have: what it says of one item. */
+/* A rule that struct mask lacks, for one item. */
 struct recipe_rule {
-    void (*place)(struct recipe_mask *mask); /* moves queries or the end; or NULL */
-    int64_t queries_by, end_by;              /* the same by so much; the end stays above 0 */
-    bool (*forbids)(const struct recipe_mask *mask, size_t query, size_t key); /* one key more; or NULL */
-    int64_t forbidden[2]; /* keys so far behind the query, from the first to before the second */
+    void (*place)(struct recipe_mask *mask); /* moves queries or the end of keys; or NULL */
+    int64_t queries_by, end_by;              /* the same by fixed amounts; the end stays above 0 */
+    bool (*forbids)(const struct recipe_mask *mask, size_t query, size_t key); /* forbids further keys; or NULL */
+    int64_t forbidden[2]; /* keys this far before the query, from the first to below the second */
 };
 
 enum { RECIPE_RULES = 4 };
 
 struct recipe {
     struct problem problem; /* changed */
-    bool plain;             /* a field below is set, so that plain.h alone can compute it */
-    const char *making;     /* the mistake that is made now, */
-    double form;            /* and in which form */
-    const char *reason;     /* why that one cannot be made here: "there are no sinks"; NULL: all are made */
-    /* That which makes a stage otherwise, so that no gradient is that of what is made; or NULL. */
+    bool plain;             /* a field below is set, so only plain.h can compute it */
+    const char *making;     /* the current mistake, */
+    double form;            /* and its form */
+    const char *reason;     /* why it cannot be made here: "there are no sinks"; NULL: all are made */
+    /* The mistake that rules out gradients, since it changes how a stage is made; or NULL. */
     const char *not_differentiable;
-    bool across;                  /* queries meet: no row can be made without all others */
-    unsigned changed_projections; /* sets of operands: their parameters are changed, */
-    unsigned changed_steps;       /* or their norm, rotation or scale, so that x . W can be shared */
-    bool norms_last;              /* query and key are normed after the rotation */
-    bool rotates_value;           /* value is rotated as key is */
-    bool output_changed;          /* the output projection is changed */
+    bool across;                  /* queries depend on each other: making one row needs all */
+    unsigned changed_projections; /* sets of operands: their parameters changed, */
+    unsigned changed_steps;       /* or only norm, rotation or scale, so trials share x . W */
+    bool norms_last;              /* normalises query and key after the rotation */
+    bool rotates_value;           /* rotates value as key */
+    bool output_changed;          /* the output projection changed */
     enum recipe_split split;
     enum recipe_bits bits[PROJECTION_COUNT];
     enum recipe_role roles[PROJECTION_COUNT];
-    bool roles_early; /* they are exchanged as they are made, so that the stages show it; else where they are used */
+    bool roles_early; /* exchanges them when made, so that the stages show it; else where used */
     enum recipe_groups groups;
     struct recipe_rule rules[RECIPE_RULES];
-    size_t past; /* of the problem as it was */
+    size_t past; /* keys of the past in the original problem */
     size_t rule_count;
-    bool overflows;                /* scores in float16 */
-    bool too_large;                /* the dtype asked for does not hold what the job has */
-    bool caps_masked;              /* the softcap comes behind the mask */
+    bool overflows;                /* scores overflow in float16 */
+    bool too_large;                /* a number of the job does not fit the dtype */
+    bool caps_masked;              /* the softcap comes after the mask */
     recipe_row *rows[STAGE_COUNT]; /* NULL: stage_make */
-    double fill;        /* what a forbidden score becomes; minus infinity, as it should be: it takes no part */
-    bool fills_weights; /* softmax over all keys, then 0 where they are forbidden */
+    double fill;                   /* what a forbidden score becomes; minus infinity: right */
+    bool fills_weights;            /* softmax over all keys, then 0 for the forbidden ones */
     enum recipe_axis axis;
-    double padding; /* so many keys of zeros are counted in the sum, each with a score of 0 */
+    double padding; /* count of zero keys in the sum, each with a score of 0 */
     double weights_factor;
     bool drops_scores; /* dropout comes before the softmax */
     bool weights_transposed;
-    int shift;        /* a weight meets the value after its own, 1, or before it, -1; behind the ends */
+    int shift;        /* a weight multiplies the next value, 1, or the one before, -1; at the ends */
     bool shift_wraps; /* those of the other end, or zeros */
     size_t tile;      /* keys of one */
     enum recipe_merge merge;
     bool out_twice;
-    struct arena *arena; /* of what is changed */
+    struct arena *arena; /* of the changes */
     struct error *error;
 };
 
-/* Makes the recipe of a problem with these mistakes: the dtype first, so that all else is changed in it, then the
- * others in the order of their slots; recipe->reason says why one of them cannot be made. STATUS_SYSTEM where memory is
- * short. */
+/* Makes the recipe of a problem with these mistakes: the dtype first, so that the others apply in it, then those in the
+ * order of their slots; recipe->reason says why one cannot be made. STATUS_SYSTEM: out of memory. */
 enum status recipe_create(struct recipe *recipe, const struct problem *problem, const struct mistake_choice *choices,
                           size_t count, struct arena *arena, struct error *error);
 
-/* A stage is made otherwise than its own file says, by plain.h; how, as a formula: one that begins with a comma goes on
- * from the name of the stage before. Returns NULL, as the next ones do, so that a mistake can end with it. */
+/* plain.h makes the stage, not its own file; `formula` says how: a leading comma appends it to the name of the stage
+ * before. Returns NULL, as the next ones do, so that a mistake can end with it. */
 const char *recipe_makes(struct recipe *recipe, enum stage stage, const char *formula);
 
-/* The same by a function of its rows. */
+/* The same, by a function of its rows. */
 const char *recipe_makes_by(struct recipe *recipe, enum stage stage, recipe_row *make, const char *formula);
 
-/* It is made as ever, of a problem that is changed; another formula tells more. */
+/* The stage's own file makes it from the changed problem; sets another formula. */
 const char *recipe_tells(struct recipe *recipe, enum stage stage, const char *formula);
 
 /* The stage that a projection makes: projected_query where norm, rotation or scale follow, else query. */
 enum stage recipe_projected(const struct recipe *recipe, enum projection_id id);
 
-/* Each of a set of operands has another formula, in the stage that its projection makes. */
+/* Sets another formula for each of a set of operands, in the stage that its projection makes. */
 void recipe_tells_projected(struct recipe *recipe, unsigned operands, const char *formula);
 
-/* A copy of the modules, which the problem then has; NULL where nothing is projected, or memory is short. */
+/* Gives the problem a copy of its modules and returns it; NULL: no projections, or out of memory. */
 struct module *recipe_copy_modules(struct recipe *recipe);
 
-/* In change_pages.c: key and value as pages have them up to other lengths, (B), where they are in pages. NULL, or why
- * they cannot be read. */
+/* In change_pages.c: reads key and value from pages, if any, up to other lengths, (B). NULL, or why it cannot. */
 const char *recipe_read_pages(struct recipe *recipe, const int64_t *lengths);
 
-/* In recipe_mask.c: the mask of the changed problem with the rules, as numbers for each query and key. STATUS_SYSTEM
- * where memory is short. */
+/* In recipe_mask.c: makes an attn_mask of the changed problem from its mask and the rules. STATUS_SYSTEM: out of
+ * memory. */
 enum status recipe_mask(struct recipe *recipe);
 
-/* What a mistake changes, with its id in model/mistake.h: NULL, or why it cannot be made here. Where memory is short,
- * that is in recipe->error. */
+/* Makes a mistake of model/mistake.h: NULL, or why it cannot be made here. recipe->error says out of memory. */
 typedef const char *mistake_change(struct recipe *recipe);
 
 /* By a function: its body follows. */
@@ -151,7 +148,7 @@ typedef const char *mistake_change(struct recipe *recipe);
     mistake_change change_##id; \
     const char *change_##id(struct recipe *recipe)
 
-/* By an expression that says why not; it may use recipe, problem, mask and form. */
+/* By an expression that returns why not; it may use recipe, problem, mask and form. */
 #define CHANGE(id, why_not)                               \
     CHANGE_BY(id)                                         \
     {                                                     \
@@ -164,7 +161,7 @@ typedef const char *mistake_change(struct recipe *recipe);
         return why_not;                                   \
     }
 
-/* The same where a condition holds; `otherwise` says why not. */
+/* The same under a condition; `otherwise` says why not. */
 #define CHANGE_WHERE(id, condition, otherwise, what) CHANGE(id, (condition) ? ((void)(what), NULL) : (otherwise))
 
 #endif

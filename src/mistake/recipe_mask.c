@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The mask of a recipe whose rules struct mask does not have: all that it says, as numbers. */
+/* The mask of a recipe whose rules struct mask lacks, as an attn_mask of numbers. */
 #include "mistake/recipe.h"
 
 #include <math.h>
 
-/* The rules as the recipe moves them, of one item. */
+/* The rules of one item, as the recipe moves them. */
 static struct recipe_mask place(const struct recipe *recipe, size_t item)
 {
     const struct mask *mask = &recipe->problem.mask;
@@ -43,7 +43,7 @@ static void fill_row(const struct recipe *recipe, const struct recipe_mask *plac
             bias[key] = -INFINITY;
 }
 
-/* The same of truth values, where nothing is added to any score. */
+/* Converts the mask to booleans if it adds nothing to any score. */
 static enum status to_truth(struct recipe *recipe, struct tensor *mask)
 {
     const double *numbers = mask->data;
@@ -60,7 +60,7 @@ static enum status to_truth(struct recipe *recipe, struct tensor *mask)
     return STATUS_OK;
 }
 
-/* One mask for all heads where none is a head's own. */
+/* Replaces the mask with one attn_mask, for all heads unless heads differ. */
 static enum status flatten(struct recipe *recipe)
 {
     const struct problem *problem = &recipe->problem;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Families of models: what neither the tensors of a checkpoint nor its config.json tell of attention. */
+/* Families of models: facts about attention that neither a checkpoint's tensors nor its config.json hold. */
 #ifndef ATTN_MODEL_FAMILY_H
 #define ATTN_MODEL_FAMILY_H
 
@@ -18,7 +18,7 @@ enum family_causal { FAMILY_CAUSAL_NEVER, FAMILY_CAUSAL_ALWAYS, FAMILY_CAUSAL_DE
  * REFUSED: the paths of transformers disagree, or other code computes the family. */
 enum family_is_causal { FAMILY_IS_CAUSAL_OBEYED, FAMILY_IS_CAUSAL_IGNORED, FAMILY_IS_CAUSAL_REFUSED };
 
-/* What the scores are multiplied with. */
+/* The factor of the scores. */
 enum family_scale {
     FAMILY_SCALE_ROOT,               /* 1 / sqrt(d) */
     FAMILY_SCALE_ONE,                /* 1: T5 */
@@ -31,11 +31,11 @@ enum family_scale {
     FAMILY_SCALE_MSCALE,  /* 1 / sqrt(d), by (0.1 mscale_all_dim ln factor + 1)^2 where rope is scaled: DeepSeek */
 };
 
-/* Scores fall with the distance of a key, by slopes of the heads. KEY: where the config's "alibi" is true, in place of
- * a rotation, and divided by sqrt(d) as the scores are: Falcon. */
+/* ALiBi. KEY: where the config's "alibi" is true, in place of a rotation, and divided by sqrt(d) as the scores are:
+ * Falcon. */
 enum family_alibi { FAMILY_ALIBI_NEVER, FAMILY_ALIBI_ALWAYS, FAMILY_ALIBI_KEY };
 
-/* Which layers slide. */
+/* Which layers have a sliding window. */
 enum family_sliding {
     FAMILY_SLIDING_NONE,    /* none, whatever the config says */
     FAMILY_SLIDING_ALL,     /* all, where sliding_window is a number: Mistral */
@@ -44,15 +44,15 @@ enum family_sliding {
     FAMILY_SLIDING_FROM,    /* where use_sliding_window: as layer_types says, else from max_window_layers on: Qwen2 */
     FAMILY_SLIDING_UNTIL,   /* where use_sliding_window: as layer_types says, else 0, 2, 4, ... before
                                max_window_layers: Qwen2 of experts */
-    FAMILY_SLIDING_STILL,   /* as layer_types says, else where use_sliding_window: those that do not rotate: SmolLM3 */
+    FAMILY_SLIDING_STILL,   /* as layer_types says, else where use_sliding_window: layers without rotation: SmolLM3 */
     FAMILY_SLIDING_AFTER,   /* as layer_types says, else from max_window_layers on: dots.llm1 */
     FAMILY_SLIDING_LOCAL,   /* those that attention_layers or attention_types call "local": GPT-Neo */
     FAMILY_SLIDING_BETWEEN, /* as layer_types says, else all but 0, n, 2n, ...; both ways: ModernBERT */
 };
 
-/* Which layers rotate. SLIDING: those that slide. IF_ANY: the same, but all where sliding_window is null. LISTED: those
- * with a 1 in no_rope_layers, else all but every no_rope_layer_interval-th. TOLD: all, but none where the config's
- * rope_theta is null. */
+/* Which layers rotate query and key. SLIDING: those with a window. IF_ANY: the same, but all where sliding_window is
+ * null. LISTED: those with a 1 in no_rope_layers, else all but every no_rope_layer_interval-th. TOLD: all, but none
+ * where the config's rope_theta is null. */
 enum family_rotating {
     FAMILY_ROTATING_ALL,
     FAMILY_ROTATING_SLIDING,
@@ -61,8 +61,8 @@ enum family_rotating {
     FAMILY_ROTATING_TOLD,
 };
 
-/* Which modules have the norm of query and key. ASKED: where use_qk_norm or qk_layernorm is true; UNLESS: but where it
- * is false. CROSS: those of cross-attention. */
+/* Which modules normalise query and key. ASKED: where use_qk_norm or qk_layernorm is true; UNLESS: but where it is
+ * false. CROSS: those of cross-attention. */
 enum family_normed { FAMILY_NORMED_ALL, FAMILY_NORMED_ASKED, FAMILY_NORMED_UNLESS, FAMILY_NORMED_CROSS };
 
 /* When numbers are rounded to bfloat16 or float16, as --rounding transformers does; all 0: once a stage. */
@@ -72,9 +72,9 @@ struct family_rounding {
     bool softcap_each;  /* the quotient, its tanh and the product are rounded each: Gemma 2 */
     bool softmax_each;  /* the score less the largest is rounded, as is the sink less it: gpt-oss */
     bool product_first; /* a projection's product is rounded before its bias is added: Falcon */
-    uint64_t wide;      /* the stages that are kept in float32: GPT-J's up to the weights */
-    /* With ALiBi: further such stages; from where the places of keys are counted, and whether slope x place is rounded;
-     * whether the sum of the exponentials divides the context, not them: Falcon, whose path that is right is PyTorch's
+    uint64_t wide;      /* the stages that stay in float32: GPT-J's up to the weights */
+    /* With ALiBi: further such stages; where the positions of keys count from; whether slope x position is rounded;
+     * whether the sum of the exponentials divides the context instead of them: Falcon, whose correct path is PyTorch's
      * fused one. */
     uint64_t wide_with_slopes;
     enum mask_from places;
@@ -83,21 +83,21 @@ struct family_rounding {
 
 struct family_row {
     const char *name;   /* its first model_type: "llama" */
-    const char *types;  /* further ones that it serves, sorted, a blank between two; or NULL */
+    const char *types;  /* other model_types of the row, sorted, a blank between two; or NULL */
     const char *title;  /* "Llama 2 and 3" */
-    const char *images; /* the whole models, as types, whose masks let tokens of one image see each other; or NULL */
-    bool by_hand;       /* nothing is said by it, and nothing asked of the config */
+    const char *images; /* models (as types) whose masks allow the keys of a query's own image; or NULL */
+    bool by_hand;       /* no family: options say everything, the config nothing */
 
-    /* What the config says, where it says nothing. */
-    size_t heads, kv_heads; /* heads 0: it must say; kv_heads 0: as many as heads */
+    /* What holds where the config is silent. */
+    size_t heads, kv_heads; /* heads 0: the config must say; kv_heads 0: as many as heads */
     size_t decoder_heads;   /* of a decoder's modules, by decoder_num_attention_heads; 0: as the others: ViT-MAE */
     size_t window;          /* sliding_window; 0: none */
-    size_t pattern;         /* of enum family_sliding: n, or the first layer that slides */
+    size_t pattern;         /* of enum family_sliding: n, or the first layer with a window */
     double theta;           /* of the rotation; 0: 10000 */
     double scalar;          /* query_pre_attn_scalar */
-    double softcap;         /* attn_logit_softcapping; 0: none, and what the config says of it counts for nothing */
-    double norm_eps;        /* 0: it must say */
-    double share;           /* of a head's columns, which rotate; 0: all, and what the config says must be 1 */
+    double softcap;         /* attn_logit_softcapping; 0: none, and the config's is ignored */
+    double norm_eps;        /* 0: the config must say */
+    double share;           /* of a head's columns that rotates; 0: all, and the config's must be 1 */
     size_t columns;         /* the same as a number, by columns_key */
     const char *scaling;    /* of the rotation, as --rope-scaling has it; or NULL */
 
@@ -108,53 +108,53 @@ struct family_row {
     bool both_ways; /* not where the config's use_bidirectional_attention is true */
     enum rope_kind rope;
     enum family_rotating rotating;
-    double local_theta;      /* of layers that slide, by another key; 0: as the others */
-    bool local_scaling;      /* the scaling is theirs, too */
-    bool kinds_only;         /* rope_parameters alone says it, of each kind of layers: no older keys count */
+    double local_theta;      /* of layers with a window, by another key; 0: as the others */
+    bool local_scaling;      /* these layers have the scaling, too */
+    bool kinds_only;         /* only rope_parameters counts, by kind of layer; older keys do not */
     const char *theta_key;   /* the older key of theta; NULL: rope_theta */
-    const char *columns_key; /* the columns that rotate are a number by this key */
-    bool columns_last;       /* they are the last ones */
+    const char *columns_key; /* the key that holds the number of rotated columns */
+    bool columns_last;       /* the rotated columns are the last ones */
     bool long_factors;       /* "su" and "yarn" mean longrope: Phi */
 
     enum family_scale scale;
-    bool scale_on_query; /* the query is multiplied with it, before the scores */
-    bool multi_query;    /* keys have one head, or as many as queries, by keys of its own: Falcon */
+    bool scale_on_query; /* the scale multiplies the query, not the scores */
+    bool multi_query;    /* one head of keys, or as many as of queries, by its own config keys: Falcon */
     bool clip;           /* the config's clip_qkv counts */
     bool latent;         /* keys and values go through a low rank: as many heads of them as of queries */
     enum family_alibi alibi;
     enum family_sliding sliding;
 
-    const char *norm;     /* the kind of the layer's norm before attention, as --norm has it: "none" where it comes
-                             after, NULL where attn has not that kind */
-    const char *norm_key; /* that norm is before where this key is true, which it is by norm_before, else after */
+    const char *norm;     /* kind of the norm before attention, as --norm has it: "none": it comes after; NULL: a kind
+                             attn lacks */
+    const char *norm_key; /* config key: true if that norm comes before; default norm_before */
     bool norm_before;
-    const char *qk_norm;       /* the kind of the norm of query and key, if they have one; NULL: they have none */
-    enum family_normed normed; /* which modules have it */
-    double qk_norm_eps;        /* its eps, whatever the config says; 0: as of the layer's norm */
-    bool eps_fixed;            /* norm_eps, whatever the config says */
+    const char *qk_norm;       /* the kind of the norm of query and key; NULL: none */
+    enum family_normed normed; /* which modules have that norm */
+    double qk_norm_eps;        /* its eps, whatever the config says; 0: that of the layer's norm */
+    bool eps_fixed;            /* norm_eps holds, whatever the config says */
     bool first_without_norm;   /* the first layer has none before attention: ModernBERT */
-    const char *packing;       /* of a packed weight, where its name does not tell: "blocks", "groups" */
+    const char *packing;       /* of a packed weight whose name does not show it: "blocks", "groups" */
 
     struct family_rounding rounding;
 };
 
-/* The row by whose name options are to say everything. */
+/* The name with which options say everything. */
 #define FAMILY_NONE "none"
 
 /* The row that serves a model_type, or NULL. */
 const struct family_row *family_find(const char *model_type);
 
-/* Of the rows, sorted by their names, number i; NULL behind the last one. */
+/* Row i, sorted by name; NULL after the last one. */
 const struct family_row *family_at(size_t i);
 
-/* Its name, "llama"; NULL behind the last one. */
+/* The name of row i, "llama"; NULL after the last one. */
 const char *family_word(size_t i);
 
-/* Which model_type a part of a model of several has where its own config does not say it: "clip", "text_config" ->
- * "clip_text_model". NULL where none is known. */
+/* The model_type of one part of a model whose part's config does not say it: "clip", "text_config" ->
+ * "clip_text_model". NULL: unknown. */
 const char *family_of_part(const char *model_type, const char *part);
 
-/* Whether a model of that type has parts, each of which is masked as it would be alone. */
+/* Whether a model of that type has parts, each masked as it would be alone. */
 bool family_has_parts(const char *model_type);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The families of models, a row each, sorted by their names: what their code in transformers does that neither the
- * tensors of a checkpoint nor its config tell.
+/* The families of models, one row each, sorted by name: what their code in transformers does and neither tensors nor
+ * config of a checkpoint show.
  *
  *     ROW(fields of struct family_row)
  *
- * A row serves all model_types whose attention it says in every number, by its columns and their defaults. A model that
+ * A row serves every model_type whose attention its columns and their defaults reproduce in every number. A model that
  * does what no column says has no row: output gates, temperatures that grow with the position, positions of several
  * axes, values that pass from layer to layer, norms after a rotation. */
 #ifndef ATTN_MODEL_FAMILY_ROWS_H
@@ -265,8 +265,8 @@
     ROW(.name = "youtu", .title = "Youtu-LLM", FAMILY_LATENT, .heads = 16, .norm_eps = 1e-6, \
         .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true))
 
-/* Models of several parts: the key of a part's config, and its model_type where that does not say it. Others may mix
- * their parts, or mask them, in ways of their own. */
+/* Models of several parts: the key of a part's config, and its model_type where that config does not say it. Models not
+ * listed may mix or mask their parts in other ways. */
 #define FAMILY_PARTS(ROW) \
     ROW("aimv2", "vision_config", "aimv2_vision_model") \
     ROW("align", "text_config", "align_text_model") \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The formats that a result is written in, and what each can hold. */
+/* The formats of results, and what each can hold. */
 #ifndef ATTN_MODEL_FORMAT_H
 #define ATTN_MODEL_FORMAT_H
 
@@ -9,32 +9,32 @@
 
 enum { FORMAT_SUFFIXES = 2 };
 
-/* What a picture or a page lies on. AUTO: as its reader's screen, or the terminal, says. */
+/* The background of a picture or page. AUTO: that of the reader's screen, or of the terminal. */
 #define THEMES(ROW) ROW(THEME_LIGHT, "light") ROW(THEME_DARK, "dark") ROW(THEME_AUTO, "auto")
 enum theme { THEMES(CHOICE_ID) };
 
 struct format_row {
     const char *name;
-    const char *suffixes[FORMAT_SUFFIXES]; /* of files that --out names; NULL where there are fewer */
+    const char *suffixes[FORMAT_SUFFIXES]; /* of --out; NULL where there are fewer */
     bool binary;                           /* no text: never to a terminal */
-    bool one_table;                        /* holds one table, without a name, of a dtype that .npy has */
-    bool holds_part;                       /* can say which part of which job it is */
-    bool holds_whole;                      /* every number as it is, of any dtype: what join writes */
-    bool elides;                           /* of long tables the ends, unless --full */
-    bool terminal;                         /* for a terminal: --heatmap and --explain are ways to write it */
-    bool pictures;                         /* draws tables of inputs and stages; T x T ones matter most */
-    bool themed;                           /* light or dark; of text its heatmaps alone are */
-    enum theme theme;                      /* which, where --theme does not say it */
-    bool reports;                          /* attn diff, attn why, attn cases and lists of a checkpoint write it, */
-    bool steps;                            /* --steps, */
-    bool prints;                           /* and attn worksheet, for paper */
-    bool computes;                         /* a page, which computes T x T stages itself, of query, key and value */
-    const char *refuses_parameters;        /* why init does not write it; NULL: it does */
+    bool one_table;                        /* holds one unnamed table of a dtype that .npy has */
+    bool holds_part;                       /* can say which part of which job it is (--part) */
+    bool holds_whole;                      /* keeps every number exactly, in any dtype: join can write it */
+    bool elides;                           /* shows only the ends of long tables, unless --full */
+    bool terminal;                         /* for a terminal: takes --heatmap and --explain */
+    bool pictures;                         /* draws tables of inputs and stages */
+    bool themed;                           /* light or dark; in text, only its heatmaps */
+    enum theme theme;                      /* the default of --theme */
+    bool reports;                          /* written by attn diff, why, cases and lists of a checkpoint, */
+    bool steps;                            /* by --steps, */
+    bool prints;                           /* and by attn worksheet */
+    bool computes;                         /* a page, which computes T x T stages itself from query, key and value */
+    const char *refuses_parameters;        /* why init rejects it; NULL: init writes it */
 };
 
-/* A row a format: its identifier; its name; the functions that write it and that say before the work whether it can be
- * written (write/writing.h); what the functions are called that write reports, steps and worksheets, `no` where there
- * are none; what else a struct format_row has. */
+/* One row per format: identifier; name; its writer, and the check before the work whether it can write
+ * (write/writing.h); the suffix of the functions that write reports, steps and worksheets (`no`: none); the other
+ * fields of struct format_row. */
 #define FORMAT_ROWS(ROW)                                                                                            \
     ROW(TEXT, "text", write_text, check_nothing, text, text, text, .suffixes = {".txt"}, .elides = true,            \
         .terminal = true, .theme = THEME_AUTO)                                                                      \
@@ -60,7 +60,7 @@ enum format { FORMAT_ROWS(FORMAT_ID) FORMAT_COUNT };
 
 extern const struct format_row FORMATS[FORMAT_COUNT];
 
-/* Their names, and then NULL. */
+/* The names, then NULL. */
 extern const char *const FORMAT_NAMES[FORMAT_COUNT + 1];
 
 /* The format of that name, or FORMAT_COUNT. */

@@ -84,7 +84,6 @@ bool mask_has_cells(const struct mask *mask)
     return false;
 }
 
-/* Whether a rule forbids a key by itself. */
 static bool forbids_cell(const struct mask *mask, const struct mask_query *of, size_t key)
 {
     for (int rule = 0; rule < MASK_RULE_COUNT; rule++)
@@ -112,7 +111,7 @@ static size_t clamp(int64_t key, struct span keys)
     return key < (int64_t)keys.first ? keys.first : (uint64_t)key < keys.end ? (size_t)key : keys.end;
 }
 
-/* What rules that bound the keys, or the others, leave of a span. */
+/* Intersects the span with the reach of the rules that bound the keys (`bounds`), or of the others. */
 static struct span narrow(const struct mask *mask, const struct mask_query *of, bool bounds, struct span there)
 {
     struct span span = there;
@@ -153,7 +152,7 @@ static int compare_ids(const void *a, const void *b)
     return one->key < other->key ? -1 : one->key > other->key;
 }
 
-/* The runs of one list, whose keys are sorted by their ids; returns how many ids there are. */
+/* Writes the runs of one list, sorted by id; returns the number of ids. */
 static size_t list_runs(const struct placed *placed, size_t count, struct span *runs, bool *scattered)
 {
     size_t distinct = 0;
@@ -190,7 +189,7 @@ bool mask_has_bias(const struct mask *mask)
     return mask->attn_mask.rank > 0 || mask->alibi_slopes != NULL || mask->relative != NULL || mask_has_cells(mask);
 }
 
-/* Half of the buckets are single distances, the others grow as their logarithm. */
+/* Half of the buckets hold one distance each, the others grow logarithmically. */
 size_t mask_bucket(const struct mask *mask, int64_t distance)
 {
     size_t buckets = mask->buckets, first = 0;
@@ -209,7 +208,7 @@ size_t mask_bucket(const struct mask *mask, int64_t distance)
     return first + (at < (double)buckets - 1 ? (size_t)at : buckets - 1);
 }
 
-/* Their logarithms are taken once. */
+/* Computes each logarithm once. */
 enum status mask_list_buckets(struct mask *mask, struct arena *arena, struct error *error)
 {
     const int64_t most = mask->relative_distance;
@@ -220,7 +219,7 @@ enum status mask_list_buckets(struct mask *mask, struct arena *arena, struct err
     return buckets == NULL ? error->status : STATUS_OK;
 }
 
-/* What T5's table says of a head and a distance. */
+/* T5's bias of a head at a distance. */
 static double relative_number(const struct mask *mask, size_t head, int64_t distance)
 {
     const int64_t most = mask->relative_distance;
@@ -228,7 +227,7 @@ static double relative_number(const struct mask *mask, size_t head, int64_t dist
     return mask->relative[mask->bucket_of[near + most] * mask->heads + head];
 }
 
-/* Numbers on their way between double and the dtype of a bias, some at a time. */
+/* Numbers converted at a time between double and the dtype of a bias. */
 enum { RUN = 64 };
 
 void mask_add_relative(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
@@ -272,7 +271,7 @@ double mask_place(const struct mask *mask, size_t item, size_t query, size_t key
     }
 }
 
-/* What ALiBi takes away. */
+/* What ALiBi subtracts. */
 static double penalty(const struct mask *mask, double slope, double place)
 {
     double product = slope * place;
@@ -284,7 +283,7 @@ static double penalty(const struct mask *mask, double slope, double place)
     return product;
 }
 
-/* Where the row of a query begins in attn_mask. */
+/* The first element of a query's row in attn_mask. */
 static size_t row_start(const struct mask *mask, size_t item, size_t head, size_t query)
 {
     return item * mask->strides[0] + head * mask->strides[1] + query * mask->strides[2];
@@ -366,8 +365,8 @@ bool mask_is_empty(const struct mask *mask, size_t item, size_t head, size_t que
 
 enum { CACHE_LINE = 64 };
 
-/* memchr and memcmp are the C library's for this processor, faster than a loop here. If every byte equals the one
- * behind it, all of them equal the first. */
+/* memchr and memcmp of the C library are faster than a loop here. If every byte equals the next one, all of them equal
+ * the first. */
 static unsigned scan_booleans(const uint8_t *booleans, size_t count, bool true_drops)
 {
     const bool some_false = memchr(booleans, 0, count) != NULL;
@@ -377,13 +376,12 @@ static unsigned scan_booleans(const uint8_t *booleans, size_t count, bool true_d
     return (some_true ? of_true : 0) | (some_false ? of_false : 0);
 }
 
-/* Number `at` of attn_mask. */
 static const void *number_at(const struct mask *mask, size_t at)
 {
     return (const char *)mask->attn_mask.data + at * dtype_size(mask->attn_mask.dtype);
 }
 
-/* What rules of single keys say of a run of them. */
+/* The MASK_SAYS bits of rules of single keys for a run of keys. */
 static unsigned scan_cells(const struct mask *mask, size_t item, size_t query, size_t first, size_t count)
 {
     const struct mask_query of = mask_query_of(mask, item, query);
@@ -410,7 +408,7 @@ unsigned mask_scan(const struct mask *mask, mask_scanner *scan, size_t item, siz
     const unsigned says = scan_attn_mask(mask, scan, item, head, query, first, count);
     if (cells == MASK_SAYS_PLAIN || says == MASK_SAYS_FORBIDDEN)
         return says;
-    return MASK_SAYS_MORE; /* some are forbidden by the one, some by the other */
+    return MASK_SAYS_MORE; /* each of the two forbids some */
 }
 
 static void load_booleans(const uint8_t *booleans, size_t count, bool true_drops, enum dtype number, char *bias)

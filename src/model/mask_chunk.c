@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks of N positions: a query sees keys of its own block alone, as Llama 4 has it in its local layers. */
+/* Blocks of N positions: the mask allows only keys of the query's block, as in Llama 4's local layers. */
 #include "model/mask.h"
 
 static int64_t chunk(const struct mask *mask)
@@ -12,7 +12,7 @@ static bool applies(const struct mask *mask)
     return chunk(mask) > 0;
 }
 
-/* Blocks are counted from the first key of the query's sequence. */
+/* Counts blocks from the first key of the query's sequence. */
 static struct mask_reach reach(const struct mask *mask, const struct mask_query *query)
 {
     const int64_t start = (int64_t)mask_sequence(mask, query->query).first, at = query->position - start;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* document_ids: a query sees keys of its own document, wherever they are. */
+/* document_ids: the mask allows keys of the query's document, wherever they are. */
 #include "model/mask.h"
 
 static const struct mask_given *given(const struct mask *mask)
@@ -12,13 +12,13 @@ static bool applies(const struct mask *mask)
     return given(mask)->ids != NULL;
 }
 
-/* Where the ids of an item begin. */
+/* The index of an item's list of ids. */
 static size_t list(const struct mask *mask, size_t item)
 {
     return item % given(mask)->lists * given(mask)->count;
 }
 
-/* The position of a query is before the keys of its sequence, or behind them. */
+/* Whether the query's position is before, or after, the keys of its sequence. */
 static bool is_before(const struct mask *mask, const struct mask_query *query)
 {
     return query->position < (int64_t)mask_sequence(mask, query->query).first;
@@ -29,8 +29,8 @@ static bool is_behind(const struct mask *mask, const struct mask_query *query)
     return query->position >= (int64_t)mask_sequence(mask, query->query).end;
 }
 
-/* All keys where documents are scattered: the ends of a reach never fall. A query whose position is none of a key of
- * its sequence has no document. */
+/* All keys where documents are scattered, since the ends of a reach never decrease. A query whose position is outside
+ * the keys of its sequence has no document. */
 static struct mask_reach reach(const struct mask *mask, const struct mask_query *query)
 {
     const int64_t count = (int64_t)given(mask)->count;

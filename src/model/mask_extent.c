@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules that say which keys there are for a query: its sequence, and the length of its item. */
+/* The rules that bound the keys of a query: its sequence, and the length of its item. */
 #include "model/mask.h"
 
 static bool sequence_applies(const struct mask *mask)

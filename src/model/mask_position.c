@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules of position, causal and window, and the images whose tokens they leave to each other. */
+/* The rules of position, causal and window, and the images whose tokens they do not mask from each other. */
 #include "model/mask.h"
 
 static const struct mask_reach NONE = {INT64_MAX, INT64_MIN};
@@ -38,7 +38,7 @@ static void causal_reason(const struct mask *mask, const struct mask_query *quer
 const struct mask_functions mask_causal = {
     .applies = causal_applies, .reach = causal_reach, .rule = causal_rule, .reason = causal_reason};
 
-/* --- how far a query sees after its position --------------------------------------------------------------------- */
+/* --- the window after the position ------------------------------------------------------------------------------- */
 
 static bool right_applies(const struct mask *mask)
 {
@@ -50,7 +50,7 @@ static struct mask_reach right_reach(const struct mask *mask, const struct mask_
     return (struct mask_reach){INT64_MIN, larger(query->position + mask->right + 1, query->lifted.end)};
 }
 
-/* A causal mask says as much. */
+/* A causal mask already says so. */
 static void right_rule(const struct mask *mask, const struct mask_words *words, struct text *text)
 {
     if (!mask->causal && mask->right > 0)
@@ -69,7 +69,7 @@ static void right_reason(const struct mask *mask, const struct mask_query *query
 const struct mask_functions mask_right = {
     .applies = right_applies, .reach = right_reach, .rule = right_rule, .reason = right_reason};
 
-/* --- and before it ----------------------------------------------------------------------------------------------- */
+/* --- the window before it ---------------------------------------------------------------------------------------- */
 
 static bool left_applies(const struct mask *mask)
 {

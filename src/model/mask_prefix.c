@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The first N keys, which the causal rule hides from no query: a prefix language model, Raffel et al. 2020, section
- * 3.2.1. What a window takes off before the query stays off. */
+/* The first N keys, which the causal rule masks from no query: a prefix language model, Raffel et al. 2020, section
+ * 3.2.1. A window still masks keys before the query. */
 #include "model/mask.h"
 
 static bool applies(const struct mask *mask)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules of a mask, a row each. mask.h makes the enum of them, mask.c the table; what a rule computes and says is in
- * mask_NAME.c, a struct mask_functions mask_NAME.
+/* The rules of a mask, one row each. mask.h makes their enum, mask.c the table; mask_NAME.c defines the struct
+ * mask_functions mask_NAME.
  *
  *   ROW(ID, name, ...)
  *
- *   .bounds   the rule says which keys there are for a query, before others take keys off both ends
- *   .option   the option, and setting, whose number it has: from 1 on, 0 is none
- *   .causal   that number is of a causal mask alone
+ *   .bounds   the rule bounds the keys of a query, before others remove keys at both ends
+ *   .option   the option, and setting, whose number it reads: from 1 on, 0 is none
+ *   .causal   that number requires a causal mask
  *   .tensor   the input tensor of whole numbers that it reads, one for each key; also a row of MASK_TENSORS
  *   .counted  what its numbers count, for the head line: "document"
  *
- * A key that several rules forbid is forbidden by the first of them. In a formula the first row is said last. */
+ * If several rules forbid a key, explanations name the first. Formulas name the first row last. */
 #ifndef ATTN_MODEL_MASK_ROWS_H
 #define ATTN_MODEL_MASK_ROWS_H
 
@@ -26,7 +26,7 @@
     ROW(DOCUMENT, document, .tensor = "document_ids", .counted = "document") \
     ROW(LENGTH, length, .bounds = true)
 
-/* The tensors, for who reads files. */
+/* The tensors, for the readers of files. */
 #define MASK_TENSORS(ROW) \
     ROW("document_ids")
 /* clang-format on */

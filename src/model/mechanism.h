@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The mechanisms: each is a command, and what a result says made it. */
+/* The mechanisms: each is a command, and "mechanism" in a result. */
 #ifndef ATTN_MODEL_MECHANISM_H
 #define ATTN_MODEL_MECHANISM_H
 
@@ -8,27 +8,27 @@
 
 #include <stdbool.h>
 
-/* Which tokens a query sees, before any other rule of a mask. */
+/* Which keys a query is allowed, before any other rule of the mask. */
 enum causality {
     CAUSALITY_NEVER,       /* all */
-    CAUSALITY_ALWAYS,      /* itself and those before it */
-    CAUSALITY_UNLESS_SAID, /* so, unless --no-causal says otherwise */
-    CAUSALITY_IF_SAID,     /* all, unless --causal says otherwise */
+    CAUSALITY_ALWAYS,      /* its own and those before */
+    CAUSALITY_UNLESS_SAID, /* the same, unless --no-causal */
+    CAUSALITY_IF_SAID,     /* all, unless --causal */
 };
 
 struct mechanism_row {
     const char *name;  /* the command, and "mechanism" in a result */
-    const char *title; /* how a sentence begins */
-    bool projects;     /* query, key and value are made of inputs; else they are given */
-    bool opens;        /* the parameters are a module of a checkpoint; else they are given by a file, or drawn */
-    bool splits;       /* the inputs' columns are cut into heads, which `output` puts together again */
+    const char *title; /* begins a sentence */
+    bool projects;     /* projects inputs to query, key and value; else they are given */
+    bool opens;        /* reads the parameters from a checkpoint's module; else from a file, or draws them */
+    bool splits;       /* splits columns into heads, which `output` joins again */
     enum causality causality;
-    const char *example; /* the built-in input to start with, as attn example calls it; NULL: there is none */
-    const char *foreign; /* what others call it: suggest_knows */
+    const char *example; /* the built-in input to start with, as attn example calls it; NULL: none */
+    const char *foreign; /* other people's names for it: suggest_knows */
     struct manual manual;
 };
 
-/* A row a mechanism: its identifier, and the fields of struct mechanism_row. */
+/* One row per mechanism: its identifier, and the fields of struct mechanism_row. */
 /* clang-format off */
 #define MECHANISM_ROWS(ROW) \
     ROW(SELF, .name = "self", .title = "self-attention", .projects = true, .causality = CAUSALITY_NEVER, \
@@ -85,10 +85,10 @@ enum mechanism { MECHANISM_ROWS(MECHANISM_ID) MECHANISM_COUNT };
 
 extern const struct mechanism_row MECHANISMS[MECHANISM_COUNT];
 
-/* The mechanism of that name, or MECHANISM_COUNT; NULL has none. */
+/* The mechanism of that name, or MECHANISM_COUNT, also for NULL. */
 enum mechanism mechanism_find(const char *name);
 
-/* The gradient that the backward pass begins at: by the last stage, output or context. */
+/* The gradient at which the backward pass begins: with respect to the last stage, output or context. */
 enum stage mechanism_grad_stage(enum mechanism mechanism);
 
 #endif

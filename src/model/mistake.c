@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The words of forms, with their end. */
 /* clang-format off */
 #define MISTAKE_FORMS(...) (const char *const[]){__VA_ARGS__, NULL}
 /* clang-format on */

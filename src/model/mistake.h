@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The mistakes that people make: names, sentences and fixes. What each changes is in src/mistake/. */
+/* The mistakes that people make: names, sentences and fixes. src/mistake/ has what each changes. */
 #ifndef ATTN_MODEL_MISTAKE_H
 #define ATTN_MODEL_MISTAKE_H
 
@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A slot, what it is called, the first stage that its mistakes can change, and the section of the manual, behind its
- * page, that tells of most of them. */
+/* A slot, its name, the first stage that its mistakes can change, and the page and section of the manual on most of
+ * them. */
 /* clang-format off */
 #define MISTAKE_SLOTS(ROW) \
     ROW(SCALE, "scale", SCALED, "attn-lessons: Why the square root") \
@@ -55,7 +55,7 @@
 enum mistake_slot { MISTAKE_SLOTS(MISTAKE_SLOT_ID) MISTAKE_SLOT_COUNT };
 #undef MISTAKE_SLOT_ID
 
-/* The mistakes: the most common slots come first, and in a slot the most common. mistake_rows.h has the rest. */
+/* The mistakes, most common slots first, and most common mistakes first in a slot. mistake_rows.h has the rest. */
 /* clang-format off */
 #define MISTAKE_IDS(ID) \
     ID(SCALE_MISSING) ID(SCALE_TWICE) ID(SCALE_INVERTED) ID(SCALE_D_MODEL) ID(SCALE_1_OVER_D_MODEL) \
@@ -128,47 +128,47 @@ struct mistake_row {
     const char *name; /* "scale-missing" */
     enum mistake_slot slot;
     const char *sentence; /* what is done wrong, as a clause: "the scores are not divided by sqrt(d_head)" */
-    /* How it is done right, a line each, without a full stop; NULL where there is nothing to say of it. */
+    /* The fix in one line each, without a full stop; NULL: none. */
     const char *pytorch, *numpy, *c;
-    const char *section; /* of the manual, as that of its slot; NULL: that one */
-    const char *unseen;  /* why an input may not show it: "no score is above 88"; or NULL */
+    const char *section; /* of the manual; NULL: that of its slot */
+    const char *unseen;  /* why an input may hide it: "no score is above 88"; or NULL */
 
-    /* A mistake of several forms, such as tiles of N keys: "tiles-last-alone:4" says which. */
+    /* Of a mistake with several forms, such as tiles of N keys, "tiles-last-alone:4": */
     const char *number;       /* what the number counts: "keys of a tile"; NULL: no forms, or `forms` has them */
     double from, to;          /* its range, both included, */
-    double usual;             /* what it is where the name stands alone, */
-    bool whole;               /* and whether it is whole */
-    const char *const *forms; /* words for forms in place of a number, NULL behind the last; the first is the usual */
+    double usual;             /* the default, for the name alone, */
+    bool whole;               /* and whether it is an integer */
+    const char *const *forms; /* words instead of a number, NULL after the last; the first is the default */
 };
 
 extern const struct mistake_row MISTAKES[MISTAKE_COUNT];
 
-/* A mistake, and which form of it: its number, or the place of its word; 0 where it has one form alone. */
+/* A mistake and its form: its number, or the index of its word; 0 where it has only one. */
 struct mistake_choice {
     enum mistake id;
     double form;
 };
 
-/* Where the manual tells of a mistake: "attn: Softmax" is shown as "man attn: Softmax". */
+/* The mistake's page and section of the manual: "attn: Softmax", shown as "man attn: Softmax". */
 const char *mistake_section(enum mistake mistake);
 
 /* The name of a slot: "softmax". */
 const char *mistake_slot_name(enum mistake_slot slot);
 
-/* The first stage that its mistakes can change; those of `keys`, for example, change no query. */
+/* The first stage that the slot's mistakes can change; those of `keys`, for example, change no query. */
 enum stage mistake_slot_stage(enum mistake_slot slot);
 
 /* The mistake of that name, or MISTAKE_COUNT. */
 enum mistake mistake_find(const char *name, size_t length);
 
-/* That all is computed in a dtype, and which dtype a mistake says so of: MISTAKE_COUNT, DTYPE_COUNT where there is
- * none. */
+/* The mistake of computing all in a dtype, and the dtype of such a mistake; MISTAKE_COUNT, DTYPE_COUNT: none. */
 enum mistake mistake_of_dtype(enum dtype dtype);
 enum dtype mistake_dtype(enum mistake mistake);
 
 enum { MISTAKE_NAME_BYTES = 64 };
 
-/* "scale-missing", "tiles-last-alone:4": as --mistake takes it, into text (MISTAKE_NAME_BYTES); returns text. */
+/* Writes "scale-missing" or "tiles-last-alone:4", as --mistake takes it, into text (MISTAKE_NAME_BYTES); returns
+ * text. */
 const char *mistake_text(struct mistake_choice choice, char *text);
 
 #endif

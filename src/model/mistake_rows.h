@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The mistakes that people make in attention code, a row each: what it is called, what is done wrong, and how it is put
- * right. Those of a slot are other ways to get one thing wrong, so that only one of them can be made at a time.
+/* The mistakes that people make in attention code, one row each: its name, what goes wrong, and the fix. Mistakes of a
+ * slot get the same thing wrong in different ways, so a job makes only one of them at a time.
  *
  *     ROW(identifier, slot, fields of struct mistake_row)
  *
- * What a mistake changes is in src/mistake/, in the file of its slot. Only mistake.c includes the rows, so that another
- * sentence compiles one file; mistake.h has the identifiers. */
+ * The file of its slot in src/mistake/ has what a mistake changes. Only mistake.c includes the rows, so that a changed
+ * sentence recompiles one file; mistake.h has the identifiers. */
 /* clang-format off */
 ROW(SCALE_MISSING, SCALE, .name = "scale-missing",
     .sentence = "the scores are not divided by sqrt(d_head)",

@@ -5,7 +5,7 @@
  *     rms           x / sqrt(mean of squares + eps) x weight            Zhang and Sennrich 2019, "RMSNorm"
  *     rms-plus-one  the same, x (1 + weight): Gemma
  *
- * The weight may be absent: then nothing is multiplied. */
+ * Without a weight nothing is multiplied. */
 #ifndef ATTN_MODEL_NORM_H
 #define ATTN_MODEL_NORM_H
 
@@ -19,14 +19,13 @@
 
 enum norm_kind { NORM_KINDS(CHOICE_ID) NORM_KIND_COUNT };
 
-/* What is normed. */
 enum norm_id { NORM_INPUTS, NORM_QUERY, NORM_KEY, NORM_COUNT };
 
 struct norm {
     enum norm_kind kind; /* NORM_NONE: there is none */
     double eps;
-    struct tensor weight, bias; /* rank 0 where there is none */
-    bool left_out;              /* by mistake: rows stay as they are */
+    struct tensor weight, bias; /* rank 0: none */
+    bool left_out;              /* a mistake: rows stay unchanged */
 };
 
 #endif

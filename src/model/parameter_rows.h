@@ -3,7 +3,7 @@
  *
  *     ROW(stem)         of query, key or value: STEM (d_in, d_out) or STEM.weight (d_out, d_in), and STEM.bias; where
  *                       each head has a module of its own "heads.N." comes before it
- *     ROW(name, field)  what else there may be, and which tensor of struct parameters it is */
+ *     ROW(name, field)  any other parameter, and its tensor in struct parameters */
 #ifndef ATTN_MODEL_PARAMETER_ROWS_H
 #define ATTN_MODEL_PARAMETER_ROWS_H
 

@@ -9,7 +9,7 @@ static const double TWO_PI = 6.28318530717958647692;
 
 /* --- pairs ------------------------------------------------------------------------------------------------------- */
 
-/* Whether a pair lies side by side where it is read, and where it is written. */
+/* Whether the two numbers of a pair are adjacent where read, and where written. */
 static const struct {
     bool from_adjacent, to_adjacent;
 } KINDS[ROPE_KIND_COUNT] = {
@@ -42,22 +42,22 @@ size_t rope_pair_of(const struct rope *rope, size_t column, size_t *which)
 
 /* --- frequencies ------------------------------------------------------------------------------------------------- */
 
-/* What the frequencies are made from: n / 2 of them, written to `frequencies`. */
+/* The inputs of the frequencies, n / 2 of which go to `frequencies`. */
 struct plan {
     const struct rope_settings *settings;
     size_t columns, highest;
     double *frequencies;
 };
 
-/* What a step comes to: the nearest float32 of a sum, product, quotient or root in double is what float32 would have
- * made of the same numbers. */
+/* The result of a step. A sum, product, quotient or root in double, rounded to float32, equals the float32
+ * operation. */
 static double step(bool in_double, double number)
 {
     return in_double ? number : (double)(float)number;
 }
 
-/* base^(2 i / n). Rounded to float32 the powers, cosines and sines of the C library are the same whichever variants it
- * has (0 of 8 million differ between those of glibc with FMA and without), so that parts of two machines join. */
+/* base^(2 i / n). Rounded to float32, powers, cosines and sines do not depend on the C library's variant (0 of 8
+ * million differ between glibc with and without FMA), so parts of two machines join. */
 static double wave(const struct plan *plan, double base, size_t pair)
 {
     const bool wide = plan->settings->in_double;
@@ -88,7 +88,7 @@ static void scale_linear(const struct plan *plan)
         plan->frequencies[i] = step(wide, plan->frequencies[i] / step(wide, plan->settings->scaling.factor));
 }
 
-/* "NTK-aware": beyond `old` positions theta grows with their number. */
+/* "NTK-aware": beyond `old` positions theta grows with the number of positions. */
 static void scale_dynamic(const struct plan *plan)
 {
     const struct rope_scaling *scaling = &plan->settings->scaling;
@@ -104,7 +104,7 @@ static void scale_dynamic(const struct plan *plan)
     fill(plan, step(wide, theta_of(plan) * step(wide, pow(stretch, n / (n - 2)))));
 }
 
-/* Few turns within `old` positions: divided; many: kept; between them a mixture of both. */
+/* Divides frequencies with few turns within `old` positions, keeps those with many, and mixes between. */
 static double scale_llama3_one(double frequency, const struct rope_scaling *scaling, bool wide)
 {
     const double length = step(wide, step(wide, 1 / frequency) * step(wide, TWO_PI));
@@ -128,14 +128,14 @@ static void scale_llama3(const struct plan *plan)
         plan->frequencies[i] = scale_llama3_one(plan->frequencies[i], &settings->scaling, settings->in_double);
 }
 
-/* The pair, as a fraction, that makes so many turns within `old` positions: Peng et al. 2023, "YaRN", section 3.2. */
+/* The fractional pair that makes `turns` turns within `old` positions: Peng et al. 2023, "YaRN", section 3.2. */
 static double pair_of_turns(const struct plan *plan, double turns)
 {
     const struct rope_settings *settings = plan->settings;
     return (double)plan->columns * log(settings->scaling.old / (turns * TWO_PI)) / (2 * log(settings->theta));
 }
 
-/* Pairs below `low` are kept, those above `high` divided, with a ramp between them. */
+/* Keeps pairs below `low`, divides those above `high`, with a ramp between. */
 static void scale_yarn(const struct plan *plan)
 {
     const struct rope_scaling *scaling = &plan->settings->scaling;
@@ -185,7 +185,7 @@ static double attention_longrope(const struct rope_scaling *scaling)
     return factor <= 1 ? 1 : sqrt(1 + log(factor) / log(scaling->old));
 }
 
-/* How each is made, and from how many columns and which theta on it can be. */
+/* For each kind: its function, and the least columns and theta. */
 static const struct {
     void (*scale)(const struct plan *plan);
     double (*attention)(const struct rope_scaling *scaling);
@@ -200,7 +200,8 @@ static const struct {
     [ROPE_SCALING_LONGROPE] = {scale_longrope, attention_longrope, 2, 0},
 };
 
-/* --- what is made of them ---------------------------------------------------------------------------------------- */
+/* --- uses of the frequencies
+ * ---------------------------------------------------------------------------------------- */
 
 static enum status check_list(const char *name, const struct rope_list *list, size_t columns, struct error *error)
 {
@@ -234,7 +235,6 @@ static enum status check_settings(const struct rope_settings *settings, size_t c
     return status == STATUS_OK ? check_list("long", &scaling->long_list, columns, error) : status;
 }
 
-/* In radians. */
 static double angle_of(const struct rope *rope, size_t position, size_t pair)
 {
     return step(rope->in_double, step(rope->in_double, (double)position) * rope->frequencies[pair]);
@@ -273,9 +273,9 @@ enum status rope_create(struct rope *rope, const struct rope_settings *settings,
     return check_angles(rope, highest, error);
 }
 
-/* --- turns ------------------------------------------------------------------------------------------------------- */
+/* --- rotation ---------------------------------------------------------------------------------------------------- */
 
-/* Per rounding: which dtype cos and sin, each operation, and the result are rounded to; F64 rounds nothing. */
+/* Per rounding: the dtypes of cos and sin, each operation, and the result; F64 rounds nothing. */
 struct steps {
     enum dtype turn, operation, result;
 };
@@ -293,7 +293,7 @@ static struct steps steps_of(enum rope_rounding rounding, enum dtype dtype)
 
 static double rounded(enum dtype dtype, double number)
 {
-    if (dtype != DTYPE_F64) /* which is most often so, and for each number */
+    if (dtype != DTYPE_F64) /* the usual case, and this runs for each number */
         dtype_round(dtype, &number, 1);
     return number;
 }
@@ -332,7 +332,7 @@ static void rotate_pair(const struct rope *rope, size_t pair, double cosine, dou
     y[at.to[1]] = rounded(steps.result, rounded(steps.operation, second));
 }
 
-/* The columns that are not rotated. */
+/* Copies the unrotated columns. */
 static void copy_rest(const struct rope *rope, const double *x, double *y)
 {
     const size_t end = rope->first + rope->columns;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Rotary position embedding: Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding", eq. 34.
- *
- *   d columns of a row of query or key, of which n are rotated in n / 2 pairs (a, b), each by its own angle:
+ * 
+ *   d columns of a row of query or key, n of them rotated in n / 2 pairs (a, b), each by its own angle:
  *   (a, b) -> (a cos - b sin, b cos + a sin),  angle = position x frequency,  frequency[i] = theta^(-2 i / n)
- *
- * The numbers are those of transformers: frequencies and angles are float32, each step of them rounded, cos and sin
- * those of the float32 angle rounded to float32. In double the angle is another, 3e-4 off at position 4096; a job in
- * float64 has that one. */
+ * 
+ * The numbers are those of transformers: frequencies and angles are float32, rounded at each step; cos and sin of the
+ * float32 angle are rounded to float32. A job in float64 uses the double angle, which differs by 3e-4 at position
+ * 4096. */
 #ifndef ATTN_MODEL_ROPE_H
 #define ATTN_MODEL_ROPE_H
 
@@ -26,7 +26,7 @@
 
 enum rope_kind { ROPE_KINDS(CHOICE_ID) ROPE_KIND_COUNT };
 
-/* How frequencies are changed for texts longer than those of the training. */
+/* How a scaling changes frequencies for texts longer than in training. */
 /* clang-format off */
 #define ROPE_SCALINGS(ROW) \
     ROW(ROPE_SCALING_NONE, "none") ROW(ROPE_SCALING_LINEAR, "linear") ROW(ROPE_SCALING_DYNAMIC, "dynamic") \
@@ -41,30 +41,29 @@ struct rope_list {
     size_t count;
 };
 
-/* Starts as {0}: none. What a kind does not use is 0. */
+/* Starts as {0}: none. Fields that a kind does not use are 0. */
 struct rope_scaling {
     enum rope_scaling_kind kind;
-    double factor;                          /* frequencies are divided by it: linear, dynamic, llama3, yarn */
-    double old;                             /* positions of the training: all but linear */
-    double low, high;                       /* llama3: turns within `old`; fewer than low: divided, above high: kept */
+    double factor;                          /* divides frequencies: linear, dynamic, llama3, yarn */
+    double old;                             /* positions in training: all but linear */
+    double low, high;                       /* llama3: turns within `old`; below low: divided, above high: kept */
     double fast, slow;                      /* yarn: the same; kept from fast on, divided up to slow */
-    double max;                             /* longrope: positions that it was made for; 0: not said */
-    double attention;                       /* yarn, longrope: what cos and sin are multiplied with; 0: their rule */
-    bool whole_ramp;                        /* yarn: the way from fast to slow begins and ends at a whole pair */
+    double max;                             /* longrope: positions that it was made for; 0: unknown */
+    double attention;                       /* yarn, longrope: factor of cos and sin; 0: their rule */
+    bool whole_ramp;                        /* yarn: the ramp from fast to slow begins and ends at a whole pair */
     struct rope_list short_list, long_list; /* longrope: divisors of the frequencies up to `old`, and beyond */
 };
 
-/* "none", "linear:factor=8", "llama3:factor=8,low=1,high=4,old=8192", ...: the keys in any order. The scaling keeps
- * the text, which must outlive it. STATUS_USAGE "place: ..." with what was expected. */
+/* "none", "linear:factor=8", "llama3:factor=8,low=1,high=4,old=8192", ...: the keys in any order. The scaling points
+ * into the text, which must outlive it. STATUS_USAGE "place: ..." with what was expected. */
 enum status rope_scaling_parse(const char *place, const char *text, struct rope_scaling *scaling, struct error *error);
 
-/* What a rotation is made from. */
 struct rope_settings {
     enum rope_kind kind;
     double theta;
     size_t columns; /* n; 0: all */
-    bool last;      /* the last n columns, else the first */
-    bool in_double; /* frequencies, angles, cos and sin are doubles, else float32 */
+    bool last;      /* rotates the last n columns, else the first */
+    bool in_double; /* computes frequencies, angles, cos and sin in double, else float32 */
     struct rope_scaling scaling;
 };
 
@@ -74,19 +73,19 @@ struct rope {
     enum rope_kind kind;
     bool in_double;
     size_t width;              /* d */
-    size_t first, columns;     /* n columns from there on are rotated */
+    size_t first, columns;     /* rotates n columns from there on */
     const double *frequencies; /* (n / 2) */
-    double attention;          /* what cos and sin are multiplied with */
+    double attention;          /* factor of cos and sin */
 };
 
-/* `highest` is the highest position of query and key: dynamic and longrope ask for it. The frequencies live in the
- * arena. STATUS_USAGE where n is odd or above d, a list has not n / 2 numbers, or an angle is beyond its float. With
+/* `highest` is the highest position of query and key, for dynamic and longrope. The frequencies live in the arena.
+ * STATUS_USAGE: n is odd or above d, a list does not have n / 2 numbers, or an angle is beyond its float. With
  * ROPE_NONE n is 0 and rows are copied. */
 enum status rope_create(struct rope *rope, const struct rope_settings *settings, size_t width, size_t highest,
                         struct arena *arena, struct error *error);
 
-/* When numbers are rounded to the working dtype. transformers does it in the last three ways: in bfloat16 they give its
- * bits; in float32 EACH comes nearest, as PyTorch's cos and sin are not the nearest float for 1 angle in 20. */
+/* When to round to the working dtype. transformers has the last three ways. In bfloat16 they give its bits; in float32
+ * EACH comes nearest, since PyTorch's cos and sin are not the nearest float for 1 angle in 20. */
 enum rope_rounding {
     ROPE_ROUNDING_ONCE,   /* by the caller; products and sum are double */
     ROPE_ROUNDING_EACH,   /* cos and sin, each product and the sum: Llama and most others */
@@ -94,7 +93,7 @@ enum rope_rounding {
     ROPE_ROUNDING_FLOAT,  /* the sum at last; cos, sin, products and sum are float32: OLMo 2, DeepSeek V2 */
 };
 
-/* One pair at one position: its angle in radians, and cos and sin as a row is rotated by them. */
+/* One pair at one position: its angle in radians, and the cos and sin that rotate it. */
 struct rope_turn {
     double angle;
     double cosine, sine;
@@ -103,26 +102,25 @@ struct rope_turn {
 struct rope_turn rope_turn(const struct rope *rope, size_t position, size_t pair, enum rope_rounding rounding,
                            enum dtype dtype);
 
-/* The columns of a pair (from 0, of d): where its two numbers are read, and where they are written. */
+/* The columns of a pair (from 0, of d): where a rotation reads its two numbers, and where it writes them. */
 struct rope_pair {
     size_t from[2], to[2];
 };
 
 struct rope_pair rope_pair(const struct rope *rope, size_t pair);
 
-/* The pair that writes a column, and which of its two; SIZE_MAX where the column is not rotated. */
+/* The pair that writes a column, and which of its two; SIZE_MAX: the column is unrotated. */
 size_t rope_pair_of(const struct rope *rope, size_t column, size_t *which);
 
 /* The cosines and sines (n / 2 each) of a position, for rows of several heads. */
 void rope_turns(const struct rope *rope, size_t position, enum rope_rounding rounding, enum dtype dtype,
                 double *cosines, double *sines);
 
-/* One row rotated: x (d) -> y (d), which must not overlap; columns that are not rotated are copied. Numbers of x are
- * numbers of the dtype. */
+/* Rotates one row: x (d) -> y (d), which must not overlap; copies unrotated columns. x holds numbers of the dtype. */
 void rope_rotate(const struct rope *rope, const double *cosines, const double *sines, enum rope_rounding rounding,
                  enum dtype dtype, const double *x, double *y);
 
-/* The same by the row's position. */
+/* The same at the row's position. */
 void rope_row(const struct rope *rope, size_t position, enum rope_rounding rounding, enum dtype dtype, const double *x,
               double *y);
 

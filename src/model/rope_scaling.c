@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of a scaling, "llama3:factor=8,low=1,high=4,old=8192". */
+/* Parses the text of a scaling, "llama3:factor=8,low=1,high=4,old=8192". */
 #include "base/decimal.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -11,7 +11,7 @@ enum { SHOWN = 40, KEYS = 11 };
 
 static const char *const KINDS[] = {ROPE_SCALINGS(CHOICE_WORD)};
 
-/* What each looks like, where its text is wrong, and what its keys are unless said. */
+/* For each kind: an example for messages, and the defaults of its keys. */
 static const struct {
     const char *example;
     struct rope_scaling usual;
@@ -30,7 +30,7 @@ enum value { VALUE_NUMBER, VALUE_LIST, VALUE_TRUTH };
 enum { LINEAR = 1 << ROPE_SCALING_LINEAR, DYNAMIC = 1 << ROPE_SCALING_DYNAMIC, LLAMA3 = 1 << ROPE_SCALING_LLAMA3 };
 enum { YARN = 1 << ROPE_SCALING_YARN, LONGROPE = 1 << ROPE_SCALING_LONGROPE };
 
-/* A key, the kinds that need it and those that may have it, in bits, and its place in struct rope_scaling. */
+/* A key, the kinds that need it and those that may have it, in bits, and its offset in struct rope_scaling. */
 static const struct key {
     const char *name;
     enum value value;
@@ -52,12 +52,12 @@ static const struct key {
 
 /* One text[0 .. length) of the list "key=value,..." of a scaling. */
 struct pair {
-    const char *place; /* of the whole, for messages */
+    const char *place; /* of the scaling, for messages */
     const char *text;
     size_t length;
 };
 
-/* The names of the keys that a kind takes, NULL for others: names (KEYS) written. */
+/* Writes names (KEYS): the keys that a kind takes, NULL for the others. */
 static void list_keys(enum rope_scaling_kind kind, const char **names)
 {
     for (size_t i = 0; i < KEYS; i++)
@@ -76,7 +76,7 @@ static enum status unknown_key(const char *place, const char *name, enum rope_sc
                        text_alternatives(names, KEYS, expected, sizeof expected));
 }
 
-/* A number of a scaling, well within float32. */
+/* Reads a number of a scaling, well within float32. */
 static bool read_positive(const char *text, size_t length, double *number)
 {
     return decimal_to_double(text, length, number) && *number >= 1e-30 && *number <= 1e30;
@@ -136,7 +136,7 @@ static enum status parse_value(const struct pair *pair, const struct key *key, s
     return parse_number(pair, key->name, value, error);
 }
 
-/* "key=value"; `given` has a bit for each key that came before. */
+/* Reads "key=value"; `given` has a bit for each earlier key. */
 static enum status parse_pair(const struct pair *pair, unsigned *given, struct rope_scaling *scaling,
                               struct error *error)
 {
@@ -162,7 +162,7 @@ static enum status parse_pair(const struct pair *pair, unsigned *given, struct r
                        error);
 }
 
-/* longrope has a rule for `attention` only where it knows by how much texts are longer. */
+/* longrope can compute `attention` only if it knows how much longer texts are. */
 static enum status check_longest(const char *place, const struct rope_scaling *scaling, struct error *error)
 {
     if (scaling->attention == 0 && scaling->max == 0)
@@ -174,7 +174,7 @@ static enum status check_longest(const char *place, const struct rope_scaling *s
     return STATUS_OK;
 }
 
-/* What no single value shows. */
+/* Checks that need more than one value. */
 static enum status check_scaling(const char *place, unsigned given, const struct rope_scaling *scaling,
                                  struct error *error)
 {

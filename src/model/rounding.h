@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When numbers are rounded to the working dtype. */
+/* When to round to the working dtype. */
 #ifndef ATTN_MODEL_ROUNDING_H
 #define ATTN_MODEL_ROUNDING_H
 

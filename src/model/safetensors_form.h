@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The form of .safetensors, for its reader and its writer.
+/* The layout of .safetensors, for its reader and its writer.
  *
  * The format (the README of huggingface/safetensors, "Format"): 8 bytes, little-endian: the length N of the header; N
  * bytes of JSON; the data, all of it little-endian, row-major.

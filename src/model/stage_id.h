@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The stages of attention, in the order in which they come: the identifier of each, and the name of its functions
- * (src/stage/); and what is asked of them. stages.h has the table that answers. */
+/* The stages of attention in order: the identifier of each, the name of its functions (src/stage/), and queries on the
+ * table of stages.h. */
 #ifndef ATTN_MODEL_STAGE_ID_H
 #define ATTN_MODEL_STAGE_ID_H
 
@@ -57,7 +57,7 @@
 #define STAGE_ID(id, functions) STAGE_##id,
 enum stage {
     STAGE_IDS(STAGE_ID) STAGE_COUNT,
-    /* No stages, but names that --stages takes beside them. */
+    /* Names of --stages that are no stages. */
     STAGE_INPUTS = STAGE_COUNT,
     STAGE_KEY_INPUTS,
     STAGE_PARAMETERS,
@@ -65,70 +65,70 @@ enum stage {
 };
 #undef STAGE_ID
 
-/* The gradients of what meets, which the backward pass to inputs and parameters begins at. */
+/* The gradients at which the backward pass to inputs and parameters begins. */
 #define STAGE_GRAD_OPERANDS (STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_VALUE))
 
 #define STAGE_FROM_KEY_INPUTS (STAGE_BIT(STAGE_INPUTS) | STAGE_BIT(STAGE_KEY_INPUTS))
 
-/* A set of stages is a uint64_t; this is the one that holds that stage alone. */
+/* A set of stages is a uint64_t; this one holds that stage alone. */
 #define STAGE_BIT(stage) (UINT64_C(1) << (stage))
 static_assert(STAGE_NAMES < 64, "a set of stages is a uint64_t");
 
 /* The name, also for inputs, key inputs and parameters. */
 const char *stage_name(enum stage stage);
 
-/* What it is, in a line. */
+/* A line of help. */
 const char *stage_help(enum stage stage);
 
 /* The stage of that name or alias among all STAGE_NAMES, or STAGE_NAMES where there is none. */
 enum stage stage_find(const char *name, size_t length);
 
-/* The stage that others call so, or STAGE_NAMES. */
+/* The stage that other people call by that name, or STAGE_NAMES. */
 enum stage stage_meant(const char *name);
 
 /* Whether it is a stage, and none of the other names. */
 bool stage_exists(enum stage stage);
 
-/* The set without its names that are no stages. */
+/* The set without the names that are no stages. */
 uint64_t stage_existing(uint64_t names);
 
-/* Every stage that these need, themselves included; the inputs among them where they need them. */
+/* These stages and every stage that they need, inputs included. */
 uint64_t stage_closure(uint64_t stages);
 
 /* Whether the stage is the other one or made from it. */
 bool stage_follows(enum stage stage, enum stage other);
 
-/* Whether it is made of queries and keys that have met; else of the tokens of one side alone. */
+/* Whether it depends on both queries and keys; else on the tokens of one side alone. */
 bool stage_is_attended(enum stage stage);
 
-/* Whether its rows are those of key and value, never cut by a choice of queries. */
+/* Whether its rows are those of key and value: --query does not select among them. */
 bool stage_is_of_keys(enum stage stage);
 
-/* Whether its numbers are shares of a row: from 0 on, not around it. */
+/* Whether its numbers are shares of a row, at least 0. */
 bool stage_is_shares(enum stage stage);
 
-/* The stage whose table it has where the heads lie side by side in sdpa, or itself. */
+/* The stage whose table it becomes where sdpa has packed heads, or itself. */
 enum stage stage_packed(enum stage stage);
 
-/* Whether its axes are those of what the mask is given as: attn_mask, or a list of heads. */
+/* Whether its axes are those of a mask's input: attn_mask, or a list of heads. */
 bool stage_is_of_mask(enum stage stage);
 
-/* Whether it is the inputs once more, before anything is projected: normed. */
+/* Whether it is a form of the inputs, before projections: normed. */
 bool stage_is_of_inputs(enum stage stage);
 
 /* Whether it is T x T. */
 bool stage_is_square(enum stage stage);
 
-/* Those of the set that are row statistics. */
+/* The row statistics of the set. */
 uint64_t stage_statistics(uint64_t stages);
 
 /* Whether it has an axis of columns. */
 bool stage_has_columns(enum stage stage);
 
-/* Whether a picture can show it, inputs and parameters included: it has rows and columns of its own. */
+/* Whether a picture can show it, inputs and parameters included: it has rows and columns. */
 bool stage_is_drawn(enum stage stage);
 
-/* The stage whose numbers it has: itself, but for one that repeats another. */
+/* The stage whose numbers it repeats, or itself. */
 enum stage stage_of_numbers(enum stage stage);
 
 #endif

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* FAR: what is further away is reached sooner by a jump than by steps. */
+/* FAR: beyond it a jump is faster than steps. */
 enum { PERIOD_OFFSET = 397, NORMAL_BLOCK = 16, FAR = 1 << 23 };
 
 static const double TWO_PI = 6.28318530717958647692;
@@ -58,8 +58,8 @@ static double uniform_53(struct torch_random *generator)
     return (double)(both & ((UINT64_C(1) << 53) - 1)) * 0x1p-53;
 }
 
-/* The block that ends right before the output that comes `count` outputs later (at least a block's): each of its words
- * is a sum of words that follow the same place of the present block. */
+/* Moves to the block that ends right before the output `count` outputs later (at least a block): each word is a sum of
+ * words that follow the same index of the current block. */
 static void jump(struct torch_random *generator, uint64_t count)
 {
     const uint64_t words = generator->next + count - TORCH_RANDOM_WORDS;
@@ -119,7 +119,7 @@ static double normal_of_pair(struct torch_random *generator)
     return radius * cos(TWO_PI * u1);
 }
 
-/* NORMAL_BLOCK uniforms become as many normals, in place. */
+/* Turns NORMAL_BLOCK uniforms into as many normals, in place. */
 static void normals_of_block(float *values)
 {
     const int half = NORMAL_BLOCK / 2;

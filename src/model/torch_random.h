@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* PyTorch's random generator on the CPU, draw for draw: mt19937 and what torch.rand, torch.randn and dropout make of
- * its outputs. Each fact below was checked against PyTorch 2.15; the tests hold its streams.
+ * its outputs, as in PyTorch 2.15; the tests hold its streams.
  *
  * The generator itself: M. Matsumoto and T. Nishimura, "Mersenne Twister", ACM TOMACS 8 (1998), with the seeding by one
  * 32-bit word of 2002. */
@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which build of PyTorch is reproduced, with the words of options: that for AVX2 and AVX-512, where a uniform is one
- * fused multiply-add; without FMA, in two roundings; and as the first, with dropout by Intel MKL's generator, as on
- * Intel processors. */
+/* The build of PyTorch to reproduce, with the words of options: for AVX2 and AVX-512, where a uniform is one fused
+ * multiply-add; without FMA, with two roundings; and as the first, but dropout by Intel MKL's generator, as on Intel
+ * processors. */
 #define TORCH_RANDOM_BUILDS(ROW)             \
     ROW(TORCH_RANDOM_VECTOR, "torch")        \
     ROW(TORCH_RANDOM_SCALAR, "torch-scalar") \
@@ -23,7 +23,7 @@
 
 enum torch_random_build { TORCH_RANDOM_BUILDS(CHOICE_ID) };
 
-/* How a projection is drawn: as nn.Linear does, by torch.rand or by torch.randn. */
+/* How to draw a projection: as nn.Linear does, by torch.rand or by torch.randn. */
 #define INITS(ROW) ROW(INIT_LINEAR, "linear") ROW(INIT_RAND, "rand") ROW(INIT_RANDN, "randn")
 
 enum init { INITS(CHOICE_ID) };
@@ -32,9 +32,9 @@ enum { TORCH_RANDOM_WORDS = 624 };
 
 struct torch_random {
     uint32_t state[TORCH_RANDOM_WORDS];
-    unsigned next; /* the word to give next; TORCH_RANDOM_WORDS where a new block is due */
+    unsigned next; /* the next word to return; TORCH_RANDOM_WORDS: make a new block first */
     enum torch_random_build build;
-    bool has_normal; /* the second normal of a pair waits in `normal` */
+    bool has_normal; /* `normal` holds the second normal of a pair */
     double normal;
     uint32_t mkl; /* MKL's state within a dropout call */
 };
@@ -42,20 +42,20 @@ struct torch_random {
 /* As torch.manual_seed(seed): PyTorch uses the low 32 bits. */
 void torch_random_seed(struct torch_random *generator, enum torch_random_build build, uint64_t seed);
 
-/* Throws away `count` 32-bit outputs, one for each value of torch.rand; some milliseconds, however many they are. */
+/* Skips `count` 32-bit outputs, one per value of torch.rand, in some milliseconds at most. */
 void torch_random_skip(struct torch_random *generator, uint64_t count);
 
 /* values[count] uniform on [from, to): u (to - from) + from in float32, u = (random() mod 2^24) 2^-24. */
 void torch_random_uniform(struct torch_random *generator, float from, float to, float *values, size_t count);
 
 /* values[count] standard normal, as torch.randn: fewer than 16 are Box-Muller pairs in double, cosine first, the sine
- * kept for the next normal across calls; 16 or more are made from uniforms in blocks of 16. */
+ * kept for the next normal across calls; 16 or more come from uniforms in blocks of 16. */
 void torch_random_normal(struct torch_random *generator, float *values, size_t count);
 
-/* A dropout call begins: a build with MKL seeds its own generator here. */
+/* Begins a dropout call: a build with MKL seeds its generator here. */
 void torch_random_dropout_begin(struct torch_random *generator);
 
-/* The next `count` elements of the present dropout call: kept[i] = u < 1 - dropout. */
+/* Draws the next `count` elements of the dropout call: kept[i] = u < 1 - dropout. */
 void torch_random_dropout(struct torch_random *generator, double dropout, bool *kept, size_t count);
 
 #endif

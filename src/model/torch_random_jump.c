@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Of a product of two residues; the last word is room for the end of a sum that is 0. */
+/* PRODUCT_WORDS: of a product of two residues, and a last word that add_word may write 0 to. */
 enum { PRODUCT_WORDS = 2 * TORCH_RANDOM_JUMP_WORDS + 1, TERMS = 135 };
 
 bool torch_random_jump_has(const uint64_t *jump, size_t i)
@@ -25,7 +25,7 @@ static uint64_t word_at(const uint64_t *polynomial, size_t place)
     return place % 64 > 0 ? low | polynomial[place / 64 + 1] << (64 - place % 64) : low;
 }
 
-/* The polynomial times the sum of x^first and x^second (none where it is the same). */
+/* Multiplies the polynomial by x^first + x^second (x^first alone where they are equal). */
 static void multiply(uint64_t *polynomial, size_t first, size_t second)
 {
     uint64_t product[PRODUCT_WORDS] = {0};
@@ -56,8 +56,8 @@ static void list_terms(size_t terms[TERMS])
             terms[count++] = i;
 }
 
-/* The remainder of the product. Its words from the degree on are taken away from the highest down, each with a multiple
- * of the characteristic polynomial, whose second term is further below its first than a word is long. */
+/* Reduces the product modulo the characteristic polynomial, a word at a time from the highest down. This works since
+ * the polynomial's second term is more than a word below its first. */
 static void reduce(uint64_t *product, const size_t terms[TERMS])
 {
     for (size_t above = TORCH_RANDOM_JUMP_WORDS; above-- > 0;) {
@@ -67,7 +67,7 @@ static void reduce(uint64_t *product, const size_t terms[TERMS])
     }
 }
 
-/* The lower half of the bits, with a 0 behind each. */
+/* The lower half of the bits, with a 0 after each. */
 static uint64_t spread(uint64_t bits)
 {
     bits &= 0xffffffff;
@@ -78,7 +78,7 @@ static uint64_t spread(uint64_t bits)
     return (bits | bits << 1) & UINT64_C(0x5555555555555555);
 }
 
-/* The square of the polynomial, in which each exponent is doubled, times x^shift. */
+/* Writes the square of the polynomial, whose exponents double, times x^shift. */
 static void square(uint64_t *product, const uint64_t *polynomial, size_t shift)
 {
     memset(product, 0, PRODUCT_WORDS * sizeof *product);

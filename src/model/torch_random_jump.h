@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* How mt19937 goes far ahead at once.
+/* Jumps mt19937 far ahead.
  *
  * Its next state word is a sum, in the field of two elements, of bits of earlier ones, so any word of the sequence w is
- * such a sum of 19937 that follow each other: w[k + count] = sum of w[k + i] over those i where x^i stands in
- * x^count modulo the characteristic polynomial. H. Haramoto, M. Matsumoto, T. Nishimura, F. Panneton and P. L'Ecuyer,
- * "Efficient Jump Ahead for F2-Linear Random Number Generators", INFORMS Journal on Computing 20 (2008), section 3.
- * Polynomials are bits, x^i the bit i % 64 of word i / 64. */
+ * such a sum of 19937 consecutive ones: w[k + count] = sum of w[k + i] over the terms x^i of x^count modulo the
+ * characteristic polynomial. H. Haramoto, M. Matsumoto, T. Nishimura, F. Panneton and P. L'Ecuyer, "Efficient Jump
+ * Ahead for F2-Linear Random Number Generators", INFORMS Journal on Computing 20 (2008), section 3. Polynomials are
+ * bits: x^i is bit i % 64 of word i / 64. */
 #ifndef ATTN_MODEL_TORCH_RANDOM_JUMP_H
 #define ATTN_MODEL_TORCH_RANDOM_JUMP_H
 
@@ -15,10 +15,10 @@
 
 enum { TORCH_RANDOM_JUMP_DEGREE = 19937, TORCH_RANDOM_JUMP_WORDS = TORCH_RANDOM_JUMP_DEGREE / 64 + 1 };
 
-/* x^count modulo the characteristic polynomial, into jump (TORCH_RANDOM_JUMP_WORDS); a few milliseconds. */
+/* Writes x^count modulo the characteristic polynomial to jump (TORCH_RANDOM_JUMP_WORDS), in a few milliseconds. */
 void torch_random_jump_polynomial(uint64_t count, uint64_t *jump);
 
-/* Whether x^i stands in it. */
+/* Whether the polynomial has the term x^i. */
 bool torch_random_jump_has(const uint64_t *jump, size_t i);
 
 #endif

@@ -21,7 +21,7 @@ static void formula(const struct problem *problem, enum stage stage, struct text
         text_add(text, "scaled, no softcap");
 }
 
-/* Where operations are rounded, or the family has it so, the quotient and its tanh are, as the product is. */
+/* --rounding operations, and some families, round the quotient and its tanh as well as the product. */
 static void make(const struct attention_row *row)
 {
     const struct problem *problem = row->problem;

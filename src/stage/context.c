@@ -14,15 +14,15 @@ static void formula(const struct problem *problem, enum stage stage, struct text
     text_add(text, "%s . value", stage_name(stage_before(problem, stage)));
 }
 
-/* What is weighed: dropped . value of the keys of a span; one that `bias` forbids takes no part. */
+/* Computes dropped . value over a span of keys, except those that `bias` forbids. */
 struct weighed {
-    const double *dropped, *bias; /* (Tk); bias may be NULL: all take part */
+    const double *dropped, *bias; /* (Tk); bias NULL: allows all */
     struct span keys;
     const double *value; /* (Tk, d) */
     size_t d;
 };
 
-/* Some pairs of columns from `column` on, whose sums stay in registers: `pairs` is a constant. */
+/* Some pairs of columns from `column` on; their sums stay in registers, since `pairs` is a constant. */
 static inline void weigh_pairs(const struct weighed *of, size_t column, size_t pairs, double *restrict context)
 {
     dot_pair sums[MOST_PAIRS] = {{0}};
@@ -45,7 +45,6 @@ static void weigh_column(const struct weighed *of, size_t column, double *contex
     context[column] = sum;
 }
 
-/* Into context (d). */
 static void weigh(const struct weighed *of, double *context)
 {
     size_t column = 0;
@@ -57,7 +56,7 @@ static void weigh(const struct weighed *of, double *context)
         weigh_column(of, column, context);
 }
 
-/* The exponentials, rounded, weigh the values, and their sum divides last, as in PyTorch's
+/* The rounded exponentials multiply the values, and their sum divides last, as in PyTorch's
  * scaled_dot_product_attention. */
 static void make_with_sum_last(const struct attention_row *row)
 {
@@ -70,7 +69,7 @@ static void make_with_sum_last(const struct attention_row *row)
         context[c] /= softmax.sum;
 }
 
-/* A row that may see no key is 0, NaN or the mean of all values, as --empty-row says. */
+/* An empty row is 0, NaN or the mean of all values, as --empty-row says. */
 static void make(const struct attention_row *row)
 {
     const struct problem *problem = row->problem;
@@ -94,7 +93,7 @@ static void make(const struct attention_row *row)
 
 /* --- explained --------------------------------------------------------------------------------------------------- */
 
-/* What each allowed key gives to a column of one head's context; those of packed heads lie side by side. */
+/* Explains what each allowed key adds to a column of one head's context; packed heads lie side by side. */
 static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
                               const char *heading)
 {

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* What scores are made of, and nothing else in the inner loop. Keys lie side by side and go through it two at a time;
- * each has its own sums, whatever lies beside it. */
+/* The inner loop of scores. Keys lie side by side, two at a time in a vector; each has its own sums, whatever its
+ * neighbour. */
 #ifndef ATTN_STAGE_DOT_PRODUCTS_H
 #define ATTN_STAGE_DOT_PRODUCTS_H
 
 #include <stddef.h>
 
-/* Two doubles that any machine adds and multiplies as it does one; they may lie as doubles do. */
+/* Two doubles; every machine adds and multiplies them as it does one. Needs only the alignment of a double. */
 typedef double dot_pair __attribute__((vector_size(16), aligned(8), may_alias));
 
 enum {
-    DOT_KEYS = 4, /* keys side by side in a panel */
+    DOT_KEYS = 4, /* keys in a panel */
     DOT_PAIRS = DOT_KEYS / 2,
-    DOT_SUMS = 4, /* of each key, so that an addition need not wait for the last */
+    DOT_SUMS = 4, /* per key, so that an addition need not wait for the last */
 };
 
-/* Each number twice: numbers (d) -> pairs (2 d). */
+/* Writes each number twice: numbers (d) -> pairs (2 d). */
 static inline void dot_twice(const double *numbers, size_t d, double *pairs)
 {
     for (size_t k = 0; k < d; k++)
         pairs[2 * k] = pairs[2 * k + 1] = numbers[k];
 }
 
-/* query . key of the keys of one panel. A product belongs to sum k % DOT_SUMS of its key, those beyond the last whole
+/* query . key of the keys of one panel. Product k goes to sum k % DOT_SUMS of its key, products after the last full
  * four to sum 0.
- *   query     (2 d) each number twice
+ *   query     (2 d) from dot_twice
  *   panel     (d, DOT_KEYS)
  *   products  (DOT_KEYS) written */
 static inline void dot_products(const double *query, const double *panel, size_t d, double *restrict products)

@@ -22,7 +22,7 @@ static void formula(const struct problem *problem, enum stage stage, struct text
              decimal_text(problem->drop.share, (char[DECIMAL_BYTES]){0}));
 }
 
-/* In float32 PyTorch multiplies by the rounded factor. */
+/* In float32 it multiplies by the rounded factor, as PyTorch does. */
 static void make(const struct attention_row *row)
 {
     const struct problem *problem = row->problem;
@@ -39,7 +39,7 @@ static void make(const struct attention_row *row)
 
 /* --- explained --------------------------------------------------------------------------------------------------- */
 
-/* 1 - dropout with as many decimals as dropout has, into share; and "1 - 0.2 = 0.8". */
+/* Writes 1 - dropout with the decimals of dropout to share; and "1 - 0.2 = 0.8" to heading. */
 static void say_share(double dropout, char share[DECIMAL_BYTES], char *heading, size_t size)
 {
     const char *shortest = decimal_text(dropout, (char[DECIMAL_BYTES]){0});
@@ -65,7 +65,7 @@ void dropped_explain(struct explanation *e, enum stage stage, struct explain_pla
     say_share(e->problem->drop.share, share, heading, sizeof heading);
     explain_row(e, e->before, place, false);
     explain_row(e, stage, place, true);
-    explain_load(e, stage, place, e->made); /* last, so that what dropout keeps is that of this row */
+    explain_load(e, stage, place, e->made); /* last, so that kept is that of this row */
     (e->back ? gradient_write : explain_write)(e, stage, place, heading,
                                                &(struct explain_lines){.over = EXPLAIN_LISTED,
                                                                        .terms = "before / a = made",

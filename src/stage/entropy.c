@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* entropy = - sum of weight x log(weight) of a row, in nats: Shannon 1948, "A Mathematical Theory of Communication".
- * 0 log 0 is 0. With a sink the weights do not sum to 1, and the sink's share is none of them. */
+/* entropy = - sum of weight x log(weight) of a row, in nats: Shannon 1948, "A Mathematical Theory of Communication". 0
+ * log 0 is 0. With a sink the weights do not sum to 1, and the sink's share does not count. */
 #include "model/stage_id.h"
 #include "stage/stage.h"
 
@@ -18,7 +18,7 @@ static double term(double weight)
     return weight == 0 ? 0 : weight * log(weight);
 }
 
-/* An empty row of NaN is NaN even in a sequence without keys, whose weights are all of others and 0. */
+/* An empty row of NaN gives NaN even in a sequence without keys, where all weights are 0. */
 static void make(const struct attention_row *row)
 {
     const double *weights = row->stages[STAGE_WEIGHTS];

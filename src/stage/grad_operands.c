@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The gradients at both ends of the rows: what is given, and what they come to by query. */
+/* The gradients at both ends of a row: the given one, and that with respect to query. */
 #include "stage/dot_products.h"
 #include "stage/gradient.h"
 
@@ -27,7 +27,7 @@ static void formula_context(const struct problem *problem, enum stage stage, str
                                        : "grad_output, cut into heads");
 }
 
-/* The keys lie in panels, one beside the other. */
+/* Reads keys from panels, where they lie side by side. */
 static void make_query(const struct attention_row *row)
 {
     const size_t d = row->problem->size.d_head;
@@ -43,7 +43,7 @@ static void make_query(const struct attention_row *row)
 
 /* --- explained --------------------------------------------------------------------------------------------------- */
 
-/* A row of out_proj; or whose column of grad_output this head's is. */
+/* Loads a row of out_proj; without one, finds this head's column of grad_output. */
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {
     const struct problem *problem = e->problem;
@@ -67,7 +67,7 @@ static void explain_context(struct explanation *e, enum stage stage, struct expl
                                           .prepare = prepare});
 }
 
-/* What each allowed key gives to a column. */
+/* Explains what each allowed key adds to a column. */
 static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
                               const char *heading)
 {

@@ -20,7 +20,7 @@ static bool caps(const struct problem *problem)
     return problem->scaling.softcap > 0;
 }
 
-/* Whichever is the first of them that is there comes from the softmax. */
+/* The first of these stages in the problem comes from the softmax. */
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     const enum stage before = stage_before(problem, stage);
@@ -33,7 +33,7 @@ static void formula(const struct problem *problem, enum stage stage, struct text
         text_add(text, "%s", stage_name(before));
 }
 
-/* The size of grad_weights of one key by its terms. */
+/* The magnitude of the terms of grad_weights of one key. */
 static double size_of(const struct attention_row *row, size_t key)
 {
     const double *above = row->stages[STAGE_GRAD_CONTEXT], *value = row->value + key * row->problem->size.d_value;
@@ -52,7 +52,7 @@ void gradient_add_noise(const struct attention_row *row)
     for (size_t j = 0; j < row->problem->size.keys; j++)
         delta += weights[j] > 0 ? weights[j] * size_of(row, j) : 0;
     for (size_t j = 0; j < row->problem->size.keys; j++) {
-        const bool up = dtype_bits(DTYPE_F32, above[j]) & 1; /* as good as by chance */
+        const bool up = dtype_bits(DTYPE_F32, above[j]) & 1; /* as good as random */
         if (weights[j] > 0)
             masked[j] += (up ? 1 : -1) * row->problem->loss.noise * weights[j] * (size_of(row, j) + delta);
     }
@@ -116,7 +116,7 @@ static void explain_softmax(struct explanation *e, enum stage stage, struct expl
     gradient_end(e);
 }
 
-/* Whichever is the first of them; the others keep its numbers, but for the softcap's slope. */
+/* Explains the first of them; the others keep its numbers, except for the softcap's slope. */
 static void explain_through_mask(struct explanation *e, enum stage stage, struct explain_place place)
 {
     if (e->before == STAGE_GRAD_WEIGHTS)

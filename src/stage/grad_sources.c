@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The gradients with respect to what query, key and value are made of, which compute/backward_operands.c makes: back
- * through scale, rotation and norm to the projections, and through these to the inputs and the parameters. */
+/* The gradients with respect to inputs and parameters, back through scale, rotation, norm and projections.
+ * compute/backward_operands.c makes them. */
 #include "model/stage_id.h"
 #include "stage/explained.h"
 #include "stage/gradient.h"
@@ -58,7 +58,7 @@ static bool crosses(const struct problem *problem)
     return problem_projects(problem) && problem->given.is_cross;
 }
 
-/* "grad_key . W_key^T", or what a latent does of it. */
+/* Adds "grad_key . W_key^T", or the form for a latent. */
 static void add_way(const struct problem *problem, enum projection_id id, struct text *text)
 {
     const char *of_query = problem->parameters.latent.query_norm.kind == NORM_NONE ? "" : ", through its norm";
@@ -87,13 +87,13 @@ static void formula_inputs(const struct problem *problem, enum stage stage, stru
 
 /* --- the gradient with respect to a number of a projection: a sum over all tokens --------------------------------- */
 
-/* Whether neither a norm nor --clip lies between the inputs and their projections. */
+/* Whether neither a norm nor --clip comes between inputs and projections. */
 static bool inputs_are_straight(const struct problem *problem)
 {
     return !problem->given.residual && problem->given.clip == 0;
 }
 
-/* Whether that of the cell is explained. */
+/* Whether the cell's parameter has an explanation. */
 static bool explains_parameters(const struct problem *problem, enum stage stage)
 {
     (void)stage;
@@ -102,7 +102,7 @@ static bool explains_parameters(const struct problem *problem, enum stage stage)
            problem->chosen.cell_name != NULL && (of_out || inputs_are_straight(problem));
 }
 
-/* The gradient that the backward pass has by what a projection makes: before the steps of query and key. */
+/* The gradient with respect to what a projection makes: before the steps of query and key. */
 static enum stage stage_above(const struct problem *problem, enum projection_id id)
 {
     static const enum stage ABOVE[PROJECTION_COUNT][2] = {{STAGE_GRAD_QUERY, STAGE_GRAD_PROJECTED_QUERY},
@@ -111,7 +111,7 @@ static enum stage stage_above(const struct problem *problem, enum projection_id 
     return id == PROJECTION_COUNT ? STAGE_GRAD_OUTPUT : ABOVE[id][operand_has_steps(problem, id)];
 }
 
-/* What the projection meets. */
+/* The projection's input: inputs, key inputs or normed. */
 static enum stage source_of(const struct problem *problem, enum projection_id id)
 {
     if (id == PROJECTION_COUNT)
@@ -129,7 +129,7 @@ static void formula_of_number(const struct problem *problem, struct text *text)
     text_add(text, ") over the tokens");
 }
 
-/* Column `column` of what the projection makes, all heads of a module side by side. */
+/* The gradient of column `column` of the projection, all heads of a module side by side. */
 static double load_above(struct explanation *e, struct explain_place place, size_t column)
 {
     const struct problem *problem = e->problem;
@@ -147,7 +147,7 @@ static double load_above(struct explanation *e, struct explain_place place, size
     return e->factor[column % d];
 }
 
-/* Column `column` of what it meets. */
+/* Column `column` of the projection's input. */
 static double load_source(struct explanation *e, struct explain_place place, size_t column)
 {
     const struct problem *problem = e->problem;
@@ -206,7 +206,7 @@ static void formula_parameters(const struct problem *problem, enum stage stage, 
 
 /* --- explained --------------------------------------------------------------------------------------------------- */
 
-/* Nor does a latent. */
+/* Whether inputs_are_straight, and no latent comes between. */
 static bool is_straight(const struct problem *problem, enum stage stage)
 {
     (void)stage;
@@ -214,8 +214,8 @@ static bool is_straight(const struct problem *problem, enum stage stage)
            inputs_are_straight(problem);
 }
 
-/* The gradient with respect to what a projection makes, of all heads of the place's token, into e->operand; returns
- * whose it is. */
+/* Loads the gradient with respect to a projection, of all heads of the place's token, to e->operand; returns its
+ * stage. */
 static enum stage load_made(struct explanation *e, enum projection_id id, struct explain_place place, size_t *width)
 {
     const struct problem *problem = e->problem;
@@ -231,7 +231,7 @@ static enum stage load_made(struct explanation *e, enum projection_id id, struct
     return stage;
 }
 
-/* That of all heads . a row of the projection: what a column of the inputs does by way of it. */
+/* That gradient . a row of the projection: the share of one projection in a column of the inputs. */
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {
     static const char *const NAMES[PROJECTION_COUNT + 1] = {"query", "key", "value", "out_proj"};
@@ -248,7 +248,7 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
     return true;
 }
 
-/* A column of the inputs works by way of query, key and value; of two inputs each by its own. */
+/* Explains a column of the inputs, through query, key and value; for cross-attention each input through its own. */
 static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
                               const char *heading)
 {

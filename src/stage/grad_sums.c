@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The gradients that are sums over queries: by key and value, sinks and attn_mask. compute/backward.c makes them. */
+/* The gradients that are sums over queries: with respect to key, value, sinks and attn_mask. compute/backward.c makes
+ * them. */
 #include "stage/softmax.h"
 
 #include <string.h>
@@ -21,14 +22,14 @@ static void formula_key(const struct problem *problem, enum stage stage, struct 
     text_add(text, "grad_scores^T . query%s", of_group(problem));
 }
 
-/* --- what the mask has of its own --------------------------------------------------------------------------------- */
+/* --- inputs of the mask ------------------------------------------------------------------------------------------- */
 
 static bool has_sinks(const struct problem *problem)
 {
     return problem->mask.sinks != NULL;
 }
 
-/* Those that --alibi makes are no input. */
+/* False for slopes that --alibi makes, which are no input. */
 static bool has_slopes(const struct problem *problem)
 {
     size_t i = 0;
@@ -54,7 +55,7 @@ static bool has_numbers(const struct problem *problem)
 
 /* --- by key and value --------------------------------------------------------------------------------------------- */
 
-/* What the place's key adds up over: the queries of the heads that share its one of key and value. */
+/* The terms of the place's key: the queries of the heads that share its key head. */
 static struct explain_lines lines_of_key(const struct explanation *e, enum stage stage, struct explain_place place)
 {
     const enum stage left = stage == STAGE_GRAD_KEY      ? STAGE_GRAD_SCORES
@@ -69,7 +70,7 @@ static struct explain_lines lines_of_key(const struct explanation *e, enum stage
                                   .place = {place.item, place.head * group, 0}};
 }
 
-/* One column, of which e->listed has the queries. */
+/* Explains one column, over the queries in e->listed. */
 static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
                               const char *heading)
 {
@@ -86,7 +87,7 @@ static void explain_column_of(struct explanation *e, enum stage stage, struct ex
                      blind == 1 ? "does" : "do", lines.of_heads ? ", counted over the heads" : "");
 }
 
-/* Their numbers for the key go to e->operand first, by query. */
+/* Explains a token of key or value, after loading each query's number for it to e->operand. */
 static void explain_of_keys(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct explain_lines lines = lines_of_key(e, stage, place);
@@ -104,7 +105,7 @@ static void explain_of_keys(struct explanation *e, enum stage stage, struct expl
 
 /* --- by sinks ----------------------------------------------------------------------------------------------------- */
 
-/* minus delta of each row that sees a key, by term, into e->operand. */
+/* Loads minus delta of each row with an allowed key to e->operand, by term. */
 static void load_deltas(struct explanation *e, const struct explain_lines *sum, size_t count)
 {
     e->listed_count = 0;
@@ -125,7 +126,7 @@ static void load_deltas(struct explanation *e, const struct explain_lines *sum, 
     }
 }
 
-/* The share of a row that its sink takes. */
+/* Computes the sink's share of a row. */
 static bool prepare_sink(struct explanation *e, struct explain_lines *line)
 {
     explain_load(e, STAGE_MASKED, line->at, e->factor);
@@ -154,8 +155,8 @@ static void explain_sinks(struct explanation *e, enum stage stage, struct explai
 
 /* --- by slopes ---------------------------------------------------------------------------------------------------- */
 
-/* What a row adds: grad_masked of each key that it sees . its place, which a slope is multiplied with; the factors go
- * to e->operand and e->factor. False where it sees none. */
+/* What a row adds: the sum of grad_masked x position over its allowed keys; the factors go to e->operand and e->factor.
+ * False: no key is allowed. */
 static bool prepare_places(struct explanation *e, struct explain_lines *line)
 {
     const struct mask *mask = &e->problem->mask;
@@ -186,7 +187,7 @@ static void explain_slopes(struct explanation *e, enum stage stage, struct expla
 
 /* --- by attn_mask ------------------------------------------------------------------------------------------------- */
 
-/* Which number of attn_mask: its own axes, each 0 where it is broadcast. */
+/* A number of attn_mask, by its axes; 0 along broadcast ones. */
 struct entry {
     size_t axes[4]; /* item, head, query, key */
 };
@@ -201,7 +202,7 @@ static bool is_used(const struct mask *mask, const struct entry *entry, struct e
     return true;
 }
 
-/* What a row adds: grad_masked of the key, or of all keys that share the number. False where the row sees none. */
+/* What a row adds: grad_masked of the key, or of all keys that share the number. False: the row has no allowed key. */
 static bool load_share(struct explanation *e, struct explain_place place, const struct entry *entry, double *share)
 {
     const struct mask *mask = &e->problem->mask;
@@ -217,7 +218,7 @@ static bool load_share(struct explanation *e, struct explain_place place, const 
     return sees;
 }
 
-/* Lists the rows that use it and see a key; returns how many see none. */
+/* Lists the rows that use it and have an allowed key; returns how many have none. */
 static size_t load_shares(struct explanation *e, const struct explain_lines *sum, const struct entry *entry)
 {
     const struct problem *problem = e->problem;
@@ -235,7 +236,7 @@ static size_t load_shares(struct explanation *e, const struct explain_lines *sum
     return blind;
 }
 
-/* "head 2, query journey, key 3": those of its axes that are not broadcast. */
+/* Writes "head 2, query journey, key 3", without broadcast axes. */
 static void say_entry(const struct explanation *e, const struct entry *entry, char *what, size_t size)
 {
     static const char *const NAMES[] = {"item", "head", "query", "key"};
@@ -273,7 +274,7 @@ static void write_entry(struct explanation *e, struct explain_place place, size_
                      blind == 1 ? "has" : "have");
 }
 
-/* All numbers of attn_mask, or a cell's. */
+/* Explains all numbers of attn_mask, or the cell's. */
 static void explain_attn_mask(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The gradients with respect to what the context is made of, back to the weights: grad_dropped = grad_context .
- * value^T, and through dropout. A key that is forbidden, and every key of an empty row, has the gradient 0: no weight
- * of it can move. */
+/* The gradients from the context back to the weights: grad_dropped = grad_context . value^T, and through dropout.
+ * Forbidden keys, and all keys of an empty row, have the gradient 0: their weights are constant. */
 #include "base/decimal.h"
 #include "stage/explained.h"
 #include "stage/gradient.h"

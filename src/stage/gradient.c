@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* A cell of a key that the row does not see. */
+/* Explains a cell whose key is masked. */
 static bool prepare_masked(struct explanation *e, struct explain_lines *line)
 {
     char rule[WORKED_LINE_CELL_BYTES / 2];

@@ -51,7 +51,7 @@ static void load_key(const struct head *head, const struct tensor *key, size_t f
         tensor_load(key, (first + j) * d, count * d, head->rows);
         if (prescaled)
             scaled_operand(head->problem, head->rows, count * d);
-        for (size_t k = 0; k < d; k++) /* into a panel, one beside the other */
+        for (size_t k = 0; k < d; k++) /* into a panel, keys side by side */
             for (size_t i = 0; i < DOT_KEYS; i++)
                 panels[j * d + k * DOT_KEYS + i] = i < count ? head->rows[i * d + k] : 0;
     }

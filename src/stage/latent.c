@@ -55,7 +55,7 @@ size_t latent_scratch(const struct problem *problem, enum projection_id id)
     return latent_first(latent, id)->weight.shape[0] * 2 + latent_second(latent, id)->weight.shape[0];
 }
 
-/* Head by head: of key its own columns, then those that all heads share; of value those behind its key's. */
+/* Cuts columns head by head: for key its own, then those that all heads share; for value those after its key's. */
 static void cut(const struct problem *problem, enum projection_id id, const double *own, const double *shared,
                 double *y)
 {
@@ -88,7 +88,7 @@ void latent_row(const struct problem *problem, enum projection_id id, const stru
         cut(problem, id, own, narrow + rank, y);
 }
 
-/* cut, turned around: what the heads share is summed over them. */
+/* The inverse of cut: sums over the heads what they share. */
 static void join(const struct problem *problem, enum projection_id id, const double *above, double *own, double *shared)
 {
     const struct latent *latent = &problem->parameters.latent;
@@ -138,7 +138,7 @@ void latent_formula(const struct problem *problem, enum stage stage, struct text
         text_add(text, "%s . W_key_value_b^T, latent = %s . W_key_value_a^T", of_latent, source);
 }
 
-/* The normed latent of a row into e->operand (rank); narrow is e->made. */
+/* Loads the normed latent of a row to e->operand (rank), with e->made as scratch. */
 static void load_latent(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;
@@ -160,8 +160,8 @@ static void load_latent(struct explanation *e, enum stage stage, struct explain_
     dtype_round(problem->rounding.dtype, e->operand, rank);
 }
 
-/* How a column of a stage is made: by the second step, or, of key, as one of those that all heads share, whose row is
- * loaded at the first of them. */
+/* Explains a column: from the second step, or a column of key that all heads share, whose row it loads at the first of
+ * them. */
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {
     const struct problem *problem = e->problem;

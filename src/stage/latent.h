@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Query, key and value by way of a latent: struct latent of problem/parameters.h has the equations and their source. */
+/* Query, key and value through a latent: struct latent of problem/parameters.h has the equations and their source. */
 #ifndef ATTN_STAGE_LATENT_H
 #define ATTN_STAGE_LATENT_H
 
@@ -14,42 +14,41 @@ struct latent_step {
 /* Whether a latent makes this operand. */
 bool latent_makes(const struct problem *problem, enum projection_id id);
 
-/* STATUS_SYSTEM where memory is short. */
+/* Loads the step's matrices. STATUS_SYSTEM: out of memory. */
 enum status latent_load(const struct problem *problem, enum projection_id id, struct latent_step *step,
                         struct arena *arena, struct error *error);
 
 /* Doubles of scratch for a row. */
 size_t latent_scratch(const struct problem *problem, enum projection_id id);
 
-/* A row of inputs (d_in) -> the columns of all heads: (H, d), of value (H, d_v). Between the steps the latent is
- * rounded to the working dtype; the caller rounds y. */
+/* A row of inputs (d_in) -> the columns of all heads: (H, d), of value (H, d_v). Rounds the latent to the working dtype
+ * between the steps; the caller rounds y. */
 void latent_row(const struct problem *problem, enum projection_id id, const struct latent_step *step, const double *x,
                 double *scratch, double *y);
 
-/* Columns of the first step and of the second, and of the norm between them. */
 struct latent_widths {
     size_t first, second, rank;
 };
 
 struct latent_widths latent_widths(const struct problem *problem, enum projection_id id);
 
-/* The projections and the norm of an operand, among the parameters or their gradients. */
+/* The projections and the norm of an operand, from the parameters or their gradients. */
 const struct projection *latent_first(const struct latent *latent, enum projection_id id);
 const struct projection *latent_second(const struct latent *latent, enum projection_id id);
 const struct norm *latent_norm(const struct latent *latent, enum projection_id id);
 
-/* The backward pass of a row, whose scratch is as latent_row left it: the columns of the first step, then the normed
+/* The backward pass of a row; scratch must be as latent_row left it: the columns of the first step, then the normed
  * latent.
  *   above      (H d), of value (H d_v): the gradient with respect to the columns of all heads
- *   own        (columns of the second step) written, the gradient with respect to them; those of another operand are 0
- *   narrow     (columns of the first) written, the gradient with respect to them
+ *   own        (columns of the second step) written, the gradient with respect to them; 0 for another operand's
+ *   narrow     (columns of the first step) written, the gradient with respect to them
  *   by_weight  (rank) written: the share of this row in the gradient with respect to the norm's weights; by_bias (rank)
- *              is room */
+ *              is scratch */
 void latent_back(const struct problem *problem, enum projection_id id, const struct latent_step *step,
                  const double *scratch, const double *above, double *own, double *narrow, double *by_weight,
                  double *by_bias);
 
-/* "W_query_b . norm(W_query_a . inputs)", and the arithmetic of a row's second step. */
+/* Writes "W_query_b . norm(W_query_a . inputs)", and explains a row's second step. */
 void latent_formula(const struct problem *problem, enum stage stage, struct text *text);
 void explain_latent(struct explanation *e, enum stage stage, struct explain_place place);
 

@@ -12,7 +12,7 @@ static void formula(const struct problem *problem, enum stage stage, struct text
              problem->mask.sinks != NULL ? ", the sink too" : "");
 }
 
-/* Minus infinity where the row is empty and has no sink. */
+/* Minus infinity for an empty row without a sink. */
 static void make(const struct attention_row *row)
 {
     const struct softmax below = softmax_exponentials(row, row->stages[STAGE_MASKED], row->cast);
@@ -24,7 +24,6 @@ static double of_sums(const struct fused_sums *sums)
     return sums->empty ? sums->sink : sums->largest + log(sums->sum);
 }
 
-/* lse = largest + log(sum). */
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct softmax softmax = softmax_explained(e, place);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* masked = capped + bias, minus infinity where the mask forbids a key: Vaswani et al. 2017, section 3.2.3; attn_mask as
- * PyTorch's scaled_dot_product_attention has it, slopes as Press et al. 2022, "ALiBi", section 3. */
+ * in PyTorch's scaled_dot_product_attention, slopes as in Press et al. 2022, "ALiBi", section 3. */
 #include "stage/explained.h"
 
 #include "base/decimal.h"
@@ -15,7 +15,6 @@ static bool applies(const struct problem *problem)
     return problem->masks;
 }
 
-/* Whether attn_mask is numbers that are added. */
 static bool adds_numbers(const struct mask *mask)
 {
     return mask->attn_mask.rank > 0 && !dtype_is_boolean(mask->attn_mask.dtype);
@@ -23,19 +22,19 @@ static bool adds_numbers(const struct mask *mask)
 
 /* --- in words ---------------------------------------------------------------------------------------------------- */
 
-/* The first rule is introduced, each one more is joined to those before it. */
+/* The words before the first rule, and before each further one. */
 static const char *before_rule(size_t *rules)
 {
     return (*rules)++ == 0 ? ", -inf where " : " or ";
 }
 
-/* Whether the place of a query among the keys is another one than its number. */
+/* Whether the position of some query differs from its index. */
 static bool is_moved(const struct mask *mask)
 {
     return mask->lengths != NULL || mask->offset != 0 || mask_sequences_differ(mask);
 }
 
-/* What rules take from those of position, in words: of keys after the query, or before it as well. */
+/* Adds the keys that rules exempt from rules of position: after the query, or before it as well. */
 static void add_lifted(const struct mask *mask, bool before, struct text *text)
 {
     for (int rule = 0; rule < MASK_RULE_COUNT; rule++) {
@@ -45,7 +44,7 @@ static void add_lifted(const struct mask *mask, bool before, struct text *text)
     }
 }
 
-/* What forbids a key; where the position of a query among the keys is not its own number, that is said. */
+/* Adds what forbids a key, and says where a query's position differs from its index. */
 static void add_rules(const struct mask *mask, struct text *text)
 {
     char before[100], after[100];
@@ -56,7 +55,7 @@ static void add_rules(const struct mask *mask, struct text *text)
     size_t rules = 0;
     if (mask->attn_mask.rank > 0 && dtype_is_boolean(mask->attn_mask.dtype))
         text_add(text, "%sattn_mask is %s", before_rule(&rules), mask->true_drops ? "true" : "false");
-    for (int i = 1; i <= MASK_RULE_COUNT; i++) { /* the first one last */
+    for (int i = 1; i <= MASK_RULE_COUNT; i++) { /* the first row last */
         const struct mask_functions *functions = MASKS[i % MASK_RULE_COUNT].functions;
         char said[160];
         struct text rule = text_begin(said, sizeof said);
@@ -81,9 +80,8 @@ static void formula(const struct problem *problem, enum stage stage, struct text
 
 /* --- in numbers -------------------------------------------------------------------------------------------------- */
 
-/* Minus infinity where the key is forbidden, whatever its score. A sum that would round to minus infinity stays at the
- * dtype's lowest number, as a mask of lowest numbers means it: a key that is not forbidden never becomes so by
- * rounding. */
+/* Minus infinity for a forbidden key, whatever its score. A sum that would round to minus infinity stays at the dtype's
+ * lowest number, as masks of lowest numbers intend: rounding never forbids an allowed key. */
 static void make(const struct attention_row *row)
 {
     const double lowest = -dtype_largest(problem_stage_dtype(row->problem, STAGE_MASKED));
@@ -126,14 +124,13 @@ void masked_rule(const struct explanation *e, struct explain_place place, size_t
                                                           : "false");
 }
 
-/* Whether anything is added to the score of an allowed key. */
+/* Whether the mask adds anything to the score of an allowed key. */
 static bool adds(const struct mask *mask)
 {
     return adds_numbers(mask) || mask->alibi_slopes != NULL || mask->relative != NULL;
 }
 
-/* What is added to the score by attn_mask, a; taken away by ALiBi, b x c; and added by T5's table, d. The context is
- * room for c. */
+/* Explains what attn_mask adds, a; ALiBi subtracts, b x c; and T5's table adds, d. The context is scratch for c. */
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {
     const struct mask *mask = &e->problem->mask;

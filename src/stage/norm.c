@@ -42,7 +42,7 @@ void norm_row(const struct problem *problem, const struct norm *norm, size_t fir
     const struct norm_terms terms = norm_terms(norm, x, count);
     for (size_t i = 0; i < count; i++)
         y[i] = (x[i] - terms.mean) * terms.factor;
-    if (problem_rounding(problem)->norm_cast && norm->kind != NORM_LAYER) /* before the weight */
+    if (problem_rounding(problem)->norm_cast && norm->kind != NORM_LAYER) /* rounds before the weight */
         dtype_round(problem->rounding.dtype, y, count);
     for (size_t i = 0; i < count; i++)
         y[i] = y[i] * norm_weight(norm, first + i) + norm_bias(norm, first + i);

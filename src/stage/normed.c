@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* normed: the layer's own norm, where the inputs are the residual stream; and the norms of query and key, of a head
- * or of all heads of a token: Henry et al. 2020, "Query-Key Normalization for Transformers", as models have it since.
- * The kinds are in model/norm.h. */
+/* normed: the layer's own norm, with --residual; and the norms of query and key, per head or over all heads of a token:
+ * Henry et al. 2020, "Query-Key Normalization for Transformers", as in later models. model/norm.h has the kinds. */
 #include "stage/explained.h"
 
 #include "model/stage_id.h"
@@ -45,13 +44,13 @@ static void formula(const struct problem *problem, enum stage stage, struct text
 
 /* --- in numbers --------------------------------------------------------------------------------------------------- */
 
-/* Which norm, and where its weights begin. */
+/* A norm, and the offset of its weights. */
 struct norming {
     const struct norm *norm;
     size_t first;
 };
 
-/* The weight and the bias of a column. */
+/* Explains the weight and the bias of a column. */
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {
     const struct norming *norming = line->context;
@@ -76,8 +75,8 @@ static void say_factor(struct explanation *e, enum stage stage, enum stage from,
     text_add(&text, "%s", explain_number(e, (int)stage, terms.factor));
 }
 
-/* The columns of a row whose norm goes over `all` (count); its weights begin at `first`. The row is in `operand`, what
- * is made of it in `made`. */
+/* Explains the columns of a row whose norm goes over `all` (count); its weights begin at `first`. `operand` has the
+ * row, `made` its norm. */
 static void normed_explain(struct explanation *e, enum stage stage, enum stage from, const double *all, size_t count,
                            size_t first, struct explain_place place)
 {

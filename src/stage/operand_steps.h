@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What becomes of query and key between their projection and the scores: norm, rotation, scale.
+/* The steps of query and key between projection and scores: norm, rotation, scale.
  *
- *     projected -> normed -> rotated by its position -> times the scale
+ *     projected -> normed -> rotated by position -> times the scale
  *
  * H heads of query or of key, d columns of each. */
 #ifndef ATTN_STAGE_OPERAND_STEPS_H
@@ -12,49 +12,47 @@
 /* The heads of query, or of key and value. */
 size_t operand_heads(const struct problem *problem, enum projection_id id);
 
-/* A token's heads, of a tensor (B, H, count, d): numbers (H, d) read, or written; nothing where there is no tensor. */
+/* Loads, or stores, a token's heads (H, d) of a tensor (B, H, count, d); does nothing for rank 0. */
 void operand_load_heads(const struct tensor *operand, size_t item, size_t row, double *numbers);
 void operand_store_heads(const struct tensor *operand, size_t item, size_t row, const double *numbers);
 
-/* Columns of a projection within the bounds of --clip; NaN stays NaN, as torch.clamp has it. */
+/* Clips columns of a projection to --clip; NaN stays NaN, as in torch.clamp. */
 void operand_clip(const struct problem *problem, double *columns, size_t count);
 
-/* Which of the steps query or key take; value takes none. */
+/* The steps that query or key take; value takes none. */
 bool operand_is_normed(const struct problem *problem, enum projection_id id);
 bool operand_is_rotated(const struct problem *problem, enum projection_id id);
 bool operand_is_scaled(const struct problem *problem, enum projection_id id);
 bool operand_has_steps(const struct problem *problem, enum projection_id id);
 
-/* Whether its norm is told in numbers: another step follows. */
+/* Whether its norm is a separate stage: another step follows. */
 bool operand_shows_norm(const struct problem *problem, enum projection_id id);
 
-/* These of query, or of key, as struct stage_functions has it. */
+/* These for query, or key, with the type of struct stage_functions. */
 bool operand_query_has_steps(const struct problem *problem);
 bool operand_key_has_steps(const struct problem *problem);
 bool operand_query_shows_norm(const struct problem *problem);
 bool operand_key_shows_norm(const struct problem *problem);
 
-/* Whether its last step, the rotation or the scale, is told in numbers, and the stage that is made from: a projection,
- * or its norm. */
+/* Whether it has a last step, rotation or scale; and the stage before that: a projection, or its norm. */
 bool operand_has_last_step(const struct problem *problem, enum projection_id id);
 enum stage operand_before_last_step(const struct problem *problem, enum projection_id id);
 
-/* Whether that norm goes over all heads of a token, before they are cut. */
+/* Whether that norm goes over all heads of a token, before the split. */
 bool operand_norm_is_of_all(const struct problem *problem, enum projection_id id);
 
 /* The first weight of the norm that head `head` uses. */
 size_t operand_norm_first(const struct problem *problem, enum projection_id id, size_t head);
 
-/* The position of row `row` of an item: of query, or of key, of which those of a past have none and stay as they are:
- * SIZE_MAX. */
+/* The position of row `row` of an item of query or key; SIZE_MAX: a key of the past, rotated already. */
 size_t operand_position(const struct problem *problem, enum projection_id id, size_t item, size_t row);
 
-/* By what a pair is rotated at a position, rounded as the problem does. */
+/* The rotation of a pair at a position, rounded as the problem does. */
 struct rope_turn operand_turn(const struct problem *problem, size_t position, size_t pair);
 
-/* The heads of a token through the steps, rounded to the working dtype after each.
+/* Takes the heads of a token through the steps, rounding to the working dtype after each.
  *   projected  (H, d)
- *   normed     (H, d) written, as projected where there is no norm
+ *   normed     (H, d) written; projected if there is no norm
  *   made       (H, d) written
  *   turns      (d) room for cosines and sines
  *   position   operand_position */

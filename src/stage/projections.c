@@ -74,7 +74,7 @@ enum status projection_bias(const struct projection *projection, double **bias, 
 
 /* --- in words ---------------------------------------------------------------------------------------------------- */
 
-/* "W^T" where all modules store it so; a file may give one head's W as it is and another's transposed. */
+/* "W^T" if all modules store it transposed; a file may give one head's W and another's transposed. */
 static const char *storage_text(const struct parameters *parameters, enum projection_id id)
 {
     size_t transposed = 0;
@@ -141,7 +141,7 @@ void projection_explain(struct explanation *e, enum stage stage, struct explain_
     explain_projected(e, stage, place, "", &by, explain_prepare_projected);
 }
 
-/* What stands before the norm and the rotation is a stage of its own where there are such. */
+/* The projection is a stage of its own if a norm or a rotation follows. */
 const struct stage_functions stage_projected_query = {
     .applies = operand_query_has_steps,
     .lack = "there is no 'projected_query' without a norm or a rotation of query; expected 'query', or --rope",

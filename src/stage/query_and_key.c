@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* query and key as they meet in the scores: the projection, or what norm, rotation and scale make of it. The rotation's
- * equation and source are in model/rope.h. */
+/* query and key as the scores use them: the projection after norm, rotation and scale, if any. model/rope.h has the
+ * rotation's equation and source. */
 #include "base/decimal.h"
 #include "model/stage_id.h"
 #include "stage/explained.h"

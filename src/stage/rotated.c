@@ -8,12 +8,12 @@
 
 #include <stdio.h>
 
-/* One row of query or key, or its gradient, whose columns are rotated, scaled, or both. */
+/* A row of query or key, or its gradient, with its columns rotated, scaled, or both. */
 struct rotating {
-    int from; /* the stage that it is made of */
+    int from; /* the source stage */
     size_t position;
     bool back, rotates;
-    char scale[DECIMAL_BYTES]; /* "": there is none */
+    char scale[DECIMAL_BYTES]; /* "": none */
     char numbers[3][EXPLAIN_NUMBER_BYTES];
 };
 
@@ -28,8 +28,8 @@ bool rotated_back_is_all(const struct problem *problem, enum stage stage)
     return normed || !operand_is_normed(problem, id_of(stage));
 }
 
-/* The pair that writes a column, or in the backward pass the one that reads it; and which of its two. SIZE_MAX: it is
- * not rotated. */
+/* The pair that writes a column, or reads it in the backward pass; and which of its two. SIZE_MAX: the column is
+ * unrotated. */
 static size_t pair_of(const struct rope *rope, const struct rotating *rotating, size_t column, size_t *which)
 {
     for (size_t pair = 0; pair < rope->columns / 2 && rotating->rotates; pair++) {
@@ -59,7 +59,7 @@ static bool prepare_pair(struct explanation *e, struct explain_lines *line)
     return true;
 }
 
-/* The pairs that the explained columns are of, each once. */
+/* Writes the pairs of the explained columns, each once. */
 static void write_pairs(struct explanation *e, enum stage stage, struct explain_place place, struct rotating *rotating)
 {
     const struct explain_range columns = explain_columns(e, stage);
@@ -80,8 +80,8 @@ static void write_pairs(struct explanation *e, enum stage stage, struct explain_
     explain_write(e, stage, place, NULL, &lines);
 }
 
-/* a cos - b sin, or b cos + a sin, of the numbers of the pair, which was made of those of stage `from`; in the backward
- * pass the other way round. */
+/* Explains a cos - b sin, or b cos + a sin, of the pair in stage `from`; with the signs of sin exchanged in the
+ * backward pass. */
 static bool prepare_column(struct explanation *e, struct explain_lines *line)
 {
     const struct rotating *rotating = line->context;
@@ -137,7 +137,7 @@ void rotated_explain(struct explanation *e, enum stage stage, struct explain_pla
     if (operand_is_scaled(problem, id) && (e->back || problem->scaling.query_factor != 1))
         decimal_from_double(problem->scaling.query_factor, rotating.scale);
     say_angle(problem, &rotating, heading, sizeof heading);
-    if (of_keys) /* its head is one of key and value */
+    if (of_keys) /* its head is a key head */
         of_query.head *= problem->size.heads / problem->size.kv_heads;
     explain_load(e, (enum stage)rotating.from, of_query, e->operand);
     explain_heading(e, stage, place, heading);

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Whether the scale is the usual one, 1 / sqrt(d), which is written as it is. */
+/* Whether the scale is 1 / sqrt(d), which formulas write as such. */
 static bool is_root(const struct problem *problem)
 {
     return problem->scaling.factor == 1 / sqrt((double)problem->size.d_head);
@@ -40,8 +40,8 @@ void scaled_operand(const struct problem *problem, double *numbers, size_t count
     dtype_round(problem->rounding.dtype, numbers, count);
 }
 
-/* Where operations are rounded (query x root) . (key x root)^T, root that of the scale: it, the two products and the
- * sum are rounded each. The head has its keys so. */
+/* With --rounding operations (query x root) . (key x root)^T, with root = sqrt(scale): rounds root, both products and
+ * the sum. The head has its keys prescaled. */
 static void make(const struct attention_row *row)
 {
     const struct problem *problem = row->problem;

@@ -4,7 +4,7 @@
 #include "stage/dot_products.h"
 #include "stage/head.h"
 
-/* With every operation rounded there are no scores: scaled.c says why. */
+/* --rounding operations has no scores: see scaled.c. */
 static bool applies(const struct problem *problem)
 {
     return problem->rounding.when != ROUNDING_OPERATIONS;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Scores (count) less the largest one of their row, rounded where the family has it so. */
+/* Scores (count) less the row's largest, rounded if the family does so. */
 static void subtract(const struct problem *problem, const double *scores, double largest, size_t count,
                      double *differences)
 {
@@ -13,7 +13,7 @@ static void subtract(const struct problem *problem, const double *scores, double
         dtype_round(problem->rounding.dtype, differences, count);
 }
 
-/* A score less the largest one of its row, rounded where the family has it so. */
+/* A score less the row's largest, rounded if the family does so. */
 static double difference_of(const struct problem *problem, double score, double largest)
 {
     double difference;

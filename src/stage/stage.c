@@ -48,7 +48,8 @@ void stage_formula(const struct problem *problem, enum stage stage, char *formul
 enum stage stage_before(const struct problem *problem, enum stage stage)
 {
     do {
-        const uint64_t from = stage_existing(STAGES[stage].from) & ~STAGE_BIT(STAGE_NORMED); /* problem_source has it */
+        const uint64_t from = stage_existing(STAGES[stage].from) & ~STAGE_BIT(STAGE_NORMED); /* problem_source handles
+                                                                                                normed */
         int source = STAGE_COUNT - 1;
         if (from == 0)
             return problem_source(problem, stage);
@@ -64,7 +65,7 @@ bool stage_is_made_by_row(enum stage stage)
     return stage_exists(stage) && FUNCTIONS[stage]->make != NULL;
 }
 
-/* Otherwise: with query, key and value; as the stage that it repeats; of the heads side by side; summed over rows. */
+/* Others come with query, key and value, repeat a stage, join the heads, or are sums over rows. */
 enum stage stage_unmade(uint64_t stages)
 {
     for (int stage = 0; stage < STAGE_COUNT; stage++)
@@ -88,7 +89,7 @@ void stage_make(const struct attention_row *row, enum stage stage)
         mistake->make(row, stage);
     else
         FUNCTIONS[stage]->make(row);
-    /* The others hold 0, minus infinity or what nobody looks at. */
+    /* The other keys hold 0, minus infinity or unread numbers. */
     const struct span made =
         stage_is_square(stage) ? row->computed : (struct span){0, problem_columns_of_head(problem, stage)};
     dtype_round(problem_stage_dtype(problem, stage), row->stages[stage] + made.first, made.end - made.first);
@@ -106,10 +107,11 @@ bool stage_is_explained(const struct problem *problem, enum stage stage)
         return false;
     if (problem_projects(problem) || stage_is_attended(stage))
         return true;
-    return operand_has_steps(problem, projection_of(stage)) && STAGES[stage].operand; /* what is given has none */
+    return operand_has_steps(problem, projection_of(stage)) && STAGES[stage].operand; /* given operands have no steps
+                                                                                         before */
 }
 
-/* What a number has become, where the stage before has one for it. */
+/* Explains a number as the mistake changed it, if the stage before has one. */
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {
     const enum stage stage = line->stage;
@@ -129,8 +131,8 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
     return true;
 }
 
-/* A stage that --mistake makes otherwise than its file says: what the row of the stage before it has become. No line of
- * the right arithmetic would give these numbers. */
+/* Explains a stage that --mistake changes: only the row before and after, since no line of the right arithmetic would
+ * give these numbers. */
 static void explain_wrong(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const bool of_heads = stage_is_of_mask(stage);

@@ -12,7 +12,6 @@ static void formula(const struct problem *problem, enum stage stage, struct text
              problem->mask.sinks != NULL ? ", a sink in the sum" : "");
 }
 
-/* masked in the dtype of the softmax. */
 static const double *cast_masked(const struct attention_row *row)
 {
     memcpy(row->cast, row->stages[STAGE_MASKED], row->problem->size.keys * sizeof *row->cast);
@@ -20,7 +19,7 @@ static const double *cast_masked(const struct attention_row *row)
     return row->cast;
 }
 
-/* The weights of a row that may see no key, as --empty-row says; 0 beyond its sequence. */
+/* Writes the weights of an empty row, as --empty-row says; 0 outside its sequence. */
 static void fill_empty(const struct attention_row *row, double *weights)
 {
     const enum empty_row empty_row = row->problem->mask.empty_row;
@@ -30,8 +29,8 @@ static void fill_empty(const struct attention_row *row, double *weights)
         weights[j] = j >= row->own.first && j < row->own.end ? weight : 0;
 }
 
-/* exp(masked_j - largest) over the sum of them all. A key that is forbidden weighs exactly 0. Scores that overflowed to
- * minus infinity, all of a row, give NaN, as in PyTorch. */
+/* Divides exp(masked_j - largest) by the sum of them all. A forbidden key weighs exactly 0. If all scores of a row
+ * overflowed to minus infinity, its weights are NaN, as in PyTorch. */
 static void divide(const struct attention_row *row, double *weights, double sum)
 {
     const size_t keys = row->problem->size.keys;
@@ -42,7 +41,7 @@ static void divide(const struct attention_row *row, double *weights, double sum)
         dtype_round(row->problem->rounding.softmax_dtype, weights, keys);
 }
 
-/* The sum of the exponentials is wide and then rounded; in some dtypes each addition is. */
+/* Rounds the exponentials, sums them in double and rounds the sum; in some dtypes it rounds each addition. */
 static double sum_rounded(const struct attention_row *row, const double *masked, double *exponentials)
 {
     const enum dtype dtype = row->problem->rounding.softmax_dtype;
@@ -75,7 +74,7 @@ static void make(const struct attention_row *row)
 
 /* --- explained --------------------------------------------------------------------------------------------------- */
 
-/* Each exponential over their sum, or that of a cell alone. */
+/* Writes each exponential over their sum, or only the cell's. */
 static void write_quotients(struct explanation *e, enum stage stage, struct explain_place place,
                             const struct softmax *softmax)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Other settings that draw: seeds, skips, how and in which order parameters are drawn, how many columns they have. */
+/* Other settings of draws: seeds, skips, the way and order of drawing parameters, and their columns. */
 #include "why/why.h"
 
 #include "base/threads.h"
@@ -11,18 +11,18 @@
 
 enum { LAST_SKIP = 1000, LAST_SEED = 9999, MOST_SIZES = 4, MOST_NEAR = 256, CHUNK = 128, ORDERS = 5 };
 
-/* Settings other than those that were asked for. */
+/* Settings that may differ from the user's. */
 struct variation {
     uint64_t seed, skip, d_out, dropout_seed;
     bool stacked, seeds_dropout;
     enum init init;
     enum torch_random_build rng;
-    size_t order; /* 0: as it should be; else a form of draw-order, from 1 */
+    size_t order; /* 0: right; else a form of draw-order, from 1 */
 };
 
-/* The job that a variation makes. */
+/* The job of a variation. */
 struct variation_job {
-    struct trial_guess names; /* of slot draw: what differs */
+    struct trial_guess names; /* of slot draw: the differences */
     struct options options;
     struct problem problem;
     struct mine mine;
@@ -31,7 +31,7 @@ struct variation_job {
 
 /* --- the settings of a variation --------------------------------------------------------------------------------- */
 
-/* A setting as it came out, of the command line or of the file; `otherwise` where it is not recorded. */
+/* A setting from the command line or the file; `otherwise` if it is not recorded. */
 static uint64_t setting_of(const struct problem *problem, const char *setting, uint64_t otherwise)
 {
     for (size_t i = 0; i < problem->record.setting_count; i++)
@@ -40,7 +40,7 @@ static uint64_t setting_of(const struct problem *problem, const char *setting, u
     return otherwise;
 }
 
-/* As it was asked for. */
+/* The user's settings. */
 static struct variation start_from(const struct why *why)
 {
     const struct options *options = why->options;
@@ -53,7 +53,7 @@ static struct variation start_from(const struct why *why)
                               .rng = why->problem->drop.generator.build};
 }
 
-/* A setting that differs, by its name of slot draw. */
+/* Adds a differing setting, by its name of slot draw. */
 static void name(struct variation_job *job, enum mistake id, double form)
 {
     job->names.choices[job->names.count++] = (struct mistake_choice){id, form};
@@ -65,14 +65,14 @@ static void say(struct variation_job *job, enum option_id option, enum mistake i
     name(job, id, form);
 }
 
-/* What no option says goes by --mistake. */
+/* Adds a mistake, for settings without an option. */
 static void add_mistake(struct variation_job *job, enum mistake id, double form)
 {
     job->options.mistakes[job->options.mistake_count++] = (struct mistake_choice){id, form};
     name(job, id, form);
 }
 
-/* The command line that the variation is, and how it differs. */
+/* Sets the command line of a variation, and its differences. */
 static void apply(const struct why *why, const struct variation *variation, struct variation_job *job)
 {
     static const enum mistake INITS_NAMED[] = {MISTAKE_DRAW_LINEAR, MISTAKE_DRAW_RAND, MISTAKE_DRAW_RANDN};
@@ -89,7 +89,7 @@ static void apply(const struct why *why, const struct variation *variation, stru
             say(job, OPTION_STACKED, MISTAKE_DRAW_STACKED, 0);
         else if (why->options->origin[OPTION_STACKED] == ORIGIN_COMMAND_LINE)
             say(job, OPTION_STACKED, MISTAKE_DRAW_SPLIT, 0);
-        else /* the file says that heads are stacked, and no option denies that */
+        else /* the file says that heads are stacked; no option reverses that */
             add_mistake(job, MISTAKE_DRAW_SPLIT, 0);
     }
     if (variation->d_out != asked.d_out) {
@@ -118,7 +118,7 @@ static void apply(const struct why *why, const struct variation *variation, stru
 
 /* --- one variation ----------------------------------------------------------------------------------------------- */
 
-/* The problem of a variation, and how the tables stand in it; false where there is none, or they fit no stage. */
+/* Makes the problem of a variation and matches the tables; false if there is none, or they match no stage. */
 static bool make(const struct why *why, const struct variation *variation, struct variation_job *job,
                  struct arena *arena, struct error *error)
 {
@@ -134,15 +134,15 @@ static bool make(const struct why *why, const struct variation *variation, struc
 struct batch {
     struct why *why;
     const struct variation *variations;
-    double loose;                      /* times the tolerance; 0: once */
-    const struct why_guesses *guesses; /* mistakes to be tried with each; NULL: none alone */
-    bool fits[CHUNK];                  /* the tables are stages of it */
-    struct error errors[CHUNK];        /* where the system refused */
+    double loose;                      /* factor of the tolerance; 0: 1 */
+    const struct why_guesses *guesses; /* mistakes to try with each; NULL: none */
+    bool fits[CHUNK];                  /* the tables match its stages */
+    struct error errors[CHUNK];        /* of the system */
     bool agrees[CHUNK];
-    size_t guess[CHUNK]; /* which of them agrees */
+    size_t guess[CHUNK]; /* the guess that agrees */
 };
 
-/* The tables with so many times the tolerance. */
+/* Multiplies the tables' tolerance. */
 static void loosen(struct mine *mine, double times, struct arena *arena, struct error *error)
 {
     for (size_t i = 0; i < mine->count; i++) {
@@ -183,7 +183,7 @@ static void run_variation(void *context, size_t task, unsigned thread)
     arena_free(&arena);
 }
 
-/* What was found becomes an explanation, with all that lasts. */
+/* Adds a finding as an explanation, in lasting memory. */
 static enum status take_found(struct why *why, const struct variation *variation, const struct trial_guess *with)
 {
     struct variation_job *job = arena_allocate(why->arena, 1, sizeof *job, why->error);
@@ -201,7 +201,7 @@ static enum status take_found(struct why *why, const struct variation *variation
     return why->error->status;
 }
 
-/* What became of a chunk: explanations, or an error of the system. */
+/* Takes the results of a chunk: explanations, or an error of the system. */
 static enum status take_chunk(struct why *why, const struct batch *batch, size_t count)
 {
     const struct trial_guess none = {.count = 0};
@@ -216,7 +216,7 @@ static enum status take_chunk(struct why *why, const struct batch *batch, size_t
     return why->error->status;
 }
 
-/* Variations one after the other, until some agree or the budget ends. */
+/* Tries variations in order, until some agree or the budget ends. */
 static enum status try_all(struct why *why, const struct variation *variations, size_t count,
                            const struct why_guesses *guesses)
 {
@@ -245,9 +245,9 @@ static enum status try_all(struct why *why, const struct variation *variations, 
     return STATUS_OK;
 }
 
-/* --- how much a table can tell of draws -------------------------------------------------------------------------- */
+/* --- information about draws in a table -------------------------------------------------------------------------- */
 
-/* The lowest and the highest of each number of the main stage, over some seeds that nobody uses. */
+/* The range of each number of the main stage over some unused seeds. */
 struct spread {
     double *lowest, *highest;
     size_t count;
@@ -273,8 +273,7 @@ static enum status widen(struct why *why, uint64_t seed, struct spread *spread)
     return why->error->status;
 }
 
-/* Bits that the last table tells of seeds: how far its numbers are apart when others are drawn. 0 where memory is
- * short. */
+/* Bits of information about seeds in the last table: how far its numbers vary with the seed. 0 if out of memory. */
 static double bits_of_draws(struct why *why)
 {
     enum { SEEDS = 12 };
@@ -318,7 +317,7 @@ bool why_can_tell(struct why *why, enum why_kind kind)
 
 /* --- which variations -------------------------------------------------------------------------------------------- */
 
-/* Columns of the projections with which the last table may have as many as it has. */
+/* Lists columns of the projections that can give the last table its number of columns. */
 static size_t list_sizes(const struct why *why, uint64_t sizes[MOST_SIZES])
 {
     const struct mine *mine = &why->mine;
@@ -343,7 +342,7 @@ static bool may_draw_parameters(const struct why *why)
     return problem_projects(why->problem) && !why->problem->parameters.given;
 }
 
-/* Each way to draw the parameters, in each number of columns; one after the other, the nearest first. */
+/* Lists each way to draw the parameters, with each number of columns, the nearest first. */
 static size_t list_near(const struct why *why, bool orders, struct variation near[MOST_NEAR])
 {
     const struct variation asked = start_from(why);
@@ -366,7 +365,7 @@ static size_t list_near(const struct why *why, bool orders, struct variation nea
     return count;
 }
 
-/* The same with MKL's dropout, and with a seed right before dropout. */
+/* Adds the same with MKL's dropout, and with a seed right before dropout. */
 static size_t add_dropout(const struct why *why, struct variation *list, size_t count, size_t most)
 {
     static const uint64_t SEEDS[] = {123, 0, 42, 1, 789, 1234};
@@ -384,7 +383,7 @@ static size_t add_dropout(const struct why *why, struct variation *list, size_t 
     return count;
 }
 
-/* Seeds that are used beyond the small ones: round numbers, runs of digits, the days of some years. */
+/* Lists popular larger seeds: round numbers, runs of digits, dates of some years. */
 static size_t list_far_seeds(uint64_t *seeds)
 {
     static const uint64_t USUAL[] = {12345,     54321,      31337,      65535,      65536,      99999,
@@ -403,7 +402,7 @@ static size_t list_far_seeds(uint64_t *seeds)
 
 enum { MOST_SEEDS = LAST_SEED + 1 + 64 + 10 * 12 * 31 };
 
-/* Whether no other seed comes near: that the one found fits is then no chance. `count` seeds, drawn as `found` is. */
+/* Whether none of `count` other seeds, drawn as `found` is, comes near: then `found` does not fit by chance. */
 static enum status is_alone(struct why *why, const struct variation *found, const struct trial_guess *with,
                             const uint64_t *seeds, size_t count, bool *alone)
 {
@@ -429,7 +428,7 @@ static enum status is_alone(struct why *why, const struct variation *found, cons
     return why->error->status;
 }
 
-/* The mistakes of an explanation, without what its settings are called. */
+/* The mistakes of an explanation, without its settings. */
 static struct trial_guess mistakes_of(const struct trial_guess *guess)
 {
     struct trial_guess mistakes = {.count = 0};
@@ -439,10 +438,10 @@ static struct trial_guess mistakes_of(const struct trial_guess *guess)
     return mistakes;
 }
 
-/* Takes back what was found where other seeds come as near. */
+/* Removes findings if other seeds come as near. */
 static enum status keep_if_alone(struct why *why, const struct variation *near, const uint64_t *seeds, size_t count)
 {
-    enum { PLENTY = 400 }; /* bits that no chance gives */
+    enum { PLENTY = 400 }; /* more bits than chance can fit */
     bool alone = true;
     if (why->count == 0 || why->mine.count == 0 || why->bits_of_draws > PLENTY)
         return STATUS_OK;
@@ -458,7 +457,7 @@ static enum status keep_if_alone(struct why *why, const struct variation *near, 
     return why->error->status;
 }
 
-/* Skips first, then seeds, each with the ways to draw that are given. */
+/* Tries skips, then seeds, each with the given ways to draw. */
 static enum status try_far(struct why *why, const struct variation *near, size_t near_count,
                            const struct why_guesses *guesses)
 {
@@ -486,7 +485,7 @@ static enum status try_far(struct why *why, const struct variation *near, size_t
     return STATUS_OK;
 }
 
-/* The seed right before dropout. */
+/* Tries seeds right before dropout. */
 static enum status try_dropout_seeds(struct why *why, const struct why_guesses *guesses)
 {
     struct variation *list = arena_allocate(why->arena, LAST_SEED + 1, sizeof *list, why->error);
@@ -515,7 +514,7 @@ enum status why_orders(struct why *why)
     return try_all(why, list, ORDERS, NULL);
 }
 
-/* Those of which the tables are stages, in their order; how many. */
+/* Keeps the variations whose stages match the tables; returns their number. */
 static size_t keep_fitting(const struct why *why, struct variation *list, size_t count)
 {
     size_t kept = 0;
@@ -530,7 +529,8 @@ static size_t keep_fitting(const struct why *why, struct variation *list, size_t
     return kept;
 }
 
-/* Skips and seeds of other sizes, and then with a mistake each of all but the nearest, which have been tried. */
+/* Tries skips and seeds of other sizes, and then, with a mistake each, of all but the nearest, which are already
+ * done. */
 static enum status try_other_sizes(struct why *why, const struct variation *near, size_t count, size_t of_size,
                                    const struct why_guesses *singles)
 {

@@ -8,8 +8,8 @@
 
 /* --- how far they may be apart ----------------------------------------------------------------------------------- */
 
-/* The most terms of a sum that somebody's tables are made of: of a projection, a score, a context, an output, and in
- * the backward pass over the queries and keys of all items. */
+/* The terms of the longest sum behind somebody's tables: a projection, score, context or output, and in the backward
+ * pass the queries and keys of all items. */
 static double terms_of(const struct trial_base *base)
 {
     const struct problem *problem = base->problem;
@@ -22,16 +22,15 @@ static double terms_of(const struct trial_base *base)
     return (double)terms;
 }
 
-/* A kernel sums in float32 or wider, in any order: at worst one term after another, which is off by a few roots of the
- * terms. Numbers of fewer bits are rounded, not summed. */
+/* A kernel sums in float32 or wider, in any order: at worst term by term, with an error of a few times the root of
+ * their number. Numbers of fewer bits are only rounded, not summed. */
 double fit_most_noise(const struct trial_base *base)
 {
     return dtype_is_coarse(base->mine->dtype) ? 8 : 16 + 4 * sqrt(terms_of(base));
 }
 
-/* The most that the errors of all numbers may be, relative to their noise. In bfloat16 and float16 a right kernel stays
- * below 0.5, whatever it rounds on the way (measured). A near miss of a mistake is larger, and pairs have many near
- * misses, so their limit is lower. */
+/* The largest accepted rms error relative to the noise. In bfloat16 and float16 a right kernel stays below 0.5,
+ * whatever it rounds (measured). Near misses of mistakes are larger; pairs have many, so their limit is lower. */
 double fit_most_rms(const struct trial_base *base, const struct trial_guess *guess)
 {
     static const double COARSE[] = {0.5, 0.45, 0.2};
@@ -40,13 +39,13 @@ double fit_most_rms(const struct trial_base *base, const struct trial_guess *gue
 
 /* --- how well it fits -------------------------------------------------------------------------------------------- */
 
-/* Whether what was made has such a table, of that shape. */
+/* Whether the result has this table, of that shape. */
 static bool has_table(const struct trial_made *made, const struct mine_table *table, size_t at)
 {
     return !mine_is_backward(table) || made->gradients[at] != NULL;
 }
 
-/* What number i of a table should be; infinite where nothing like it was made. */
+/* The computed value of number i of a table; infinite if the result lacks it. */
 static double number_at(const struct trial_made *made, const struct mine_table *table, size_t at,
                         const struct trial *trial, size_t i)
 {
@@ -56,7 +55,7 @@ static double number_at(const struct trial_made *made, const struct mine_table *
                : INFINITY;
 }
 
-/* The guess made of another problem, which lasts as long as `made`; false where it cannot be. */
+/* Makes the guess from another problem, which must outlive `made`; false if it cannot be made. */
 static bool make_of(const struct trial_base *base, const struct problem *problem, const struct trial_guess *guess,
                     struct trial_made *made, struct arena *arena, struct error *error)
 {
@@ -68,14 +67,14 @@ static bool make_of(const struct trial_base *base, const struct problem *problem
            trial_make(&on, recipe, problem->chosen.rows, problem->chosen.row_count, made, arena, error) == STATUS_OK;
 }
 
-/* A run moves what is given by a share of each number, and of the terms of the softmax's gradient by as much or not. */
+/* A noise run: moves the inputs by a share of each number, and maybe the terms of the softmax's gradient. */
 struct run {
     double share;
     bool moves_terms;
     unsigned number;
 };
 
-/* Adds what one run moves, squared, to squares. */
+/* Adds the squares of one run's moves to squares. */
 static enum status add_run(const struct trial_base *base, const struct trial_guess *guess, const struct trial *trial,
                            const struct trial_made *made, struct run run, double *const squares[MINE_TABLES],
                            struct error *error)
@@ -99,8 +98,8 @@ static enum status add_run(const struct trial_base *base, const struct trial_gue
     return error->status;
 }
 
-/* The noise of each number of a table, in place of what all runs add up to: with half a unit of its own. Below the
- * smallest normal float32 some machines have nothing but 0. */
+/* Turns the sum of squares of all runs into the noise of each number, plus half a unit of its own. Below the smallest
+ * normal float32 some machines have only 0. */
 static void take_noise(const struct trial_base *base, const struct trial *trial, const struct trial_made *made,
                        size_t at, double *squares)
 {
@@ -128,7 +127,7 @@ double fit_rms_of_table(const struct trial_base *base, const struct trial_made *
     return sqrt(sum / (double)table->count);
 }
 
-/* Whether the errors are those of rounding; counts the numbers whose own error is. */
+/* Judges whether the errors are those of rounding; counts the numbers whose own error is. */
 static void judge(const struct trial_base *base, const struct trial_guess *guess, const struct trial_made *made,
                   struct trial *trial)
 {
@@ -163,7 +162,7 @@ static void judge(const struct trial_base *base, const struct trial_guess *guess
     trial->has_counts = true;
 }
 
-/* The job in float32, of numbers that have fewer bits. */
+/* The job in float32, for numbers of fewer bits. */
 static struct problem in_float32(const struct problem *problem)
 {
     struct problem exact = *problem;
@@ -175,7 +174,7 @@ static struct problem in_float32(const struct problem *problem)
     return exact;
 }
 
-/* The numbers of the tables as they were made, one table behind the other (trial->of). */
+/* Lists the computed numbers of all tables, in order (trial->of). */
 static double *list_numbers(const struct trial_base *base, const struct trial_made *made, const struct trial *trial,
                             struct arena *arena, struct error *error)
 {
@@ -187,9 +186,9 @@ static double *list_numbers(const struct trial_base *base, const struct trial_ma
     return numbers;
 }
 
-/* Numbers of few bits: a kernel may keep in float32 what it makes on the way, which attn does not in such a job; or the
- * job is in float32, and its numbers were rounded all the way. Takes what fits better, and its numbers. What
- * attn diff would say stays what it says of the job as it is. */
+/* For few bits: a kernel may keep intermediate numbers in float32, which attn does not in such a job; or the job is in
+ * float32 and the kernel rounded throughout. Takes the better fit and its numbers. The verdict of attn diff stays that
+ * of the job itself. */
 static enum status judge_otherwise(const struct trial_base *base, const struct trial_guess *guess, struct trial *trial,
                                    double **numbers, struct arena *arena, struct error *error)
 {
@@ -213,7 +212,7 @@ static enum status judge_otherwise(const struct trial_base *base, const struct t
     return error->status;
 }
 
-/* The numbers of the tables by a guess in float32; NULL where it cannot be made. */
+/* The numbers of the tables by a guess in float32; NULL if it cannot be made. */
 static const double *make_exact(const struct trial_base *base, const struct trial_guess *guess,
                                 const struct trial *trial, struct arena *arena, struct error *error)
 {
@@ -227,7 +226,7 @@ static const double *make_exact(const struct trial_base *base, const struct tria
     return numbers;
 }
 
-/* What is left of the errors, along what one mistake of the guess changes; all in times of the noise. */
+/* Sums over the remaining errors and what one mistake of the guess changes, relative to the noise. */
 struct remainder {
     double change, along, left; /* sums of squares, and of products */
 };
@@ -250,8 +249,8 @@ static struct remainder take_remainder(const struct trial_base *base, const stru
     return sums;
 }
 
-/* Whether what is left of the errors goes on along what each mistake changes, or back: then it is nearly the mistake,
- * as a scale of 1.37 is nearly one of sqrt(2). Measures how far the whole guess is from what is right. */
+/* Whether the remaining errors follow what a mistake changes, forwards or back: then it is only nearly the mistake, as
+ * a scale of 1.37 is nearly sqrt(2). Also measures how far the guess is from the right result. */
 static enum status look_for_remainder(const struct trial_base *base, const struct trial_guess *guess,
                                       struct trial *trial, const double *numbers, struct arena *arena,
                                       struct error *error)
@@ -268,7 +267,7 @@ static enum status look_for_remainder(const struct trial_base *base, const struc
         const double *without = others.count == 0 ? base->exact : make_exact(base, &others, trial, arena, error);
         if (error->status != STATUS_OK)
             return error->status;
-        if (without == NULL) /* the others cannot be made without it */
+        if (without == NULL) /* the others need it */
             continue;
         const struct remainder sums = take_remainder(base, trial, numbers, without);
         if (fabs(sums.along) > LEAST_SHARE * sums.change &&
@@ -338,10 +337,10 @@ enum status fit_weigh(const struct trial_base *base, const struct trial_guess *g
 
 bool fit_beats(const struct trial *trial, const struct trial *right)
 {
-    /* In nats, of so few errors as there are rows, since those of a row may be one weight's. */
+    /* NO_CHANCE is in nats, with one error per row, since one weight may cause all errors of a row. */
     static const double LEAST_RMS = 0.05, NO_CHANCE = 12, VISIBLE = 0.02;
     const double apart = trial->rms == 0 ? VISIBLE : right->rms / 2;
-    if (!right->has_counts) /* the tables are no stages of the job as it is */
+    if (!right->has_counts) /* the tables match no stage of the job itself */
         return true;
     if (right->end != TRIAL_AGREES)
         return 2 * trial->rms <= right->rms;

@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-/* The same problem, that shows these stages alone, but for those that it does not have: a guess may take the sinks, or
- * the attn_mask. */
+/* The problem, showing only those of these stages that it has: a guess may remove the sinks, or attn_mask. */
 static struct problem showing(const struct problem *problem, uint64_t stages)
 {
     struct problem shows = *problem;
@@ -52,7 +51,6 @@ static const struct result_table *find(const struct result *result, const struct
     return NULL;
 }
 
-/* All rows of a table. */
 static const double *load(struct result *result, const struct result_table *table, struct arena *arena,
                           struct error *error)
 {
@@ -85,7 +83,7 @@ enum status gradients_make(const struct problem *problem, const struct mine *min
     for (size_t i = 0; i < mine->count; i++) {
         const struct result_table *table = mine_is_backward(&mine->tables[i]) ? find(result, &mine->tables[i]) : NULL;
         if (table != NULL && result_matrices(table) * result_rows(table) * result_columns(table) ==
-                                 mine_whole(&mine->tables[i])) /* of other keys there are more, or fewer */
+                                 mine_whole(&mine->tables[i])) /* other numbers of keys change the count */
             made[i] = load(result, table, arena, error);
     }
     return error->status;

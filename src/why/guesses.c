@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is guessed, in which order. */
+/* The guesses and their order. */
 #include "why/why.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ enum { MOST_FORMS = 4096, FEW_FORMS = 64 };
 
 /* --- forms ------------------------------------------------------------------------------------------------------- */
 
-/* Tiles of fewer rows than there are; where few are wanted, powers of 2. */
+/* Lists tiles of fewer rows than the job's; `common`: powers of 2. */
 static size_t list_tiles(size_t rows, bool common, double *forms)
 {
     enum { MOST_TILE = 128 };
@@ -18,8 +18,8 @@ static size_t list_tiles(size_t rows, bool common, double *forms)
     return count;
 }
 
-/* The same, of a gradient, of which the last tile alone tells: of those that begin it at the same row the largest of
- * kernels': powers of 2 and multiples of 16. Others where there are few rows, and not where few are wanted. */
+/* The same for a gradient, which depends only on where the last tile begins: of the kernels' tiles (powers of 2,
+ * multiples of 16) with the same start, the largest. Others only for few rows, and not if `common`. */
 static size_t list_last_tiles(size_t rows, bool common, double *forms)
 {
     enum { MOST_TILE = 128, FEW_ROWS = 16 };
@@ -37,7 +37,7 @@ static size_t list_last_tiles(size_t rows, bool common, double *forms)
     return count;
 }
 
-/* Multiples up to which keys are padded, one for each number of keys that are added. */
+/* Lists multiples to pad keys to, one for each number of added keys. */
 static size_t list_paddings(const struct problem *problem, double *forms)
 {
     size_t count = 0, seen[8] = {0};
@@ -54,7 +54,7 @@ static size_t list_paddings(const struct problem *problem, double *forms)
     return count;
 }
 
-/* Every entry of block_table that is read, with every other page. */
+/* Lists every used entry of block_table, with every other page. */
 static size_t list_stale(const struct problem *problem, bool common, double *forms)
 {
     const struct problem_pages *pages = problem->given.pages;
@@ -69,7 +69,7 @@ static size_t list_stale(const struct problem *problem, bool common, double *for
     return count;
 }
 
-/* first .. end, as many as are tried. */
+/* Lists first .. end, up to FEW_FORMS. */
 static size_t list_range(size_t first, size_t end, double *forms)
 {
     size_t count = 0;
@@ -78,7 +78,7 @@ static size_t list_range(size_t first, size_t end, double *forms)
     return count;
 }
 
-/* Numbers that people use, and those of published configs. */
+/* Popular numbers, and those of published configs. */
 static const struct {
     enum mistake id;
     size_t count;
@@ -94,7 +94,7 @@ static const struct {
     {MISTAKE_SEQUENCES_LEAK_BEHIND, 4, {1, 2, 3, 4}},
 };
 
-/* The forms that a mistake is guessed in. */
+/* Lists the forms of a mistake to guess. */
 static size_t list_forms(const struct problem *problem, enum mistake id, bool common, double forms[MOST_FORMS])
 {
     const struct mistake_row *row = &MISTAKES[id];
@@ -123,13 +123,14 @@ static size_t list_forms(const struct problem *problem, enum mistake id, bool co
             memcpy(forms, GUESSED[i].forms, GUESSED[i].count * sizeof *forms);
             return GUESSED[i].count;
         }
-    /* Every number of cu_seqlens by itself, and all of them where there are several. */
+    /* Each number of cu_seqlens by itself, and all if there are several. */
     return row->slot == MISTAKE_SLOT_SEQUENCES ? list_range(sequences == 2, sequences, forms) : 0;
 }
 
 /* --- one mistake ------------------------------------------------------------------------------------------------- */
 
-/* Draws are settings, a dtype is told by the numbers themselves, and lse is nobody's source, nor are gradients. */
+/* Not draws, which are settings, nor dtypes, which the numbers show, nor lse and gradients, unless a table needs
+ * them. */
 static bool is_guessed(const struct why *why, enum mistake id)
 {
     if (MISTAKES[id].slot == MISTAKE_SLOT_GRAD && !mine_has_backward(&why->mine))
@@ -148,7 +149,7 @@ enum status why_singles(const struct why *why, const struct problem *problem, bo
         most += list_forms(problem, (enum mistake)id, common, forms);
     *guesses = (struct why_guesses){arena_allocate(why->arena, most, sizeof guesses->items[0], why->error), 0};
     for (int i = 0; i < 2 * MISTAKE_COUNT && guesses->items != NULL; i++) {
-        const int id = i % MISTAKE_COUNT; /* those of the backward pass come first, where a gradient is looked at */
+        const int id = i % MISTAKE_COUNT; /* for a gradient, those of the backward pass come first */
         const bool turn = (MISTAKES[id].slot == MISTAKE_SLOT_GRAD) == (i < MISTAKE_COUNT);
         const size_t count =
             turn && is_guessed(why, (enum mistake)id) ? list_forms(problem, (enum mistake)id, common, forms) : 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Other settings of a checkpoint: the layers beside, as a port counts them from 1 or hooks the next one; and whether
+/* Other settings of a checkpoint: neighbouring layers, since a port may count from 1 or hook the next one; and whether
  * the inputs are the residual stream. */
 #include "why/why.h"
 
 #include "build/problem_create.h"
 
-/* What a guess needs for as long as it is an answer. */
+/* What an answer keeps of its guess. */
 struct other_layer {
     struct options options;
     struct job_files files;
@@ -14,7 +14,7 @@ struct other_layer {
     struct trial_base base;
 };
 
-/* The job with the options of `other`, and how the tables stand in it; false where it cannot be. */
+/* Makes the job with the options of `other` and matches the tables; false if it cannot. */
 static bool make(const struct why *why, struct other_layer *other, struct error *error)
 {
     other->files = *why->files;
@@ -27,7 +27,7 @@ static bool make(const struct why *why, struct other_layer *other, struct error 
            trial_start(&other->base, &other->problem, &other->mine, why->arena, error) == STATUS_OK;
 }
 
-/* Tries it without mistakes, under that name. */
+/* Tries the job without mistakes, under that name. */
 static enum status try_job(struct why *why, struct other_layer *other, const struct trial_guess *named)
 {
     const struct trial_guess none = {.count = 0};

@@ -16,10 +16,10 @@
 
 /* --- the file ---------------------------------------------------------------------------------------------------- */
 
-#define SAME_SHARE 1e-6 /* of a number that was written in another format, and is still the same */
+#define SAME_SHARE 1e-6 /* within which numbers of two formats are the same */
 
-/* The first table, where all are what the job itself reads: comparing that proves nothing. A gradient may have the name
- * of what it is of. */
+/* The name of the first table if all are the job's own inputs, whose comparison proves nothing. A gradient may have the
+ * name of its input. */
 static const char *find_input(const struct input_file *file, const struct options *options)
 {
     const bool given = !MECHANISMS[options->mechanism].projects;
@@ -83,7 +83,7 @@ static bool has_decimals(double number, int decimals)
     return !isfinite(number) || fabs(shifted - round(shifted)) <= 1e-9 * fmax(1, fabs(shifted));
 }
 
-/* JSON keeps no last digit; where all numbers have few decimals they were rounded to as many. */
+/* JSON keeps no last digit; numbers that all have few decimals were rounded to these. */
 static int decimals_of(const double *numbers, size_t count)
 {
     for (int decimals = 0; decimals <= MOST_DECIMALS && count >= LEAST_NUMBERS; decimals++) {
@@ -101,17 +101,16 @@ static bool are_all_of(enum dtype dtype, const double *numbers, size_t count)
     bool plain = true;
     for (size_t i = 0; i < count; i++) {
         double number = numbers[i], rounded = numbers[i];
-        dtype_round(DTYPE_F32, &number, 1); /* which nine digits were written of */
+        dtype_round(DTYPE_F32, &number, 1); /* written with nine digits */
         dtype_round(dtype, &rounded, 1);
         if (rounded != number && !isnan(number))
             return false;
         plain = plain && (number == floor(number) || isnan(number));
     }
-    return !plain; /* whole numbers tell nothing */
+    return !plain; /* integers prove nothing */
 }
 
-/* Whether it was written with more digits than a print for people has: few digits would fit a coarse dtype by
- * chance. */
+/* Whether it has more digits than prints for people: few digits would fit a coarse dtype by chance. */
 static bool has_many_digits(const struct file_tensor *named, const double *numbers, size_t count)
 {
     enum { MANY = 5 };
@@ -123,12 +122,12 @@ static bool has_many_digits(const struct file_tensor *named, const double *numbe
     return count >= LEAST_NUMBERS && (named->last_digit != NULL ? finest <= -MANY : decimals < 0 || decimals >= MANY);
 }
 
-/* Whether all are the shortest decimals of numbers of the dtype, as attn writes them, and enough of them have more
- * digits than any number of so few bits would have by chance. */
+/* Whether all are shortest decimals of the dtype, as attn writes them, and enough of them have more digits than chance
+ * allows in so few bits. */
 static bool are_shortest(enum dtype dtype, const double *numbers, size_t count)
 {
     enum { ENOUGH = 12 };
-    const int few = dtype_precision(dtype) * 3 / 10; /* digits that it holds whatever they are */
+    const int few = dtype_precision(dtype) * 3 / 10; /* digits that it always holds */
     size_t telling = 0;
     for (size_t i = 0; i < count; i++) {
         char text[DECIMAL_BYTES], cut[64];
@@ -145,15 +144,15 @@ static bool are_shortest(enum dtype dtype, const double *numbers, size_t count)
     return telling >= ENOUGH;
 }
 
-/* Whether all have as many decimals, as prints for people do; the shortest decimals of numbers of different size have
- * not. JSON does not keep them: there, none has more than a few. */
+/* Whether all have the same number of decimals, as in prints for people, unlike shortest decimals. JSON does not keep
+ * them: there, none has more than a few. */
 static bool has_fixed_decimals(const struct file_tensor *named, const double *numbers, size_t count)
 {
     enum { FEW = 2 };
     const int decimals = decimals_of(numbers, count);
     if (named->last_digit == NULL)
         return decimals >= 0 && decimals <= FEW;
-    int common = INT16_MIN; /* NaN has none */
+    int common = INT16_MIN; /* NaN: no decimals */
     for (size_t i = 0; i < count; i++) {
         const int digit = named->last_digit[i];
         if (digit != INT16_MIN && common != INT16_MIN && digit != common)
@@ -163,7 +162,7 @@ static bool has_fixed_decimals(const struct file_tensor *named, const double *nu
     return true;
 }
 
-/* What a result of attn says of its dtype; DTYPE_COUNT: nothing. */
+/* The dtype that a result of attn states; DTYPE_COUNT: none. */
 static enum dtype dtype_said(const struct input_file *file)
 {
     const char *text = file->is_result ? input_file_setting(file, "dtype") : NULL;
@@ -173,11 +172,11 @@ static enum dtype dtype_said(const struct input_file *file)
     return DTYPE_COUNT;
 }
 
-/* The dtype that a table's numbers tell of: what it states, or what all of them are. */
+/* The dtype of a table: the stated one, or one that all its numbers fit. */
 static enum dtype dtype_of(const struct input_file *file, const struct file_tensor *named, enum dtype of_job,
                            const double *numbers, size_t count)
 {
-    static const enum dtype COARSE[] = {DTYPE_BF16, DTYPE_F16}; /* of fewer bits too many numbers are by chance */
+    static const enum dtype COARSE[] = {DTYPE_BF16, DTYPE_F16}; /* numbers fit dtypes of fewer bits by chance */
     const enum dtype says[] = {of_job, dtype_said(file), named->stated, named->tensor.dtype};
     for (size_t i = 0; i < sizeof says / sizeof says[0]; i++)
         if ((i == 0 && dtype_is_coarse(of_job)) || mistake_of_dtype(says[i]) != MISTAKE_COUNT)
@@ -189,7 +188,7 @@ static enum dtype dtype_of(const struct input_file *file, const struct file_tens
     return of_job;
 }
 
-/* What no right computation in that dtype goes beyond, as a share of the largest number. */
+/* The largest error of a right computation in that dtype, relative to the largest number. */
 static double share_of(enum dtype dtype)
 {
     return dtype_is_coarse(dtype) ? 3 * pow(2, -dtype_precision(dtype)) : 5e-6;
@@ -202,7 +201,7 @@ static double half_unit(const struct file_tensor *named, size_t i, int decimals)
     return decimals < 0 ? 0 : 0.5 * pow(10, -decimals);
 }
 
-/* Not infinities, nor what stands for minus infinity in masked scores: the errors of the others are not as large. */
+/* Whether a number counts for the largest: not infinities, nor large negative numbers that mask scores. */
 static bool counts(enum stage stage, double number)
 {
     return isfinite(number) && !(STAGES[stage].infinite && number <= PLAIN_MASKED);
@@ -211,7 +210,7 @@ static bool counts(enum stage stage, double number)
 double mine_bits(const struct mine *mine)
 {
     const struct file_tensor *named = &mine->file.tensors[0];
-    while (named->tensor.data == NULL) /* a name that was passed over */
+    while (named->tensor.data == NULL) /* a name not compared */
         if (++named == mine->file.tensors + mine->file.tensor_count)
             return 0;
     const size_t count = tensor_count(&named->tensor);
@@ -221,13 +220,13 @@ double mine_bits(const struct mine *mine)
         largest = isfinite(number) ? fmax(largest, fabs(number)) : largest;
     }
     for (size_t i = 0; i < count && largest > 0; i++) {
-        const bool whole = named->last_digit != NULL && named->last_digit[i] == INT16_MIN; /* 2, and not 2.0 */
+        const bool whole = named->last_digit != NULL && named->last_digit[i] == INT16_MIN; /* 2, not 2.0 */
         bits += fmax(0, log2(largest / ((whole ? 0.5 : half_unit(named, i, -1)) + share_of(DTYPE_F32) * largest)));
     }
     return bits;
 }
 
-/* What the job's dtype and the last digit leave open, for each number. */
+/* Sets each number's tolerance from the job's dtype and the last digit. */
 static enum status set_tolerance(struct mine *mine, struct mine_table *table, enum dtype of_job, struct arena *arena,
                                  struct error *error)
 {
@@ -243,9 +242,9 @@ static enum status set_tolerance(struct mine *mine, struct mine_table *table, en
     table->decimals = mine->file.is_text && table->named->last_digit == NULL && dtype == of_job
                           ? decimals_of(numbers, table->count)
                           : -1;
-    /* Some units of the last place, as a sum of float32 has; one of a dtype in which nothing is summed. */
+    /* Some units in the last place, for sums in float32; one for a dtype that is only rounded to. */
     const double own_share = noise_unit(dtype) * (dtype_is_coarse(dtype) ? 1 : 16);
-    /* Whole numbers may be what they are: zeros are not everything below a half. */
+    /* Integers may be exact: a zero need not mean anything below a half. */
     const int decimals = table->decimals == 0 ? -1 : table->decimals;
     for (size_t i = 0; i < table->count; i++) {
         printed[i] = half_unit(table->named, i, decimals) * (1 + 1e-9);
@@ -262,8 +261,8 @@ static enum status set_tolerance(struct mine *mine, struct mine_table *table, en
     return STATUS_OK;
 }
 
-/* Where all tables of JSON but those of whole numbers were rounded, whole numbers are what that left: 0 is all that is
- * below a half of the last place. */
+/* If all tables of JSON but those of integers are rounded, integers are rounded, too: 0 means anything below half of
+ * the last place. */
 static void loosen_wholes(struct mine *mine)
 {
     int most = 0;
@@ -280,7 +279,7 @@ static void loosen_wholes(struct mine *mine)
         }
 }
 
-/* The decimals of all printed numbers, where they are as many. */
+/* Sets the decimals of all printed numbers, if they are equal. */
 static void set_decimals(struct mine *mine)
 {
     int common = INT16_MIN;
@@ -294,21 +293,21 @@ static void set_decimals(struct mine *mine)
         mine->decimals = common < 0 ? -common : 0;
 }
 
-/* --- where a table stands ---------------------------------------------------------------------------------------- */
+/* --- matching a table to a stage --------------------------------------------------------------------------------- */
 
-/* A shape of up to four axes, the last of them columns. */
+/* Expands a shape of up to four axes, the last being columns. */
 static void spread(const size_t *shape, size_t rank, size_t whole[MINE_AXES])
 {
     for (size_t axis = 0; axis < MINE_AXES; axis++)
         whole[axis] = axis + rank < MINE_AXES ? 1 : shape[axis + rank - MINE_AXES];
 }
 
-/* The sizes of a stage's axes; of what it lacks 1. */
+/* The sizes of a stage's axes; 1 for a missing one. */
 static void shape_of(const struct problem *problem, enum stage stage, size_t whole[MINE_AXES])
 {
     if (stage_is_of_mask(stage)) {
         const struct tensor *mask = &problem->mask.attn_mask;
-        const bool of_mask = STAGES[stage].columns == STAGE_COLUMNS_MASK; /* else one for each head */
+        const bool of_mask = STAGES[stage].columns == STAGE_COLUMNS_MASK; /* else one per head */
         spread(of_mask ? mask->shape : &problem->size.heads, of_mask ? mask->rank : 1, whole);
         return;
     }
@@ -319,17 +318,17 @@ static void shape_of(const struct problem *problem, enum stage stage, size_t who
     whole[MINE_COLUMN] = stage_has_columns(stage) ? problem_columns(problem, stage) : 1;
 }
 
-/* How well a layout fits: 0 not at all, more is better. */
 enum fit { FIT_NONE, FIT_SOME, FIT_ROWS, FIT_WHOLE };
 
-/* The axes of the stage that `kept` has bits of, in that order, are those of the table that are longer than 1. */
+/* Maps the stage's axes in `kept`, in that order, to the table's axes longer than 1. */
 static enum fit try_layout(const struct tensor *tensor, const size_t whole[MINE_AXES], unsigned kept,
                            const int order[MINE_AXES], struct mine_layout *layout)
 {
     size_t axis = 0, stride[TENSOR_RANK + 1];
     enum fit fit = FIT_WHOLE;
     stride[tensor->rank] = 1;
-    if (tensor->rank > 1 && tensor->shape[tensor->rank - 1] == 1 && whole[MINE_COLUMN] > 1) /* one column is no row */
+    if (tensor->rank > 1 && tensor->shape[tensor->rank - 1] == 1 && whole[MINE_COLUMN] > 1) /* a single column is no row
+                                                                                               */
         return FIT_NONE;
     for (size_t i = tensor->rank; i-- > 0;)
         stride[i] = stride[i + 1] * tensor->shape[i];
@@ -365,7 +364,7 @@ static enum fit try_layout(const struct tensor *tensor, const size_t whole[MINE_
     return axis == tensor->rank ? fit : FIT_NONE;
 }
 
-/* Any of the layouts of one order. */
+/* Tries all layouts of one order. */
 static enum fit try_order(const struct tensor *tensor, const size_t whole[MINE_AXES], const int order[MINE_AXES],
                           struct mine_layout *best)
 {
@@ -381,7 +380,7 @@ static enum fit try_order(const struct tensor *tensor, const size_t whole[MINE_A
     return found;
 }
 
-/* A context of packed heads may have an axis for them behind that of the tokens: the same numbers in the same order. */
+/* Joins an axis of packed heads after that of the tokens: the same numbers in the same order. */
 static bool join_heads(const struct problem *problem, struct tensor *tensor)
 {
     const size_t rank = tensor->rank;
@@ -393,7 +392,7 @@ static bool join_heads(const struct problem *problem, struct tensor *tensor)
     return true;
 }
 
-/* The best layout of a table in a stage, with heads where that way has them. */
+/* The best layout of a table in a stage, with the heads of that way. */
 static enum fit try_way(const struct tensor *tensor, const struct problem *problem, enum stage stage, enum mine_way way,
                         struct mine_layout *best)
 {
@@ -432,7 +431,7 @@ static enum fit find_layout(const struct tensor *tensor, const struct problem *p
     return found;
 }
 
-/* Rows by their numbers, as CSV has them. STATUS_USAGE where the stage has not all of them. */
+/* Finds rows by number, as in CSV. STATUS_USAGE: the stage lacks one. */
 static enum status find_numbered(const struct mine *mine, const struct problem *problem, const struct mine_table *table,
                                  struct mine_layout *layout, struct arena *arena, struct error *error)
 {
@@ -455,7 +454,7 @@ static enum status find_numbered(const struct mine *mine, const struct problem *
     return STATUS_OK;
 }
 
-/* Rows by their labels, where the table has its own and all of them are found once. */
+/* Finds rows by label, if the table has labels and each occurs exactly once. */
 static enum status find_rows(const struct mine *mine, const struct problem *problem, struct mine_layout *layout,
                              struct arena *arena, struct error *error)
 {
@@ -482,7 +481,7 @@ static enum status find_rows(const struct mine *mine, const struct problem *prob
     return STATUS_OK;
 }
 
-/* The gradient with respect to a parameter, which lies as that is shaped. */
+/* Fits a gradient with respect to a parameter, in the parameter's shape. */
 static enum fit find_parameter(const struct tensor *tensor, const struct gradient *gradient, struct mine_layout *best)
 {
     static const int ORDER[] = {MINE_ITEM, MINE_HEAD, MINE_ROW, MINE_COLUMN};
@@ -492,7 +491,7 @@ static enum fit find_parameter(const struct tensor *tensor, const struct gradien
     return fit == FIT_WHOLE ? fit : FIT_NONE;
 }
 
-/* Gradients may be any, if --stages does not name some. */
+/* Whether the job shows the stage; any gradient unless --stages names some. */
 static bool is_shown(const struct problem *problem, enum stage stage)
 {
     const bool could = STAGES[stage].backward && !problem->chosen.stages_asked && stage_applies(problem, stage);
@@ -500,7 +499,6 @@ static bool is_shown(const struct problem *problem, enum stage stage)
            STAGES[stage].columns != STAGE_COLUMNS_PARAMETERS;
 }
 
-/* The last stage that the table fits best. */
 static enum stage guess_stage(const struct problem *problem, const struct tensor *tensor, struct mine_layout *layout)
 {
     enum stage stage = STAGE_NAMES;
@@ -519,7 +517,7 @@ static enum stage guess_stage(const struct problem *problem, const struct tensor
     return stage;
 }
 
-/* "6 x 2", of a stage. */
+/* Adds "6 x 2", the shape of a stage. */
 static void add_shape(const struct problem *problem, enum stage stage, struct text *text)
 {
     size_t whole[MINE_AXES];
@@ -529,7 +527,7 @@ static void add_shape(const struct problem *problem, enum stage stage, struct te
             text_add(text, "%s%zu", more++ ? " x " : "", whole[axis]);
 }
 
-/* "context 6 x 2, weights 6 x 6": the shapes that the stages have. */
+/* Adds "context 6 x 2, weights 6 x 6", the shapes of the stages. */
 static void list_shapes(const struct problem *problem, struct text *text)
 {
     bool first = true;
@@ -597,7 +595,7 @@ size_t mine_whole(const struct mine_table *table)
     return count;
 }
 
-/* Which stage a table says that it is; STAGE_NAMES: it says nothing. */
+/* The stage that a table states; STAGE_NAMES: none. */
 static enum stage stage_said(const struct mine *mine, const struct file_tensor *named, const struct options *options)
 {
     static const char BEGIN[] = "grad_";
@@ -606,14 +604,14 @@ static enum stage stage_said(const struct mine *mine, const struct file_tensor *
     if (stage_exists(stage))
         return stage;
     if (strncmp(name, BEGIN, sizeof BEGIN - 1) == 0 &&
-        input_file_kind(name + sizeof BEGIN - 1) & INPUT_FILE_PARAMETER) /* whether there is one is seen later */
+        input_file_kind(name + sizeof BEGIN - 1) & INPUT_FILE_PARAMETER) /* place_parameter checks that it exists */
         return STAGE_GRAD_PARAMETERS;
     return options->stage_count == 1 && mine->file.tensor_count == 1 && options->stages[0] != STAGE_GRAD_PARAMETERS
                ? options->stages[0]
                : STAGE_NAMES;
 }
 
-/* The next table, where stage and layout are known. */
+/* Adds a table whose stage and layout are known. */
 static enum status add_table(struct mine *mine, const struct problem *problem, struct mine_table table,
                              struct arena *arena, struct error *error)
 {
@@ -628,7 +626,7 @@ static enum status add_table(struct mine *mine, const struct problem *problem, s
     return STATUS_OK;
 }
 
-/* The first parameter whose gradient the table may be; it stays STAGE_NAMES where there is none. */
+/* Finds the first parameter whose gradient the table may be; the stage stays STAGE_NAMES if none. */
 static enum status guess_parameter(const struct problem *problem, struct mine_table *table, struct arena *arena,
                                    struct error *error)
 {
@@ -646,7 +644,7 @@ static enum status guess_parameter(const struct problem *problem, struct mine_ta
     return STATUS_OK;
 }
 
-/* The gradient with respect to the weight of a layer whose name alone was said, "grad_W_query"; or NULL. */
+/* The gradient with respect to a layer's weight, by the layer's name, "grad_W_query"; or NULL. */
 static const char *with_weight(const struct gradient *gradients, size_t count, const char *name)
 {
     const size_t length = strlen(name);
@@ -656,7 +654,7 @@ static const char *with_weight(const struct gradient *gradients, size_t count, c
     return NULL;
 }
 
-/* The gradient with respect to a parameter of that name, laid out as it is. */
+/* Matches a table to the gradient with respect to the parameter of that name. */
 static enum status place_parameter(struct mine *mine, const struct problem *problem, const struct file_tensor *named,
                                    struct arena *arena, struct error *error)
 {
@@ -712,7 +710,7 @@ static bool was_asked(const struct options *options, enum stage stage)
     return options->stage_count == 0;
 }
 
-/* One stage after the other, so that the tables are in their order. */
+/* Goes stage by stage, so that the tables are in their order. */
 static enum status place_named(struct mine *mine, const struct problem *problem, const struct options *options,
                                struct arena *arena, struct error *error)
 {
@@ -783,7 +781,7 @@ bool mine_place_as(struct mine *mine, const struct problem *problem, const struc
     return true;
 }
 
-/* The stage that others call so, but for one that is there. */
+/* The stage that others call so, unless a table has it. */
 static const char *meant_by(const struct mine *mine, const struct problem *problem, const char *name)
 {
     const char *meant = foreign_name_stage(name, stage_name(problem_last_stage(problem)));
@@ -793,8 +791,8 @@ static const char *meant_by(const struct mine *mine, const struct problem *probl
     return meant;
 }
 
-/* The tables that are no stage's, and those of stages that repeat another. A result of attn has its inputs beside its
- * stages. */
+/* Lists the tables that match no stage, and those of stages that repeat another. A result of attn also has its
+ * inputs. */
 static enum status list_passed(struct mine *mine, const struct problem *problem, const struct options *options,
                                struct arena *arena, struct error *error)
 {
@@ -823,7 +821,7 @@ static void add_name(struct text *names, const char *name)
     text_add(names, "%s%.80s", names->length > 0 ? ", " : "", name);
 }
 
-/* What tables may be called: what was asked for, or what these names are meant for, or one that most have. */
+/* Lists expected names: those of --stages, those that these names mean, or a common one. */
 static void list_expected(const struct mine *mine, const struct problem *problem, const struct options *options,
                           struct text *names)
 {
@@ -884,13 +882,12 @@ enum status mine_place(struct mine *mine, const struct problem *problem, const s
                        struct arena *arena, struct error *error)
 {
     if (place_all(mine, problem, options, arena, error) != STATUS_OK)
-        mine->count = 0; /* none stands anywhere */
+        mine->count = 0; /* nothing is matched */
     return error->status;
 }
 
-/* --- places ------------------------------------------------------------------------------------------------------ */
+/* --- indices ----------------------------------------------------------------------------------------------------- */
 
-/* How many indices an axis leaves open. */
 static size_t choices_of(const struct mine_layout *layout, int axis)
 {
     if (axis == MINE_ROW)

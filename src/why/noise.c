@@ -15,7 +15,7 @@ double noise_unit(enum dtype dtype)
     return pow(2, 1 - fmin(dtype_precision(dtype), dtype_precision(DTYPE_F32)));
 }
 
-/* Up, down, or twice as often not at all: Marsaglia 2003, "Xorshift RNGs". */
+/* Moves a number up, down, or twice as often not at all: Marsaglia 2003, "Xorshift RNGs". */
 static double move(struct mover *mover, double number)
 {
     static const double BY[] = {-1, 0, 0, 1};
@@ -30,7 +30,7 @@ static void move_tensor(struct mover *mover, struct tensor *tensor)
     enum { AT_ONCE = 256 };
     const struct tensor given = *tensor;
     double numbers[AT_ONCE];
-    /* A share of a number that its own dtype has no room for moves it in float32. */
+    /* If the share is below its own dtype's precision, moves it in float32. */
     const bool fine = given.rank > 0 && dtype_is_working(given.dtype) && mover->share < noise_unit(given.dtype);
     if (given.rank == 0 || !dtype_is_working(given.dtype) ||
         tensor_create(tensor, fine ? DTYPE_F32 : given.dtype, given.rank, given.shape, mover->arena, mover->error) !=
@@ -80,7 +80,7 @@ static void move_parameters(struct mover *mover, struct parameters *parameters)
     move_norm(mover, &latent->key_value_norm);
 }
 
-/* Key and value in pages lie in the caches once more, which some mistakes read. */
+/* Moves key and value in the pages of the caches, too, which some mistakes read. */
 static void move_pages(struct mover *mover, struct problem *moved)
 {
     struct problem_pages *pages = arena_allocate(mover->arena, 1, sizeof *pages, mover->error);

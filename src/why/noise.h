@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* How far rounding may move a result: the numbers that a job is given, moved by a unit of a dtype's last place, and
- * what is made of them then. What hardly depends on them moves little; a small difference of large terms moves as the
- * terms do. */
+/* How far rounding may move a result: computes the job again with its inputs moved by a unit in the dtype's last place.
+ * A result that hardly depends on them moves little; a small difference of large terms moves as much as the terms. */
 #ifndef ATTN_WHY_NOISE_H
 #define ATTN_WHY_NOISE_H
 
 #include "problem/problem.h"
 
-/* How often it is computed again. */
+/* How often to compute it again. */
 enum { NOISE_RUNS = 8 };
 
-/* One unit of the last place, as a share of a number: 2^-23 of float32, and of float64, too, since few people hold all
- * of its digits. */
+/* One unit in the last place, relative to a number: 2^-23 for float32, and for float64, too, since few people give all
+ * its digits. */
 double noise_unit(enum dtype dtype);
 
-/* A copy of the problem in which every number of its inputs, parameters, masks and gradient is moved by such a share of
- * it: up, down or, of every second one, not at all. Run 0 to NOISE_RUNS - 1 say which. The copy lives in the arena and
- * shares with the problem what is not moved. STATUS_SYSTEM where memory is short. */
+/* Copies the problem and moves every number of its inputs, parameters, masks and gradient by `share` of it: up, down
+ * or, for about half of them, not at all, depending on run 0 .. NOISE_RUNS - 1. The copy lives in the arena and shares
+ * unmoved data with the problem. STATUS_SYSTEM: out of memory. */
 enum status noise_move(struct problem *moved, const struct problem *problem, double share, unsigned run,
                        struct arena *arena, struct error *error);
 

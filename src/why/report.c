@@ -21,13 +21,12 @@ enum {
 
 /* --- the command line -------------------------------------------------------------------------------------------- */
 
-/* What --dtype says. */
 static bool is_dtype(enum mistake id)
 {
     return mistake_dtype(id) != DTYPE_COUNT;
 }
 
-/* What options say, seeds and the like, needs no --mistake. */
+/* Whether the command names it with --mistake; options say seeds and the like. */
 static bool is_named(const struct why_explanation *explanation, struct mistake_choice choice)
 {
     const struct options *options = explanation->options;
@@ -66,7 +65,7 @@ const char *why_command(const struct why_explanation *explanation, char *text)
 
 /* --- sentences --------------------------------------------------------------------------------------------------- */
 
-/* Words on as many lines as they need, behind what takes `column` columns; those that follow are indented. */
+/* Wraps words to lines, after `column` columns of text; indents the next lines. */
 static void write_words_after(size_t column, size_t indent, const char *words, struct output *output)
 {
     struct wrap line = {.output = output, .columns = COLUMNS, .indent = indent, .column = column};
@@ -79,7 +78,7 @@ static void write_words(const char *words, size_t indent, struct output *output)
     write_words_after(0, indent, words, output);
 }
 
-/* The sentence of a mistake with this job's number in it. */
+/* The sentence of a mistake, with the job's number filled in. */
 static const char *sentence_of(const struct problem *problem, enum mistake id, char *text)
 {
     static const char NAME[] = "sqrt(d_head)";
@@ -92,7 +91,7 @@ static const char *sentence_of(const struct problem *problem, enum mistake id, c
     return text;
 }
 
-/* How much of a line of code fits: up to a comment, else behind a semicolon, else before a word; it has one. */
+/* How much of a line of code fits: up to a comment, else through a semicolon, else before a word. */
 static size_t cut_of(const char *code, size_t columns)
 {
     static const char *const ENDS[] = {"  #", "; ", " "};
@@ -117,7 +116,7 @@ static void write_fix(const char *language, const char *fix, struct output *outp
     output_print(output, "%s\n", fix);
 }
 
-/* Which entry of block_table it is, and which page it names. */
+/* Writes the entry of block_table, and its page. */
 static void write_entry(const struct problem *problem, struct mistake_choice choice, struct output *output)
 {
     const struct problem_pages *pages = problem->given.pages;
@@ -129,7 +128,7 @@ static void write_entry(const struct problem *problem, struct mistake_choice cho
                  entry % pages->per_item, (long long)pages->table[entry], page);
 }
 
-/* "1 softmax runs over the queries, ...  (softmax-queries)", and how it is put right. */
+/* Writes "1 softmax runs over the queries, ...  (softmax-queries)", and its fix. */
 static void write_mistake(const struct why_explanation *explanation, size_t place, bool color, struct output *output)
 {
     const struct mistake_choice choice = explanation->guess.choices[place];
@@ -152,13 +151,13 @@ static void write_mistake(const struct why_explanation *explanation, size_t plac
     output_print(output, "    man %s\n", mistake_section(choice.id));
 }
 
-/* What stands between names: "a, b and c". */
+/* The separator after name i: "a, b and c". */
 static const char *after(size_t i, size_t count)
 {
     return i + 2 < count ? ", " : i + 2 == count ? " and " : "";
 }
 
-/* "grad_key and grad_value" */
+/* Adds "grad_key and grad_value". */
 static void add_stages(struct text *text, uint64_t stages)
 {
     size_t count = 0, i = 0;
@@ -177,7 +176,7 @@ static bool are_draws(const struct trial_guess *guess)
     return i == guess->count;
 }
 
-/* "all 12 of your numbers", into text (TITLE_BYTES). */
+/* Writes "all 12 of your numbers" to text (TITLE_BYTES). */
 static const char *numbers_text(size_t count, char *text)
 {
     if (count == 1)
@@ -188,7 +187,7 @@ static const char *numbers_text(size_t count, char *text)
     return text;
 }
 
-/* "two mistakes together give all 12 of your numbers:"; of some gradients alone with their names */
+/* Writes "two mistakes together give all 12 of your numbers:", with names if of some gradients. */
 static void write_title(const struct why_explanation *explanation, struct output *output)
 {
     const struct trial_guess *guess = &explanation->guess;
@@ -212,7 +211,7 @@ static void write_title(const struct why_explanation *explanation, struct output
     write_words(words, 0, output);
 }
 
-/* The names of a guess, "a and b", into text. */
+/* Writes the names of a guess, "a and b", to text. */
 static const char *names_of(const struct trial_guess *guess, char *text, size_t size)
 {
     struct text line = text_begin(text, size);
@@ -222,15 +221,15 @@ static const char *names_of(const struct trial_guess *guess, char *text, size_t 
     return text;
 }
 
-/* --- what was read ----------------------------------------------------------------------------------------------- */
+/* --- the tables read --------------------------------------------------------------------------------------------- */
 
-/* Somebody's tables as they stand in the answer's problem, if there is an answer. */
+/* Somebody's tables as matched to the answer's problem, if there is an answer. */
 static const struct mine *placed(const struct why *why)
 {
     return why->count > 0 ? why->explanations[0].mine : &why->mine;
 }
 
-/* "context, row 2 (journey)": where the one table stands; as far as it is known. */
+/* Adds the place of the one table, "context, row 2 (journey)", as far as known. */
 static void add_place(const struct why *why, struct text *text)
 {
     const struct why_explanation *answer = why->count > 0 ? &why->explanations[0] : NULL;
@@ -243,7 +242,7 @@ static void add_place(const struct why *why, struct text *text)
         mine_describe(table, why->problem, mine_index(table, 0), text);
 }
 
-/* Whether all numbers were printed with as many decimals. */
+/* Whether all numbers have the same number of printed decimals. */
 static bool are_even(const struct mine_table *table)
 {
     const int16_t *digits = table->named->last_digit;
@@ -281,7 +280,7 @@ static void write_one(const struct why *why, size_t column, struct output *outpu
 
 enum { MOST_PASSED = 3, NAME_COLUMNS = 24, NAME_BYTES = 4 * NAME_COLUMNS + 16 };
 
-/* "not compared: dq is not a stage; did you mean 'grad_query'?", and in one line those that nothing is known of. */
+/* Writes "not compared: dq is not a stage; did you mean 'grad_query'?", and one line for all unknown names. */
 static void write_passed(const struct mine *mine, struct output *output)
 {
     char name[NAME_BYTES], words[MOST_PASSED * NAME_BYTES];
@@ -305,7 +304,7 @@ static void write_passed(const struct mine *mine, struct output *output)
     output_print(output, " %s\n", others == 1 ? "is not a stage" : "are not stages");
 }
 
-/* "every number of grad_query is 0: was it written?", of tables that are not right. */
+/* Writes "every number of grad_query is 0: was it written?" for wrong tables. */
 static void write_blanks(const struct why *why, struct output *output)
 {
     const struct mine *mine = placed(why);
@@ -338,11 +337,11 @@ static void write_mine(const struct why *why, struct output *output)
     write_blanks(why, output);
 }
 
-/* --- the table of what was tried --------------------------------------------------------------------------------- */
+/* --- the table of guesses ---------------------------------------------------------------------------------------- */
 
 enum { FIRST_COLUMN = 42 };
 
-/* Whether the noise of all numbers decides, and not each number: how well a guess fits is then a number of its own. */
+/* Whether the noise decides, not each number alone; then the report gives the fit of a guess as a number. */
 static bool shows_noise(const struct why *why)
 {
     const struct trial *right = &why->right;
@@ -370,7 +369,7 @@ static void add_tried(struct text *text, size_t count, const char *one, const ch
         text_add(text, "%s%zu %s", text->length > 0 ? ", " : "tried ", count, count == 1 ? one : many);
 }
 
-/* The answer, and of two mistakes each alone. */
+/* Writes the fit of the answer, and of two mistakes each alone. */
 static void write_fit_of_answer(const struct why *why, struct output *output)
 {
     const struct trial_guess *guess = &why->explanations[0].guess;
@@ -409,9 +408,9 @@ static void write_tried(const struct why *why, struct output *output)
                   &why->right, output);
 }
 
-/* --- what cannot be seen ----------------------------------------------------------------------------------------- */
+/* --- hidden mistakes --------------------------------------------------------------------------------------------- */
 
-/* Whether each query has one allowed key at most, whose weight is 1 whatever the score. */
+/* Whether each query has at most one allowed key, whose weight is 1 whatever the score. */
 static bool sees_one_key(const struct problem *problem)
 {
     for (size_t item = 0; item < problem->size.items; item++)
@@ -423,15 +422,15 @@ static bool sees_one_key(const struct problem *problem)
     return true;
 }
 
-/* Why nothing shows a mistake: what its row says, unless it comes behind the stage that is looked at, or only changes
- * scores that no weight shows; NULL where nothing is known but that. */
+/* Why a mistake is hidden: as its row says, unless it comes after the main stage, or only changes scores that no weight
+ * shows; NULL: unknown. */
 static const char *reason_of(const struct why *why, enum mistake id)
 {
     const enum stage stage = trial_stage(placed(why)), made = mistake_slot_stage(MISTAKES[id].slot);
     if (!stage_follows(stage, made))
         return NULL;
     const bool of_scores = stage_follows(stage, STAGE_WEIGHTS) && stage_follows(STAGE_CAPPED, made) &&
-                           MISTAKES[id].slot != MISTAKE_SLOT_DTYPE; /* which an overflow shows */
+                           MISTAKES[id].slot != MISTAKE_SLOT_DTYPE; /* an overflow shows these */
     return of_scores && sees_one_key(why->problem) ? "each query has one allowed key" : MISTAKES[id].unseen;
 }
 
@@ -441,7 +440,7 @@ static bool same_reason(const struct why *why, enum mistake a, enum mistake b)
     return first == second || (first != NULL && second != NULL && strcmp(first, second) == 0);
 }
 
-/* The mistakes of one reason, told by the first of them: "empty-nan, empty-mean (no row is empty)". */
+/* Adds all mistakes with the reason of the first one: "empty-nan, empty-mean (no row is empty)". */
 static void add_reason(const struct why *why, enum mistake first, struct text *text)
 {
     const char *reason = reason_of(why, first), *between = text->length > 0 ? "; " : "no effect on this input: ";
@@ -472,7 +471,7 @@ static void write_hidden(const struct why *why, struct output *output)
 
 /* --- answers ----------------------------------------------------------------------------------------------------- */
 
-/* What a step is explained by: where there is an answer a part of it. */
+/* The guess that explains a step: a part of the answer, if there is one. */
 static const struct trial_guess *told_of(const struct why *why, const struct why_step *step)
 {
     for (size_t i = 0; i < why->count; i++)
@@ -488,7 +487,7 @@ static const struct trial_guess *told_of(const struct why *why, const struct why
     return &step->guesses[0];
 }
 
-/* How a step was made: gradients are sums over what a kernel keeps nowhere. */
+/* The title of the steps; gradients sum over numbers that a kernel does not keep. */
 static const char *steps_title(const struct why *why)
 {
     size_t back = 0;
@@ -500,7 +499,7 @@ static const char *steps_title(const struct why *why)
                : "each stage, recomputed from your own earlier stages; each gradient, from the inputs:";
 }
 
-/* Those that follow from what is before them, and of the others what gives each. */
+/* Writes the steps that follow from those before, and what gives each of the others. */
 static void write_steps(const struct why *why, struct output *output)
 {
     char words[NAMES_BYTES], names[NAMES_BYTES];
@@ -531,7 +530,7 @@ static void write_steps(const struct why *why, struct output *output)
     output_print(output, "\n");
 }
 
-/* What the answer cannot be told from. */
+/* Writes the explanations that are the same computation as the answer. */
 static void write_same(const struct why *why, size_t answer, struct output *output)
 {
     char words[HIDDEN_BYTES], names[NAMES_BYTES];
@@ -544,7 +543,7 @@ static void write_same(const struct why *why, size_t answer, struct output *outp
         write_words(words, 2, output);
 }
 
-/* Others that give all numbers, but are another computation: more digits would tell. */
+/* Writes other computations that give all numbers; more digits would decide. */
 static void write_others(const struct why *why, struct output *output)
 {
     char names[NAMES_BYTES];
@@ -559,7 +558,7 @@ static void write_others(const struct why *why, struct output *output)
     }
 }
 
-/* On two lines, as a shell takes them, where one would be too long. */
+/* Writes the command, on two shell lines if one would be too long. */
 static void write_command(const struct why_explanation *explanation, struct output *output)
 {
     static const char LEAD[] = "see it: ", LAST[] = " --mistake ";
@@ -575,7 +574,7 @@ static void write_command(const struct why_explanation *explanation, struct outp
         output_print(output, "%s%.*s \\\n   %s\n", LEAD, (int)(cut - command), command, cut);
 }
 
-/* How well few bits fit what is right, and which mistakes fit about as well. */
+/* Writes how well few bits fit the right result, and which mistakes fit about as well. */
 static void write_precision(const struct why *why, struct output *output)
 {
     const struct trial *right = &why->right;
@@ -617,7 +616,7 @@ static void write_right(const struct why *why, struct output *output)
     write_command(&why->explanations[0], output);
 }
 
-/* Right, as any table would be that has what this part of the stage always has. */
+/* Says that the table is right, but this part of the stage is always the same. */
 static void write_constant(const struct why *why, struct output *output)
 {
     char words[PLACE_BYTES + SENTENCE_BYTES];
@@ -628,7 +627,7 @@ static void write_constant(const struct why *why, struct output *output)
     write_words(words, 0, output);
 }
 
-/* What was forgotten, or was too much, on attn's own command line; its mistake stands with the same numbers. */
+/* Says that --residual is missing, or superfluous, on attn's command line; a mistake gives the same numbers. */
 static void write_residual(const struct why *why, struct output *output)
 {
     const struct why_explanation *answer = &why->explanations[0];
@@ -658,7 +657,7 @@ static void write_answer(const struct why *why, bool color, struct output *outpu
     write_command(&why->explanations[0], output);
 }
 
-/* Each mistake with the gradients that it gives, where all of them follow from no mistake together. */
+/* Writes each mistake with the gradients that it gives, if no set of mistakes gives all. */
 static void write_apart(const struct why *why, bool color, struct output *output)
 {
     write_steps(why, output);
@@ -680,7 +679,7 @@ static void write_apart(const struct why *why, bool color, struct output *output
     write_hidden(why, output);
 }
 
-/* What so few numbers cannot tell from chance, and was not tried. */
+/* Writes what attn did not try, since so few numbers fit it by chance. */
 static void write_untold(const struct why *why, struct output *output)
 {
     static const char *const KINDS[] = {
@@ -719,7 +718,7 @@ double why_worst(const struct why *why, struct text *place)
     return table->numbers[worst->number];
 }
 
-/* With so many digits that it is not taken for the other one. */
+/* Adds a number, with enough digits to differ from the other one. */
 static void add_number(double number, double other, struct text *text)
 {
     char digits[40], of_other[40];
@@ -749,7 +748,7 @@ static void write_worst(const struct why *why, struct output *output)
     output_print(output, "\n");
 }
 
-/* What remains, where nothing was found. */
+/* Writes what to do next if attn found nothing. */
 static void write_nothing(const struct why *why, struct output *output)
 {
     const struct why_budget *budget = &why->budget;
@@ -805,7 +804,7 @@ void why_write_text(const struct why *why, struct output *output)
                     0, output);
 }
 
-/* Of the formats that report (model/format.h): each its writer. */
+/* The writers of the formats that report (model/format.h). */
 #define why_write_no NULL
 #define REPORT(id, name, writer, checker, report, ...) [FORMAT_##id] = why_write_##report,
 static void (*const REPORTS[FORMAT_COUNT])(const struct why *why, struct output *output) = {FORMAT_ROWS(REPORT)};

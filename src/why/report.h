@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was found, in words and as JSON. */
+/* The findings, in words and as JSON. */
 #ifndef ATTN_WHY_REPORT_H
 #define ATTN_WHY_REPORT_H
 
@@ -7,14 +7,14 @@
 
 enum { REPORT_COMMAND_BYTES = 4200 };
 
-/* "attn causal data/inputs.json -s 789 --mistake scale-missing": what gives the table; into text
- * (REPORT_COMMAND_BYTES). Returns text, or NULL where no line is long enough. */
+/* Writes the command that gives the table, "attn causal data/inputs.json -s 789 --mistake scale-missing", to text
+ * (REPORT_COMMAND_BYTES). Returns text, or NULL if it does not fit. */
 const char *why_command(const struct why_explanation *explanation, char *text);
 
-/* Whether nothing was found, but no more than one in ten numbers is off: a slip, more often than a mistake. */
+/* Whether attn found nothing, but at most one in ten numbers is wrong: probably a slip, not a mistake. */
 bool why_is_nearly_right(const struct why *why);
 
-/* Then the number that is furthest off; its place, "context, row 3 (starts), column 2", is added. */
+/* The number with the largest error; adds its place, "context, row 3 (starts), column 2". */
 double why_worst(const struct why *why, struct text *place);
 
 void why_write_text(const struct why *why, struct output *output);

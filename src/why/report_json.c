@@ -8,7 +8,7 @@
 
 enum { PLACE_BYTES = 400 };
 
-/* ["scale-missing"]; with forms as --mistake takes them. */
+/* Writes ["scale-missing"]; `forms`: with forms, as --mistake takes them. */
 static void write_names(struct json *json, const char *key, const struct trial_guess *guess, bool forms)
 {
     char name[MISTAKE_NAME_BYTES];
@@ -26,7 +26,7 @@ static bool same_names(const struct trial_guess *a, const struct trial_guess *b)
     return same;
 }
 
-/* Whether an earlier one of the same computation has these names, in other forms. */
+/* Whether an earlier explanation with the same computation has these names, in other forms. */
 static bool is_repeated(const struct why *why, size_t answer, size_t i)
 {
     for (size_t k = 0; k < i; k++)

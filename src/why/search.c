@@ -10,7 +10,7 @@
 
 /* --- many guesses, by all threads -------------------------------------------------------------------------------- */
 
-/* Guesses that are tried together, between two looks at the clock and the budget. */
+/* Guesses tried together, between two checks of the clock and the budget. */
 enum { CHUNK = 256 };
 
 struct batch {
@@ -18,7 +18,7 @@ struct batch {
     const struct trial_guess *guesses;
     struct trial trials[CHUNK];
     struct error errors[CHUNK];
-    struct arena arenas[CHUNK]; /* of those that agree */
+    struct arena arenas[CHUNK]; /* for guesses that agree */
 };
 
 static void run_guess(void *context, size_t task, unsigned thread)
@@ -33,7 +33,7 @@ static void run_guess(void *context, size_t task, unsigned thread)
         arena_free(arena);
 }
 
-/* Bytes read in another order come to nothing but NaN on many inputs, and so explain nothing of it. */
+/* Bytes read in another order give only NaN on many inputs, so explain nothing there. */
 static bool tells_little(const struct trial_base *base, const struct trial_guess *guess)
 {
     const struct mine_table *table = base->mine->count > 0 ? &base->mine->tables[base->mine->count - 1] : NULL;
@@ -65,8 +65,8 @@ static enum status try_chunk(struct why *why, struct batch *batch, const struct 
     return why->error->status;
 }
 
-/* Tries guesses on a base until the budget ends, *tried of them; trials (guesses.count) written where it is not NULL.
- * Those that agree become explanations with these options. */
+/* Tries guesses on a base until the budget ends, *tried of them; writes trials (guesses.count) unless NULL. Adds those
+ * that agree as explanations with these options. */
 static enum status try_guesses(struct why *why, const struct trial_base *base, const struct options *options,
                                const struct why_guesses *guesses, const char *name, struct trial *trials, size_t *tried)
 {
@@ -93,7 +93,7 @@ static enum status try_guesses(struct why *why, const struct trial_base *base, c
 
 /* --- mistakes ---------------------------------------------------------------------------------------------------- */
 
-/* Which can be made, but are not seen; of those with several forms, in any of them. */
+/* Notes mistakes that can be made but are hidden, in every form. */
 static void note_hidden(struct why *why, const struct why_guesses *singles, const struct trial *trials, size_t tried)
 {
     for (size_t i = 0; i < tried; i++)
@@ -119,7 +119,7 @@ static enum status try_singles(struct why *why, const struct trial_base *base)
     return STATUS_OK;
 }
 
-/* Those that can be made here, one by one. */
+/* Lists the mistakes that can be made here. */
 static enum status list_possible(struct why *why, struct why_guesses *singles)
 {
     size_t count = 0;
@@ -152,7 +152,7 @@ static enum status try_pairs(struct why *why, const struct trial_base *base)
     return STATUS_OK;
 }
 
-/* Each mistake of a pair alone, to be told beside it. */
+/* Tries each mistake of a pair alone, for the report. */
 static enum status try_halves(struct why *why, const struct trial_base *base)
 {
     const struct trial_guess *pair = why->count > 0 ? &why->explanations[0].guess : NULL;
@@ -167,7 +167,7 @@ static enum status try_halves(struct why *why, const struct trial_base *base)
 
 /* --- the search -------------------------------------------------------------------------------------------------- */
 
-/* The numbers as they should be, or how far they are off. */
+/* Tries the job without mistakes. */
 static enum status try_right(struct why *why, struct trial_base *base)
 {
     struct arena scratch = {0};
@@ -182,20 +182,20 @@ static enum status try_right(struct why *why, struct trial_base *base)
     return why->error->status;
 }
 
-/* Nothing is wrong. */
+/* Adds the explanation that nothing is wrong. */
 static enum status add_right(struct why *why, const struct trial_base *base)
 {
     const bool low = base->mine->dtype != why->problem->rounding.dtype;
     struct trial_guess guess = {.count = low};
     if (low)
         guess.choices[0].id = mistake_of_dtype(base->mine->dtype);
-    const struct mine_table *table = &base->mine->tables[0]; /* which may stand elsewhere, or be a part of a stage */
+    const struct mine_table *table = &base->mine->tables[0]; /* it may match another stage, or be a part of one */
     why->constant = !why->right.moves && base->mine->count == 1 && (!table->told || mine_indices(table) > 1);
     why->low_precision = low && !why->constant;
     return why->constant ? STATUS_OK : why_add(why, base, why->options, &guess, &why->right);
 }
 
-/* Whether query, key and value were exchanged, as another order of drawing does, too. */
+/* Whether an explanation exchanges query, key and value, as another order of drawing may. */
 static bool has_roles(const struct why *why)
 {
     for (size_t i = 0; i < why->count; i++)
@@ -207,7 +207,7 @@ static bool has_roles(const struct why *why)
 
 /* --- one stage for another --------------------------------------------------------------------------------------- */
 
-/* Whether the table, placed so in `mine`, is right, and that cannot be by chance: one of few numbers could be. */
+/* Tries the table as matched in `mine`: whether it is right, and not by chance, as few numbers could be. */
 static enum status try_placed(struct why *why, struct mine *mine)
 {
     struct trial_base *base = arena_allocate(why->arena, 1, sizeof *base, why->error);
@@ -230,7 +230,7 @@ static enum status try_placed(struct why *why, struct mine *mine)
     return STATUS_OK;
 }
 
-/* The tables, the one placed as that candidate; NULL where it does not fit, or memory is short. */
+/* A copy of the tables with the one matched to that candidate; NULL if it does not fit, or out of memory. */
 static struct mine *place(struct why *why, const struct mine_candidate *candidate)
 {
     struct mine *mine = arena_allocate(why->arena, 1, sizeof *mine, why->error);
@@ -240,7 +240,7 @@ static struct mine *place(struct why *why, const struct mine_candidate *candidat
     return mine_place_as(mine, why->problem, candidate, why->arena, why->error) ? mine : NULL;
 }
 
-/* With --grad it may be any gradient of its shape, and wrong by one mistake. */
+/* With --grad, tries the table as any gradient of its shape, with one mistake. */
 static enum status try_gradients(struct why *why)
 {
     const struct mine_table *before = NULL;
@@ -255,7 +255,7 @@ static enum status try_gradients(struct why *why)
         const struct mine_table *table = mine != NULL ? &mine->tables[0] : NULL;
         if (table == NULL || base == NULL ||
             (before != NULL && table->stage == before->stage && table->parameter == before->parameter &&
-             memcmp(&table->layout, &before->layout, sizeof table->layout) == 0)) /* another way, but one here */
+             memcmp(&table->layout, &before->layout, sizeof table->layout) == 0)) /* another way, but the same here */
             continue;
         before = table;
         if (trial_start(base, why->problem, mine, why->arena, why->error) ||
@@ -267,7 +267,7 @@ static enum status try_gradients(struct why *why)
     return why->error->status;
 }
 
-/* A table that does not say what it is may be another stage than the one that it was taken for, and right. */
+/* Tries an unnamed table as other stages than the inferred one, without mistakes. */
 static enum status try_other_stages(struct why *why)
 {
     const enum stage taken = trial_stage(&why->mine);
@@ -298,7 +298,7 @@ static void drop_rivals(struct why *why)
         place[i] = SIZE_MAX;
         if (all[i].alone == 0 && all[i].trial.rms > 2 * best + NOTHING)
             continue;
-        if (place[first] == SIZE_MAX) /* it is the first of its kind that is kept */
+        if (place[first] == SIZE_MAX) /* the first of its kind that is kept */
             place[first] = kept;
         all[kept] = all[i];
         all[kept++].same_as = place[first];
@@ -306,7 +306,7 @@ static void drop_rivals(struct why *why)
     why->count = kept;
 }
 
-/* Where nothing is projected, an operand may be what a mistake makes of it. */
+/* Rejects a table that is an input; without projections an operand may be the result of a mistake. */
 static enum status refuse_input(struct why *why)
 {
     return problem_projects(why->problem) && why->options->grad == NULL
@@ -320,7 +320,7 @@ static enum status search(struct why *why, const struct trial_base *base)
         return why->error->status;
     if (why_can_tell(why, WHY_SINGLES) && why_residual(why) != STATUS_OK)
         return why->error->status;
-    const bool residual = why->count > 0; /* its mistake stands beside it */
+    const bool residual = why->count > 0; /* its mistake is listed with it */
     if (why->mine.count > 1 && !residual && why_steps(why, base) != STATUS_OK)
         return why->error->status;
     if (!residual && try_gradients(why) != STATUS_OK)
@@ -343,7 +343,7 @@ static enum status search(struct why *why, const struct trial_base *base)
     return try_halves(why, base);
 }
 
-/* What is right agrees. Where attn diff would call some numbers different, a mistake may still fit far better. */
+/* The right result agrees. If attn diff calls some numbers different, a mistake may still fit far better. */
 static enum status take_right(struct why *why, struct trial_base *base)
 {
     if (dtype_is_coarse(base->mine->dtype) && why->right.outside > 0 &&
@@ -355,7 +355,7 @@ static enum status take_right(struct why *why, struct trial_base *base)
     return STATUS_OK;
 }
 
-/* Where the table is no stage's, other sizes may be what differs. */
+/* Tries other sizes if the table matches no stage. */
 static enum status search_sizes(struct why *why)
 {
     const struct error refused = *why->error;
@@ -398,7 +398,7 @@ enum status why_search(struct why *why, const struct options *options, const str
         return error->status;
     if (mine_place(&why->mine, problem, options, arena, error) != STATUS_OK)
         return error->status == STATUS_USAGE ? search_sizes(why) : error->status;
-    /* Of each thread, a guess and the guess from numbers that are moved. */
+    /* Per thread, a guess and the guess from moved inputs. */
     const double needed = 2 * (double)problem->path.threads * plain_bytes(problem, problem->chosen.row_count);
     const double there = memory_there();
     if (needed > there)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From stage to stage: each of somebody's stages is computed again from their own ones before it, so that a step that
- * is wrong shows itself, whatever went wrong before. */
+/* From stage to stage: computes each of somebody's stages from their own stages before it, so that a wrong step shows,
+ * whatever went wrong before. */
 #include "model/stages.h"
 #include "why/fit.h"
 #include "why/gradients.h"
@@ -11,7 +11,7 @@
 
 /* --- somebody's own stages --------------------------------------------------------------------------------------- */
 
-/* Whether the table is the stage whole, so that others can be made from it. */
+/* Whether the table is the complete stage, so that others can be made from it. */
 static bool is_whole(const struct mine_table *table)
 {
     for (int axis = 0; axis < MINE_AXES; axis++)
@@ -20,7 +20,7 @@ static bool is_whole(const struct mine_table *table)
     return table->layout.rows == NULL;
 }
 
-/* Its numbers, or their tolerances, in the order of the stage, (B, H, rows, columns). */
+/* A table's numbers, or their tolerances, in the order of the stage, (B, H, rows, columns). */
 static double *in_order(const struct mine_table *table, const double *numbers_of_table, struct arena *arena,
                         struct error *error)
 {
@@ -37,8 +37,8 @@ static double *in_order(const struct mine_table *table, const double *numbers_of
     return numbers;
 }
 
-/* What a step goes on from: all whole stages before it. Where fewer queries are asked for than there are, a row for
- * each of these is not all that projections need. */
+/* Takes all complete stages before it for a step. If not all queries are selected, their rows are not all that
+ * projections need. */
 static void take_own(const struct why *why, const double *const whole[STAGE_COUNT], enum stage stage,
                      const double *own[STAGE_COUNT])
 {
@@ -58,18 +58,18 @@ static void take_own(const struct why *why, const double *const whole[STAGE_COUN
 
 struct stepping {
     struct why *why;
-    const struct trial_base *base;    /* of steps: tables with a wider tolerance */
+    const struct trial_base *base;    /* for steps: tables with a wider tolerance */
     const struct trial_base *exact;   /* as the tables are */
-    const double *whole[STAGE_COUNT]; /* somebody's whole stages, in order; else NULL */
+    const double *whole[STAGE_COUNT]; /* somebody's complete stages, in order; else NULL */
 };
 
-/* Numbers of few bits agree with much that is nearly right, one by one; together they are weighed by their noise. */
+/* Few bits: single numbers agree with much that is nearly right, so their noise together decides. */
 static bool has_few_bits(const struct trial_base *base)
 {
     return dtype_is_coarse(base->mine->dtype) && base->noise[0] != NULL;
 }
 
-/* How far the tables of a stage are from what was made, the furthest of them. */
+/* The distance of a stage's tables from the computed ones, the largest. */
 static double rms_of(const struct trial_base *base, const struct trial_made *made, enum stage stage,
                      const struct trial *trial)
 {
@@ -80,8 +80,8 @@ static double rms_of(const struct trial_base *base, const struct trial_made *mad
     return rms;
 }
 
-/* The stage from somebody's own ones before it, with these mistakes in between; whether that is their stage. `early`:
- * roles are exchanged as they are made. */
+/* Computes the stage from somebody's own stages before it, with these mistakes between; sets whether that is their
+ * stage. `early`: exchanges roles when made. */
 static enum status try_step(const struct stepping *stepping, enum stage stage, const struct trial_guess *guess,
                             bool early, struct trial *trial)
 {
@@ -119,7 +119,7 @@ static enum status try_step(const struct stepping *stepping, enum stage stage, c
     return error->status;
 }
 
-/* The guesses that give the stage, as many as are kept. */
+/* Finds the guesses that give the stage, up to WHY_STEP_GUESSES. */
 static enum status find_guesses(const struct stepping *stepping, struct why_step *step,
                                 const struct why_guesses *guesses, size_t *tried)
 {
@@ -142,9 +142,9 @@ static enum status find_guesses(const struct stepping *stepping, struct why_step
     return STATUS_OK;
 }
 
-/* --- what printed stages leave open ------------------------------------------------------------------------------ */
+/* --- tolerance of printed stages --------------------------------------------------------------------------------- */
 
-/* Somebody's own stage with each number off by as much as its digits leave open, up or down by turns. */
+/* Somebody's own stage with each number moved by its tolerance, up or down depending on `turn`. */
 static const double *move_own(const struct stepping *stepping, enum stage stage, unsigned turn, struct arena *arena,
                               struct error *error)
 {
@@ -162,7 +162,7 @@ static const double *move_own(const struct stepping *stepping, enum stage stage,
     return moved;
 }
 
-/* The stage from own ones before those of `from`, moved or not (turn 0), without a mistake. */
+/* Computes the stage from their own stages up to `from`, moved or not (turn 0), without a mistake. */
 static enum status run_from_own(const struct stepping *stepping, enum stage stage, enum stage from, unsigned turn,
                                 struct plain *plain, struct arena *arena)
 {
@@ -183,7 +183,7 @@ static enum status run_from_own(const struct stepping *stepping, enum stage stag
                                            stage_closure(STAGE_BIT(stage)), &columns, arena, arena, why->error);
 }
 
-/* The numbers of a table as its stage is made from own ones, moved or not (turn 0). */
+/* Computes a table's numbers from their own stages, moved or not (turn 0). */
 static enum status make_from_own(const struct stepping *stepping, const struct mine_table *table, unsigned turn,
                                  double *made)
 {
@@ -197,7 +197,7 @@ static enum status make_from_own(const struct stepping *stepping, const struct m
     return stepping->why->error->status;
 }
 
-/* A table's tolerance as a step: its own, and what the digits of the stages before it leave open. */
+/* Widens a table's tolerance for a step: adds what the digits of the stages before it leave open. */
 static enum status widen_step(const struct stepping *stepping, struct mine_table *table)
 {
     enum { TURNS = 4 };
@@ -221,7 +221,7 @@ static enum status widen_step(const struct stepping *stepping, struct mine_table
     return STATUS_OK;
 }
 
-/* The base for steps, whose tables have that tolerance. */
+/* Makes the base for steps, whose tables have that tolerance. */
 static enum status widen_steps(struct stepping *stepping)
 {
     struct why *why = stepping->why;
@@ -244,7 +244,7 @@ static enum status widen_steps(struct stepping *stepping)
 
 /* --- masked first, then scaled ----------------------------------------------------------------------------------- */
 
-/* Whether `masked` is what it should be but for the scale, which comes later: each number times it is right. */
+/* Whether `masked` is right except for the scale, which comes later: each number times the scale is right. */
 static bool is_masked_first(const struct mine_table *table, const double *rights, double scale)
 {
     bool other = false;
@@ -258,7 +258,7 @@ static bool is_masked_first(const struct mine_table *table, const double *rights
     return other;
 }
 
-/* Whether the first stage behind them is right, made without them: else they are no mere exchange. */
+/* Whether the first stage after them is right when made without them; else they are not merely exchanged. */
 static enum status is_right_behind(const struct stepping *stepping, bool *right)
 {
     const struct why *why = stepping->why;
@@ -274,7 +274,7 @@ static enum status is_right_behind(const struct stepping *stepping, bool *right)
     return STATUS_OK;
 }
 
-/* Whether `scaled` is right where no key is hidden; where it is not there, too. */
+/* Whether `scaled` is right for allowed keys; also if there is no such table. */
 static bool is_scaled_right(const struct mine_table *table, const double *rights)
 {
     for (size_t i = 0; table != NULL && i < table->count; i++) {
@@ -284,7 +284,7 @@ static bool is_scaled_right(const struct mine_table *table, const double *rights
     return true;
 }
 
-/* Whether their `masked` is right but for the scale, made from their own scores. */
+/* Whether their `masked`, made from their own scores, is right except for the scale. */
 static enum status compare_masked(const struct stepping *stepping, const struct mine_table *masked, bool *first)
 {
     const struct why *why = stepping->why;
@@ -299,7 +299,7 @@ static enum status compare_masked(const struct stepping *stepping, const struct 
     return why->error->status;
 }
 
-/* Leaves out `scaled` and `masked` where they are only the other way round. */
+/* Drops `scaled` and `masked` if they only come in the other order. */
 static enum status look_for_masked_first(struct stepping *stepping)
 {
     struct why *why = stepping->why;
@@ -344,7 +344,7 @@ static enum status look_at_steps(struct stepping *stepping)
     return STATUS_OK;
 }
 
-/* Adds a choice at the place of its slot; false where another one of the slot is there. */
+/* Adds a choice in the order of slots; false if the slot has another one. */
 static bool add_choice(struct trial_guess *all, struct mistake_choice choice)
 {
     size_t at = 0;
@@ -358,7 +358,7 @@ static bool add_choice(struct trial_guess *all, struct mistake_choice choice)
     return true;
 }
 
-/* The mistakes of the steps before that one, the most likely of each; false where two do not go together. */
+/* Joins the most likely mistakes of the steps before this one; false if two exclude each other. */
 static bool join_before(const struct why *why, const struct why_step *step, struct trial_guess *all)
 {
     bool joined = true;
@@ -369,8 +369,7 @@ static bool join_before(const struct why *why, const struct why_step *step, stru
     return joined;
 }
 
-/* What gives a gradient: the mistakes of the steps before it, which it follows from, or one more of the backward
- * pass. */
+/* Finds what gives a gradient: the mistakes of the steps before it, or one more of the backward pass. */
 static enum status find_consequence(const struct stepping *stepping, struct why_step *step,
                                     const struct why_guesses *singles)
 {
@@ -389,7 +388,8 @@ static enum status find_consequence(const struct stepping *stepping, struct why_
     return find_guesses(stepping, step, &guesses, &why->budget.singles);
 }
 
-/* Whether somebody's own table of the stage has nothing but zeros, say, to which some pair comes nearly always. */
+/* Whether all numbers of somebody's table of the stage are equal, such as 0, which some pair of mistakes nearly always
+ * gives. */
 static bool is_blank(const struct why *why, enum stage stage)
 {
     for (size_t i = 0; i < why->mine.count; i++)
@@ -423,13 +423,12 @@ static enum status explain_steps(struct stepping *stepping)
         if (step->departs && explain_step(stepping, step, &singles, &pairs) != STATUS_OK)
             return why->error->status;
     }
-    if (why->budget.done >= why->budget.most) /* some guesses were left out; as many again, about */
+    if (why->budget.done >= why->budget.most) /* guesses left out: about as many again */
         why->budget.left = fmax(why->budget.left, why->budget.most);
     return STATUS_OK;
 }
 
-/* The i-th way to take one guess of each step that departs, all of them together; false where two do not go
- * together. */
+/* Joins one guess of each wrong step, in the i-th way; false if two exclude each other. */
 static bool join_steps(const struct why *why, size_t i, struct trial_guess *all)
 {
     bool joined = true;
@@ -445,7 +444,7 @@ static bool join_steps(const struct why *why, size_t i, struct trial_guess *all)
     return joined;
 }
 
-/* In how many ways one guess of each step can be taken; 0 where a step has none. */
+/* The number of ways to take one guess of each step; 0 if a step has none. */
 static size_t count_ways(const struct why *why)
 {
     enum { MOST = 512 };
@@ -456,7 +455,7 @@ static size_t count_ways(const struct why *why)
     return ways;
 }
 
-/* From the inputs on, all tables: those are the mistakes that were made. */
+/* Tries the joined mistakes from the inputs on: all tables must agree. */
 static enum status try_from_inputs(struct why *why, const struct trial_base *base, const struct trial_guess *all,
                                    bool *taken)
 {
@@ -470,7 +469,7 @@ static enum status try_from_inputs(struct why *why, const struct trial_base *bas
     return why->error->status;
 }
 
-/* Each step is given by somebody's own stages before it, all of the mistakes made in each: that, too, is all of their
+/* Tries each step from somebody's own stages before it, with all of the mistakes; that, too, can give all of their
  * numbers. */
 static enum status take_steps(const struct stepping *stepping, const struct trial_guess *all, bool *taken)
 {
@@ -492,7 +491,7 @@ static enum status take_steps(const struct stepping *stepping, const struct tria
 static bool gives(const struct why_step *step, const struct trial_guess *guess)
 {
     for (size_t i = 0; i < step->guess_count; i++) {
-        size_t k = 0; /* choices are of different slots, so that as many are the same ones */
+        size_t k = 0; /* choices have different slots, so equal counts mean equal sets */
         while (k < guess->count && trial_makes(&step->guesses[i], guess->choices[k]))
             k++;
         if (k == guess->count && k == step->guesses[i].count)
@@ -501,7 +500,7 @@ static bool gives(const struct why_step *step, const struct trial_guess *guess)
     return false;
 }
 
-/* Whether what departs are gradients, each explained, with numbers enough that none fits by chance. */
+/* Whether all wrong stages are gradients, each explained, with enough numbers that none fits by chance. */
 static bool can_be_apart(const struct why *why, const struct trial_base *base)
 {
     size_t departing = 0;
@@ -518,7 +517,7 @@ static bool can_be_apart(const struct why *why, const struct trial_base *base)
     return departing > 0;
 }
 
-/* The gradients, of those that depart and are not told yet, that a guess gives; with how well. */
+/* The wrong gradients, without those in `told`, that a guess gives, and how well. */
 static uint64_t given_by(const struct why *why, const struct trial_guess *guess, uint64_t told, struct trial *sum)
 {
     uint64_t given = 0;
@@ -535,8 +534,8 @@ static uint64_t given_by(const struct why *why, const struct trial_guess *guess,
     return given;
 }
 
-/* A kernel may make each gradient with respect to itself: then a mistake shows in one of them, and the others are
- * right. Each explanation is a mistake with the gradients that it gives, and behind it are those that give the same. */
+/* A kernel may compute each gradient separately: then a mistake shows in one of them, and the others are right. Each
+ * explanation is a mistake with the gradients that it gives, followed by those that give the same. */
 static enum status take_apart(const struct stepping *stepping)
 {
     struct why *why = stepping->why;
@@ -550,7 +549,7 @@ static enum status take_apart(const struct stepping *stepping)
                 continue;
             if (why_add(why, stepping->exact, why->options, guess, &sum) != STATUS_OK)
                 return why->error->status;
-            if (why->count == first) /* as many as can be held */
+            if (why->count == first) /* no more fit */
                 break;
             why->explanations[why->count - 1].alone = more = given;
             why->explanations[why->count - 1].same_as = first;
@@ -558,8 +557,8 @@ static enum status take_apart(const struct stepping *stepping)
     return STATUS_OK;
 }
 
-/* From the inputs on, or else from stage to stage, or each gradient with respect to itself. Few bits tell too little
- * from stage to stage: there, near misses of a mistake fit, too. */
+/* Tries the joined guesses from the inputs on, else from stage to stage, else each gradient apart. Not from stage to
+ * stage with few bits, where near misses of a mistake fit, too. */
 static enum status take_joined(const struct stepping *stepping)
 {
     struct why *why = stepping->why;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What agrees becomes an explanation, and how many guesses a table can tell apart. */
+/* Adds guesses that agree as explanations, and counts how many guesses a table can distinguish. */
 #include "why/why.h"
 
 #include "why/fit.h"
@@ -63,9 +63,9 @@ enum status why_take(struct why *why, const struct trial_base *base, const struc
     return why->error->status;
 }
 
-/* --- how much a table can tell ----------------------------------------------------------------------------------- */
+/* --- information in a table -------------------------------------------------------------------------------------- */
 
-/* How many tables of such numbers could be told apart, and the places where it may stand. */
+/* The bits of distinguishable tables, less those of the places that it may have. */
 double why_bits(const struct trial_base *base, uint64_t stages)
 {
     enum { MOST = 20, OF_A_BLANK = 12 };
@@ -76,11 +76,11 @@ double why_bits(const struct trial_base *base, uint64_t stages)
             continue;
         bits -= log2((double)mine_indices(table));
         const char *blank = tensor_blank(&table->named->tensor);
-        if (blank != NULL) { /* which some pair comes to nearly always, and some mistake to nothing but 0 */
+        if (blank != NULL) { /* equal numbers: some pair nearly always gives them */
             bits += strcmp(blank, "0") == 0 ? 0 : OF_A_BLANK;
             continue;
         }
-        for (size_t k = 0; k < table->count; k++) { /* a number beyond all that is right tells, too */
+        for (size_t k = 0; k < table->count; k++) { /* a number larger than all right ones counts, too */
             const double size = isfinite(table->numbers[k]) ? fabs(table->numbers[k]) : 0;
             const double off = table->tolerance[k] + (base->noise[i] != NULL ? base->noise[i][k] : 0);
             bits += fmin(MOST, fmax(0, log2(fmax(base->largest, size) / off)));

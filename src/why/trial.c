@@ -25,7 +25,7 @@ enum stage trial_stage(const struct mine *mine)
 
 /* --- a number of a stage ----------------------------------------------------------------------------------------- */
 
-/* Which of the plain's rows is the query that was asked for as `row`-th; they ascend. */
+/* The index in plain's ascending rows of selected query `row`. */
 static size_t row_of(const struct plain *plain, size_t row)
 {
     const size_t query = plain->problem->chosen.rows[row];
@@ -40,7 +40,7 @@ static size_t row_of(const struct plain *plain, size_t row)
     return first;
 }
 
-/* Query, key and value, and what the first two were before; NULL for other stages. */
+/* Query, key and value, and the earlier forms of the first two; NULL for other stages. */
 static const struct tensor *operand_of(const struct plain *plain, enum stage stage)
 {
     const enum projection_id id = projection_of(stage);
@@ -75,7 +75,7 @@ double trial_number(const struct plain *plain, enum stage stage, struct mine_ind
 
 /* --- somebody's numbers against it ------------------------------------------------------------------------------- */
 
-/* Any number that no softmax would see stands for minus infinity in scores that are masked. */
+/* In masked scores any number up to PLAIN_MASKED counts as minus infinity. */
 double trial_error(enum stage stage, double mine, double made)
 {
     const bool masked = STAGES[stage].infinite && made == -INFINITY && mine <= PLAIN_MASKED;
@@ -86,14 +86,14 @@ double trial_error(enum stage stage, double mine, double made)
 
 struct fit {
     size_t agree, of;
-    size_t close; /* those within the tolerance of their own size, without the screen */
+    size_t close; /* numbers within tolerance without the screen */
     double largest;
-    size_t worst; /* the number that is furthest beyond its tolerance, and */
-    double off;   /* its error; 0: none is */
-    double made;  /* what it should be */
+    size_t worst; /* the number furthest beyond its tolerance, and */
+    double off;   /* its error; 0: none */
+    double made;  /* its right value */
 };
 
-/* Of a gradient all numbers are there. */
+/* Gradients are complete. */
 double trial_made_number(const struct trial_made *made, const struct mine_table *table, const double *gradient,
                          struct mine_index index)
 {
@@ -112,7 +112,7 @@ static struct fit fit_at(const struct trial_base *base, const struct trial_made 
     const double *gradient = made->gradients[at], *noise = base->noise[at];
     const double most_noise = noise != NULL ? fit_most_noise(base) : 0;
     struct fit fit = {.of = 0};
-    if (mine_is_backward(table) && gradient == NULL) /* what was made has no such table, or one of another shape */
+    if (mine_is_backward(table) && gradient == NULL) /* the result lacks the table, or has another shape */
         return (struct fit){.of = table->count, .largest = INFINITY};
     for (size_t i = 0; i < table->count; i++) {
         const struct mine_index index = mine_place_of(table, first, i);
@@ -123,7 +123,7 @@ static struct fit fit_at(const struct trial_base *base, const struct trial_made 
         fit.of++;
         fit.largest = fmax(fit.largest, error);
         fit.close += error <= table->tolerance[i];
-        /* as far as is known before the noise of the guess is */
+        /* a screen, before the noise of the guess is known */
         if (error <= table->tolerance[i] + table->screen + (noise != NULL ? most_noise * noise[i] : 0)) {
             fit.agree++;
             continue;
@@ -194,7 +194,7 @@ void trial_compare(const struct trial_base *base, const struct trial_made *made,
 
 /* --- a guess ----------------------------------------------------------------------------------------------------- */
 
-/* The stages of the forward pass that the tables are, and what they are made from. */
+/* The tables' stages of the forward pass, and those they are made from. */
 static uint64_t stages_of(const struct trial_base *base)
 {
     uint64_t stages = 0;
@@ -206,7 +206,7 @@ static uint64_t stages_of(const struct trial_base *base)
     return stage_closure(stages);
 }
 
-/* The main stage as it was made, and how many numbers it has. */
+/* The computed main stage, and the count of its numbers. */
 static const double *shown_of(const struct trial_made *trial_made, const struct mine *mine, size_t *count,
                               struct arena *arena, struct error *error)
 {
@@ -237,7 +237,6 @@ static bool all_alike(const double *a, const double *b, const double *sizes, siz
     return i == count;
 }
 
-/* Makes the rows that a recipe needs: `rows`, or where queries meet all of them; of the backward pass all. */
 enum status trial_make(const struct trial_base *base, const struct recipe *recipe, const size_t *rows, size_t count,
                        struct trial_made *made, struct arena *arena, struct error *error)
 {
@@ -253,7 +252,7 @@ enum status trial_make(const struct trial_base *base, const struct recipe *recip
                         : plain_run(plain, recipe, rows, count, stages_of(base), &columns, arena, arena, error);
 }
 
-/* Whether the main stage is as it is without mistakes; of queries that meet, only where all were asked for. */
+/* Whether the main stage is the same as without mistakes; with recipe->across, only if all queries are selected. */
 static bool is_hidden(const struct trial_base *base, const struct recipe *recipe, const struct trial_made *made,
                       bool few, struct arena *arena, struct error *error)
 {
@@ -367,7 +366,7 @@ double trial_work(const struct trial_base *base)
 
 /* --- the base ---------------------------------------------------------------------------------------------------- */
 
-/* A few of somebody's rows, where there are many and it is known which they are. */
+/* Chooses a few of somebody's rows, if there are many and their place is known. */
 static enum status choose_few(struct trial_base *base, struct error *error)
 {
     const struct problem *problem = base->problem;
@@ -398,8 +397,8 @@ static void take_larger(double *largest, double number)
     *largest = isfinite(number) ? fmax(*largest, fabs(number)) : *largest;
 }
 
-/* Of each number of the main stage how large those beside it are: the largest of its row, or of its column where that
- * is smaller. Below a millionth of all they are nothing but rounding. */
+/* For each number of the main stage, the largest of its row, or of its column if smaller; at least a millionth of all,
+ * below which numbers are only rounding errors. */
 static double *sizes_of(struct trial_base *base, const double *shown, size_t count, struct error *error)
 {
     const struct mine_table *table = &base->mine->tables[base->mine->count - 1];
@@ -424,7 +423,7 @@ static double *sizes_of(struct trial_base *base, const double *shown, size_t cou
     return sizes;
 }
 
-/* The main stage without mistakes, of some rows, as a copy that lasts. */
+/* Keeps a lasting copy of the main stage without mistakes, of some rows. */
 static enum status keep_shown(struct trial_base *base, const struct recipe *recipe, const size_t *rows, size_t count,
                               double **shown, double **sizes, struct error *error)
 {
@@ -445,7 +444,7 @@ static enum status keep_shown(struct trial_base *base, const struct recipe *reci
     return error->status;
 }
 
-/* What both need: the recipe without a mistake, and the rows to look at first. */
+/* Prepares for both: the recipe without a mistake, and the rows to compare first. */
 static enum status start(struct trial_base *base, const struct problem *problem, const struct mine *mine,
                          struct recipe *recipe, struct arena *arena, struct error *error)
 {
@@ -453,7 +452,7 @@ static enum status start(struct trial_base *base, const struct problem *problem,
     return recipe_create(recipe, problem, NULL, 0, arena, error) || choose_few(base, error) ? error->status : STATUS_OK;
 }
 
-/* x . W is made once for all guesses. */
+/* Makes x . W once for all guesses. */
 enum status trial_start_bare(struct trial_base *base, const struct problem *problem, const struct mine *mine,
                              struct arena *arena, struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One guess: the problem computed with some mistakes, and how much of somebody's numbers that gives. */
+/* One guess: the problem computed with some mistakes, and how many of somebody's numbers that gives. */
 #ifndef ATTN_WHY_TRIAL_H
 #define ATTN_WHY_TRIAL_H
 
@@ -13,33 +13,33 @@ struct trial_guess {
     size_t count;
 };
 
-/* Whether it makes a mistake in that form. */
+/* Whether it makes that mistake in that form. */
 bool trial_makes(const struct trial_guess *guess, struct mistake_choice choice);
 
-/* What all guesses about a problem share. */
+/* The data that all guesses on a problem share. */
 struct trial_base {
     const struct problem *problem;
     const struct mine *mine;
-    struct plain_columns columns; /* once trial_start has run, they are read alone */
+    struct plain_columns columns; /* read-only after trial_start */
     struct arena *arena;          /* of what lasts */
-    size_t *few;                  /* (few_count) some of the rows, as queries, to look at first; */
-    size_t few_count;             /* 0: all at once */
-    bool *is_few;                 /* (S) which of the rows asked for these are */
-    /* What the main stage is without mistakes, of these rows and of all. */
+    size_t *few;                  /* (few_count) some rows, as queries, to compare first; */
+    size_t few_count;             /* 0: compare all at once */
+    bool *is_few;                 /* (S) which of the selected rows these are */
+    /* The main stage without mistakes, of these rows and of all. */
     double *shown_few, *shown;
-    double *sizes_few, *sizes;        /* and how large the numbers beside each are, in its row or its column */
+    double *sizes_few, *sizes;        /* for each, the size of the numbers in its row or column */
     double largest;                   /* of all rows */
-    const double *noise[MINE_TABLES]; /* (count) of a table's numbers without mistakes; NULL: not known */
-    const double *exact; /* of tables of few bits: their numbers without mistakes in float32, in a row; or NULL */
+    const double *noise[MINE_TABLES]; /* (count) of a table's numbers without mistakes; NULL: unknown */
+    const double *exact;              /* few bits: all tables' numbers without mistakes, in float32; or NULL */
 };
 
 enum trial_end {
-    TRIAL_REFUSED, /* one of the mistakes cannot be made here */
+    TRIAL_REFUSED, /* a mistake cannot be made here */
     TRIAL_DEPARTS,
-    TRIAL_AGREES, /* all numbers are given */
+    TRIAL_AGREES, /* gives all numbers */
 };
 
-/* The number that is furthest off, of which table, and what it should be; table is their count where none is off. */
+/* The number with the largest error, its table, and its right value; table is the count of tables if none is wrong. */
 struct trial_worst {
     size_t table, number;
     double made;
@@ -47,81 +47,81 @@ struct trial_worst {
 
 struct trial {
     enum trial_end end;
-    bool hidden;     /* nothing of the main stage is other than without mistakes */
-    bool has_counts; /* all numbers were compared: */
+    bool hidden;     /* the main stage is the same as without mistakes */
+    bool has_counts; /* all numbers are compared: */
     size_t agree, of, rows;
-    bool rest_is_right; /* the errors of those that agree are, together, those of rounding */
+    bool rest_is_right; /* together, the errors of those that agree are those of rounding */
     double largest;     /* the largest error; infinite where NaN meets a number */
-    double rms;   /* what is left of the errors beyond the digits, in times of the noise of each number; NaN: unknown */
-    double apart; /* of numbers of few bits: how far the guess is from what is right, relative to the noise */
-    size_t outside; /* numbers that attn diff would call different, by the tolerance of the tables' dtype */
-    bool moves;     /* some number depends on those that are given */
+    double rms;         /* errors beyond the digits, relative to the noise of each number; NaN: unknown */
+    double apart;       /* few bits: distance of the guess from the right result, relative to the noise */
+    size_t outside;     /* numbers that attn diff calls different, by the tolerance of the tables' dtype */
+    bool moves;         /* some number depends on the inputs */
     struct trial_worst worst;
-    size_t indices[MINE_TABLES];      /* which place of each table fits best: mine_index */
-    const double *noise[MINE_TABLES]; /* (count) of the numbers of each, where has_counts; in the arena of the call */
-    const double *exact;              /* (of) as in the base, by the guess */
-    double *shown;                    /* the main stage, where it agrees; in the arena of the call, else NULL */
-    double work;                      /* multiply-adds, about */
+    size_t indices[MINE_TABLES];      /* each table's best place: mine_index */
+    const double *noise[MINE_TABLES]; /* (count) of each table, if has_counts; in the call's arena */
+    const double *exact;              /* (of) as in the base, for the guess */
+    double *shown;                    /* the main stage if it agrees, in the call's arena; else NULL */
+    double work;                      /* approximate multiply-adds */
 };
 
-/* What was made of a guess: the stages of the forward pass, and the gradients that tables are (gradients_make). */
+/* The result of a guess: stages of the forward pass, and the tables' gradients (gradients_make). */
 struct trial_made {
     struct plain plain;
     const double *gradients[MINE_TABLES];
 };
 
-/* The stage whose numbers count most: that of the last table. */
+/* The main stage: that of the last table. */
 enum stage trial_stage(const struct mine *mine);
 
-/* Prepares the base: its columns and what it is without mistakes. STATUS_SYSTEM where memory is short. */
+/* Prepares the base: its columns, and its result without mistakes. STATUS_SYSTEM: out of memory. */
 enum status trial_start(struct trial_base *base, const struct problem *problem, const struct mine *mine,
                         struct arena *arena, struct error *error);
 
-/* The same without what it is without mistakes, for a single look: nothing is told to be hidden. */
+/* The same without that result, for a single trial: cannot detect hidden mistakes. */
 enum status trial_start_bare(struct trial_base *base, const struct problem *problem, const struct mine *mine,
                              struct arena *arena, struct error *error);
 
-/* Tries a guess. `whole`: all numbers are compared and judged by fit_weigh; else it ends where it is known to depart,
- * and agrees where it passes the screen, which a whole trial then has to confirm. Several threads may do it at the same
- * time, each with its own arena and error. */
+/* Tries a guess. `whole`: compares all numbers and judges them with fit_weigh. Else it ends at the first disagreement,
+ * and agrees if it passes the screen; a `whole` trial must then confirm it. Threads may call it at the same time, each
+ * with its own arena and error. */
 enum status trial_run(const struct trial_base *base, const struct trial_guess *guess, bool whole, struct trial *trial,
                       struct arena *arena, struct error *error);
 
-/* The same, whole only where it passes the screen. */
+/* The same, `whole` only if it passes the screen. */
 enum status trial_confirm(const struct trial_base *base, const struct trial_guess *guess, struct trial *trial,
                           struct arena *arena, struct error *error);
 
-/* How many numbers the main stage has. */
+/* The numbers of the main stage. */
 size_t trial_numbers(const struct trial_base *base);
 
-/* Whether the main stage of another problem, in which the tables stand so, has as many numbers. */
+/* Whether the main stage of another problem, with these tables, has as many numbers. */
 bool trial_alike(const struct problem *problem, const struct mine *mine, const struct trial_base *base);
 
 /* Whether two guesses that agree are the same computation: their main stages have the same numbers. */
 bool trial_same(const struct trial_base *base, const double *shown, const double *other);
 
-/* Multiply-adds of a guess, about. */
+/* Approximate multiply-adds of a guess. */
 double trial_work(const struct trial_base *base);
 
-/* A number of a stage of the forward pass that was made, at an index of it. */
+/* A number of a computed stage of the forward pass. */
 double trial_number(const struct plain *plain, enum stage stage, struct mine_index index);
 
-/* Compares the tables with stages that were made; `only`: one stage of them, or STAGE_NAMES for all. Sets end, agree,
- * of, largest and indices. */
+/* Compares the tables with computed stages; `only`: one stage, or STAGE_NAMES for all. Sets end, agree, of, largest and
+ * indices. */
 void trial_compare(const struct trial_base *base, const struct trial_made *made, const bool *is_few, bool whole,
                    enum stage only, struct trial *trial);
 
-/* --- what trial.c and fit.c share -------------------------------------------------------------------------------- */
+/* --- for trial.c and fit.c --------------------------------------------------------------------------------------- */
 
-/* Makes the rows that a recipe needs: `rows`, or where queries meet all of them; of the backward pass all. */
+/* Makes the rows that a recipe needs: `rows`; all with recipe->across or a backward pass. */
 enum status trial_make(const struct trial_base *base, const struct recipe *recipe, const size_t *rows, size_t count,
                        struct trial_made *made, struct arena *arena, struct error *error);
 
-/* A number of a table as it was made, at an index of its stage; of a gradient all numbers are there. */
+/* A number of a table as computed, at an index of its stage; gradients are complete. */
 double trial_made_number(const struct trial_made *made, const struct mine_table *table, const double *gradient,
                          struct mine_index index);
 
-/* How far two numbers of a stage are apart; infinite where one of them alone is no number. */
+/* The error between two numbers of a stage; infinite if they differ and one is not finite. */
 double trial_error(enum stage stage, double mine, double made);
 
 #endif

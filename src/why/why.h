@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* attn why: which mistakes, or which other settings, give somebody's numbers.
+/* attn why: finds the mistakes, or other settings, that give somebody's numbers.
  *
- * Nothing is an explanation unless it gives all of them. Guesses are made in the order of model/mistake.h: one
- * mistake, settings that draw otherwise, two mistakes, then other skips and seeds, and both together. */
+ * An explanation must give all of them. attn guesses in the order of model/mistake.h: one mistake, other settings of
+ * draws, two mistakes, then other skips and seeds, and both together. */
 #ifndef ATTN_WHY_WHY_H
 #define ATTN_WHY_WHY_H
 
@@ -10,40 +10,40 @@
 #include "build/job_files.h"
 #include "why/trial.h"
 
-/* What gives all numbers. Those that are the same computation as an earlier one have its place as `same_as`. */
+/* A guess that gives all numbers. If an earlier one is the same computation, `same_as` is its index. */
 struct why_explanation {
-    struct trial_guess guess;      /* mistakes; those of slot draw are in `options`, too */
+    struct trial_guess guess;      /* mistakes; `options` has those of slot draw, too */
     const struct options *options; /* the command line that gives the table, but for --mistake */
-    const struct problem *problem; /* which those options make */
-    const struct mine *mine;       /* how the tables stand in it */
+    const struct problem *problem; /* the problem of those options */
+    const struct mine *mine;       /* the tables matched to it */
     struct trial trial;
-    size_t same_as; /* its own place where it is the first of its kind */
-    uint64_t alone; /* the gradients that it gives, a set, where each that departs has its own; 0: all tables */
+    size_t same_as; /* its own index if it is the first of its kind */
+    uint64_t alone; /* the set of gradients that it gives, if each wrong one has its own explanation; 0: all tables */
 };
 
 enum { WHY_STEP_GUESSES = 8, WHY_MOST = 256 };
 
-/* One step, of those that go on from somebody's own stages. */
+/* One step from somebody's own stages to the next. */
 struct why_step {
     enum stage stage;
-    bool departs;                                 /* it is not what its own stages before it give */
-    struct trial_guess guesses[WHY_STEP_GUESSES]; /* mistakes that give it, made in that step; the most likely first */
+    bool departs;                                 /* it does not follow from their own stages before it */
+    struct trial_guess guesses[WHY_STEP_GUESSES]; /* mistakes in that step that give it, most likely first */
     size_t guess_count;
     size_t agree, of;
     double largest;
-    double rms; /* of numbers of few bits: what is left of the errors without a mistake, relative to their noise */
+    double rms; /* few bits: errors without a mistake, relative to their noise */
 };
 
-/* What is searched, by how many guesses there are. */
+/* The kinds of search, by the number of guesses. */
 enum why_kind { WHY_SINGLES, WHY_PAIRS, WHY_NEAR_SETTINGS, WHY_SETTINGS, WHY_WITH_MISTAKES };
 
 struct why_budget {
     double most, done;     /* multiply-adds */
-    size_t singles, pairs; /* guesses that were tried: one mistake, two, */
+    size_t singles, pairs; /* guesses tried: one mistake, two, */
     size_t settings;       /* other settings, */
     size_t both;           /* and these with a mistake */
-    size_t pairs_left;     /* which the budget left out */
-    double left;           /* multiply-adds that these would take, and what else was left out */
+    size_t pairs_left;     /* left out by the budget */
+    double left;           /* multiply-adds of all that was left out */
 };
 
 struct why {
@@ -52,43 +52,44 @@ struct why {
     const struct problem *problem;
     struct mine mine;
     struct trial right; /* without mistakes */
-    enum stage taken;   /* what a table was taken for by its shape; told where it is another stage, and right */
-    bool low_precision; /* it is right, but in mine.dtype */
-    bool constant;      /* it is right, but so it would be for any input */
-    bool fits;          /* some settings make stages of the tables' shapes */
-    bool is_drawn;      /* settings are guessed, too */
+    enum stage taken;   /* the stage inferred from a table's shape; reported if it is another stage, and right */
+    bool low_precision; /* right, but in mine.dtype */
+    bool constant;      /* right, but so for any input */
+    bool fits;          /* some settings give stages of the tables' shapes */
+    bool is_drawn;      /* guesses settings, too */
     struct why_explanation *explanations;
     size_t count;
-    struct why_explanation *as_well; /* (as_well_count) mistakes that fit about as well as what is right, in few bits */
+    struct why_explanation *as_well; /* (as_well_count) few bits: mistakes that fit about as well as the right result */
     size_t as_well_count;
-    struct why_step steps[STAGE_COUNT]; /* where several stages are there, in their order */
+    struct why_step steps[STAGE_COUNT]; /* with several stages, in their order */
     size_t step_count;
-    bool masked_first;          /* masked before it was scaled, which changes no weight */
-    bool hidden[MISTAKE_COUNT]; /* can be made, but nothing of the main stage shows it */
+    bool masked_first;          /* masked before scaling, which changes no weight */
+    bool hidden[MISTAKE_COUNT]; /* can be made, but does not change the main stage */
     struct trial halves[2];     /* of an answer of two mistakes: each of them alone */
     struct why_budget budget;
-    double bits;          /* that the tables' numbers tell: why_can_tell */
-    double bits_of_draws; /* and of settings; NaN: not yet known */
-    unsigned untold;      /* 1 << each kind that was left out, since so few numbers would fit one by chance */
-    const bool *left_out; /* by mistake: not to be guessed; NULL: none. For tests */
+    double bits;          /* information in the tables' numbers: why_can_tell */
+    double bits_of_draws; /* and about settings; NaN: not yet known */
+    unsigned untold;      /* 1 << each kind left out, since so few numbers fit by chance */
+    const bool *left_out; /* by mistake: not to guess; NULL: none. For tests */
     struct progress *progress;
     struct arena *arena;
     struct error *error;
 };
 
-/* Searches. The problem is the one that options and files make. STATUS_USAGE where the table is no stage's,
- * STATUS_SYSTEM where memory is short. */
+/* Searches for explanations; options and files make the problem. STATUS_USAGE: the table matches no stage;
+ * STATUS_SYSTEM: out of memory. */
 enum status why_search(struct why *why, const struct options *options, const struct job_files *files,
                        const struct problem *problem, const bool *left_out, struct progress *progress,
                        struct arena *arena, struct error *error);
 
-/* The stages that depart: of several the steps, of one table that one; a set. */
+/* The set of wrong stages: steps, or the one table's. */
 uint64_t why_departs(const struct why *why);
 
-/* The text or the JSON object of --format, and the exit status: STATUS_OK explained, STATUS_DIFFERENT not. */
+/* Writes the text or the JSON object of --format. Returns the exit status: STATUS_OK explained, STATUS_DIFFERENT
+ * not. */
 enum status why_write(const struct why *why, struct output *output);
 
-/* --- what the parts of the search share -------------------------------------------------------------------------- */
+/* --- for the parts of the search --------------------------------------------------------------------------------- */
 
 /* A list that grows. */
 struct why_guesses {
@@ -96,51 +97,51 @@ struct why_guesses {
     size_t count;
 };
 
-/* In guesses.c: each mistake that is guessed, with each of its forms; few forms where `common`. And pairs of them of
- * different slots, the most common ones first. */
+/* In guesses.c: lists each mistake to guess, with each of its forms (few if `common`); and pairs of them from different
+ * slots, the most common first. */
 enum status why_singles(const struct why *why, const struct problem *problem, bool common, struct why_guesses *guesses);
 enum status why_pairs(const struct why *why, const struct why_guesses *singles, struct why_guesses *pairs);
 
-/* In draws.c: whether the tables have numbers enough to tell so many guesses apart; else notes it in why->untold. Where
- * no table stands anywhere yet, `bits` is 0 and nothing is told. */
+/* In draws.c: whether the tables have enough numbers to distinguish so many guesses; else notes it in why->untold.
+ * Without a matched table `bits` is 0, and it is false. */
 bool why_can_tell(struct why *why, enum why_kind kind);
 
-/* In take.c: a copy that lasts; NULL of NULL, or where memory is short. */
+/* In take.c: a lasting copy; NULL for NULL, or if out of memory. */
 double *why_keep(struct why *why, const double *numbers, size_t count);
 
 /* Adds an explanation. */
 enum status why_add(struct why *why, const struct trial_base *base, const struct options *options,
                     const struct trial_guess *guess, const struct trial *trial);
 
-/* Bits that the tables of these stages tell. A right answer among N guesses needs log2(N) of them, and some more, so
- * that no wrong one fits by chance; and what guesses of a kind need. */
+/* Bits of information in the tables of these stages, and the bits that guesses of a kind need: N guesses need log2(N),
+ * and some more so that no wrong one fits by chance. */
 double why_bits(const struct trial_base *base, uint64_t stages);
 double why_bits_needed(enum why_kind kind);
 
-/* Takes a whole trial that agrees: as an explanation where it is to be believed rather than what is right, else notes
- * that it fits as well. */
+/* Takes a `whole` trial that agrees: as an explanation if fit_beats, else notes that it fits as well as the right
+ * result. */
 enum status why_take(struct why *why, const struct trial_base *base, const struct options *options,
                      const struct trial_guess *guess, const struct trial *trial);
 
-/* In draws.c: settings that draw otherwise, in four steps: the near ones, init, sizes and the like; skips and seeds;
- * near ones, skips and seeds with a mistake each; skips and seeds of other sizes. */
+/* In draws.c: tries other settings of draws, in four steps: near ones, such as init and sizes; skips and seeds; all
+ * these with a mistake each; skips and seeds with other sizes. */
 enum why_depth { WHY_NEAR, WHY_FAR, WHY_BOTH, WHY_OTHER_SIZES };
 enum status why_draws(struct why *why, enum why_depth depth);
 
-/* The other orders of drawing query, key and value, which may give the same as an exchange of them does. */
+/* Tries other orders of drawing query, key and value, which may give the same numbers as exchanging them. */
 enum status why_orders(struct why *why);
 
-/* In layers.c: the layers before and behind that of the checkpoint. */
+/* In layers.c: tries the layers before and after the chosen one. */
 enum status why_layers(struct why *why);
 
-/* In layers.c: the same job with --residual, or without it where it was given. An explanation without a mistake, whose
- * options differ. */
+/* In layers.c: tries the same job with --residual, or without it. Adds an explanation without a mistake, whose options
+ * differ. */
 enum status why_residual(struct why *why);
 
-/* Whether an explanation is that. */
+/* Whether an explanation comes from why_residual. */
 bool why_is_residual(const struct why *why, const struct why_explanation *explanation);
 
-/* In steps.c: each stage from somebody's own ones before it. */
+/* In steps.c: computes each stage from somebody's own stages before it. */
 enum status why_steps(struct why *why, const struct trial_base *base);
 
 #endif
