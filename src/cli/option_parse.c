@@ -97,38 +97,39 @@ static enum status refuse(const struct options *options, enum option_id id, stru
     return option_refuse(options->command, COMMANDS[options->command].mechanism, id, error);
 }
 
-/* Options of other programs that attn lacks, or has in another form, with a hint. A row with an option is for commands
- * that take it. */
+/* Options of other programs that attn lacks, or has in another form: the hint for commands that take an option (all:
+ * OPTION_COUNT), and for the others; NULL: none. */
 static const struct {
     enum option_id by;
-    const char *foreign, *hint;
+    const char *foreign, *hint, *otherwise;
 } NO_OPTIONS[] = {
-    {OPTION_SCALE, "noscale noscaling unscaled", "type --scale off"},
-    {OPTION_D_OUT, "dim width", "type --d-out N for the width of query, key and value; the inputs have their own"},
-    {OPTION_D_OUT, "headdim dhead headsize dk dv", "type --d-out N: the columns of all heads together"},
-    {OPTION_COUNT, "headdim dhead headsize dk dv", "the head size is the width of query"},
-    {OPTION_HEATMAP, "png jpg jpeg pdf gif image picture", "attn draws SVG: type --format svg, or --out picture.svg"},
-    {OPTION_COUNT, "png jpg jpeg pdf gif image picture", "for a picture type attn self FILE --format svg"},
-    {OPTION_THREADS, "j", "type --threads N"},
+    {OPTION_SCALE, "noscale noscaling unscaled", "type --scale off", NULL},
+    {OPTION_D_OUT, "dim width", "type --d-out N for the width of query, key and value; the inputs have their own",
+     NULL},
+    {OPTION_D_OUT, "headdim dhead headsize dk dv", "type --d-out N: the columns of all heads together",
+     "the head size is the width of query"},
+    {OPTION_HEATMAP, "png jpg jpeg pdf gif image picture", "attn draws SVG: type --format svg, or --out picture.svg",
+     "for a picture type attn self FILE --format svg"},
+    {OPTION_THREADS, "j", "type --threads N", NULL},
     {OPTION_KERNEL, "flash flashattention flashattn",
-     "long jobs take such a kernel by themselves; type --kernel fused for any"},
-    {OPTION_QUERY, "n", "type --query N for one token, --random 6x3 for six drawn ones"},
-    {OPTION_EXPLAIN, "v", "type --version, or --explain for the arithmetic"},
-    {OPTION_COUNT, "batchfirst", "a batch is always B x T x d_in"},
-    {OPTION_COUNT, "batchsize batch", "a batch is an input of B x T x d_in: type --random 2x6x3, or give a file of it"},
-    {OPTION_COUNT, "device cuda gpu", "attn computes on the processor: leave it out, or type --threads N"},
-    {OPTION_COUNT, "numlayers nlayers layers", "attn computes one attention module: leave it out"},
-    {OPTION_COUNT, "needweights averageattnweights returnattention outputattentions", "type --stages weights"},
-    {OPTION_COUNT, "eval train training", "dropout is off unless you type --dropout P"},
-    {OPTION_COUNT, "enablegqa", "leave it out: key and value may have fewer heads than query"},
+     "long jobs take such a kernel by themselves; type --kernel fused for any", NULL},
+    {OPTION_QUERY, "n", "type --query N for one token, --random 6x3 for six drawn ones", NULL},
+    {OPTION_EXPLAIN, "v", "type --version, or --explain for the arithmetic", NULL},
+    {OPTION_COUNT, "batchfirst", "a batch is always B x T x d_in", NULL},
+    {OPTION_COUNT, "batchsize batch", "a batch is an input of B x T x d_in: type --random 2x6x3, or give a file of it",
+     NULL},
+    {OPTION_COUNT, "device cuda gpu", "attn computes on the processor: leave it out, or type --threads N", NULL},
+    {OPTION_COUNT, "numlayers nlayers layers", "attn computes one attention module: leave it out", NULL},
+    {OPTION_COUNT, "needweights averageattnweights returnattention outputattentions", "type --stages weights", NULL},
+    {OPTION_COUNT, "eval train training", "dropout is off unless you type --dropout P", NULL},
+    {OPTION_COUNT, "enablegqa", "leave it out: key and value may have fewer heads than query", NULL},
     {OPTION_COUNT, "kvcache usecache pastkeyvalues past",
-     "type attn causal FILE --steps, or give attn sdpa \"past_key\" and \"past_value\""},
+     "type attn causal FILE --steps, or give attn sdpa \"past_key\" and \"past_value\"", NULL},
     {OPTION_CAUSAL, "attnmask attentionmask keypaddingmask mask",
-     "type --causal for the causal mask, or give \"attn_mask\" in the input"},
-    {OPTION_COUNT, "attnmask attentionmask keypaddingmask mask",
+     "type --causal for the causal mask, or give \"attn_mask\" in the input",
      "type attn causal FILE for the causal mask, or give \"attn_mask\" in the input"},
     {OPTION_COUNT, "embedding embeddings vocab text sentence prompt",
-     "the input has the embeddings, a row for each token; attn example prints one"},
+     "the input has the embeddings, a row for each token; attn example prints one", NULL},
 };
 
 /* Writes what to type for an unknown option into hint (size bytes), or "". */
@@ -144,10 +145,12 @@ static void hint_of_foreign(const struct options *options, const char *name, cha
     if (text.length == 0 && name[0] != '\0' && name[1] != '\0' && stage_exists(stage) &&
         takes(options->command, OPTION_STAGES))
         text_add(&text, "; for that stage type --stages %s", stage_name(stage));
-    for (size_t i = 0; i < sizeof NO_OPTIONS / sizeof NO_OPTIONS[0] && text.length == 0; i++)
-        if ((NO_OPTIONS[i].by == OPTION_COUNT || takes(options->command, NO_OPTIONS[i].by)) &&
-            suggest_knows(NO_OPTIONS[i].foreign, name))
-            text_add(&text, "; %s", NO_OPTIONS[i].hint);
+    for (size_t i = 0; i < sizeof NO_OPTIONS / sizeof NO_OPTIONS[0] && text.length == 0; i++) {
+        const bool taken = NO_OPTIONS[i].by == OPTION_COUNT || takes(options->command, NO_OPTIONS[i].by);
+        const char *line = taken ? NO_OPTIONS[i].hint : NO_OPTIONS[i].otherwise;
+        if (line != NULL && suggest_knows(NO_OPTIONS[i].foreign, name))
+            text_add(&text, "; %s", line);
+    }
 }
 
 static int argument_of(const struct option_row *row)
