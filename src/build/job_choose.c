@@ -112,12 +112,13 @@ static enum status read_built_in(struct input_file *input, const char *example, 
 enum status job_files_choose(struct job_files *job, struct options *options, struct arena *arena, struct error *error)
 {
     const char *example = options->in == NULL ? built_in(options) : NULL;
-    struct input_file *input = options->in != NULL || example != NULL ? &job->files[0] : NULL;
+    const bool infers = options->mechanism == MECHANISM_COUNT, reads = infers && options->in != NULL;
+    struct input_file *input = reads || example != NULL ? &job->files[0] : NULL;
     *job = (struct job_files){.inputs = input};
-    if ((options->in != NULL && load_file(options->in, ALL_KINDS, arena, input, error)) ||
+    if ((reads && load_file(options->in, ALL_KINDS, arena, input, error)) ||
         (example != NULL && read_built_in(input, example, arena, error)))
         return error->status;
-    if (options->mechanism == MECHANISM_COUNT)
+    if (infers)
         options->mechanism = choose(options, input);
     if (options->mechanism == MECHANISM_COUNT)
         return error_usage(error, "no mechanism takes all of these options; name the one that you mean: attn page "
