@@ -22,18 +22,21 @@ static bool naive_seen(const struct mask *mask, size_t item, size_t i, size_t j)
     return j < mask->keys && j < mask->masked_keys && (mask->lengths == NULL || key < mask->lengths[item]);
 }
 
-/* The rules of an option or a tensor, against what each says of a key by itself; and entries for the fused path. */
-static void check_given(uint32_t seed)
-{
-    enum { KEYS = 11 };
+enum { KEYS = 11 };
+
+/* The tensors of a mask. */
+struct given {
     int64_t ids[ITEMS * KEYS];
     uint8_t booleans[KEYS * KEYS];
-    struct arena arena = {0};
-    struct error error = {0};
+};
+
+/* A mask of the rules that the bits of the seed choose. */
+static struct mask give(uint32_t seed, struct given *tensors, struct arena *arena, struct error *error)
+{
     struct mask mask = {.queries = KEYS, .keys = KEYS, .masked_keys = KEYS, .left = -1, .right = -1};
     uint32_t state = seed * 2654435761U + 1;
     for (size_t i = 0; i < ITEMS * KEYS; i++)
-        ids[i] = (int64_t)((state = state * 1664525U + 1013904223U) >> 28) % 3;
+        tensors->ids[i] = (int64_t)((state = state * 1664525U + 1013904223U) >> 28) % 3;
     mask.causal = seed & 1;
     mask.given[MASK_PREFIX].number = mask.causal && seed & 2 ? (int64_t)(seed % 7) : 0;
     mask.given[MASK_CHUNK].number = seed & 4 ? (int64_t)(seed % 5) + 1 : 0;
@@ -41,19 +44,32 @@ static void check_given(uint32_t seed)
     if (seed & 16) {
         struct mask_given *given = &mask.given[MASK_DOCUMENT];
         for (size_t i = 0; i < KEYS && seed & 32; i++) /* side by side */
-            ids[i] = (int64_t)i / 4, ids[KEYS + i] = (int64_t)i / 3;
-        given->ids = ids;
+            tensors->ids[i] = (int64_t)i / 4, tensors->ids[KEYS + i] = (int64_t)i / 3;
+        given->ids = tensors->ids;
         given->lists = ITEMS;
         given->count = KEYS;
-        CHECK(mask_list_runs(given, &arena, &error) == STATUS_OK && given->scattered == !(seed & 32),
+        CHECK(mask_list_runs(given, arena, error) == STATUS_OK && given->scattered == !(seed & 32),
               "seed %u: scattered, or not", seed);
     }
-    for (size_t i = 0; i < sizeof booleans && seed & 64; i++)
-        booleans[i] = (state = state * 1664525U + 1013904223U) >> 30 != 0;
+    for (size_t i = 0; i < sizeof tensors->booleans && seed & 64; i++)
+        tensors->booleans[i] = (state = state * 1664525U + 1013904223U) >> 30 != 0;
     if (seed & 64) {
-        mask.attn_mask = (struct tensor){.rank = 2, .shape = {KEYS, KEYS}, .dtype = DTYPE_BOOL, .data = booleans};
+        mask.attn_mask =
+            (struct tensor){.rank = 2, .shape = {KEYS, KEYS}, .dtype = DTYPE_BOOL, .data = tensors->booleans};
         mask.strides[2] = KEYS, mask.strides[3] = 1;
     }
+    return mask;
+}
+
+/* The rules of an option or a tensor, against what each says of a key by itself; and entries for the fused path. */
+static void check_given(uint32_t seed)
+{
+    struct given tensors = {0};
+    struct arena arena = {0};
+    struct error error = {0};
+    const struct mask mask = give(seed, &tensors, &arena, &error);
+    const int64_t *ids = tensors.ids;
+    const uint8_t *booleans = tensors.booleans;
     for (size_t item = 0; item < ITEMS; item++)
         for (size_t i = 0; i < KEYS; i++) {
             const struct span span = mask_span(&mask, item, i);
