@@ -4,11 +4,10 @@
 # PYTHON names an interpreter that has NumPy (python3); without it this is skipped, and only tests/cli/printed.test
 # covers it.
 . tests/counts.sh
-python=${PYTHON:-python3}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 
-if command -v "$python" >"$scratch/log" && "$python" -c 'import numpy' 2>"$scratch/log"; then
+if has_module numpy; then
     "$python" tests/printed/prints.py "$ATTN_BIN/attn" "$scratch"
     exit
 fi

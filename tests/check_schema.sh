@@ -3,11 +3,10 @@
 # The schema of attn help schema accepts every kind of JSON that attn writes, and PyTorch's goldens in that form; it
 # rejects broken samples. PYTHON names an interpreter that has jsonschema (python3); without it this is skipped.
 . tests/counts.sh
-python=${PYTHON:-python3}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 
-if command -v "$python" >"$scratch/log" && "$python" -c 'import jsonschema' 2>"$scratch/log"; then
+if has_module jsonschema; then
     "$python" tests/schema/validate.py "$ATTN_BIN/attn" "$scratch"
     exit
 fi

@@ -4,6 +4,7 @@
 #   check NAME COMMAND...   the command must succeed
 #   skip NAME WHY
 #   finish                  prints "N passed, N failed", exits
+#   has_module MODULE       $python, which is PYTHON or python3, has it
 #   gone PROCESS            it has ended, even as a zombie
 #   comes_true COMMAND...   waits until the command succeeds; false after ten minutes at least, which end a hang
 #   during PROCESS COMMAND...   the same, but false too once the process has ended
@@ -33,6 +34,11 @@ finish() {
     fi
     [ $failed -eq 0 ]
     exit
+}
+
+python=${PYTHON:-python3}
+has_module() {
+    command -v "$python" >/dev/null && "$python" -c "import $1" 2>/dev/null
 }
 
 gone() {
