@@ -12,9 +12,9 @@ static enum status parse_item(const struct build *build, const char *place, cons
                               size_t *types, size_t tokens, size_t *count)
 {
     char *end = NULL;
-    const bool digit = item[0] >= '0' && item[0] <= '9';
+    const bool digit = text_is_digit(item[0]);
     const unsigned long long type = digit ? strtoull(item, &end, 10) : 0;
-    const bool times = digit && *end == 'x' && end[1] >= '0' && end[1] <= '9';
+    const bool times = digit && *end == 'x' && text_is_digit(end[1]);
     const unsigned long long run = times ? strtoull(end + 1, &end, 10) : 1;
     if (!digit || end != item + length || type > MOST_TYPE)
         return error_usage(build->error,

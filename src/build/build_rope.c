@@ -10,9 +10,9 @@ static enum status parse_item(const struct build *build, const char *place, cons
                               size_t *positions, size_t most, size_t *count)
 {
     char *end;
-    const bool digit = item[0] >= '0' && item[0] <= '9';
+    const bool digit = text_is_digit(item[0]);
     const unsigned long long first = digit ? strtoull(item, &end, 10) : 0;
-    const bool range = digit && *end == '-' && end[1] >= '0' && end[1] <= '9';
+    const bool range = digit && *end == '-' && text_is_digit(end[1]);
     const unsigned long long last = range ? strtoull(end + 1, &end, 10) : first;
     if (!digit || end != item + length || last > ROPE_POSITION_LIMIT)
         return error_usage(build->error,

@@ -21,11 +21,6 @@ static bool is_called(const char *name, const char *stem)
     return false;
 }
 
-static const char *tell(struct arena *arena, const char *text)
-{
-    return arena_text(arena, text, strlen(text), NULL);
-}
-
 /* The only table of the file, or the one of that name; returns its name there, or NULL. */
 static const char *take(struct answer *answer, const struct input_file *input, bool together)
 {
@@ -79,7 +74,7 @@ static enum status read_file(struct answers *answers, size_t which, const struct
     if (folder_check_file(path, error) || load_file(path, INPUT_FILE_OF_DIFF, arena, &input, error) != STATUS_OK) {
         if (error->memory)
             return STATUS_SYSTEM;
-        found.refused = tell(arena, error->message);
+        found.refused = arena_copy(arena, error->message, NULL);
         *error = (struct error){0};
     } else {
         const char *taken = take(&found, &input, together);
@@ -89,14 +84,14 @@ static enum status read_file(struct answers *answers, size_t which, const struct
             return STATUS_OK;
         if (found.tensor.rank == 0) {
             snprintf(words, sizeof words, "%.80s: holds no %s", found.name, answer->stage);
-            found.refused = tell(arena, words);
+            found.refused = arena_copy(arena, words, NULL);
         }
     }
     answers->taken[which] = true;
     if (answer->path != NULL) {
         snprintf(words, sizeof words, "%.80s: %s is also in %.80s; keep one of them", found.name, answer->stage,
                  answer->name);
-        found.refused = tell(arena, words);
+        found.refused = arena_copy(arena, words, NULL);
     }
     *answer = found;
     return STATUS_OK;

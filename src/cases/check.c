@@ -43,8 +43,8 @@ static enum status read_options(struct options *options, const struct loaded *in
     if (length <= head || length > CASES_LINE_BYTES || memcmp(index->bytes, HEAD, head) != 0)
         return no_index(path, error);
     char *line = arena_text(arena, (const char *)index->bytes + head, length - head, error);
-    char *words = arena_text(arena, "attn cases", strlen("attn cases"), error);
-    char *named = arena_text(arena, folder, strlen(folder), error);
+    char *words = arena_copy(arena, "attn cases", error);
+    char *named = arena_copy(arena, folder, error);
     if (line == NULL || words == NULL || named == NULL)
         return error->status;
     argv[count++] = strtok_r(words, " ", &rest);
@@ -108,8 +108,8 @@ static enum status note_unread(struct case_checked *checked, const struct answer
         text_add(&expected, "%s%s", i > 0 ? ", " : "", made->results[i].name);
     for (size_t i = 0; i < answers->unread_count; i++) {
         const struct case_unread *unread = &answers->unread[i];
-        const char *file = arena_text(lasting, unread->file, strlen(unread->file), error);
-        const char *name = arena_text(lasting, unread->name, strlen(unread->name), error);
+        const char *file = arena_copy(lasting, unread->file, error);
+        const char *name = arena_copy(lasting, unread->name, error);
         if (file == NULL || name == NULL)
             return error->status;
         const char *alone = unread->expected != NULL ? lasting_name(unread->expected) : NULL;
@@ -353,7 +353,7 @@ static enum status word_question(struct case_checked *checked, const struct answ
     for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
         if (!said[i].taken)
             continue;
-        words[*count] = said[i].word != NULL ? arena_text(arena, said[i].word, strlen(said[i].word), error) : NULL;
+        words[*count] = said[i].word != NULL ? arena_copy(arena, said[i].word, error) : NULL;
         if (words[(*count)++] == NULL)
             return error->status;
         text_add(&line, "%s", i > 0 ? " " : "");
@@ -469,7 +469,7 @@ static enum status check_case(struct case_checked *checked, const struct cases_r
     }
     for (size_t i = 0; status == STATUS_OK && i < answers->name_count; i++)
         if (!answers->taken[i] && !is_named(answers->names[i], files, count))
-            note(checked, arena_text(lasting, answers->names[i], strlen(answers->names[i]), error));
+            note(checked, arena_copy(lasting, answers->names[i], error));
     if (status == STATUS_OK)
         status = note_unread(checked, answers, made, lasting, error);
     if (status == STATUS_OK) {

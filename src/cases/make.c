@@ -16,7 +16,7 @@ static enum status parse(struct options *options, const struct case_row *row, co
     int count = 0;
     snprintf(line, sizeof line, "attn sdpa --kernel reference --threads 1 --dtype %s --stages %s %s%s", dtype, stages,
              row->gradients ? "--grad ones " : "", row->options != NULL ? row->options : "");
-    char *words = arena_text(arena, line, strlen(line), error), *rest = NULL;
+    char *words = arena_copy(arena, line, error), *rest = NULL;
     if (words == NULL)
         return error->status;
     for (char *word = strtok_r(words, " ", &rest); word != NULL && count < CASES_WORDS;

@@ -87,7 +87,7 @@ static enum status add_tensor(struct result *result, enum stage stage, const cha
     struct result_table *table = &result->tables[result->table_count++];
     *table = (struct result_table){.stage = stage, .tensor = tensor, .dtype = result->problem->rounding.dtype};
     snprintf(text, sizeof text, "%s%s", STAGES[stage].backward ? "grad_" : "", name);
-    table->name = arena_text(arena, text, strlen(text), error);
+    table->name = arena_copy(arena, text, error);
     for (size_t axis = 0; axis < tensor->rank; axis++)
         add_axis(table, AXIS_COLUMN, tensor->shape[axis]);
     return table->name == NULL ? error->status : STATUS_OK;

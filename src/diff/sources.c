@@ -104,7 +104,7 @@ static const struct file_tensor *find_transposed(const struct input_file *input,
     if (length + end >= sizeof transposed)
         return NULL;
     memcpy(transposed, name, length + 1);
-    if (length > end && strcmp(name + length - end, SUFFIX) == 0)
+    if (text_ends_in(name, SUFFIX))
         transposed[length - end] = '\0';
     else
         memcpy(transposed + length, SUFFIX, sizeof SUFFIX);

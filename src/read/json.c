@@ -321,12 +321,14 @@ static enum status add_tensor(struct json_reader *reader, const cJSON *item, uns
 
 /* Notes what a result says about itself, in strings; where attn reads foreign names, other types are another
  * program's. */
-static enum status note_origin(const struct json_reader *reader, const cJSON *item, unsigned kinds,
+static enum status note_origin(const struct json_reader *reader, const cJSON *item, unsigned kind, unsigned kinds,
                                struct input_file *input)
 {
-    const bool says = input_file_kind(item->string) == INPUT_FILE_IGNORED && strcmp(item->string, "comment") != 0 &&
-                      strcmp(item->string, "format") != 0;
-    if (!says || (!cJSON_IsString(item) && (kinds & INPUT_FILE_FOREIGN) != 0))
+    const bool foreign = (kinds & INPUT_FILE_FOREIGN) != 0;
+    if (foreign && !cJSON_IsString(item))
+        return STATUS_OK;
+    if ((foreign ? input_file_kind(item->string) : kind) != INPUT_FILE_IGNORED ||
+        strcmp(item->string, "comment") == 0 || strcmp(item->string, "format") == 0)
         return STATUS_OK;
     if (!cJSON_IsString(item))
         return error_usage(reader->error, "%s: %s: expected a string, as a result has it, got %s", reader->source,
@@ -339,7 +341,7 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
     const unsigned kind = kind_of(item, kinds);
     if (kind == INPUT_FILE_UNKNOWN)
         return input_file_unknown(reader->source, item->string, reader->error);
-    if (note_origin(reader, item, kinds, input) != STATUS_OK)
+    if (note_origin(reader, item, kind, kinds, input) != STATUS_OK)
         return reader->error->status;
     if ((kind & kinds) == 0)
         return input_file_pass(input, item->string, reader->arena, reader->error);

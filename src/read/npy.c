@@ -95,7 +95,7 @@ static enum status take_size(struct reader *reader, size_t *size)
 {
     const char *first = reader->at;
     *size = 0;
-    for (; reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9'; reader->at++) {
+    for (; reader->at < reader->end && text_is_digit(*reader->at); reader->at++) {
         const size_t digit = (size_t)(*reader->at - '0');
         if (!memory_multiply(*size, 10, size) || *size > SIZE_MAX - digit)
             return error_usage(reader->error, "%s: the shape is larger than any memory", reader->source);

@@ -63,7 +63,7 @@ bool printed_begins(const unsigned char *bytes, size_t length)
 static bool is_label(const char *at)
 {
     const bool letters = at[1] >= 'A' && at[1] <= 'Z' && at[2] >= 'A' && at[2] <= 'Z';
-    return (at[1] == ',' && at[2] >= '0' && at[2] <= '9') || letters;
+    return (at[1] == ',' && text_is_digit(at[2])) || letters;
 }
 
 /* Whether the text is a statement or a literal, not a row of numbers. */

@@ -81,8 +81,8 @@ static bool is_misprint(const struct printed_piece *cell)
 {
     struct printed_number number;
     const char *first = cell->text, *digit = first + (*first == '-' || *first == '+');
-    const bool begins = (*digit >= '0' && *digit <= '9') || (*digit == '.' && digit[1] >= '0' && digit[1] <= '9') ||
-                        strncmp(first, "\xe2\x88\x92", 3) == 0;
+    const bool begins =
+        text_is_digit(*digit) || (*digit == '.' && text_is_digit(digit[1])) || strncmp(first, "\xe2\x88\x92", 3) == 0;
     return !cell->quoted && cell->length > 0 && begins && !is_number(cell, &number);
 }
 
@@ -107,7 +107,7 @@ static bool is_dressed_number(const struct printed_piece *cell)
     const size_t length = cell->length - mark;
     size_t digits = 0, others = 0;
     for (size_t i = 0; i < length; i++) {
-        digits += text[i] >= '0' && text[i] <= '9';
+        digits += text_is_digit(text[i]);
         others += strchr(".,", text[i]) != NULL;
         if (strchr("0123456789.,+-eE", text[i]) == NULL)
             return false;

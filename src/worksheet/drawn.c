@@ -158,7 +158,7 @@ struct drawing {
 static float *add(const struct drawing *drawing, const char *name, size_t rank, const size_t *shape)
 {
     struct file_tensor *added = &drawing->file->tensors[drawing->file->tensor_count++];
-    *added = (struct file_tensor){.name = arena_text(drawing->arena, name, strlen(name), drawing->error)};
+    *added = (struct file_tensor){.name = arena_copy(drawing->arena, name, drawing->error)};
     if (added->name == NULL ||
         tensor_create(&added->tensor, DTYPE_F32, rank, shape, drawing->arena, drawing->error) != STATUS_OK)
         return NULL;

@@ -31,7 +31,7 @@ struct making {
 
 static const char *keep(const struct making *making, const char *text)
 {
-    return arena_text(making->arena, text, strlen(text), making->error);
+    return arena_copy(making->arena, text, making->error);
 }
 
 /* --- one table ---------------------------------------------------------------------------------------------------- */

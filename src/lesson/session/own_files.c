@@ -19,7 +19,7 @@ static enum status note(struct own_file **files, const char *name, const struct 
                          seen->st_mtim.tv_nsec != present->st_mtim.tv_nsec;
     if (file == NULL) {
         file = arena_allocate(arena, 1, sizeof *file, error);
-        char *kept = file != NULL ? arena_text(arena, name, strlen(name), error) : NULL;
+        char *kept = file != NULL ? arena_copy(arena, name, error) : NULL;
         if (kept == NULL)
             return error->status;
         *file = (struct own_file){.name = kept, .next = *files};

@@ -89,7 +89,7 @@ static enum status make_table(struct svg_picture *picture, const struct matrix *
     struct tensor *tensor = arena_allocate(picture->arena, 1, sizeof *tensor, picture->error);
     if (table == NULL || tensor == NULL || load(matrix, tensor, picture->arena, picture->error))
         return picture->error->status;
-    *table = (struct result_table){.name = arena_text(picture->arena, name, strlen(name), picture->error),
+    *table = (struct result_table){.name = arena_copy(picture->arena, name, picture->error),
                                    .stage = STAGE_PARAMETERS,
                                    .rank = stacked ? 3 : 2,
                                    .tensor = tensor,
