@@ -33,8 +33,8 @@ enum status job_files_add(struct job_files *job, const struct options *options, 
                           struct error *error);
 unsigned job_files_kinds(const struct options *options);
 
-/* attn page: chooses the mechanism that fits options and input best, if none is named, and changes the options to those of
- * its command. Reads the input for that, or a built-in one if there is no file. */
+/* attn page: if no mechanism is named, reads the input and chooses the one that fits options and input best; without a
+ * file, gives a built-in input. Changes the options to those of the mechanism's command. */
 enum status job_files_choose(struct job_files *job, struct options *options, struct arena *arena, struct error *error);
 
 #endif
