@@ -6,6 +6,7 @@
 #ifndef ATTN_OBSERVE_OBSERVE_H
 #define ATTN_OBSERVE_OBSERVE_H
 
+#include "base/json_writer.h"
 #include "problem/problem.h"
 
 enum observe_axis { OBSERVE_ITEM, OBSERVE_HEAD, OBSERVE_ROW, OBSERVE_COLUMN, OBSERVE_AXES };
@@ -49,6 +50,10 @@ struct observations {
 
 /* Describes a table. STATUS_SYSTEM: out of memory. */
 enum status observe(const struct observed *observed, struct observations *observations);
+
+/* Writes each on an indented line, wrapped; and as "observations": [{"name": ..., "text": ..., "where": ...}]. */
+void observe_write_text(const struct observations *observations, struct output *output);
+void observe_write_json(const struct observations *observations, struct json *json);
 
 /* How many numbers it has. */
 size_t observe_count(const struct observe_table *table);

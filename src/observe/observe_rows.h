@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kinds of observations, the most specific first. A row: its identifier (its test is observe_ID), its JSON name, what
- * it needs, and the kinds that say nothing more once it has said a line. */
+/* The kinds of observations, the most specific first. A row: its identifier (its test is observe_ID), its name in JSON,
+ * what it needs, and the kinds that say nothing more once it has said a line. */
 #ifndef ATTN_OBSERVE_OBSERVE_ROWS_H
 #define ATTN_OBSERVE_OBSERVE_ROWS_H
 
