@@ -13,6 +13,8 @@ enum {
 
 #define OBSERVE_BIT(id) (UINT64_C(1) << OBSERVE_##id)
 
-#define OBSERVE_ROWS(ROW) ROW(parts, "parts", 0, 0)
+#define OBSERVE_ROWS(ROW)                       \
+    ROW(parts, "parts", 0, 0)                   \
+    ROW(setting, "setting", OBSERVE_NEEDS_JOB, 0)
 
 #endif
