@@ -61,7 +61,7 @@ static const struct tunable SETTINGS[] = {
     {"scale", scales_query, NUMBER(scaling.query_factor), .none = NAN, .first = 1.0 / 64, .last = 64, .by = 2,
      .relative = true, .steps = OF_QUERY},
     {"softcap", any, NUMBER(scaling.softcap), .none = 0, .first = 0.5, .last = 1000, .by = 2},
-    {"rope theta", rotates, NUMBER(rotation.settings.theta), .none = NAN, .first = 50, .last = 5e8, .by = 1.4, ROTATED},
+    {"rope theta", rotates, NUMBER(rotation.settings.theta), .none = NAN, .first = 50, .last = 5e8, .by = 1.6, ROTATED},
     {"factor of the rope scaling", has_factor, NUMBER(rotation.settings.scaling.factor), .none = 0, .first = 0.5,
      .last = 128, .by = 1.4, ROTATED},
     {"ALiBi slope", has_positions, ARRAY(mask.alibi_slopes, OBSERVE_HEAD), .none = 0, .first = 0x1p-11, .last = 4,
@@ -87,7 +87,7 @@ struct fitting {
     const struct tunable *tunable;
     struct observing *observing, some; /* all numbers, and a few rows */
     struct observed part;              /* these rows, */
-    struct problem problem;            /* of a job in at least float32, */
+    struct problem problem, rotated;   /* of a job in at least float32, and that with query and key already rotated, */
     size_t *map;                       /* (some.count) their indices among all */
     size_t groups, *places;            /* the numbers of the setting, and their heads or items */
     bool *open;                        /* (groups) has wrong numbers; the others keep the right value */
@@ -195,10 +195,32 @@ static const double *make_some(struct fitting *f, const double *values, struct a
 {
     struct recipe *recipe = arena_allocate(arena, 1, sizeof *recipe, f->some.error);
     f->some.arena = arena;
-    if (recipe == NULL || recipe_create(recipe, &f->problem, NULL, 0, arena, f->some.error) != STATUS_OK ||
+    f->part.problem = values != NULL && f->tunable->steps == 0 ? &f->rotated : &f->problem;
+    if (recipe == NULL || recipe_create(recipe, f->part.problem, NULL, 0, arena, f->some.error) != STATUS_OK ||
         (values != NULL && !set_values(f, recipe, values)))
         return NULL;
     return observe_make(&f->some, recipe);
+}
+
+/* Makes what all guesses share, which lasts: projections, or the given query and key after their rotation. */
+static bool make_shared(struct fitting *f)
+{
+    struct observing *observing = f->observing;
+    struct recipe *recipe = arena_allocate(observing->arena, 1, sizeof *recipe, observing->error);
+    struct plain *plain = arena_allocate(observing->arena, 1, sizeof *plain, observing->error);
+    f->rotated = f->problem;
+    if (make_some(f, NULL, observing->arena) == NULL || recipe == NULL || plain == NULL)
+        return false;
+    if (problem_projects(&f->problem))
+        return true;
+    *plain = (struct plain){.recipe = recipe};
+    if (recipe_create(recipe, &f->problem, NULL, 0, observing->arena, observing->error) ||
+        plain_run(plain, recipe, f->problem.chosen.rows, 0, 0, NULL, observing->arena, observing->arena,
+                  observing->error) != STATUS_OK)
+        return false;
+    memcpy(f->rotated.given.operands, plain->operands, sizeof plain->operands);
+    f->rotated.rotation.rope.kind = ROPE_NONE;
+    return true;
 }
 
 /* Takes a few rows, in at least float32: coarser numbers do not follow a value that moves by little. */
@@ -220,7 +242,6 @@ static bool take_some(struct fitting *f)
     for (size_t i = 0; i < size[OBSERVE_ROW]; i++)
         index[i] = right->index[OBSERVE_ROW] != NULL ? right->index[OBSERVE_ROW][rows[i]] : rows[i];
     f->part.right.index[OBSERVE_ROW] = index;
-    f->part.problem = &f->problem;
     f->some.observed = &f->part;
     f->some.columns = (struct plain_columns){.made = {NULL}};
     f->some.count = observe_count(&f->part.right);
@@ -232,15 +253,15 @@ static bool take_some(struct fitting *f)
         f->map[i] = (matrix * right->size[OBSERVE_ROW] + rows[row % size[OBSERVE_ROW]]) * right->size[OBSERVE_COLUMN] +
                     i % size[OBSERVE_COLUMN];
     }
-    /* makes what all guesses share, which lasts */
-    return observing->error->status == STATUS_OK && make_some(f, NULL, observing->arena) != NULL;
+    return observing->error->status == STATUS_OK && make_shared(f);
 }
 
 /* --- the search -------------------------------------------------------------------------------------------------- */
 
+/* The group of number i of all. */
 static size_t group_of(const struct fitting *f, size_t i)
 {
-    const size_t *size = f->observing->observed->right.size, matrix = f->map[i] / size[OBSERVE_COLUMN] / size[OBSERVE_ROW];
+    const size_t *size = f->observing->observed->right.size, matrix = i / size[OBSERVE_COLUMN] / size[OBSERVE_ROW];
     return f->groups == 1 ? 0 : f->tunable->axis == OBSERVE_HEAD ? matrix % size[OBSERVE_HEAD] : matrix / size[OBSERVE_HEAD];
 }
 
@@ -258,7 +279,7 @@ static void take_errors(struct fitting *f, const double *values, double *errors,
                                ? 0
                                : (mine - made[i]) / observe_tolerance(f->observing, f->map[i], made[i]);
         errors[i] = isfinite(off) ? fmax(-FAR_OFF, fmin(off, FAR_OFF)) : FAR_OFF;
-        sums[group_of(f, i)] += errors[i] * errors[i];
+        sums[group_of(f, f->map[i])] += errors[i] * errors[i];
     }
     arena_free(&scratch);
 }
@@ -275,7 +296,7 @@ static void refine(struct fitting *f, double *sums)
     const double most = f->tunable->span == BY_FACTOR ? log(f->tunable->by) : f->tunable->by, by = most * 1e-3;
     double *moved = sums + f->groups, *squares = moved + f->groups, *along = squares + f->groups;
     bool moves = true;
-    for (int step = 0; step < STEPS && moves; step++) {
+    for (int step = 0, worse = 0; step < STEPS && moves && worse++ < 4; step++) {
         for (size_t g = 0; g < f->groups; g++)
             moved[g] = f->open[g] ? step_from(f->tunable, f->values[g], by, most) : f->values[g];
         take_errors(f, moved, f->moved, sums);
@@ -283,14 +304,15 @@ static void refine(struct fitting *f, double *sums)
         memset(squares, 0, 2 * f->groups * sizeof *squares);
         for (size_t i = 0; i < f->some.count; i++) {
             const double slope = (f->moved[i] - f->errors[i]) / by;
-            squares[group_of(f, i)] += slope * slope;
-            along[group_of(f, i)] += slope * f->errors[i];
+            squares[group_of(f, f->map[i])] += slope * slope;
+            along[group_of(f, f->map[i])] += slope * f->errors[i];
         }
         moves = false;
         for (size_t g = 0; g < f->groups; g++) {
             if (!f->open[g])
                 continue;
             if (sums[g] < f->least[g]) {
+                worse = sums[g] < 0.9 * f->least[g] ? 0 : worse;
                 f->least[g] = sums[g];
                 f->best[g] = f->values[g];
                 f->width[g] = 1 / sqrt(squares[g]);
@@ -316,6 +338,15 @@ static size_t list_values(const struct fitting *f, double *grid)
     return tunable->relative && 2 * count <= GRID ? 2 * count : count;
 }
 
+/* Whether the best values fit the sample. */
+static bool fits(const struct fitting *f)
+{
+    size_t g = 0;
+    while (g < f->groups && (!f->open[g] || f->least[g] <= (double)(f->some.count / f->groups)))
+        g++;
+    return g == f->groups;
+}
+
 /* Searches the value of each group by the sums of the grid: the one that fits, or the lowest ones refined. */
 static void search_grid(struct fitting *f, const double *grid, double *sums, size_t count, double *room)
 {
@@ -339,6 +370,8 @@ static void search_grid(struct fitting *f, const double *grid, double *sums, siz
         }
         if (f->tunable->span != EACH)
             refine(f, room);
+        if (fits(f))
+            return;
     }
 }
 
@@ -348,7 +381,6 @@ static bool search(struct fitting *f)
     struct arena scratch = {0};
     double grid[GRID], *sums = arena_allocate(&scratch, (GRID + 4) * f->groups, sizeof *sums, f->some.error);
     const size_t count = sums != NULL ? list_values(f, grid) : 0;
-    bool fits = count > 0;
     for (size_t g = 0; g < f->groups; g++) {
         f->least[g] = INFINITY;
         f->best[g] = f->right[g];
@@ -358,12 +390,10 @@ static bool search(struct fitting *f)
             f->values[g] = f->open[g] ? grid[k] : f->right[g];
         take_errors(f, f->values, f->errors, sums + k * f->groups);
     }
-    if (fits)
+    if (count > 0)
         search_grid(f, grid, sums, count, sums + GRID * f->groups);
-    for (size_t g = 0; g < f->groups; g++)
-        fits = fits && (!f->open[g] || f->least[g] <= (double)f->some.count);
     arena_free(&scratch);
-    return fits;
+    return fits(f);
 }
 
 /* --- the answer -------------------------------------------------------------------------------------------------- */
