@@ -38,35 +38,51 @@ size_t observe_count(const struct observe_table *table)
 
 /* --- lines ------------------------------------------------------------------------------------------------------- */
 
-void observe_say(struct observing *observing, const char *where, const char *format, ...)
+/* Whether all wrong numbers are in the part. */
+static bool is_all(const struct observing *observing, const struct observe_part *part)
 {
-    char text[OBSERVE_TEXT_BYTES];
+    size_t i = 0;
+    while (i < observing->count && (part->only[i] || !observing->wrong[i]))
+        i++;
+    return i == observing->count;
+}
+
+static void say(struct observing *observing, const struct observe_part *part, const char *words)
+{
     struct observations *list = observing->list;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    char bytes[OBSERVE_TEXT_BYTES];
+    struct text text = text_begin(bytes, sizeof bytes);
     if (list->count == OBSERVE_MOST)
         return;
+    text_add(&text, "%s%s", words, part->where[0] != '\0' && is_all(observing, part) ? "; all others are right" : "");
     struct observation *line = &list->lines[list->count];
     line->name = KINDS[observing->kind].name;
-    line->text = arena_copy(observing->observed->arena, text, observing->error);
-    line->where = arena_copy(observing->observed->arena, where, observing->error);
+    line->text = arena_copy(observing->observed->arena, bytes, observing->error);
+    line->where = arena_copy(observing->observed->arena, part->where, observing->error);
     list->count += line->text != NULL && line->where != NULL;
 }
 
-void observe_add_place(const struct observing *observing, enum observe_axis axis, size_t place, struct text *text)
+void observe_say(struct observing *observing, const struct observe_part *part, const char *format, ...)
 {
-    static const char *const NAMES[] = {"item", "head", "row", "column"};
-    const struct observed *observed = observing->observed;
-    const size_t *index = observed->right.index[axis];
-    const bool keys = axis == OBSERVE_COLUMN && observe_is_square(observed);
-    text_add(text, "%s %zu", keys ? "key" : NAMES[axis], (index != NULL ? index[place] : place) + 1);
-    if (axis != OBSERVE_ROW || observed->labels == NULL || observed->labels[place] == NULL)
-        return;
-    char shown[128];
-    text_shown(observed->labels[place], 20, shown, sizeof shown);
-    text_add(text, " (%s)", shown);
+    char words[OBSERVE_TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    say(observing, part, words);
+}
+
+void observe_tell(struct observing *observing, const struct observe_part *part, const char *format, ...)
+{
+    char what[OBSERVE_TEXT_BYTES], words[OBSERVE_TEXT_BYTES];
+    struct text text = text_begin(words, sizeof words);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    text_add(&text, "%s %s %s", part->where[0] != '\0' ? part->where : "your numbers", part->plural ? "are" : "is",
+             what);
+    say(observing, part, words);
 }
 
 /* --- numbers ----------------------------------------------------------------------------------------------------- */
@@ -164,7 +180,10 @@ enum status observe(const struct observed *observed, struct observations *observ
                                   .error = observed->error};
     uint64_t covered = 0;
     observations->count = 0;
+    observing.lines = observing.count / memory_larger(1, observed->right.size[OBSERVE_COLUMN]);
     observing.wrong = find_wrong(&observing);
+    if (observing.wrong_count > 0)
+        observe_find_part(&observing);
     for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0] && observing.wrong_count > 0; i++) {
         const size_t before = observations->count;
         observing.kind = (int)i;

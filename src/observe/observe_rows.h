@@ -13,6 +13,9 @@ enum {
 
 #define OBSERVE_BIT(id) (UINT64_C(1) << OBSERVE_##id)
 
-#define OBSERVE_ROWS(ROW) ROW(parts, "parts", 0, 0)
+#define OBSERVE_ROWS(ROW)                                               \
+    ROW(value, "value", 0, OBSERVE_BIT(copy) | OBSERVE_BIT(part_alone)) \
+    ROW(copy, "copy", 0, OBSERVE_BIT(part_alone))                       \
+    ROW(part_alone, "part", 0, 0)
 
 #endif
