@@ -39,13 +39,13 @@ enum tried { BY_FACTOR, BY_STEP, EACH };
 struct tunable {
     const char *name;
     bool (*applies)(const struct problem *problem);
-    size_t at;              /* the offset in struct problem of a double, or an int64_t if `whole`, */
+    size_t at; /* the offset in struct problem of a double, or an int64_t if `whole`, */
     bool whole;
     enum observe_axis axis; /* or of the array of one for each head or item; else OBSERVE_AXES */
     double none;            /* the value that means that there is none; NaN: there is always one */
     enum tried span;
-    double first, last, by; /* last 0: all keys */
-    bool relative;          /* first and last are multiples of the right value, of both signs */
+    double first, last, by;      /* last 0: all keys */
+    bool relative;               /* first and last are multiples of the right value, of both signs */
     unsigned steps, projections; /* the sets of operands that it changes */
 };
 
@@ -92,8 +92,8 @@ struct fitting {
     size_t groups, *places;            /* the numbers of the setting, and their heads or items */
     bool *open;                        /* (groups) has wrong numbers; the others keep the right value */
     double *right, *values, *best;     /* (groups); `values` are being tried */
-    double *least, *width;             /* (groups) sum of squares of the best; its move that moves a number a tolerance */
-    double *errors, *moved;            /* (some.count) in tolerances */
+    double *least, *width;  /* (groups) sum of squares of the best; its move that moves a number a tolerance */
+    double *errors, *moved; /* (some.count) in tolerances */
 };
 
 static double right_of(const struct tunable *tunable, const struct problem *problem, size_t at)
@@ -134,7 +134,8 @@ static bool set_values(const struct fitting *f, struct recipe *recipe, const dou
     for (size_t i = 0; i < count && tunable->whole; i++)
         wholes[i] = (int64_t)numbers[i];
     const double eps = norms[NORM_QUERY].eps;
-    memcpy((char *)problem + tunable->at, is_array ? (const void *)&array : array, is_array ? sizeof array : sizeof eps);
+    memcpy((char *)problem + tunable->at, is_array ? (const void *)&array : array,
+           is_array ? sizeof array : sizeof eps);
     norms[NORM_KEY].eps += norms[NORM_QUERY].eps - eps;
     if (rope->scaling.kind == ROPE_SCALING_NONE && rope->scaling.factor > 0)
         rope->scaling.kind = ROPE_SCALING_LINEAR;
@@ -147,17 +148,14 @@ static bool set_values(const struct fitting *f, struct recipe *recipe, const dou
 
 /* --- a few rows -------------------------------------------------------------------------------------------------- */
 
-/* Whether a number of the group, or of the row, is wrong. */
+/* Whether a number at that place of the axis is wrong; OBSERVE_AXES: any. */
 static bool is_wrong(const struct observing *observing, enum observe_axis axis, size_t at)
 {
-    const size_t *size = observing->observed->right.size;
-    size_t inner = 1;
-    for (int i = (int)axis + 1; i < OBSERVE_AXES; i++)
-        inner *= size[i];
-    for (size_t i = 0; i < observing->count; i++)
-        if (observing->wrong[i] && (axis == OBSERVE_AXES || i / inner % size[axis] == at))
-            return true;
-    return false;
+    size_t i = 0;
+    while (i < observing->count &&
+           !(observing->wrong[i] && (axis == OBSERVE_AXES || observe_place(observing, i, axis) == at)))
+        i++;
+    return i < observing->count;
 }
 
 /* Up to SOME_ROWS rows with wrong numbers, or all rows of a small table. */
@@ -261,8 +259,7 @@ static bool take_some(struct fitting *f)
 /* The group of number i of all. */
 static size_t group_of(const struct fitting *f, size_t i)
 {
-    const size_t *size = f->observing->observed->right.size, matrix = i / size[OBSERVE_COLUMN] / size[OBSERVE_ROW];
-    return f->groups == 1 ? 0 : f->tunable->axis == OBSERVE_HEAD ? matrix % size[OBSERVE_HEAD] : matrix / size[OBSERVE_HEAD];
+    return f->groups > 1 ? observe_place(f->observing, i, f->tunable->axis) : 0;
 }
 
 /* The errors of the sample in tolerances, and their sums of squares by group; infinite if it cannot be made. */
@@ -275,9 +272,8 @@ static void take_errors(struct fitting *f, const double *values, double *errors,
         sums[g] = made != NULL ? 0 : INFINITY;
     for (size_t i = 0; i < f->some.count && made != NULL; i++) {
         const double mine = f->observing->observed->mine[f->map[i]];
-        const double off = observe_is(mine, made[i], 0)
-                               ? 0
-                               : (mine - made[i]) / observe_tolerance(f->observing, f->map[i], made[i]);
+        const double off =
+            observe_is(mine, made[i], 0) ? 0 : (mine - made[i]) / observe_tolerance(f->observing, f->map[i], made[i]);
         errors[i] = isfinite(off) ? fmax(-FAR_OFF, fmin(off, FAR_OFF)) : FAR_OFF;
         sums[group_of(f, f->map[i])] += errors[i] * errors[i];
     }
@@ -399,18 +395,14 @@ static bool search(struct fitting *f)
 /* --- the answer -------------------------------------------------------------------------------------------------- */
 
 /* The free numbers of a row: one less than a query's allowed keys where a softmax made it, for each head. */
-static double freedom(const struct observing *observing, size_t row)
+static double freedom(const struct observing *observing, size_t line)
 {
     const struct observe_table *right = &observing->observed->right;
     const struct problem *problem = observing->observed->problem;
-    const size_t at = row % right->size[OBSERVE_ROW], item = row / right->size[OBSERVE_ROW] / right->size[OBSERVE_HEAD];
-    if (!stage_follows(right->stage, STAGE_WEIGHTS))
-        return INFINITY;
-    const struct span span =
-        mask_span(&problem->mask, right->index[OBSERVE_ITEM] != NULL ? right->index[OBSERVE_ITEM][item] : item,
-                  right->index[OBSERVE_ROW] != NULL ? right->index[OBSERVE_ROW][at] : at);
     const double heads = right->size[OBSERVE_HEAD] == problem->size.heads ? 1 : (double)problem->size.heads;
-    return heads * ((double)(span.end - span.first) - (problem->mask.sinks == NULL));
+    if (!stage_follows(right->stage, STAGE_WEIGHTS) || observing->keys == NULL)
+        return INFINITY;
+    return heads * ((double)observing->keys[line] - (problem->mask.sinks == NULL));
 }
 
 /* Whether the wrong numbers of a group prove its value, which takes the bits of a number, or of a place in the grid. */
@@ -421,7 +413,7 @@ static bool is_proven(const struct fitting *f, size_t group)
     const size_t columns = observed->right.size[OBSERVE_COLUMN];
     const bool each = f->tunable->span == EACH;
     double bits = 0, most = each ? log2(GRID) : 0;
-    for (size_t row = 0; row < observing->count / columns; row++) {
+    for (size_t row = 0; row < observing->lines; row++) {
         double of_row = 0, most_of_row = 0;
         for (size_t i = row * columns; i < (row + 1) * columns && group_of(f, row * columns) == group; i++) {
             const double off = fabs(observed->mine[i] - observed->right.numbers[i]);
@@ -452,7 +444,8 @@ static bool gives_all(const struct fitting *f)
         all.observed = &exact;
         all.arena = &scratch;
         all.columns = (struct plain_columns){.made = {NULL}};
-        const double *made = recipe != NULL && recipe_create(recipe, &problem, NULL, 0, &scratch, all.error) == STATUS_OK &&
+        const double *made = recipe != NULL &&
+                                     recipe_create(recipe, &problem, NULL, 0, &scratch, all.error) == STATUS_OK &&
                                      set_values(f, recipe, f->best)
                                  ? observe_make(&all, recipe)
                                  : NULL;
@@ -476,55 +469,62 @@ static const char *value_text(double *value, double width, char text[VALUE_BYTES
     return text;
 }
 
-/* Adds " is 0.360555, 1 / sqrt(8), not 0.353553". */
+/* Adds "is 0.360555, 1 / sqrt(8), not 0.353553". */
 static void add_value(const struct fitting *f, size_t group, struct text *text)
 {
     char is[VALUE_BYTES], right[VALUE_BYTES];
     const double none = f->tunable->none, best = f->best[group], of = 1 / (best * best), width = f->width[group];
-    if (best == none)
-        text_add(text, " is not there");
-    else
-        text_add(text, " is %s", value_text(&(double){best}, 0, is));
+    text_add(text, "is %s", best == none ? "missing" : value_text(&(double){best}, 0, is));
     if (f->tunable->relative && best > 0 && best < 1 && fabs(of - round(of)) <= 2 * width * of && width * of < 0.1)
         text_add(text, ", 1 / sqrt(%.0f)", of);
     if (f->right[group] != none)
         text_add(text, ", not %s", value_text(&(double){f->right[group]}, 0, right));
 }
 
-/* Says the best values if they are certain and give all numbers. */
-static void say(struct fitting *f)
+/* Rounds the best values; false if they are not certain. */
+static bool round_values(struct fitting *f)
+{
+    char text[VALUE_BYTES];
+    for (size_t g = 0; g < f->groups; g++) {
+        const double width = f->tunable->span == BY_FACTOR ? f->width[g] * fabs(f->best[g]) : f->width[g];
+        const double off = f->right[g] != f->tunable->none ? fabs(f->best[g] - f->right[g]) : INFINITY;
+        if (f->open[g] && (!is_proven(f, g) || f->width[g] > 0.05 || off <= 8 * width))
+            return false;
+        value_text(&f->best[g], width, text);
+    }
+    return true;
+}
+
+/* Says "the sink of head 2 is 0.5, not 1; of head 3 is 2, not 1". */
+static void say(const struct fitting *f)
 {
     enum { MOST = 3 };
     struct observing *observing = f->observing;
-    char words[OBSERVE_TEXT_BYTES], place[OBSERVE_TEXT_BYTES];
+    char words[OBSERVE_TEXT_BYTES], place[OBSERVE_WHERE_BYTES];
     struct text text = text_begin(words, sizeof words), where = text_begin(place, sizeof place);
-    size_t told = 0, open = 0;
+    size_t told = 0, open = 0, same = 0;
     for (size_t g = 0; g < f->groups; g++) {
-        char ignored[VALUE_BYTES];
-        const double width = f->tunable->span == BY_FACTOR ? f->width[g] * fabs(f->best[g]) : f->width[g];
         open += f->open[g];
-        if (f->open[g] && (!is_proven(f, g) || !(width <= 0.05 * fmax(fabs(f->best[g]), fabs(f->best[g] - f->right[g]))) ||
-                           fabs(f->best[g] - f->right[g]) <= 8 * width))
-            return;
-        value_text(&f->best[g], width, ignored);
+        same += f->open[g] && f->best[g] == f->best[0] && f->right[g] == f->right[0];
     }
-    if (!gives_all(f))
-        return;
     text_add(&text, "the %s", f->tunable->name);
     for (size_t g = 0; g < f->groups; g++) {
-        if (!f->open[g] || told++ >= MOST)
+        if (!f->open[g] || (same == f->groups && g > 0) || told++ >= MOST)
             continue;
         text_add(&text, told > 1 ? "; of " : f->groups > 1 ? " of " : "");
-        if (f->groups > 1)
+        if (f->groups > 1 && same == f->groups)
+            text_add(&text, "every %s", observe_axis_name(observing, f->tunable->axis));
+        else if (f->groups > 1)
             observe_add_place(observing, f->tunable->axis, g, &text);
         if (f->groups > 1 && open == 1)
             observe_add_place(observing, f->tunable->axis, g, &where);
+        text_add(&text, " ");
         add_value(f, g, &text);
     }
     if (told > MOST)
         text_add(&text, "; and %zu more", told - MOST);
     if (f->right[0] == f->tunable->none)
-        text_add(&text, "; there is none");
+        text_add(&text, "; this job has none");
     observe_say(observing, place, "%s", words);
 }
 
@@ -565,7 +565,7 @@ enum status observe_setting(struct observing *observing)
         return observing->error->status;
     for (size_t i = 0; i < sizeof SETTINGS / sizeof SETTINGS[0] && observing->error->status == STATUS_OK; i++) {
         f->tunable = &SETTINGS[i];
-        if (take_groups(f) && search(f))
+        if (take_groups(f) && search(f) && round_values(f) && gives_all(f))
             say(f);
     }
     return observing->error->status;
