@@ -85,9 +85,9 @@ enum { STARTS = 3, STEPS = 12, SOME_ROWS = 3, SOME_COLUMNS = 64, GRID = 512, VAL
 
 struct fitting {
     const struct tunable *tunable;
-    struct observing *observing, some; /* all numbers, and a few rows */
+    struct observing *observing, some; /* all numbers, and a few rows, */
     struct observed part;              /* these rows, */
-    struct problem problem, rotated;   /* of a job in at least float32, and that with query and key already rotated, */
+    struct problem problem;            /* of a job in at least float32 */
     size_t *map;                       /* (some.count) their indices among all */
     size_t groups, *places;            /* the numbers of the setting, and their heads or items */
     bool *open;                        /* (groups) has wrong numbers; the others keep the right value */
@@ -193,32 +193,10 @@ static const double *make_some(struct fitting *f, const double *values, struct a
 {
     struct recipe *recipe = arena_allocate(arena, 1, sizeof *recipe, f->some.error);
     f->some.arena = arena;
-    f->part.problem = values != NULL && f->tunable->steps == 0 ? &f->rotated : &f->problem;
-    if (recipe == NULL || recipe_create(recipe, f->part.problem, NULL, 0, arena, f->some.error) != STATUS_OK ||
+    if (recipe == NULL || recipe_create(recipe, &f->problem, NULL, 0, arena, f->some.error) != STATUS_OK ||
         (values != NULL && !set_values(f, recipe, values)))
         return NULL;
     return observe_make(&f->some, recipe);
-}
-
-/* Makes what all guesses share, which lasts: projections, or the given query and key after their rotation. */
-static bool make_shared(struct fitting *f)
-{
-    struct observing *observing = f->observing;
-    struct recipe *recipe = arena_allocate(observing->arena, 1, sizeof *recipe, observing->error);
-    struct plain *plain = arena_allocate(observing->arena, 1, sizeof *plain, observing->error);
-    f->rotated = f->problem;
-    if (make_some(f, NULL, observing->arena) == NULL || recipe == NULL || plain == NULL)
-        return false;
-    if (problem_projects(&f->problem))
-        return true;
-    *plain = (struct plain){.recipe = recipe};
-    if (recipe_create(recipe, &f->problem, NULL, 0, observing->arena, observing->error) ||
-        plain_run(plain, recipe, f->problem.chosen.rows, 0, 0, NULL, observing->arena, observing->arena,
-                  observing->error) != STATUS_OK)
-        return false;
-    memcpy(f->rotated.given.operands, plain->operands, sizeof plain->operands);
-    f->rotated.rotation.rope.kind = ROPE_NONE;
-    return true;
 }
 
 /* Takes a few rows, in at least float32: coarser numbers do not follow a value that moves by little. */
@@ -240,6 +218,7 @@ static bool take_some(struct fitting *f)
     for (size_t i = 0; i < size[OBSERVE_ROW]; i++)
         index[i] = right->index[OBSERVE_ROW] != NULL ? right->index[OBSERVE_ROW][rows[i]] : rows[i];
     f->part.right.index[OBSERVE_ROW] = index;
+    f->part.problem = &f->problem;
     f->some.observed = &f->part;
     f->some.columns = (struct plain_columns){.made = {NULL}};
     f->some.count = observe_count(&f->part.right);
@@ -251,7 +230,8 @@ static bool take_some(struct fitting *f)
         f->map[i] = (matrix * right->size[OBSERVE_ROW] + rows[row % size[OBSERVE_ROW]]) * right->size[OBSERVE_COLUMN] +
                     i % size[OBSERVE_COLUMN];
     }
-    return observing->error->status == STATUS_OK && make_shared(f);
+    return observing->error->status == STATUS_OK &&
+           make_some(f, NULL, observing->arena) != NULL; /* that fills f->some.columns */
 }
 
 /* --- the search -------------------------------------------------------------------------------------------------- */
@@ -427,32 +407,17 @@ static bool is_proven(const struct fitting *f, size_t group)
     return bits >= OBSERVE_BITS + most;
 }
 
-/* Whether the best values give all numbers, in the job's dtype or in float32. */
+/* Whether the best values give all numbers. */
 static bool gives_all(const struct fitting *f)
 {
-    const struct observed *observed = f->observing->observed;
-    struct observed exact = *observed;
-    struct problem problem = *observed->problem;
-    bool gives = false;
-    for (int again = 0; again <= (int)dtype_is_coarse(observed->problem->rounding.dtype) && !gives; again++) {
-        struct arena scratch = {0};
-        struct observing all = *f->observing;
-        struct recipe *recipe = arena_allocate(&scratch, 1, sizeof *recipe, all.error);
-        if (again)
-            problem.rounding.dtype = problem.rounding.softmax_dtype = DTYPE_F32;
-        exact.problem = &problem;
-        all.observed = &exact;
-        all.arena = &scratch;
-        all.columns = (struct plain_columns){.made = {NULL}};
-        const double *made = recipe != NULL &&
-                                     recipe_create(recipe, &problem, NULL, 0, &scratch, all.error) == STATUS_OK &&
-                                     set_values(f, recipe, f->best)
-                                 ? observe_make(&all, recipe)
-                                 : NULL;
-        gives = made != NULL && observe_fits(&all, made, NULL);
-        arena_free(&scratch);
-    }
-    return gives;
+    struct observing *observing = f->observing;
+    struct recipe *recipe = arena_allocate(observing->arena, 1, sizeof *recipe, observing->error);
+    if (recipe == NULL ||
+        recipe_create(recipe, observing->observed->problem, NULL, 0, observing->arena, observing->error) != STATUS_OK ||
+        !set_values(f, recipe, f->best))
+        return false;
+    const double *made = observe_make(observing, recipe);
+    return made != NULL && observe_fits(observing, made, NULL);
 }
 
 /* A value in as few digits as its width allows, or 6; rounds it to them if they are so few. */
