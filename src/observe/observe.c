@@ -175,7 +175,8 @@ static bool has_needs(const struct observed *observed, unsigned needs)
     const enum stage stage = observed->right.stage;
     return ((needs & OBSERVE_NEEDS_JOB) == 0 || observed->problem != NULL) &&
            ((needs & OBSERVE_NEEDS_WEIGHTS) == 0 || stage == STAGE_WEIGHTS || stage == STAGE_DROPPED) &&
-           ((needs & OBSERVE_NEEDS_CONTEXT) == 0 || stage == STAGE_CONTEXT);
+           ((needs & OBSERVE_NEEDS_CONTEXT) == 0 || stage == STAGE_CONTEXT) &&
+           ((needs & OBSERVE_NEEDS_ROWS) == 0 || stage == STAGE_WEIGHTS || stage == STAGE_CONTEXT);
 }
 
 /* Whether a kind is tried: it has what it needs, and no other one said more. */

@@ -9,7 +9,8 @@ enum {
     OBSERVE_NEEDS_JOB = 1,     /* a problem, to make other tables of it */
     OBSERVE_NEEDS_WEIGHTS = 2, /* a table of weights: weights, dropped */
     OBSERVE_NEEDS_CONTEXT = 4, /* a context, before heads are joined by a projection */
-    OBSERVE_OF_PART = 8, /* tried again with the wrong numbers of each head and of each item, if no kind like it fits
+    OBSERVE_NEEDS_ROWS = 8,    /* a table of weights or a context */
+    OBSERVE_OF_PART = 16, /* tried again with the wrong numbers of each head and of each item, if no kind like it fits
                             all wrong numbers; one line of these kinds is enough for a part */
 };
 
@@ -17,29 +18,31 @@ enum {
 
 #define OBSERVE_PARTS (OBSERVE_BIT(some_value) | OBSERVE_BIT(part_alone) | OBSERVE_BIT(hull) | OBSERVE_BIT(implied))
 
-#define OBSERVE_ROWS(ROW)                                                                             \
-    ROW(setting, "setting", OBSERVE_NEEDS_JOB, ~UINT64_C(0))                                          \
-    ROW(order, "order", OBSERVE_OF_PART, OBSERVE_PARTS)                                               \
-    ROW(value, "value", OBSERVE_OF_PART, OBSERVE_PARTS)                                               \
-    ROW(copy, "copy", OBSERVE_OF_PART, OBSERVE_PARTS)                                                 \
-    ROW(stage, "stage", OBSERVE_OF_PART, OBSERVE_PARTS)                                               \
-    ROW(rounded, "rounded", OBSERVE_OF_PART, OBSERVE_PARTS)                                           \
-    ROW(factor, "factor", OBSERVE_OF_PART, OBSERVE_PARTS)                                             \
-    ROW(offset, "offset", OBSERVE_OF_PART, OBSERVE_PARTS)                                             \
-    ROW(plus, "plus", OBSERVE_OF_PART, OBSERVE_PARTS)                                                 \
-    ROW(own_factor, "own_factor", OBSERVE_OF_PART, OBSERVE_PARTS)                                     \
-    ROW(own_offset, "own_offset", OBSERVE_OF_PART, OBSERVE_PARTS)                                     \
-    ROW(some_value, "value", 0, OBSERVE_BIT(part_alone))                                              \
+/* clang-format off */
+    ROW(setting, "setting", OBSERVE_NEEDS_JOB, ~UINT64_C(0)) \
+    ROW(order, "order", OBSERVE_OF_PART, OBSERVE_PARTS) \
+    ROW(value, "value", OBSERVE_OF_PART, OBSERVE_PARTS) \
+    ROW(copy, "copy", OBSERVE_OF_PART, OBSERVE_PARTS) \
+    ROW(stage, "stage", OBSERVE_OF_PART, OBSERVE_PARTS) \
+    ROW(rounded, "rounded", OBSERVE_OF_PART, OBSERVE_PARTS) \
+    ROW(factor, "factor", OBSERVE_OF_PART, OBSERVE_PARTS) \
+    ROW(offset, "offset", OBSERVE_OF_PART, OBSERVE_PARTS) \
+    ROW(plus, "plus", OBSERVE_OF_PART, OBSERVE_PARTS) \
+    ROW(keys, "keys", OBSERVE_OF_PART | OBSERVE_NEEDS_JOB | OBSERVE_NEEDS_ROWS, OBSERVE_PARTS) \
+    ROW(own_factor, "own_factor", OBSERVE_OF_PART, OBSERVE_PARTS) \
+    ROW(own_offset, "own_offset", OBSERVE_OF_PART, OBSERVE_PARTS) \
+    ROW(some_value, "value", 0, OBSERVE_BIT(part_alone)) \
     ROW(exp, "exp", OBSERVE_NEEDS_WEIGHTS, OBSERVE_PARTS | OBSERVE_BIT(sums) | OBSERVE_BIT(rounding)) \
-    ROW(rounding, "rounding", OBSERVE_NEEDS_JOB, OBSERVE_PARTS | OBSERVE_BIT(sums))                   \
-    ROW(uniform, "uniform", OBSERVE_NEEDS_JOB, OBSERVE_BIT(alike))                                    \
-    ROW(alike, "alike", 0, 0)                                                                         \
-    ROW(symmetric, "symmetric", 0, 0)                                                                 \
-    ROW(sums, "sums", OBSERVE_NEEDS_WEIGHTS, 0)                                                       \
-    ROW(negative, "negative", OBSERVE_NEEDS_WEIGHTS, 0)                                               \
-    ROW(masked, "masked", OBSERVE_NEEDS_WEIGHTS | OBSERVE_NEEDS_JOB, 0)                               \
-    ROW(hull, "hull", OBSERVE_NEEDS_CONTEXT | OBSERVE_NEEDS_JOB, 0)                                   \
-    ROW(implied, "implied", OBSERVE_NEEDS_CONTEXT | OBSERVE_NEEDS_JOB, 0)                             \
+    ROW(rounding, "rounding", OBSERVE_NEEDS_JOB, OBSERVE_PARTS | OBSERVE_BIT(sums)) \
+    ROW(uniform, "uniform", OBSERVE_NEEDS_JOB, OBSERVE_BIT(alike)) \
+    ROW(alike, "alike", 0, 0) \
+    ROW(symmetric, "symmetric", 0, 0) \
+    ROW(sums, "sums", OBSERVE_NEEDS_WEIGHTS, 0) \
+    ROW(negative, "negative", OBSERVE_NEEDS_WEIGHTS, 0) \
+    ROW(masked, "masked", OBSERVE_NEEDS_WEIGHTS | OBSERVE_NEEDS_JOB, 0) \
+    ROW(hull, "hull", OBSERVE_NEEDS_CONTEXT | OBSERVE_NEEDS_JOB, 0) \
+    ROW(implied, "implied", OBSERVE_NEEDS_CONTEXT | OBSERVE_NEEDS_JOB, 0) \
     ROW(part_alone, "part", 0, 0)
+/* clang-format on */
 
 #endif
