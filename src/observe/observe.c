@@ -82,7 +82,7 @@ void observe_tell(struct observing *observing, const struct observe_part *part, 
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    observe_say_part(observing, part, "%s %s %s", part->where[0] != '\0' ? part->where : "your numbers",
+    observe_say_part(observing, part, "%s %s %s", part->where[0] != '\0' ? part->where : "all numbers",
                      part->plural ? "are" : "is", what);
 }
 
@@ -143,8 +143,7 @@ double observe_bits(const struct observing *observing, const bool *only)
         if (!observing->wrong[i] || (only != NULL && !only[i]))
             continue;
         const double error = fabs(observed->mine[i] - observed->right.numbers[i]);
-        bits +=
-            isfinite(error) ? fmin(MOST, log2(1 + error / observe_tolerance(observing, i, observed->mine[i]))) : MOST;
+        bits += isfinite(error) ? fmin(MOST, log2(1 + error / observe_tolerance(observing, i, observed->mine[i]))) : 1;
     }
     return bits;
 }

@@ -51,7 +51,7 @@ void observe_say(struct observing *observing, const char *where, const char *for
     __attribute__((format(printf, 3, 4)));
 
 /* The same about a part, with "; all others are right" where they are. observe_tell begins the sentence: "rows 33 to 48
- * are ...", or "your numbers are ...". */
+ * are ...", or "all numbers are ...". */
 void observe_say_part(struct observing *observing, const struct observe_part *part, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void observe_tell(struct observing *observing, const struct observe_part *part, const char *format, ...)

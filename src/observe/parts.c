@@ -41,7 +41,9 @@ static const bool *find_value(const struct observing *observing, double value)
 /* Says which part holds one number; with `all` only if the whole wrong part does. */
 static enum status try_values(struct observing *observing, bool all)
 {
-    enum { LEAST = 4 }; /* numbers, if it is not 0 or NaN */
+    enum { LEAST = 2 }; /* numbers, and more if it is not 0 or NaN */
+    const bool masks = observing->observed->right.stage != STAGE_NAMES &&
+                       STAGES[observing->observed->right.stage].infinite; /* with minus infinity */
     const double *mine = observing->observed->mine;
     double values[] = {0, NAN, INFINITY, -INFINITY, 0};
     for (size_t i = 0; i < observing->count && values[4] == 0; i++)
@@ -54,8 +56,9 @@ static enum status try_values(struct observing *observing, bool all)
             held += only[i];
             left += observing->part.only[i] && observing->wrong[i] && !only[i];
         }
-        if (only == NULL || (all && left > 0) || (k == 4 && held < LEAST) ||
-            observe_bits(observing, only) < OBSERVE_BITS || !observe_part(observing, only, OBSERVE_AXES, &part))
+        if (only == NULL || (all && left > 0) || held < LEAST || (k == 4 && held < 2 * LEAST) || (k == 3 && masks) ||
+            (isfinite(values[k]) && observe_bits(observing, only) < OBSERVE_BITS) ||
+            !observe_part(observing, only, OBSERVE_AXES, &part))
             continue;
         if (isnan(values[k]))
             observe_tell(observing, &part, "NaN");
@@ -196,7 +199,11 @@ enum status observe_copy(struct observing *observing)
 
 enum status observe_part_alone(struct observing *observing)
 {
-    if (observing->part.where[0] != '\0')
+    enum { LEAST_WRONG = 2, LEAST_RIGHT = 8 }; /* numbers; a single wrong one needs no words */
+    size_t right = 0;
+    for (size_t i = 0; i < observing->count; i++)
+        right += !observing->wrong[i] && isfinite(observing->observed->mine[i]) && observing->observed->mine[i] != 0;
+    if (observing->part.where[0] != '\0' && observing->wrong_count >= LEAST_WRONG && right >= LEAST_RIGHT)
         observe_tell(observing, &observing->part, "wrong");
     return observing->error->status;
 }
