@@ -19,6 +19,7 @@ enum {
 #define OBSERVE_PARTS (OBSERVE_BIT(some_value) | OBSERVE_BIT(part_alone) | OBSERVE_BIT(hull) | OBSERVE_BIT(implied))
 
 /* clang-format off */
+#define OBSERVE_ROWS(ROW) \
     ROW(setting, "setting", OBSERVE_NEEDS_JOB, ~UINT64_C(0)) \
     ROW(order, "order", OBSERVE_OF_PART, OBSERVE_PARTS) \
     ROW(value, "value", OBSERVE_OF_PART, OBSERVE_PARTS) \
