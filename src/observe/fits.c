@@ -446,18 +446,33 @@ static void add_value(const struct fitting *f, size_t group, struct text *text)
         text_add(text, ", not %s", value_text(&(double){f->right[group]}, 0, right));
 }
 
-/* Rounds the best values; false if they are not certain. */
-static bool round_values(struct fitting *f)
+static double width_of(const struct fitting *f, size_t group)
 {
-    char text[VALUE_BYTES];
+    return f->width[group] * (f->tunable->span == BY_FACTOR ? fabs(f->best[group]) : 1);
+}
+
+/* Whether the numbers prove the best values, and tell them from others. */
+static bool are_certain(const struct fitting *f)
+{
     for (size_t g = 0; g < f->groups; g++) {
-        const double width = f->tunable->span == BY_FACTOR ? f->width[g] * fabs(f->best[g]) : f->width[g];
         const double off = f->right[g] != f->tunable->none ? fabs(f->best[g] - f->right[g]) : INFINITY;
-        if (f->open[g] && (!is_proven(f, g) || f->width[g] > 0.05 || off <= 8 * width))
+        if (f->open[g] && (!is_proven(f, g) || f->width[g] > 0.05 || off <= 8 * width_of(f, g)))
             return false;
-        value_text(&f->best[g], width, text);
     }
     return true;
+}
+
+/* Whether the best values give all numbers: rounded to what somebody may have typed, or as they are. */
+static bool are_right(struct fitting *f)
+{
+    char text[VALUE_BYTES];
+    memcpy(f->values, f->best, f->groups * sizeof *f->best);
+    for (size_t g = 0; g < f->groups; g++)
+        value_text(&f->best[g], 3 * width_of(f, g), text);
+    if (gives_all(f))
+        return true;
+    memcpy(f->best, f->values, f->groups * sizeof *f->best);
+    return gives_all(f);
 }
 
 /* Says "the sink of head 2 is 0.5, not 1; of head 3 is 2, not 1". */
@@ -530,7 +545,7 @@ enum status observe_setting(struct observing *observing)
         return observing->error->status;
     for (size_t i = 0; i < sizeof SETTINGS / sizeof SETTINGS[0] && observing->error->status == STATUS_OK; i++) {
         f->tunable = &SETTINGS[i];
-        if (take_groups(f) && search(f) && round_values(f) && gives_all(f))
+        if (take_groups(f) && search(f) && are_certain(f) && are_right(f))
             say(f);
     }
     return observing->error->status;

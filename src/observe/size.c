@@ -114,6 +114,7 @@ enum status observe_exp(struct observing *observing)
     double *sums = arena_allocate(observing->arena, observing->lines + BINS, 2 * sizeof *sums, observing->error);
     for (int kind = 0; kind < 2 && rows != NULL && sums != NULL; kind++) {
         size_t of = 0;
+        double noise = 0;
         for (size_t i = 0; i < count; i++) {
             double largest = 0;
             for (size_t k = i / columns * columns; k < (i / columns + 1) * columns; k++)
@@ -124,6 +125,7 @@ enum status observe_exp(struct observing *observing)
             rows[i] = i / columns;
             bins[i] = tells ? (size_t)fmin(BINS - 1, kind == 0 ? (power - floor(power)) * BINS : power * 4) : 0;
             of += tells;
+            noise += tells ? pow(observed->tolerance[i] / right[i], 2) : 0;
         }
         take_out(logs, count, rows, observing->lines, sums);
         const double before = squares_of(logs, count);
@@ -131,7 +133,7 @@ enum status observe_exp(struct observing *observing)
             take_out(logs, count, bins, BINS, sums);
             take_out(logs, count, rows, observing->lines, sums);
         }
-        if (of < LEAST || squares_of(logs, count) > 0.05 * before)
+        if (of < LEAST || before < noise || squares_of(logs, count) > 0.05 * before)
             continue;
         observe_say(observing, "", "each weight is off by a share, %.2g on average, that depends on %s",
                     sqrt(before / (double)of), WORDS[kind]);
