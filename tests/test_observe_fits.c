@@ -383,9 +383,175 @@ static void test_others(void)
         }
 }
 
+/* --- weights, and sizes ------------------------------------------------------------------------------------------ */
+
+static void look_ahead(double *w, int head, int row)
+{
+    for (int j = 0; j < TOKENS && head == 2 && row == 8; j++)
+        w[j] = 0.75 * w[j] + (j == 11 ? 0.25 : 0);
+}
+
+static void alike(double *w, int head, int row)
+{
+    int count = 0;
+    for (int j = 0; j < TOKENS; j++)
+        count += w[j] > 0;
+    for (int j = 0; j < TOKENS; j++)
+        w[j] = w[j] > 0 ? 1.0 / count : 0;
+    (void)head, (void)row;
+}
+
+static void subtract(double *w, int head, int row)
+{
+    w[row] -= head == 0 && row == 3 ? 1.5 : 0;
+}
+
+static void weigh_one(double *w, int head, int row)
+{
+    for (int j = 0; j < TOKENS; j++)
+        w[j] *= head == 3 && row == 20 ? 1.25 : 1;
+}
+
+/* exp as (1 + x / 1024)^1024, whose error grows with the score. */
+static void approximate(double *w, int head, int row)
+{
+    double most = 0, sum = 0;
+    for (int j = 0; j < TOKENS; j++)
+        most = fmax(most, w[j]);
+    for (int j = 0; j < TOKENS; j++)
+        sum += w[j] = w[j] > 0 ? pow(1 + log(w[j] / most) / 1024, 1024) : 0;
+    for (int j = 0; j < TOKENS; j++)
+        w[j] /= sum;
+    (void)head, (void)row;
+}
+
+/* The same with a parabola for the fraction of each power of 2. */
+static void approximate_power(double *w, int head, int row)
+{
+    double most = 0, sum = 0;
+    for (int j = 0; j < TOKENS; j++)
+        most = fmax(most, w[j]);
+    for (int j = 0; j < TOKENS; j++) {
+        const double power = log2(w[j] / most), part = power - floor(power);
+        sum += w[j] = w[j] > 0 ? ldexp(1 + part * (0.6565 + part * 0.3435), (int)floor(power)) : 0;
+    }
+    for (int j = 0; j < TOKENS; j++)
+        w[j] /= sum;
+    (void)head, (void)row;
+}
+
+/* Weights of 8 bits after the point. */
+static void coarsen(double *w, int head, int row)
+{
+    for (int j = 0; j < TOKENS; j++) {
+        int power;
+        const double part = frexp(w[j], &power);
+        w[j] = ldexp(rint(part * 256) / 256, power);
+    }
+    (void)head, (void)row;
+}
+
+static void test_weights(void)
+{
+    expect(&CAUSAL, &CAUSAL, look_ahead, STAGE_WEIGHTS, FLOATS, "masked",
+           "head 3, row 9 gives 0.25 to key 12, which the mask forbids");
+    expect(&CAUSAL, &CAUSAL, subtract, STAGE_WEIGHTS, FLOATS, "negative",
+           "head 1, row 4 gives -1.464 to key 4, less than 0");
+    expect(&CAUSAL, &CAUSAL, weigh_one, STAGE_WEIGHTS, FLOATS, "factor",
+           "head 4, row 21 is 1.25 times the right numbers; all others are right");
+    expect(&CAUSAL, &CAUSAL, subtract, STAGE_WEIGHTS, FLOATS, "sums",
+           "the weights of head 1, row 4 sum to -0.5, not 1");
+    expect(&CAUSAL, &CAUSAL, alike, STAGE_CONTEXT, FLOATS, "uniform",
+           "each query weighs its allowed keys alike: the scores do not count");
+    expect(&MODULE, &MODULE, alike, STAGE_OUTPUT, 4, "uniform",
+           "each query weighs its allowed keys alike: the scores do not count");
+    expect(
+        &PLAIN, &PLAIN, approximate, STAGE_WEIGHTS, FLOATS, "exp",
+        "each weight is off by a share, 0.0035 on average, that depends on its score: as by another function than exp");
+    expect(&PLAIN, &PLAIN, approximate_power, STAGE_WEIGHTS, FLOATS, "exp",
+           "each weight is off by a share, 0.0019 on average, that depends on the fraction of its power of 2: as by an "
+           "approximate exp2");
+    expect(&PLAIN, &PLAIN, coarsen, STAGE_CONTEXT, FLOATS, "rounding",
+           "the errors are as small as those of bfloat16: their root mean square is 0.00064, and 0.0022 where each "
+           "stage is rounded to it");
+    expect(&CAUSAL, &CAUSAL, forget_a_key, STAGE_CONTEXT, FLOATS, "implied", NULL); /* more keys than columns */
+}
+
+enum { FEW = 6 };
+
+/* Values with more columns than keys determine the weights. */
+static void test_implied(spoil *wrong, int digits, const char *text)
+{
+    static double context[2][FEW][COLUMNS], json_query[FEW];
+    static struct made made;
+    static char json[4096];
+    struct observations lines;
+    for (int i = 0; i < FEW; i++) { /* a query of 0 but in its first column, keys of j: the score is that product */
+        double w[TOKENS] = {0}, sum = 0;
+        json_query[i] = (i % 3 - 1) * 0.5;
+        for (int j = 0; j <= i; j++)
+            sum += w[j] = exp(json_query[i] * key[0][j][0]);
+        for (int spoilt = 0; spoilt < 2; spoilt++) {
+            for (int j = 0; j < TOKENS && spoilt == 0; j++)
+                w[j] /= sum;
+            if (spoilt == 1 && wrong != NULL)
+                wrong(w, 0, i);
+            for (int c = 0; c < COLUMNS; c++) {
+                context[spoilt][i][c] = 0;
+                for (int j = 0; j < FEW; j++)
+                    context[spoilt][i][c] += w[j] * value[0][j][c];
+            }
+        }
+    }
+    char *at = json + sprintf(json, "{\"comment\":0");
+    at = add_table(at, "query", json_query, 1, FEW, 1);
+    at += sprintf(at, ",\"key\":[[");
+    for (int j = 0; j < FEW; j++)
+        at += sprintf(at, "%s[%.9g]", j > 0 ? "," : "", key[0][j][0]);
+    at = add_table(at + sprintf(at, "]]"), "value", value[0][0], 1, FEW, COLUMNS);
+    strcpy(at, "}");
+    check_begin("implied, %d digits: %s", digits, text != NULL ? text : "no line");
+    CHECK(support_make(&made, "sdpa --causal", json) == STATUS_OK, "%s", made.error.message);
+    const struct view right = {STAGE_CONTEXT, context[0][0], {1, 1, FEW, COLUMNS}},
+                      mine = {STAGE_CONTEXT, context[1][0], {1, 1, FEW, COLUMNS}};
+    describe(&made, &right, &mine, digits, &lines);
+    CHECK_TEXT(text, line_of(&lines, "implied"));
+    arena_free(&made.arena);
+}
+
+static void miss_key_2(double *w, int head, int row)
+{
+    const double left = 1 - w[1];
+    for (int j = 0; j < FEW && row > 1; j++)
+        w[j] = j == 1 ? 0 : w[j] / left;
+    (void)head;
+}
+
+static void see_key_5(double *w, int head, int row)
+{
+    for (int j = 0; j < FEW && row == 2; j++)
+        w[j] = 0.75 * w[j] + (j == 4 ? 0.25 : 0);
+    (void)head;
+}
+
+static void half_of_each(double *w, int head, int row)
+{
+    for (int j = 0; j < FEW; j++)
+        w[j] *= j % 2 == 1 ? 0.5 : 1;
+    (void)head, (void)row;
+}
+
 int main(void)
 {
     draw_all();
+    test_weights();
+    for (int digits = ALL; digits <= 4; digits += digits == FLOATS ? 5 : 1) {
+        test_implied(NULL, digits, NULL);
+        test_implied(miss_key_2, digits,
+                     "row 3 gives nothing to key 2, expected 0.4 (and 3 more such weights, each of key 2)");
+        test_implied(see_key_5, digits, "row 3 also gives 0.25 to key 5");
+        test_implied(half_of_each, digits, "by its values, the weights of 5 rows sum to 0.75 ... 0.8, not to 1");
+    }
     test_settings();
     test_others();
     return check_end();
