@@ -19,7 +19,8 @@ enum {
 #define OBSERVE_PROPERTIES                                                                                \
     (OBSERVE_BIT(hull) | OBSERVE_BIT(implied) | OBSERVE_BIT(sums) | OBSERVE_BIT(negative) | OBSERVE_BIT(masked))
 #define OBSERVE_PARTS \
-    (OBSERVE_BIT(some_value) | OBSERVE_BIT(part_alone) | OBSERVE_BIT(exp) | OBSERVE_BIT(rounding) | OBSERVE_PROPERTIES)
+    (OBSERVE_BIT(some_value) | OBSERVE_BIT(some_copy) | OBSERVE_BIT(part_alone) | OBSERVE_BIT(exp) | \
+     OBSERVE_BIT(rounding) | OBSERVE_PROPERTIES)
 
 /* clang-format off */
 #define OBSERVE_ROWS(ROW) \
@@ -35,7 +36,8 @@ enum {
     ROW(keys, "keys", OBSERVE_OF_PART | OBSERVE_NEEDS_JOB | OBSERVE_NEEDS_ROWS, OBSERVE_PARTS) \
     ROW(own_factor, "own_factor", OBSERVE_OF_PART, OBSERVE_PARTS) \
     ROW(own_offset, "own_offset", OBSERVE_OF_PART, OBSERVE_PARTS) \
-    ROW(some_value, "value", 0, OBSERVE_BIT(part_alone)) \
+    ROW(some_value, "value", 0, OBSERVE_BIT(some_copy)) \
+    ROW(some_copy, "copy", 0, 0) \
     ROW(exp, "exp", OBSERVE_NEEDS_WEIGHTS, OBSERVE_PARTS) \
     ROW(rounding, "rounding", OBSERVE_NEEDS_JOB, OBSERVE_PARTS) \
     ROW(uniform, "uniform", OBSERVE_NEEDS_JOB, OBSERVE_BIT(alike)) \
