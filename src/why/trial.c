@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+/* The budget counts so many rows of a table with many. */
 enum { FEW = 3, MANY = 12 };
 
 bool trial_makes(const struct trial_guess *guess, struct mistake_choice choice)
@@ -352,7 +353,8 @@ bool trial_same(const struct trial_base *base, const double *shown, const double
 double trial_work(const struct trial_base *base)
 {
     const struct problem *problem = base->problem;
-    const double rows = (double)(base->few_count > 0 ? base->few_count : problem->chosen.row_count);
+    const size_t all = problem->chosen.row_count;
+    const double rows = base->few_count > 0 && all >= MANY ? FEW : (double)all;
     const double pairs = (double)problem->size.items * (double)problem->size.heads * rows * (double)problem->size.keys;
     const double operands = (double)problem->size.items * (double)(problem->size.queries + 2 * problem->size.keys) *
                             (double)(problem->size.heads * problem->size.d_head);
@@ -366,29 +368,24 @@ double trial_work(const struct trial_base *base)
 
 /* --- the base ---------------------------------------------------------------------------------------------------- */
 
-/* Chooses a few of somebody's rows, if there are many and their place is known. */
+/* Chooses the row of somebody's to compare first, if its place is known: the last, which has the most keys under a
+ * causal mask. */
 static enum status choose_few(struct trial_base *base, struct error *error)
 {
     const struct problem *problem = base->problem;
     const struct mine_table *table = &base->mine->tables[base->mine->count - 1];
     const struct mine_layout *layout = &table->layout;
-    const size_t rows = layout->size[MINE_ROW];
+    const size_t rows = layout->size[MINE_ROW], last = layout->rows != NULL ? layout->rows[rows - 1] : rows - 1;
     const bool known = layout->rows != NULL || rows == layout->whole[MINE_ROW];
-    if (mine_has_backward(base->mine) || problem->chosen.row_count < MANY || !known || stage_is_of_keys(table->stage) ||
-        rows < FEW)
+    if (mine_has_backward(base->mine) || rows < 2 || !known || stage_is_of_keys(table->stage))
         return STATUS_OK;
-    base->few = arena_allocate(base->arena, FEW, sizeof base->few[0], error);
+    base->few = arena_allocate(base->arena, 1, sizeof base->few[0], error);
     base->is_few = arena_allocate(base->arena, problem->chosen.row_count, sizeof base->is_few[0], error);
     if (base->few == NULL || base->is_few == NULL)
         return error->status;
     memset(base->is_few, 0, problem->chosen.row_count * sizeof base->is_few[0]);
-    for (size_t i = 0; i < FEW; i++) {
-        const size_t at = i * (rows - 1) / (FEW - 1);
-        base->is_few[layout->rows != NULL ? layout->rows[at] : at] = true;
-    }
-    for (size_t row = 0; row < problem->chosen.row_count; row++)
-        if (base->is_few[row])
-            base->few[base->few_count++] = problem->chosen.rows[row];
+    base->is_few[last] = true;
+    base->few[base->few_count++] = problem->chosen.rows[last];
     return STATUS_OK;
 }
 
