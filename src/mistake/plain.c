@@ -105,6 +105,7 @@ struct maker {
     double *scores;               /* source of weights, in place of masked; or NULL */
     enum stage held[STAGE_COUNT]; /* (held_count) the stages that plain->stages has, */
     size_t held_count, columns[STAGE_COUNT];
+    double *row[STAGE_COUNT]; /* the row's numbers of each stage; NULL: not held */
 };
 
 /* Makes a row of a column of its head's weights. */
@@ -124,7 +125,7 @@ static void make_row(struct maker *maker, enum stage stage, size_t index)
     const struct recipe *recipe = plain->recipe;
     const size_t matrix = index / plain->row_count, head = matrix % problem->size.heads, d = problem->size.d_head;
     const size_t query = plain->rows[index % plain->row_count], keys = problem->size.keys;
-    double *stages[STAGE_COUNT] = {NULL}, room;
+    double **stages = maker->row, room;
     for (size_t i = 0; i < maker->held_count; i++)
         stages[maker->held[i]] = plain->stages[maker->held[i]] + index * maker->columns[maker->held[i]];
     stages[STAGE_QUERY] = maker->query_row;

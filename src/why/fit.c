@@ -59,7 +59,7 @@ static double number_at(const struct trial_made *made, const struct mine_table *
 static bool make_of(const struct trial_base *base, const struct problem *problem, const struct trial_guess *guess,
                     struct trial_made *made, struct arena *arena, struct error *error)
 {
-    const struct trial_base on = {.problem = problem, .mine = base->mine, .arena = arena};
+    const struct trial_base on = {.problem = problem, .mine = base->mine, .stages = base->stages, .arena = arena};
     struct recipe *recipe = arena_allocate(arena, 1, sizeof *recipe, error);
     *made = (struct trial_made){.plain.wants_normed = mine_table_of(base->mine, STAGE_NORMED) != NULL};
     return recipe != NULL && recipe_create(recipe, problem, guess->choices, guess->count, arena, error) == STATUS_OK &&

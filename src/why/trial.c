@@ -115,9 +115,11 @@ static struct fit fit_at(const struct trial_base *base, const struct trial_made 
     struct fit fit = {.of = 0};
     if (mine_is_backward(table) && gradient == NULL) /* the result lacks the table, or has another shape */
         return (struct fit){.of = table->count, .largest = INFINITY};
-    for (size_t i = 0; i < table->count; i++) {
+    const bool listed = is_few != NULL && at + 1 == base->mine->count;
+    for (size_t k = 0; k < (listed ? base->few_numbers_count : table->count); k++) {
+        const size_t i = listed ? base->few_numbers[k] : k;
         const struct mine_index index = mine_place_of(table, first, i);
-        if (is_few != NULL && !stage_is_of_keys(table->stage) && !is_few[index.at[MINE_ROW]])
+        if (is_few != NULL && !listed && !stage_is_of_keys(table->stage) && !is_few[index.at[MINE_ROW]])
             continue;
         const double number = trial_made_number(made, table, gradient, index);
         const double error = trial_error(table->stage, table->numbers[i], number);
@@ -195,15 +197,12 @@ void trial_compare(const struct trial_base *base, const struct trial_made *made,
 
 /* --- a guess ----------------------------------------------------------------------------------------------------- */
 
-/* The tables' stages of the forward pass, and those they are made from. */
-static uint64_t stages_of(const struct trial_base *base)
+uint64_t trial_stages(const struct problem *problem, const struct mine *mine)
 {
     uint64_t stages = 0;
-    for (size_t i = 0; i < base->mine->count; i++) {
-        const enum stage stage = base->mine->tables[i].stage;
-        if (!STAGES[stage].backward)
-            stages |= STAGE_BIT(problem_made_as(base->problem, stage));
-    }
+    for (size_t i = 0; i < mine->count; i++)
+        if (!STAGES[mine->tables[i].stage].backward)
+            stages |= STAGE_BIT(problem_made_as(problem, mine->tables[i].stage));
     return stage_closure(stages);
 }
 
@@ -246,11 +245,11 @@ enum status trial_make(const struct trial_base *base, const struct recipe *recip
     plain->row_count = count;
     if (gradients_make(&recipe->problem, base->mine, made->gradients, arena, error) != STATUS_OK)
         return error->status;
-    if (stages_of(base) == 0 && mine_has_backward(base->mine))
+    if (base->stages == 0 && mine_has_backward(base->mine))
         return STATUS_OK;
     rows = plain_rows(recipe, rows, &count, arena, error);
     return rows == NULL ? error->status
-                        : plain_run(plain, recipe, rows, count, stages_of(base), &columns, arena, arena, error);
+                        : plain_run(plain, recipe, rows, count, base->stages, &columns, arena, arena, error);
 }
 
 /* Whether the main stage is the same as without mistakes; with recipe->across, only if all queries are selected. */
@@ -289,7 +288,7 @@ enum status trial_run(const struct trial_base *base, const struct trial_guess *g
 {
     struct recipe recipe;
     struct trial_made *made = arena_allocate(arena, 1, sizeof *made, error);
-    *trial = (struct trial){.end = TRIAL_REFUSED, .work = trial_work(base)};
+    *trial = (struct trial){.end = TRIAL_REFUSED, .work = base->work};
     if (made == NULL || recipe_create(&recipe, base->problem, guess->choices, guess->count, arena, error) != STATUS_OK)
         return error->status;
     if (recipe.reason != NULL || (recipe.not_differentiable != NULL && mine_has_backward(base->mine)))
@@ -381,11 +380,15 @@ static enum status choose_few(struct trial_base *base, struct error *error)
         return STATUS_OK;
     base->few = arena_allocate(base->arena, 1, sizeof base->few[0], error);
     base->is_few = arena_allocate(base->arena, problem->chosen.row_count, sizeof base->is_few[0], error);
-    if (base->few == NULL || base->is_few == NULL)
+    base->few_numbers = arena_allocate(base->arena, table->count / rows, sizeof base->few_numbers[0], error);
+    if (base->few == NULL || base->is_few == NULL || base->few_numbers == NULL)
         return error->status;
     memset(base->is_few, 0, problem->chosen.row_count * sizeof base->is_few[0]);
     base->is_few[last] = true;
     base->few[base->few_count++] = problem->chosen.rows[last];
+    for (size_t i = 0; i < table->count; i++)
+        if (mine_place_of(table, (struct mine_index){{0}}, i).at[MINE_ROW] == last)
+            base->few_numbers[base->few_numbers_count++] = i;
     return STATUS_OK;
 }
 
@@ -429,7 +432,7 @@ static enum status keep_shown(struct trial_base *base, const struct recipe *reci
     size_t numbers = 0;
     const double *made = NULL;
     if (gradients_make(&recipe->problem, base->mine, all.gradients, &scratch, error) == STATUS_OK &&
-        plain_run(&all.plain, recipe, rows, count, stages_of(base), &base->columns, base->arena, &scratch, error) ==
+        plain_run(&all.plain, recipe, rows, count, base->stages, &base->columns, base->arena, &scratch, error) ==
             STATUS_OK)
         made = shown_of(&all, base->mine, &numbers, &scratch, error);
     *shown = made == NULL ? NULL : arena_allocate(base->arena, numbers, sizeof **shown, error);
@@ -446,7 +449,11 @@ static enum status start(struct trial_base *base, const struct problem *problem,
                          struct recipe *recipe, struct arena *arena, struct error *error)
 {
     *base = (struct trial_base){.problem = problem, .mine = mine, .arena = arena};
-    return recipe_create(recipe, problem, NULL, 0, arena, error) || choose_few(base, error) ? error->status : STATUS_OK;
+    if (recipe_create(recipe, problem, NULL, 0, arena, error) || choose_few(base, error))
+        return error->status;
+    base->stages = trial_stages(problem, mine);
+    base->work = trial_work(base);
+    return STATUS_OK;
 }
 
 /* Makes x . W once for all guesses. */

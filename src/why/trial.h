@@ -22,9 +22,13 @@ struct trial_base {
     const struct mine *mine;
     struct plain_columns columns; /* read-only after trial_start */
     struct arena *arena;          /* of what lasts */
+    uint64_t stages;              /* the tables' stages of the forward pass, and those they are made from */
+    double work;                  /* approximate multiply-adds of a guess */
     size_t *few;                  /* (few_count) some rows, as queries, to compare first; */
     size_t few_count;             /* 0: compare all at once */
     bool *is_few;                 /* (S) which of the selected rows these are */
+    size_t *few_numbers;          /* (few_numbers_count) those of the last table in these rows */
+    size_t few_numbers_count;
     /* The main stage without mistakes, of these rows and of all. */
     double *shown_few, *shown;
     double *sizes_few, *sizes;        /* for each, the size of the numbers in its row or column */
@@ -110,6 +114,9 @@ double trial_number(const struct plain *plain, enum stage stage, struct mine_ind
  * indices. */
 void trial_compare(const struct trial_base *base, const struct trial_made *made, const bool *is_few, bool whole,
                    enum stage only, struct trial *trial);
+
+/* The tables' stages of the forward pass, and those they are made from. */
+uint64_t trial_stages(const struct problem *problem, const struct mine *mine);
 
 /* --- for trial.c and fit.c --------------------------------------------------------------------------------------- */
 
