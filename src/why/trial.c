@@ -399,10 +399,11 @@ static void take_larger(double *largest, double number)
 
 /* For each number of the main stage, the largest of its row, or of its column if smaller; at least a millionth of all,
  * below which numbers are only rounding errors. */
-static double *sizes_of(struct trial_base *base, const double *shown, size_t count, struct error *error)
+static double *sizes_of(struct trial_base *base, size_t count, struct error *error)
 {
     const struct mine_table *table = &base->mine->tables[base->mine->count - 1];
     const size_t columns = table->layout.whole[MINE_COLUMN], rows = count / columns;
+    const double *shown = base->shown;
     double *sizes = arena_allocate(base->arena, count, sizeof *sizes, error), largest = 0;
     double *of_columns = arena_allocate(base->arena, columns, sizeof *of_columns, error);
     if (sizes == NULL || of_columns == NULL)
@@ -423,25 +424,39 @@ static double *sizes_of(struct trial_base *base, const double *shown, size_t cou
     return sizes;
 }
 
-/* Keeps a lasting copy of the main stage without mistakes, of some rows. */
-static enum status keep_shown(struct trial_base *base, const struct recipe *recipe, const size_t *rows, size_t count,
-                              double **shown, double **sizes, struct error *error)
+/* Keeps a lasting copy of the main stage without mistakes. */
+static enum status keep_shown(struct trial_base *base, const struct recipe *recipe, struct error *error)
 {
     struct trial_made all = {.plain.wants_normed = mine_table_of(base->mine, STAGE_NORMED) != NULL};
     struct arena scratch = {0};
     size_t numbers = 0;
     const double *made = NULL;
     if (gradients_make(&recipe->problem, base->mine, all.gradients, &scratch, error) == STATUS_OK &&
-        plain_run(&all.plain, recipe, rows, count, base->stages, &base->columns, base->arena, &scratch, error) ==
-            STATUS_OK)
+        plain_run(&all.plain, recipe, base->problem->chosen.rows, base->problem->chosen.row_count, base->stages,
+                  &base->columns, base->arena, &scratch, error) == STATUS_OK)
         made = shown_of(&all, base->mine, &numbers, &scratch, error);
-    *shown = made == NULL ? NULL : arena_allocate(base->arena, numbers, sizeof **shown, error);
-    if (*shown != NULL)
-        memcpy(*shown, made, numbers * sizeof **shown);
-    if (*shown != NULL)
-        *sizes = sizes_of(base, *shown, numbers, error);
+    base->shown = made == NULL ? NULL : arena_allocate(base->arena, numbers, sizeof *made, error);
+    if (base->shown != NULL) {
+        memcpy(base->shown, made, numbers * sizeof *made);
+        base->sizes = sizes_of(base, numbers, error);
+    }
     arena_free(&scratch);
     return error->status;
+}
+
+/* The same of the few rows; query and key are made of all tokens. NULL: all are compared at once. */
+static double *few_of(const struct trial_base *base, double *numbers, struct error *error)
+{
+    const enum stage stage = trial_stage(base->mine);
+    const size_t rows = base->problem->chosen.row_count, all = trial_numbers(base),
+                 columns = problem_columns_of_head(base->problem, problem_made_as(base->problem, stage));
+    if (base->few_count == 0 || numbers == NULL || (projection_of(stage) != PROJECTION_COUNT && !STAGES[stage].repeats))
+        return base->few_count == 0 ? NULL : numbers;
+    double *few = arena_allocate(base->arena, all / rows, sizeof *few, error);
+    for (size_t row = 0, made = 0; row < all / columns && few != NULL; row++)
+        if (base->is_few[row % rows])
+            memcpy(few + columns * made++, numbers + row * columns, columns * sizeof *few);
+    return few;
 }
 
 /* Prepares for both: the recipe without a mistake, and the rows to compare first. */
@@ -472,10 +487,9 @@ enum status trial_start(struct trial_base *base, const struct problem *problem, 
                         struct arena *arena, struct error *error)
 {
     struct recipe recipe;
-    if (start(base, problem, mine, &recipe, arena, error) ||
-        keep_shown(base, &recipe, problem->chosen.rows, problem->chosen.row_count, &base->shown, &base->sizes, error))
+    if (start(base, problem, mine, &recipe, arena, error) || keep_shown(base, &recipe, error))
         return error->status;
-    return base->few_count > 0
-               ? keep_shown(base, &recipe, base->few, base->few_count, &base->shown_few, &base->sizes_few, error)
-               : STATUS_OK;
+    base->shown_few = few_of(base, base->shown, error);
+    base->sizes_few = few_of(base, base->sizes, error);
+    return error->status;
 }
