@@ -28,7 +28,8 @@ struct plain {
     double *stages[STAGE_COUNT]; /* the requested ones and those they are made from: T x T (B, H, S, Tk), context (B, H,
                                     S, d_v), lse (B, H, S), output (B, S, columns); else NULL */
     bool wants_normed;           /* makes normed, too, (B, S, d_in) */
-    size_t few_columns;          /* of output: only the first so many, if out_proj can; 0: all */
+    size_t few_columns;          /* not 0: makes query for `rows` alone, and of out_proj only the first so many columns,
+                                    where the recipe allows that */
     struct plain_columns *columns; /* shared by trials, and */
     struct arena *lasting;         /* its arena; or NULL */
     bool *kept;                    /* (B, H, S, Tk) what dropout keeps; NULL without dropout */

@@ -70,6 +70,16 @@ static enum status project_columns(const struct plain *plain, const struct proje
     return plain->error->status;
 }
 
+/* Whether only the queries of plain->rows are needed: the recipe exchanges nothing between tokens or operands. */
+static bool needs_rows(const struct plain *plain, enum projection_id id)
+{
+    const struct recipe *recipe = plain->recipe;
+    bool exchanges = recipe->across || recipe->split != RECIPE_SPLIT_HEADS;
+    for (int role = 0; role < PROJECTION_COUNT; role++)
+        exchanges = exchanges || recipe->roles[role] != RECIPE_ROLE_OWN;
+    return id == PROJECTION_QUERY && plain->few_columns > 0 && (recipe->changed_projections & OF_QUERY) && !exchanges;
+}
+
 /* Projects one module, or all through the latent, to its columns of made (B, T, columns). */
 static enum status project_module(const struct plain *plain, enum projection_id id, size_t module, size_t modules,
                                   double *made)
@@ -77,7 +87,9 @@ static enum status project_module(const struct plain *plain, enum projection_id 
     const struct problem *problem = plain->problem;
     const size_t columns = operand_heads(problem, id) * columns_of(problem, id), own = columns / modules;
     const size_t d_in = id == PROJECTION_QUERY ? problem->size.d_in : problem->size.d_key_in;
-    const size_t rows = problem->size.items * tokens_of(problem, id), most = memory_smaller(rows, ROWS);
+    const bool some = needs_rows(plain, id);
+    const size_t tokens = tokens_of(problem, id), rows = problem->size.items * (some ? plain->row_count : tokens),
+                 most = some ? 1 : memory_smaller(rows, ROWS);
     const bool latent = latent_makes(problem, id);
     struct arena scratch = {0};
     struct latent_step step;
@@ -87,9 +99,10 @@ static enum status project_module(const struct plain *plain, enum projection_id 
         latent_load(problem, id, &step, &scratch, plain->error);
     for (size_t first = 0; first < rows && plain->error->status == STATUS_OK; first += most) {
         const size_t now = memory_smaller(rows - first, most);
-        double *y = made + first * columns + module * own;
+        const size_t at = some ? first / plain->row_count * tokens + plain->rows[first % plain->row_count] : first;
+        double *y = made + at * columns + module * own;
         for (size_t row = 0; row < now; row++)
-            load_source(plain, id, first + row, x + row * d_in);
+            load_source(plain, id, at + row, x + row * d_in);
         for (size_t row = 0; row < now && latent; row++)
             latent_row(problem, id, &step, x + row * d_in, x + most * d_in, y + row * columns);
         if (!latent)
@@ -112,6 +125,8 @@ static const double *project(const struct plain *plain, enum projection_id id)
         problem->size.items * tokens_of(problem, id) * operand_heads(problem, id) * columns_of(problem, id);
     double *made = arena_allocate(shared ? plain->lasting : plain->arena, count, sizeof *made, plain->error);
     const size_t modules = latent_makes(problem, id) ? 1 : problem->plan.module_count;
+    if (made != NULL && needs_rows(plain, id))
+        memset(made, 0, count * sizeof *made);
     for (size_t module = 0; module < modules && made != NULL; module++)
         if (project_module(plain, id, module, modules, made) != STATUS_OK)
             return NULL;

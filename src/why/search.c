@@ -122,6 +122,7 @@ static enum status try_singles(struct why *why, const struct trial_base *base)
 /* Lists the mistakes that can be made here. */
 static enum status list_possible(struct why *why, struct why_guesses *singles)
 {
+    static const double LARGE = 1e8;
     size_t count = 0;
     if (why_singles(why, why->problem, true, singles) != STATUS_OK)
         return why->error->status;
@@ -130,6 +131,8 @@ static enum status list_possible(struct why *why, struct why_guesses *singles)
         struct recipe recipe;
         const enum status status =
             recipe_create(&recipe, why->problem, singles->items[i].choices, 1, &scratch, why->error);
+        why->costly[singles->items[i].choices[0].id] =
+            recipe.changed_projections != 0 && problem_work(why->problem) > LARGE;
         arena_free(&scratch);
         if (status != STATUS_OK)
             return status;
@@ -208,14 +211,14 @@ static bool has_roles(const struct why *why)
 /* --- one stage for another --------------------------------------------------------------------------------------- */
 
 /* Tries the table as matched in `mine`: whether it is right, and not by chance, as few numbers could be. */
-static enum status try_placed(struct why *why, struct mine *mine)
+static enum status try_placed(struct why *why, const struct trial_base *main, struct mine *mine)
 {
     struct trial_base *base = arena_allocate(why->arena, 1, sizeof *base, why->error);
     const struct trial_guess none = {.count = 0};
     const struct trial right = why->right;
     struct arena scratch = {0};
     struct trial trial = {.end = TRIAL_DEPARTS};
-    if (base != NULL && trial_start_bare(base, why->problem, mine, why->arena, why->error) == STATUS_OK)
+    if (base != NULL && trial_start_like(base, main, mine, why->arena, why->error) == STATUS_OK)
         trial_run(base, &none, false, &trial, &scratch, why->error);
     arena_free(&scratch);
     if (why->error->status != STATUS_OK || trial.end != TRIAL_AGREES ||
@@ -268,7 +271,7 @@ static enum status try_gradients(struct why *why)
 }
 
 /* Tries an unnamed table as other stages than the inferred one, without mistakes. */
-static enum status try_other_stages(struct why *why)
+static enum status try_other_stages(struct why *why, const struct trial_base *base)
 {
     const enum stage taken = trial_stage(&why->mine);
     size_t count;
@@ -277,7 +280,7 @@ static enum status try_other_stages(struct why *why)
     const struct mine_candidate *candidates = mine_candidates(why->problem, &count, why->arena, why->error);
     for (size_t i = count; i-- > 0 && candidates != NULL && why->count == 0 && !why->constant;) {
         struct mine *mine = place(why, &candidates[i]);
-        if (mine != NULL && try_placed(why, mine) != STATUS_OK)
+        if (mine != NULL && try_placed(why, base, mine) != STATUS_OK)
             return why->error->status;
     }
     why->taken = taken;
@@ -316,7 +319,7 @@ static enum status refuse_input(struct why *why)
 
 static enum status search(struct why *why, const struct trial_base *base)
 {
-    if (try_other_stages(why) != STATUS_OK || why->count > 0 || why->constant || refuse_input(why) != STATUS_OK)
+    if (try_other_stages(why, base) != STATUS_OK || why->count > 0 || why->constant || refuse_input(why) != STATUS_OK)
         return why->error->status;
     if (why_can_tell(why, WHY_SINGLES) && why_residual(why) != STATUS_OK)
         return why->error->status;

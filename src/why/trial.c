@@ -188,10 +188,12 @@ static const double *shown_of(const struct trial_made *trial_made, const struct 
     return numbers;
 }
 
-static bool all_alike(const double *a, const double *b, const double *sizes, size_t count)
+/* Whether the first `some` of each row of `columns` numbers are the same. */
+static bool all_alike(const double *a, const double *b, const double *sizes, size_t count, size_t columns, size_t some)
 {
     size_t i = 0;
-    while (i < count && (a[i] == b[i] || (isnan(a[i]) && isnan(b[i])) || fabs(a[i] - b[i]) <= 1e-6 * sizes[i]))
+    while (i < count && (i % columns >= some || a[i] == b[i] || (isnan(a[i]) && isnan(b[i])) ||
+                         fabs(a[i] - b[i]) <= 1e-6 * sizes[i]))
         i++;
     return i == count;
 }
@@ -211,35 +213,59 @@ enum status trial_make(const struct trial_base *base, const struct recipe *recip
                         : plain_run(plain, recipe, rows, count, base->stages, &columns, arena, arena, error);
 }
 
+/* What a look at a guess makes: of which rows, and maybe only some columns of output. */
+struct look {
+    bool few;       /* rows; else all */
+    size_t columns; /* as plain->few_columns */
+    bool whole;     /* compares all numbers */
+};
+
 /* Whether the main stage is the same as without mistakes; with recipe->across, only if all queries are selected. */
 static bool is_hidden(const struct trial_base *base, const struct recipe *recipe, const struct trial_made *made,
-                      bool few, struct arena *arena, struct error *error)
+                      struct look look, struct arena *arena, struct error *error)
 {
     size_t count;
     const bool all = made->plain.row_count == base->problem->chosen.row_count;
+    const bool is_output = trial_stage(base->mine) == STAGE_OUTPUT && look.columns > 0;
     const double *shown = shown_of(made, base->mine, &count, arena, error);
-    const double *right = recipe->across ? (all ? base->shown : NULL) : few ? base->shown_few : base->shown;
-    const double *sizes = few && !recipe->across ? base->sizes_few : base->sizes;
-    return shown != NULL && right != NULL && all_alike(shown, right, sizes, count);
+    const double *right = recipe->across ? (all ? base->shown : NULL) : look.few ? base->shown_few : base->shown;
+    const double *sizes = look.few && !recipe->across ? base->sizes_few : base->sizes;
+    return shown != NULL && right != NULL &&
+           all_alike(shown, right, sizes, count, is_output ? problem_columns_of_head(base->problem, STAGE_OUTPUT) : 1,
+                     is_output ? look.columns : 1);
 }
 
-static enum status look_at(const struct trial_base *base, const struct recipe *recipe, bool few, bool whole,
+static enum status look_at(const struct trial_base *base, const struct recipe *recipe, struct look look,
                            struct trial *trial, struct trial_made *made, struct arena *arena, struct error *error)
 {
     const struct problem *problem = base->problem;
+    const bool few = look.few && !recipe->across;
     size_t count;
-    *made = (struct trial_made){.plain.wants_normed = mine_table_of(base->mine, STAGE_NORMED) != NULL};
-    if (trial_make(base, recipe, few ? base->few : problem->chosen.rows,
-                   few ? base->few_count : problem->chosen.row_count, made, arena, error) != STATUS_OK)
+    *made = (struct trial_made){
+        .plain = {.wants_normed = mine_table_of(base->mine, STAGE_NORMED) != NULL, .few_columns = look.columns}};
+    if (trial_make(base, recipe, look.few ? base->few : problem->chosen.rows,
+                   look.few ? base->few_count : problem->chosen.row_count, made, arena, error) != STATUS_OK)
         return error->status;
-    trial_compare(base, made, few && !recipe->across ? base->is_few : NULL, whole, STAGE_NAMES, trial);
-    trial->hidden = is_hidden(base, recipe, made, few, arena, error);
+    if (few || look.columns == 0)
+        trial_compare(base, made, few ? base->is_few : NULL, look.whole, STAGE_NAMES, trial);
+    trial->hidden = is_hidden(base, recipe, made, look, arena, error);
     const double *shown = shown_of(made, base->mine, &count, arena, error);
-    trial->shown =
-        trial->end == TRIAL_AGREES && !(few && !recipe->across) && made->plain.row_count == problem->chosen.row_count
-            ? (double *)shown
-            : NULL;
+    trial->shown = trial->end == TRIAL_AGREES && !few && made->plain.row_count == problem->chosen.row_count
+                       ? (double *)shown
+                       : NULL;
     return error->status;
+}
+
+/* What x . W of changed projections adds to the work; others share it. */
+static double projecting_work(const struct recipe *recipe)
+{
+    const struct problem *problem = &recipe->problem;
+    double work = 0;
+    for (int id = PROJECTION_KEY; id < PROJECTION_COUNT; id++)
+        if (recipe->changed_projections & 1U << id)
+            work += 2 * (double)problem->size.items * (double)problem->size.keys * (double)problem->size.d_key_in *
+                    (double)(problem->size.kv_heads * problem->size.d_head);
+    return work;
 }
 
 enum status trial_run(const struct trial_base *base, const struct trial_guess *guess, bool whole, struct trial *trial,
@@ -250,14 +276,18 @@ enum status trial_run(const struct trial_base *base, const struct trial_guess *g
     *trial = (struct trial){.end = TRIAL_REFUSED, .work = base->work};
     if (made == NULL || recipe_create(&recipe, base->problem, guess->choices, guess->count, arena, error) != STATUS_OK)
         return error->status;
+    trial->work += projecting_work(&recipe);
     if (recipe.reason != NULL || (recipe.not_differentiable != NULL && mine_has_backward(base->mine)))
         return STATUS_OK;
     if (base->few_count > 0 && !recipe.across && !whole) {
-        if (look_at(base, &recipe, true, false, trial, made, arena, error) != STATUS_OK ||
+        if (look_at(base, &recipe, (struct look){true, base->few_columns, false}, trial, made, arena, error) !=
+                STATUS_OK ||
             (trial->end == TRIAL_DEPARTS && !trial->hidden))
             return error->status;
+        if (trial->end == TRIAL_DEPARTS) /* but is it hidden in all rows? */
+            return look_at(base, &recipe, (struct look){false, base->few_columns, false}, trial, made, arena, error);
     }
-    if (look_at(base, &recipe, false, whole, trial, made, arena, error) != STATUS_OK || !whole)
+    if (look_at(base, &recipe, (struct look){false, 0, whole}, trial, made, arena, error) != STATUS_OK || !whole)
         return error->status;
     return fit_weigh(base, guess, made, trial, arena, error);
 }
@@ -305,7 +335,7 @@ bool trial_alike(const struct problem *problem, const struct mine *mine, const s
 
 bool trial_same(const struct trial_base *base, const double *shown, const double *other)
 {
-    return shown != NULL && other != NULL && all_alike(shown, other, base->sizes, trial_numbers(base));
+    return shown != NULL && other != NULL && all_alike(shown, other, base->sizes, trial_numbers(base), 1, 1);
 }
 
 double trial_work(const struct trial_base *base)
@@ -313,13 +343,14 @@ double trial_work(const struct trial_base *base)
     const struct problem *problem = base->problem;
     const size_t all = problem->chosen.row_count;
     const double rows = base->few_count > 0 && all >= MANY ? FEW : (double)all;
+    const size_t columns = base->few_columns > 0 ? base->few_columns : SIZE_MAX;
     const double pairs = (double)problem->size.items * (double)problem->size.heads * rows * (double)problem->size.keys;
     const double operands = (double)problem->size.items * (double)(problem->size.queries + 2 * problem->size.keys) *
                             (double)(problem->size.heads * problem->size.d_head);
-    const double out = problem->plan.has_out
-                           ? (double)problem->size.items * (rows + 4) *
-                                 (double)(problem->size.heads * problem->size.d_value) * (double)problem->plan.d_output
-                           : 0;
+    const double out = problem->plan.has_out ? (double)problem->size.items * (rows + 4) *
+                                                   (double)(problem->size.heads * problem->size.d_value) *
+                                                   (double)memory_smaller(problem->plan.d_output, columns)
+                                             : 0;
     const double back = problem->loss.is_given && base->mine != NULL && mine_has_backward(base->mine) ? 4 : 1;
     return back * (4e3 + pairs * (double)(problem->size.d_head + problem->size.d_value + 24) + 4 * operands + out);
 }
@@ -330,6 +361,7 @@ double trial_work(const struct trial_base *base)
  * causal mask. */
 static enum status choose_few(struct trial_base *base, struct error *error)
 {
+    enum { COLUMNS = 64 };
     const struct problem *problem = base->problem;
     const struct mine_table *table = &base->mine->tables[base->mine->count - 1];
     const struct mine_layout *layout = &table->layout;
@@ -345,9 +377,12 @@ static enum status choose_few(struct trial_base *base, struct error *error)
     memset(base->is_few, 0, problem->chosen.row_count * sizeof base->is_few[0]);
     base->is_few[last] = true;
     base->few[base->few_count++] = problem->chosen.rows[last];
-    for (size_t i = 0; i < table->count; i++)
-        if (mine_place_of(table, (struct mine_index){{0}}, i).at[MINE_ROW] == last)
+    base->few_columns = stage_is_attended(table->stage) ? COLUMNS : 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct mine_index at = mine_place_of(table, (struct mine_index){{0}}, i);
+        if (at.at[MINE_ROW] == last && (table->stage != STAGE_OUTPUT || at.at[MINE_COLUMN] < COLUMNS))
             base->few_numbers[base->few_numbers_count++] = i;
+    }
     return STATUS_OK;
 }
 
@@ -440,6 +475,15 @@ enum status trial_start_bare(struct trial_base *base, const struct problem *prob
                    plain_run(&plain, &recipe, problem->chosen.rows, 0, 0, &base->columns, arena, arena, error)
                ? error->status
                : STATUS_OK;
+}
+
+enum status trial_start_like(struct trial_base *base, const struct trial_base *other, const struct mine *mine,
+                             struct arena *arena, struct error *error)
+{
+    struct recipe recipe;
+    const enum status status = start(base, other->problem, mine, &recipe, arena, error);
+    base->columns = other->columns;
+    return status;
 }
 
 enum status trial_start(struct trial_base *base, const struct problem *problem, const struct mine *mine,

@@ -29,6 +29,7 @@ struct trial_base {
     bool *is_few;                 /* (S) which of the selected rows these are */
     size_t *few_numbers;          /* (few_numbers_count) those of the last table in these rows */
     size_t few_numbers_count;
+    size_t few_columns; /* then the columns of output to compare; 0: all */
     /* The main stage without mistakes, of these rows and of all. */
     double *shown_few, *shown;
     double *sizes_few, *sizes;        /* for each, the size of the numbers in its row or column */
@@ -83,6 +84,10 @@ enum status trial_start(struct trial_base *base, const struct problem *problem, 
 
 /* The same without that result, for a single trial: cannot detect hidden mistakes. */
 enum status trial_start_bare(struct trial_base *base, const struct problem *problem, const struct mine *mine,
+                             struct arena *arena, struct error *error);
+
+/* The same with the projections of another base of the same problem. */
+enum status trial_start_like(struct trial_base *base, const struct trial_base *other, const struct mine *mine,
                              struct arena *arena, struct error *error);
 
 /* Tries a guess. `whole`: compares all numbers and judges them with fit_weigh. Else it ends at the first disagreement,

@@ -66,6 +66,7 @@ struct why {
     size_t step_count;
     bool masked_first;                /* masked before scaling, which changes no weight */
     bool hidden[MISTAKE_COUNT];       /* can be made, but does not change the main stage */
+    bool costly[MISTAKE_COUNT];       /* needs large projections again */
     struct observations observations; /* if nothing explains it: what the first wrong table is */
     struct trial halves[2];           /* of an answer of two mistakes: each of them alone */
     struct why_budget budget;
@@ -100,7 +101,7 @@ struct why_guesses {
 };
 
 /* In guesses.c: lists each mistake to guess, with each of its forms (few if `common`); and pairs of them from different
- * slots, the most common first. */
+ * slots, the likeliest and cheapest first. */
 enum status why_singles(const struct why *why, const struct problem *problem, bool common, struct why_guesses *guesses);
 enum status why_pairs(const struct why *why, const struct why_guesses *singles, struct why_guesses *pairs);
 
