@@ -42,8 +42,8 @@ struct plain {
 };
 
 /* Computes the stages, a set closed under stage_closure, of those rows; recipe->across requires all queries. `plain`
- * begins as {0}, or with `own`, `wants_normed` and `few_columns`. It reads and fills `columns`, which lives in `lasting`, if the
- * recipe leaves the projections unchanged; NULL: shares nothing. STATUS_SYSTEM: out of memory. */
+ * begins as {0}, or with `own`, `wants_normed` and `few_columns`. It reads and fills `columns`, which lives in
+ * `lasting`, if the recipe leaves the projections unchanged; NULL: shares nothing. STATUS_SYSTEM: out of memory. */
 enum status plain_run(struct plain *plain, const struct recipe *recipe, const size_t *rows, size_t row_count,
                       uint64_t stages, struct plain_columns *columns, struct arena *lasting, struct arena *arena,
                       struct error *error);

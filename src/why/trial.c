@@ -282,9 +282,9 @@ enum status trial_run(const struct trial_base *base, const struct trial_guess *g
     if (base->few_count > 0 && !recipe.across && !whole) {
         if (look_at(base, &recipe, (struct look){true, base->few_columns, false}, trial, made, arena, error) !=
                 STATUS_OK ||
-            (trial->end == TRIAL_DEPARTS && !trial->hidden))
+            (trial->end == TRIAL_DEPARTS && (!trial->hidden || guess->count > 1)))
             return error->status;
-        if (trial->end == TRIAL_DEPARTS) /* but is it hidden in all rows? */
+        if (trial->end == TRIAL_DEPARTS) /* one mistake: is it hidden in all rows? */
             return look_at(base, &recipe, (struct look){false, base->few_columns, false}, trial, made, arena, error);
     }
     if (look_at(base, &recipe, (struct look){false, 0, whole}, trial, made, arena, error) != STATUS_OK || !whole)
