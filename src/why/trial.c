@@ -239,18 +239,17 @@ static enum status look_at(const struct trial_base *base, const struct recipe *r
                            struct trial *trial, struct trial_made *made, struct arena *arena, struct error *error)
 {
     const struct problem *problem = base->problem;
-    const bool few = look.few && !recipe->across;
     size_t count;
     *made = (struct trial_made){
         .plain = {.wants_normed = mine_table_of(base->mine, STAGE_NORMED) != NULL, .few_columns = look.columns}};
     if (trial_make(base, recipe, look.few ? base->few : problem->chosen.rows,
                    look.few ? base->few_count : problem->chosen.row_count, made, arena, error) != STATUS_OK)
         return error->status;
-    if (few || look.columns == 0)
-        trial_compare(base, made, few ? base->is_few : NULL, look.whole, STAGE_NAMES, trial);
+    if (look.few || look.columns == 0)
+        trial_compare(base, made, look.few ? base->is_few : NULL, look.whole, STAGE_NAMES, trial);
     trial->hidden = is_hidden(base, recipe, made, look, arena, error);
     const double *shown = shown_of(made, base->mine, &count, arena, error);
-    trial->shown = trial->end == TRIAL_AGREES && !few && made->plain.row_count == problem->chosen.row_count
+    trial->shown = trial->end == TRIAL_AGREES && !look.few && made->plain.row_count == problem->chosen.row_count
                        ? (double *)shown
                        : NULL;
     return error->status;
@@ -279,7 +278,7 @@ enum status trial_run(const struct trial_base *base, const struct trial_guess *g
     trial->work += projecting_work(&recipe);
     if (recipe.reason != NULL || (recipe.not_differentiable != NULL && mine_has_backward(base->mine)))
         return STATUS_OK;
-    if (base->few_count > 0 && !recipe.across && !whole) {
+    if (base->few_count > 0 && !whole) {
         if (look_at(base, &recipe, (struct look){true, base->few_columns, false}, trial, made, arena, error) !=
                 STATUS_OK ||
             (trial->end == TRIAL_DEPARTS && (!trial->hidden || guess->count > 1)))
