@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The weights that a context implies: where a head has at least as many columns as keys, and its values are independent,
- * only one set of weights gives a row. */
+/* The weights that a context implies: where a head has at least as many columns as keys, and its values are
+ * independent, only one set of weights gives a row. */
 #include "observe/observing.h"
 
 #include <math.h>
@@ -18,8 +18,8 @@ struct implied {
     struct observing *observing;
     size_t keys, columns;
     const double *values;             /* (keys, columns) */
-    double *factor, *inverse;         /* (keys, keys) lower: L L^T = values . values^T, and 1 / L */
-    double *made, *rest;              /* (keys) the weights of a row, and scratch */
+    double *inverse;                  /* (keys, keys) of values . values^T */
+    double *made;                     /* (keys) the weights of a row */
     double *error, sum_error;         /* (keys) how far an error of 1 in the row moves a weight; and their sum */
     double bits;                      /* of evidence that weights of these values made the table */
     struct found also, misses, other; /* weights of masked keys, allowed keys without weight, other weights */
@@ -27,62 +27,52 @@ struct implied {
     double least, most;               /* and these sums */
 };
 
-/* Factors the values of a head; false if they are not independent. Golub and Van Loan, "Matrix Computations", 4.2. */
-static bool factor(struct implied *implied)
+/* Inverts values . values^T in place, by Gauss-Jordan elimination; false if the values are not independent. */
+static bool invert(struct implied *implied)
 {
     const size_t n = implied->keys, columns = implied->columns;
-    double *l = implied->factor, *inverse = implied->inverse, sum_error = 0;
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j <= i; j++) {
-            double dot = 0, whole = 0;
-            for (size_t c = 0; c < columns; c++)
-                dot += implied->values[i * columns + c] * implied->values[j * columns + c];
-            whole = dot;
-            for (size_t k = 0; k < j; k++)
-                dot -= l[i * n + k] * l[j * n + k];
-            if (i == j && !(dot > 1e-9 * whole))
-                return false;
-            l[i * n + j] = i == j ? sqrt(dot) : dot / l[j * n + j];
-        }
-    memset(inverse, 0, n * n * sizeof *inverse);
-    for (size_t j = 0; j < n; j++)
-        for (size_t i = j; i < n; i++) {
-            double dot = i == j;
-            for (size_t k = j; k < i; k++)
-                dot -= l[i * n + k] * inverse[k * n + j];
-            inverse[i * n + j] = dot / l[i * n + i];
-        }
-    for (size_t j = 0; j < n; j++) { /* the variances of weights, and of their sum, are those of L^-T */
-        double squares = 0, of_sum = 0;
-        for (size_t i = 0; i < n; i++) {
-            squares += inverse[i * n + j] * inverse[i * n + j];
-            of_sum += inverse[j * n + i];
-        }
-        implied->error[j] = sqrt(squares);
-        sum_error += of_sum * of_sum;
+    double *inverse = implied->inverse, of_sum = 0;
+    for (size_t i = 0; i < n * n; i++) {
+        inverse[i] = 0;
+        for (size_t c = 0; c < columns; c++)
+            inverse[i] += implied->values[i / n * columns + c] * implied->values[i % n * columns + c];
+        if (i / n == i % n)
+            implied->error[i / n] = inverse[i];
     }
-    implied->sum_error = sqrt(sum_error);
+    for (size_t p = 0; p < n; p++) {
+        const double pivot = inverse[p * n + p];
+        if (!(pivot > 1e-9 * implied->error[p]))
+            return false;
+        inverse[p * n + p] = 1;
+        for (size_t j = 0; j < n; j++)
+            inverse[p * n + j] /= pivot;
+        for (size_t i = 0; i < n; i++) {
+            const double by = inverse[i * n + p];
+            inverse[i * n + p] = i == p ? by : 0;
+            for (size_t j = 0; j < n && i != p; j++)
+                inverse[i * n + j] -= by * inverse[p * n + j];
+        }
+    }
+    for (size_t i = 0; i < n * n; i++)
+        of_sum += inverse[i];
+    for (size_t i = 0; i < n; i++)
+        implied->error[i] = sqrt(inverse[i * n + i]);
+    implied->sum_error = sqrt(of_sum);
     return true;
 }
 
-/* Finds the weights of a row; false if no weights give it. */
+/* Finds the weights of a row by least squares; false if no weights give it. */
 static bool solve(struct implied *implied, size_t line, double tolerance)
 {
     const size_t n = implied->keys, columns = implied->columns;
     const double *mine = implied->observing->observed->mine + line * columns, *values = implied->values;
-    const double *inverse = implied->inverse;
-    for (size_t i = 0; i < n; i++) {
-        implied->made[i] = implied->rest[i] = 0;
-        for (size_t c = 0; c < columns; c++)
-            implied->made[i] += values[i * columns + c] * mine[c];
-    }
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j <= i; j++)
-            implied->rest[i] += inverse[i * n + j] * implied->made[j];
+    memset(implied->made, 0, n * sizeof *implied->made);
     for (size_t j = 0; j < n; j++) {
-        implied->made[j] = 0;
-        for (size_t i = j; i < n; i++)
-            implied->made[j] += inverse[i * n + j] * implied->rest[i];
+        double along = 0;
+        for (size_t c = 0; c < columns; c++)
+            along += values[j * columns + c] * mine[c];
+        for (size_t i = 0; i < n; i++)
+            implied->made[i] += implied->inverse[i * n + j] * along;
     }
     for (size_t c = 0; c < columns; c++) {
         double left = mine[c];
@@ -205,16 +195,14 @@ enum status observe_implied(struct observing *observing)
     const struct observe_table *value = observe_other(observing, STAGE_VALUE);
     const struct observe_table *weights =
         observe_other(observing, problem->drop.share > 0 ? STAGE_DROPPED : STAGE_WEIGHTS);
-    implied.factor = arena_allocate(observing->arena, 2 * keys, keys * sizeof(double), observing->error);
-    implied.made = arena_allocate(observing->arena, 3 * keys, sizeof(double), observing->error);
-    if (value == NULL || weights == NULL || implied.factor == NULL || implied.made == NULL)
+    implied.inverse = arena_allocate(observing->arena, keys, keys * sizeof(double), observing->error);
+    implied.made = arena_allocate(observing->arena, 2 * keys, sizeof(double), observing->error);
+    if (value == NULL || weights == NULL || implied.inverse == NULL || implied.made == NULL)
         return observing->error->status;
-    implied.inverse = implied.factor + keys * keys;
-    implied.rest = implied.made + keys;
-    implied.error = implied.rest + keys;
+    implied.error = implied.made + keys;
     for (size_t matrix = 0; matrix < right->size[OBSERVE_ITEM] * problem->size.heads; matrix++) {
         implied.values = value->numbers + matrix * problem->size.kv_heads / problem->size.heads * keys * columns;
-        if (!factor(&implied) || !compare_head(&implied, weights, matrix * rows, rows))
+        if (!invert(&implied) || !compare_head(&implied, weights, matrix * rows, rows))
             return STATUS_OK;
     }
     say(&implied);

@@ -17,7 +17,8 @@ const char *observe_line(const struct observing *observing, size_t i, char words
     for (int axis = OBSERVE_ITEM; axis <= OBSERVE_ROW; axis++)
         if (axis == OBSERVE_ROW || observing->observed->right.size[axis] > 1) {
             text_add(&text, "%s", text.length > 0 ? ", " : "");
-            observe_add_place(observing, (enum observe_axis)axis, observe_place(observing, i, axis), &text);
+            observe_add_place(observing, (enum observe_axis)axis, observe_place(observing, i, (enum observe_axis)axis),
+                              &text);
         }
     return words;
 }

@@ -41,7 +41,7 @@ static bool is_alike(const struct observing *observing, const double *rounded, d
     for (size_t line = 0; line < observing->lines; line++) {
         const double of = rms_of(observing, mine, line * columns, (line + 1) * columns) /
                           rms_of(observing, rounded, line * columns, (line + 1) * columns);
-        lines += isfinite(of);
+        lines += isfinite(of) != 0;
         alike += of > ratio / MOST_TIMES && of < ratio * MOST_TIMES;
     }
     return largest <= MOST_TIMES * ratio * of_rounded && (double)alike >= LEAST_SHARE * (double)lines &&
