@@ -22,9 +22,11 @@ static size_t position_of(const struct observing *observing, enum observe_axis a
 
 size_t observe_place(const struct observing *observing, size_t i, enum observe_axis axis)
 {
+    const size_t *size = observing->observed->right.size;
+    size_t stride = 1;
     for (int inner = OBSERVE_COLUMN; inner > (int)axis; inner--)
-        i /= observing->observed->right.size[inner];
-    return i % observing->observed->right.size[axis];
+        stride *= size[inner];
+    return i / stride % size[axis];
 }
 
 void observe_add_place(const struct observing *observing, enum observe_axis axis, size_t place, struct text *text)
