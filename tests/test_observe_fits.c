@@ -371,15 +371,22 @@ static void cut(double *w, int head, int row)
         w[j] = head % 2 ? 0 : w[j];
 }
 
+static void erase(double *w, int head, int row)
+{
+    memset(w, 0, TOKENS * sizeof *w);
+    (void)head, (void)row;
+}
+
 static void test_others(void)
 {
-    static spoil *const BUGS[] = {halve, square, forget_a_key, shift, shake, cut};
+    static spoil *const BUGS[] = {halve, square, forget_a_key, shift, shake, cut, erase};
     static const struct job *const JOBS[] = {&PLAIN, &CAUSAL, &CAPPED, &WINDOW, &ALIBI, &SUNK, &ROPE, &MODULE};
     for (size_t j = 0; j < sizeof JOBS / sizeof JOBS[0]; j++)
         for (size_t b = 0; b < sizeof BUGS / sizeof BUGS[0]; b++) {
             const enum stage stage = JOBS[j]->projects ? STAGE_OUTPUT : STAGE_CONTEXT;
             expect(JOBS[j], JOBS[j], BUGS[b], stage, FLOATS, "setting", NULL);
             expect(JOBS[j], JOBS[j], BUGS[b], STAGE_WEIGHTS, b % 2 ? 4 : FLOATS, "setting", NULL);
+            expect(JOBS[j], JOBS[j], BUGS[b], STAGE_WEIGHTS, FLOATS, "alike", NULL);
         }
 }
 

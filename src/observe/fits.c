@@ -223,8 +223,8 @@ static bool take_some(struct fitting *f)
     f->some.columns = (struct plain_columns){.made = {NULL}};
     f->some.count = observe_count(&f->part.right);
     f->map = arena_allocate(observing->arena, f->some.count, sizeof *f->map, observing->error);
-    f->errors = arena_allocate(observing->arena, f->some.count, 2 * sizeof *f->errors, observing->error);
-    f->moved = f->errors + f->some.count;
+    f->errors = arena_allocate(observing->arena, f->some.count, sizeof *f->errors, observing->error);
+    f->moved = arena_allocate(observing->arena, f->some.count, sizeof *f->moved, observing->error);
     for (size_t i = 0; i < f->some.count && f->map != NULL; i++) {
         const size_t row = i / size[OBSERVE_COLUMN], matrix = row / size[OBSERVE_ROW];
         f->map[i] = (matrix * right->size[OBSERVE_ROW] + rows[row % size[OBSERVE_ROW]]) * right->size[OBSERVE_COLUMN] +
@@ -538,7 +538,10 @@ static bool take_groups(struct fitting *f)
 enum status observe_setting(struct observing *observing)
 {
     struct fitting *f = arena_allocate(observing->arena, 1, sizeof *f, observing->error);
-    if (f == NULL)
+    size_t same = 0;
+    while (same < observing->count && observe_is(observing->observed->mine[same], observing->observed->mine[0], 0))
+        same++;
+    if (f == NULL || same == observing->count) /* equal numbers prove nothing */
         return observing->error->status;
     *f = (struct fitting){.observing = observing};
     if (!take_some(f))

@@ -216,17 +216,19 @@ static bool is_same(const struct observing *observing, size_t i, size_t other, d
     return isfinite(observed->mine[i]) && fabs(observed->mine[i] - observed->mine[other]) <= tolerance;
 }
 
-/* Whether each number equals another one: of the first row of its head, or across the diagonal. */
+/* Whether each number equals another one, of the first row of its head or across the diagonal, but not every one. */
 static bool are_same(const struct observing *observing, bool across)
 {
     const size_t *size = observing->observed->right.size, columns = size[OBSERVE_COLUMN];
     double bits = 0;
+    bool differ = false;
     for (size_t i = 0; i < observing->count; i++) {
         const size_t row = observe_place(observing, i, OBSERVE_ROW), first = i - row * columns - i % columns;
         if (!is_same(observing, i, across ? first + i % columns * columns + row : i - row * columns, &bits))
             return false;
+        differ = differ || observing->observed->mine[i] != observing->observed->mine[0];
     }
-    return bits >= 2 * OBSERVE_BITS;
+    return differ && bits >= 2 * OBSERVE_BITS;
 }
 
 enum status observe_alike(struct observing *observing)

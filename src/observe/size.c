@@ -109,10 +109,11 @@ enum status observe_exp(struct observing *observing)
     const struct observed *observed = observing->observed;
     const double *right = observed->right.numbers;
     const size_t count = observing->count, columns = count / observing->lines;
-    size_t *rows = arena_allocate(observing->arena, count, 2 * sizeof *rows, observing->error), *bins = rows + count;
+    size_t *rows = arena_allocate(observing->arena, count, sizeof *rows, observing->error);
+    size_t *bins = arena_allocate(observing->arena, count, sizeof *bins, observing->error);
     double *logs = observing->rooms[0];
     double *sums = arena_allocate(observing->arena, observing->lines + BINS, 2 * sizeof *sums, observing->error);
-    for (int kind = 0; kind < 2 && rows != NULL && sums != NULL; kind++) {
+    for (int kind = 0; kind < 2 && rows != NULL && bins != NULL && sums != NULL; kind++) {
         size_t of = 0;
         double noise = 0;
         for (size_t i = 0; i < count; i++) {
