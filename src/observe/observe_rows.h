@@ -24,7 +24,7 @@ enum {
 
 /* clang-format off */
 #define OBSERVE_ROWS(ROW) \
-    ROW(setting, "setting", OBSERVE_NEEDS_JOB, ~UINT64_C(0)) \
+    ROW(setting, "setting", OBSERVE_NEEDS_JOB, ~OBSERVE_BIT(keys)) \
     ROW(order, "order", OBSERVE_OF_PART, OBSERVE_PARTS) \
     ROW(value, "value", OBSERVE_OF_PART, OBSERVE_PARTS) \
     ROW(copy, "copy", OBSERVE_OF_PART, OBSERVE_PARTS) \

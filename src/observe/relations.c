@@ -471,7 +471,7 @@ static bool is_rounded(const struct observing *observing, const bool *only, cons
 enum status observe_rounded(struct observing *observing)
 {
     const bool *only = observing->part.only;
-    for (size_t i = 0; i < sizeof ROUNDINGS / sizeof ROUNDINGS[0]; i++)
+    for (size_t i = 0; i < sizeof ROUNDINGS / sizeof ROUNDINGS[0] && observing->is_whole; i++)
         for (int digits = ROUNDINGS[i].from; digits <= ROUNDINGS[i].to; digits++) {
             if (!is_rounded(observing, only, &ROUNDINGS[i], digits))
                 continue;
