@@ -41,8 +41,7 @@ static bool lay_out(struct observing *observing, enum stage stage, struct observ
     const size_t whole[] = {problem->size.items, heads, rows, columns};
     table->stage = stage;
     for (int axis = 0; axis < OBSERVE_AXES; axis++) {
-        table->index[axis] =
-            list_index(observing, (enum observe_axis)axis, whole[axis], same[axis], &table->size[axis]);
+        table->index[axis] = list_index(observing, axis, whole[axis], same[axis], &table->size[axis]);
         for (size_t i = 0; i < table->size[axis] && table->index[axis] != NULL; i++)
             if (table->index[axis][i] >= whole[axis])
                 return false;

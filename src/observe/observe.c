@@ -221,7 +221,7 @@ static bool test_places(struct observing *observing, int axis, uint64_t *covered
             only[i] = whole.only[i] && observe_place(observing, i, axis) == place;
             any = any || only[i];
         }
-        if (any && observe_part(observing, only, OBSERVE_AXES, &observing->part))
+        if (any && observe_part(observing, only, OBSERVE_NO_AXIS, &observing->part))
             found = test_part(observing, covered) || found;
     }
     observing->is_whole = true;

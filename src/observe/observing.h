@@ -42,7 +42,7 @@ struct observing {
 
 typedef enum status observe_test(struct observing *observing);
 
-/* Sets a part from its numbers. `where` says nothing of the axis `but`; OBSERVE_AXES: of all. False: out of memory. */
+/* Sets a part from its numbers. `where` says nothing of the axis `but`. False: out of memory. */
 bool observe_part(const struct observing *observing, const bool *only, int but, struct observe_part *part);
 
 /* Sets the wrong part. */

@@ -372,7 +372,7 @@ static void tell_order(struct observing *observing, const int wrote[OBSERVE_AXES
             any = any || observing->part.only[i];
         memset(only + first, any, block);
     }
-    if (only == NULL || !observe_part(observing, only, OBSERVE_AXES, &part))
+    if (only == NULL || !observe_part(observing, only, OBSERVE_NO_AXIS, &part))
         return;
     add_order(observing, wrote, read, &written);
     add_order(observing, read, wrote, &as);
