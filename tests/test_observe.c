@@ -355,11 +355,121 @@ static void test_relations(const struct sizes size, const char *options)
     job_free(&job);
 }
 
+/* Keys `first` to below `end` of a row with that many. */
+typedef void keys_of_row(size_t keys, size_t *first, size_t *end);
+
+static void whole_tiles(size_t keys, size_t *first, size_t *end)
+{
+    *first = 0;
+    *end = keys < 16 ? keys : keys / 16 * 16;
+}
+
+static void but_last(size_t keys, size_t *first, size_t *end)
+{
+    *first = 0;
+    *end = keys > 3 ? keys - 3 : keys;
+}
+
+static void but_first(size_t keys, size_t *first, size_t *end)
+{
+    *first = keys > 2 ? 2 : 0;
+    *end = keys;
+}
+
+static void one_more(size_t keys, size_t *first, size_t *end)
+{
+    *first = 0;
+    *end = keys < 64 ? keys + 1 : keys;
+}
+
+static void to_tile_end(size_t keys, size_t *first, size_t *end)
+{
+    *first = 0;
+    *end = (keys + 15) / 16 * 16;
+}
+
+static void test_keys(void)
+{
+    static const struct {
+        keys_of_row *keys;
+        const char *where, *text;
+    } CASES[] = {
+        {whole_tiles, NULL, "right for the keys of whole tiles of 16, without the rest; all others are right"},
+        {but_last, "rows 4 to 64", "right without the last 3 of their keys; all others are right"},
+        {but_first, "rows 3 to 64", "right without the first 2 of their keys; all others are right"},
+        {one_more, "rows 1 to 63", "right with the first of the later keys; all others are right"},
+        {to_tile_end, NULL, "right with all later keys to the end of a tile of 16; all others are right"},
+    };
+    struct job job;
+    job_make(&job, WIDE, "");
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++)
+        for (int square = 0; square < 2; square++) {
+            struct table t = table_of(&job, square ? STAGE_WEIGHTS : STAGE_CONTEXT);
+            double scaled[64], weights[64], context[8];
+            for (size_t line = 0; line < t.count / t.size[3]; line++) {
+                size_t first, end;
+                CASES[i].keys(keys_of(&job.size, line), &first, &end);
+                attend_row(&job, line, first, end, 1 / sqrt((double)job.size.d), scaled, weights, context);
+                memcpy(t.mine + line * t.size[3], square ? weights : context, t.size[3] * sizeof(double));
+            }
+            struct observations list;
+            check_begin("%s: %s", stage_name(t.stage), CASES[i].text);
+            describe(&t, &list, true);
+            const char *text = list.count > 0 ? strstr(list.lines[0].text, " right ") : NULL;
+            CHECK_TEXT("keys", list.count > 0 ? list.lines[0].name : NULL);
+            CHECK_TEXT(CASES[i].text, text != NULL ? text + 1 : NULL);
+            if (CASES[i].where != NULL && list.count > 0)
+                CHECK_TEXT(CASES[i].where, list.lines[0].where);
+            free(t.mine);
+            free(t.tolerance);
+        }
+    job_free(&job);
+}
+
+/* Right tables, rounded to a dtype or printed, have no line; random wrong ones none that names a cause. */
+static void test_right(void)
+{
+    static const enum dtype DTYPES[] = {DTYPE_F64, DTYPE_F32, DTYPE_F16, DTYPE_BF16};
+    static const struct sizes SIZES[] = {{1, 1, 1, 1, 1, 1, 1, false},
+                                         {1, 1, 1, 2, 2, 2, 1, true},
+                                         {1, 2, 1, 5, 9, 4, 4, false},
+                                         {2, 2, 2, 16, 16, 4, 4, true},
+                                         {1, 2, 2, 40, 40, 8, 3, true}};
+    for (size_t s = 0; s < sizeof SIZES / sizeof SIZES[0]; s++) {
+        struct job job;
+        check_begin("a job");
+        job_make(&job, SIZES[s], "");
+        for (size_t d = 0; d < 8; d++) {
+            struct table t = table_of(&job, d % 2 ? STAGE_WEIGHTS : STAGE_CONTEXT);
+            const double share = pow(2, -dtype_precision(DTYPES[d / 2]));
+            struct observations list;
+            for (size_t i = 0; i < t.count; i++) {
+                t.tolerance[i] = 4 * share * (fabs(t.right[i]) + 0.01);
+                t.mine[i] += share * draw() * fabs(t.mine[i]);
+                dtype_round(DTYPES[d / 2], &t.mine[i], 1);
+            }
+            check_begin("right: %s in %s, %zu numbers", stage_name(t.stage), dtype_name(DTYPES[d / 2]), t.count);
+            describe(&t, &list, true);
+            CHECK(list.count == 0, "%s", list.lines[0].text);
+            for (size_t i = 0; i < t.count; i++) /* wrong, by chance */
+                t.mine[i] += (0.1 + fabs(t.right[i])) * draw();
+            describe(&t, &list, true);
+            for (size_t i = 0; i < list.count; i++)
+                CHECK(strcmp(list.lines[i].name, "part") == 0, "by chance: %s", list.lines[i].text);
+            free(t.mine);
+            free(t.tolerance);
+        }
+        job_free(&job);
+    }
+}
+
 int main(void)
 {
     test_parts();
     test_relations(SMALL, "");
     test_relations(PLAIN, "");
     test_relations(WIDE, "");
+    test_keys();
+    test_right();
     return check_end();
 }
