@@ -559,14 +559,13 @@ static void write_next(const struct why *why, struct output *output)
     const struct why_apart *apart = &why->apart;
     char words[PLACE_BYTES + 2 * NAMES_BYTES], names[NAMES_BYTES];
     struct text text = text_begin(words, sizeof words);
-    if (apart->stage == STAGE_NAMES)
+    if (!(apart->share > 0))
         return;
-    const size_t columns = problem_columns_of_head(why->problem, apart->stage),
+    const size_t columns = problem_columns_of_head(why->problem, apart->stage), rows = why->problem->chosen.row_count,
                  heads = STAGES[apart->stage].joins_heads ? 1 : why->problem->size.heads, row = apart->at / columns;
     const struct mine_table table = {.stage = apart->stage,
-                                     .layout.whole = {why->problem->size.items, heads, apart->rows, columns}};
-    const struct mine_index index = {
-        {row / apart->rows / heads, row / apart->rows % heads, row % apart->rows, apart->at % columns}};
+                                     .layout.whole = {why->problem->size.items, heads, rows, columns}};
+    const struct mine_index index = {{row / rows / heads, row / rows % heads, row % rows, apart->at % columns}};
     text_add(&text, "look next at ");
     mine_describe_number(&table, why->problem, index, &text);
     text_add(&text, ": %.4g with %s,", apart->first, names_of(&why->explanations[0].guess, names, sizeof names));

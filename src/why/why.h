@@ -37,10 +37,11 @@ struct why_step {
 
 /* The number that two answers give differently. */
 struct why_apart {
-    enum stage stage; /* STAGE_NAMES: none */
-    size_t other;     /* the second explanation; the first is the answer */
-    size_t at, rows;  /* its index in the stage, (B, H, rows, columns) */
-    double first, second, share;
+    enum stage stage;
+    size_t other; /* the second explanation; the first is the answer */
+    size_t at;    /* its index in the stage, (B, H, rows, columns) */
+    double first, second;
+    double share; /* of the stage's largest number; 0: none */
 };
 
 /* The kinds of search, by the number of guesses. */
