@@ -320,3 +320,47 @@ enum status plain_run(struct plain *plain, const struct recipe *recipe, const si
             make_stage(&maker, (enum stage)stage);
     return error->status;
 }
+
+/* --- a number of a stage ----------------------------------------------------------------------------------------- */
+
+/* The index of a query in the ascending rows. */
+static size_t row_of(const struct plain *plain, size_t query)
+{
+    size_t first = 0, end = plain->row_count;
+    while (first + 1 < end) {
+        const size_t middle = first + (end - first) / 2;
+        if (plain->rows[middle] <= query)
+            first = middle;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+const struct tensor *plain_tensor(const struct plain *plain, enum stage stage)
+{
+    const enum projection_id id = projection_of(stage);
+    if (id == PROJECTION_COUNT || STAGES[stage].repeats)
+        return NULL;
+    if (STAGES[stage].operand)
+        return &plain->operands[id];
+    const struct tensor *before =
+        stage == STAGE_NORMED_QUERY || stage == STAGE_NORMED_KEY ? &plain->normed[id] : &plain->projected[id];
+    return before->rank > 0 ? before : &plain->operands[id];
+}
+
+double plain_number(const struct plain *plain, enum stage stage, size_t item, size_t head, size_t row, size_t column)
+{
+    const struct problem *problem = plain->problem;
+    const struct tensor *operand = plain_tensor(plain, stage);
+    if (operand != NULL) {
+        double number;
+        tensor_load(operand, ((item * operand->shape[1] + head) * operand->shape[2] + row) * operand->shape[3] + column,
+                    1, &number);
+        return number;
+    }
+    const enum stage made = problem_made_as(problem, stage);
+    const size_t columns = problem_columns_of_head(problem, made);
+    const size_t heads = STAGES[made].joins_heads ? 1 : problem->size.heads;
+    return plain->stages[made][((item * heads + head) * plain->row_count + row_of(plain, row)) * columns + column];
+}

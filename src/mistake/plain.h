@@ -56,6 +56,12 @@ double plain_bytes(const struct problem *problem, size_t row_count);
 /* The numbers of a stage, for S rows. */
 size_t plain_count(const struct problem *problem, enum stage stage, size_t row_count);
 
+/* Query, key or value as computed, and the earlier forms of the first two; NULL for other stages. */
+const struct tensor *plain_tensor(const struct plain *plain, enum stage stage);
+
+/* A number of a computed stage; `row` is a key, or one of the computed queries. */
+double plain_number(const struct plain *plain, enum stage stage, size_t item, size_t head, size_t row, size_t column);
+
 /* In plain_operands.c: makes query, key and value. */
 enum status plain_operands(struct plain *plain);
 

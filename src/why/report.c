@@ -770,6 +770,9 @@ static void write_nothing(const struct why *why, struct output *output)
                      budget->pairs_left > 0 ? "some pairs of mistakes" : "some settings with a mistake",
                      ceil((budget->done + budget->left) / 1e9 + 0.5));
     write_untold(why, output);
+    if (why->observations.count > 0)
+        output_print(output, "\nwhat %s is:\n", why->step_count > 0 ? "the first wrong stage" : "your table");
+    observe_write_text(&why->observations, output);
     output_print(output, "\nwhat it could still be:\n"
                          "  inputs, parameters or options that differ from those you gave attn\n"
                          "  another mechanism: self, causal, multihead or sdpa\n"

@@ -160,6 +160,7 @@ void why_write_json(const struct why *why, struct output *output)
     write_json_stages(&json, "departs", why_departs(why));
     json_truth(&json, "constant", why->constant);
     write_nearly(&json, why);
+    observe_write_json(&why->observations, &json);
     json_open(&json, "hidden", '[');
     for (int id = 0; id < MISTAKE_COUNT; id++)
         if (why->hidden[id])

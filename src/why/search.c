@@ -340,7 +340,7 @@ static enum status search(struct why *why, const struct trial_base *base)
         if (why_draws(why, depth) != STATUS_OK)
             return why->error->status;
     drop_rivals(why);
-    return try_halves(why, base);
+    return why->count == 0 ? why_observe(why, base) : try_halves(why, base);
 }
 
 /* The right result agrees. If attn diff calls some numbers different, a mistake may still fit far better. */

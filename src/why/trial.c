@@ -25,52 +25,11 @@ enum stage trial_stage(const struct mine *mine)
 
 /* --- a number of a stage ----------------------------------------------------------------------------------------- */
 
-/* The index in plain's ascending rows of selected query `row`. */
-static size_t row_of(const struct plain *plain, size_t row)
-{
-    const size_t query = plain->problem->chosen.rows[row];
-    size_t first = 0, end = plain->row_count;
-    while (first + 1 < end) {
-        const size_t middle = first + (end - first) / 2;
-        if (plain->rows[middle] <= query)
-            first = middle;
-        else
-            end = middle;
-    }
-    return first;
-}
-
-/* Query, key and value, and the earlier forms of the first two; NULL for other stages. */
-static const struct tensor *operand_of(const struct plain *plain, enum stage stage)
-{
-    const enum projection_id id = projection_of(stage);
-    if (id == PROJECTION_COUNT || STAGES[stage].repeats)
-        return NULL;
-    if (STAGES[stage].operand)
-        return &plain->operands[id];
-    const struct tensor *before =
-        stage == STAGE_NORMED_QUERY || stage == STAGE_NORMED_KEY ? &plain->normed[id] : &plain->projected[id];
-    return before->rank > 0 ? before : &plain->operands[id];
-}
-
 double trial_number(const struct plain *plain, enum stage stage, struct mine_index index)
 {
-    const struct problem *problem = plain->problem;
-    const size_t item = index.at[MINE_ITEM], head = index.at[MINE_HEAD], column = index.at[MINE_COLUMN];
-    const struct tensor *operand = operand_of(plain, stage);
-    if (operand != NULL) {
-        const size_t token = stage_is_of_keys(stage) ? index.at[MINE_ROW] : problem->chosen.rows[index.at[MINE_ROW]];
-        double number;
-        tensor_load(operand,
-                    ((item * operand->shape[1] + head) * operand->shape[2] + token) * operand->shape[3] + column, 1,
-                    &number);
-        return number;
-    }
-    const enum stage made = problem_made_as(problem, stage);
-    const bool joins = STAGES[made].joins_heads;
-    const size_t columns = problem_columns_of_head(problem, made), heads = joins ? 1 : problem->size.heads;
-    const size_t row = row_of(plain, index.at[MINE_ROW]);
-    return plain->stages[made][((item * heads + head) * plain->row_count + row) * columns + column];
+    const size_t row = index.at[MINE_ROW];
+    return plain_number(plain, stage, index.at[MINE_ITEM], index.at[MINE_HEAD],
+                        stage_is_of_keys(stage) ? row : plain->problem->chosen.rows[row], index.at[MINE_COLUMN]);
 }
 
 /* --- somebody's numbers against it ------------------------------------------------------------------------------- */
@@ -217,7 +176,7 @@ static const double *shown_of(const struct trial_made *trial_made, const struct 
         return trial_made->gradients[mine->count - 1];
     }
     const enum stage made = problem_made_as(plain->problem, stage);
-    const struct tensor *operand = operand_of(plain, stage);
+    const struct tensor *operand = plain_tensor(plain, stage);
     if (operand == NULL) {
         *count = plain_count(plain->problem, made, plain->row_count);
         return plain->stages[made];

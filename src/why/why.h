@@ -8,6 +8,7 @@
 
 #include "base/progress.h"
 #include "build/job_files.h"
+#include "observe/observe.h"
 #include "why/trial.h"
 
 /* A guess that gives all numbers. If an earlier one is the same computation, `same_as` is its index. */
@@ -63,9 +64,10 @@ struct why {
     size_t as_well_count;
     struct why_step steps[STAGE_COUNT]; /* with several stages, in their order */
     size_t step_count;
-    bool masked_first;          /* masked before scaling, which changes no weight */
-    bool hidden[MISTAKE_COUNT]; /* can be made, but does not change the main stage */
-    struct trial halves[2];     /* of an answer of two mistakes: each of them alone */
+    bool masked_first;                /* masked before scaling, which changes no weight */
+    bool hidden[MISTAKE_COUNT];       /* can be made, but does not change the main stage */
+    struct observations observations; /* if nothing explains it: what the first wrong table is */
+    struct trial halves[2];           /* of an answer of two mistakes: each of them alone */
     struct why_budget budget;
     double bits;          /* information in the tables' numbers: why_can_tell */
     double bits_of_draws; /* and about settings; NaN: not yet known */
@@ -140,6 +142,9 @@ enum status why_residual(struct why *why);
 
 /* Whether an explanation comes from why_residual. */
 bool why_is_residual(const struct why *why, const struct why_explanation *explanation);
+
+/* In observed.c: sets why->observations. */
+enum status why_observe(struct why *why, const struct trial_base *base);
 
 /* In steps.c: computes each stage from somebody's own stages before it. */
 enum status why_steps(struct why *why, const struct trial_base *base);

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* Other tables of the observed job: other stages, and the same stage of a changed job. */
+#include "observe/observing.h"
+
+#include "model/stages.h"
+
+#include <stdlib.h>
+
+/* Whether plain.h makes it, row by row or as an operand. */
+static bool can_make(const struct problem *problem, enum stage stage)
+{
+    return stage_exists(stage) && !STAGES[stage].backward && !STAGES[stage].repeats && stage != STAGE_NORMED &&
+           !stage_is_of_mask(stage) &&
+           (stage_applies(problem, stage) || STAGES[problem_made_as(problem, stage)].on_demand);
+}
+
+/* The indices on an axis: those of the observed table, or all. */
+static size_t *list_index(struct observing *observing, enum observe_axis axis, size_t whole, bool same, size_t *size)
+{
+    const struct observe_table *right = &observing->observed->right;
+    *size = same ? right->size[axis] : whole;
+    size_t *index = arena_allocate(observing->arena, *size, sizeof *index, observing->error);
+    for (size_t i = 0; i < *size && index != NULL; i++)
+        index[i] = same && right->index[axis] != NULL ? right->index[axis][i] : i;
+    return index;
+}
+
+/* Lays out the table of a stage: the items of the observed table, its heads if both have the same, its rows if both
+ * have rows of queries, or of keys, and all columns. */
+static bool lay_out(struct observing *observing, enum stage stage, struct observe_table *table)
+{
+    const struct observed *observed = observing->observed;
+    const struct problem *problem = observed->problem;
+    const bool of_keys = stage_is_of_keys(stage), joins = problem_is_side_by_side(problem, stage);
+    const bool same_kind = of_keys == stage_is_of_keys(observed->right.stage);
+    const bool same_heads = same_kind && joins == problem_is_side_by_side(problem, observed->right.stage);
+    const size_t heads = joins ? 1 : of_keys ? problem->size.kv_heads : problem->size.heads;
+    const size_t columns = stage_has_columns(stage) ? problem_columns(problem, stage) : 1;
+    const size_t rows = of_keys ? problem->size.keys : problem->size.queries;
+    const bool same[] = {true, same_heads, same_kind, stage == observed->right.stage};
+    const size_t whole[] = {problem->size.items, heads, rows, columns};
+    table->stage = stage;
+    for (int axis = 0; axis < OBSERVE_AXES; axis++) {
+        table->index[axis] =
+            list_index(observing, (enum observe_axis)axis, whole[axis], same[axis], &table->size[axis]);
+        for (size_t i = 0; i < table->size[axis] && table->index[axis] != NULL; i++)
+            if (table->index[axis][i] >= whole[axis])
+                return false;
+    }
+    table->numbers = arena_allocate(observing->arena, observe_count(table), sizeof *table->numbers, observing->error);
+    return observing->error->status == STATUS_OK;
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void take_numbers(const struct plain *plain, struct observe_table *table)
+{
+    const size_t *size = table->size;
+    size_t *const *index = table->index;
+    for (size_t i = 0, count = observe_count(table); i < count; i++) {
+        const size_t column = i % size[OBSERVE_COLUMN], row = i / size[OBSERVE_COLUMN] % size[OBSERVE_ROW];
+        const size_t matrix = i / size[OBSERVE_COLUMN] / size[OBSERVE_ROW];
+        table->numbers[i] = plain_number(plain, table->stage, index[OBSERVE_ITEM][matrix / size[OBSERVE_HEAD]],
+                                         index[OBSERVE_HEAD][matrix % size[OBSERVE_HEAD]], index[OBSERVE_ROW][row],
+                                         index[OBSERVE_COLUMN][column]);
+    }
+}
+
+/* The queries to compute: those of the observed table, ascending and each once; all, if the stage has other rows. */
+static const size_t *list_rows(struct observing *observing, const struct recipe *recipe,
+                               const struct observe_table *table, size_t *count, struct arena *arena)
+{
+    size_t *rows =
+        arena_allocate(arena, recipe->problem.size.queries + table->size[OBSERVE_ROW], sizeof *rows, observing->error);
+    size_t kept = 0;
+    *count = stage_is_of_keys(table->stage) ? 0 : table->size[OBSERVE_ROW];
+    if (rows == NULL)
+        return NULL;
+    for (size_t i = 0; i < *count; i++)
+        rows[i] = table->index[OBSERVE_ROW][i];
+    qsort(rows, *count, sizeof *rows, compare_sizes);
+    for (size_t i = 0; i < *count; i++)
+        if (kept == 0 || rows[kept - 1] != rows[i])
+            rows[kept++] = rows[i];
+    *count = kept;
+    return plain_rows(recipe, rows, count, arena, observing->error);
+}
+
+const struct observe_table *observe_make_stage(struct observing *observing, const struct recipe *recipe,
+                                               enum stage stage)
+{
+    const struct problem *problem = observing->observed->problem;
+    struct observe_table *table = arena_allocate(observing->arena, 1, sizeof *table, observing->error);
+    struct arena scratch = {0};
+    struct plain *plain = arena_allocate(&scratch, 1, sizeof *plain, observing->error);
+    size_t count;
+    bool made = false;
+    if (table != NULL && plain != NULL && recipe->reason == NULL && problem != NULL && can_make(problem, stage) &&
+        lay_out(observing, stage, table)) {
+        const size_t *rows = list_rows(observing, recipe, table, &count, &scratch);
+        *plain = (struct plain){.recipe = recipe};
+        made = rows != NULL &&
+               plain_run(plain, recipe, rows, count, stage_closure(STAGE_BIT(problem_made_as(problem, stage))),
+                         &observing->columns, observing->arena, &scratch, observing->error) == STATUS_OK;
+        if (made)
+            take_numbers(plain, table);
+    }
+    arena_free(&scratch);
+    return made ? table : NULL;
+}
+
+const double *observe_make(struct observing *observing, const struct recipe *recipe)
+{
+    const struct observe_table *table = observe_make_stage(observing, recipe, observing->observed->right.stage);
+    return table != NULL ? table->numbers : NULL;
+}
+
+/* The inputs, as a stage; NULL: none, or out of memory. */
+static const struct observe_table *take_inputs(struct observing *observing)
+{
+    const struct tensor *inputs = &observing->observed->problem->given.inputs;
+    struct observe_table *table = arena_allocate(observing->arena, 1, sizeof *table, observing->error);
+    if (inputs->rank != 3 || table == NULL)
+        return NULL;
+    *table = (struct observe_table){
+        STAGE_INPUTS,
+        {inputs->shape[0], 1, inputs->shape[1], inputs->shape[2]},
+        {NULL},
+        arena_allocate(observing->arena, tensor_count(inputs), sizeof(double), observing->error)};
+    if (table->numbers != NULL)
+        tensor_load(inputs, 0, tensor_count(inputs), table->numbers);
+    return table->numbers != NULL ? table : NULL;
+}
+
+const struct observe_table *observe_other(struct observing *observing, enum stage stage)
+{
+    const struct observed *observed = observing->observed;
+    struct recipe *recipe = arena_allocate(observing->arena, 1, sizeof *recipe, observing->error);
+    for (size_t i = 0; i < observed->other_count; i++)
+        if (observed->others[i].stage == stage)
+            return &observed->others[i];
+    for (size_t i = 0; i < observing->made_count; i++)
+        if (observing->made[i]->stage == stage)
+            return observing->made[i];
+    if (observed->problem != NULL && stage == STAGE_INPUTS)
+        return take_inputs(observing);
+    if (observed->problem == NULL || recipe == NULL ||
+        recipe_create(recipe, observed->problem, NULL, 0, observing->arena, observing->error) != STATUS_OK)
+        return NULL;
+    const struct observe_table *made = observe_make_stage(observing, recipe, stage);
+    if (made != NULL && observing->made_count < OBSERVE_MADE)
+        observing->made[observing->made_count++] = made;
+    return made;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+#include "observe/observing.h"
+
+#include "model/stages.h"
+#include "observe/observe_rows.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DECLARE(id, ...) observe_test observe_##id;
+OBSERVE_ROWS(DECLARE)
+#undef DECLARE
+
+#define ID(id, ...) OBSERVE_##id,
+enum { OBSERVE_ROWS(ID) OBSERVE_KINDS };
+#undef ID
+
+struct kind {
+    const char *name;
+    observe_test *test;
+    unsigned needs;
+    uint64_t covers;
+};
+
+static const struct kind KINDS[] = {
+#define KIND(id, name, needs, covers) {name, observe_##id, needs, covers},
+    OBSERVE_ROWS(KIND)
+#undef KIND
+};
+
+size_t observe_count(const struct observe_table *table)
+{
+    return table->size[OBSERVE_ITEM] * table->size[OBSERVE_HEAD] * table->size[OBSERVE_ROW] *
+           table->size[OBSERVE_COLUMN];
+}
+
+/* --- lines ------------------------------------------------------------------------------------------------------- */
+
+/* Whether all wrong numbers are in the part. */
+static bool is_all(const struct observing *observing, const struct observe_part *part)
+{
+    size_t i = 0;
+    while (i < observing->count && (part->only[i] || !observing->wrong[i]))
+        i++;
+    return i == observing->count;
+}
+
+void observe_say(struct observing *observing, const char *where, const char *format, ...)
+{
+    struct observations *list = observing->list;
+    char words[OBSERVE_TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    if (list->count == OBSERVE_MOST)
+        return;
+    struct observation *line = &list->lines[list->count];
+    line->name = KINDS[observing->kind].name;
+    line->text = arena_copy(observing->observed->arena, words, observing->error);
+    line->where = arena_copy(observing->observed->arena, where, observing->error);
+    list->count += line->text != NULL && line->where != NULL;
+}
+
+void observe_say_part(struct observing *observing, const struct observe_part *part, const char *format, ...)
+{
+    char words[OBSERVE_TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    observe_say(observing, part->where, "%s%s", words,
+                part->where[0] != '\0' && is_all(observing, part) ? "; all others are right" : "");
+}
+
+void observe_tell(struct observing *observing, const struct observe_part *part, const char *format, ...)
+{
+    char what[OBSERVE_TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    observe_say_part(observing, part, "%s %s %s", part->where[0] != '\0' ? part->where : "your numbers",
+                     part->plural ? "are" : "is", what);
+}
+
+/* --- numbers ----------------------------------------------------------------------------------------------------- */
+
+bool observe_is_square(const struct observed *observed)
+{
+    const enum stage stage = observed->right.stage;
+    return stage_exists(stage) && STAGES[stage].columns == STAGE_COLUMNS_KEYS;
+}
+
+bool observe_is(double mine, double value, double tolerance)
+{
+    return isfinite(mine) && isfinite(value) ? fabs(mine - value) <= tolerance
+                                             : mine == value || (isnan(mine) && isnan(value));
+}
+
+/* The tolerance of number i if it is `made`, which may be larger than the right one. */
+double observe_tolerance(const struct observing *observing, size_t i, double made)
+{
+    const double printed = observing->observed->printed != NULL ? observing->observed->printed[i] : 0;
+    const double share = 8 * pow(2, -dtype_precision(observing->observed->dtype));
+    const double own = isfinite(made) ? printed + observing->noise + share * fabs(made) : 0;
+    return fmax(observing->observed->tolerance[i], own);
+}
+
+bool observe_fits_times(const struct observing *observing, const double *made, const bool *only, double factor)
+{
+    const struct observed *observed = observing->observed;
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < observing->count; i++) {
+        if (only != NULL && !only[i])
+            continue;
+        const double printed = observed->printed != NULL ? observed->printed[i] : 0;
+        const double tolerance =
+            fmax(observe_tolerance(observing, i, made[i]), printed + factor * (observed->tolerance[i] - printed));
+        if (!observe_is(observed->mine[i], made[i], tolerance))
+            return false;
+        const double error = isfinite(made[i]) && tolerance > 0 ? (observed->mine[i] - made[i]) / tolerance : 0;
+        sum += error * error;
+        count++;
+    }
+    return count > 0 && sum <= observed->most_rms * observed->most_rms * (double)count;
+}
+
+bool observe_fits(const struct observing *observing, const double *made, const bool *only)
+{
+    return observe_fits_times(observing, made, only, 1);
+}
+
+double observe_bits(const struct observing *observing, const bool *only)
+{
+    enum { MOST = 20 };
+    const struct observed *observed = observing->observed;
+    double bits = 0;
+    for (size_t i = 0; i < observing->count; i++) {
+        if (!observing->wrong[i] || (only != NULL && !only[i]))
+            continue;
+        const double error = fabs(observed->mine[i] - observed->right.numbers[i]);
+        bits +=
+            isfinite(error) ? fmin(MOST, log2(1 + error / observe_tolerance(observing, i, observed->mine[i]))) : MOST;
+    }
+    return bits;
+}
+
+/* --- all tests --------------------------------------------------------------------------------------------------- */
+
+/* Finds the wrong numbers. */
+static bool *find_wrong(struct observing *observing)
+{
+    const struct observed *observed = observing->observed;
+    bool *wrong = arena_allocate(observing->arena, observing->count, sizeof *wrong, observing->error);
+    double sum = 0;
+    for (size_t i = 0; i < observing->count && wrong != NULL; i++) {
+        const double right = observed->right.numbers[i];
+        const double beyond = observed->tolerance[i] - (observed->printed != NULL ? observed->printed[i] : 0);
+        wrong[i] = !observe_is(observed->mine[i], right, observed->tolerance[i]) &&
+                   !(right == -INFINITY && observed->mine[i] <= PLAIN_MASKED);
+        observing->wrong_count += wrong[i];
+        observing->largest = isfinite(right) ? fmax(observing->largest, fabs(right)) : observing->largest;
+        sum += isfinite(beyond) ? beyond * beyond : 0;
+    }
+    observing->noise = sqrt(sum / (double)observing->count);
+    return wrong;
+}
+
+static bool has_needs(const struct observed *observed, unsigned needs)
+{
+    const enum stage stage = observed->right.stage;
+    return ((needs & OBSERVE_NEEDS_JOB) == 0 || observed->problem != NULL) &&
+           ((needs & OBSERVE_NEEDS_WEIGHTS) == 0 || stage == STAGE_WEIGHTS || stage == STAGE_DROPPED) &&
+           ((needs & OBSERVE_NEEDS_CONTEXT) == 0 || stage == STAGE_CONTEXT) &&
+           ((needs & OBSERVE_NEEDS_ROWS) == 0 || stage == STAGE_WEIGHTS || stage == STAGE_CONTEXT);
+}
+
+/* Whether a kind is tried: it has what it needs, and no other one said more. */
+static bool is_tried(const struct observing *observing, size_t kind, uint64_t covered, bool of_part)
+{
+    return (KINDS[kind].needs & OBSERVE_OF_PART) == (of_part ? OBSERVE_OF_PART : 0) && !(covered >> kind & 1) &&
+           has_needs(observing->observed, KINDS[kind].needs) && observing->error->status == STATUS_OK;
+}
+
+/* Runs the tests of parts with observing->part, up to the first that says a line; *covered adds what that covers. */
+static bool test_part(struct observing *observing, uint64_t *covered)
+{
+    const size_t before = observing->list->count;
+    for (int kind = 0; kind < OBSERVE_KINDS && observing->list->count == before; kind++) {
+        observing->kind = kind;
+        if (is_tried(observing, (size_t)kind, *covered, true))
+            KINDS[kind].test(observing);
+    }
+    if (observing->list->count > before)
+        *covered |= KINDS[observing->kind].covers;
+    return observing->list->count > before;
+}
+
+/* The same with the wrong numbers of each place on an axis. */
+static bool test_places(struct observing *observing, int axis, uint64_t *covered)
+{
+    const struct observe_part whole = observing->part;
+    bool *only = arena_allocate(observing->arena, observing->count, sizeof *only, observing->error), found = false;
+    const size_t size = observing->observed->right.size[axis];
+    for (size_t place = 0; place < size && size > 1 && only != NULL; place++) {
+        bool any = false;
+        for (size_t i = 0; i < observing->count; i++) {
+            only[i] = whole.only[i] && observe_place(observing, i, axis) == place;
+            any = any || only[i];
+        }
+        if (any && observe_part(observing, only, OBSERVE_AXES, &observing->part))
+            found = test_part(observing, covered) || found;
+    }
+    observing->part = whole;
+    return found;
+}
+
+enum status observe(const struct observed *observed, struct observations *observations)
+{
+    struct arena scratch = {0};
+    struct observing observing = {.observed = observed,
+                                  .count = observe_count(&observed->right),
+                                  .list = observations,
+                                  .arena = &scratch,
+                                  .error = observed->error};
+    uint64_t covered = 0;
+    observations->count = 0;
+    observing.lines = observing.count / memory_larger(1, observed->right.size[OBSERVE_COLUMN]);
+    observing.wrong = find_wrong(&observing);
+    if (observing.wrong_count == 0 || observe_find_part(&observing) != STATUS_OK) {
+        arena_free(&scratch);
+        return observed->error->status;
+    }
+    if (!test_part(&observing, &covered) && !test_places(&observing, OBSERVE_HEAD, &covered))
+        test_places(&observing, OBSERVE_ITEM, &covered);
+    for (int kind = 0; kind < OBSERVE_KINDS; kind++) {
+        const size_t before = observations->count;
+        observing.kind = kind;
+        if (is_tried(&observing, (size_t)kind, covered, false))
+            KINDS[kind].test(&observing);
+        covered |= observations->count > before ? KINDS[kind].covers : 0;
+    }
+    arena_free(&scratch);
+    return observed->error->status;
+}

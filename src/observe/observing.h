@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of a table share. A test is a function of observe_rows.h: it says a line, or several, or none. */
+#ifndef ATTN_OBSERVE_OBSERVING_H
+#define ATTN_OBSERVE_OBSERVING_H
+
+#include "base/text.h"
+#include "mistake/plain.h"
+#include "observe/observe.h"
+
+enum { OBSERVE_TEXT_BYTES = 400, OBSERVE_WHERE_BYTES = 160, OBSERVE_MADE = 8 };
+
+/* A part of the table. */
+struct observe_part {
+    const bool *only;                /* (count) its numbers */
+    const bool *lines;               /* (lines) the rows of all heads and items that have one of them */
+    char where[OBSERVE_WHERE_BYTES]; /* "head 2, rows 33 to 48"; "" for all */
+    bool plural;                     /* it is "are" */
+};
+
+struct observing {
+    const struct observed *observed;
+    size_t count;      /* of its numbers */
+    const bool *wrong; /* (count) which are not right */
+    size_t wrong_count;
+    size_t lines;             /* rows of all heads and items: the count without columns */
+    const size_t *keys;       /* (lines) how many keys the mask allows; NULL: unknown, or they are no queries */
+    struct observe_part part; /* each line with a wrong number, in the columns that have one; for OBSERVE_OF_PART maybe
+                                 of a head or an item alone */
+    double largest;           /* of the finite right numbers, in magnitude */
+    double *rooms[3];         /* (count) each: scratch of a test */
+    double noise;             /* root mean square of the tolerances, without those of printed digits */
+    int kind;                 /* of observe_rows.h: the one being tested */
+    struct observations *list;
+    struct plain_columns columns;                   /* of make.c: what all tables share, */
+    const struct observe_table *made[OBSERVE_MADE]; /* (made_count) and those made without a change */
+    size_t made_count;
+    struct arena *arena; /* scratch, freed after the last test */
+    struct error *error;
+};
+
+typedef enum status observe_test(struct observing *observing);
+
+/* Sets a part from its numbers. `where` says nothing of the axis `but`; OBSERVE_AXES: of all. False: out of memory. */
+bool observe_part(const struct observing *observing, const bool *only, int but, struct observe_part *part);
+
+/* Sets the wrong part. */
+enum status observe_find_part(struct observing *observing);
+
+/* Adds a line of this kind: a sentence without a stop, and the part of the table that it is about, or "" for all. */
+void observe_say(struct observing *observing, const char *where, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same about a part, with "; all others are right" where they are. observe_tell begins the sentence: "rows 33 to 48
+ * are ...", or "your numbers are ...". */
+void observe_say_part(struct observing *observing, const struct observe_part *part, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void observe_tell(struct observing *observing, const struct observe_part *part, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Whether a number is that value, to within a tolerance of the value; NaN is NaN, an infinity the same infinity. */
+bool observe_is(double mine, double value, double tolerance);
+
+/* The tolerance of number i if it is `made` rather than the right one. */
+double observe_tolerance(const struct observing *observing, size_t i, double made);
+
+/* Whether somebody's numbers are these (count), to their tolerance and in the root mean square; `only`, (count) or
+ * NULL for all, are the numbers to look at. Those of observe_fits_times may have `factor` times the error of right
+ * numbers. */
+bool observe_fits(const struct observing *observing, const double *made, const bool *only);
+bool observe_fits_times(const struct observing *observing, const double *made, const bool *only, double factor);
+
+/* The evidence in wrong numbers for a line that gives them: the sum of log2(error / tolerance). A line needs
+ * OBSERVE_BITS, and as many as a number has for each free parameter, or log2 of the candidates tried. */
+double observe_bits(const struct observing *observing, const bool *only);
+enum { OBSERVE_BITS = 24 };
+
+/* Whether the columns of the table are keys. */
+bool observe_is_square(const struct observed *observed);
+
+/* The right table of another stage of the job; NULL: unknown, not of this job, or out of memory. */
+const struct observe_table *observe_other(struct observing *observing, enum stage stage);
+
+/* The same stage and part as the observed table, of a recipe (a changed problem, a mistake): its numbers, (count);
+ * NULL: it cannot be made so, or out of memory. Its work is that of a guess of attn why. */
+const double *observe_make(struct observing *observing, const struct recipe *recipe);
+
+/* The same of another stage. */
+const struct observe_table *observe_make_stage(struct observing *observing, const struct recipe *recipe,
+                                               enum stage stage);
+
+/* "row", "head", "key": what an axis counts. And the place of number i on it. */
+const char *observe_axis_name(const struct observing *observing, enum observe_axis axis);
+size_t observe_place(const struct observing *observing, size_t i, enum observe_axis axis);
+
+/* Adds "row 3 (starts)", "head 2", "column 5" or "key 5": a place on an axis, from 0 in the table. And a list of them:
+ * "rows 33 to 48", "heads 1, 2 and 5". */
+void observe_add_place(const struct observing *observing, enum observe_axis axis, size_t place, struct text *text);
+void observe_add_list(const struct observing *observing, enum observe_axis axis, const size_t *places, size_t count,
+                      struct text *text);
+
+#endif

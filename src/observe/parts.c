@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* What the wrong part of a table holds instead: one number, another part's numbers, the right numbers of fewer or more
+ * keys. */
+#include "observe/observing.h"
+
+#include "model/stages.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- one number -------------------------------------------------------------------------------------------------- */
+
+/* The wrong numbers that are `value`, in lines of which all numbers in the same columns are it. */
+static const bool *find_value(const struct observing *observing, double value)
+{
+    const size_t columns = observing->observed->right.size[OBSERVE_COLUMN];
+    const double *mine = observing->observed->mine;
+    bool *only = arena_allocate(observing->arena, observing->count, sizeof *only, observing->error);
+    bool *in = arena_allocate(observing->arena, columns, sizeof *in, observing->error);
+    bool any = false;
+    if (only == NULL || in == NULL)
+        return NULL;
+    memset(in, 0, columns * sizeof *in);
+    for (size_t i = 0; i < observing->count; i++) {
+        only[i] = observing->part.only[i] && observing->wrong[i] && observe_is(mine[i], value, 0);
+        in[i % columns] = in[i % columns] || only[i];
+    }
+    for (size_t line = 0; line < observing->lines; line++) {
+        bool all = true, some = false;
+        for (size_t c = 0; c < columns; c++) {
+            some = some || only[line * columns + c];
+            all = all && (!in[c] || observe_is(mine[line * columns + c], value, 0));
+        }
+        for (size_t c = 0; c < columns; c++)
+            only[line * columns + c] = some && all && in[c];
+        any = any || (some && all);
+    }
+    return any ? only : NULL;
+}
+
+/* Says which part holds one number; with `all` only if the whole wrong part does. */
+static enum status try_values(struct observing *observing, bool all)
+{
+    enum { LEAST = 4 }; /* numbers, if it is not 0 or NaN */
+    const double *mine = observing->observed->mine;
+    double values[] = {0, NAN, INFINITY, -INFINITY, 0};
+    for (size_t i = 0; i < observing->count && values[4] == 0; i++)
+        values[4] = observing->part.only[i] && observing->wrong[i] && isfinite(mine[i]) ? mine[i] : 0;
+    for (size_t k = 0; k < sizeof values / sizeof values[0] && (k < 4 || values[k] != 0); k++) {
+        const bool *only = find_value(observing, values[k]);
+        struct observe_part part;
+        size_t held = 0, left = 0;
+        for (size_t i = 0; i < observing->count && only != NULL; i++) {
+            held += only[i];
+            left += observing->part.only[i] && observing->wrong[i] && !only[i];
+        }
+        if (only == NULL || (all && left > 0) || (k == 4 && held < LEAST) ||
+            observe_bits(observing, only) < OBSERVE_BITS || !observe_part(observing, only, OBSERVE_AXES, &part))
+            continue;
+        if (isnan(values[k]))
+            observe_tell(observing, &part, "NaN");
+        else
+            observe_tell(observing, &part, "%s%.6g", part.plural ? "all " : "", values[k]);
+        break;
+    }
+    return observing->error->status;
+}
+
+enum status observe_value(struct observing *observing)
+{
+    return try_values(observing, true);
+}
+
+enum status observe_some_value(struct observing *observing)
+{
+    return try_values(observing, false);
+}
+
+/* --- another part's numbers -------------------------------------------------------------------------------------- */
+
+/* Whether the numbers at a place on an axis, all or those of `only`, are the right ones of another place. */
+static bool is_copy(const struct observing *observing, const bool *only, enum observe_axis axis, size_t place,
+                    size_t other)
+{
+    const struct observed *observed = observing->observed;
+    size_t stride = 1;
+    for (int inner = OBSERVE_COLUMN; inner > (int)axis; inner--)
+        stride *= observed->right.size[inner];
+    const size_t outer = stride * observed->right.size[axis];
+    for (size_t block = 0; block < observing->count; block += outer)
+        for (size_t k = 0; k < stride; k++) {
+            const size_t i = block + place * stride + k, from = block + other * stride + k;
+            const double right = observed->right.numbers[from];
+            const double tolerance = fmax(observed->tolerance[from], observe_tolerance(observing, i, right));
+            if ((only == NULL || only[i]) && !observe_is(observed->mine[i], right, tolerance))
+                return false;
+        }
+    return true;
+}
+
+/* Where the numbers of `count` places on an axis come from. */
+struct copies {
+    size_t count, *to, *from;
+};
+
+/* Says it: the order of all, or which hold those of others; `part` is the place on the other axes. */
+static void tell_copies(struct observing *observing, const struct copies *copies, enum observe_axis axis,
+                        const struct observe_part *part)
+{
+    const size_t size = observing->observed->right.size[axis], *to = copies->to, *from = copies->from;
+    const size_t moved = copies->count, shift = (size + from[0] - to[0]) % size;
+    const char *name = observe_axis_name(observing, axis), *between = part->where[0] != '\0' ? ": " : "";
+    char places[OBSERVE_WHERE_BYTES], sources[OBSERVE_WHERE_BYTES];
+    struct text text = text_begin(places, sizeof places), of = text_begin(sources, sizeof sources);
+    bool rolled = true, reversed = true, one = true;
+    for (size_t i = 0; i < moved; i++) {
+        rolled = rolled && (to[i] + shift) % size == from[i];
+        reversed = reversed && from[i] == size - 1 - to[i];
+        one = one && from[i] == from[0];
+    }
+    if (moved + 1 >= size && moved > 2 && reversed) {
+        observe_say_part(observing, part, "%s%sthe %ss are in reverse order", part->where, between, name);
+        return;
+    }
+    if (moved == size && moved > 2 && rolled) {
+        observe_say_part(observing, part, "%s%sthe %ss are rolled by %zu: %s 1 is %s %zu", part->where, between, name,
+                         size - shift, name, name, shift + 1);
+        return;
+    }
+    struct observe_part whole = *part;
+    text_add(&text, "%s%s", part->where, part->where[0] != '\0' ? ", " : "");
+    observe_add_list(observing, axis, to, moved, &text);
+    observe_add_list(observing, axis, from, one ? 1 : moved, &of);
+    memcpy(whole.where, places, sizeof places);
+    if (moved == 2 && from[0] == to[1] && from[1] == to[0])
+        observe_say_part(observing, &whole, "%s are swapped", places);
+    else
+        observe_say_part(observing, &whole, "%s %s %s", places,
+                         moved == 1 ? "is"
+                         : one      ? "are all"
+                                    : "are those of",
+                         sources);
+}
+
+/* Finds the place on an axis whose right numbers each wrong place holds. */
+static enum status find_copies(struct observing *observing, enum observe_axis axis, struct copies *copies, bool *only)
+{
+    const size_t size = observing->observed->right.size[axis];
+    size_t *from = arena_allocate(observing->arena, size, sizeof *from, observing->error);
+    copies->to = arena_allocate(observing->arena, size, sizeof *copies->to, observing->error);
+    copies->from = arena_allocate(observing->arena, size, sizeof *copies->from, observing->error);
+    bool *whole = arena_allocate(observing->arena, size, sizeof *whole, observing->error);
+    copies->count = 0;
+    if (from == NULL || whole == NULL || copies->to == NULL || copies->from == NULL)
+        return observing->error->status;
+    for (size_t x = 0; x < size; x++)
+        from[x] = SIZE_MAX;
+    for (size_t i = 0; i < observing->count; i++)
+        if (observing->wrong[i] && observing->part.only[i])
+            from[observe_place(observing, i, axis)] = size; /* to be found */
+    for (size_t x = 0; x < size; x++)
+        for (size_t y = 0; y < size && from[x] == size; y++)
+            if (y != x && is_copy(observing, observing->part.only, axis, x, y)) {
+                whole[x] = is_copy(observing, NULL, axis, x, y);
+                from[x] = y;
+                copies->to[copies->count] = x;
+                copies->from[copies->count++] = y;
+            }
+    for (size_t i = 0; i < observing->count; i++) {
+        const size_t place = observe_place(observing, i, axis);
+        only[i] = from[place] < size && (observing->part.only[i] || whole[place]);
+    }
+    return STATUS_OK;
+}
+
+enum status observe_copy(struct observing *observing)
+{
+    const size_t *size = observing->observed->right.size;
+    bool *only = arena_allocate(observing->arena, observing->count, sizeof *only, observing->error);
+    for (enum observe_axis axis = OBSERVE_ITEM; axis < OBSERVE_AXES && only != NULL; axis++) {
+        struct copies copies;
+        struct observe_part part;
+        if (find_copies(observing, axis, &copies, only) != STATUS_OK)
+            return observing->error->status;
+        if (copies.count > 0 &&
+            observe_bits(observing, only) >= OBSERVE_BITS + (double)copies.count * log2((double)size[axis]) &&
+            observe_part(observing, only, axis, &part)) {
+            tell_copies(observing, &copies, axis, &part);
+            return STATUS_OK;
+        }
+    }
+    return observing->error->status;
+}
+
+/* --- the part alone ---------------------------------------------------------------------------------------------- */
+
+enum status observe_part_alone(struct observing *observing)
+{
+    if (observing->part.where[0] != '\0')
+        observe_tell(observing, &observing->part, "wrong");
+    return observing->error->status;
+}
