@@ -72,6 +72,23 @@ enum status case_draw(const struct case_row *row, const struct options *options,
  * where memory is short. */
 enum status case_bound(struct case_made *made, enum dtype dtype, struct arena *arena, struct error *error);
 
+/* A file of inputs for a kernel, NAME.npy, in the layout of the folder. */
+struct case_input {
+    const char *name;
+    enum dtype dtype;
+    struct tensor tensor;
+};
+
+/* In inputs.c: those of the tensors that case_draw gave, by --layout, also slopes of ALiBi and the gradient with respect
+ * to the context; splits to merge have other names. Returns how many, in inputs (CASES_MOST_FILES). `slopes`: of all
+ * heads, or NULL if only the shapes are wanted. */
+size_t case_inputs(const struct case_row *row, const struct case_sizes *sizes, const struct options *options,
+                   const struct job_files *drawn, const double *slopes, struct case_input *inputs);
+
+/* In inputs.c: the shapes of its results in that order: the context and lse, or gradients. Returns how many. */
+size_t case_outputs(const struct case_row *row, const struct case_sizes *sizes, const struct options *options,
+                    const struct case_input *inputs, size_t count, struct case_input outputs[CASES_MOST_RESULTS]);
+
 /* In files.c: the bytes of a file of a case. */
 struct case_file {
     const char *name;

@@ -176,7 +176,8 @@ static double share_of(double right, double theirs, const struct case_result *re
 /* Where tokens come before heads. */
 static bool has_heads_last(const struct case_result *result)
 {
-    return result->truth.rank > 2 && result->table.axes[result->truth.rank - 2] == AXIS_HEAD;
+    const size_t rank = result->truth.rank;
+    return rank > 2 && result->table.axes[rank - 2] == AXIS_HEAD && result->table.axes[rank - 1] == AXIS_COLUMN;
 }
 
 static void tell_place(struct case_checked *checked, const struct case_result *result, size_t at)
