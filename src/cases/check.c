@@ -186,12 +186,15 @@ static void tell_place(struct case_checked *checked, const struct case_result *r
     size_t index[TENSOR_RANK];
     for (size_t axis = truth->rank; axis-- > 0; at /= truth->shape[axis])
         index[axis] = at % truth->shape[axis];
-    if (has_heads_last(result)) {
-        const size_t rank = truth->rank, *last = index + rank - 3;
+    const size_t rank = truth->rank, last = has_heads_last(result) ? 3 : result->table.stage == STAGE_LSE ? 2 : 0;
+    if (last > 0) {
+        const size_t *at_last = index + rank - last;
         struct text place = text_begin(checked->place, sizeof checked->place);
-        if (rank > 3)
+        if (rank > last)
             text_add(&place, "item %zu, ", index[0] + 1);
-        text_add(&place, "row %zu, head %zu, column %zu", last[0] + 1, last[1] + 1, last[2] + 1);
+        text_add(&place, last == 3 ? "row %zu, head %zu" : "head %zu, row %zu", at_last[0] + 1, at_last[1] + 1);
+        if (last == 3)
+            text_add(&place, ", column %zu", at_last[2] + 1);
     } else {
         tensor_place_text(truth->rank, index, truth->rank, checked->place);
     }

@@ -203,17 +203,20 @@ static enum status check_only(const struct case_list *list, const char *only, st
         return error->status;
     for (char *name = strtok_r(names, ",", &rest); name != NULL; name = strtok_r(NULL, ",", &rest)) {
         const char *known[MOST_ROWS];
-        size_t found = 0;
+        bool listed = false, exists = false;
         for (size_t i = 0; i < list->count; i++)
-            found += strcmp(list->rows[i].name, name) == 0;
-        if (found > 0)
-            continue;
-        for (size_t i = 0; i < CASES_COUNT; i++)
+            listed = listed || strcmp(list->rows[i].name, name) == 0;
+        for (size_t i = 0; i < CASES_COUNT; i++) {
             known[i] = CASES[i].name;
-        return error_usage(error, "--only: '%.80s' is no case of these options%s; without --only, %s lists them", name,
-                           suggest_hint((char[120]){0}, 120, "", name, known, CASES_COUNT), CASES_INDEX);
+            exists = exists || strcmp(CASES[i].name, name) == 0;
+        }
+        if (!listed && exists)
+            return error_usage(error, "--only: the other options leave out '%s', such as --can", name);
+        if (!listed)
+            return error_usage(error, "--only: '%.80s' is no case%s; without --only, %s lists them", name,
+                               suggest_hint((char[120]){0}, 120, "", name, known, CASES_COUNT), CASES_INDEX);
     }
-    return STATUS_OK;
+    return list->count > 0 ? STATUS_OK : error_usage(error, "--only '%.80s' names no case", only);
 }
 
 enum status case_list_make(struct case_list *list, const struct options *options, struct arena *arena,
