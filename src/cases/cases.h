@@ -79,7 +79,7 @@ struct case_input {
     struct tensor tensor;
 };
 
-/* In inputs.c: those of the tensors that case_draw gave, by --layout, also slopes of ALiBi and the gradient with respect
+/* In inputs.c: those of the tensors that case_draw gave, by --layout; slopes of ALiBi; the gradient with respect
  * to the context; splits to merge have other names. Returns how many, in inputs (CASES_MOST_FILES). `slopes`: of all
  * heads, or NULL if only the shapes are wanted. */
 size_t case_inputs(const struct case_row *row, const struct case_sizes *sizes, const struct options *options,
