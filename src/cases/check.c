@@ -289,7 +289,7 @@ static void check_answer(struct case_checked *checked, const struct answer *answ
     const enum dtype dtype = result->dtype;
     const enum layout layout = layout_of(theirs, result);
     char words[CASE_WORDS_BYTES], right[TENSOR_SHAPE_BYTES], wrong[TENSOR_SHAPE_BYTES];
-    const bool wide = dtype == DTYPE_BF16 && theirs->dtype == DTYPE_F32;
+    const bool wide = dtype_npy(dtype) == NULL && theirs->dtype == DTYPE_F32; /* as .npy holds them */
     if (!answer->is_text && theirs->dtype != dtype && !wide) {
         snprintf(words, sizeof words, "has numbers of %s, expected %s", dtype_name(theirs->dtype), dtype_name(dtype));
         fail(checked, answer->name, words);

@@ -45,6 +45,8 @@ static bool add_features(struct case_row *row, const struct options *options)
 {
     if (row->features & impossible_features(options))
         return false;
+    if (row->odd_heads && options->kv_heads > 0 && options->heads / 2 * 3 % options->kv_heads != 0)
+        return false;
     if (case_has(row, CASE_MERGE))
         return true;
     row->features |= given_features(options);
