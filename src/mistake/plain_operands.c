@@ -464,24 +464,22 @@ static enum status cut_inputs(struct plain *plain, struct tensor *cut)
     return STATUS_OK;
 }
 
-/* Row j of the result is row j + 1, or j - 1, of the values; beyond the ends zeros, or the other end's rows. */
-static enum status shift_values(struct plain *plain, const struct tensor *value, struct tensor *shifted)
+/* Copies an operand, each row from its source. */
+static enum status reread(struct plain *plain, recipe_source *source, struct tensor *operand)
 {
-    const struct recipe *recipe = plain->recipe;
-    const size_t keys = value->shape[2], row = value->shape[3] * dtype_size(value->dtype);
+    const size_t keys = operand->shape[2], heads = operand->shape[1],
+                 row = operand->shape[3] * dtype_size(operand->dtype);
     struct tensor made;
-    if (tensor_create(&made, value->dtype, 4, value->shape, plain->arena, plain->error) != STATUS_OK)
+    if (tensor_create(&made, operand->dtype, 4, operand->shape, plain->arena, plain->error) != STATUS_OK)
         return plain->error->status;
-    for (size_t i = 0; i < value->shape[0] * value->shape[1] * keys; i++) {
-        const size_t key = i % keys, from = recipe->shift > 0 ? (key + 1) % keys : (key + keys - 1) % keys;
-        const bool beyond = recipe->shift > 0 ? key + 1 == keys : key == 0;
-        char *to = (char *)made.data + i * row;
-        if (beyond && !recipe->shift_wraps)
-            memset(to, 0, row);
+    for (size_t i = 0; i < operand->shape[0] * heads * keys; i++) {
+        const size_t from = source(plain->recipe, i / keys / heads, i / keys % heads, i % keys);
+        if (from == SIZE_MAX)
+            memset((char *)made.data + i * row, 0, row);
         else
-            memcpy(to, (const char *)value->data + (i - key + from) * row, row);
+            memcpy((char *)made.data + i * row, (const char *)operand->data + from * row, row);
     }
-    *shifted = made;
+    *operand = made;
     return STATUS_OK;
 }
 
@@ -492,7 +490,7 @@ const struct tensor *plain_operand(struct plain *plain, enum projection_id id, s
     *room = plain->operands[role == RECIPE_ROLE_OWN || role == RECIPE_ROLE_INPUTS ? id : role - RECIPE_ROLE_QUERY];
     if (role == RECIPE_ROLE_INPUTS)
         cut_inputs(plain, room);
-    if (id == PROJECTION_VALUE && recipe->shift != 0 && plain->error->status == STATUS_OK)
-        shift_values(plain, room, room);
+    if (recipe->sources[id] != NULL && plain->error->status == STATUS_OK)
+        reread(plain, recipe->sources[id], room);
     return room;
 }
