@@ -360,6 +360,7 @@ static bool search(struct fitting *f)
     for (size_t g = 0; g < f->groups; g++) {
         f->least[g] = INFINITY;
         f->best[g] = f->right[g];
+        f->width[g] = 0;
     }
     for (size_t k = 0; k < count; k++) {
         for (size_t g = 0; g < f->groups; g++)
