@@ -93,8 +93,8 @@ struct why {
 };
 
 /* Searches for explanations; options and files make the problem. STATUS_USAGE: the table matches no stage;
- * STATUS_SYSTEM: out of memory. Begins the text of why_write in `early` as soon as no later finding can change its first
- * answer; NULL: not. */
+ * STATUS_SYSTEM: out of memory. Begins the text of why_write in `early` as soon as its first answer is
+ * certain; NULL: not. */
 enum status why_search(struct why *why, const struct options *options, const struct job_files *files,
                        const struct problem *problem, const bool *left_out, struct output *early,
                        struct progress *progress, struct arena *arena, struct error *error);
