@@ -204,13 +204,26 @@ static void describe(struct table *table, struct observations *list, bool knows_
     CHECK(observe(&observed, list) == STATUS_OK, "%s", made->error.message);
 }
 
-/* Ends a table: its first line is this one, with that place; NULL: it has none. */
+/* Whether a kind only says what holds for nearly any wrong table. */
+static bool is_property(const char *name)
+{
+    static const char *const NAMES[] = {"sums", "negative", "masked", "hull"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
+        if (strcmp(name, NAMES[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Ends a table: its first line is this one, with that place; NULL: it has none, but properties. */
 static void expect(struct table *table, const char *name, const char *where, const char *text)
 {
     struct observations list;
     check_begin("%s: %s", stage_name(table->stage), text != NULL ? text : "right");
     describe(table, &list, true);
-    CHECK_TEXT(text, list.count > 0 ? list.lines[0].text : NULL);
+    size_t count = list.count;
+    while (text == NULL && count > 0 && is_property(list.lines[count - 1].name))
+        count--;
+    CHECK_TEXT(text, count > 0 ? list.lines[0].text : NULL);
     if (text != NULL && list.count > 0) {
         CHECK_TEXT(name, list.lines[0].name);
         CHECK_TEXT(where, list.lines[0].where);
@@ -415,11 +428,13 @@ static void test_keys(void)
             struct observations list;
             check_begin("%s: %s", stage_name(t.stage), CASES[i].text);
             describe(&t, &list, true);
-            const char *text = list.count > 0 ? strstr(list.lines[0].text, " right ") : NULL;
-            CHECK_TEXT("keys", list.count > 0 ? list.lines[0].name : NULL);
+            size_t at = 0; /* behind the offset of the queries, which may give the same */
+            while (at < list.count && strcmp(list.lines[at].name, "keys") != 0)
+                at++;
+            const char *text = at < list.count ? strstr(list.lines[at].text, " right ") : NULL;
             CHECK_TEXT(CASES[i].text, text != NULL ? text + 1 : NULL);
-            if (CASES[i].where != NULL && list.count > 0)
-                CHECK_TEXT(CASES[i].where, list.lines[0].where);
+            if (CASES[i].where != NULL && at < list.count)
+                CHECK_TEXT(CASES[i].where, list.lines[at].where);
             free(t.mine);
             free(t.tolerance);
         }
@@ -455,7 +470,8 @@ static void test_right(void)
                 t.mine[i] += (0.1 + fabs(t.right[i])) * draw();
             describe(&t, &list, true);
             for (size_t i = 0; i < list.count; i++)
-                CHECK(strcmp(list.lines[i].name, "part") == 0, "by chance: %s", list.lines[i].text);
+                CHECK(strcmp(list.lines[i].name, "part") == 0 || is_property(list.lines[i].name), "by chance: %s",
+                      list.lines[i].text);
             free(t.mine);
             free(t.tolerance);
         }

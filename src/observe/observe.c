@@ -229,6 +229,19 @@ static bool test_places(struct observing *observing, int axis, uint64_t *covered
     return found;
 }
 
+/* Tries kinds that are not of a part, from this one to the next that is; returns that. */
+static int test_whole(struct observing *observing, int kind, uint64_t *covered)
+{
+    for (; kind < OBSERVE_KINDS && (KINDS[kind].needs & OBSERVE_OF_PART) == 0; kind++) {
+        const size_t before = observing->list->count;
+        observing->kind = kind;
+        if (is_tried(observing, (size_t)kind, *covered, false))
+            KINDS[kind].test(observing);
+        *covered |= observing->list->count > before ? KINDS[kind].covers : 0;
+    }
+    return kind;
+}
+
 enum status observe(const struct observed *observed, struct observations *observations)
 {
     struct arena scratch = {0};
@@ -247,15 +260,12 @@ enum status observe(const struct observed *observed, struct observations *observ
         arena_free(&scratch);
         return observed->error->status;
     }
+    int kind = test_whole(&observing, 0, &covered);
     if (!test_part(&observing, &covered) && !test_places(&observing, OBSERVE_HEAD, &covered))
         test_places(&observing, OBSERVE_ITEM, &covered);
-    for (int kind = 0; kind < OBSERVE_KINDS; kind++) {
-        const size_t before = observations->count;
-        observing.kind = kind;
-        if (is_tried(&observing, (size_t)kind, covered, false))
-            KINDS[kind].test(&observing);
-        covered |= observations->count > before ? KINDS[kind].covers : 0;
-    }
+    while (kind < OBSERVE_KINDS && KINDS[kind].needs & OBSERVE_OF_PART)
+        kind++;
+    test_whole(&observing, kind, &covered);
     arena_free(&scratch);
     return observed->error->status;
 }

@@ -104,4 +104,7 @@ void observe_add_place(const struct observing *observing, enum observe_axis axis
 void observe_add_list(const struct observing *observing, enum observe_axis axis, const size_t *places, size_t count,
                       struct text *text);
 
+/* "head 1, row 3 (starts)", of number i, into words; returns words. */
+const char *observe_line(const struct observing *observing, size_t i, char words[OBSERVE_WHERE_BYTES]);
+
 #endif
