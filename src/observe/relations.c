@@ -454,18 +454,21 @@ static const struct observe_rounding ROUNDINGS[] = {
 static bool is_rounded(const struct observing *observing, const bool *only, const struct observe_rounding *rounding,
                        int digits)
 {
+    enum { LEAST = 4 };
     const struct observed *observed = observing->observed;
+    size_t telling = 0; /* numbers that the right one decides */
     for (size_t i = 0; i < observing->count; i++) {
         const double right = observed->right.numbers[i], mine = observed->mine[i], off = observed->tolerance[i];
         const double own = pow(2, -dtype_precision(observed->dtype)) * fabs(mine); /* of the dtype that keeps it */
+        const double low = rounding->round(right - off, digits), high = rounding->round(right + off, digits);
         if ((only != NULL && !only[i]) || (observe_is(mine, right, 0) && !isfinite(mine)))
             continue;
-        if (!(mine >= rounding->round(right - off, digits) - own && mine <= rounding->round(right + off, digits) + own))
+        if (!(mine >= low - own && mine <= high + own) ||
+            (observing->wrong[i] && !(fabs(rounding->round(mine, digits) - mine) <= own)))
             return false;
-        if (observing->wrong[i] && !(fabs(rounding->round(mine, digits) - mine) <= own))
-            return false;
+        telling += observing->wrong[i] && low == high;
     }
-    return observe_bits(observing, only) >= OBSERVE_BITS;
+    return telling >= LEAST && observe_bits(observing, only) >= OBSERVE_BITS;
 }
 
 enum status observe_rounded(struct observing *observing)
