@@ -291,6 +291,7 @@ static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
     [MISTAKE_SLOT_ATTN_MASK] = BIT(MASKED),
     [MISTAKE_SLOT_EMPTY] = BIT(WEIGHTS),
     [MISTAKE_SLOT_KEYS] = BIT(MASKED) | BIT(WEIGHTS) | BIT(CONTEXT),
+    [MISTAKE_SLOT_SCORES] = BIT(SCORES) | BIT(QUERY), /* the same */
     [MISTAKE_SLOT_ROLES] = BIT(SCORES) | BIT(CONTEXT),
     [MISTAKE_SLOT_WEIGHTS] = BIT(CONTEXT),
     [MISTAKE_SLOT_MATRIX] = PROJECTED_STAGES,
@@ -301,9 +302,9 @@ static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
     [MISTAKE_SLOT_QK_NORM] = BIT(NORMED_QUERY) | BIT(NORMED_KEY) | PROJECTED_STAGES,
     [MISTAKE_SLOT_ROPE] = BIT(QUERY) | BIT(KEY) | BIT(VALUE),
     [MISTAKE_SLOT_RELATIVE] = BIT(MASKED),
-    [MISTAKE_SLOT_SPLIT] = PROJECTED_STAGES | BIT(SCORES),
-    [MISTAKE_SLOT_MERGE] = BIT(OUTPUT) | BIT(CONTEXT), /* of packed heads */
-    [MISTAKE_SLOT_OUT] = BIT(OUTPUT),
+    [MISTAKE_SLOT_SPLIT] = PROJECTED_STAGES | BIT(SCORES) | BIT(CONTEXT), /* of heads that attend to each other */
+    [MISTAKE_SLOT_MERGE] = BIT(OUTPUT) | BIT(CONTEXT),                    /* of packed heads */
+    [MISTAKE_SLOT_OUT] = BIT(OUTPUT) | BIT(CONTEXT), /* of one head, to which the inputs are added */
     [MISTAKE_SLOT_GROUPS] = BIT(SCORES),
     [MISTAKE_SLOT_SOFTCAP] = BIT(CAPPED),
     [MISTAKE_SLOT_ALIBI] = BIT(MASKED),
@@ -322,8 +323,8 @@ static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
 /* Those whose numbers may be infinite or none. */
 static bool may_overflow(enum mistake id)
 {
-    return id == MISTAKE_EMPTY_NAN || id == MISTAKE_SOFTMAX_OVERFLOW || id == MISTAKE_OVERFLOW_F16 ||
-           MISTAKES[id].slot == MISTAKE_SLOT_BITS;
+    return id == MISTAKE_EMPTY_NAN || id == MISTAKE_SOFTMAX_LOG || id == MISTAKE_FILL_LARGE ||
+           id == MISTAKE_SOFTMAX_OVERFLOW || id == MISTAKE_OVERFLOW_F16 || MISTAKES[id].slot == MISTAKE_SLOT_BITS;
 }
 
 static bool is_finite(enum stage stage, double number)

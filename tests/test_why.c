@@ -173,7 +173,7 @@ static bool is_made_elsewhere(enum mistake id)
                                               MISTAKE_SLOT_QK_NORM, MISTAKE_SLOT_ROPE,      MISTAKE_SLOT_RELATIVE,
                                               MISTAKE_SLOT_GRAD,    MISTAKE_SLOT_SEQUENCES, MISTAKE_SLOT_PAGES};
     bool is = id == MISTAKE_DRAW_LAYER || id == MISTAKE_SCALE_USUAL || id == MISTAKE_ALIBI_ONE_SERIES ||
-              id == MISTAKE_ALIBI_NOT_SCALED;
+              id == MISTAKE_ALIBI_NOT_SCALED || id == MISTAKE_MATRIX_KEY_VALUE_SWAPPED;
     for (size_t i = 0; i < sizeof SLOTS / sizeof SLOTS[0]; i++)
         is = is || MISTAKES[id].slot == SLOTS[i];
     return is;

@@ -94,6 +94,10 @@ struct recipe {
     bool caps_masked;              /* the softcap comes after the mask */
     recipe_row *rows[STAGE_COUNT]; /* NULL: stage_make */
     double fill;                   /* what a forbidden score becomes; minus infinity: right */
+    bool unmasks;                  /* every key has a weight that counts, whatever the mask says */
+    bool mixes_sums, mixes_maxima; /* column j of the weights has the sum, or the maximum, of row j */
+    bool attends_heads;            /* each token's heads attend to each other */
+    bool adds_inputs;              /* to the output */
     bool fills_weights;            /* softmax over all keys, then 0 for the forbidden ones */
     enum recipe_axis axis;
     double padding; /* count of zero keys in the sum, each with a score of 0 */
@@ -135,6 +139,9 @@ struct module *recipe_copy_modules(struct recipe *recipe);
 
 /* In change_pages.c: reads key and value from pages, if any, up to other lengths, (B). NULL, or why it cannot. */
 const char *recipe_read_pages(struct recipe *recipe, const int64_t *lengths);
+
+/* In change_softmax.c: column j of the weights gets the sum or the maximum of row j. NULL, or why it cannot. */
+const char *recipe_mix_rows(struct recipe *recipe, bool sums, bool maxima);
 
 /* In recipe_mask.c: makes an attn_mask of the changed problem from its mask and the rules. STATUS_SYSTEM: out of
  * memory. */
