@@ -265,10 +265,11 @@ static enum status try_all(struct why *why, const struct variation *variations, 
 
 /* --- information about draws in a table -------------------------------------------------------------------------- */
 
-/* The range of each number of the main stage over some unused seeds. */
+/* The range of each number of the main stage over some unused seeds; of rows after the first, of the difference from
+ * the row before, since rows of weights that hardly differ give rows that tell little more than one. */
 struct spread {
     double *lowest, *highest;
-    size_t count;
+    size_t count, columns, rows;
 };
 
 static enum status widen(struct why *why, uint64_t seed, struct spread *spread)
@@ -282,8 +283,10 @@ static enum status widen(struct why *why, uint64_t seed, struct spread *spread)
     if (make(why, &variation, &job, &arena, &error) &&
         trial_start(&job.base, &job.problem, &job.mine, &arena, &error) == STATUS_OK)
         for (size_t i = 0; i < spread->count; i++) {
-            spread->lowest[i] = fmin(spread->lowest[i], job.base.shown[i]);
-            spread->highest[i] = fmax(spread->highest[i], job.base.shown[i]);
+            const bool first = i / spread->columns % spread->rows == 0;
+            const double number = job.base.shown[i] - (first ? 0 : job.base.shown[i - spread->columns]);
+            spread->lowest[i] = fmin(spread->lowest[i], number);
+            spread->highest[i] = fmax(spread->highest[i], number);
         }
     arena_free(&arena);
     if (error.status == STATUS_SYSTEM)
@@ -297,7 +300,9 @@ static double bits_of_draws(struct why *why)
     enum { SEEDS = 12 };
     const struct trial_base base = {.problem = why->problem, .mine = &why->mine};
     const struct mine_table *table = &why->mine.tables[why->mine.count - 1];
-    struct spread spread = {.count = trial_numbers(&base)};
+    struct spread spread = {.count = trial_numbers(&base),
+                            .columns = table->layout.whole[MINE_COLUMN],
+                            .rows = table->layout.whole[MINE_ROW]};
     double tolerance = 0, bits = 0;
     spread.lowest = arena_allocate(why->arena, spread.count, sizeof *spread.lowest, why->error);
     spread.highest = arena_allocate(why->arena, spread.count, sizeof *spread.highest, why->error);
@@ -312,9 +317,11 @@ static double bits_of_draws(struct why *why)
             return 0;
     for (size_t i = 0; i < table->count; i++)
         tolerance += table->tolerance[i] / (double)table->count;
-    for (size_t i = 0; i < spread.count; i++)
+    for (size_t i = 0; i < spread.count; i++) {
+        const double unit = i / spread.columns % spread.rows == 0 ? 2 * tolerance : 4 * tolerance;
         if (isfinite(spread.highest[i] - spread.lowest[i]))
-            bits += fmax(0, log2((spread.highest[i] - spread.lowest[i]) / (2 * tolerance)));
+            bits += fmax(0, log2((spread.highest[i] - spread.lowest[i]) / unit));
+    }
     return bits / (double)spread.count * (double)table->count - log2((double)mine_indices(table));
 }
 
@@ -601,6 +608,14 @@ static enum status try_each(struct why *why, const struct variation *near, const
     return list == NULL ? why->error->status : try_all(why, list, count, guesses);
 }
 
+/* How many streams the tables can tell apart, each drawn in a few ways, perhaps with a mistake; with some bits more so
+ * that no wrong one fits by chance. */
+static double told(const struct why *why, const struct why_guesses *guesses)
+{
+    enum { WAYS = 4, MORE = 8, MISTAKES_EACH = 6 };
+    return exp2(fmin(why->bits, why->bits_of_draws) - WAYS - MORE - (guesses != NULL ? MISTAKES_EACH : 0));
+}
+
 /* Tries streams drawn as `near` is; `work`: only if a screen rejects nearly all, and as many skips as these
  * multiply-adds allow; 0: all. */
 static enum status try_streams(struct why *why, const struct variation *near, enum screen_kind kind,
@@ -612,10 +627,13 @@ static enum status try_streams(struct why *why, const struct variation *near, en
     struct screen screen;
     if (job != NULL && make(why, near, job, &arena, &error)) {
         const bool judges = screen_create(&screen, &job->problem, &job->mine, kind, &arena, &error);
-        const double most = judges ? work / screen_work(&screen) / (double)streams.seed_count : 0;
-        if (work > 0 && most < (double)(streams.last - streams.first))
+        const double most =
+            judges ? fmin(work / screen_work(&screen), told(why, guesses)) / (double)streams.seed_count : 0;
+        if (work > 0 && most < (double)(streams.last - streams.first)) {
             streams.last = streams.first + (uint64_t)most;
-        if (judges && (work == 0 || screen.is_sharp))
+            why->untold |= most * (double)streams.seed_count < told(why, guesses) ? 0 : 1U << WHY_MODULES;
+        }
+        if (judges && (work == 0 || (screen.is_sharp && most >= 1)))
             try_passing(why, near, &screen, &streams, guesses, &arena);
         else if (work == 0)
             try_each(why, near, &streams, guesses);
@@ -665,7 +683,6 @@ static enum status try_far(struct why *why, const struct variation *near, size_t
  * and all ways, then all seeds, and last with common mistakes. */
 static enum status try_modules(struct why *why, const struct variation *near, size_t near_count)
 {
-    static const double WORK = 1e8;
     const struct variation asked = start_from(why);
     uint64_t *seeds = arena_allocate(why->arena, MOST_SEEDS, sizeof *seeds, why->error);
     struct why_guesses singles;
@@ -674,15 +691,16 @@ static enum status try_modules(struct why *why, const struct variation *near, si
     const size_t count = list_seeds(seeds);
     const struct {
         struct streams streams;
+        double work;            /* at most, for each way */
         bool of_size, as_asked; /* of the asked sizes, and the asked way alone */
         enum screen_kind kind;
         const struct why_guesses *guesses;
     } STEPS[] = {
-        {{USUAL, USUAL_SEEDS, 0, 20000}, true, false, SCREEN_RIGHT, NULL},
-        {{USUAL, USUAL_SEEDS, 0, LAST_SKIP}, false, false, SCREEN_RIGHT, NULL},
-        {{USUAL, MOST_USUAL, 0, 300000}, true, true, SCREEN_RIGHT, NULL},
-        {{seeds, LAST_SEED + 1, 0, LAST_SKIP}, true, true, SCREEN_RIGHT, NULL},
-        {{USUAL, USUAL_SEEDS, 0, LAST_SKIP}, true, false, SCREEN_ROW, &singles},
+        {{USUAL, USUAL_SEEDS, 0, 20000}, 1e8, true, false, SCREEN_RIGHT, NULL},
+        {{USUAL, USUAL_SEEDS, 0, LAST_SKIP}, 1e8, false, false, SCREEN_RIGHT, NULL},
+        {{USUAL, MOST_USUAL, 0, 300000}, 1e8, true, true, SCREEN_RIGHT, NULL},
+        {{seeds, LAST_SEED + 1, 0, LAST_SKIP}, 4e8, true, true, SCREEN_RIGHT, NULL},
+        {{USUAL, USUAL_SEEDS, 0, LAST_SKIP}, 1e8, true, false, SCREEN_ROW, &singles},
     };
     for (size_t step = 0; step < sizeof STEPS / sizeof STEPS[0]; step++)
         for (size_t i = 0; i < (STEPS[step].as_asked ? 1 : near_count) && why->count == 0; i++) {
@@ -691,7 +709,8 @@ static enum status try_modules(struct why *why, const struct variation *near, si
                                  way->heads == asked.heads && way->order == 0;
             if ((of_size || !STEPS[step].of_size) &&
                 (try_streams(why, way, STEPS[step].kind, STEPS[step].streams,
-                             fmin(WORK, fmax(1, why->budget.most - why->budget.done)), STEPS[step].guesses) ||
+                             fmin(STEPS[step].work, fmax(1, why->budget.most - why->budget.done)),
+                             STEPS[step].guesses) ||
                  keep_if_alone(why, way, seeds, count)))
                 return why->error->status;
         }
@@ -751,7 +770,7 @@ enum status why_draws(struct why *why, enum why_depth depth)
            of_size = 0;
     if (depth == WHY_NEAR) {
         if (try_all(why, near, add_dropout(why, near, count, MOST_NEAR), NULL) != STATUS_OK || why->count > 0 ||
-            why->mine.count == 0 || !why_can_tell(why, WHY_MODULES))
+            why->mine.count == 0 || !why_can_tell(why, WHY_SETTINGS))
             return why->error->status;
         return try_modules(why, near, keep_fitting(why, near, count));
     }

@@ -93,8 +93,7 @@ static const double NEEDED[] = {[WHY_SINGLES] = 7 + 4,
                                 [WHY_PAIRS] = 11 + 6,
                                 [WHY_NEAR_SETTINGS] = 8 + 4,
                                 [WHY_SETTINGS] = 16 + 8,
-                                [WHY_WITH_MISTAKES] = 22 + 8,
-                                [WHY_MODULES] = 28 + 8};
+                                [WHY_WITH_MISTAKES] = 22 + 8};
 
 double why_bits_needed(enum why_kind kind)
 {
