@@ -4,6 +4,7 @@
 
 #include "base/threads.h"
 #include "build/problem_create.h"
+#include "why/report.h"
 #include "why/screen.h"
 
 #include <math.h>
@@ -770,7 +771,7 @@ enum status why_draws(struct why *why, enum why_depth depth)
            of_size = 0;
     if (depth == WHY_NEAR) {
         if (try_all(why, near, add_dropout(why, near, count, MOST_NEAR), NULL) != STATUS_OK || why->count > 0 ||
-            why->mine.count == 0 || !why_can_tell(why, WHY_SETTINGS))
+            why->mine.count == 0 || why_is_nearly_right(why) || !why_can_tell(why, WHY_SETTINGS))
             return why->error->status;
         return try_modules(why, near, keep_fitting(why, near, count));
     }
