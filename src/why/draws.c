@@ -692,23 +692,23 @@ static enum status try_modules(struct why *why, const struct variation *near, si
     const size_t count = list_seeds(seeds);
     const struct {
         struct streams streams;
-        double work;            /* at most, for each way */
-        bool of_size, as_asked; /* of the asked sizes, and the asked way alone */
+        double work;           /* at most, for each way */
+        bool of_size, of_init; /* of the asked sizes; and of the asked --init, with biases or without */
         enum screen_kind kind;
         const struct why_guesses *guesses;
     } STEPS[] = {
         {{USUAL, USUAL_SEEDS, 0, 20000}, 1e8, true, false, SCREEN_RIGHT, NULL},
         {{USUAL, USUAL_SEEDS, 0, LAST_SKIP}, 1e8, false, false, SCREEN_RIGHT, NULL},
         {{USUAL, MOST_USUAL, 0, 300000}, 1e8, true, true, SCREEN_RIGHT, NULL},
-        {{seeds, LAST_SEED + 1, 0, LAST_SKIP}, 4e8, true, true, SCREEN_RIGHT, NULL},
+        {{seeds, LAST_SEED + 1, 0, LAST_SKIP}, 3e8, true, true, SCREEN_RIGHT, NULL},
         {{USUAL, USUAL_SEEDS, 0, LAST_SKIP}, 1e8, true, false, SCREEN_ROW, &singles},
     };
     for (size_t step = 0; step < sizeof STEPS / sizeof STEPS[0]; step++)
-        for (size_t i = 0; i < (STEPS[step].as_asked ? 1 : near_count) && why->count == 0; i++) {
+        for (size_t i = 0; i < near_count && why->count == 0; i++) {
             const struct variation *way = &near[i];
             const bool of_size = way->d_out == asked.d_out && way->stacked == asked.stacked &&
                                  way->heads == asked.heads && way->order == 0;
-            if ((of_size || !STEPS[step].of_size) &&
+            if ((of_size || !STEPS[step].of_size) && (way->init == asked.init || !STEPS[step].of_init) &&
                 (try_streams(why, way, STEPS[step].kind, STEPS[step].streams,
                              fmin(STEPS[step].work, fmax(1, why->budget.most - why->budget.done)),
                              STEPS[step].guesses) ||
