@@ -251,12 +251,12 @@ static void check_more(const struct stress_more *more)
 }
 
 /* Draws are settings, a dtype is no mistake; the way back, sequences and pages have inputs of their own, those of
- * build/test_why_tables; keys and values that are exchanged before a rotation are in tests/cli/mistake.test. */
+ * build/test_why_tables. */
 static bool is_of_them(enum mistake id)
 {
     const enum mistake_slot slot = MISTAKES[id].slot;
     return slot != MISTAKE_SLOT_DRAW && slot != MISTAKE_SLOT_GRAD && slot != MISTAKE_SLOT_SEQUENCES &&
-           slot != MISTAKE_SLOT_PAGES && mistake_dtype(id) == DTYPE_COUNT && id != MISTAKE_MATRIX_KEY_VALUE_SWAPPED;
+           slot != MISTAKE_SLOT_PAGES && mistake_dtype(id) == DTYPE_COUNT && !stress_is_later(MISTAKES[id].name);
 }
 
 static void check_all(void)

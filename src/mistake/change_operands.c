@@ -2,8 +2,6 @@
 /* Mistakes of slots roles, weights, matrix, bias, clip, split, merge, out, groups, bits and dtype. */
 #include "kernel/kernel.h"
 #include "mistake/recipe.h"
-#include "stage/latent.h"
-#include "stage/operand_steps.h"
 
 #include <math.h>
 #include <string.h>
@@ -110,26 +108,29 @@ CHANGE(MATRIX_QUERY_TRANSPOSED, turn(recipe, OF_QUERY))
 CHANGE(MATRIX_KEY_TRANSPOSED, turn(recipe, OF_KEY))
 CHANGE(MATRIX_VALUE_TRANSPOSED, turn(recipe, OF_VALUE))
 
-/* Without a norm or rotation, this is roles-key-value-swapped. */
-CHANGE_BY(MATRIX_KEY_VALUE_SWAPPED)
+/* Exchanges two projections, with their biases. */
+static const char *swap(struct recipe *recipe, enum projection_id a, enum projection_id b)
 {
-    if (!problem_projects(&recipe->problem))
-        return NOT_PROJECTED;
-    if (!operand_has_steps(&recipe->problem, PROJECTION_KEY))
-        return "keys are not rotated or normalised";
-    if (recipe->problem.size.d_head != recipe->problem.size.d_value || latent_makes(&recipe->problem, PROJECTION_KEY))
-        return OTHER_SHAPES;
     struct module *modules = recipe_copy_modules(recipe);
-    for (size_t i = 0; modules != NULL && i < recipe->problem.parameters.module_count; i++) {
-        const struct projection key = modules[i].projections[PROJECTION_KEY];
-        modules[i].projections[PROJECTION_KEY] = modules[i].projections[PROJECTION_VALUE];
-        modules[i].projections[PROJECTION_VALUE] = key;
+    if (modules == NULL || recipe->problem.parameters.latent.rank > 0)
+        return NOT_PROJECTED;
+    if (!recipe->problem.parameters.given)
+        return "parameters are drawn: draw-order does the same";
+    for (size_t i = 0; i < recipe->problem.parameters.module_count; i++) {
+        struct projection *projections = modules[i].projections;
+        const struct projection own = projections[a];
+        if (memcmp(own.weight.shape, projections[b].weight.shape, 2 * sizeof own.weight.shape[0]) != 0)
+            return OTHER_SHAPES;
+        projections[a] = projections[b];
+        projections[b] = own;
     }
-    recipe->changed_projections |= OF_KEY | OF_VALUE;
-    recipe_tells_projected(recipe, OF_KEY, "inputs . W_value");
-    recipe_tells_projected(recipe, OF_VALUE, "inputs . W_key");
+    recipe->changed_projections |= 1U << a | 1U << b;
+    recipe_tells_projected(recipe, 1U << a | 1U << b, "inputs . the other one's matrix");
     return NULL;
 }
+
+CHANGE(MATRIX_KEY_VALUE_SWAPPED, swap(recipe, PROJECTION_KEY, PROJECTION_VALUE))
+CHANGE(MATRIX_QUERY_KEY_SWAPPED, swap(recipe, PROJECTION_QUERY, PROJECTION_KEY))
 
 /* Removes the biases of a set of projections. */
 static const char *leave_bias(struct recipe *recipe, unsigned ids)
