@@ -306,6 +306,7 @@ static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
     [MISTAKE_SLOT_PAGES] = BIT(KEY) | BIT(MASKED),
     [MISTAKE_SLOT_ATTN_MASK] = BIT(MASKED),
     [MISTAKE_SLOT_EMPTY] = BIT(WEIGHTS),
+    [MISTAKE_SLOT_SCORES] = BIT(SCORES) | BIT(QUERY), /* the same */
     [MISTAKE_SLOT_KEYS] = BIT(SCORES) | BIT(SCALED) | BIT(MASKED) | BIT(WEIGHTS) | BIT(CONTEXT),
     [MISTAKE_SLOT_ROLES] = BIT(SCORES) | BIT(CONTEXT),
     [MISTAKE_SLOT_WEIGHTS] = BIT(CONTEXT),
@@ -320,9 +321,9 @@ static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
     [MISTAKE_SLOT_ROPE_SCALING] = BIT(QUERY) | BIT(KEY),
     [MISTAKE_SLOT_ROPE] = BIT(QUERY) | BIT(KEY) | BIT(VALUE),
     [MISTAKE_SLOT_RELATIVE] = BIT(MASKED),
-    [MISTAKE_SLOT_SPLIT] = PROJECTED_STAGES | BIT(SCORES),
-    [MISTAKE_SLOT_MERGE] = BIT(OUTPUT) | BIT(CONTEXT), /* of packed heads */
-    [MISTAKE_SLOT_OUT] = BIT(OUTPUT),
+    [MISTAKE_SLOT_SPLIT] = PROJECTED_STAGES | BIT(SCORES) | BIT(CONTEXT), /* of heads that attend to each other */
+    [MISTAKE_SLOT_MERGE] = BIT(OUTPUT) | BIT(CONTEXT),                    /* of packed heads */
+    [MISTAKE_SLOT_OUT] = BIT(OUTPUT) | BIT(CONTEXT), /* of one head, to which the inputs are added */
     [MISTAKE_SLOT_GROUPS] = BIT(SCORES),
     [MISTAKE_SLOT_SOFTCAP] = BIT(CAPPED),
     [MISTAKE_SLOT_ALIBI] = BIT(MASKED),
@@ -341,8 +342,8 @@ static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
 /* Those whose numbers may be infinite or none. */
 static bool may_overflow(enum mistake id)
 {
-    return id == MISTAKE_EMPTY_NAN || id == MISTAKE_SOFTMAX_OVERFLOW || id == MISTAKE_OVERFLOW_F16 ||
-           MISTAKES[id].slot == MISTAKE_SLOT_BITS;
+    return id == MISTAKE_EMPTY_NAN || id == MISTAKE_SOFTMAX_LOG || id == MISTAKE_FILL_LARGE ||
+           id == MISTAKE_SOFTMAX_OVERFLOW || id == MISTAKE_OVERFLOW_F16 || MISTAKES[id].slot == MISTAKE_SLOT_BITS;
 }
 
 static bool is_finite(enum stage stage, double number)

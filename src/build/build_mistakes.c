@@ -38,11 +38,18 @@ static const char *why_not_drawn(const struct build *build, const struct options
     const struct options *options = build->options;
     const bool given = build->weights != NULL || (build->inputs != NULL && parameters_present(build->inputs));
     if (before->init == options->init && before->seed == options->seed && before->skip == options->skip &&
-        before->stacked == options->stacked && before->rng == options->rng && before->d_out == options->d_out)
+        before->stacked == options->stacked && before->rng == options->rng && before->d_out == options->d_out &&
+        before->qkv_bias == options->qkv_bias && before->heads == options->heads)
         return "it is the layer that you asked for";
-    if (given && (before->stacked != options->stacked || before->d_out != options->d_out))
+    if (given && (before->qkv_bias != options->qkv_bias || before->stacked != options->stacked ||
+                  before->d_out != options->d_out))
         return "no parameters are drawn";
-    if (options->qkv_bias && options->init != before->init && options->init != INIT_LINEAR)
+    if (before->heads != options->heads && (given || !MECHANISMS[build->problem->mechanism].splits))
+        return "no parameters are drawn for several heads";
+    if (before->heads != options->heads && options->kv_heads > 0)
+        return "heads share key and value";
+    if (options->qkv_bias && options->init != INIT_LINEAR &&
+        (options->init != before->init || options->qkv_bias != before->qkv_bias))
         return "torch.rand and torch.randn draw no biases";
     if (options->stacked && options->kv_heads > 0 && options->kv_heads != options->heads)
         return "each stacked head has its own key and value";
@@ -83,6 +90,12 @@ enum status build_draws(const struct build *build)
         options->skip = (uint64_t)form;
     if (has(build, MISTAKE_DRAW_D_OUT, &form))
         options->d_out = (uint64_t)form;
+    if (has(build, MISTAKE_DRAW_BIAS, &form))
+        options->qkv_bias = true;
+    if (has(build, MISTAKE_DRAW_BIAS_MISSING, &form))
+        options->qkv_bias = false;
+    if (has(build, MISTAKE_DRAW_HEADS, &form))
+        options->heads = (uint64_t)form;
     if (has(build, MISTAKE_DRAW_SPLIT, &form))
         options->stacked = false;
     if (has(build, MISTAKE_DRAW_STACKED, &form))

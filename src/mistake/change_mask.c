@@ -125,12 +125,27 @@ CHANGE_BY(FILL_SMALL)
     return fill(recipe, arena_text(recipe->arena, formula, (size_t)length, recipe->error));
 }
 
-CHANGE_BY(FILL_AFTER_SOFTMAX)
+static const char *fill_weights(struct recipe *recipe, const char *formula)
 {
     recipe->fills_weights = true;
     if ((recipe->problem.mistake.wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
-        recipe_makes(recipe, STAGE_WEIGHTS, "softmax of all keys, then 0 where masked");
+        recipe_makes(recipe, STAGE_WEIGHTS, formula);
     return fill(recipe, ", not yet masked");
+}
+
+CHANGE(FILL_AFTER_SOFTMAX, fill_weights(recipe, "softmax of all keys, then 0 where masked"))
+
+/* 1e9 + score, in float32, is the same number for every score. */
+CHANGE_BY(FILL_LARGE)
+{
+    recipe->fill = recipe->form == 0 ? 1e9 : INFINITY;
+    return fill(recipe, recipe->form == 0 ? ", 1e9 where masked" : ", infinity where masked");
+}
+
+CHANGE_BY(FILL_NO_KEEPDIM)
+{
+    const char *reason = recipe_mix_rows(recipe, true, false);
+    return reason != NULL ? reason : fill_weights(recipe, "softmax of all keys, 0 where masked, over the sum of row j");
 }
 
 /* --- window ------------------------------------------------------------------------------------------------------ */

@@ -48,6 +48,20 @@ CHANGE(ROLES_QUERY_FOR_KEY, exchange(recipe, OWN, QUERY, OWN, "query . query^T",
 CHANGE(ROLES_KEY_FOR_QUERY, exchange(recipe, KEY, OWN, OWN, "key . key^T", NULL))
 CHANGE(ROLES_QUERY_FOR_VALUE, exchange(recipe, OWN, OWN, QUERY, NULL, "weights . query"))
 
+/* Inputs in every role need one head as wide as they are. */
+CHANGE_BY(ROLES_ONE_FOR_ALL)
+{
+    const struct problem *problem = &recipe->problem;
+    const enum recipe_role role = (enum recipe_role)((int)RECIPE_ROLE_QUERY + (int)recipe->form);
+    if (!problem_projects(problem))
+        return NOT_PROJECTED;
+    if (role == RECIPE_ROLE_INPUTS &&
+        (problem->size.heads > 1 || problem->given.is_cross || problem->size.d_in != problem->size.d_head ||
+         problem->size.d_in != problem->size.d_value))
+        return OTHER_SHAPES;
+    return exchange(recipe, role, role, role, "query . key^T, both the same", "weights . value, which is the same");
+}
+
 CHANGE_BY(ROLES_INPUTS_FOR_VALUE)
 {
     const struct problem *problem = &recipe->problem;
@@ -199,6 +213,19 @@ CHANGE_BY(SPLIT_MISSING)
     return NULL;
 }
 
+CHANGE_BY(SPLIT_NOT_TRANSPOSED)
+{
+    const struct problem *problem = &recipe->problem;
+    if (problem->size.heads == 1 || problem->size.heads != problem->size.kv_heads || problem->plan.stacked)
+        return "nothing is split into heads";
+    if (problem->drop.share > 0)
+        return "there is dropout";
+    if (problem->masks && (problem->size.heads != problem->size.keys || problem->size.heads != problem->size.queries))
+        return "the mask is not as large as a table of heads";
+    recipe->attends_heads = true;
+    return recipe_makes(recipe, STAGE_CONTEXT, "of each token, whose heads attend to each other");
+}
+
 /* --- merge, out -------------------------------------------------------------------------------------------------- */
 
 static const char *merge(struct recipe *recipe, enum recipe_merge kind, const char *formula)
@@ -262,6 +289,18 @@ CHANGE_BY(OUT_TWICE)
     recipe->out_twice = true;
     recipe_makes(recipe, STAGE_OUTPUT, "heads through out_proj twice");
     return no_square_out(&recipe->problem);
+}
+
+CHANGE_BY(OUT_RESIDUAL)
+{
+    const struct problem *problem = &recipe->problem;
+    const enum stage last = problem_last_stage(problem);
+    if (!problem_projects(problem))
+        return NOT_PROJECTED;
+    if (problem_columns(problem, last) != problem->size.d_in)
+        return "the result is not as wide as the inputs";
+    recipe->adds_inputs = true;
+    return recipe_makes(recipe, last, ", plus inputs");
 }
 
 /* --- groups ------------------------------------------------------------------------------------------------------ */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Mistakes of slots scale and softcap. */
 #include "mistake/recipe.h"
+#include "stage/dot_products.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,12 +52,73 @@ CHANGE(SCALE_HEADS,
        problem->size.heads == 1 ? "there is one head" : scale_by(recipe, 1 / sqrt((double)problem->size.heads)))
 CHANGE(SCALE_FOURTH_ROOT, scale_by(recipe, 1 / sqrt(sqrt((double)problem->size.d_head))))
 
+CHANGE(SCALE_NEGATIVE, problem->rounding.when == ROUNDING_OPERATIONS
+                           ? "--rounding operations takes the root of the scale"
+                           : scale_by(recipe, -scale_of(problem)))
+
 CHANGE_BY(SCALE_AFTER_SOFTMAX)
 {
     recipe->weights_factor = scale_of(&recipe->problem) / recipe->problem.scaling.temperature;
     recipe_makes(recipe, STAGE_WEIGHTS, "softmax of unscaled scores, then x the scale");
     return scale_by(recipe, 1);
 }
+
+/* --- scores ------------------------------------------------------------------------------------------------------ */
+
+/* Column c of key j, of panels of DOT_KEYS keys (stage/head.h). */
+static double key_number(const struct attention_row *row, size_t j, size_t c)
+{
+    return row->key[(j / DOT_KEYS * row->problem->size.d_head + c) * DOT_KEYS + j % DOT_KEYS];
+}
+
+/* As F.cosine_similarity, with its least length; without the temperature, which the scale has. */
+static void cosine(const struct attention_row *row, const struct recipe *recipe)
+{
+    static const double LEAST = 1e-8;
+    const size_t d = row->problem->size.d_head, keys = row->problem->size.keys;
+    const double *query = row->stages[STAGE_QUERY];
+    for (size_t j = 0; j < keys; j++) {
+        double product = 0, of_query = 0, of_key = 0;
+        for (size_t c = 0; c < d; c++) {
+            const double key = key_number(row, j, c);
+            product += query[c] * key;
+            of_query += query[c] * query[c];
+            of_key += key * key;
+        }
+        row->stages[STAGE_SCORES][j] = product / fmax(sqrt(of_query) * sqrt(of_key), LEAST);
+    }
+    dtype_round(problem_stage_dtype(row->problem, STAGE_SCORES), row->stages[STAGE_SCORES], keys);
+    (void)recipe;
+}
+
+/* Number c T + j of the keys, row after row, is column c of "key" j. */
+static void view_keys(const struct attention_row *row, const struct recipe *recipe)
+{
+    const size_t d = row->problem->size.d_head, keys = row->problem->size.keys;
+    (void)recipe;
+    for (size_t j = 0; j < keys; j++) {
+        row->stages[STAGE_SCORES][j] = 0;
+        for (size_t c = 0; c < d; c++)
+            row->stages[STAGE_SCORES][j] +=
+                row->stages[STAGE_QUERY][c] * key_number(row, (c * keys + j) / d, (c * keys + j) % d);
+    }
+    dtype_round(problem_stage_dtype(row->problem, STAGE_SCORES), row->stages[STAGE_SCORES], keys);
+}
+
+static const char *score(struct recipe *recipe, recipe_row *make, const char *formula)
+{
+    return recipe->problem.rounding.when == ROUNDING_OPERATIONS ? "--rounding operations has no scores"
+                                                                : recipe_makes_by(recipe, STAGE_SCORES, make, formula);
+}
+
+CHANGE_BY(SCORES_COSINE)
+{
+    if (recipe->form == 0)
+        scale_by(recipe, recipe->problem.scaling.temperature);
+    return score(recipe, cosine, "query . key^T over their lengths");
+}
+
+CHANGE(SCORES_KEY_VIEW, score(recipe, view_keys, "query . key, its numbers read on as d x tokens"))
 
 /* --- softcap ----------------------------------------------------------------------------------------------------- */
 

@@ -170,18 +170,103 @@ static void shifted_lse(const struct attention_row *row, const struct recipe *re
 
 static void unscaled_lse(const struct attention_row *row, const struct recipe *recipe)
 {
-    (void)recipe;
     const double *scores = row->stages[STAGE_SCORES];
     const double largest = largest_of(row, scores, 0, row->problem->size.keys);
     double sum = 0;
     for (size_t j = 0; j < row->problem->size.keys; j++)
         sum += row->bias[j] > -INFINITY ? exp(scores[j] - largest) : 0;
     *row->stages[STAGE_LSE] = sum > 0 ? largest + log(sum) : -INFINITY;
+    dtype_round(recipe->problem.rounding.dtype, row->stages[STAGE_LSE], 1);
 }
 
 CHANGE(LSE_BASE_2, recipe_makes_by(recipe, STAGE_LSE, base_2_lse, "log2 in place of log"))
 CHANGE(LSE_MAXIMUM_MISSING, recipe_makes_by(recipe, STAGE_LSE, shifted_lse, "log(sum), the largest not added back"))
 CHANGE(LSE_BEFORE_SCALE, recipe_makes_by(recipe, STAGE_LSE, unscaled_lse, "log(sum(exp(scores)))"))
+
+/* --- softmax by hand --------------------------------------------------------------------------------------------- */
+
+static void softmax_again(const struct attention_row *row, const struct recipe *recipe)
+{
+    double *weights = row->stages[STAGE_WEIGHTS], sum = 0;
+    (void)recipe;
+    stage_make(row, STAGE_WEIGHTS);
+    for (size_t j = 0; j < row->problem->size.keys; j++)
+        sum += weights[j] = exp(weights[j]); /* of at most 1 */
+    for (size_t j = 0; j < row->problem->size.keys; j++)
+        weights[j] /= sum;
+}
+
+static void log_weights(const struct attention_row *row, const struct recipe *recipe)
+{
+    const double *masked = row->stages[STAGE_MASKED];
+    double sum = 0, largest = largest_of(row, masked, 0, row->problem->size.keys);
+    (void)recipe;
+    for (size_t j = 0; j < row->problem->size.keys; j++)
+        sum += row->bias[j] > -INFINITY ? exp(masked[j] - largest) : 0;
+    for (size_t j = 0; j < row->problem->size.keys; j++)
+        row->stages[STAGE_WEIGHTS][j] = row->bias[j] > -INFINITY ? masked[j] - largest - log(sum) : -INFINITY;
+}
+
+static void sigmoid(const struct attention_row *row, const struct recipe *recipe)
+{
+    (void)recipe;
+    for (size_t j = 0; j < row->problem->size.keys; j++)
+        row->stages[STAGE_WEIGHTS][j] = row->bias[j] > -INFINITY ? 1 / (1 + exp(-row->stages[STAGE_MASKED][j])) : 0;
+}
+
+/* Masked keys take part from the weights on. */
+static const char *unmask(struct recipe *recipe, recipe_row *make, const char *formula)
+{
+    recipe->unmasks = recipe->problem.masks;
+    if (recipe->problem.masks) /* no key is shown as masked */
+        recipe->problem.mistake.wrong |= STAGE_BIT(STAGE_MASKED);
+    return recipe_makes_by(recipe, STAGE_WEIGHTS, make, formula);
+}
+
+CHANGE(SOFTMAX_TWICE, unmask(recipe, softmax_again, "softmax of softmax, of all keys"))
+CHANGE(SOFTMAX_LOG, unmask(recipe, log_weights, "log of softmax"))
+CHANGE(SOFTMAX_SIGMOID, recipe_makes_by(recipe, STAGE_WEIGHTS, sigmoid, "1 / (1 + exp(-score))"))
+
+static void exp_less(const struct attention_row *row, double less)
+{
+    for (size_t j = 0; j < row->problem->size.keys; j++)
+        row->stages[STAGE_WEIGHTS][j] = row->bias[j] > -INFINITY ? exp(row->stages[STAGE_MASKED][j] - less) : 0;
+}
+
+static void exp_only(const struct attention_row *row, const struct recipe *recipe)
+{
+    (void)recipe;
+    exp_less(row, 0);
+}
+
+static void exp_shifted(const struct attention_row *row, const struct recipe *recipe)
+{
+    (void)recipe;
+    exp_less(row, largest_of(row, row->stages[STAGE_MASKED], 0, row->problem->size.keys));
+}
+
+const char *recipe_mix_rows(struct recipe *recipe, bool sums, bool maxima)
+{
+    const struct problem *problem = &recipe->problem;
+    if (problem->size.queries != problem->size.keys)
+        return "there are not as many queries as keys";
+    for (size_t i = 0; i < problem->size.items * problem->size.heads * problem->size.queries; i++)
+        if (mask_is_empty(&problem->mask, i / problem->size.queries / problem->size.heads,
+                          i / problem->size.queries % problem->size.heads, i % problem->size.queries))
+            return "a row is empty";
+    recipe->across = true;
+    recipe->mixes_sums = sums;
+    recipe->mixes_maxima = maxima;
+    return NULL;
+}
+
+CHANGE_BY(SOFTMAX_NO_KEEPDIM)
+{
+    const char *reason = recipe_mix_rows(recipe, recipe->form != 2, recipe->form >= 2);
+    return reason != NULL ? reason
+                          : recipe_makes_by(recipe, STAGE_WEIGHTS, recipe->form == 1 ? exp_shifted : exp_only,
+                                            "exp over the sum or maximum of row j");
+}
 
 /* --- dropout ----------------------------------------------------------------------------------------------------- */
 

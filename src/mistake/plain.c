@@ -252,6 +252,8 @@ static enum status make_stage(struct maker *maker, enum stage stage)
         plain_make_normed(plain, numbers);
         return STATUS_OK;
     }
+    if (stage == STAGE_CONTEXT && recipe->attends_heads)
+        return plain_attend_heads(plain, (const struct tensor[]){maker->query, maker->key, maker->value});
     if (stage == STAGE_OUTPUT)
         return plain_output(plain);
     if (stage == STAGE_WEIGHTS && recipe->drops_scores && plain_drop_scores(plain, &maker->scores) != STATUS_OK)
@@ -266,6 +268,8 @@ static enum status make_stage(struct maker *maker, enum stage stage)
         make_scores(plain, numbers);
     else if (stage == STAGE_MASKED && wrong)
         make_masked(plain, numbers);
+    if (stage == STAGE_CONTEXT && recipe->adds_inputs && problem_last_stage(plain->problem) == stage)
+        plain_add_inputs(plain, numbers);
     return STATUS_OK;
 }
 

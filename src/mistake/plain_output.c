@@ -4,6 +4,7 @@
 
 #include "stage/projections.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The index in an item's contexts, (H, S, d_v), of column c of row i. */
@@ -105,5 +106,62 @@ enum status plain_output(struct plain *plain)
             make_rows(plain, side_by_side, count, &part, output);
         }
     }
+    if (plain->recipe->adds_inputs)
+        plain_add_inputs(plain, plain->stages[STAGE_OUTPUT]);
     return STATUS_OK;
+}
+
+void plain_add_inputs(const struct plain *plain, double *numbers)
+{
+    const struct problem *problem = plain->problem;
+    const size_t rows = plain->row_count, columns = problem->size.d_in;
+    for (size_t row = 0; row < problem->size.items * rows; row++)
+        for (size_t column = 0; column < columns; column++) {
+            const size_t token = row / rows * problem->size.queries + plain->rows[row % rows];
+            double number;
+            tensor_load(&problem->given.inputs, token * columns + column, 1, &number);
+            numbers[row * columns + column] += number;
+        }
+    dtype_round(problem->rounding.dtype, numbers, problem->size.items * rows * columns);
+}
+
+/* Attention of one token's heads; weights (H) is scratch. */
+static void attend_heads(const struct plain *plain, const struct tensor operands[PROJECTION_COUNT], size_t item,
+                         size_t row, double *weights)
+{
+    const struct problem *problem = plain->problem;
+    const size_t heads = problem->size.heads, tokens = problem->size.queries, token = plain->rows[row];
+    double query, key, value;
+    for (size_t head = 0; head < heads; head++) {
+        double *context = plain->stages[STAGE_CONTEXT] + plain_row(plain, item, head, row) * problem->size.d_value;
+        const size_t end = problem->masks ? head + 1 : heads; /* with as many heads as tokens */
+        double sum = 0;
+        for (size_t other = 0; other < end; other++) {
+            weights[other] = 0;
+            for (size_t c = 0; c < problem->size.d_head; c++) {
+                tensor_load(&operands[PROJECTION_QUERY],
+                            ((item * heads + head) * tokens + token) * problem->size.d_head + c, 1, &query);
+                tensor_load(&operands[PROJECTION_KEY],
+                            ((item * heads + other) * tokens + token) * problem->size.d_head + c, 1, &key);
+                weights[other] += query * key;
+            }
+            sum += weights[other] = exp(weights[other] * problem->scaling.factor);
+        }
+        memset(context, 0, problem->size.d_value * sizeof *context);
+        for (size_t other = 0; other < end; other++)
+            for (size_t c = 0; c < problem->size.d_value; c++) {
+                tensor_load(&operands[PROJECTION_VALUE],
+                            ((item * heads + other) * tokens + token) * problem->size.d_value + c, 1, &value);
+                context[c] += weights[other] / sum * value;
+            }
+    }
+}
+
+enum status plain_attend_heads(const struct plain *plain, const struct tensor operands[PROJECTION_COUNT])
+{
+    const struct problem *problem = plain->problem;
+    double *weights = arena_allocate(plain->arena, problem->size.heads, sizeof *weights, plain->error);
+    for (size_t i = 0; i < problem->size.items * plain->row_count && weights != NULL; i++)
+        attend_heads(plain, operands, i / plain->row_count, i % plain->row_count, weights);
+    return plain->error->status;
 }

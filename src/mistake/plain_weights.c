@@ -95,6 +95,32 @@ static void forget_forbidden(const struct plain *plain, double *weights)
                 weights[index * problem->size.keys + key] = 0;
 }
 
+/* Divides column j by exp of the maximum of row j, and by the sum of row j; as many queries as keys. */
+static void mix_rows(const struct plain *plain, double *weights, const double *scores, double *room)
+{
+    const size_t keys = plain->problem->size.keys;
+    double *sums = room, *factors = sums + keys;
+    for (size_t i = 0; i < keys; i++) {
+        double largest = -INFINITY;
+        for (size_t j = 0; j < keys; j++)
+            largest = fmax(largest, scores[i * keys + j]);
+        factors[i] = plain->recipe->mixes_maxima ? exp(-largest) : 1;
+        sums[i] = 0;
+    }
+    for (size_t i = 0; i < keys * keys; i++)
+        sums[i / keys] += weights[i] *= factors[i % keys];
+    for (size_t i = 0; i < keys * keys; i++)
+        weights[i] /= sums[plain->recipe->mixes_sums ? i % keys : i / keys];
+}
+
+static void mix_all(const struct plain *plain, double *weights)
+{
+    const size_t keys = plain->problem->size.keys, count = plain->problem->size.items * plain->problem->size.heads;
+    double *room = arena_allocate(plain->arena, 2 * keys, sizeof *room, plain->error);
+    for (size_t i = 0; i < count && room != NULL; i++)
+        mix_rows(plain, weights + i * keys * keys, plain->stages[STAGE_MASKED] + i * keys * keys, room);
+}
+
 void plain_finish_weights(const struct plain *plain)
 {
     const size_t count = plain_count(plain->problem, STAGE_WEIGHTS, plain->row_count);
@@ -103,5 +129,9 @@ void plain_finish_weights(const struct plain *plain)
         weights[i] *= plain->recipe->weights_factor;
     if (plain->recipe->fills_weights)
         forget_forbidden(plain, weights);
+    if (plain->recipe->mixes_sums || plain->recipe->mixes_maxima)
+        mix_all(plain, weights);
+    for (size_t i = 0; i < count && plain->recipe->unmasks; i++)
+        plain->bias[i] = plain->empty[i / plain->problem->size.keys] ? plain->bias[i] : 0;
     dtype_round(plain->problem->rounding.dtype, weights, count);
 }

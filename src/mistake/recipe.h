@@ -110,6 +110,10 @@ struct recipe {
     bool caps_masked;              /* the softcap comes after the mask */
     recipe_row *rows[STAGE_COUNT]; /* NULL: stage_make */
     double fill;                   /* what a forbidden score becomes; minus infinity: right */
+    bool unmasks;                  /* every key has a weight that counts, whatever the mask says */
+    bool mixes_sums, mixes_maxima; /* column j of the weights has the sum, or the maximum, of row j */
+    bool attends_heads;            /* each token's heads attend to each other */
+    bool adds_inputs;              /* to the output */
     bool fills_weights;            /* softmax over all keys, then 0 for the forbidden ones */
     enum recipe_axis axis;
     double padding; /* count of zero keys in the sum, each with a score of 0 */
@@ -156,6 +160,9 @@ const char *recipe_reads(struct recipe *recipe, enum projection_id id, recipe_so
 
 /* In change_pages.c: reads key and value from pages, if any, up to other lengths, (B). NULL, or why it cannot. */
 const char *recipe_read_pages(struct recipe *recipe, const int64_t *lengths);
+
+/* In change_softmax.c: column j of the weights gets the sum or the maximum of row j. NULL, or why it cannot. */
+const char *recipe_mix_rows(struct recipe *recipe, bool sums, bool maxima);
 
 /* In recipe_mask.c: makes an attn_mask of the changed problem from its mask and the rules. STATUS_SYSTEM: out of
  * memory. */

@@ -4,17 +4,19 @@
 
 #include "base/threads.h"
 #include "build/problem_create.h"
+#include "why/report.h"
+#include "why/screen.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAST_SKIP = 1000, LAST_SEED = 9999, MOST_SIZES = 4, MOST_NEAR = 256, CHUNK = 128, ORDERS = 5 };
+enum { LAST_SKIP = 1000, LAST_SEED = 9999, MOST_SIZES = 4, MOST_NEAR = 384, CHUNK = 128, ORDERS = 5 };
 
 /* Settings that may differ from the user's. */
 struct variation {
-    uint64_t seed, skip, d_out, dropout_seed;
-    bool stacked, seeds_dropout;
+    uint64_t seed, skip, d_out, heads, dropout_seed;
+    bool stacked, bias, seeds_dropout;
     enum init init;
     enum torch_random_build rng;
     size_t order; /* 0: right; else a form of draw-order, from 1 */
@@ -48,7 +50,9 @@ static struct variation start_from(const struct why *why)
     return (struct variation){.seed = setting_of(why->problem, "seed", options->seed),
                               .skip = setting_of(why->problem, "skip", options->skip),
                               .d_out = plan->d_out,
+                              .heads = why->problem->size.heads,
                               .stacked = plan->stacked,
+                              .bias = plan->qkv_bias,
                               .init = plan->init,
                               .rng = why->problem->drop.generator.build};
 }
@@ -96,6 +100,20 @@ static void apply(const struct why *why, const struct variation *variation, stru
         job->options.d_out = variation->d_out;
         say(job, OPTION_D_OUT, MISTAKE_DRAW_D_OUT, (double)variation->d_out);
     }
+    if (variation->heads != asked.heads) {
+        job->options.heads = variation->heads;
+        say(job, OPTION_HEADS, MISTAKE_DRAW_HEADS, (double)variation->heads);
+    }
+    if (variation->bias && !asked.bias) {
+        job->options.qkv_bias = true;
+        say(job, OPTION_QKV_BIAS, MISTAKE_DRAW_BIAS, 0);
+    }
+    if (!variation->bias && asked.bias) {
+        if (variation->init != INIT_LINEAR) /* draws none, whatever the options say */
+            job->options.qkv_bias = false;
+        else
+            add_mistake(job, MISTAKE_DRAW_BIAS_MISSING, 0);
+    }
     if (variation->order > 0)
         add_mistake(job, MISTAKE_DRAW_ORDER, (double)(variation->order - 1));
     if (variation->seed != asked.seed) {
@@ -127,6 +145,7 @@ static bool make(const struct why *why, const struct variation *variation, struc
     if (problem_create(&job->problem, &job->options, why->files, arena, error) != STATUS_OK)
         return false;
     const bool same = why->mine.count > 0 && job->problem.plan.d_out == why->problem->plan.d_out &&
+                      job->problem.size.heads == why->problem->size.heads &&
                       job->problem.plan.stacked == why->problem->plan.stacked;
     return same || mine_place(&job->mine, &job->problem, why->options, arena, error) == STATUS_OK;
 }
@@ -247,10 +266,11 @@ static enum status try_all(struct why *why, const struct variation *variations, 
 
 /* --- information about draws in a table -------------------------------------------------------------------------- */
 
-/* The range of each number of the main stage over some unused seeds. */
+/* The range of each number of the main stage over some unused seeds; of rows after the first, of the difference from
+ * the row before, since rows of weights that hardly differ give rows that tell little more than one. */
 struct spread {
     double *lowest, *highest;
-    size_t count;
+    size_t count, columns, rows;
 };
 
 static enum status widen(struct why *why, uint64_t seed, struct spread *spread)
@@ -264,8 +284,10 @@ static enum status widen(struct why *why, uint64_t seed, struct spread *spread)
     if (make(why, &variation, &job, &arena, &error) &&
         trial_start(&job.base, &job.problem, &job.mine, &arena, &error) == STATUS_OK)
         for (size_t i = 0; i < spread->count; i++) {
-            spread->lowest[i] = fmin(spread->lowest[i], job.base.shown[i]);
-            spread->highest[i] = fmax(spread->highest[i], job.base.shown[i]);
+            const bool first = i / spread->columns % spread->rows == 0;
+            const double number = job.base.shown[i] - (first ? 0 : job.base.shown[i - spread->columns]);
+            spread->lowest[i] = fmin(spread->lowest[i], number);
+            spread->highest[i] = fmax(spread->highest[i], number);
         }
     arena_free(&arena);
     if (error.status == STATUS_SYSTEM)
@@ -279,7 +301,9 @@ static double bits_of_draws(struct why *why)
     enum { SEEDS = 12 };
     const struct trial_base base = {.problem = why->problem, .mine = &why->mine};
     const struct mine_table *table = &why->mine.tables[why->mine.count - 1];
-    struct spread spread = {.count = trial_numbers(&base)};
+    struct spread spread = {.count = trial_numbers(&base),
+                            .columns = table->layout.whole[MINE_COLUMN],
+                            .rows = table->layout.whole[MINE_ROW]};
     double tolerance = 0, bits = 0;
     spread.lowest = arena_allocate(why->arena, spread.count, sizeof *spread.lowest, why->error);
     spread.highest = arena_allocate(why->arena, spread.count, sizeof *spread.highest, why->error);
@@ -294,15 +318,17 @@ static double bits_of_draws(struct why *why)
             return 0;
     for (size_t i = 0; i < table->count; i++)
         tolerance += table->tolerance[i] / (double)table->count;
-    for (size_t i = 0; i < spread.count; i++)
+    for (size_t i = 0; i < spread.count; i++) {
+        const double unit = i / spread.columns % spread.rows == 0 ? 2 * tolerance : 4 * tolerance;
         if (isfinite(spread.highest[i] - spread.lowest[i]))
-            bits += fmax(0, log2((spread.highest[i] - spread.lowest[i]) / (2 * tolerance)));
+            bits += fmax(0, log2((spread.highest[i] - spread.lowest[i]) / unit));
+    }
     return bits / (double)spread.count * (double)table->count - log2((double)mine_indices(table));
 }
 
 bool why_can_tell(struct why *why, enum why_kind kind)
 {
-    const bool draws = kind == WHY_NEAR_SETTINGS || kind == WHY_SETTINGS || kind == WHY_WITH_MISTAKES;
+    const bool draws = kind >= WHY_NEAR_SETTINGS;
     double bits = why->bits;
     if (draws && why->mine.count > 0) {
         if (isnan(why->bits_of_draws))
@@ -342,26 +368,50 @@ static bool may_draw_parameters(const struct why *why)
     return problem_projects(why->problem) && !why->problem->parameters.given;
 }
 
-/* Lists each way to draw the parameters, with each number of columns, the nearest first. */
+/* Ways to draw a matrix: as asked, then the others, those of nn.Linear first. */
+static size_t list_ways(const struct variation *asked, struct variation ways[5])
+{
+    static const struct {
+        enum init init;
+        bool bias;
+    } WAYS[] = {{INIT_LINEAR, true}, {INIT_LINEAR, false}, {INIT_RAND, false}, {INIT_RANDN, false}};
+    size_t count = 1;
+    ways[0] = *asked;
+    for (size_t i = 0; i < sizeof WAYS / sizeof WAYS[0]; i++)
+        if (WAYS[i].init != asked->init || WAYS[i].bias != asked->bias) {
+            ways[count] = *asked;
+            ways[count].init = WAYS[i].init;
+            ways[count++].bias = WAYS[i].bias;
+        }
+    return count;
+}
+
+/* Lists each way to draw the parameters, with each number of columns, the nearest first; then other heads. */
 static size_t list_near(const struct why *why, bool orders, struct variation near[MOST_NEAR])
 {
     const struct variation asked = start_from(why);
     uint64_t sizes[MOST_SIZES] = {0};
-    const size_t size_count = list_sizes(why, sizes), order_count = orders ? 1 + ORDERS : 1;
+    struct variation ways[5];
+    const size_t size_count = list_sizes(why, sizes), way_count = list_ways(&asked, ways),
+                 order_count = orders ? 1 + ORDERS : 1;
     const bool splits =
         MECHANISMS[why->problem->mechanism].splits && why->problem->size.heads == why->problem->size.kv_heads;
     size_t count = 0;
     for (size_t size = 0; size < size_count; size++)
         for (int other = 0; other <= (int)splits; other++)
-            for (int init = 0; init < 3; init++)
+            for (size_t way = 0; way < way_count; way++)
                 for (size_t order = 0; order < order_count && count < MOST_NEAR; order++) {
                     struct variation *added = &near[count++];
-                    *added = asked;
+                    *added = ways[way];
                     added->d_out = sizes[size];
                     added->stacked = other ? !asked.stacked : asked.stacked;
-                    added->init = (enum init)(((int)asked.init + init) % 3);
                     added->order = order;
                 }
+    for (uint64_t heads = 1; splits && heads <= 64; heads++)
+        for (size_t way = 0; way < 2 && heads != asked.heads && asked.d_out % heads == 0 && count < MOST_NEAR; way++) {
+            near[count] = ways[way];
+            near[count++].heads = heads;
+        }
     return count;
 }
 
@@ -383,16 +433,26 @@ static size_t add_dropout(const struct why *why, struct variation *list, size_t 
     return count;
 }
 
-/* Lists popular larger seeds: round numbers, runs of digits, dates of some years. */
-static size_t list_far_seeds(uint64_t *seeds)
+/* Popular seeds, the most common first; then larger ones: round numbers, runs of digits. */
+static const uint64_t USUAL[] = {
+    123,      42,        0,         1,          1337,       2024,       3407,       7,         10,      100,
+    1234,     2,         2025,      2026,       2023,       3,          13,         21,        37,      99,
+    101,      111,       321,       456,        555,        666,        777,        789,       999,     1000,
+    1111,     2020,      2021,      2022,       2027,       4242,       9999,       4,         5,       6,
+    8,        9,         11,        12,         12345,      54321,      31337,      65535,     65536,   99999,
+    100000,   112358,    123123,    123456,     271828,     314159,     424242,     654321,    1000000, 1234567,
+    12345678, 123456789, 987654321, 1234567890, 2147483647, 3141592653, 3735928559, 4294967295};
+enum { USUAL_SEEDS = sizeof USUAL / sizeof USUAL[0], MOST_USUAL = 12 /* after which far skips are rare */ };
+
+/* Lists 0 to 9999, popular larger seeds, and the dates of some years. */
+static size_t list_seeds(uint64_t *seeds)
 {
-    static const uint64_t USUAL[] = {12345,     54321,      31337,      65535,      65536,      99999,
-                                     100000,    112358,     123123,     123456,     271828,     314159,
-                                     424242,    654321,     1000000,    1234567,    12345678,   123456789,
-                                     987654321, 1234567890, 2147483647, 3141592653, 3735928559, 4294967295};
     size_t count = 0;
-    for (size_t i = 0; i < sizeof USUAL / sizeof USUAL[0]; i++)
-        seeds[count++] = USUAL[i];
+    for (uint64_t seed = 0; seed <= LAST_SEED; seed++)
+        seeds[count++] = seed;
+    for (size_t i = 0; i < USUAL_SEEDS; i++)
+        if (USUAL[i] > LAST_SEED)
+            seeds[count++] = USUAL[i];
     for (uint64_t year = 2018; year <= 2027; year++)
         for (uint64_t month = 1; month <= 12; month++)
             for (uint64_t day = 1; day <= 31; day++)
@@ -457,32 +517,132 @@ static enum status keep_if_alone(struct why *why, const struct variation *near, 
     return why->error->status;
 }
 
-/* Tries skips, then seeds, each with the given ways to draw. */
-static enum status try_far(struct why *why, const struct variation *near, size_t near_count,
-                           const struct why_guesses *guesses)
+/* --- many seeds and skips, by a screen --------------------------------------------------------------------------- */
+
+enum { MOST_HITS = LAST_SKIP + 1 };
+
+/* Seeds, each with the skips from first to last. */
+struct streams {
+    const uint64_t *seeds;
+    size_t seed_count;
+    uint64_t first, last;
+};
+
+struct scan {
+    const struct screen *screen;
+    struct streams streams; /* a chunk of seeds */
+    enum torch_random_build rng;
+    size_t hit_count[CHUNK];
+    uint64_t hits[CHUNK][MOST_HITS]; /* skips that pass */
+    struct error errors[CHUNK];
+};
+
+static void scan_seed(void *context, size_t task, unsigned thread)
 {
-    uint64_t *seeds = arena_allocate(why->arena, MOST_SEEDS, sizeof *seeds, why->error);
-    struct variation *list = arena_allocate(why->arena, MOST_SEEDS, sizeof *list, why->error);
-    if (seeds == NULL || list == NULL)
-        return why->error->status;
-    size_t count = 0;
-    for (uint64_t seed = 0; seed <= LAST_SEED; seed++)
-        seeds[count++] = seed;
-    count += list_far_seeds(seeds + count);
-    for (size_t i = 0; i < near_count; i++)
-        for (int by_seed = 0; by_seed < 2 && why->count == 0; by_seed++) {
-            const size_t many = by_seed ? count : LAST_SKIP + 1;
-            for (size_t k = 0; k < many; k++) {
-                list[k] = near[i];
-                if (by_seed)
-                    list[k].seed = seeds[k];
-                else
-                    list[k].skip = k;
+    (void)thread;
+    struct scan *scan = context;
+    const struct streams *streams = &scan->streams;
+    const struct screen *screen = scan->screen;
+    const size_t span = (size_t)(streams->last - streams->first) + screen->numbers;
+    struct arena arena = {0};
+    struct torch_random generator;
+    float *u = arena_allocate(&arena, span, sizeof *u, &scan->errors[task]);
+    double *scratch = arena_allocate(&arena, screen->scratch, sizeof *scratch, &scan->errors[task]);
+    size_t *count = &scan->hit_count[task];
+    torch_random_seed(&generator, scan->rng, streams->seeds[task]);
+    torch_random_skip(&generator, streams->first);
+    if (u != NULL && scratch != NULL)
+        torch_random_uniform(&generator, 0, 1, u, span);
+    for (uint64_t skip = streams->first; skip <= streams->last && *count < MOST_HITS && scratch != NULL; skip++)
+        if (screen_passes(screen, u + (skip - streams->first), scratch))
+            scan->hits[task][(*count)++] = skip;
+    arena_free(&arena);
+}
+
+/* Tries the streams that pass the screen, drawn as `near` is, each also with the mistakes to guess. */
+static enum status try_passing(struct why *why, const struct variation *near, const struct screen *screen,
+                               const struct streams *streams, const struct why_guesses *guesses, struct arena *arena)
+{
+    const double each = (double)(streams->last - streams->first + 1);
+    struct scan *scan = arena_allocate(arena, 1, sizeof *scan, why->error);
+    const size_t before = why->count;
+    for (size_t tried = 0;
+         tried < streams->seed_count && scan != NULL && why->count == before && why->budget.done < why->budget.most;
+         tried += CHUNK) {
+        const size_t now = memory_smaller(CHUNK, streams->seed_count - tried);
+        size_t hits = 0, count = 0;
+        *scan = (struct scan){.screen = screen, .streams = *streams, .rng = near->rng};
+        scan->streams.seeds += tried;
+        threads_run(why->problem->path.threads, now, scan_seed, scan);
+        for (size_t i = 0; i < now; i++)
+            hits += scan->hit_count[i];
+        struct variation *list = arena_allocate(arena, hits, sizeof *list, why->error);
+        for (size_t i = 0; i < now && list != NULL; i++) {
+            if (scan->errors[i].status != STATUS_OK)
+                *why->error = scan->errors[i];
+            for (size_t k = 0; k < scan->hit_count[i]; k++) {
+                list[count] = *near;
+                list[count].seed = scan->streams.seeds[i];
+                list[count++].skip = scan->hits[i][k];
             }
-            if (try_all(why, list, many, guesses) || keep_if_alone(why, &near[i], seeds, count))
-                return why->error->status;
         }
-    return STATUS_OK;
+        const double all = each * (double)now;
+        why->budget.done += all * screen_work(screen);
+        *(guesses != NULL ? &why->budget.both : &why->budget.settings) += (size_t)all - count;
+        if (why->error->status != STATUS_OK || try_all(why, list, count, guesses) != STATUS_OK)
+            return why->error->status;
+    }
+    return why->error->status;
+}
+
+/* Tries all of the streams where no screen can judge. */
+static enum status try_each(struct why *why, const struct variation *near, const struct streams *streams,
+                            const struct why_guesses *guesses)
+{
+    const size_t each = (size_t)(streams->last - streams->first) + 1, count = each * streams->seed_count;
+    struct variation *list = arena_allocate(why->arena, count, sizeof *list, why->error);
+    for (size_t i = 0; i < count && list != NULL; i++) {
+        list[i] = *near;
+        list[i].seed = streams->seeds[i / each];
+        list[i].skip = streams->first + i % each;
+    }
+    return list == NULL ? why->error->status : try_all(why, list, count, guesses);
+}
+
+/* How many streams the tables can tell apart, each drawn in a few ways, perhaps with a mistake; with some bits more so
+ * that no wrong one fits by chance. */
+static double told(const struct why *why, const struct why_guesses *guesses)
+{
+    enum { WAYS = 4, MORE = 8, MISTAKES_EACH = 6 };
+    return exp2(fmin(why->bits, why->bits_of_draws) - WAYS - MORE - (guesses != NULL ? MISTAKES_EACH : 0));
+}
+
+/* Tries streams drawn as `near` is; `work`: only if a screen rejects nearly all, and as many skips as these
+ * multiply-adds allow; 0: all. */
+static enum status try_streams(struct why *why, const struct variation *near, enum screen_kind kind,
+                               struct streams streams, double work, const struct why_guesses *guesses)
+{
+    struct arena arena = {0};
+    struct error error = {0};
+    struct variation_job *job = arena_allocate(&arena, 1, sizeof *job, why->error);
+    struct screen screen;
+    if (job != NULL && make(why, near, job, &arena, &error)) {
+        const bool judges = screen_create(&screen, &job->problem, &job->mine, kind, &arena, &error);
+        const double most =
+            judges ? fmin(work / screen_work(&screen), told(why, guesses)) / (double)streams.seed_count : 0;
+        if (work > 0 && most < (double)(streams.last - streams.first)) {
+            streams.last = streams.first + (uint64_t)most;
+            why->untold |= most * (double)streams.seed_count < told(why, guesses) ? 0 : 1U << WHY_MODULES;
+        }
+        if (judges && (work == 0 || (screen.is_sharp && most >= 1)))
+            try_passing(why, near, &screen, &streams, guesses, &arena);
+        else if (work == 0)
+            try_each(why, near, &streams, guesses);
+    }
+    if (error.status == STATUS_SYSTEM)
+        *why->error = error;
+    arena_free(&arena);
+    return why->error->status;
 }
 
 /* Tries seeds right before dropout. */
@@ -500,6 +660,62 @@ static enum status try_dropout_seeds(struct why *why, const struct why_guesses *
             return why->error->status;
     }
     return list == NULL ? why->error->status : STATUS_OK;
+}
+
+/* Tries skips, then seeds, each with the given ways to draw. */
+static enum status try_far(struct why *why, const struct variation *near, size_t near_count,
+                           const struct why_guesses *guesses)
+{
+    uint64_t *seeds = arena_allocate(why->arena, MOST_SEEDS, sizeof *seeds, why->error);
+    if (seeds == NULL)
+        return why->error->status;
+    const size_t count = list_seeds(seeds);
+    const enum screen_kind kind = guesses != NULL ? SCREEN_VALUES : SCREEN_RIGHT;
+    for (size_t i = 0; i < near_count; i++) {
+        const struct streams ways[] = {{&near[i].seed, 1, 0, LAST_SKIP}, {seeds, count, near[i].skip, near[i].skip}};
+        for (size_t k = 0; k < 2 && why->count == 0; k++)
+            if (try_streams(why, &near[i], kind, ways[k], 0, guesses) || keep_if_alone(why, &near[i], seeds, count))
+                return why->error->status;
+    }
+    return STATUS_OK;
+}
+
+/* Tries popular seeds after other modules: each with many skips and the ways to draw of the asked size, then with fewer
+ * and all ways, then all seeds, and last with common mistakes. */
+static enum status try_modules(struct why *why, const struct variation *near, size_t near_count)
+{
+    const struct variation asked = start_from(why);
+    uint64_t *seeds = arena_allocate(why->arena, MOST_SEEDS, sizeof *seeds, why->error);
+    struct why_guesses singles;
+    if (seeds == NULL || why_singles(why, why->problem, true, &singles) != STATUS_OK)
+        return why->error->status;
+    const size_t count = list_seeds(seeds);
+    const struct {
+        struct streams streams;
+        double work;           /* at most, for each way */
+        bool of_size, of_init; /* of the asked sizes; and of the asked --init, with biases or without */
+        enum screen_kind kind;
+        const struct why_guesses *guesses;
+    } STEPS[] = {
+        {{USUAL, USUAL_SEEDS, 0, 20000}, 1e8, true, false, SCREEN_RIGHT, NULL},
+        {{USUAL, USUAL_SEEDS, 0, LAST_SKIP}, 1e8, false, false, SCREEN_RIGHT, NULL},
+        {{USUAL, MOST_USUAL, 0, 300000}, 1e8, true, true, SCREEN_RIGHT, NULL},
+        {{seeds, LAST_SEED + 1, 0, LAST_SKIP}, 3e8, true, true, SCREEN_RIGHT, NULL},
+        {{USUAL, USUAL_SEEDS, 0, LAST_SKIP}, 1e8, true, false, SCREEN_ROW, &singles},
+    };
+    for (size_t step = 0; step < sizeof STEPS / sizeof STEPS[0]; step++)
+        for (size_t i = 0; i < near_count && why->count == 0; i++) {
+            const struct variation *way = &near[i];
+            const bool of_size = way->d_out == asked.d_out && way->stacked == asked.stacked &&
+                                 way->heads == asked.heads && way->order == 0;
+            if ((of_size || !STEPS[step].of_size) && (way->init == asked.init || !STEPS[step].of_init) &&
+                (try_streams(why, way, STEPS[step].kind, STEPS[step].streams,
+                             fmin(STEPS[step].work, fmax(1, why->budget.most - why->budget.done)),
+                             STEPS[step].guesses) ||
+                 keep_if_alone(why, way, seeds, count)))
+                return why->error->status;
+        }
+    return STATUS_OK;
 }
 
 enum status why_orders(struct why *why)
@@ -553,10 +769,15 @@ enum status why_draws(struct why *why, enum why_depth depth)
         return STATUS_OK;
     size_t count = may_draw_parameters(why) ? list_near(why, depth == WHY_NEAR || depth == WHY_BOTH, near) : 0,
            of_size = 0;
-    if (depth == WHY_NEAR)
-        return try_all(why, near, add_dropout(why, near, count, MOST_NEAR), NULL);
+    if (depth == WHY_NEAR) {
+        if (try_all(why, near, add_dropout(why, near, count, MOST_NEAR), NULL) != STATUS_OK || why->count > 0 ||
+            why->mine.count == 0 || why_is_nearly_right(why) || !why_can_tell(why, WHY_SETTINGS))
+            return why->error->status;
+        return try_modules(why, near, keep_fitting(why, near, count));
+    }
     count = keep_fitting(why, near, count);
-    while (of_size < count && near[of_size].d_out == asked.d_out && near[of_size].stacked == asked.stacked)
+    while (of_size < count && near[of_size].d_out == asked.d_out && near[of_size].stacked == asked.stacked &&
+           near[of_size].heads == asked.heads)
         of_size++;
     if (depth == WHY_FAR)
         return try_far(why, near, of_size, NULL) || try_dropout_seeds(why, NULL) ? why->error->status : STATUS_OK;

@@ -744,6 +744,7 @@ static void write_untold(const struct why *why, struct output *output)
         [WHY_NEAR_SETTINGS] = "other ways to draw",
         [WHY_SETTINGS] = "other seeds and skips",
         [WHY_WITH_MISTAKES] = "settings with a mistake",
+        [WHY_MODULES] = "popular seeds after other modules",
     };
     struct wrap line = {.output = output, .columns = COLUMNS, .indent = 2};
     if (why->untold == 0)

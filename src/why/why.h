@@ -45,7 +45,7 @@ struct why_apart {
 };
 
 /* The kinds of search, by the number of guesses. */
-enum why_kind { WHY_SINGLES, WHY_PAIRS, WHY_NEAR_SETTINGS, WHY_SETTINGS, WHY_WITH_MISTAKES };
+enum why_kind { WHY_SINGLES, WHY_PAIRS, WHY_NEAR_SETTINGS, WHY_SETTINGS, WHY_WITH_MISTAKES, WHY_MODULES };
 
 struct why_budget {
     double most, done;     /* multiply-adds */

@@ -84,7 +84,7 @@ static void draw(struct sheet *s)
             if (e->by_rand)
                 draw_rand(s, s->weight[role] + module * out, s->d_in, out);
             else
-                draw_linear(s, s->weight[role] + module * out, NULL, s->d_in, out);
+                draw_linear(s, s->weight[role] + module * out, e->has_biases ? s->bias[role] : NULL, s->d_in, out);
     if (e->splits)
         draw_linear(s, s->out_weight, s->out_bias, s->D, s->D);
 }

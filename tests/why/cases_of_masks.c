@@ -99,6 +99,17 @@ static void fill_small(struct sheet *s, int b, int h)
     hide_by(s, b, h, -9);
 }
 
+/* float("inf") without its minus, or 1e9 */
+static void fill_large(struct sheet *s, int b, int h)
+{
+    hide_by(s, b, h, 1e9);
+}
+
+static void fill_infinite(struct sheet *s, int b, int h)
+{
+    hide_by(s, b, h, INFINITY);
+}
+
 static void hide_nothing(struct sheet *s, int b, int h)
 {
     memcpy(s->masked[b][h], s->biased[b][h], sizeof s->masked[b][h]);
@@ -110,6 +121,20 @@ static void hide_weights(struct sheet *s, int b, int h)
     for (int i = 0; i < s->Tq; i++)
         for (int j = 0; j < s->Tk; j++)
             s->weights[b][h][i][j] *= !s->hidden[b][h][i][j];
+}
+
+/* masked / masked.sum(dim=-1): column j is divided by the sum of row j. */
+static void share_without_keepdim(struct sheet *s, int b, int h)
+{
+    double sums[TOKENS];
+    for (int i = 0; i < s->Tq; i++) {
+        sums[i] = 0;
+        for (int j = 0; j < s->Tk; j++)
+            sums[i] += s->hidden[b][h][i][j] ? 0 : s->weights[b][h][i][j];
+    }
+    for (int i = 0; i < s->Tq; i++)
+        for (int j = 0; j < s->Tk; j++)
+            s->weights[b][h][i][j] = s->hidden[b][h][i][j] ? 0 : s->weights[b][h][i][j] / sums[j];
 }
 
 /* --- windows ----------------------------------------------------------------------------------------------------- */
@@ -336,6 +361,9 @@ static const struct mistaken ROWS[] = {
     {"fill-zero", ON(WIDE) | ON(BOOK) | ON(MODULE) | ON(GROUPED), {.head[HIDE] = fill_zero}},
     {"fill-small:-9", ON(WIDE) | ON(MODULE), {.head[HIDE] = fill_small}},
     {"fill-after-softmax", ON(WIDE) | ON(BOOK) | ON(MODULE), {.head = {[HIDE] = hide_nothing, [AFTER] = hide_weights}}},
+    {"fill-large:finite", ON(WIDE) | ON(BOOK), {.head[HIDE] = fill_large}},
+    {"fill-large:infinite", ON(BOOK_NAN), {.head[HIDE] = fill_infinite}},
+    {"fill-no-keepdim", ON(WIDE) | ON(BOOK), {.head = {[HIDE] = hide_nothing, [AFTER] = share_without_keepdim}}},
     {"window-left-plus-1", ON(WINDOW) | ON(KERNEL), {.rules[SIDES] = left_plus_1}},
     {"window-left-minus-1", ON(WINDOW) | ON(KERNEL), {.rules[SIDES] = left_minus_1}},
     {"window-right-plus-1", ON(WINDOW), {.rules[SIDES] = right_plus_1}},

@@ -2,6 +2,7 @@
 /* What a learner writes around attention: projections, heads, dropout, and what the generator has drawn. */
 #include "cases.h"
 
+#include <math.h>
 #include <string.h>
 
 /* --- roles ------------------------------------------------------------------------------------------------------- */
@@ -58,6 +59,24 @@ static void inputs_for_value(struct sheet *s)
     use(s);
     for (int b = 0; b < s->B; b++)
         memcpy(s->used[VALUE][b][0], s->inputs[b], sizeof s->inputs[b]);
+}
+
+static void query_for_all(struct sheet *s)
+{
+    use_as(s, QUERY, QUERY, QUERY);
+}
+
+static void value_for_all(struct sheet *s)
+{
+    use_as(s, VALUE, VALUE, VALUE);
+}
+
+/* The chapter's first section: attention without matrices. */
+static void inputs_for_all(struct sheet *s)
+{
+    for (int role = 0; role < ROLES; role++)
+        for (int b = 0; b < s->B; b++)
+            memcpy(s->used[role][b][0], s->inputs[b], sizeof s->inputs[b]);
 }
 
 /* --- matrices and biases ----------------------------------------------------------------------------------------- */
@@ -197,6 +216,34 @@ static void split_missing_by_all(struct sheet *s)
     s->columns = s->D;
 }
 
+/* num_heads=4 */
+static void split_in_four(struct sheet *s)
+{
+    s->d = s->D / 4;
+    s->H = s->G = 4;
+    s->columns = s->d;
+    split(s);
+}
+
+/* queries and keys stay B x T x H x d: one token's heads meet. */
+static void heads_meet(struct sheet *s, int b, int h)
+{
+    for (int t = 0; t < s->Tq; t++) {
+        double weights[HEADS];
+        for (int other = 0; other < s->H; other++) {
+            weights[other] = 0;
+            for (int c = 0; c < s->d; c++)
+                weights[other] += s->used[QUERY][b][h][t][c] * s->used[KEY][b][other][t][c] / sqrt(s->d);
+        }
+        normalise(weights, s->H);
+        for (int c = 0; c < s->d; c++) {
+            s->context[b][h][t][c] = 0;
+            for (int other = 0; other < s->H; other++)
+                s->context[b][h][t][c] += weights[other] * s->used[VALUE][b][other][t][c];
+        }
+    }
+}
+
 /* context.contiguous().view(b, num_tokens, d_out) without transpose(1, 2) */
 static void merge_view(struct sheet *s)
 {
@@ -244,6 +291,24 @@ static void out_without_bias(struct sheet *s)
 {
     memset(s->out_bias, 0, sizeof s->out_bias);
     out_proj(s);
+}
+
+/* x + self.attention(x) */
+static void out_residual(struct sheet *s)
+{
+    out_proj(s);
+    for (int b = 0; b < s->B; b++)
+        for (int t = 0; t < s->Tq; t++)
+            for (int c = 0; c < s->d_in; c++)
+                s->output[b][t][c] += s->inputs[b][t][c];
+}
+
+static void add_inputs(struct sheet *s)
+{
+    for (int b = 0; b < s->B; b++)
+        for (int t = 0; t < s->Tq; t++)
+            for (int c = 0; c < s->d_in; c++)
+                s->context[b][0][t][c] += s->inputs[b][t][c];
 }
 
 static void out_twice(struct sheet *s)
@@ -345,6 +410,12 @@ static void draw_rands(struct sheet *s)
         draw_rand(s, s->weight[role], s->d_in, s->D);
 }
 
+static void draw_biases(struct sheet *s)
+{
+    for (int role = 0; role < ROLES; role++)
+        draw_linear(s, s->weight[role], s->bias[role], s->d_in, s->D);
+}
+
 static void draw_linears(struct sheet *s)
 {
     for (int role = 0; role < ROLES; role++)
@@ -430,6 +501,9 @@ static const struct mistaken ROWS[] = {
     {"roles-key-for-query", ON(SINGLE) | ON(WIDE), {.whole[ROLE] = key_for_query}},
     {"roles-query-for-value", ON(SINGLE) | ON(WIDE), {.whole[ROLE] = query_for_value}},
     {"roles-inputs-for-value", ON(SINGLE), {.whole[ROLE] = inputs_for_value}},
+    {"roles-one-for-all:query", ON(SINGLE) | ON(WIDE), {.whole[ROLE] = query_for_all}},
+    {"roles-one-for-all:value", ON(SINGLE) | ON(WIDE) | ON(BOOK), {.whole[ROLE] = value_for_all}},
+    {"roles-one-for-all:inputs", ON(SINGLE), {.whole[ROLE] = inputs_for_all}},
     {"matrix-transposed", ON(SINGLE) | ON(MODULE), {.whole[MATRIX] = transpose_all}},
     {"matrix-query-transposed", ON(SINGLE) | ON(MODULE), {.whole[MATRIX] = transpose_query}},
     {"matrix-key-transposed", ON(SINGLE) | ON(MODULE), {.whole[MATRIX] = transpose_key}},
@@ -444,6 +518,7 @@ static const struct mistaken ROWS[] = {
     {"split-packed-by-column", ON(WIDE) | ON(MODULE), {.whole[SPLIT] = split_packed_by_column}},
     {"split-missing:by-d-out", ON(WIDE) | ON(MODULE), {.whole[SPLIT] = split_missing_by_all, .head[SCALE] = scale}},
     {"split-missing:by-d-head", ON(WIDE) | ON(MODULE), {.whole[SPLIT] = split_missing, .head[SCALE] = scale}},
+    {"split-not-transposed", ON(BATCH), {.head[CONTEXT] = heads_meet}},
     {"merge-view", ON(WIDE) | ON(MODULE) | ON(BATCH), {.whole[MERGE] = merge_view}},
     {"merge-interleaved", ON(WIDE) | ON(MODULE) | ON(BATCH), {.whole[MERGE] = merge_interleaved}},
     {"merge-reversed", ON(WIDE) | ON(MODULE) | ON(BATCH), {.whole[MERGE] = merge_reversed}},
@@ -451,6 +526,8 @@ static const struct mistaken ROWS[] = {
     {"out-transposed", ON(WIDE) | ON(MODULE) | ON(BOOK_SPLIT), {.whole[OUT] = out_transposed}},
     {"out-bias-missing", ON(MODULE) | ON(BOOK_SPLIT), {.whole[OUT] = out_without_bias}},
     {"out-twice", ON(WIDE) | ON(MODULE) | ON(BOOK_SPLIT), {.whole[OUT] = out_twice}},
+    {"out-residual", ON(MODULE), {.whole[OUT] = out_residual}},
+    {"out-residual", ON(SINGLE), {.whole[MERGE] = add_inputs}},
     {"groups-tiled", ON(GROUPED) | ON(KERNEL), {.whole[GROUP] = groups_tiled}},
     {"groups-first", ON(GROUPED) | ON(KERNEL), {.whole[GROUP] = groups_first}},
     {"dropout-not-rescaled", ON(BOOK_DROPOUT), {.head[DROPOUT] = dropout_not_rescaled}},
@@ -464,6 +541,9 @@ static const struct mistaken ROWS[] = {
     {"draw-randn", ON(BOOK) | ON(BOOK_RAND), {.whole[DRAW] = draw_randns}},
     {"draw-order:kqv", ON(BOOK), {.whole[DRAW] = draw_key_first}},
     {"draw-order:vqk", ON(BOOK), {.whole[DRAW] = draw_value_first}},
+    {"draw-bias", ON(BOOK), {.whole[DRAW] = draw_biases}},
+    {"draw-bias-missing", ON(BOOK_BIAS), {.whole[DRAW] = draw_linears}},
+    {"draw-heads:4", ON(BOOK_SPLIT), {.whole[SPLIT] = split_in_four}},
     {"draw-seed:42", ON(BOOK) | ON(BOOK_SPLIT), {.whole[SEED] = seed_42}},
     {"draw-skip:48", ON(BOOK) | ON(BOOK_SPLIT), {.whole[SEED] = skip_48}},
     {"draw-split", ON(BOOK_WRAPPER), {.whole = {[DRAW] = draw_split, [OUT] = project_out}}},

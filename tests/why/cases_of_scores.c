@@ -68,6 +68,44 @@ static void divide_weights(struct sheet *s, int b, int h)
             s->weights[b][h][i][j] /= sqrt(s->d);
 }
 
+/* -(queries @ keys.T) */
+static void scale_negative(struct sheet *s, int b, int h)
+{
+    multiply(s, b, h, -1 / sqrt(s->columns));
+}
+
+/* --- scores ------------------------------------------------------------------------------------------------------ */
+
+static double length(const double *x, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+/* F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).T */
+static void normalise_scores(struct sheet *s, int b, int h)
+{
+    for (int i = 0; i < s->Tq; i++)
+        for (int j = 0; j < s->Tk; j++)
+            s->scores[b][h][i][j] /=
+                length(s->used[QUERY][b][h][i], s->d) * length(s->used[KEY][b][s->group[h]][j], s->d);
+}
+
+/* queries @ keys.reshape(d, T): number n of the keys, row after row, is where it is now in rows of T. */
+static void reshape_keys(struct sheet *s, int b, int h)
+{
+    for (int i = 0; i < s->Tq; i++)
+        for (int j = 0; j < s->Tk; j++) {
+            s->scores[b][h][i][j] = 0;
+            for (int c = 0; c < s->d; c++) {
+                const int n = c * s->Tk + j;
+                s->scores[b][h][i][j] += s->used[QUERY][b][h][i][c] * s->used[KEY][b][s->group[h]][n / s->d][n % s->d];
+            }
+        }
+}
+
 /* --- softmax ----------------------------------------------------------------------------------------------------- */
 
 /* softmax(dim=-2): a column at a time. */
@@ -155,6 +193,65 @@ static void softmax_sum_of_scores(struct sheet *s, int b, int h)
         for (int j = s->first; j < s->end; j++)
             s->weights[b][h][i][j] = s->masked[b][h][i][j] / sum;
     }
+}
+
+/* softmax(softmax(x)): the zeros of hidden keys are numbers like others. */
+static void soften_again(struct sheet *s, int b, int h)
+{
+    for (int i = 0; i < s->Tq; i++)
+        normalise(s->weights[b][h][i], s->Tk);
+}
+
+static void softmax_log(struct sheet *s, int b, int h)
+{
+    softmax(s, b, h);
+    for (int i = 0; i < s->Tq; i++)
+        for (int j = 0; j < s->Tk; j++)
+            s->weights[b][h][i][j] = log(s->weights[b][h][i][j]);
+}
+
+static void softmax_sigmoid(struct sheet *s, int b, int h)
+{
+    for (int i = 0; i < s->Tq; i++)
+        for (int j = 0; j < s->Tk; j++)
+            s->weights[b][h][i][j] = 1 / (1 + exp(-s->masked[b][h][i][j]));
+}
+
+/* x.max(-1) and e.sum(-1) of T x T have the shape (T), so that T x T numbers meet them column by column. */
+static void without_keepdim(struct sheet *s, int b, int h, bool sum, bool maximum, bool shifts)
+{
+    double sums[TOKENS] = {0}, most[TOKENS];
+    for (int i = 0; i < s->Tq; i++) {
+        most[i] = -INFINITY;
+        for (int j = 0; j < s->Tk; j++)
+            most[i] = fmax(most[i], s->masked[b][h][i][j]);
+    }
+    for (int i = 0; i < s->Tq; i++)
+        for (int j = 0; j < s->Tk; j++)
+            sums[i] += s->weights[b][h][i][j] = exp(s->masked[b][h][i][j] - (shifts ? most[maximum ? j : i] : 0));
+    for (int i = 0; i < s->Tq; i++)
+        for (int j = 0; j < s->Tk; j++)
+            s->weights[b][h][i][j] /= sums[sum ? j : i];
+}
+
+static void sum_without_keepdim(struct sheet *s, int b, int h)
+{
+    without_keepdim(s, b, h, true, false, false);
+}
+
+static void shifted_sum_without_keepdim(struct sheet *s, int b, int h)
+{
+    without_keepdim(s, b, h, true, false, true);
+}
+
+static void maximum_without_keepdim(struct sheet *s, int b, int h)
+{
+    without_keepdim(s, b, h, false, true, true);
+}
+
+static void both_without_keepdim(struct sheet *s, int b, int h)
+{
+    without_keepdim(s, b, h, true, true, true);
 }
 
 /* weights.T @ values, of as many queries as keys */
@@ -307,6 +404,21 @@ static const struct mistaken ROWS[] = {
     {"scale-after-softmax",
      ON(WIDE) | ON(BOOK) | ON(PLAIN),
      {.head = {[SCALE] = scale_missing, [AFTER] = divide_weights}}},
+    {"scale-negative", ON(WIDE) | ON(BOOK) | ON(PLAIN), {.head[SCALE] = scale_negative}},
+    {"scores-cosine:unscaled",
+     ON(WIDE) | ON(BOOK) | ON(PLAIN) | ON(GROUPED),
+     {.head = {[BEFORE_SCALE] = normalise_scores, [SCALE] = scale_missing}}},
+    {"scores-cosine:scaled", ON(WIDE) | ON(PLAIN), {.head[BEFORE_SCALE] = normalise_scores}},
+    {"scores-key-view", ON(WIDE) | ON(BOOK) | ON(PLAIN), {.head[SCORE] = reshape_keys}},
+    {"softmax-twice", ON(WIDE) | ON(BOOK) | ON(PLAIN) | ON(SINGLE), {.head[AFTER] = soften_again}},
+    {"softmax-log", ON(PLAIN) | ON(SINGLE), {.head[SOFTMAX] = softmax_log}},
+    {"softmax-sigmoid", ON(WIDE) | ON(BOOK) | ON(PLAIN), {.head[SOFTMAX] = softmax_sigmoid}},
+    {"softmax-no-keepdim:sum", ON(BOOK) | ON(SINGLE) | ON(PLAIN), {.head[SOFTMAX] = sum_without_keepdim}},
+    {"softmax-no-keepdim:sum-shifted",
+     ON(BOOK) | ON(SINGLE) | ON(PLAIN),
+     {.head[SOFTMAX] = shifted_sum_without_keepdim}},
+    {"softmax-no-keepdim:maximum", ON(SINGLE) | ON(PLAIN), {.head[SOFTMAX] = maximum_without_keepdim}},
+    {"softmax-no-keepdim:both", ON(SINGLE) | ON(PLAIN), {.head[SOFTMAX] = both_without_keepdim}},
     {"softmax-queries", ON(BOOK) | ON(WIDE) | ON(PLAIN) | ON(FEW), {.head[SOFTMAX] = softmax_queries}},
     {"softmax-heads", ON(BATCH) | ON(PLAIN), {.head[SOFTMAX] = softmax_heads}},
     {"softmax-items", ON(BATCH), {.head[SOFTMAX] = softmax_items}},

@@ -9,6 +9,8 @@ const struct exercise EXERCISES[EXERCISE_COUNT] = {
     [BOOK_NAN] = {"the book's causal head, empty rows NaN", "causal -s 789 --empty-row nan", "data/inputs.json",
                   "context", .queries = 6, .d = 2, .d_in = 3, .draws = true, .seed = 789, .causal = true,
                   .empty_row = "nan"},
+    [BOOK_BIAS] = {"the book's causal head with biases", "causal -s 789 --qkv-bias", "data/inputs.json", "context",
+                   .queries = 6, .d = 2, .d_in = 3, .draws = true, .has_biases = true, .seed = 789, .causal = true},
     [BOOK_RAND] = {"the book's first class", "self --init rand -s 123", "data/inputs.json", "context", .queries = 6,
                    .d = 2, .d_in = 3, .draws = true, .by_rand = true, .seed = 123},
     [BOOK_SPLIT] = {"split heads of the book", "multihead -H 2 -d 4 -s 123", "data/inputs.json", "output", .heads = 2,

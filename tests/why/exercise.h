@@ -10,6 +10,7 @@ enum { ITEMS = 2, HEADS = 4, TOKENS = 8, WIDTH = 8 }; /* the most of each */
 enum exercise_id {
     BOOK,      /* the chapter's six tokens, causal, drawn as nn.Linear */
     BOOK_NAN,  /* the same, a row without keys is NaN, as in PyTorch */
+    BOOK_BIAS, /* the same, with a bias for each projection */
     BOOK_RAND, /* all see all, drawn by torch.rand */
     BOOK_SPLIT,
     BOOK_WRAPPER,

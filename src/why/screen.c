@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+#include "why/screen.h"
+
+#include "model/stages.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- where parameters are in the stream -------------------------------------------------------------------------- */
+
+/* Weights of nn.Linear are rows of inputs, those of torch.rand rows of columns. Returns the end. */
+static size_t set_place(struct screen_place *place, size_t start, size_t d_in, size_t columns, bool linear, bool bias)
+{
+    const double bound = linear ? 1 / sqrt((double)d_in) : 0;
+    *place = (struct screen_place){.start = start,
+                                   .columns = columns,
+                                   .bias = bias ? start + d_in * columns : SIZE_MAX,
+                                   .column_step = linear ? d_in : 1,
+                                   .input_step = linear ? 1 : columns,
+                                   .from = -bound,
+                                   .width = linear ? 2 * bound : 1,
+                                   .bias_bound = bound};
+    return start + d_in * columns + (bias ? columns : 0);
+}
+
+static void set_places(struct screen *screen)
+{
+    static const char LETTERS[] = "qkv";
+    const struct parameters_plan *plan = &screen->problem->plan;
+    size_t end = 0;
+    for (int i = 0; i < PROJECTION_COUNT; i++) {
+        const enum projection_id id =
+            (enum projection_id)(plan->order != NULL ? strchr(LETTERS, plan->order[i]) - LETTERS : i);
+        end = set_place(&screen->places[id], end, plan->d_in, parameters_columns(plan, id), plan->init == INIT_LINEAR,
+                        plan->qkv_bias);
+    }
+    screen->module_numbers = end;
+    screen->numbers = end * plan->module_count;
+    if (plan->has_out)
+        screen->numbers = set_place(&screen->out, screen->numbers, plan->d_out, plan->d_out, true, true);
+}
+
+/* Adds `times` the weights of a column, of all modules, to weights (d_in); returns as much of its bias. */
+static double add_column(const struct screen *screen, const float *u, enum projection_id id, size_t column,
+                         double times, double *weights)
+{
+    const struct screen_place *place = &screen->places[id];
+    const size_t module = column / place->columns, own = column - module * place->columns, d_in = screen->d_in;
+    const double from = times * place->from, width = times * place->width;
+    u += module * screen->module_numbers;
+    for (size_t k = 0; k < d_in; k++)
+        weights[k] += from + width * (double)u[place->start + own * place->column_step + k * place->input_step];
+    return place->bias == SIZE_MAX ? 0 : times * place->bias_bound * (2 * (double)u[place->bias + own] - 1);
+}
+
+/* numbers[token] = inputs . weights + bias, for all tokens. */
+static void multiply(const struct screen *screen, const double *weights, double bias, double *numbers)
+{
+    const size_t tokens = screen->tokens;
+    for (size_t token = 0; token < tokens; token++)
+        numbers[token] = bias;
+    for (size_t k = 0; k < screen->d_in; k++)
+        for (size_t token = 0; token < tokens; token++)
+            numbers[token] += weights[k] * screen->inputs[k * tokens + token];
+}
+
+static double out_weight(const struct screen *screen, const float *u, size_t column, size_t input)
+{
+    const struct screen_place *place = &screen->out;
+    return place->from + place->width * (double)u[place->start + column * place->column_step + input];
+}
+
+static double out_bias(const struct screen *screen, const float *u, size_t column)
+{
+    return screen->out.bias_bound * (2 * (double)u[screen->out.bias + column] - 1);
+}
+
+/* --- the table --------------------------------------------------------------------------------------------------- */
+
+/* Whether values and rows are made as here: no norm, rotation or dropout, no sink, and one set of inputs. */
+static bool is_plain(const struct problem *problem)
+{
+    return problem_projects(problem) && !problem->parameters.given && problem->plan.init != INIT_RANDN &&
+           !problem->given.is_cross && problem->given.clip == 0 && problem->drop.share == 0 &&
+           problem->rotation.rope.kind == ROPE_NONE && problem->mask.sinks == NULL && !problem->scaling.on_query &&
+           !stage_applies(problem, STAGE_NORMED) && !stage_applies(problem, STAGE_NORMED_QUERY) &&
+           problem->mask.queries == problem->mask.keys && dtype_size(problem->rounding.dtype) >= sizeof(float);
+}
+
+/* The column, of all heads, of a number's index. */
+static size_t column_of(const struct screen *screen, const struct mine_table *table, struct mine_index index)
+{
+    return index.at[MINE_HEAD] * (screen->columns / table->layout.whole[MINE_HEAD]) + index.at[MINE_COLUMN];
+}
+
+/* Takes bounds from each number of the item, and a row to compute: the last one that is complete. */
+static bool take_table(struct screen *screen, const struct mine_table *table, struct arena *arena, struct error *error)
+{
+    const size_t tokens = screen->tokens, columns = screen->columns;
+    const struct mine_index first = mine_index(table, 0);
+    const bool known = mine_indices(table) == 1;
+    double *rows = arena_allocate(arena, 2 * tokens * columns, sizeof *rows, error), *tolerances = rows;
+    if (rows == NULL)
+        return false;
+    tolerances += tokens * columns;
+    for (size_t i = 0; i < tokens * columns; i++) {
+        rows[i] = NAN;
+        screen->lowest[i] = INFINITY;
+        screen->highest[i] = -INFINITY;
+    }
+    for (size_t i = 0; i < table->count; i++) {
+        const struct mine_index index = mine_place_of(table, first, i);
+        const size_t row = index.at[MINE_ROW], column = column_of(screen, table, index);
+        const size_t query = screen->is_operand ? row : screen->problem->chosen.rows[row];
+        const double off = table->tolerance[i] + table->screen;
+        if (index.at[MINE_ITEM] != 0 || query >= tokens || !isfinite(table->numbers[i]))
+            continue;
+        const size_t end = screen->kind != SCREEN_RIGHT || !known ? tokens
+                           : screen->is_operand                   ? query + 1
+                                                                  : mask_span(&screen->problem->mask, 0, query).end;
+        const size_t at = column * tokens + (end > 0 ? end - 1 : tokens - 1);
+        screen->lowest[at] = fmin(screen->lowest[at], table->numbers[i] + off);
+        screen->highest[at] = fmax(screen->highest[at], table->numbers[i] - off);
+        rows[query * columns + column] = table->numbers[i];
+        tolerances[query * columns + column] = off;
+        screen->query = query;
+    }
+    screen->is_sharp = known && screen->kind != SCREEN_VALUES;
+    screen->row = known && !screen->is_operand && screen->kind != SCREEN_VALUES ? rows + screen->query * columns : NULL;
+    screen->row_tolerance = tolerances + screen->query * columns;
+    return true;
+}
+
+bool screen_create(struct screen *screen, const struct problem *problem, const struct mine *mine, enum screen_kind kind,
+                   struct arena *arena, struct error *error)
+{
+    const struct mine_table *table = mine->count > 0 ? &mine->tables[mine->count - 1] : NULL;
+    if (table == NULL || !is_plain(problem))
+        return false;
+    const enum stage stage = problem_made_as(problem, table->stage);
+    const bool operand = STAGES[stage].operand;
+    if (!operand && stage != STAGE_CONTEXT && stage != STAGE_OUTPUT)
+        return false;
+    const size_t tokens = problem->size.keys,
+                 columns = table->layout.whole[MINE_HEAD] * table->layout.whole[MINE_COLUMN];
+    *screen = (struct screen){.problem = problem,
+                              .id = operand ? projection_of(stage) : PROJECTION_VALUE,
+                              .is_operand = operand,
+                              .columns = columns,
+                              .tokens = tokens,
+                              .d_in = problem->size.d_in,
+                              .kind = kind,
+                              .joins = stage == STAGE_OUTPUT && problem->plan.has_out};
+    set_places(screen);
+    screen->scratch = 3 * (tokens + problem->size.d_in) + problem->size.heads * problem->size.d_value;
+    screen->inputs = arena_allocate(arena, tokens * problem->size.d_in, sizeof(double), error);
+    screen->lowest = arena_allocate(arena, tokens * columns, sizeof(double), error);
+    screen->highest = arena_allocate(arena, tokens * columns, sizeof(double), error);
+    screen->bias = arena_allocate(arena, problem->size.heads * tokens, sizeof(double), error);
+    if (screen->inputs == NULL || screen->lowest == NULL || screen->highest == NULL || screen->bias == NULL ||
+        !take_table(screen, table, arena, error))
+        return false;
+    for (size_t i = 0; i < tokens * problem->size.d_in; i++)
+        tensor_load(&problem->given.inputs, i, 1,
+                    &screen->inputs[i % problem->size.d_in * tokens + i / problem->size.d_in]);
+    for (size_t head = 0; head < problem->size.heads; head++)
+        mask_row(&problem->mask, 0, head, screen->query, screen->bias + head * tokens);
+    return true;
+}
+
+double screen_work(const struct screen *screen)
+{
+    const struct problem *problem = screen->problem;
+    const double columns = screen->joins ? (double)problem->plan.d_out : 1,
+                 heads = screen->joins ? (double)problem->size.heads : 1;
+    return 16 + (columns + heads * (double)screen->tokens) * (double)screen->d_in;
+}
+
+/* --- the test ---------------------------------------------------------------------------------------------------- */
+
+/* Whether the numbers of a column lie between the values; scratch (d_in + 3 tokens). */
+static bool column_fits(const struct screen *screen, const float *u, size_t column, double *scratch)
+{
+    const struct problem *problem = screen->problem;
+    const bool output = screen->joins;
+    const size_t heads = output ? problem->size.heads : 1, d = problem->size.d_value, tokens = screen->tokens;
+    const size_t group = problem->size.heads / problem->size.kv_heads;
+    double *weights = scratch, *numbers = weights + screen->d_in, *low = numbers + tokens, *high = low + tokens;
+    const double *lowest = screen->lowest + column * tokens, *highest = screen->highest + column * tokens;
+    for (size_t token = 0; token < tokens; token++)
+        low[token] = high[token] = output ? out_bias(screen, u, column) : 0;
+    for (size_t head = 0; head < heads; head++) {
+        double least = INFINITY, most = -INFINITY, bias = 0;
+        for (size_t k = 0; k < screen->d_in; k++)
+            weights[k] = 0;
+        for (size_t c = 0; c < (output ? d : 1); c++)
+            bias += add_column(screen, u, screen->id, output ? head / group * d + c : column,
+                               output ? out_weight(screen, u, column, head * d + c) : 1, weights);
+        multiply(screen, weights, bias, numbers);
+        for (size_t token = 0; token < tokens; token++) {
+            least = numbers[token] < least ? numbers[token] : least;
+            most = numbers[token] > most ? numbers[token] : most;
+            low[token] += least;
+            high[token] += most;
+        }
+    }
+    size_t token = 0;
+    while (token < tokens && lowest[token] >= low[token] && highest[token] <= high[token])
+        token++;
+    return token == tokens;
+}
+
+/* Writes the scores of a head in the row, without scale or mask; scratch (2 d_in). */
+static void make_scores(const struct screen *screen, const float *u, size_t head, double *scores, double *scratch)
+{
+    const struct problem *problem = screen->problem;
+    const size_t d = problem->size.d_head, d_in = screen->d_in;
+    const size_t key = head / (problem->size.heads / problem->size.kv_heads);
+    double *weights = scratch, *keys = weights + d_in, bias = 0;
+    memset(keys, 0, d_in * sizeof *keys);
+    for (size_t c = 0; c < d; c++) {
+        memset(weights, 0, d_in * sizeof *weights);
+        double query = add_column(screen, u, PROJECTION_QUERY, head * d + c, 1, weights);
+        for (size_t k = 0; k < d_in; k++)
+            query += weights[k] * screen->inputs[k * screen->tokens + screen->query];
+        bias += add_column(screen, u, PROJECTION_KEY, key * d + c, query, keys);
+    }
+    multiply(screen, keys, bias, scores);
+}
+
+/* Makes weights of the scores, with a scale and with the mask or without. */
+static void make_weights(const struct screen *screen, size_t head, double scale, bool masked, const double *scores,
+                         double *weights)
+{
+    const double softcap = screen->problem->scaling.softcap;
+    double largest = -INFINITY, sum = 0;
+    for (size_t token = 0; token < screen->tokens; token++) {
+        const double scaled = scores[token] * scale, capped = softcap > 0 ? softcap * tanh(scaled / softcap) : scaled;
+        weights[token] = capped + (masked ? screen->bias[head * screen->tokens + token] : 0);
+        largest = fmax(largest, weights[token]);
+    }
+    for (size_t token = 0; token < screen->tokens; token++)
+        sum += weights[token] = exp(weights[token] - largest);
+    for (size_t token = 0; token < screen->tokens; token++)
+        weights[token] /= sum;
+}
+
+/* Makes the context of the row, (H d_v); scratch (2 (tokens + d_in)). */
+static void make_context(const struct screen *screen, const float *u, double scale, bool masked, double *context,
+                         double *scratch)
+{
+    const struct problem *problem = screen->problem;
+    const size_t d = problem->size.d_value, tokens = screen->tokens, d_in = screen->d_in;
+    const size_t group = problem->size.heads / problem->size.kv_heads;
+    double *scores = scratch, *weights = scores + tokens, *column = weights + tokens;
+    for (size_t head = 0; head < problem->size.heads; head++) {
+        make_scores(screen, u, head, scores, column);
+        make_weights(screen, head, scale, masked, scores, weights);
+        for (size_t c = 0; c < d; c++) {
+            memset(column, 0, d_in * sizeof *column);
+            const double bias = add_column(screen, u, PROJECTION_VALUE, head / group * d + c, 1, column);
+            multiply(screen, column, bias, scores);
+            context[head * d + c] = 0;
+            for (size_t token = 0; token < tokens; token++)
+                context[head * d + c] += weights[token] * scores[token];
+        }
+    }
+}
+
+static bool row_fits(const struct screen *screen, const float *u, double scale, bool masked, double *scratch)
+{
+    const bool output = screen->joins;
+    const size_t width = screen->problem->size.heads * screen->problem->size.d_value;
+    double *context = scratch;
+    make_context(screen, u, scale, masked, context, scratch + width);
+    for (size_t column = 0; column < screen->columns; column++) {
+        double made = output ? out_bias(screen, u, column) : context[column];
+        for (size_t c = 0; c < width && output; c++)
+            made += out_weight(screen, u, column, c) * context[c];
+        if (fabs(made - screen->row[column]) > screen->row_tolerance[column])
+            return false;
+    }
+    return true;
+}
+
+bool screen_passes(const struct screen *screen, const float *u, double *scratch)
+{
+    const double factor = screen->problem->scaling.factor, factors[] = {factor, 1, factor * factor};
+    for (size_t column = 0; column < screen->columns; column++)
+        if (!column_fits(screen, u, column, scratch))
+            return false;
+    bool fits = screen->row == NULL;
+    for (size_t i = 0; i < (screen->kind == SCREEN_ROW ? 6 : 1) && !fits; i++)
+        fits = row_fits(screen, u, factors[i / 2], i % 2 == 0, scratch);
+    return fits;
+}
