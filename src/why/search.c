@@ -175,6 +175,8 @@ static enum status try_right(struct why *why, struct trial_base *base)
     if (trial_run(base, &none, true, &why->right, &scratch, why->error) == STATUS_OK) {
         for (size_t i = 0; i < base->mine->count && why->right.has_counts; i++)
             base->noise[i] = why_keep(why, why->right.noise[i], base->mine->tables[i].count);
+        for (size_t i = 0; i < base->mine->count && why->right.has_counts; i++)
+            base->off[i] = why_keep(why, why->right.off[i], base->mine->tables[i].count);
         base->exact = why_keep(why, why->right.exact, why->right.of);
     }
     why->right.shown = NULL;
@@ -190,7 +192,8 @@ static enum status add_right(struct why *why, const struct trial_base *base)
     if (low)
         guess.choices[0].id = mistake_of_dtype(base->mine->dtype);
     const struct mine_table *table = &base->mine->tables[0]; /* it may match another stage, or be a part of one */
-    why->constant = !why->right.moves && base->mine->count == 1 && (!table->told || mine_indices(table) > 1);
+    why->constant = !why->right.moves && base->mine->count == 1 &&
+                    (!table->told || mine_indices(table) > 1 || table->places != NULL);
     why->low_precision = low && !why->constant;
     return why->constant ? STATUS_OK : why_add(why, base, why->options, &guess, &why->right);
 }

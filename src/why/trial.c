@@ -64,6 +64,19 @@ double trial_made_number(const struct trial_made *made, const struct mine_table 
     return gradient[at];
 }
 
+double trial_table_number(const struct trial_made *made, const struct mine_table *table, const double *gradient,
+                          struct mine_index first, size_t i)
+{
+    struct mine_sum sum = {.count = i < table->shown ? 0 : mine_layout_count(table)};
+    for (size_t k = 0; k < sum.count; k++) {
+        const double number = trial_made_number(made, table, gradient, mine_place_at(table, first, k));
+        sum.sum += number;
+        sum.squares += number * number;
+    }
+    return sum.count == 0 ? trial_made_number(made, table, gradient, mine_place_of(table, first, i))
+                          : mine_total(table, i, sum);
+}
+
 static struct fit fit_at(const struct trial_base *base, const struct trial_made *made, size_t at,
                          struct mine_index first, const bool *is_few, bool whole)
 {
@@ -74,10 +87,10 @@ static struct fit fit_at(const struct trial_base *base, const struct trial_made 
     if (mine_is_backward(table) && gradient == NULL) /* the result lacks the table, or has another shape */
         return (struct fit){.of = table->count, .largest = INFINITY};
     for (size_t i = 0; i < table->count; i++) {
-        const struct mine_index index = mine_place_of(table, first, i);
-        if (is_few != NULL && !stage_is_of_keys(table->stage) && !is_few[index.at[MINE_ROW]])
+        if (is_few != NULL && !stage_is_of_keys(table->stage) &&
+            (i >= table->shown || !is_few[mine_place_of(table, first, i).at[MINE_ROW]]))
             continue;
-        const double number = trial_made_number(made, table, gradient, index);
+        const double number = trial_table_number(made, table, gradient, first, i);
         const double error = trial_error(table->stage, table->numbers[i], number);
         fit.of++;
         fit.largest = fmax(fit.largest, error);
@@ -332,7 +345,7 @@ static enum status choose_few(struct trial_base *base, struct error *error)
     const struct mine_table *table = &base->mine->tables[base->mine->count - 1];
     const struct mine_layout *layout = &table->layout;
     const size_t rows = layout->size[MINE_ROW];
-    const bool known = layout->rows != NULL || rows == layout->whole[MINE_ROW];
+    const bool known = (layout->rows != NULL || rows == layout->whole[MINE_ROW]) && table->rows >= FEW;
     if (mine_has_backward(base->mine) || problem->chosen.row_count < MANY || !known || stage_is_of_keys(table->stage) ||
         rows < FEW)
         return STATUS_OK;
@@ -342,8 +355,10 @@ static enum status choose_few(struct trial_base *base, struct error *error)
         return error->status;
     memset(base->is_few, 0, problem->chosen.row_count * sizeof base->is_few[0]);
     for (size_t i = 0; i < FEW; i++) {
-        const size_t at = i * (rows - 1) / (FEW - 1);
-        base->is_few[layout->rows != NULL ? layout->rows[at] : at] = true;
+        const size_t at = i * (rows - 1) / (FEW - 1), number = i * (table->shown - 1) / (FEW - 1);
+        base->is_few[table->places != NULL  ? mine_place_of(table, (struct mine_index){{0}}, number).at[MINE_ROW]
+                     : layout->rows != NULL ? layout->rows[at]
+                                            : at] = true;
     }
     for (size_t row = 0; row < problem->chosen.row_count; row++)
         if (base->is_few[row])
