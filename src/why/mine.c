@@ -716,12 +716,21 @@ static size_t place_of_given(const struct mine_table *table, const struct tensor
     return place + i * stride;
 }
 
+/* Whether ggml has the columns of the table in pairs, 0, d/2, 1, d/2 + 1, ..., as its checkpoints of Llama have. */
+static bool is_paired(const struct mine *mine, const struct mine_table *table)
+{
+    const enum projection_id id = projection_of(table->stage);
+    return mine->in_pairs && (id == PROJECTION_QUERY || id == PROJECTION_KEY) && table->given->part != NULL &&
+           table->given->part->of_ggml;
+}
+
 /* The numbers shown of a part, and its totals, become the table to compare. */
 static enum status take_part(const struct mine *mine, struct mine_table *table, const struct problem *problem,
                              struct arena *arena, struct error *error)
 {
     const struct file_tensor *given = table->given;
     const struct tensor all = shape_of_all(given, problem, table->stage);
+    const bool paired = is_paired(mine, table);
     const size_t count = tensor_count(&given->tensor), room = count + FILE_TOTALS,
                  columns = table->layout.size[MINE_COLUMN];
     table->named = given;
@@ -737,16 +746,18 @@ static enum status take_part(const struct mine *mine, struct mine_table *table, 
         return error->status;
     table->count = table->rows = 0;
     for (size_t i = 0; i < count; i++) {
-        const size_t place = place_of_given(table, &all, i), at = table->count;
+        size_t place = place_of_given(table, &all, i);
+        const size_t at = table->count, column = place % columns;
         if (place == SIZE_MAX)
             continue;
+        place += paired ? column % 2 * (columns / 2) + column / 2 - column : 0;
         table->rows += at == 0 || place / columns != places[at - 1] / columns;
         tensor_load(&given->tensor, i, 1, &numbers[at]);
         digits[at] = given->last_digit[i];
         places[table->count++] = place;
     }
     table->shown = table->count;
-    table->places = table->shown < mine_layout_count(table) ? places : NULL;
+    table->places = paired || table->shown < mine_layout_count(table) ? places : NULL;
     for (size_t i = 0; i < FILE_TOTALS && table->places != NULL && given->part != NULL; i++)
         if (given->part->has[i]) {
             numbers[table->count] = given->part->totals[i];
@@ -794,6 +805,12 @@ bool mine_has_backward(const struct mine *mine)
         if (mine_is_backward(&mine->tables[i]))
             return true;
     return false;
+}
+
+bool mine_is_dump(const struct mine *mine)
+{
+    const struct file_part *part = mine->file.tensors[0].part;
+    return part != NULL && part->of_ggml;
 }
 
 bool mine_has_part(const struct mine *mine)

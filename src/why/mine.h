@@ -56,6 +56,7 @@ struct mine {
     size_t count;
     int decimals;               /* of all printed numbers; -1: integers, or different */
     enum dtype dtype;           /* coarser than the job's if all numbers fit it; else the job's */
+    bool in_pairs;              /* query and key of ggml have their columns in pairs; set before mine_place */
     struct mine_passed *passed; /* tables not compared: no stages, or repeated stages */
     size_t passed_count;
     const char *meant; /* the stage that others give the one table's name, which attn does not accept; or NULL */
@@ -93,6 +94,9 @@ bool mine_place_as(struct mine *mine, const struct problem *problem, const struc
 /* Whether the table, or any table, is a gradient. */
 bool mine_is_backward(const struct mine_table *table);
 bool mine_has_backward(const struct mine *mine);
+
+/* Whether the file is a dump of ggml. */
+bool mine_is_dump(const struct mine *mine);
 
 /* Whether only a part of a table is shown. */
 bool mine_has_part(const struct mine *mine);

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Prints the stages of a result of attn (JSON) as llama-eval-callback prints the tensors of llama.cpp.
 
-    python3 tests/printed/ggml_dump.py RESULT [LAYER [KEYS]]
+    python3 tests/printed/ggml_dump.py RESULT [LAYER [KEYS [pairs]]]
 
-KEYS is the size of the cache, to which ggml pads the keys. As ggml has them: heads before the rows in query, key and
+KEYS is the size of the cache, to which ggml pads the keys. With "pairs" the columns of query and key are in the order of
+Llama's checkpoints for ggml: 0, d/2, 1, d/2 + 1, ... As ggml has them: heads before the rows in query, key and
 value, which are (columns, heads, rows); the context also of all heads side by side; the columns first in the sizes."""
 import json
 import struct
@@ -84,6 +85,10 @@ def main():
     stages = {name: deep(table, 4)[0] for name, table in result.items()
               if isinstance(table, list) and table and isinstance(table[0], list)}
     keys = int(sys.argv[3]) if len(sys.argv) > 3 else len(stages["key"][0])
+    if "pairs" in sys.argv:
+        for name in "projected_query", "projected_key", "query", "key":
+            stages[name] = [[[row[column // 2 + column % 2 * len(row) // 2] for column in range(len(row))]
+                             for row in head] for head in stages[name]]
     if "normed" in stages:
         dump(f"attn_norm-{layer}", "MUL", stages["normed"])
     for letter, operand in ("Q", "query"), ("K", "key"):
