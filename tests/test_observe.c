@@ -291,15 +291,15 @@ static void test_relations(const struct sizes size, const char *options)
         t = table_of(&job, STAGES_OF[s]);
         for (size_t i = 0; i < t.count; i++)
             t.mine[i] *= 1.5;
-        expect(&t, "factor", "", "your numbers are 1.5 times the right numbers");
+        expect(&t, "factor", "", "all numbers are 1.5 times the right numbers");
         t = table_of(&job, STAGES_OF[s]);
         for (size_t i = 0; i < t.count; i++)
             t.mine[i] *= -1;
-        expect(&t, "factor", "", "your numbers are minus the right numbers");
+        expect(&t, "factor", "", "all numbers are minus the right numbers");
         t = table_of(&job, STAGES_OF[s]);
         for (size_t i = 0; i < t.count; i++)
             t.mine[i] += 0.25;
-        expect(&t, "offset", "", "your numbers are the right numbers plus 1/4");
+        expect(&t, "offset", "", "all numbers are the right numbers plus 1/4");
         t = table_of(&job, STAGES_OF[s]);
         for (size_t c = 0; c < t.size[3]; c++)
             *at(&t, 0, 1, 2, c) *= 0.125;
@@ -311,19 +311,19 @@ static void test_relations(const struct sizes size, const char *options)
         for (size_t i = 0; i < t.count; i++)
             t.mine[i] *= 1.25 + 0.25 * (double)(i / t.size[3] / t.size[2] % t.size[1]);
         snprintf(text, sizeof text,
-                 "your numbers are the right numbers, each head times its own number, from 1.25 to %g",
+                 "all numbers are the right numbers, each head times its own number, from 1.25 to %g",
                  1 + 0.25 * (double)size.heads);
         expect(&t, "own_factor", "", text);
         t = table_of(&job, STAGES_OF[s]);
         for (size_t i = 0; i < t.count; i++)
             t.mine[i] *= i / t.size[3] < 2 ? 0.75 + (double)(i / t.size[3]) : 1.2 + 0.4 * sin((double)(i / t.size[3]));
         expect(&t, "own_factor", "",
-               "your numbers are the right numbers, each row times its own number, from 0.75 to 1.75: the rows are "
+               "all numbers are the right numbers, each row times its own number, from 0.75 to 1.75: the rows are "
                "not divided by their own sums");
         t = table_of(&job, STAGES_OF[s]);
         for (size_t i = 0; i < t.count; i++)
             t.mine[i] = round(100 * t.mine[i]) / 100;
-        expect(&t, "rounded", "", "your numbers are right, but rounded to 2 decimals");
+        expect(&t, "rounded", "", "all numbers are right, but rounded to 2 decimals");
         t = table_of(&job, STAGES_OF[s]);
         for (size_t i = 0; i < t.count; i++)
             t.mine[i] += draw();
@@ -334,14 +334,14 @@ static void test_relations(const struct sizes size, const char *options)
         const size_t block = size.keys * size.d_value, group = size.heads / size.kv_heads;
         for (size_t i = 0; i < t.count; i++)
             t.mine[i] += 0.1 * job.value[i / block / group * block + i % block];
-        expect(&t, "plus", "", "your numbers are the right numbers plus 1/10 times value");
+        expect(&t, "plus", "", "all numbers are the right numbers plus 1/10 times value");
     }
     if (size.queries == size.keys) {
         t = table_of(&job, STAGE_WEIGHTS);
         for (size_t i = 0; i < t.count; i++)
             t.mine[i] = t.right[i / (size.keys * size.keys) * size.keys * size.keys + i % size.keys * size.keys +
                                 i / size.keys % size.keys];
-        expect(&t, "order", "", "your numbers are transposed: rows and keys are exchanged");
+        expect(&t, "order", "", "all numbers are transposed: rows and keys are exchanged");
     }
     t = table_of(&job, STAGE_CONTEXT);
     for (size_t h = 0; h < size.heads; h++)
@@ -350,7 +350,7 @@ static void test_relations(const struct sizes size, const char *options)
                 t.mine[(r * size.heads + h) * t.size[3] + c] = t.right[(h * size.queries + r) * t.size[3] + c];
     snprintf(text, sizeof text,
              "%s right, but written in the order row, head, column and read in the order head, row, column%s",
-             size.items > 1 ? "item 1 is" : "your numbers are", size.items > 1 ? "; all others are right" : "");
+             size.items > 1 ? "item 1 is" : "all numbers are", size.items > 1 ? "; all others are right" : "");
     expect(&t, "order", size.items > 1 ? "item 1" : "", text);
     job_free(&job);
 }

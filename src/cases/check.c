@@ -384,7 +384,7 @@ static enum status ask_why(struct case_checked *checked, const struct answers *a
         problem_create(problem, &options, &files, arena, error))
         return error->status;
     options.budget = BUDGET;
-    if (why_search(why, &options, &files, problem, NULL, &progress, arena, error) != STATUS_OK)
+    if (why_search(why, &options, &files, problem, NULL, NULL, &progress, arena, error) != STATUS_OK)
         return error->status;
     tell_why(checked, why, answer->stage);
     return STATUS_OK;
