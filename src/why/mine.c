@@ -522,34 +522,36 @@ static struct tensor shape_of_all(const struct file_tensor *named, const struct 
     return all;
 }
 
-/* Whether it may be the first numbers of a flattened tensor, or is only totals. */
-static bool is_flat(const struct file_tensor *named)
+/* Whether it may be a flattened tensor of `count` numbers, or its first ones, or is only totals. */
+static bool is_flat(const struct file_tensor *named, size_t count)
 {
     const struct file_part *part = named->part;
-    return named->tensor.rank == 1 && named->last_digit != NULL &&
-           (part == NULL || (part->rank == 0 && part->lead[0] == 0));
+    return named->tensor.rank == 1 && named->last_digit != NULL && named->tensor.shape[0] < count &&
+           (part == NULL || part->rank == 0 || (part->rank == 1 && part->whole[0] == count));
 }
 
 /* The layout of a part, or of a complete table, with the heads of that way, or MINE_WAYS: any. */
 static enum fit find_part(const struct file_tensor *named, const struct problem *problem, enum stage stage,
                           enum mine_way way, struct mine_layout *layout)
 {
+    enum { ELIDED = 1000 }; /* prints elide more than these */
     const struct tensor all = shape_of_all(named, problem, stage);
-    struct tensor flat = {.rank = 0};
-    const enum fit fit = all.shape[0] == 0  ? FIT_NONE
-                         : way == MINE_WAYS ? find_layout(&all, problem, stage, layout)
-                                            : try_way(&all, problem, stage, way, layout);
-    if (fit != FIT_NONE || !is_flat(named) || way == MINE_SIDE_BY_SIDE)
-        return fit;
     const int *order = ORDERS[way == MINE_HEADS_BEHIND];
+    struct tensor flat = {.rank = 0};
     size_t whole[MINE_AXES], count = 1;
     shape_of(problem, stage, whole);
+    const bool no_row = all.shape[0] == 0 || (all.rank == 1 && is_open(all.shape[0]) && whole[MINE_COLUMN] <= ELIDED);
+    const enum fit fit = no_row             ? FIT_NONE
+                         : way == MINE_WAYS ? find_layout(&all, problem, stage, layout)
+                                            : try_way(&all, problem, stage, way, layout);
     for (int i = 0; i < MINE_AXES; i++) {
         count *= whole[i];
         if (whole[order[i]] > 1)
             flat.shape[flat.rank++] = whole[order[i]];
     }
-    return count > named->tensor.shape[0] && try_order(&flat, whole, order, layout) != FIT_NONE ? FIT_FLAT : FIT_NONE;
+    if (fit != FIT_NONE || way == MINE_SIDE_BY_SIDE || !is_flat(named, count))
+        return fit;
+    return try_order(&flat, whole, order, layout) != FIT_NONE ? FIT_FLAT : FIT_NONE;
 }
 
 /* Finds rows by number, as in CSV. STATUS_USAGE: the stage lacks one. */
@@ -702,8 +704,9 @@ static size_t place_of_given(const struct mine_table *table, const struct tensor
     const struct file_part *part = table->given->part;
     size_t place = 0, stride = 1;
     for (size_t axis = given->rank; axis-- > 0 && part != NULL; i /= given->shape[axis]) {
-        size_t at = i % given->shape[axis], size = is_open(all->shape[axis]) ? 1 : all->shape[axis];
-        for (int k = 0; k < MINE_AXES && is_open(all->shape[axis]); k++) /* two are heads side by side */
+        const bool open = is_open(all->shape[axis]), flat = open && given->rank == 1;
+        size_t at = i % given->shape[axis], size = flat ? mine_layout_count(table) : open ? 1 : all->shape[axis];
+        for (int k = 0; k < MINE_AXES && open && !flat; k++) /* two are heads side by side */
             if (layout->axis[k] == (int)axis || (axis + 1 == given->rank && layout->axis[k] == (int)given->rank))
                 size *= layout->size[k];
         if (part->lead[axis] > 0 && at >= part->lead[axis])
