@@ -24,7 +24,7 @@ struct read {
 };
 
 /* The text in a block of its size and a NUL, so that the sanitizers see a step beyond it. The caller frees the arena. */
-static void read_text(struct read *read, const char *text, size_t length)
+static void read_kinds(struct read *read, const char *text, size_t length, unsigned kinds)
 {
     char *copy = malloc(length + 1);
     if (copy == NULL)
@@ -32,8 +32,13 @@ static void read_text(struct read *read, const char *text, size_t length)
     memcpy(copy, text, length);
     copy[length] = '\0';
     *read = (struct read){0};
-    read->status = printed_read("file", copy, length, KINDS, &read->arena, &read->input, &read->error);
+    read->status = printed_read("file", copy, length, kinds, &read->arena, &read->input, &read->error);
     free(copy);
+}
+
+static void read_text(struct read *read, const char *text, size_t length)
+{
+    read_kinds(read, text, length, KINDS);
 }
 
 /* "2 x 2: 1 2 3 4 | -1 -1 x x | Your step": the tensor of that name, its last digits, the tokens. */
@@ -135,6 +140,77 @@ static void check_texts(void)
             CHECK_TEXT(texts[i].expected, text);
         }
         arena_free(&read.arena);
+    }
+}
+
+/* --- parts of tables ---------------------------------------------------------------------------------------------- */
+
+#define DUMP "ggml_debug: kq_soft_max-3 = (f32) SOFT_MAX(kq-3{8, 1, 1, 1}, }) = {8, 1, 1, 1}\n"
+
+/* The first tensor: its shape, or "facts"; what comes before '...' along each axis; the stated shape; the totals. */
+static const struct {
+    const char *text, *expected;
+} parts[] = {
+    {"tensor([1., 2.,  ..., 5., 6., 7.])", "inputs: 5 numbers, lead 2"},
+    {"[[1 2 ... 5]\n ...\n [3 4 ... 6]]", "inputs: 2 x 3, lead 1 2"},
+    {"[[1 2]\n ...\n [3 4]]", "inputs: 2 x 2, lead 1 0"},
+    {"[[1, 2, \xe2\x80\xa6, 5]]", "inputs: 1 x 3, lead 0 2"},
+    {"array([[[[1, ..., 2]]]], shape=(1, 1, 1, 9))", "inputs: 1 x 1 x 1 x 2, lead 0 0 0 1"},
+    {"torch.Size([1, 4, 9])\ntensor([[[1, ..., 2],\n         ...,\n         [3, ..., 4]]])",
+     "inputs: 1 x 2 x 2, lead 0 1 1, of 1 x 4 x 9"},
+    {"context (4, 9)\n[[1, ..., 2], ..., [3, ..., 4]]", "context: 2 x 2, lead 1 1, of 4 x 9"},
+    {"context: tensor([1., ..., 2.])\nsum: 3.25", "context: 2 numbers, lead 1, sum 3.25 -2"},
+    {"[1, ..., 2]\nx.shape = (5,)\nx.std() = 1e-3, x.mean(): tensor(0.5, grad_fn=<MeanBackward0>)",
+     "inputs: 2 numbers, lead 1, of 5 numbers, mean 0.5 -1, std 0.001 -3"},
+    {"sum=12.3417", "inputs: facts, sum 12.3417 -4"},
+    {"norm = np.float32(2.5)", "inputs: facts, norm 2.5 -1"},
+    {"weights.sum() = 30", "weights: facts, sum 30 0"},
+    {DUMP "[[[1.0, 0.5, ..., 0.25]]]\nsum = 4.000000", "blk.3.weights: 1 x 1 x 3, lead 0 0 2, of 1 x 1 x 8, sum 4 -6"},
+    {DUMP "[\n[\n[1.0, 0.5, 0.25, ...],\n],\n]\nsum = 1.750000", "blk.3.weights: 1 x 1 x 3, lead 0 0 3, of 1 x 1 x 8"},
+    {DUMP "sum = 8.000000\n", "blk.3.weights: facts, of 1 x 1 x 8, sum 8 -6"},
+    {"main: a log\n" DUMP "[[[1, 2, 3, 4, 5, 6, 7, 8]]]\n", "blk.3.weights: 1 x 1 x 8, lead 0 0 0, of 1 x 1 x 8"},
+    {"sum 0.5 1.5\nmean 0.25 2\n", "inputs: 2 x 2"}, /* rows of these tokens */
+};
+
+static void describe_part(const struct input_file *input, char *text)
+{
+    const struct file_tensor *first = &input->tensors[0];
+    const struct file_part *part = first->part;
+    char shape[TENSOR_SHAPE_BYTES];
+    struct text line = text_begin(text, TEXT_BYTES);
+    struct tensor whole = {.rank = part != NULL ? part->rank : 0};
+    text_add(&line, "%s: %s", first->name,
+             first->tensor.shape[0] > 0 ? tensor_shape_text(&first->tensor, shape) : "facts");
+    for (size_t i = 0; part != NULL && first->tensor.shape[0] > 0 && i < first->tensor.rank; i++)
+        text_add(&line, "%s %zu", i == 0 ? ", lead" : "", part->lead[i]);
+    memcpy(whole.shape, part != NULL ? part->whole : whole.shape, sizeof whole.shape);
+    if (whole.rank > 0)
+        text_add(&line, ", of %s", tensor_shape_text(&whole, shape));
+    for (int i = 0; part != NULL && i < (int)FILE_TOTALS; i++)
+        if (part->has[i])
+            text_add(&line, ", %s %g %d", file_total_name((enum file_total)i), part->totals[i], part->last_digit[i]);
+}
+
+static void check_parts(void)
+{
+    const unsigned kinds = INPUT_FILE_OF_DIFF | INPUT_FILE_PARTS;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        const size_t length = strlen(parts[i].text);
+        struct read read;
+        char text[TEXT_BYTES];
+        check_begin("a part: %s", parts[i].text);
+        read_kinds(&read, parts[i].text, length, kinds);
+        if (CHECK(read.status == STATUS_OK, "expected it to be read, got: %s", read.error.message)) {
+            describe_part(&read.input, text);
+            CHECK_TEXT(parts[i].expected, text);
+        }
+        arena_free(&read.arena);
+        for (size_t end = 0; end < length; end++) {
+            read_kinds(&read, parts[i].text, end, kinds);
+            CHECK(read.status == STATUS_OK || strncmp(read.error.message, "file:", 5) == 0,
+                  "byte %zu: expected an answer or an error with its place, got '%s'", end, read.error.message);
+            arena_free(&read.arena);
+        }
     }
 }
 
@@ -248,6 +324,7 @@ int main(void)
 {
     check_texts();
     check_cuts();
+    check_parts();
     check_numbers();
     check_no_numbers();
     check_cannot_be_input();

@@ -51,7 +51,7 @@
         .help = "compute key and value from these inputs: cross-attention; multihead is then not causal unless you type --causal") \
     ROW(MINE, mine, FILE, ABILITY_SEARCHES, .name = "mine", .argument = "TABLE", .reads = true, \
         .foreign = "my table theirs actual got wrong", .fallback = "why needs it", \
-        .help = "your table: any file that diff takes, or a printed table; - is standard input") \
+        .help = "your table: any file that diff takes, an elided print, sum=12.34; - is standard input") \
     ROW(BUDGET, budget, REAL(0x1p-1074, INFINITY, "a finite number above 0"), ABILITY_SEARCHES, .name = "budget", \
         .argument = "N", .foreign = "effort work limit timeout", .initial = "20", \
         .help = "how much the search may do, in billions of multiply-adds") \

@@ -11,6 +11,22 @@
 
 #include <stdint.h>
 
+/* Numbers that people print of a whole tensor. The deviation is that of n - 1 or of n, whichever is nearer. */
+enum file_total { FILE_SUM, FILE_MEAN, FILE_NORM, FILE_DEVIATION, FILE_TOTALS };
+
+const char *file_total_name(enum file_total total);
+
+/* A print of a part of a tensor: elided, or only totals. */
+struct file_part {
+    size_t lead[TENSOR_RANK];  /* along each axis, how many of the numbers shown come before the '...'; 0: all shown */
+    size_t whole[TENSOR_RANK]; /* (rank) the sizes of the tensor, as stated */
+    size_t rank;               /* 0: not stated */
+    bool of_ggml;              /* it sums in float32, one by one, and columns after the last key are padding */
+    bool has[FILE_TOTALS];
+    double totals[FILE_TOTALS];
+    int16_t last_digit[FILE_TOTALS]; /* as of file_tensor */
+};
+
 struct file_tensor {
     const char *name;
     const char *origin, *file; /* the checkpoint's tensor that it comes from, and its file; else NULL */
@@ -22,6 +38,7 @@ struct file_tensor {
     const size_t *rows;        /* (row_count) of CSV: the numbers, from 1, of the stage's rows that each matrix has;
                                   else NULL */
     size_t row_count;
+    const struct file_part *part; /* where only a part is shown; without a number its shape is {0}; else NULL */
 };
 
 /* The labels of tokens: one list for all items of a batch, or one for each. */
@@ -71,6 +88,7 @@ enum input_file_kind {
     INPUT_FILE_CACHE = 1024,  /* further inputs of sdpa: past_key, past_value, kv_lengths, cu_seqlens_q, cu_seqlens_k,
                                  block_table, key_cache, value_cache */
     INPUT_FILE_KEYS = 2048,   /* key_inputs, from which cross-attention makes key and value */
+    INPUT_FILE_PARTS = 4096,  /* elided prints, and totals alone */
     /* The sources of stages. */
     INPUT_FILE_SOURCE =
         INPUT_FILE_INPUTS | INPUT_FILE_KEYS | INPUT_FILE_PARAMETER | INPUT_FILE_MASKING | INPUT_FILE_CACHE,

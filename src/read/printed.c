@@ -11,8 +11,10 @@ enum {
     TRIED_BYTES = 1 << 16, /* bytes that attn tries of an endless text; */
     TRIED_TAIL = 1 << 12,  /* an error in the last of them may only be a cut */
     NAME_SHOWN = 80,
+    SAME_LAYER = 16, /* tensors of a dump between which a name repeats */
 };
 
+static const char NAMELESS[] = "inputs"; /* the name of a table without one */
 static const char BYTE_ORDER_MARK[] = "\xef\xbb\xbf";
 
 /* A name, and its position in the text. */
@@ -27,6 +29,7 @@ struct cell {
     unsigned kinds;
     struct named_place *names; /* (name_count) */
     size_t name_count;
+    size_t room;                      /* for tensors */
     struct token_labels query_tokens; /* of sdpa's query */
 };
 
@@ -180,12 +183,52 @@ static bool part_tokens(struct cell *cell)
     return true;
 }
 
+/* The last tensor, if it has that name, or one of both has none: then a table and what is said of it meet. */
+static struct file_tensor *find_last(const struct cell *cell, const char *name)
+{
+    const struct input_file *input = cell->input;
+    struct file_tensor *last = input->tensor_count > 0 ? &input->tensors[input->tensor_count - 1] : NULL;
+    return last != NULL && (*name == '\0' || input->nameless || strcmp(name, last->name) == 0) ? last : NULL;
+}
+
+static bool has_numbers(const struct file_tensor *named)
+{
+    return named->tensor.shape[0] > 0;
+}
+
+/* Notes what is known of a tensor that is not all shown. */
+static bool add_part(struct cell *cell, struct file_tensor *named, const struct file_part *known)
+{
+    struct file_part *part = arena_allocate(cell->reader.arena, 1, sizeof *part, cell->reader.error);
+    if (part != NULL)
+        *part = *known;
+    named->part = part;
+    return part != NULL;
+}
+
 static bool add_tensor(struct cell *cell, const struct printed_table *table, const char *said)
 {
     struct input_file *input = cell->input;
     const char *name = input_file_stage_name(said, cell->reader.arena, cell->reader.error);
     if (name == NULL)
         return false;
+    struct file_tensor *last = find_last(cell, name);
+    struct file_part part = table->part;
+    bool is_part = part.rank > 0 || table->shape[0] == 0;
+    for (size_t axis = 0; axis < table->rank; axis++)
+        is_part = is_part || part.lead[axis] > 0;
+    if (last != NULL && !has_numbers(last)) { /* said before the table */
+        part = *last->part;
+        memcpy(part.lead, table->part.lead, sizeof part.lead);
+        is_part = true;
+        input->tensor_count--;
+        if (strcmp(last->name, NAMELESS) != 0) {
+            name = last->name;
+            input->nameless = false;
+        }
+    }
+    if (input->tensor_count == cell->room)
+        return fail_all(cell, "more totals than lines; expected each in its line");
     struct file_tensor *added = &input->tensors[input->tensor_count++];
     *added = (struct file_tensor){
         .name = name,
@@ -196,6 +239,8 @@ static bool add_tensor(struct cell *cell, const struct printed_table *table, con
         .row_count = table->row_count,
     };
     memcpy(added->tensor.shape, table->shape, sizeof added->tensor.shape);
+    if (is_part && !add_part(cell, added, &part))
+        return false;
     if (table->boolean && tensor_to_boolean(&added->tensor, cell->reader.arena, cell->reader.error) != STATUS_OK)
         return false;
     struct token_labels *tokens = tokens_of(cell, name);
@@ -253,10 +298,21 @@ static bool keep(struct cell *cell, const struct printed_table *table, const cha
 {
     struct input_file *input = cell->input;
     cell->names[cell->name_count++] = (struct named_place){name, at};
+    input->nameless = false;
     if ((kind & cell->kinds) != 0)
         return add_tensor(cell, table, name);
     input->passed[input->passed_count++] = name;
     return true;
+}
+
+/* The text after "NAME =", or of prints to compare also after "NAME" or "NAME:" before a literal; else NULL. */
+static const char *find_value(const struct printed_reader *reader)
+{
+    const char *equals = printed_find_equals(reader->at), *behind = reader->at + printed_name_length(reader->at);
+    const char *value = behind + strspn(behind, " \t:");
+    if (equals != NULL || !reader->takes_parts || value == behind || behind == reader->at)
+        return equals != NULL ? equals + 1 : NULL;
+    return *value == '[' || strncmp(value, "tensor(", 7) == 0 || strncmp(value, "array(", 6) == 0 ? value : NULL;
 }
 
 /* "NAME = ..." */
@@ -274,7 +330,7 @@ static bool take_named(struct cell *cell)
     if ((kind & (INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_IGNORED)) != 0)
         return printed_fail(reader, at, "'%.*s' is not a table of numbers; expected %s", NAME_SHOWN, name,
                             kind & INPUT_FILE_TOKENS ? "a comment after each row, or JSON" : "it in JSON");
-    reader->at = printed_find_equals(at) + 1;
+    reader->at = find_value(reader);
     return take_value(cell, &table) && keep(cell, &table, name, kind, at);
 }
 
@@ -333,33 +389,65 @@ static void skip_prompts(struct printed_reader *reader, struct printed_table *ta
     }
 }
 
-/* Reads one table, which nothing may follow. */
+static bool fail_more(struct printed_reader *reader)
+{
+    return printed_fail(reader, reader->at, "expected one table, got more; name them: NAME = [[...]]");
+}
+
+/* Reads one table, which nothing but facts may follow. */
 static bool take_nameless(struct cell *cell)
 {
     struct printed_reader *reader = &cell->reader;
     struct printed_table table;
     const bool rows = !begins_cell(reader->at);
+    if (cell->input->tensor_count > 0 && has_numbers(&cell->input->tensors[cell->input->tensor_count - 1]))
+        return fail_more(reader);
     if (!(rows ? printed_rows(reader, &table) : take_value(cell, &table)))
         return false;
     skip_prompts(reader, &table);
-    if (reader->at != reader->in.end)
-        return printed_fail(reader, reader->at, "expected one table, got more; name them: NAME = [[...]]");
+    if (reader->at != reader->in.end && !(reader->takes_parts && printed_is_fact(reader->at)))
+        return fail_more(reader);
     if (rows && table.labels == 0 && table.shape[0] == 1 && table.shape[1] == 1)
         return printed_fail(reader, reader->in.text, "a single number; expected a table of rows");
     const char *expected =
         cell->kinds & INPUT_FILE_OPERAND ? "query = [[...]] and the like" : "W_query = [[...]] and the like";
     return input_file_nameless(cell->input, cell->kinds, expected, reader->error) == STATUS_OK &&
-           add_tensor(cell, &table, "inputs");
+           add_tensor(cell, &table, NAMELESS);
+}
+
+/* Reads what a line says of the last table or the next one, context.sum() = 12.3; *found: it says such a thing. */
+static bool take_fact(struct cell *cell, bool *found)
+{
+    struct printed_reader *reader = &cell->reader;
+    struct printed_table none = {.rank = 1, .first = reader->count};
+    struct printed_piece said;
+    *found = reader->takes_parts && printed_fact(reader, &said, &none.part);
+    if (!*found)
+        return true;
+    const char *name = arena_text(reader->arena, said.text, said.length, reader->error);
+    struct file_tensor *last = name != NULL ? find_last(cell, name) : NULL;
+    if (name == NULL)
+        return false;
+    if (last == NULL)
+        return (*name != '\0' ||
+                input_file_nameless(cell->input, cell->kinds, "NAME.sum = ...", reader->error) == STATUS_OK) &&
+               add_tensor(cell, &none, *name != '\0' ? name : NAMELESS);
+    reader->at = said.text; /* once more, beside what is known */
+    none.part = last->part != NULL ? *last->part : (struct file_part){.rank = 0};
+    return printed_fact(reader, &said, &none.part) && add_part(cell, last, &none.part);
 }
 
 static bool take_statement(struct cell *cell)
 {
     struct printed_reader *reader = &cell->reader;
+    bool found;
+    if (!take_fact(cell, &found) || found)
+        return found;
     if (printed_is_import(reader->at)) {
         reader->at += strcspn(reader->at, "\n");
         return true;
     }
-    if (printed_find_equals(reader->at) != NULL)
+    if (find_value(reader) != NULL)
         return take_named(cell);
     if (cell->name_count > 0)
         return printed_fail_expected(reader, reader->at, "NAME = [[...]]");
@@ -386,6 +474,23 @@ static bool take_of_csv(struct cell *cell, const struct printed_csv *csv)
         (kind & (INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_IGNORED)) != 0)
         return printed_fail_expected(reader, at, "the name of a stage, of inputs or of a parameter");
     return keep(cell, &table, name, kind, at);
+}
+
+/* Reads the tensors of attention in a dump of ggml; of several with one name, as before and after a bias, the last. */
+static bool take_dump(struct cell *cell)
+{
+    struct input_file *input = cell->input;
+    struct printed_dump dump = {.scaled = 0};
+    struct printed_table table;
+    bool found = true, read = true;
+    while (read && (read = printed_dump(&cell->reader, &dump, &table, &found)) && found) {
+        const char *name = arena_copy(cell->reader.arena, dump.name, cell->reader.error);
+        for (size_t i = input->tensor_count; name != NULL && i-- > 0 && i + SAME_LAYER >= input->tensor_count;)
+            if (strcmp(input->tensors[i].name, name) == 0)
+                input->tensors[i] = input->tensors[--input->tensor_count];
+        read = name != NULL && add_tensor(cell, &table, name);
+    }
+    return read;
 }
 
 /* Reads attn's CSV (--format csv). */
@@ -416,7 +521,9 @@ static bool take_statements(struct cell *cell)
 static bool take_all(struct cell *cell)
 {
     struct printed_reader *reader = &cell->reader;
-    if (!(printed_csv_begins(reader->at) ? take_csv(cell) : take_statements(cell)))
+    if (!(printed_csv_begins(reader->at)                       ? take_csv(cell)
+          : reader->takes_parts && printed_is_dump(reader->at) ? take_dump(cell)
+                                                               : take_statements(cell)))
         return false;
     if (cell->input->tensor_count + cell->input->passed_count == 0)
         return printed_fail_expected(reader, reader->at, "a table of numbers");
@@ -440,7 +547,9 @@ static bool allocate_room(struct cell *cell, size_t length)
     struct input_file *input = cell->input;
     const bool csv = printed_csv_begins(reader->at);
     const size_t numbers = (csv ? length : length / 2) + 1;
-    const size_t lines = count(reader, '\n') + 1, names = csv ? lines : count(reader, '=') + 1;
+    const size_t lines = count(reader, '\n') + 1, facts = csv || reader->takes_parts ? lines : 0;
+    const size_t names = facts + (csv ? 0 : count(reader, '=') + 1);
+    cell->room = names;
     reader->numbers = arena_allocate(reader->arena, numbers, sizeof reader->numbers[0], reader->error);
     reader->digits = arena_allocate(reader->arena, numbers, sizeof reader->digits[0], reader->error);
     input->tensors = arena_allocate(reader->arena, names, sizeof input->tensors[0], reader->error);
@@ -490,7 +599,9 @@ enum status printed_read(const char *source, const char *text, size_t length, un
 {
     struct arena scratch = {0};
     struct cell cell = {
-        .reader = {.arena = arena, .scratch = &scratch, .error = error}, .input = input, .kinds = kinds};
+        .reader = {.takes_parts = (kinds & INPUT_FILE_PARTS) != 0, .arena = arena, .scratch = &scratch, .error = error},
+        .input = input,
+        .kinds = kinds};
     const bool read = read_text(&cell, source, text, length);
     arena_free(&scratch);
     return read ? STATUS_OK : error->status;

@@ -26,6 +26,10 @@
  *   a number with a leading zero.
  * - Lines end in LF or CR LF. attn skips a byte order mark of UTF-8, which spreadsheets write, before a table.
  *
+ * Of INPUT_FILE_PARTS, also what shows a part of a table (file_tensor.part): elided numbers, [0.1, 0.2, ..., 0.9];
+ * lines before or behind it, or alone, that say its shape, sum, mean, norm or std, "context.sum() = 12.3"; and dumps of
+ * ggml (printed_dump.c).
+ *
  * attn rounds numbers to nearest, and keeps their last digits (file_tensor.last_digit). Numbers without an exponent
  * share the most decimals that one of them shows, as NumPy omits zeros at the end; those with one share the most
  * decimals of their mantissas, each shifted by its exponent. Without decimals, and for nan and inf, they are exact. */
@@ -40,6 +44,9 @@ bool printed_begins(const unsigned char *bytes, size_t length);
 
 /* Whether no table begins with these bytes. */
 bool printed_cannot_be_input(const unsigned char *bytes, size_t length);
+
+/* Whether it begins with a total, such as "sum=12.3". */
+bool printed_is_fact(const char *text);
 
 /* Reads text[0 .. length), ended by text[length] == '\0'. The `kinds` go into `input`, as in json_read. STATUS_USAGE
  * "source:line:column: expected ..., got ...", with the line and a caret; "source: ..." for a table without a name

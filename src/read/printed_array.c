@@ -9,13 +9,15 @@ struct levels {
     struct printed_reader *reader;
     struct printed_table *table;
     size_t depth;
-    size_t count[TENSOR_RANK]; /* (depth) elements of each level so far */
+    size_t count[TENSOR_RANK]; /* (depth) elements of each level so far, */
+    size_t lead[TENSOR_RANK];  /* and of these before a '...'; 0: there is none */
     enum gap gap;
     bool semicolons; /* [1 2; 3 4]: one pair of brackets for all rows */
 };
 
 static bool begin_level(struct levels *levels)
 {
+    levels->lead[levels->depth] = 0;
     levels->count[levels->depth++] = 0;
     levels->reader->at++;
     printed_skip(levels->reader, levels->table);
@@ -44,6 +46,18 @@ static bool take_number(struct levels *levels)
     return true;
 }
 
+/* Reads '...', which stands for elements left out. */
+static bool take_elision(struct levels *levels)
+{
+    const size_t level = levels->depth - 1;
+    if (levels->count[level] == 0 || levels->lead[level] > 0)
+        return printed_fail(levels->reader, levels->reader->at, "expected a number%s, got '...'",
+                            levels->count[level] == 0 ? " before what is left out" : ", as '...' came before");
+    levels->lead[level] = levels->count[level];
+    levels->reader->at += 3;
+    return true;
+}
+
 static bool fail_ragged(const struct levels *levels, size_t level)
 {
     const struct printed_table *table = levels->table;
@@ -62,10 +76,14 @@ static bool end_level(struct levels *levels)
     const size_t level = levels->depth - 1;
     if (levels->count[level] == 0)
         return printed_fail(levels->reader, levels->reader->at, "the table is empty here; expected numbers");
-    if (table->shape[level] == 0)
+    if (table->shape[level] == 0) {
         table->shape[level] = levels->count[level];
+        table->part.lead[level] = levels->lead[level];
+    }
     if (table->shape[level] != levels->count[level])
         return fail_ragged(levels, level);
+    if (table->part.lead[level] != levels->lead[level])
+        return printed_fail(levels->reader, levels->reader->at, "'...' leaves out other numbers here than before");
     levels->depth--;
     if (level > 0)
         levels->count[level - 1]++;
@@ -84,6 +102,8 @@ static bool end_row(struct levels *levels)
         levels->semicolons = true;
         levels->table->rank = levels->depth = 2;
         levels->count[1] = levels->count[0];
+        levels->lead[1] = levels->lead[0];
+        levels->lead[0] = 0;
         levels->count[0] = 0;
     }
     return end_level(levels) && begin_level(levels);
@@ -134,7 +154,9 @@ bool printed_array(struct printed_reader *reader, struct printed_table *table)
         if (*reader->at == '[')
             read = open_level(&levels);
         else
-            read = (*reader->at == ']' ? close_level(&levels) : take_number(&levels)) &&
+            read = (*reader->at == ']'                                            ? close_level(&levels)
+                    : reader->takes_parts && printed_number_is_elided(reader->at) ? take_elision(&levels)
+                                                                                  : take_number(&levels)) &&
                    (levels.depth == 0 || take_gap(&levels));
     return read;
 }

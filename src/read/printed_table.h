@@ -18,6 +18,7 @@ struct printed_piece {
 /* One table being read. Its numbers are the reader's from `first` on, row-major. */
 struct printed_table {
     size_t rank, shape[TENSOR_RANK]; /* rank 0 until the first number */
+    struct file_part part;           /* the lead where '...' leaves numbers out; of a dump, all that it says */
     size_t first;
     enum dtype stated;         /* by dtype=...; else DTYPE_F32 */
     bool boolean;              /* True and False; the first value decides */
@@ -40,6 +41,7 @@ struct printed_reader {
     struct printed_number last;   /* the last one */
     struct printed_piece *labels; /* (room for one per line) */
     const char *failed;           /* position of the error */
+    bool takes_parts;             /* '...' may stand for numbers left out */
     bool text_checked;            /* a table of rows has checked all ends of lines and '#' */
     struct arena *arena, *scratch;
     struct error *error;
@@ -94,6 +96,23 @@ const char *printed_behind_title(const char *at);
 bool printed_literal(struct printed_reader *reader, struct printed_table *table);
 bool printed_array(struct printed_reader *reader, struct printed_table *table);
 bool printed_rows(struct printed_reader *reader, struct printed_table *table);
+
+/* Reads what a line says of a whole table, such as "context.sum() = 12.3" or "shape: (32, 64)", and its name or "".
+ * False where it says no such thing; then the reader stays. */
+bool printed_fact(struct printed_reader *reader, struct printed_piece *name, struct file_part *part);
+
+/* Whether the text has tensors as ggml dumps them. */
+bool printed_is_dump(const char *text);
+
+/* What is known of a dump between two tensors. */
+struct printed_dump {
+    char name[64];              /* "blk.N." and the stage of the last one */
+    struct printed_piece first; /* the line of the first one, which another pass repeats */
+    size_t scaled;              /* 1 + the last layer whose query is scaled before the scores */
+};
+
+/* Reads the next tensor of attention, or its sum alone; *found is false at the end of the pass. */
+bool printed_dump(struct printed_reader *reader, struct printed_dump *dump, struct printed_table *table, bool *found);
 
 /* The columns of the CSV that attn writes (--format csv), where each line is a row of a table: stage, item, head, row
  * and token, some of them optional; 1, 2, ... for tables such as query; the keys. */

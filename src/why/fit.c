@@ -50,8 +50,7 @@ static double number_at(const struct trial_made *made, const struct mine_table *
                         const struct trial *trial, size_t i)
 {
     return has_table(made, table, at)
-               ? trial_made_number(made, table, made->gradients[at],
-                                   mine_place_of(table, mine_index(table, trial->indices[at]), i))
+               ? trial_table_number(made, table, made->gradients[at], mine_index(table, trial->indices[at]), i)
                : INFINITY;
 }
 
@@ -100,7 +99,7 @@ static enum status add_run(const struct trial_base *base, const struct trial_gue
 /* Turns the sum of squares of all runs into the noise of each number, plus half a unit of its own. Below the smallest
  * normal float32 some machines have only 0. */
 static void take_noise(const struct trial_base *base, const struct trial *trial, const struct trial_made *made,
-                       size_t at, double *squares)
+                       size_t at, double *squares, double *off)
 {
     const unsigned runs = noise_runs(base->problem);
     static const double LEAST_NORMAL = 0x1p-126;
@@ -110,6 +109,8 @@ static void take_noise(const struct trial_base *base, const struct trial *trial,
     for (size_t i = 0; i < table->count; i++) {
         const double number = number_at(made, table, at, trial, i);
         const double own = isfinite(number) ? noise_unit(dtype) / 2 * number : 0;
+        off[i] = trial_error(table->stage, table->numbers[i], number);
+        off[i] = squares[i] == 0 && off[i] <= table->tolerance[i] ? -1 : off[i];
         squares[i] = sqrt(squares[i] / runs + own * own) + least;
     }
 }
@@ -138,7 +139,7 @@ static void judge(const struct trial_base *base, const struct trial_guess *guess
     trial->worst.table = base->mine->count;
     for (size_t t = 0; t < base->mine->count; t++) {
         const struct mine_table *table = &base->mine->tables[t];
-        trial->rows += table->count / table->layout.size[MINE_COLUMN];
+        trial->rows += memory_larger(table->rows, 1);
         for (size_t i = 0; i < table->count; i++) {
             const double number = number_at(made, table, t, trial, i);
             const double error = trial_error(table->stage, table->numbers[i], number);
@@ -310,17 +311,18 @@ enum status fit_weigh(const struct trial_base *base, const struct trial_guess *g
                       struct trial *trial, struct arena *arena, struct error *error)
 {
     struct run run = {noise_unit(base->mine->dtype), true, 0};
-    double *squares[MINE_TABLES] = {NULL};
+    double *squares[MINE_TABLES] = {NULL}, *off[MINE_TABLES] = {NULL};
     const unsigned runs = noise_runs(base->problem);
     trial->work += (runs + (dtype_is_coarse(base->mine->dtype) ? 3 : 0)) * trial_work(base);
-    if (make_squares(base, squares, arena, error) != STATUS_OK)
+    if (make_squares(base, squares, arena, error) != STATUS_OK || make_squares(base, off, arena, error) != STATUS_OK)
         return error->status;
     for (; run.number < runs; run.number++)
         if (add_run(base, guess, trial, made, run, squares, error) != STATUS_OK)
             return error->status;
     for (size_t t = 0; t < base->mine->count; t++) {
-        take_noise(base, trial, made, t, squares[t]);
+        take_noise(base, trial, made, t, squares[t], off[t]);
         trial->noise[t] = squares[t];
+        trial->off[t] = off[t];
     }
     judge(base, guess, made, trial);
     if (dtype_is_coarse(base->mine->dtype)) {

@@ -6,6 +6,7 @@
 #include "model/stages.h"
 #include "read/foreign_name.h"
 #include "read/load.h"
+#include "read/printed.h"
 #include "stage/stage.h"
 #include "why/gradients.h"
 #include "why/noise.h"
@@ -13,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --- the file ---------------------------------------------------------------------------------------------------- */
 
@@ -62,10 +64,45 @@ enum status mine_refuse_input(const struct mine *mine, const struct input_file *
     return STATUS_OK;
 }
 
+/* Reads the file; or the text itself where there is no such file and it begins like "sum=12.3". */
+static enum status read_text(struct mine *mine, const struct options *options, struct arena *arena, struct error *error)
+{
+    const unsigned kinds = INPUT_FILE_OF_DIFF | INPUT_FILE_PARTS;
+    if (access(options->mine, F_OK) == 0 || !printed_is_fact(options->mine))
+        return load_file(options->mine, kinds, arena, &mine->file, error);
+    const char *text = arena_copy(arena, options->mine, error);
+    return text == NULL ? error->status : printed_read("--mine", text, strlen(text), kinds, arena, &mine->file, error);
+}
+
+/* Of a dump, keeps the tensors of the layer of --layer, or of its only one. */
+static enum status choose_layer(struct mine *mine, const struct options *options, struct error *error)
+{
+    struct input_file *file = &mine->file;
+    size_t wanted = options->origin[OPTION_LAYER] == ORIGIN_DEFAULT ? SIZE_MAX : (size_t)options->layer, kept = 0;
+    for (size_t i = 0; i < file->tensor_count; i++) {
+        struct file_tensor *named = &file->tensors[kept];
+        int prefix = 0;
+        size_t layer = wanted;
+        *named = file->tensors[i];
+        if (named->part != NULL && named->part->of_ggml)
+            sscanf(named->name, "blk.%zu.%n", &layer, &prefix);
+        named->name += prefix;
+        wanted = wanted == SIZE_MAX && prefix > 0 ? layer : wanted;
+        kept += layer == wanted;
+        if (layer != wanted && options->origin[OPTION_LAYER] == ORIGIN_DEFAULT)
+            return error_usage(error, "%s: it has layers %zu and %zu; expected one, or --layer N", file->source, wanted,
+                               layer);
+    }
+    if (kept == 0 && file->tensor_count > 0)
+        return error_usage(error, "%s: has no tensor of layer %zu", file->source, wanted);
+    file->tensor_count = kept;
+    return STATUS_OK;
+}
+
 enum status mine_read(struct mine *mine, const struct options *options, struct arena *arena, struct error *error)
 {
     *mine = (struct mine){.decimals = -1};
-    if (load_file(options->mine, INPUT_FILE_OF_DIFF, arena, &mine->file, error) != STATUS_OK)
+    if (read_text(mine, options, arena, error) != STATUS_OK || choose_layer(mine, options, error) != STATUS_OK)
         return error->status;
     if (mine->file.tensor_count == 0)
         return error_usage(error, "%s: holds no table; expected a result, or one table", mine->file.source);
@@ -226,6 +263,16 @@ double mine_bits(const struct mine *mine)
     return bits;
 }
 
+/* How far a sum may be off that adds all numbers to a float32, one by one. */
+static double error_of_sum(const struct mine_table *table, const double *numbers)
+{
+    const double all = (double)mine_layout_count(table);
+    double sizes = 0;
+    for (size_t i = 0; i < table->shown; i++)
+        sizes += isfinite(numbers[i]) ? fabs(numbers[i]) / (double)table->shown : 0;
+    return noise_unit(DTYPE_F32) / 2 * sqrt(all) * all * sizes;
+}
+
 /* Sets each number's tolerance from the job's dtype and the last digit. */
 static enum status set_tolerance(struct mine *mine, struct mine_table *table, enum dtype of_job, struct arena *arena,
                                  struct error *error)
@@ -238,7 +285,7 @@ static enum status set_tolerance(struct mine *mine, struct mine_table *table, en
     tensor_load(&table->named->tensor, 0, table->count, numbers);
     for (size_t i = 0; i < table->count; i++)
         largest = counts(table->stage, numbers[i]) ? fmax(largest, fabs(numbers[i])) : largest;
-    const enum dtype dtype = dtype_of(&mine->file, table->named, of_job, numbers, table->count);
+    const enum dtype dtype = dtype_of(&mine->file, table->named, of_job, numbers, table->shown);
     table->decimals = mine->file.is_text && table->named->last_digit == NULL && dtype == of_job
                           ? decimals_of(numbers, table->count)
                           : -1;
@@ -248,6 +295,8 @@ static enum status set_tolerance(struct mine *mine, struct mine_table *table, en
     const int decimals = table->decimals == 0 ? -1 : table->decimals;
     for (size_t i = 0; i < table->count; i++) {
         printed[i] = half_unit(table->named, i, decimals) * (1 + 1e-9);
+        if (i >= table->shown && table->given->part->of_ggml)
+            printed[i] += error_of_sum(table, numbers);
         tolerance[i] = printed[i] + (isfinite(numbers[i]) ? own_share * fabs(numbers[i]) : 0);
     }
     if (dtype_precision(dtype) < dtype_precision(mine->dtype))
@@ -284,7 +333,9 @@ static void set_decimals(struct mine *mine)
 {
     int common = INT16_MIN;
     for (size_t i = 0; i < mine->count; i++)
-        for (size_t k = 0; k < mine->tables[i].count && mine->tables[i].named->last_digit != NULL; k++) {
+        for (size_t k = 0; k < (mine->tables[i].shown > 0 ? mine->tables[i].shown : mine->tables[i].count) &&
+                           mine->tables[i].named->last_digit != NULL;
+             k++) {
             const int digit = mine->tables[i].named->last_digit[k];
             if (digit != INT16_MIN && (common == INT16_MIN || digit < common))
                 common = digit;
@@ -318,20 +369,33 @@ static void shape_of(const struct problem *problem, enum stage stage, size_t who
     whole[MINE_COLUMN] = stage_has_columns(stage) ? problem_columns(problem, stage) : 1;
 }
 
-enum fit { FIT_NONE, FIT_SOME, FIT_ROWS, FIT_WHOLE };
+enum fit { FIT_NONE, FIT_FLAT, FIT_SOME, FIT_ROWS, FIT_WHOLE };
+
+/* The size of an axis that a print elides without its shape: open, but above what it shows. */
+static size_t open_above(size_t shown)
+{
+    return SIZE_MAX - shown;
+}
+
+static bool is_open(size_t size)
+{
+    return size > SIZE_MAX / 2;
+}
+
+static bool may_be(size_t size, size_t whole)
+{
+    return is_open(size) ? whole > SIZE_MAX - size : whole == size;
+}
 
 /* Maps the stage's axes in `kept`, in that order, to the table's axes longer than 1. */
 static enum fit try_layout(const struct tensor *tensor, const size_t whole[MINE_AXES], unsigned kept,
                            const int order[MINE_AXES], struct mine_layout *layout)
 {
-    size_t axis = 0, stride[TENSOR_RANK + 1];
+    size_t axis = 0, stride = 1;
     enum fit fit = FIT_WHOLE;
-    stride[tensor->rank] = 1;
     if (tensor->rank > 1 && tensor->shape[tensor->rank - 1] == 1 && whole[MINE_COLUMN] > 1) /* a single column is no row
                                                                                                */
         return FIT_NONE;
-    for (size_t i = tensor->rank; i-- > 0;)
-        stride[i] = stride[i + 1] * tensor->shape[i];
     for (int i = 0; i < MINE_AXES; i++) {
         const int of_stage = order[i];
         layout->axis[of_stage] = -1;
@@ -349,18 +413,23 @@ static enum fit try_layout(const struct tensor *tensor, const size_t whole[MINE_
             axis++;
         if (axis == tensor->rank || whole[of_stage] == 1)
             return FIT_NONE;
-        const size_t size = tensor->shape[axis];
-        if (size > whole[of_stage] || (size < whole[of_stage] && of_stage != MINE_ROW))
+        const size_t size = is_open(tensor->shape[axis]) ? whole[of_stage] : tensor->shape[axis];
+        if (size > whole[of_stage] || (size < whole[of_stage] && of_stage != MINE_ROW) ||
+            !may_be(tensor->shape[axis], size))
             return FIT_NONE;
         if (size < whole[of_stage])
             fit = fit == FIT_SOME ? FIT_SOME : FIT_ROWS;
         layout->axis[of_stage] = (int)axis;
         layout->size[of_stage] = size;
-        layout->stride[of_stage] = stride[axis + 1];
         axis++;
     }
     while (axis < tensor->rank && tensor->shape[axis] == 1)
         axis++;
+    for (int i = MINE_AXES; i-- > 0;)
+        if (layout->axis[order[i]] >= 0) {
+            layout->stride[order[i]] = stride;
+            stride *= layout->size[order[i]];
+        }
     return axis == tensor->rank ? fit : FIT_NONE;
 }
 
@@ -392,27 +461,30 @@ static bool join_heads(const struct problem *problem, struct tensor *tensor)
     return true;
 }
 
+/* The axes of stages, with the heads before the rows and behind them. */
+static const int ORDERS[][MINE_AXES] = {{MINE_ITEM, MINE_HEAD, MINE_ROW, MINE_COLUMN},
+                                        {MINE_ITEM, MINE_ROW, MINE_HEAD, MINE_COLUMN}};
+
 /* The best layout of a table in a stage, with the heads of that way. */
 static enum fit try_way(const struct tensor *tensor, const struct problem *problem, enum stage stage, enum mine_way way,
                         struct mine_layout *best)
 {
-    static const int BEFORE[] = {MINE_ITEM, MINE_HEAD, MINE_ROW, MINE_COLUMN},
-                     BEHIND[] = {MINE_ITEM, MINE_ROW, MINE_HEAD, MINE_COLUMN};
     size_t whole[MINE_AXES];
     struct tensor joined = *tensor;
     shape_of(problem, stage, whole);
     if (stage_packed(stage) != stage && join_heads(problem, &joined))
         tensor = &joined;
     if (way != MINE_SIDE_BY_SIDE)
-        return try_order(tensor, whole, way == MINE_HEADS_BEFORE ? BEFORE : BEHIND, best);
+        return try_order(tensor, whole, ORDERS[way == MINE_HEADS_BEHIND], best);
     const size_t last = tensor->rank - 1;
     if (whole[MINE_HEAD] == 1 || tensor->rank == TENSOR_RANK || stage_is_of_mask(stage) ||
-        tensor->shape[last] != whole[MINE_HEAD] * whole[MINE_COLUMN] || stage_is_square(stage))
+        !may_be(tensor->shape[last], whole[MINE_HEAD] * whole[MINE_COLUMN]) || stage_is_square(stage))
         return FIT_NONE;
     struct tensor parted = *tensor;
     parted.shape[parted.rank++] = whole[MINE_COLUMN];
     parted.shape[last] = whole[MINE_HEAD];
-    return try_order(&parted, whole, BEHIND, best) == FIT_NONE ? FIT_NONE : FIT_SOME; /* output has that shape, too */
+    return try_order(&parted, whole, ORDERS[1], best) == FIT_NONE ? FIT_NONE
+                                                                  : FIT_SOME; /* output has that shape, too */
 }
 
 /* The best of all ways. */
@@ -429,6 +501,57 @@ static enum fit find_layout(const struct tensor *tensor, const struct problem *p
         }
     }
     return found;
+}
+
+/* The shape of all of a tensor of which a part may be shown; ggml pads its keys. */
+static struct tensor shape_of_all(const struct file_tensor *named, const struct problem *problem, enum stage stage)
+{
+    const struct file_part *part = named->part;
+    struct tensor all = named->tensor;
+    if (part == NULL)
+        return all;
+    if (part->rank > 0) {
+        all.rank = part->rank;
+        memcpy(all.shape, part->whole, sizeof all.shape);
+        if (part->of_ggml && stage_is_square(stage))
+            all.shape[all.rank - 1] = memory_smaller(all.shape[all.rank - 1], problem_columns(problem, stage));
+        return all;
+    }
+    for (size_t axis = 0; axis < all.rank; axis++)
+        all.shape[axis] = part->lead[axis] > 0 ? open_above(all.shape[axis]) : all.shape[axis];
+    return all;
+}
+
+/* Whether it may be a flattened tensor of `count` numbers, or its first ones, or is only totals. */
+static bool is_flat(const struct file_tensor *named, size_t count)
+{
+    const struct file_part *part = named->part;
+    return named->tensor.rank == 1 && named->last_digit != NULL && named->tensor.shape[0] < count &&
+           (part == NULL || part->rank == 0 || (part->rank == 1 && part->whole[0] == count));
+}
+
+/* The layout of a part, or of a complete table, with the heads of that way, or MINE_WAYS: any. */
+static enum fit find_part(const struct file_tensor *named, const struct problem *problem, enum stage stage,
+                          enum mine_way way, struct mine_layout *layout)
+{
+    enum { ELIDED = 1000 }; /* prints elide more than these */
+    const struct tensor all = shape_of_all(named, problem, stage);
+    const int *order = ORDERS[way == MINE_HEADS_BEHIND];
+    struct tensor flat = {.rank = 0};
+    size_t whole[MINE_AXES], count = 1;
+    shape_of(problem, stage, whole);
+    const bool no_row = all.shape[0] == 0 || (all.rank == 1 && is_open(all.shape[0]) && whole[MINE_COLUMN] <= ELIDED);
+    const enum fit fit = no_row             ? FIT_NONE
+                         : way == MINE_WAYS ? find_layout(&all, problem, stage, layout)
+                                            : try_way(&all, problem, stage, way, layout);
+    for (int i = 0; i < MINE_AXES; i++) {
+        count *= whole[i];
+        if (whole[order[i]] > 1)
+            flat.shape[flat.rank++] = whole[order[i]];
+    }
+    if (fit != FIT_NONE || way == MINE_SIDE_BY_SIDE || !is_flat(named, count))
+        return fit;
+    return try_order(&flat, whole, order, layout) != FIT_NONE ? FIT_FLAT : FIT_NONE;
 }
 
 /* Finds rows by number, as in CSV. STATUS_USAGE: the stage lacks one. */
@@ -482,12 +605,13 @@ static enum status find_rows(const struct mine *mine, const struct problem *prob
 }
 
 /* Fits a gradient with respect to a parameter, in the parameter's shape. */
-static enum fit find_parameter(const struct tensor *tensor, const struct gradient *gradient, struct mine_layout *best)
+static enum fit find_parameter(const struct file_tensor *named, const struct problem *problem,
+                               const struct gradient *gradient, struct mine_layout *best)
 {
-    static const int ORDER[] = {MINE_ITEM, MINE_HEAD, MINE_ROW, MINE_COLUMN};
+    const struct tensor all = shape_of_all(named, problem, STAGE_GRAD_PARAMETERS);
     size_t whole[MINE_AXES];
     spread(gradient->shape, gradient->rank, whole);
-    const enum fit fit = try_order(tensor, whole, ORDER, best);
+    const enum fit fit = try_order(&all, whole, ORDERS[0], best);
     return fit == FIT_WHOLE ? fit : FIT_NONE;
 }
 
@@ -499,14 +623,15 @@ static bool is_shown(const struct problem *problem, enum stage stage)
            STAGES[stage].columns != STAGE_COLUMNS_PARAMETERS;
 }
 
-static enum stage guess_stage(const struct problem *problem, const struct tensor *tensor, struct mine_layout *layout)
+static enum stage guess_stage(const struct problem *problem, const struct file_tensor *named,
+                              struct mine_layout *layout)
 {
     enum stage stage = STAGE_NAMES;
     enum fit best = FIT_NONE;
     for (int i = 0; i < STAGE_COUNT; i++) {
         struct mine_layout found;
         const enum fit fit = is_shown(problem, (enum stage)i) && !STAGES[i].on_demand
-                                 ? find_layout(tensor, problem, (enum stage)i, &found)
+                                 ? find_part(named, problem, (enum stage)i, MINE_WAYS, &found)
                                  : FIT_NONE;
         if (fit != FIT_NONE && fit >= best) {
             best = fit;
@@ -548,7 +673,9 @@ static enum status refuse(const struct mine *mine, const struct problem *problem
     char shape[TENSOR_SHAPE_BYTES], shapes[512];
     struct text text = text_begin(shapes, sizeof shapes);
     const char *name = mine->file.nameless ? "the table" : named->name;
-    tensor_shape_text(&named->tensor, shape);
+    const bool stated = named->part != NULL && named->part->rank > 0;
+    const struct tensor all = stated ? shape_of_all(named, problem, STAGE_NAMES) : named->tensor;
+    tensor_shape_text(&all, shape);
     if (stage != STAGE_NAMES) {
         add_shape(problem, stage, &text);
         return error_usage(error, "%s: %s is %s, which fits no part of %s; expected %s, or rows of it",
@@ -557,6 +684,115 @@ static enum status refuse(const struct mine *mine, const struct problem *problem
     list_shapes(problem, &text);
     return error_usage(error, "%s: %s is %s, which fits no part of any stage; expected %s%s", mine->file.source, name,
                        shape, strchr(shapes, ',') != NULL ? "one of " : "", shapes);
+}
+
+/* --- a part of a table ------------------------------------------------------------------------------------------- */
+
+size_t mine_layout_count(const struct mine_table *table)
+{
+    size_t count = 1;
+    for (int axis = 0; axis < MINE_AXES; axis++)
+        count *= table->layout.size[axis];
+    return count;
+}
+
+/* The place among all numbers of the layout of number i of those given, or SIZE_MAX for padding. */
+static size_t place_of_given(const struct mine_table *table, const struct tensor *all, size_t i)
+{
+    const struct tensor *given = &table->given->tensor;
+    const struct mine_layout *layout = &table->layout;
+    const struct file_part *part = table->given->part;
+    size_t place = 0, stride = 1;
+    for (size_t axis = given->rank; axis-- > 0 && part != NULL; i /= given->shape[axis]) {
+        const bool open = is_open(all->shape[axis]), flat = open && given->rank == 1;
+        size_t at = i % given->shape[axis], size = flat ? mine_layout_count(table) : open ? 1 : all->shape[axis];
+        for (int k = 0; k < MINE_AXES && open && !flat; k++) /* two are heads side by side */
+            if (layout->axis[k] == (int)axis || (axis + 1 == given->rank && layout->axis[k] == (int)given->rank))
+                size *= layout->size[k];
+        if (part->lead[axis] > 0 && at >= part->lead[axis])
+            at += (part->rank > 0 ? part->whole[axis] : size) - given->shape[axis];
+        if (at >= size && part->rank > 0)
+            return SIZE_MAX;
+        place += at * stride;
+        stride *= size;
+    }
+    return place + i * stride;
+}
+
+/* Whether ggml has the columns of the table in pairs, 0, d/2, 1, d/2 + 1, ..., as its checkpoints of Llama have. */
+static bool is_paired(const struct mine *mine, const struct mine_table *table)
+{
+    const enum projection_id id = projection_of(table->stage);
+    return mine->in_pairs && (id == PROJECTION_QUERY || id == PROJECTION_KEY) && table->given->part != NULL &&
+           table->given->part->of_ggml;
+}
+
+/* The numbers shown of a part, and its totals, become the table to compare. */
+static enum status take_part(const struct mine *mine, struct mine_table *table, const struct problem *problem,
+                             struct arena *arena, struct error *error)
+{
+    const struct file_tensor *given = table->given;
+    const struct tensor all = shape_of_all(given, problem, table->stage);
+    const bool paired = is_paired(mine, table);
+    const size_t count = tensor_count(&given->tensor), room = count + FILE_TOTALS,
+                 columns = table->layout.size[MINE_COLUMN];
+    table->named = given;
+    table->count = table->shown = count;
+    table->rows = count / columns;
+    if (given->part == NULL && count == mine_layout_count(table))
+        return STATUS_OK;
+    struct file_tensor *named = arena_allocate(arena, 1, sizeof *named, error);
+    size_t *places = arena_allocate(arena, room, sizeof *places, error);
+    double *numbers = arena_allocate(arena, room, sizeof *numbers, error);
+    int16_t *digits = arena_allocate(arena, room, sizeof *digits, error);
+    if (named == NULL || places == NULL || numbers == NULL || digits == NULL)
+        return error->status;
+    table->count = table->rows = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t place = place_of_given(table, &all, i);
+        const size_t at = table->count, column = place % columns;
+        if (place == SIZE_MAX)
+            continue;
+        place += paired ? column % 2 * (columns / 2) + column / 2 - column : 0;
+        table->rows += at == 0 || place / columns != places[at - 1] / columns;
+        tensor_load(&given->tensor, i, 1, &numbers[at]);
+        digits[at] = given->last_digit[i];
+        places[table->count++] = place;
+    }
+    table->shown = table->count;
+    table->places = paired || table->shown < mine_layout_count(table) ? places : NULL;
+    for (size_t i = 0; i < FILE_TOTALS && table->places != NULL && given->part != NULL; i++)
+        if (given->part->has[i]) {
+            numbers[table->count] = given->part->totals[i];
+            digits[table->count] = given->part->last_digit[i];
+            places[table->count++] = i;
+        }
+    *named = *given;
+    named->tensor = (struct tensor){.rank = 1, .shape = {table->count}, .dtype = DTYPE_F64, .data = numbers};
+    named->last_digit = digits;
+    table->named = named;
+    return table->count > 0 ? STATUS_OK
+                            : error_usage(error, "%s: shows no number of %s; expected some, or their sum",
+                                          mine->file.source, mine_name(table));
+}
+
+const char *mine_total_name(const struct mine_table *table, size_t i)
+{
+    return file_total_name((enum file_total)table->places[i]);
+}
+
+double mine_total(const struct mine_table *table, size_t i, struct mine_sum sum)
+{
+    const double count = (double)sum.count, mean = sum.sum / count;
+    const double spread = sqrt(fmax(0, sum.squares - sum.sum * mean)), mine = table->numbers[i];
+    const double of_all = spread / sqrt(count), of_sample = spread / sqrt(count - 1);
+    const double totals[] = {
+        [FILE_SUM] = sum.sum,
+        [FILE_MEAN] = mean,
+        [FILE_NORM] = sqrt(sum.squares),
+        [FILE_DEVIATION] = fabs(of_all - mine) < fabs(of_sample - mine) ? of_all : of_sample,
+    };
+    return totals[table->places[i]];
 }
 
 /* --- all tables -------------------------------------------------------------------------------------------------- */
@@ -570,6 +806,20 @@ bool mine_has_backward(const struct mine *mine)
 {
     for (size_t i = 0; i < mine->count; i++)
         if (mine_is_backward(&mine->tables[i]))
+            return true;
+    return false;
+}
+
+bool mine_is_dump(const struct mine *mine)
+{
+    const struct file_part *part = mine->file.tensors[0].part;
+    return part != NULL && part->of_ggml;
+}
+
+bool mine_has_part(const struct mine *mine)
+{
+    for (size_t i = 0; i < mine->count; i++)
+        if (mine->tables[i].places != NULL)
             return true;
     return false;
 }
@@ -615,9 +865,10 @@ static enum stage stage_said(const struct mine *mine, const struct file_tensor *
 static enum status add_table(struct mine *mine, const struct problem *problem, struct mine_table table,
                              struct arena *arena, struct error *error)
 {
-    table.count = tensor_count(&table.named->tensor);
     if (mine->count == MINE_TABLES)
         return error_usage(error, "%s: more than %d tables; expected fewer", mine->file.source, (int)MINE_TABLES);
+    if (take_part(mine, &table, problem, arena, error) != STATUS_OK)
+        return error->status;
     if ((table.named->rows != NULL ? find_numbered(mine, problem, &table, &table.layout, arena, error)
                                    : find_rows(mine, problem, &table.layout, arena, error)) ||
         set_tolerance(mine, &table, problem->rounding.dtype, arena, error))
@@ -637,7 +888,7 @@ static enum status guess_parameter(const struct problem *problem, struct mine_ta
     if (gradients_list(problem, &gradients, &count, arena, error) != STATUS_OK)
         return error->status;
     for (size_t i = 0; i < count && table->stage == STAGE_NAMES; i++)
-        if (find_parameter(&table->named->tensor, &gradients[i], &table->layout) != FIT_NONE) {
+        if (find_parameter(table->given, problem, &gradients[i], &table->layout) != FIT_NONE) {
             table->stage = STAGE_GRAD_PARAMETERS;
             table->parameter = gradients[i].name;
         }
@@ -658,7 +909,7 @@ static const char *with_weight(const struct gradient *gradients, size_t count, c
 static enum status place_parameter(struct mine *mine, const struct problem *problem, const struct file_tensor *named,
                                    struct arena *arena, struct error *error)
 {
-    struct mine_table table = {.named = named, .stage = STAGE_GRAD_PARAMETERS, .told = true};
+    struct mine_table table = {.given = named, .stage = STAGE_GRAD_PARAMETERS, .told = true};
     char got[TENSOR_SHAPE_BYTES], wanted[TENSOR_SHAPE_BYTES];
     const char *name = named->name;
     const struct gradient *gradients;
@@ -674,7 +925,7 @@ static enum status place_parameter(struct mine *mine, const struct problem *prob
                                            mine->file.source, name, meant);
     }
     table.parameter = gradients[i].name;
-    if (find_parameter(&named->tensor, &gradients[i], &table.layout) == FIT_NONE) {
+    if (find_parameter(named, problem, &gradients[i], &table.layout) == FIT_NONE) {
         struct tensor shaped = {.rank = gradients[i].rank};
         memcpy(shaped.shape, gradients[i].shape, sizeof gradients[i].shape);
         return error_usage(error, "%s: %.80s is %s; expected %s", mine->file.source, named->name,
@@ -691,9 +942,9 @@ static enum status place_table(struct mine *mine, const struct problem *problem,
         return error->status;
     if (said == STAGE_GRAD_PARAMETERS)
         return place_parameter(mine, problem, named, arena, error);
-    struct mine_table table = {.named = named, .told = said != STAGE_NAMES};
-    table.stage = table.told ? stage_of_numbers(said) : guess_stage(problem, &named->tensor, &table.layout);
-    if (table.told && find_layout(&named->tensor, problem, table.stage, &table.layout) == FIT_NONE)
+    struct mine_table table = {.given = named, .told = said != STAGE_NAMES};
+    table.stage = table.told ? stage_of_numbers(said) : guess_stage(problem, named, &table.layout);
+    if (table.told && find_part(named, problem, table.stage, MINE_WAYS, &table.layout) == FIT_NONE)
         return refuse(mine, problem, named, said, error);
     if (table.stage == STAGE_NAMES && guess_parameter(problem, &table, arena, error) != STATUS_OK)
         return error->status;
@@ -753,26 +1004,26 @@ const struct mine_candidate *mine_candidates(const struct problem *problem, size
 }
 
 /* Whether the table is the candidate. */
-static bool fits(const struct tensor *tensor, const struct problem *problem, const struct mine_candidate *candidate,
+static bool fits(const struct file_tensor *named, const struct problem *problem, const struct mine_candidate *candidate,
                  struct mine_layout *layout, struct arena *arena, struct error *error)
 {
     const struct gradient *gradients;
     size_t count = 0, i = 0;
     if (candidate->parameter == NULL)
-        return try_way(tensor, problem, candidate->stage, candidate->way, layout) != FIT_NONE;
+        return find_part(named, problem, candidate->stage, candidate->way, layout) != FIT_NONE;
     if (gradients_list(problem, &gradients, &count, arena, error) != STATUS_OK)
         return false;
     while (i < count && strcmp(gradients[i].name, candidate->parameter) != 0)
         i++;
-    return i < count && find_parameter(tensor, &gradients[i], layout) != FIT_NONE;
+    return i < count && find_parameter(named, problem, &gradients[i], layout) != FIT_NONE;
 }
 
 bool mine_place_as(struct mine *mine, const struct problem *problem, const struct mine_candidate *candidate,
                    struct arena *arena, struct error *error)
 {
     struct mine_table table = {
-        .named = mine->tables[0].named, .stage = candidate->stage, .parameter = candidate->parameter};
-    if (!fits(&table.named->tensor, problem, candidate, &table.layout, arena, error))
+        .given = mine->tables[0].given, .stage = candidate->stage, .parameter = candidate->parameter};
+    if (!fits(table.given, problem, candidate, &table.layout, arena, error))
         return false;
     begin(mine, problem);
     if (add_table(mine, problem, table, arena, error) != STATUS_OK)
@@ -912,6 +1163,11 @@ struct mine_index mine_index(const struct mine_table *table, size_t i)
 }
 
 struct mine_index mine_place_of(const struct mine_table *table, struct mine_index first, size_t i)
+{
+    return mine_place_at(table, first, table->places != NULL ? table->places[i] : i);
+}
+
+struct mine_index mine_place_at(const struct mine_table *table, struct mine_index first, size_t i)
 {
     const struct mine_layout *layout = &table->layout;
     for (int axis = 0; axis < MINE_AXES; axis++) {

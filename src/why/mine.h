@@ -24,7 +24,7 @@ struct mine_layout {
 };
 
 struct mine_table {
-    const struct file_tensor *named;
+    const struct file_tensor *named, *given; /* as compared; as in the file, which may show only a part */
     enum stage stage;
     const char *parameter; /* of grad_parameters: which, "grad_W_query.weight"; else NULL */
     struct mine_layout layout;
@@ -33,8 +33,11 @@ struct mine_table {
     double *tolerance;     /* (count) that, plus the rounding error of the dtype */
     double screen;         /* further error that trial_run allows before the noise is known */
     size_t count;
-    int decimals; /* of all numbers in JSON, which keeps no last digit; -1: unknown */
-    bool told;    /* its name or --stages says its stage; else inferred from its shape */
+    const size_t *places; /* (count) of a part: where each number is among all of the layout's; else NULL */
+    size_t shown;         /* numbers before the totals, */
+    size_t rows;          /* in so many rows */
+    int decimals;         /* of all numbers in JSON, which keeps no last digit; -1: unknown */
+    bool told;            /* its name or --stages says its stage; else inferred from its shape */
 };
 
 /* A table that attn does not compare. */
@@ -53,6 +56,7 @@ struct mine {
     size_t count;
     int decimals;               /* of all printed numbers; -1: integers, or different */
     enum dtype dtype;           /* coarser than the job's if all numbers fit it; else the job's */
+    bool in_pairs;              /* query and key of ggml have their columns in pairs; set before mine_place */
     struct mine_passed *passed; /* tables not compared: no stages, or repeated stages */
     size_t passed_count;
     const char *meant; /* the stage that others give the one table's name, which attn does not accept; or NULL */
@@ -91,6 +95,12 @@ bool mine_place_as(struct mine *mine, const struct problem *problem, const struc
 bool mine_is_backward(const struct mine_table *table);
 bool mine_has_backward(const struct mine *mine);
 
+/* Whether the file is a dump of ggml. */
+bool mine_is_dump(const struct mine *mine);
+
+/* Whether only a part of a table is shown. */
+bool mine_has_part(const struct mine *mine);
+
 /* The first table of a stage, or NULL. */
 const struct mine_table *mine_table_of(const struct mine *mine, enum stage stage);
 
@@ -109,8 +119,20 @@ struct mine_index {
 size_t mine_indices(const struct mine_table *table);
 struct mine_index mine_index(const struct mine_table *table, size_t i);
 
-/* The index in the stage of number `i` of the table. */
+/* The index in the stage of number `i` of the table, and of number `i` of its layout, which a part does not show. */
 struct mine_index mine_place_of(const struct mine_table *table, struct mine_index first, size_t i);
+struct mine_index mine_place_at(const struct mine_table *table, struct mine_index first, size_t i);
+
+/* A total, number i after those shown, by the sums over all numbers of the layout. */
+struct mine_sum {
+    double sum, squares;
+    size_t count;
+};
+double mine_total(const struct mine_table *table, size_t i, struct mine_sum sum);
+const char *mine_total_name(const struct mine_table *table, size_t i);
+
+/* The numbers of a complete layout. */
+size_t mine_layout_count(const struct mine_table *table);
 
 /* Writes a number's place, "context, head 1, row 3 (starts), column 2", to text. */
 void mine_describe_number(const struct mine_table *table, const struct problem *problem, struct mine_index index,

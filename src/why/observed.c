@@ -73,7 +73,8 @@ enum status why_observe(struct why *why, const struct trial_base *base)
     struct recipe recipe;
     struct trial_made made = {.plain.wants_normed = mine_table_of(&why->mine, STAGE_NORMED) != NULL};
     size_t at = 0;
-    while (at < why->mine.count && !(departs & STAGE_BIT(why->mine.tables[at].stage)))
+    while (at < why->mine.count &&
+           (!(departs & STAGE_BIT(why->mine.tables[at].stage)) || why->mine.tables[at].places != NULL))
         at++;
     if (at == why->mine.count || mine_indices(&why->mine.tables[at]) > 1 /* nobody knows its place */ ||
         recipe_create(&recipe, why->problem, NULL, 0, &scratch, why->error) ||

@@ -246,7 +246,7 @@ static void add_place(const struct why *why, struct text *text)
 static bool are_even(const struct mine_table *table)
 {
     const int16_t *digits = table->named->last_digit;
-    for (size_t i = 1; i < table->count && digits != NULL; i++)
+    for (size_t i = 1; i < (table->shown > 0 ? table->shown : table->count) && digits != NULL; i++)
         if (digits[i] != digits[0])
             return false;
     return true;
@@ -262,19 +262,31 @@ static void write_several(const struct mine *mine, size_t column, struct output 
     write_words_after(column, 2, words, output);
 }
 
+/* Adds ", 36 of 4096 numbers and the sum", or ", only the sum". */
+static void add_shown(const struct mine_table *table, struct text *text)
+{
+    if (table->shown > 0)
+        text_add(text, ", %zu of %zu numbers", table->shown, mine_layout_count(table));
+    for (size_t i = table->shown; i < table->count; i++)
+        text_add(text, "%s the %s", i > 0 ? i + 1 == table->count ? " and" : "," : ", only", mine_total_name(table, i));
+}
+
 static void write_one(const struct why *why, size_t column, struct output *output)
 {
     const struct mine *mine = placed(why);
     const struct mine_table *table = &mine->tables[0];
     char words[PLACE_BYTES + TENSOR_SHAPE_BYTES], shape[TENSOR_SHAPE_BYTES];
     struct text text = text_begin(words, sizeof words);
-    text_add(&text, "is %s", mine->file.is_text ? "a printed table" : "a table");
+    text_add(&text, "is %s", table->shown == 0 ? "a print" : mine->file.is_text ? "a printed table" : "a table");
     if (mine->decimals >= 0)
         text_add(&text, " of %s%d decimal%s", are_even(table) ? "" : "up to ", mine->decimals,
                  mine->decimals == 1 ? "" : "s");
     text_add(&text, "%s", table->told ? " of " : ", taken for ");
     add_place(why, &text);
-    text_add(&text, ", %s", tensor_shape_text(&table->named->tensor, shape));
+    if (table->places == NULL)
+        text_add(&text, ", %s", tensor_shape_text(&table->given->tensor, shape));
+    else
+        add_shown(table, &text);
     write_words_after(column, 2, words, output);
 }
 
@@ -503,7 +515,8 @@ static const char *steps_title(const struct why *why)
     size_t back = 0;
     for (size_t i = 0; i < why->step_count; i++)
         back += STAGES[why->steps[i].stage].backward;
-    return back == 0 ? "each stage, recomputed from your own earlier stages:"
+    return mine_has_part(&why->mine) ? "each stage, recomputed from the inputs, or from your own stages where complete:"
+           : back == 0               ? "each stage, recomputed from your own earlier stages:"
            : back == why->step_count
                ? "each gradient, recomputed from the inputs:"
                : "each stage, recomputed from your own earlier stages; each gradient, from the inputs:";
@@ -634,7 +647,9 @@ static void write_right(const struct why *why, struct output *output)
     if (differs)
         output_print(output, "%s %s within the rounding of %s\n", numbers_text(count, words), be, title);
     else
-        output_print(output, "nothing is wrong: %s %s right\n", numbers_text(count, words), be);
+        output_print(output, "nothing is wrong%s: %s %s right\n",
+                     mine_has_part(why->explanations[0].mine) ? " in what it shows" : "", numbers_text(count, words),
+                     be);
     if (stage_exists(why->taken) && why->taken != trial_stage(&why->mine))
         output_print(output, "as %s they would be wrong; --stages %s finds the mistake\n", stage_name(why->taken),
                      stage_name(why->taken));
@@ -707,6 +722,8 @@ static void write_answer(const struct why *why, bool color, struct output *outpu
         write_first(answer, color, output);
     write_same(why, 0, output);
     write_others(why, output);
+    if (answer->mine->count == 1 && answer->mine->tables[0].shown == 0)
+        output_print(output, "so little may fit by chance; some rows of the table would prove it\n");
     output_print(output, "\n");
     write_tried(why, output);
     write_hidden(why, output);
@@ -771,7 +788,10 @@ double why_worst(const struct why *why, struct text *place)
     const struct trial_worst *worst = &why->right.worst;
     const struct mine_table *table = &why->mine.tables[worst->table];
     const struct mine_index first = mine_index(table, why->right.indices[worst->table]);
-    mine_describe_number(table, why->problem, mine_place_of(table, first, worst->number), place);
+    if (worst->number >= table->shown)
+        text_add(place, "the %s of %s", mine_total_name(table, worst->number), mine_name(table));
+    else
+        mine_describe_number(table, why->problem, mine_place_of(table, first, worst->number), place);
     return table->numbers[worst->number];
 }
 

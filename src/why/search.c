@@ -185,6 +185,8 @@ static enum status try_right(struct why *why, struct trial_base *base)
     if (trial_run(base, &none, true, &why->right, &scratch, why->error) == STATUS_OK) {
         for (size_t i = 0; i < base->mine->count && why->right.has_counts; i++)
             base->noise[i] = why_keep(why, why->right.noise[i], base->mine->tables[i].count);
+        for (size_t i = 0; i < base->mine->count && why->right.has_counts; i++)
+            base->off[i] = why_keep(why, why->right.off[i], base->mine->tables[i].count);
         base->exact = why_keep(why, why->right.exact, why->right.of);
     }
     why->right.shown = NULL;
@@ -200,7 +202,8 @@ static enum status add_right(struct why *why, const struct trial_base *base)
     if (low)
         guess.choices[0].id = mistake_of_dtype(base->mine->dtype);
     const struct mine_table *table = &base->mine->tables[0]; /* it may match another stage, or be a part of one */
-    why->constant = !why->right.moves && base->mine->count == 1 && (!table->told || mine_indices(table) > 1);
+    why->constant = !why->right.moves && base->mine->count == 1 &&
+                    (!table->told || mine_indices(table) > 1 || table->places != NULL);
     why->low_precision = low && !why->constant;
     return why->constant ? STATUS_OK : why_add(why, base, why->options, &guess, &why->right);
 }
@@ -412,6 +415,26 @@ static enum status search_sizes(struct why *why)
     return refused.status;
 }
 
+/* Tries the tables without mistakes. */
+static enum status start(struct why *why, struct trial_base *base)
+{
+    return trial_start(base, why->problem, &why->mine, why->arena, why->error) ? why->error->status
+                                                                               : try_right(why, base);
+}
+
+/* Of a dump of ggml, takes the order of the columns of query and key with which more numbers are right. */
+static enum status try_paired(struct why *why, struct trial_base *base)
+{
+    const size_t agree = why->right.agree;
+    for (size_t i = 0; i < 2 && mine_is_dump(&why->mine) && why->right.end == TRIAL_DEPARTS; i++) {
+        why->mine.in_pairs = i == 0;
+        if (mine_place(&why->mine, why->problem, why->options, why->arena, why->error) || start(why, base) ||
+            why->right.agree > agree)
+            break;
+    }
+    return why->error->status;
+}
+
 enum status why_search(struct why *why, const struct options *options, const struct job_files *files,
                        const struct problem *problem, const bool *left_out, struct output *early,
                        struct progress *progress, struct arena *arena, struct error *error)
@@ -446,7 +469,7 @@ enum status why_search(struct why *why, const struct options *options, const str
                             "not enough memory: each thread holds all stages, %.1f GB in all, but only %.1f GB are "
                             "free; expected fewer --threads, tokens, heads or items",
                             needed / 1e9, there / 1e9);
-    if (trial_start(base, problem, &why->mine, arena, error) || try_right(why, base))
+    if (start(why, base) != STATUS_OK || try_paired(why, base) != STATUS_OK)
         return error->status;
     why->bits = why_bits(base, UINT64_MAX);
     return why->right.end == TRIAL_AGREES ? take_right(why, base) : search(why, base);

@@ -18,7 +18,7 @@ static bool is_whole(const struct mine_table *table)
     for (int axis = 0; axis < MINE_AXES; axis++)
         if (table->layout.size[axis] != table->layout.whole[axis])
             return false;
-    return table->layout.rows == NULL;
+    return table->layout.rows == NULL && table->places == NULL;
 }
 
 /* A table's numbers, or their tolerances, in the order of the stage, (B, H, rows, columns). */
@@ -413,7 +413,8 @@ static bool join_before(const struct why *why, const struct why_step *step, stru
     return joined;
 }
 
-/* Finds what gives a gradient: the mistakes of the steps before it, or one more of the backward pass. */
+/* Finds what gives a gradient, or a stage after parts, from which nothing can be made: the mistakes of the steps before
+ * it, or one more of the backward pass. */
 static enum status find_consequence(const struct stepping *stepping, struct why_step *step,
                                     const struct why_guesses *singles)
 {
@@ -446,7 +447,8 @@ static enum status explain_step(const struct stepping *stepping, struct why_step
                                 const struct why_guesses *singles, const struct why_guesses *pairs)
 {
     struct why *why = stepping->why;
-    if (STAGES[step->stage].backward && find_consequence(stepping, step, singles) != STATUS_OK)
+    if ((STAGES[step->stage].backward || mine_has_part(&why->mine)) &&
+        find_consequence(stepping, step, singles) != STATUS_OK)
         return why->error->status;
     if (step->guess_count == 0 && find_guesses(stepping, step, singles, &why->budget.singles) != STATUS_OK)
         return why->error->status;

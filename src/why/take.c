@@ -68,7 +68,7 @@ enum status why_take(struct why *why, const struct trial_base *base, const struc
 /* The bits of distinguishable tables, less those of the places that it may have. */
 double why_bits(const struct trial_base *base, uint64_t stages)
 {
-    enum { MOST = 20, OF_A_BLANK = 12 };
+    enum { MOST = 20, OF_A_BLANK = 12, OF_A_TOTAL = 4 };
     double bits = 0;
     for (size_t i = 0; i < base->mine->count; i++) {
         const struct mine_table *table = &base->mine->tables[i];
@@ -80,11 +80,19 @@ double why_bits(const struct trial_base *base, uint64_t stages)
             bits += strcmp(blank, "0") == 0 ? 0 : OF_A_BLANK;
             continue;
         }
+        double most = 0;
         for (size_t k = 0; k < table->count; k++) { /* a number larger than all right ones counts, too */
+            const double error = table->places != NULL && base->off[i] != NULL ? base->off[i][k] : 0;
             const double size = isfinite(table->numbers[k]) ? fabs(table->numbers[k]) : 0;
             const double off = table->tolerance[k] + (base->noise[i] != NULL ? base->noise[i][k] : 0);
-            bits += fmin(MOST, fmax(0, log2(fmax(base->largest, size) / off)));
+            /* Totals of guesses are about as far from each other as this one from the right one. */
+            const double range = k < table->shown ? fmax(base->largest, size) : pow(2, -OF_A_TOTAL) * error;
+            const double more = error < 0 ? 0 : fmin(MOST, fmax(0, log2(range / off)));
+            bits += more;
+            most = fmax(most, more);
         }
+        if (table->places != NULL && table->shown > 1) /* one of few weights follows from the others */
+            bits -= most;
     }
     return bits;
 }

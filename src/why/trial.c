@@ -65,6 +65,19 @@ double trial_made_number(const struct trial_made *made, const struct mine_table 
     return gradient[at];
 }
 
+double trial_table_number(const struct trial_made *made, const struct mine_table *table, const double *gradient,
+                          struct mine_index first, size_t i)
+{
+    struct mine_sum sum = {.count = i < table->shown ? 0 : mine_layout_count(table)};
+    for (size_t k = 0; k < sum.count; k++) {
+        const double number = trial_made_number(made, table, gradient, mine_place_at(table, first, k));
+        sum.sum += number;
+        sum.squares += number * number;
+    }
+    return sum.count == 0 ? trial_made_number(made, table, gradient, mine_place_of(table, first, i))
+                          : mine_total(table, i, sum);
+}
+
 static struct fit fit_at(const struct trial_base *base, const struct trial_made *made, size_t at,
                          struct mine_index first, const bool *is_few, bool whole)
 {
@@ -77,10 +90,10 @@ static struct fit fit_at(const struct trial_base *base, const struct trial_made 
     const bool listed = is_few != NULL && at + 1 == base->mine->count;
     for (size_t k = 0; k < (listed ? base->few_numbers_count : table->count); k++) {
         const size_t i = listed ? base->few_numbers[k] : k;
-        const struct mine_index index = mine_place_of(table, first, i);
-        if (is_few != NULL && !listed && !stage_is_of_keys(table->stage) && !is_few[index.at[MINE_ROW]])
+        if (is_few != NULL && !listed && !stage_is_of_keys(table->stage) &&
+            (i >= table->shown || !is_few[mine_place_of(table, first, i).at[MINE_ROW]]))
             continue;
-        const double number = trial_made_number(made, table, gradient, index);
+        const double number = trial_table_number(made, table, gradient, first, i);
         const double error = trial_error(table->stage, table->numbers[i], number);
         fit.of++;
         fit.largest = fmax(fit.largest, error);
@@ -365,20 +378,21 @@ static enum status choose_few(struct trial_base *base, struct error *error)
     const struct problem *problem = base->problem;
     const struct mine_table *table = &base->mine->tables[base->mine->count - 1];
     const struct mine_layout *layout = &table->layout;
-    const size_t rows = layout->size[MINE_ROW], last = layout->rows != NULL ? layout->rows[rows - 1] : rows - 1;
+    const size_t rows = layout->size[MINE_ROW];
     const bool known = layout->rows != NULL || rows == layout->whole[MINE_ROW];
-    if (mine_has_backward(base->mine) || rows < 2 || !known || stage_is_of_keys(table->stage))
+    if (mine_has_backward(base->mine) || rows < 2 || !known || stage_is_of_keys(table->stage) || table->shown == 0)
         return STATUS_OK;
+    const size_t last = mine_place_of(table, (struct mine_index){{0}}, table->shown - 1).at[MINE_ROW];
     base->few = arena_allocate(base->arena, 1, sizeof base->few[0], error);
     base->is_few = arena_allocate(base->arena, problem->chosen.row_count, sizeof base->is_few[0], error);
-    base->few_numbers = arena_allocate(base->arena, table->count / rows, sizeof base->few_numbers[0], error);
+    base->few_numbers = arena_allocate(base->arena, table->count, sizeof base->few_numbers[0], error);
     if (base->few == NULL || base->is_few == NULL || base->few_numbers == NULL)
         return error->status;
     memset(base->is_few, 0, problem->chosen.row_count * sizeof base->is_few[0]);
     base->is_few[last] = true;
     base->few[base->few_count++] = problem->chosen.rows[last];
     base->few_columns = stage_is_attended(table->stage) ? COLUMNS : 0;
-    for (size_t i = 0; i < table->count; i++) {
+    for (size_t i = 0; i < table->shown; i++) {
         const struct mine_index at = mine_place_of(table, (struct mine_index){{0}}, i);
         if (at.at[MINE_ROW] == last && (table->stage != STAGE_OUTPUT || at.at[MINE_COLUMN] < COLUMNS))
             base->few_numbers[base->few_numbers_count++] = i;

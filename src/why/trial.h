@@ -35,6 +35,7 @@ struct trial_base {
     double *sizes_few, *sizes;        /* for each, the size of the numbers in its row or column */
     double largest;                   /* of all rows */
     const double *noise[MINE_TABLES]; /* (count) of a table's numbers without mistakes; NULL: unknown */
+    const double *off[MINE_TABLES];   /* (count) its errors, -1 where it is right for any input, as a masked 0; NULL */
     const double *exact;              /* few bits: all tables' numbers without mistakes, in float32; or NULL */
 };
 
@@ -63,7 +64,8 @@ struct trial {
     bool moves;         /* some number depends on the inputs */
     struct trial_worst worst;
     size_t indices[MINE_TABLES];      /* each table's best place: mine_index */
-    const double *noise[MINE_TABLES]; /* (count) of each table, if has_counts; in the call's arena */
+    const double *noise[MINE_TABLES]; /* (count) of each table, if has_counts; in the call's arena, */
+    const double *off[MINE_TABLES];   /* and as in the base */
     const double *exact;              /* (of) as in the base, for the guess */
     double *shown;                    /* the main stage if it agrees, in the call's arena; else NULL */
     double work;                      /* approximate multiply-adds */
@@ -133,6 +135,10 @@ enum status trial_make(const struct trial_base *base, const struct recipe *recip
 /* A number of a table as computed, at an index of its stage; gradients are complete. */
 double trial_made_number(const struct trial_made *made, const struct mine_table *table, const double *gradient,
                          struct mine_index index);
+
+/* Number i of a table as computed, or its total, where the table begins at `first`. */
+double trial_table_number(const struct trial_made *made, const struct mine_table *table, const double *gradient,
+                          struct mine_index first, size_t i);
 
 /* The error between two numbers of a stage; infinite if they differ and one is not finite. */
 double trial_error(enum stage stage, double mine, double made);

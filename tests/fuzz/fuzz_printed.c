@@ -26,6 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     printed_cannot_be_input(bytes, length);
     read_kinds(text, length, FUZZ_KINDS);
     read_kinds(text, length, FUZZ_COMPARED);
+    read_kinds(text, length, FUZZ_COMPARED | INPUT_FILE_PARTS);
     free(text);
     return 0;
 }

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* What people print beside a table: its shape, its sum and the like. */
+#include "read/printed.h"
+#include "read/printed_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const TOTALS[FILE_TOTALS + 1] = {"sum", "mean", "norm", "std", "shape"};
+
+const char *file_total_name(enum file_total total)
+{
+    return TOTALS[total];
+}
+
+/* The total of that name, or FILE_TOTALS for a shape; -1: neither. */
+static int find_fact(const char *at, size_t length)
+{
+    for (int i = 0; i <= (int)FILE_TOTALS; i++)
+        if (strlen(TOTALS[i]) == length && memcmp(TOTALS[i], at, length) == 0)
+            return i;
+    return (length == 10 && memcmp(at, "torch.Size", 10) == 0) || (length == 4 && memcmp(at, "size", 4) == 0)
+               ? (int)FILE_TOTALS
+               : -1;
+}
+
+/* Reads "(1, 64, 4096)", "[64, 64]" or "torch.Size([64, 64])"; NULL for anything else. */
+static const char *take_shape(const char *at, struct file_part *part)
+{
+    at += strncmp(at, "torch.Size", 10) == 0 ? 10 : 0;
+    const size_t open = strspn(at, "(["), close = open == 0 ? 0 : strcspn(at, ")]\n");
+    size_t *whole = part->whole;
+    char text[64], end;
+    if (close == 0)
+        return NULL;
+    snprintf(text, sizeof text, "%.*s", (int)memory_smaller(close - open, sizeof text - 1), at + open);
+    const int read = sscanf(text, "%9zu, %9zu, %9zu, %9zu%c", &whole[0], &whole[1], &whole[2], &whole[3], &end);
+    part->rank = read > 0 ? (size_t)read : 0;
+    for (size_t axis = 0; axis < part->rank && part->rank <= TENSOR_RANK; axis++)
+        part->rank = whole[axis] > 0 ? part->rank : 0;
+    at += close + strspn(at + close, ")]");
+    return part->rank > 0 && part->rank <= TENSOR_RANK ? at : NULL;
+}
+
+/* Reads a number, alone or as in tensor(12.3, grad_fn=<SumBackward0>); NULL for anything else. */
+static const char *take_total(const char *at, int total, struct file_part *part)
+{
+    struct printed_number number;
+    const size_t word = printed_name_length(at);
+    const bool called = word > 0 && at[word] == '(';
+    at += called ? word + 1 : 0;
+    const size_t length = printed_number_read(at, &number);
+    if (length == 0 || number.kind == PRINTED_TRUTH || !printed_number_ends(at[length]))
+        return NULL;
+    part->has[total] = true;
+    part->totals[total] = number.value;
+    part->last_digit[total] = number.kind == PRINTED_SPECIAL ? INT16_MIN : (int16_t)(number.exponent - number.decimals);
+    at += length;
+    if (called)
+        at += strcspn(at, ")\n");
+    return !called ? at : *at == ')' ? at + 1 : NULL;
+}
+
+bool printed_fact(struct printed_reader *reader, struct printed_piece *name, struct file_part *part)
+{
+    static const char BETWEEN[] = " \t:=";
+    const char *at = reader->at, *fact = at;
+    size_t length = printed_word_length(at);
+    int kind = *at == '(' ? (int)FILE_TOTALS : find_fact(at, length);
+    *name = (struct printed_piece){at, 0, false};
+    if (kind < 0 && length > 0) { /* a name first: "context.sum", "context sum", "context (6, 2)" */
+        const char *point = memrchr(at, '.', length);
+        name->length = point != NULL ? (size_t)(point - at) : length;
+        fact = point != NULL ? point + 1 : at + length + strspn(at + length, BETWEEN);
+        length = printed_word_length(fact);
+        kind = *fact == '(' && fact > at + name->length ? (int)FILE_TOTALS : find_fact(fact, length);
+    }
+    if (kind < 0 || (*at == '(' && !text_is_digit(at[1])))
+        return false;
+    if (*fact != '(' && strncmp(fact, "torch.Size", 10) != 0) {
+        fact += length + (fact[length] == '(' && fact[length + 1] == ')' ? 2 : 0);
+        fact += strspn(fact, BETWEEN);
+    }
+    struct file_part read = *part;
+    const char *end = kind < (int)FILE_TOTALS ? take_total(fact, kind, &read) : take_shape(fact, &read);
+    const char *behind = end != NULL ? end + strspn(end, " \t\r") : NULL;
+    if (behind == NULL || (kind < (int)FILE_TOTALS && strchr(",#\n", *behind) == NULL)) /* such as a row of numbers */
+        return false;
+    *part = read;
+    reader->at = behind + (*behind == ',');
+    return true;
+}
+
+bool printed_is_fact(const char *text)
+{
+    struct printed_reader reader = {.at = text};
+    struct printed_piece name;
+    return printed_fact(&reader, &name, &(struct file_part){.rank = 0});
+}
