@@ -202,7 +202,7 @@ check: attn tests
 	WITHOUT='$(LEFT)' sh tests/run.sh $(BUILD)
 
 # Tests that sample in make check, or do not run there.
-SAMPLED = $(addprefix test_,cases decimal explain faults fused fused_backward fuzz grad grad_layers limits pairs session stress why \
+SAMPLED = $(addprefix test_,cases decimal explain faults fused fused_backward fuzz grad grad_layers limits session stress why \
 	why_tables worksheet) check_install.sh check_mistakes.sh check_page.sh check_worksheet.sh whole $(LEFT)
 # Tests that skip if a program is missing that make check does not need.
 SKIPPING = $(addprefix check_,binary.sh completion.sh printed.sh svg.sh)

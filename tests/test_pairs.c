@@ -461,10 +461,10 @@ int main(void)
     program_end();
     if (is_sample()) {
         check_begin("all pages read by node");
-        check_skip("one in eight; with ATTN_WHOLE, as in .ci/run, all of them");
+        check_skip("one in eight; with ATTN_WHOLE, as in release-check, all of them");
         check_begin("all values of all options");
         check_skip(
-            "one of each in each command, in pairs with all others; with ATTN_WHOLE, as in .ci/run, all of them");
+            "one of each in each command, in pairs with all others; with ATTN_WHOLE, as in release-check, all of them");
     }
     if (!is_part())
         check_seen();

@@ -80,6 +80,6 @@ void times_check(bool sample)
     }
     if (sample) {
         check_begin("a long input, each --empty-row with each format");
-        check_skip("each format with one of them; with ATTN_WHOLE, as in .ci/run, all of them");
+        check_skip("each format with one of them; with ATTN_WHOLE, as in release-check, all of them");
     }
 }
