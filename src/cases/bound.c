@@ -8,6 +8,7 @@
  *   S_i = the largest of |scale| sum |q| |k| + |what the mask adds| over the keys that have weight, and |sink|
  *   w_i = c (2 (d + 4) S_i + 2 Tk + 8)       how far a weight may be off, as a share of it
  *   context:     (u + w_i) sum_j w_ij |v_j|
+ *   lse:         w_i
  *
  * and for the gradients, with D_ij = sum |dO_i| |v_j|, G_ij = w_ij (D_ij + sum_l w_il D_il) and
  * f_i = 4 u + 2 w_i + c (d_v + Tq + Tk + 8):
@@ -36,7 +37,7 @@ struct bound {
     double *weights, *bias;                  /* (Tk) of a row */
     double *grads;                           /* (Tk) D_ij, then G_ij */
     double *sum_query, *sum_key, *sum_value; /* (d), (B H_kv Tk d), (B H_kv Tk d_v) */
-    double largest[OPERANDS], context;
+    double largest[OPERANDS], context, lse;
     double *sum_sinks; /* (H) */
 };
 
@@ -130,9 +131,10 @@ static void take_gradients(struct bound *bound, size_t row, double off)
     const struct problem *problem = bound->problem;
     const struct tensor *given = &bound->made->files.files[3].tensors[0].tensor;
     const size_t matrix = bound->item * problem->size.heads + bound->head;
-    const bool packed = case_is_packed(bound->made->row); /* T x H x d_v */
+    const bool last = problem->size.heads_packed; /* B x T x H x d_v */
+    const size_t token = bound->item * problem->size.queries + row;
     const double *gradient =
-        numbers_of(given, packed ? row * problem->size.heads + bound->head : matrix * problem->size.queries + row);
+        numbers_of(given, last ? token * problem->size.heads + bound->head : matrix * problem->size.queries + row);
     const size_t d = problem->size.d_head, d_value = problem->size.d_value;
     const double factor =
         4 * bound->unit + 2 * off +
@@ -161,7 +163,8 @@ static void take_head(struct bound *bound, struct result *truth, const struct re
             mask_bias(&problem->mask, bound->item, bound->head, row, 0, problem->size.keys, bound->bias);
         const double off = off_of_weights(bound, row);
         take_context(bound, off);
-        if (bound->made->row->gradients)
+        bound->lse = fmax(bound->lse, off);
+        if (case_has(bound->made->row, CASE_GRAD))
             take_gradients(bound, row, off);
     }
 }
@@ -171,8 +174,8 @@ static enum status allocate_bound(struct bound *bound, size_t *key_count, size_t
 {
     const struct problem *problem = bound->problem;
     const size_t rows = problem->size.items * problem->size.kv_heads * problem->size.keys;
-    *key_count = bound->made->row->gradients ? rows * problem->size.d_head : 0;
-    *value_count = bound->made->row->gradients ? rows * problem->size.d_value : 0;
+    *key_count = case_has(bound->made->row, CASE_GRAD) ? rows * problem->size.d_head : 0;
+    *value_count = case_has(bound->made->row, CASE_GRAD) ? rows * problem->size.d_value : 0;
     bound->weights = arena_allocate(arena, problem->size.keys, sizeof *bound->weights, error);
     bound->bias = arena_allocate(arena, problem->size.keys, sizeof *bound->bias, error);
     bound->grads = arena_allocate(arena, problem->size.keys, sizeof *bound->grads, error);
@@ -212,9 +215,10 @@ enum status case_bound(struct case_made *made, enum dtype dtype, struct arena *a
         const double absolute = stage == STAGE_GRAD_QUERY   ? bound.largest[QUERY]
                                 : stage == STAGE_GRAD_KEY   ? bound.largest[KEY]
                                 : stage == STAGE_GRAD_VALUE ? bound.largest[VALUE]
+                                : stage == STAGE_LSE        ? bound.lse
                                 : stage == STAGE_GRAD_SINKS ? largest_of(bound.sum_sinks, problem->size.heads)
                                                             : bound.context;
-        made->results[i].absolute = absolute + dtype_smallest(dtype) +
+        made->results[i].absolute = absolute + dtype_smallest(made->results[i].dtype) +
                                     2 * (double)(problem->size.queries + problem->size.keys) * dtype_smallest(sums);
     }
     return STATUS_OK;

@@ -19,19 +19,21 @@
 #include <math.h>
 
 enum {
-    CASES_WORDS = 24,       /* of a command line */
-    CASES_MOST_RESULTS = 4, /* context, or the gradients by query, key, value, sinks */
+    CASES_WORDS = 32,       /* of a command line */
+    CASES_MOST_RESULTS = 4, /* context and lse, or the gradients by query, key, value, sinks */
     CASES_MOST_FILES = 32,
-    CASES_LINE_BYTES = 512,
+    CASES_LINE_BYTES = 4096,
 };
 
 struct case_sizes {
     size_t items, heads, kv_heads, queries, keys, d_head, d_value;
 };
 
-/* A result that a kernel must write: |theirs - truth| <= absolute + relative |truth|. */
+/* A result that a kernel writes: |theirs - truth| <= absolute + relative |truth|. */
 struct case_result {
     const char *name;          /* "context", "grad_query" */
+    enum dtype dtype;          /* of the file; lse is in that of the sums */
+    bool optional;             /* lse: it is checked if it is there */
     struct tensor truth;       /* in float64, */
     struct result_table table; /* as a table */
     double absolute, relative;
@@ -57,16 +59,14 @@ enum status case_make(struct case_made *made, const struct case_row *row, const 
 /* In draw.c: the sizes of a row; false where these heads and tokens do not allow it. */
 bool case_sizes_of(const struct case_row *row, const struct options *options, struct case_sizes *sizes);
 
-/* In draw.c: whether its sequences are packed: query, key, value and their gradients are T x H x columns. */
-bool case_is_packed(const struct case_row *row);
-
-/* In draw.c: whether it has sinks, and so a gradient with respect to them. */
-bool case_has_sinks(const struct case_row *row);
+/* In draw.c: whether query, context and their gradients have tokens before heads: packed sequences, pages, and all
+ * cases of --layout bthd. */
+bool case_heads_last(const struct case_row *row, const struct options *options);
 
 /* In draw.c: the tensors of its input, and the gradient with respect to the context where the row asks for
- * gradients. */
+ * gradients; all 0 if only their shapes are wanted. */
 enum status case_draw(const struct case_row *row, const struct options *options, const struct case_sizes *sizes,
-                      struct job_files *files, struct arena *arena, struct error *error);
+                      bool shapes, struct job_files *files, struct arena *arena, struct error *error);
 
 /* In bound.c: how far off each result may be. Reads result->truth, of a job that also shows weights. STATUS_SYSTEM
  * where memory is short. */
@@ -84,9 +84,10 @@ struct case_file {
 enum status case_files(struct case_made *made, const struct options *options, struct case_file *files, size_t *count,
                        struct arena *arena, struct error *error);
 
-/* In files.c: the index of all cases with these options; the arena holds its bytes. STATUS_SYSTEM where memory is
+/* In files.c: the index of these cases; the arena holds its bytes. STATUS_SYSTEM where memory is
  * short. */
-enum status case_index(const struct options *options, struct case_file *file, struct arena *arena, struct error *error);
+enum status case_index(const struct case_list *list, const struct options *options, struct case_file *file,
+                       struct arena *arena, struct error *error);
 #define CASES_INDEX "cases.txt"
 #define CASES_HEAD "# attn " ATTN_VERSION " cases "
 
@@ -99,6 +100,7 @@ static inline double case_unit(enum dtype dtype)
     return ldexp(1, -dtype_precision(dtype));
 }
 
+/* The rows made by hand. */
 extern const struct case_row CASES[];
 extern const size_t CASES_COUNT;
 
@@ -139,6 +141,7 @@ struct case_checked {
 
 struct cases_report {
     struct options options; /* those that the folder was written with */
+    struct case_list list;  /* its cases */
     const char *folder;
     struct case_checked *checked;
     size_t count;

@@ -18,7 +18,7 @@
 /* The budget of a search for each case, in billions of multiply-adds: single mistakes, and some pairs. */
 #define BUDGET 1.0
 
-enum { HEAD_WORDS = 16 };
+enum { HEAD_WORDS = 32 };
 
 /* --- the index ---------------------------------------------------------------------------------------------------- */
 
@@ -69,7 +69,8 @@ static enum status read_index(struct cases_report *report, struct arena *arena, 
                            text_path(report->folder, shown), CASES_INDEX);
     if (path == NULL || folder_check_file(path, error) || load_bytes(path, arena, &index, error) ||
         read_options(&report->options, &index, path, report->folder, arena, error) ||
-        case_index(&report->options, &made, arena, error))
+        case_list_make(&report->list, &report->options, arena, error) ||
+        case_index(&report->list, &report->options, &made, arena, error))
         return error->status;
     size_t same = 0, line = 1;
     while (same < made.length && same < index.length && made.bytes[same] == (char)index.bytes[same])
@@ -162,20 +163,20 @@ static bool is_named(const char *name, const struct case_file *files, size_t cou
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
 /* The error of a number as a share of its bound; infinite where NaN or an infinity meets a number. */
-static double share_of(double right, double theirs, const struct case_result *result, enum dtype dtype)
+static double share_of(double right, double theirs, const struct case_result *result)
 {
     double rounded = right;
-    dtype_round(dtype, &rounded, 1);
+    dtype_round(result->dtype, &rounded, 1);
     if (rounded == theirs || (isnan(rounded) && isnan(theirs)))
         return 0;
     const double share = fabs(right - theirs) / (result->absolute + result->relative * fabs(right));
     return isfinite(share) ? share : (double)INFINITY;
 }
 
-/* Packed gradients are T x H x columns. */
+/* Where tokens come before heads. */
 static bool has_heads_last(const struct case_result *result)
 {
-    return result->truth.rank == 3 && result->table.axes[1] == AXIS_HEAD;
+    return result->truth.rank > 2 && result->table.axes[result->truth.rank - 2] == AXIS_HEAD;
 }
 
 static void tell_place(struct case_checked *checked, const struct case_result *result, size_t at)
@@ -184,46 +185,50 @@ static void tell_place(struct case_checked *checked, const struct case_result *r
     size_t index[TENSOR_RANK];
     for (size_t axis = truth->rank; axis-- > 0; at /= truth->shape[axis])
         index[axis] = at % truth->shape[axis];
-    if (has_heads_last(result))
-        snprintf(checked->place, sizeof checked->place, "row %zu, head %zu, column %zu", index[0] + 1, index[1] + 1,
-                 index[2] + 1);
-    else
+    if (has_heads_last(result)) {
+        const size_t rank = truth->rank, *last = index + rank - 3;
+        struct text place = text_begin(checked->place, sizeof checked->place);
+        if (rank > 3)
+            text_add(&place, "item %zu, ", index[0] + 1);
+        text_add(&place, "row %zu, head %zu, column %zu", last[0] + 1, last[1] + 1, last[2] + 1);
+    } else {
         tensor_place_text(truth->rank, index, truth->rank, checked->place);
+    }
 }
 
-/* The layout of a result in a file: as expected; or H x T x columns where T x H x columns is expected, as attn sdpa
- * writes it. */
+/* The layout of a result in a file: as expected, also with the heads of a token in a row; or heads before tokens where
+ * tokens before heads are expected, as attn sdpa writes gradients. */
 enum layout { LAYOUT_OTHER, LAYOUT_EXPECTED, LAYOUT_HEADS_FIRST };
 
-static bool is_shaped(const struct tensor *tensor, size_t rank, const size_t *shape)
-{
-    return tensor->rank == rank && memcmp(tensor->shape, shape, rank * sizeof *shape) == 0;
-}
-
-static enum layout layout_of(const struct tensor *theirs, const struct case_made *made,
-                             const struct case_result *result)
+static enum layout layout_of(const struct tensor *theirs, const struct case_result *result)
 {
     const struct tensor *truth = &result->truth;
-    const struct case_sizes *sizes = &made->sizes;
-    const size_t transposed[] = {truth->shape[1], truth->shape[0], truth->shape[2]};
-    const size_t apart[] = {sizes->queries, sizes->heads, sizes->d_value}; /* the same numbers in the same order */
-    if (is_shaped(theirs, truth->rank, truth->shape) ||
-        (case_is_packed(made->row) && !made->row->gradients && is_shaped(theirs, 3, apart)))
+    struct tensor other = *truth;
+    const size_t rank = truth->rank;
+    if (tensor_same_shape(theirs, truth))
         return LAYOUT_EXPECTED;
-    return has_heads_last(result) && is_shaped(theirs, 3, transposed) ? LAYOUT_HEADS_FIRST : LAYOUT_OTHER;
+    if (!has_heads_last(result))
+        return LAYOUT_OTHER;
+    other.rank = rank - 1;
+    other.shape[rank - 2] *= truth->shape[rank - 1];
+    if (tensor_same_shape(theirs, &other))
+        return LAYOUT_EXPECTED;
+    other = *truth;
+    other.shape[rank - 2] = truth->shape[rank - 3];
+    other.shape[rank - 3] = truth->shape[rank - 2];
+    return tensor_same_shape(theirs, &other) ? LAYOUT_HEADS_FIRST : LAYOUT_OTHER;
 }
 
 /* The index in theirs of number i of what is expected. */
 static size_t index_in(const struct tensor *truth, enum layout layout, size_t i)
 {
-    const size_t tokens = truth->shape[0], heads = truth->shape[1], columns = truth->shape[2];
-    if (layout == LAYOUT_EXPECTED)
-        return i;
-    return (i / columns % heads * tokens + i / columns / heads) * columns + i % columns;
+    const size_t *shape = truth->shape + truth->rank - 3, tokens = shape[0], heads = shape[1], columns = shape[2];
+    const size_t head = i / columns % heads, token = i / columns / heads % tokens, item = i / columns / heads / tokens;
+    return layout == LAYOUT_EXPECTED ? i : ((item * heads + head) * tokens + token) * columns + i % columns;
 }
 
 static void compare(struct case_checked *checked, const struct tensor *theirs, enum layout layout,
-                    const struct case_result *result, enum dtype dtype)
+                    const struct case_result *result)
 {
     const struct tensor *truth = &result->truth;
     const double *right = truth->data;
@@ -232,7 +237,7 @@ static void compare(struct case_checked *checked, const struct tensor *theirs, e
     size_t outside = 0, at = 0;
     for (size_t i = 0; i < count; i++) {
         tensor_load(theirs, index_in(truth, layout, i), 1, &number);
-        const double share = share_of(right[i], number, result, dtype);
+        const double share = share_of(right[i], number, result);
         outside += share > 1;
         if (share > worst) {
             worst = share;
@@ -274,11 +279,11 @@ static bool is_poisoned(const struct input_file *file)
 }
 
 /* Checks one answer: its shape, its dtype, its numbers. */
-static void check_answer(struct case_checked *checked, const struct answer *answer, const struct case_made *made,
-                         const struct case_result *result, enum dtype dtype)
+static void check_answer(struct case_checked *checked, const struct answer *answer, const struct case_result *result)
 {
     const struct tensor *theirs = &answer->tensor;
-    const enum layout layout = layout_of(theirs, made, result);
+    const enum dtype dtype = result->dtype;
+    const enum layout layout = layout_of(theirs, result);
     char words[CASE_WORDS_BYTES], right[TENSOR_SHAPE_BYTES], wrong[TENSOR_SHAPE_BYTES];
     const bool wide = dtype == DTYPE_BF16 && theirs->dtype == DTYPE_F32;
     if (!answer->is_text && theirs->dtype != dtype && !wide) {
@@ -289,7 +294,7 @@ static void check_answer(struct case_checked *checked, const struct answer *answ
                  tensor_shape_text(&result->truth, right));
         fail(checked, answer->name, words);
     } else {
-        compare(checked, theirs, layout, result, dtype);
+        compare(checked, theirs, layout, result);
     }
 }
 
@@ -393,7 +398,7 @@ static enum status ask_why(struct case_checked *checked, const struct answers *a
 /* --- a case ------------------------------------------------------------------------------------------------------- */
 
 static enum status check_answers(struct case_checked *checked, struct case_made *made, const struct answers *answers,
-                                 enum dtype dtype, struct arena *arena, struct error *error)
+                                 struct arena *arena, struct error *error)
 {
     const struct answer *worst = NULL;
     for (size_t i = 0; i < made->count; i++) {
@@ -406,12 +411,12 @@ static enum status check_answers(struct case_checked *checked, struct case_made 
             fail(checked, NULL, answer->refused);
             continue;
         }
-        check_answer(checked, answer, made, &made->results[i], dtype);
+        check_answer(checked, answer, &made->results[i]);
         worst = checked->result != before ? answer : worst;
     }
     if (worst == NULL || checked->share <= 1)
         return STATUS_OK;
-    const bool gradients = made->row->gradients;
+    const bool gradients = case_has(made->row, CASE_GRAD);
     if (gradients && !options_takes(COMMAND_WHY, MECHANISM_SDPA, OPTION_GRAD))
         return STATUS_OK;
     if (is_poisoned(&made->files.files[0]) && !has_finite(&worst->tensor)) { /* any guess would fit */
@@ -434,7 +439,7 @@ static void check_missing(struct case_checked *checked, const struct case_made *
 {
     struct text reason = text_begin(checked->reason, sizeof checked->reason);
     for (size_t i = 0; i < made->count; i++)
-        if (answers->of[i].path == NULL) {
+        if (answers->of[i].path == NULL && !made->results[i].optional) {
             text_add(&reason, "%s%s.npy", checked->verdict == CASE_MISSING ? ", " : "no ", made->results[i].name);
             checked->verdict = CASE_MISSING;
         }
@@ -474,7 +479,7 @@ static enum status check_case(struct case_checked *checked, const struct cases_r
         status = note_unread(checked, answers, made, lasting, error);
     if (status == STATUS_OK) {
         check_missing(checked, made, answers);
-        status = check_answers(checked, made, answers, report->options.dtype, &arena, error);
+        status = check_answers(checked, made, answers, &arena, error);
     }
     if (status == STATUS_OK)
         status = check_own(checked, answers, files, count, &arena, error);
@@ -509,24 +514,26 @@ enum status cases_check(struct cases_report *report, const char *folder, struct 
         return error_usage(error, "'' is not a folder; expected one that attn cases wrote");
     /* After "./" no name is an option, here and in the commands that are run and shown. */
     *report = (struct cases_report){.folder = folder[0] == '-' ? folder_path(".", folder, arena, error) : folder};
-    report->checked = arena_allocate(arena, CASES_COUNT, sizeof report->checked[0], error);
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
-    report->absent = arena_allocate(arena, CASES_COUNT, sizeof report->absent[0], error);
-    if (report->folder == NULL || report->checked == NULL || report->absent == NULL ||
-        read_index(report, arena, error) != STATUS_OK)
+    if (report->folder == NULL || read_index(report, arena, error) != STATUS_OK)
         return error->status;
-    for (size_t i = 0; i < CASES_COUNT; i++) {
+    report->checked = arena_allocate(arena, report->list.count, sizeof report->checked[0], error);
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+    report->absent = arena_allocate(arena, report->list.count, sizeof report->absent[0], error);
+    if (report->checked == NULL || report->absent == NULL)
+        return error->status;
+    for (size_t i = 0; i < report->list.count; i++) {
+        const struct case_row *row = &report->list.rows[i];
         struct case_checked *checked = &report->checked[report->count];
-        if (!case_sizes_of(&CASES[i], &report->options, &sizes))
+        if (!case_sizes_of(row, &report->options, &sizes))
             continue;
-        const char *path = folder_path(report->folder, CASES[i].name, arena, error);
+        const char *path = folder_path(report->folder, row->name, arena, error);
         if (path == NULL)
             return error->status;
         if (access(path, F_OK) != 0 && errno == ENOENT) {
-            report->absent[report->absent_count++] = CASES[i].name;
+            report->absent[report->absent_count++] = row->name;
             continue;
         }
-        *checked = (struct case_checked){.row = &CASES[i], .written = (double)NAN};
+        *checked = (struct case_checked){.row = row, .written = (double)NAN};
         if (check_case(checked, report, arena, error) != STATUS_OK)
             return error->status;
         report->of[checked->verdict]++;

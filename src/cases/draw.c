@@ -4,18 +4,20 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_TENSORS = 12, TILE = 64, PAGE = 16 };
+enum { MOST_TENSORS = 12, TILE = 64, PAGE = 16, PAGES = 12 };
 
 /* --- sizes -------------------------------------------------------------------------------------------------------- */
 
-/* The largest number of key and value heads that each serve several query heads; 0 where there is none between one
- * and all. */
-static size_t shared_heads(size_t heads, enum case_sharing sharing)
+/* How many heads of key and value there are: as many as of query, the largest part of them that is not 1, or one; 0
+ * where there is no such number. */
+static size_t shared_heads(size_t heads, const struct case_row *row)
 {
     size_t part = 2;
     while (part < heads && heads % part != 0)
         part++;
-    return sharing == CASE_EACH ? heads : heads == 1 ? 0 : sharing == CASE_ONE ? 1 : part < heads ? heads / part : 0;
+    if (case_has(row, CASE_MQA))
+        return heads > 1 ? 1 : 0;
+    return !case_has(row, CASE_GQA) ? heads : part < heads ? heads / part : 0;
 }
 
 /* The tokens of a row whose longest side is cut to --max-tokens: the others keep their share. */
@@ -28,15 +30,82 @@ bool case_sizes_of(const struct case_row *row, const struct options *options, st
 {
     const size_t most = (size_t)options->max_tokens, keys = row->keys > 0 ? row->keys : most;
     const size_t queries = row->queries > 0 ? row->queries : keys, longest = memory_larger(queries, keys);
-    const size_t heads = (size_t)options->heads, d_head = (size_t)options->d_head;
-    *sizes = (struct case_sizes){.items = row->items > 0 ? row->items : 1,
+    const size_t given = (size_t)options->heads, d_head = case_has(row, CASE_MERGE) ? 1 : (size_t)options->d_head;
+    const bool even = row->odd_heads && (given & (given - 1)) == 0;
+    const size_t heads = !even ? given : given > 1 ? given / 2 * 3 : 3;
+    const size_t most_items = 8, items = case_has(row, CASE_MASK_ITEMS) && heads <= most_items ? heads : row->items;
+    const bool shares = options->kv_heads > 0 && !case_has(row, CASE_MERGE);
+    *sizes = (struct case_sizes){.items = items > 0 ? items : 1,
                                  .heads = heads,
-                                 .kv_heads = shared_heads(heads, row->sharing),
+                                 .kv_heads = shares ? (size_t)options->kv_heads : shared_heads(heads, row),
                                  .queries = cut(queries, longest, most),
                                  .keys = cut(keys, longest, most),
                                  .d_head = d_head,
-                                 .d_value = row->other_value ? d_head / 2 + 3 : d_head};
+                                 .d_value = options->d_value > 0          ? (size_t)options->d_value
+                                            : case_has(row, CASE_D_VALUE) ? d_head / 2 + 3
+                                                                          : (size_t)options->d_head};
+    if (sizes->kv_heads > 0 && heads % sizes->kv_heads != 0)
+        sizes->kv_heads = 0;
     return sizes->kv_heads > 0 && most >= (row->exact ? longest : row->least > 0 ? row->least : 2);
+}
+
+bool case_heads_last(const struct case_row *row, const struct options *options)
+{
+    return case_has(row, CASE_PACKED) || case_has(row, CASE_PAGES) ||
+           (options->layout == CASE_LAYOUT_BTHD && !case_has(row, CASE_MERGE));
+}
+
+/* --- sequences ---------------------------------------------------------------------------------------------------- */
+
+/* From the lengths of their keys, which repeat; each item has all queries. */
+static void set_lengths(struct case_drawing *drawing, const size_t *lengths, size_t count, size_t queries)
+{
+    struct case_sequences *sequences = &drawing->sequences;
+    sequences->count = count;
+    for (size_t i = 0; i < count; i++) {
+        sequences->queries[i + 1] = sequences->queries[i] + queries;
+        sequences->keys[i + 1] = sequences->keys[i] + lengths[i % 4];
+    }
+}
+
+static void set_sequences(struct case_drawing *drawing)
+{
+    /* of as many queries as keys, of fewer, and of fewer where some have none */
+    static const struct case_sequences PACKED[] = {{5, {0, 1, 17, 17, 34, 39}, {0, 1, 17, 17, 34, 39}},
+                                                   {5, {0, 1, 9, 9, 26, 31}, {0, 3, 12, 14, 33, 39}},
+                                                   {5, {0, 1, 17, 17, 26, 31}, {0, 3, 12, 20, 20, 39}}};
+    static const size_t PAGED[] = {16, 3, 33, 16}, PAGED_EMPTY[] = {17, 1, 33, 0};
+    const struct case_row *row = drawing->row;
+    const struct case_sizes *sizes = &drawing->sizes;
+    const bool empty = case_has(row, CASE_EMPTY);
+    const size_t keys = sizes->keys, some = keys > 17 ? 17 : keys / 2, least = memory_smaller(keys, sizes->queries);
+    if (case_has(row, CASE_PAGES))
+        set_lengths(drawing, empty ? PAGED_EMPTY : PAGED, 4, sizes->queries / (case_has(row, CASE_PACKED) ? 4 : 1));
+    else if (case_has(row, CASE_PACKED) && !row->one_sequence)
+        drawing->sequences = PACKED[sizes->queries == sizes->keys ? 0 : empty ? 2 : 1];
+    else if (case_has(row, CASE_LENGTHS) && empty)
+        set_lengths(drawing, (const size_t[]){0, 1, some, keys}, sizes->items, sizes->queries);
+    else if (case_has(row, CASE_LENGTHS))
+        set_lengths(drawing, (const size_t[]){least, keys, memory_larger(some, least), memory_larger(keys - 1, least)},
+                    sizes->items, sizes->queries);
+    else
+        set_lengths(drawing, (const size_t[]){keys}, 1, sizes->queries);
+}
+
+/* Whether the key is at the position of the query, in one of the items. */
+static bool is_own(const struct case_drawing *drawing, size_t row, size_t key)
+{
+    const struct case_sequences *sequences = &drawing->sequences;
+    const bool packed = case_has(drawing->row, CASE_PACKED);
+    for (size_t i = 0; i < sequences->count; i++) {
+        const size_t queries = sequences->queries[i + 1] - sequences->queries[i];
+        const size_t keys = sequences->keys[i + 1] - sequences->keys[i];
+        const size_t first = packed ? sequences->queries[i] : 0, start = packed ? sequences->keys[i] : 0;
+        if (row >= first && row < first + queries &&
+            key + (case_has(drawing->row, CASE_TOP_LEFT) ? keys : queries) == start + keys + row - first)
+            return true;
+    }
+    return false;
 }
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
@@ -61,6 +130,8 @@ static double *add(struct case_drawing *drawing, const char *name, size_t rank, 
 /* Numbers as torch.randn draws them; a second draw gives the digits that float32 lacks. */
 static enum status draw_normal(struct case_drawing *drawing, double *numbers, size_t count)
 {
+    if (drawing->shapes)
+        return STATUS_OK;
     float *drawn = arena_allocate(drawing->arena, count, 2 * sizeof *drawn, drawing->error);
     if (drawn == NULL)
         return STATUS_SYSTEM;
@@ -136,58 +207,74 @@ enum status make_alternating(struct case_drawing *drawing)
 
 /* --- masks -------------------------------------------------------------------------------------------------------- */
 
-static bool *add_mask(struct case_drawing *drawing)
-{
-    const size_t shape[] = {drawing->sizes.queries, drawing->sizes.keys};
-    bool *mask = add_of(drawing, "attn_mask", DTYPE_BOOL, 2, shape);
-    if (mask != NULL)
-        memset(mask, true, shape[0] * shape[1]);
-    return mask;
-}
-
-static double *add_float_mask(struct case_drawing *drawing)
-{
-    const size_t shape[] = {drawing->sizes.queries, drawing->sizes.keys};
-    double *mask = add(drawing, "attn_mask", 2, shape);
-    const bool drawn = mask != NULL && draw_normal(drawing, mask, shape[0] * shape[1]) == STATUS_OK;
-    return drawn ? mask : NULL;
-}
-
-enum status make_mask_rows(struct case_drawing *drawing)
+/* Whether a key is masked: a third of them, but none at the query's own position, so that no row is empty by chance; of
+ * a padding those behind a length; of empty rows all in the first row, the last, and one between. */
+static bool is_masked(const struct case_drawing *drawing, size_t matrix, size_t row, size_t key)
 {
     const size_t queries = drawing->sizes.queries, keys = drawing->sizes.keys;
-    bool *mask = add_mask(drawing);
-    if (mask == NULL)
+    if (case_has(drawing->row, CASE_MASK_PADDING))
+        return key >= keys - matrix % 3 * (keys / 4);
+    if (case_has(drawing->row, CASE_EMPTY) && (row == 0 || row + 1 == queries || row == queries / 2))
+        return true;
+    return (row + key + matrix) % 3 == 0 && !is_own(drawing, row, key);
+}
+
+/* Its leading axes are those of the features: items, heads, none. */
+enum status make_mask(struct case_drawing *drawing)
+{
+    const struct case_row *row = drawing->row;
+    const struct case_sizes *sizes = &drawing->sizes;
+    const bool padding = case_has(row, CASE_MASK_PADDING), by_item = padding || case_has(row, CASE_MASK_ITEMS);
+    const bool by_head = case_has(row, CASE_MASK_HEADS), adds = case_has(row, CASE_MASK_FLOAT);
+    const size_t shape[] = {by_item ? sizes->items : 1, by_head ? sizes->heads : 1, padding ? 1 : sizes->queries,
+                            sizes->keys};
+    const size_t leading = by_item ? 0 : by_head ? 1 : 2, count = shape[0] * shape[1] * shape[2] * shape[3];
+    void *mask = add_of(drawing, "attn_mask", adds ? DTYPE_F64 : DTYPE_BOOL, 4 - leading, shape + leading);
+    if (mask == NULL || (adds && draw_normal(drawing, mask, count) != STATUS_OK))
         return drawing->error->status;
-    for (size_t row = 0; row < queries; row++)
-        for (size_t key = 0; key < keys; key++)
-            mask[row * keys + key] = row > 0 && row + 1 < queries && row != queries / 2 && (row + key) % 3 > 0;
+    for (size_t i = 0; i < count; i++) {
+        const bool masked = is_masked(drawing, i / shape[3] / shape[2], i / shape[3] % shape[2], i % shape[3]);
+        if (!adds)
+            ((bool *)mask)[i] = !masked;
+        else if (masked)
+            ((double *)mask)[i] = -INFINITY;
+    }
     return STATUS_OK;
 }
 
-/* Masks keys at the start for every query. */
+/* The tensor that was added last. */
+static void *last_of(const struct case_drawing *drawing)
+{
+    return drawing->file->tensors[drawing->file->tensor_count - 1].tensor.data;
+}
+
+/* Masks keys at the start for every query, and no others. */
 enum status make_mask_block(struct case_drawing *drawing)
 {
     const size_t queries = drawing->sizes.queries, keys = drawing->sizes.keys;
-    bool *mask = add_mask(drawing);
-    for (size_t row = 0; row < queries && mask != NULL; row++)
-        memset(mask + row * keys, false, memory_smaller(TILE, keys / 2));
-    return mask != NULL ? STATUS_OK : drawing->error->status;
+    bool *mask = last_of(drawing);
+    for (size_t i = 0; i < queries * keys; i++)
+        mask[i] = i % keys >= memory_smaller(TILE, keys / 2);
+    return STATUS_OK;
 }
 
-enum status make_mask_float(struct case_drawing *drawing)
-{
-    return add_float_mask(drawing) != NULL ? STATUS_OK : drawing->error->status;
-}
-
-enum status make_mask_infinite(struct case_drawing *drawing)
+/* Puts numbers in place of -inf. */
+enum status make_mask_finite(struct case_drawing *drawing)
 {
     const size_t count = drawing->sizes.queries * drawing->sizes.keys;
-    double *mask = add_float_mask(drawing);
-    for (size_t i = 0; i < count && mask != NULL; i++)
-        if (i % 5 < 2)
-            mask[i] = -INFINITY;
-    return mask != NULL ? STATUS_OK : drawing->error->status;
+    double *mask = last_of(drawing);
+    for (size_t i = 0; i < count; i++)
+        mask[i] = isfinite(mask[i]) ? mask[i] : (double)(i % 7) / 2 - 1;
+    return STATUS_OK;
+}
+
+/* Three documents, in runs of seven keys. */
+enum status make_documents(struct case_drawing *drawing)
+{
+    int64_t *ids = add_of(drawing, "document_ids", DTYPE_I64, 1, &drawing->sizes.keys);
+    for (size_t key = 0; key < drawing->sizes.keys && ids != NULL; key++)
+        ids[key] = (int64_t)(key / 7 % 3);
+    return ids != NULL ? STATUS_OK : drawing->error->status;
 }
 
 /* NaN in the key and the value of a token, of all heads of an item; in every second column of the value -inf. */
@@ -205,13 +292,13 @@ static void poison(struct case_drawing *drawing, size_t item, size_t token)
 enum status make_poison_mask(struct case_drawing *drawing)
 {
     const size_t queries = drawing->sizes.queries, keys = drawing->sizes.keys;
-    bool *mask = add_mask(drawing);
-    for (size_t key = 2; key < keys && mask != NULL; key += 5) {
+    bool *mask = last_of(drawing);
+    for (size_t key = 2; key < keys; key += 5) {
         poison(drawing, 0, key);
         for (size_t row = 0; row < queries; row++)
             mask[row * keys + key] = false;
     }
-    return mask != NULL ? STATUS_OK : drawing->error->status;
+    return STATUS_OK;
 }
 
 enum status make_poison_behind(struct case_drawing *drawing)
@@ -221,98 +308,109 @@ enum status make_poison_behind(struct case_drawing *drawing)
     return STATUS_OK;
 }
 
+/* What lies after a length is as drawn, or NaN. */
 enum status make_lengths(struct case_drawing *drawing)
 {
     const struct case_sizes *sizes = &drawing->sizes;
-    const size_t some = sizes->keys > 17 ? 17 : sizes->keys / 2, lengths[] = {0, 1, some, sizes->keys};
-    int64_t *added = add_of(drawing, "kv_lengths", DTYPE_I64, 1, &sizes->items);
-    for (size_t item = 0; item < sizes->items && added != NULL; item++) {
-        added[item] = (int64_t)lengths[item % 4];
-        for (size_t key = (size_t)added[item]; key < sizes->keys; key++)
+    const size_t *keys = drawing->sequences.keys;
+    int32_t *lengths = add_of(drawing, "kv_lengths", DTYPE_I32, 1, &sizes->items);
+    for (size_t item = 0; item < sizes->items && lengths != NULL; item++) {
+        lengths[item] = (int32_t)(keys[item + 1] - keys[item]);
+        for (size_t key = (size_t)lengths[item]; key < sizes->keys && case_has(drawing->row, CASE_POISON); key++)
             poison(drawing, item, key);
     }
-    return added != NULL ? STATUS_OK : drawing->error->status;
-}
-
-static enum status add_sinks(struct case_drawing *drawing, double base, double step)
-{
-    double *sinks = add(drawing, "sinks", 1, &drawing->sizes.heads);
-    for (size_t head = 0; head < drawing->sizes.heads && sinks != NULL; head++)
-        sinks[head] = base + step * (double)(head % 4);
-    return sinks != NULL ? STATUS_OK : drawing->error->status;
+    return lengths != NULL ? STATUS_OK : drawing->error->status;
 }
 
 enum status make_sinks(struct case_drawing *drawing)
 {
-    return add_sinks(drawing, 2, -1);
+    double *sinks = add(drawing, "sinks", 1, &drawing->sizes.heads);
+    for (size_t head = 0; head < drawing->sizes.heads && sinks != NULL; head++)
+        sinks[head] = 2 - (double)(head % 4);
+    return sinks != NULL ? STATUS_OK : drawing->error->status;
 }
 
 enum status make_sinks_large(struct case_drawing *drawing)
 {
-    return add_sinks(drawing, 8, 1);
+    double *sinks = last_of(drawing);
+    for (size_t head = 0; head < drawing->sizes.heads; head++)
+        sinks[head] = 8 + (double)(head % 4);
+    return STATUS_OK;
 }
 
-/* --- layouts ------------------------------------------------------------------------------------------------------ */
-
-/* Tokens of B x H x T x columns, as B x T x H x columns. */
-static void transpose(const double *from, double *to, size_t items, size_t heads, size_t tokens, size_t columns)
+/* Splits to merge are attention: a query of zeros, the lse of each split as its score by attn_mask, and its context as
+ * the value. Of more than two splits some had no key, and in the last item none of the first head. */
+enum status make_splits(struct case_drawing *drawing)
 {
-    for (size_t item = 0; item < items; item++)
-        for (size_t head = 0; head < heads; head++)
-            for (size_t token = 0; token < tokens; token++)
-                memcpy(to + ((item * tokens + token) * heads + head) * columns,
-                       from + ((item * heads + head) * tokens + token) * columns, columns * sizeof *to);
-}
-
-/* Lays out query, key and value: as drawn, or of packed sequences as T x H x columns. */
-static enum status lay_operands(struct case_drawing *drawing, bool packed)
-{
-    static const char *const NAMES[] = {"query", "key", "value"};
     const struct case_sizes *sizes = &drawing->sizes;
-    const double *const drawn[] = {drawing->query, drawing->key, drawing->value};
-    for (size_t i = 0; i < 3; i++) {
-        const size_t heads = i == 0 ? sizes->heads : sizes->kv_heads, tokens = i == 0 ? sizes->queries : sizes->keys;
-        const size_t columns = i == 2 ? sizes->d_value : sizes->d_head;
-        const size_t apart[] = {sizes->items, heads, tokens, columns}, of_tokens[] = {tokens, heads, columns};
-        double *laid = add(drawing, NAMES[i], packed ? 3 : 4, packed ? of_tokens : apart);
-        if (laid == NULL)
-            return drawing->error->status;
-        if (packed)
-            transpose(drawn[i], laid, 1, heads, tokens, columns);
-        else
-            memcpy(laid, drawn[i], sizes->items * heads * tokens * columns * sizeof *laid);
+    const size_t heads = sizes->items * sizes->heads, splits = sizes->keys;
+    double *lses = add(drawing, "attn_mask", 4, (const size_t[]){sizes->items, sizes->heads, 1, splits});
+    if (lses == NULL || draw_normal(drawing, lses, heads * splits) != STATUS_OK)
+        return drawing->error->status;
+    memset(drawing->query, 0, heads * sizeof *drawing->query);
+    memset(drawing->key, 0, heads * splits * sizeof *drawing->key);
+    for (size_t i = 0; i < heads * splits; i++) {
+        const size_t head = i / splits, split = i % splits;
+        lses[i] = 3 + 2 * lses[i];
+        if (splits < 6 || ((head + split) % 3 != 0 && head != heads - sizes->heads))
+            continue;
+        lses[i] = -INFINITY;
+        memset(row_of(drawing->value, sizes, head, split, sizes->d_value), 0, sizes->d_value * sizeof *lses);
     }
     return STATUS_OK;
 }
 
-enum { STARTS = 6 };
-
-/* Packed sequences, and where they start. */
-static enum status lay_sequences(struct case_drawing *drawing, const int64_t of_queries[STARTS],
-                                 const int64_t of_keys[STARTS])
+enum status make_splits_apart(struct case_drawing *drawing)
 {
-    const size_t count = STARTS;
-    if (lay_operands(drawing, true) != STATUS_OK)
-        return drawing->error->status;
-    int64_t *query_starts = add_of(drawing, "cu_seqlens_q", DTYPE_I64, 1, &count);
-    int64_t *key_starts = add_of(drawing, "cu_seqlens_k", DTYPE_I64, 1, &count);
-    if (query_starts == NULL || key_starts == NULL)
-        return drawing->error->status;
-    memcpy(query_starts, of_queries, STARTS * sizeof *query_starts);
-    memcpy(key_starts, of_keys, STARTS * sizeof *key_starts);
+    const size_t splits = drawing->sizes.keys, count = drawing->sizes.items * drawing->sizes.heads * splits;
+    double *lses = last_of(drawing);
+    for (size_t i = 0; i < count; i++)
+        lses[i] += (i / splits + i % splits) % 3 == 0 ? -1000 : i / splits % 2 == 0 ? 1000 : 996;
     return STATUS_OK;
 }
 
-enum status lay_packed(struct case_drawing *drawing)
+/* --- layouts ------------------------------------------------------------------------------------------------------ */
+
+/* Tokens first .. first + count of B x H x T x columns, or as B x T x H x columns. */
+static void lay(const double *from, double *to, const size_t shape[4], bool heads_last, size_t first, size_t count)
 {
-    static const int64_t BOTH[STARTS] = {0, 1, 17, 17, 34, 39};
-    return lay_sequences(drawing, BOTH, BOTH);
+    const size_t items = shape[0], heads = shape[1], tokens = shape[2], columns = shape[3];
+    for (size_t row = 0; row < items * heads * count; row++) {
+        const size_t head = row / count % heads, item = row / count / heads, token = row % count;
+        memcpy(to + (heads_last ? (item * count + token) * heads + head : row) * columns,
+               from + ((item * heads + head) * tokens + first + token) * columns, columns * sizeof *to);
+    }
 }
 
-enum status lay_packed_apart(struct case_drawing *drawing)
+/* Adds tokens first .. first + count of an operand, B x H x T x columns; packed as T x H x columns; with heads last as
+ * B x T x H columns. */
+static enum status add_operand(struct case_drawing *drawing, const char *name, const double *drawn,
+                               const size_t shape[4], size_t first, size_t count)
 {
-    static const int64_t QUERIES[STARTS] = {0, 1, 17, 17, 26, 31}, KEYS[STARTS] = {0, 3, 12, 20, 20, 39};
-    return lay_sequences(drawing, QUERIES, KEYS);
+    const bool last = drawing->heads_last, packed = case_has(drawing->row, CASE_PACKED);
+    const size_t apart[] = {shape[0], shape[1], count, shape[3]}, of_tokens[] = {count, shape[1], shape[3]};
+    const size_t joined[] = {shape[0], count, shape[1] * shape[3]};
+    const bool paged = case_has(drawing->row, CASE_PAGES) && !packed;
+    const size_t tokens_first[] = {shape[0], count, shape[1], shape[3]};
+    double *laid = add(drawing, name, packed || (last && !paged) ? 3 : 4,
+                       packed  ? of_tokens
+                       : paged ? tokens_first
+                       : last  ? joined
+                               : apart);
+    if (laid == NULL)
+        return drawing->error->status;
+    lay(drawn, laid, shape, last, first, count);
+    return STATUS_OK;
+}
+
+/* Adds the starts of the sequences. */
+static enum status add_starts(struct case_drawing *drawing, const char *name, const size_t *starts)
+{
+    const size_t count = drawing->sequences.count + 1;
+    int32_t *added = add_of(drawing, name, DTYPE_I32, 1, &count);
+    for (size_t i = 0; i < count && added != NULL; i++)
+        added[i] = (int32_t)starts[i];
+    return added != NULL ? STATUS_OK : drawing->error->status;
 }
 
 /* Fills one page of a cache with NaN. */
@@ -322,54 +420,75 @@ static void poison_page(double *cache, size_t page, size_t numbers)
         cache[page * numbers + i] = NAN;
 }
 
-/* Items of 17, 1, 33 and 0 tokens in 12 pages. The tails of their pages are NaN, and pages from 9 on. The other
- * unused pages hold numbers, as if of an earlier item: a kernel that ignores the table reads those. */
-enum status lay_pages(struct case_drawing *drawing)
+/* The pages of each item. Those that it does not need are of an earlier item, and so are pages 3, 7 and 8 of the cache;
+ * with NaN there are none, and pages from 9 on and the tails of pages are NaN. */
+static const size_t TABLE[][3] = {{5, 2, 7}, {4, 8, 3}, {0, 6, 1}, {10, 3, 8}};
+
+/* Puts the keys or values of all items into a cache of pages. */
+static enum status add_cache(struct case_drawing *drawing, const char *name, double *drawn, size_t columns)
 {
-    static const int64_t LENGTHS[] = {17, 1, 33, 0}, TABLE[][3] = {{5, 2, -1}, {4, -1, -1}, {0, 6, 1}, {-1, -1, -1}};
+    const struct case_sequences *sequences = &drawing->sequences;
     const struct case_sizes *sizes = &drawing->sizes;
-    const size_t pages = 12, heads = sizes->kv_heads, table_shape[] = {sizes->items, 3};
-    const size_t query[] = {sizes->items, sizes->queries, sizes->heads, sizes->d_head};
-    const size_t key[] = {pages, PAGE, heads, sizes->d_head}, value[] = {pages, PAGE, heads, sizes->d_value};
-    double *laid = add(drawing, "query", 4, query), *keys = add(drawing, "key_cache", 4, key);
-    double *values = add(drawing, "value_cache", 4, value);
-    int64_t *table = add_of(drawing, "block_table", DTYPE_I64, 2, table_shape);
-    int64_t *lengths = add_of(drawing, "kv_lengths", DTYPE_I64, 1, &sizes->items);
-    if (laid == NULL || keys == NULL || values == NULL || table == NULL || lengths == NULL)
+    const size_t heads = sizes->kv_heads, shape[] = {PAGES, PAGE, heads, columns};
+    const bool packed = case_has(drawing->row, CASE_PACKED);
+    double *cache = add(drawing, name, 4, shape);
+    if (cache == NULL || draw_normal(drawing, cache, PAGES * PAGE * heads * columns) != STATUS_OK)
         return drawing->error->status;
-    memcpy(lengths, LENGTHS, sizeof LENGTHS);
-    memcpy(table, TABLE, sizeof TABLE);
-    transpose(drawing->query, laid, sizes->items, sizes->heads, sizes->queries, sizes->d_head);
-    if (draw_normal(drawing, keys, pages * PAGE * heads * sizes->d_head) != STATUS_OK ||
-        draw_normal(drawing, values, pages * PAGE * heads * sizes->d_value) != STATUS_OK)
-        return STATUS_SYSTEM;
-    for (size_t page = 0; page < pages; page++)
-        if (page != 3 && page != 7 && page != 8) {
-            poison_page(keys, page, PAGE * heads * sizes->d_head);
-            poison_page(values, page, PAGE * heads * sizes->d_value);
-        }
-    for (size_t item = 0; item < sizes->items; item++)
-        for (size_t token = 0; token < (size_t)LENGTHS[item]; token++)
+    for (size_t page = 0; page < PAGES && case_has(drawing->row, CASE_POISON); page++)
+        if (page != 3 && page != 7 && page != 8)
+            poison_page(cache, page, PAGE * heads * columns);
+    for (size_t item = 0; item < sequences->count; item++)
+        for (size_t token = sequences->keys[item]; token < sequences->keys[item + 1]; token++)
             for (size_t head = 0; head < heads; head++) {
-                const size_t to = ((size_t)TABLE[item][token / PAGE] * PAGE + token % PAGE) * heads + head;
-                memcpy(keys + to * sizes->d_head,
-                       row_of(drawing->key, sizes, item * heads + head, token, sizes->d_head),
-                       sizes->d_head * sizeof *keys);
-                memcpy(values + to * sizes->d_value,
-                       row_of(drawing->value, sizes, item * heads + head, token, sizes->d_value),
-                       sizes->d_value * sizeof *values);
+                const size_t at = token - sequences->keys[item];
+                const size_t to = (TABLE[item][at / PAGE] * PAGE + at % PAGE) * heads + head;
+                memcpy(cache + to * columns,
+                       packed ? row_of(drawn, sizes, head, token, columns)
+                              : row_of(drawn, sizes, item * heads + head, at, columns),
+                       columns * sizeof *cache);
             }
     return STATUS_OK;
 }
 
-bool case_is_packed(const struct case_row *row)
+static enum status add_pages(struct case_drawing *drawing)
 {
-    return row->lay == lay_packed || row->lay == lay_packed_apart;
+    const size_t count = drawing->sequences.count, shape[] = {count, 3}, *keys = drawing->sequences.keys;
+    int32_t *table = add_of(drawing, "block_table", DTYPE_I32, 2, shape);
+    int32_t *lengths = add_of(drawing, "kv_lengths", DTYPE_I32, 1, &count);
+    if (table == NULL || lengths == NULL || add_cache(drawing, "key_cache", drawing->key, drawing->sizes.d_head) ||
+        add_cache(drawing, "value_cache", drawing->value, drawing->sizes.d_value))
+        return drawing->error->status;
+    for (size_t i = 0; i < count * 3; i++) {
+        const size_t length = keys[i / 3 + 1] - keys[i / 3];
+        lengths[i / 3] = (int32_t)length;
+        table[i] = i % 3 * PAGE >= length && case_has(drawing->row, CASE_POISON) ? -1 : (int32_t)TABLE[i / 3][i % 3];
+    }
+    return STATUS_OK;
 }
 
-bool case_has_sinks(const struct case_row *row)
+/* Adds query, key and value, and what says where they lie. */
+static enum status add_operands(struct case_drawing *drawing)
 {
-    return row->make == make_sinks || row->make == make_sinks_large;
+    const struct case_row *row = drawing->row;
+    const struct case_sizes *sizes = &drawing->sizes;
+    const size_t query[] = {sizes->items, sizes->heads, sizes->queries, sizes->d_head};
+    const size_t key[] = {sizes->items, sizes->kv_heads, sizes->keys, sizes->d_head};
+    const size_t value[] = {sizes->items, sizes->kv_heads, sizes->keys, sizes->d_value};
+    const size_t past = case_has(row, CASE_PAST) ? sizes->keys - sizes->queries : 0, now = sizes->keys - past;
+    if (add_operand(drawing, "query", drawing->query, query, 0, sizes->queries) ||
+        (case_has(row, CASE_PACKED) && add_starts(drawing, "cu_seqlens_q", drawing->sequences.queries)))
+        return drawing->error->status;
+    if (case_has(row, CASE_PAGES))
+        return add_pages(drawing);
+    if (past > 0 && (add_operand(drawing, "past_key", drawing->key, key, 0, past) ||
+                     add_operand(drawing, "past_value", drawing->value, value, 0, past)))
+        return drawing->error->status;
+    if (case_has(row, CASE_PACKED) && add_starts(drawing, "cu_seqlens_k", drawing->sequences.keys) != STATUS_OK)
+        return drawing->error->status;
+    return add_operand(drawing, "key", drawing->key, key, past, now) ||
+                   add_operand(drawing, "value", drawing->value, value, past, now)
+               ? drawing->error->status
+               : STATUS_OK;
 }
 
 /* --- a case ------------------------------------------------------------------------------------------------------- */
@@ -402,24 +521,46 @@ static void round_all(struct input_file *file, enum dtype dtype)
     input_file_sort(file);
 }
 
-/* The gradient with respect to the context, in a separate file: laid out like the context, T x H x d_v for packed
- * sequences. */
-static enum status draw_gradient(struct case_drawing *drawing, struct input_file *file, bool packed)
+/* The gradient with respect to the context, in a separate file: laid out like the context. */
+static enum status draw_gradient(struct case_drawing *drawing, struct input_file *file)
 {
     const struct case_sizes *sizes = &drawing->sizes;
+    const bool packed = case_has(drawing->row, CASE_PACKED);
     const size_t plain[] = {sizes->items, sizes->heads, sizes->queries, sizes->d_value};
-    const size_t of_tokens[] = {sizes->queries, sizes->heads, sizes->d_value};
+    const size_t of_tokens[] = {sizes->items, sizes->queries, sizes->heads, sizes->d_value};
     drawing->file = file;
-    double *gradient = packed ? add(drawing, "grad_context", 3, of_tokens) : add(drawing, "grad_context", 4, plain);
+    double *gradient = add(drawing, "grad_context", packed ? 3 : 4, drawing->heads_last ? of_tokens + packed : plain);
     if (gradient == NULL)
         return drawing->error->status;
     return draw_normal(drawing, gradient, plain[0] * plain[1] * plain[2] * plain[3]);
 }
 
-enum status case_draw(const struct case_row *row, const struct options *options, const struct case_sizes *sizes,
-                      struct job_files *files, struct arena *arena, struct error *error)
+/* The features' tensors, then what the row changes. */
+static enum status make_all(struct case_drawing *drawing)
 {
-    *files = (struct job_files){.inputs = &files->files[0], .grad = row->gradients ? &files->files[3] : NULL};
+    const struct case_row *row = drawing->row;
+    for (int id = 0; id < CASE_FEATURE_COUNT; id++) {
+        case_maker *make = case_has(row, (enum case_feature)id) ? CASE_FEATURE_ROWS[id].make : NULL;
+        if (make != NULL && make(drawing) != STATUS_OK)
+            return drawing->error->status;
+    }
+    return row->make != NULL ? row->make(drawing) : STATUS_OK;
+}
+
+/* A seed for each name, so that a case is the same whatever others there are. */
+static uint64_t seed_of(const char *name)
+{
+    uint64_t seed = 0;
+    for (; *name != '\0'; name++)
+        seed = seed * 31 + (unsigned char)*name;
+    return seed;
+}
+
+enum status case_draw(const struct case_row *row, const struct options *options, const struct case_sizes *sizes,
+                      bool shapes, struct job_files *files, struct arena *arena, struct error *error)
+{
+    const bool grad = case_has(row, CASE_GRAD);
+    *files = (struct job_files){.inputs = &files->files[0], .grad = grad ? &files->files[3] : NULL};
     for (size_t i = 0; i < 4; i += 3) {
         files->files[i] = (struct input_file){
             .source = row->name,
@@ -427,16 +568,21 @@ enum status case_draw(const struct case_row *row, const struct options *options,
         if (files->files[i].tensors == NULL)
             return error->status;
     }
-    struct case_drawing drawing = {
-        .sizes = *sizes, .dtype = options->dtype, .file = &files->files[0], .arena = arena, .error = error};
-    torch_random_seed(&drawing.generator, TORCH_RANDOM_VECTOR, options->seed + 1000003 * (uint64_t)(row - CASES));
+    struct case_drawing drawing = {.row = row,
+                                   .sizes = *sizes,
+                                   .dtype = options->dtype,
+                                   .heads_last = case_heads_last(row, options),
+                                   .shapes = shapes,
+                                   .file = &files->files[0],
+                                   .arena = arena,
+                                   .error = error};
+    set_sequences(&drawing);
+    torch_random_seed(&drawing.generator, TORCH_RANDOM_VECTOR, options->seed + seed_of(row->name));
     if (draw_operands(&drawing) != STATUS_OK)
         return error->status;
     if (row->scores != NULL)
         set_scores(&drawing, row->scores);
-    if ((row->make != NULL && row->make(&drawing)) ||
-        (row->lay != NULL ? row->lay(&drawing) : lay_operands(&drawing, false)) ||
-        (row->gradients && draw_gradient(&drawing, &files->files[3], case_is_packed(row))))
+    if (make_all(&drawing) || add_operands(&drawing) || (grad && draw_gradient(&drawing, &files->files[3])))
         return error->status;
     round_all(&files->files[0], options->dtype);
     round_all(&files->files[3], options->dtype);

@@ -5,10 +5,23 @@
 
 #include "cases/cases.h"
 
+enum { CASE_MOST_SEQUENCES = 8 };
+
+/* Where the queries and the keys of each sequence begin, and the last ones end. Of items, which have their own tokens,
+ * the differences are how many of them count. */
+struct case_sequences {
+    size_t count;
+    size_t queries[CASE_MOST_SEQUENCES + 1], keys[CASE_MOST_SEQUENCES + 1];
+};
+
 /* A case while it is drawn: all numbers are doubles, rounded to the dtype at the end. */
 struct case_drawing {
+    const struct case_row *row;
     struct case_sizes sizes;
+    struct case_sequences sequences;
     enum dtype dtype;
+    bool heads_last; /* B x T x H d */
+    bool shapes;     /* only the shapes are wanted, not the numbers */
     struct torch_random generator;
     double *query, *key, *value; /* (B, H, Tq, d), (B, H_kv, Tk, d), (B, H_kv, Tk, d_v) */
     struct input_file *file;
@@ -16,11 +29,11 @@ struct case_drawing {
     struct error *error;
 };
 
-/* Makers. */
-case_maker make_mask_rows, make_mask_block, make_mask_float, make_mask_infinite, make_poison_mask, make_poison_behind,
-    make_lengths, make_overflow, make_denormal, make_sinks, make_sinks_large, make_alternating;
+/* Of features. */
+case_maker make_mask, make_documents, make_lengths, make_sinks, make_splits;
 
-/* Layouts. */
-case_maker lay_packed, lay_packed_apart, lay_pages;
+/* Of rows. */
+case_maker make_mask_block, make_mask_finite, make_poison_mask, make_poison_behind, make_overflow, make_denormal,
+    make_sinks_large, make_alternating, make_splits_apart;
 
 #endif

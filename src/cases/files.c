@@ -3,6 +3,7 @@
 
 #include "write/json.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,8 +71,8 @@ static void write_case(const struct case_made *made, struct output *output)
     json_text(&json, "purpose", row->purpose);
     json_line(&json, 0);
     json_key(&json, "command");
-    output_print(output, "\"attn sdpa inputs.safetensors%s%s%s\"", row->options != NULL ? " " : "",
-                 row->options != NULL ? row->options : "", row->gradients ? " --grad grad_context.npy" : "");
+    output_print(output, "\"attn sdpa inputs.safetensors%s%s%s\"", row->options[0] != '\0' ? " " : "", row->options,
+                 case_has(row, CASE_GRAD) ? " --grad grad_context.npy" : "");
     json_line(&json, 0);
     write_json_settings(&json, "settings", &made->given);
     json_line(&json, 0);
@@ -144,7 +145,8 @@ enum status case_files(struct case_made *made, const struct options *options, st
         const struct case_result *result = &made->results[i];
         const char *name = name_file("expected_", result->name, ".npy", arena, error);
         const char *wide = name_file("expected_", result->name, "_f64.npy", arena, error);
-        if (add_table(files, count, name, &made->truth, &result->table, dtype, arena, error) ||
+        const enum dtype own = result->optional ? result->dtype : dtype;
+        if (add_table(files, count, name, &made->truth, &result->table, own, arena, error) ||
             add_table(files, count, wide, &made->truth, &result->table, DTYPE_F64, arena, error))
             return error->status;
     }
@@ -156,14 +158,14 @@ enum status case_files(struct case_made *made, const struct options *options, st
 /* The value of a row's option, or NULL; --causal has none. */
 static const char *option_of(const struct case_row *row, const char *name)
 {
-    const char *found = row->options != NULL ? strstr(row->options, name) : NULL;
+    const char *found = strstr(row->options, name);
     return found != NULL ? found + strlen(name) : NULL;
 }
 
 /* What a kernel needs besides the causal rule and a scale, "window=16,0+sinks", or "-". */
 static void write_also(const struct case_row *row, struct output *output)
 {
-    static const char *const NAMES[] = {"align", "window", "softcap", "alibi"};
+    static const char *const NAMES[] = {"align", "window", "attention-chunk", "prefix", "softcap", "alibi"};
     const char *between = "";
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
         const char *value = option_of(row, NAMES[i]);
@@ -172,12 +174,13 @@ static void write_also(const struct case_row *row, struct output *output)
         output_print(output, "%s%s=%.*s", between, NAMES[i], (int)strcspn(value + 1, " "), value + 1);
         between = "+";
     }
-    if (row->needs != NULL) {
-        output_print(output, "%s%s", between, row->needs);
-        between = "+";
-    }
-    if (row->gradients || between[0] == '\0')
-        output_print(output, "%s%s", between, row->gradients ? "gradients" : "-");
+    for (int id = 0; id < CASE_FEATURE_COUNT; id++)
+        if (case_has(row, (enum case_feature)id) && CASE_FEATURE_ROWS[id].tensor != NULL) {
+            output_print(output, "%s%s", between, CASE_FEATURE_ROWS[id].tensor);
+            between = "+";
+        }
+    if (between[0] == '\0')
+        output_print(output, "-");
 }
 
 static void write_row(const struct case_row *row, const struct options *options, struct output *output)
@@ -197,12 +200,22 @@ static void write_row(const struct case_row *row, const struct options *options,
 
 void case_settings(const struct options *options, struct output *output)
 {
-    output_print(output, "--heads %llu --d-head %llu --dtype %s --max-tokens %llu --seed %llu",
-                 (unsigned long long)options->heads, (unsigned long long)options->d_head, dtype_name(options->dtype),
-                 (unsigned long long)options->max_tokens, (unsigned long long)options->seed);
+    output_print(output, "--heads %" PRIu64 " --d-head %" PRIu64 " --dtype %s --max-tokens %" PRIu64 " --seed %" PRIu64,
+                 options->heads, options->d_head, dtype_name(options->dtype), options->max_tokens, options->seed);
+    if (options->kv_heads > 0)
+        output_print(output, " --kv-heads %" PRIu64, options->kv_heads);
+    if (options->d_value > 0)
+        output_print(output, " --d-value %" PRIu64, options->d_value);
+    if (options->layout != CASE_LAYOUT_BHTD)
+        output_print(output, " --layout %s", OPTIONS[OPTION_LAYOUT].choices[options->layout]);
+    if (options->can != NULL)
+        output_print(output, " --can %s", options->can);
+    if (options->only != NULL)
+        output_print(output, " --only %s", options->only);
 }
 
-enum status case_index(const struct options *options, struct case_file *file, struct arena *arena, struct error *error)
+enum status case_index(const struct case_list *list, const struct options *options, struct case_file *file,
+                       struct arena *arena, struct error *error)
 {
     struct output *text = output_of_text(arena, error);
     size_t count = 0;
@@ -211,7 +224,7 @@ enum status case_index(const struct options *options, struct case_file *file, st
     output_print(text, CASES_HEAD);
     case_settings(options, text);
     output_print(text, "\n# name B H H_kv Tq Tk d d_v causal scale also purpose\n");
-    for (size_t i = 0; i < CASES_COUNT; i++)
-        write_row(&CASES[i], options, text);
+    for (size_t i = 0; i < list->count; i++)
+        write_row(&list->rows[i], options, text);
     return add_file(file, &count, CASES_INDEX, text, error);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The stages to write, and those that the bound needs. */
-static const char FORWARD[] = "context,weights", BACKWARD[] = "weights,grad_context,grad_query,grad_key,grad_value",
+static const char FORWARD[] = "context,lse,weights", BACKWARD[] = "weights,grad_context,grad_query,grad_key,grad_value",
                   WITH_SINKS[] = "weights,grad_context,grad_query,grad_key,grad_value,grad_sinks";
 
 /* attn sdpa with the row's options, in a dtype, for these stages. */
@@ -15,7 +15,7 @@ static enum status parse(struct options *options, const struct case_row *row, co
     char line[CASES_LINE_BYTES], *argv[CASES_WORDS + 1];
     int count = 0;
     snprintf(line, sizeof line, "attn sdpa --kernel reference --threads 1 --dtype %s --stages %s %s%s", dtype, stages,
-             row->gradients ? "--grad ones " : "", row->options != NULL ? row->options : "");
+             case_has(row, CASE_GRAD) ? "--grad ones " : "", row->options);
     char *words = arena_copy(arena, line, error), *rest = NULL;
     if (words == NULL)
         return error->status;
@@ -37,39 +37,58 @@ static enum status compute(struct result *result, struct problem *problem, const
     return result_create(result, problem, progress, false, arena, error);
 }
 
-/* Computes all rows of the table into the result. Gradients of packed sequences come as H x T x columns, and become
- * T x H x columns, like their inputs. */
+/* Gives a table of tokens before heads its axis of heads: B x T x H d becomes B x T x H x d. */
+static void split_heads(struct result_table *table, size_t heads)
+{
+    const size_t last = table->rank++ - 1;
+    table->shape[last + 1] = table->shape[last] / heads;
+    table->axes[last + 1] = AXIS_COLUMN;
+    table->shape[last] = heads;
+    table->axes[last] = AXIS_HEAD;
+}
+
+/* Computes all rows of the table into the result. Where tokens come before heads, gradients come as B x H x T x
+ * columns, and become B x T x H x columns, like their inputs. */
 static enum status hold(struct case_made *made, struct case_result *result, struct arena *arena, struct error *error)
 {
     struct result_table *table = &result->table;
     const size_t matrices = result_matrices(table), rows = result_rows(table), columns = result_columns(table);
-    const bool transposed = case_is_packed(made->row) && made->row->gradients && table->rank == 3;
+    const bool last = made->truth_job.size.heads_packed,
+               transposed = last && table->stage != STAGE_CONTEXT && table->rank > 2;
+    const size_t heads = transposed ? table->shape[table->rank - 3] : 1;
     const struct result_table made_of = *table;
     for (size_t axis = 0; axis < 2 && transposed; axis++) {
-        table->shape[axis] = made_of.shape[1 - axis];
-        table->axes[axis] = made_of.axes[1 - axis];
+        const size_t to = table->rank - 3 + axis, from = table->rank - 2 - axis;
+        table->shape[to] = made_of.shape[from];
+        table->axes[to] = made_of.axes[from];
     }
+    if (last && table->stage == STAGE_CONTEXT)
+        split_heads(table, made->sizes.heads);
     if (tensor_create(&result->truth, DTYPE_F64, table->rank, table->shape, arena, error) != STATUS_OK)
         return error->status;
     double *numbers = result->truth.data;
     for (size_t matrix = 0; matrix < matrices; matrix++)
         for (size_t row = 0; row < rows; row++) {
-            const size_t at = transposed ? row * matrices + matrix : matrix * rows + row;
+            const size_t token = matrix / heads * rows + row;
+            const size_t at = transposed ? token * heads + matrix % heads : matrix * rows + row;
             result_row(&made->truth, &made_of, matrix, row, numbers + at * columns);
         }
     table->tensor = &result->truth;
     return STATUS_OK;
 }
 
-/* The stages that a kernel must write: all but those that the bound needs. */
+/* The stages that a kernel writes: all but those that the bound needs. */
 static enum status list_results(struct case_made *made, enum dtype dtype, struct arena *arena, struct error *error)
 {
     for (size_t i = 0; i < made->truth.table_count; i++) {
         const struct result_table *table = &made->truth.tables[i];
         struct case_result *result = &made->results[made->count];
+        const bool is_lse = table->stage == STAGE_LSE;
+        const enum dtype own = is_lse && dtype != DTYPE_F64 ? DTYPE_F32 : dtype;
         if (table->stage == STAGE_WEIGHTS || table->stage == STAGE_GRAD_CONTEXT)
             continue;
-        *result = (struct case_result){.name = table->name, .table = *table, .relative = case_unit(dtype)};
+        *result = (struct case_result){
+            .name = table->name, .dtype = own, .optional = is_lse, .table = *table, .relative = case_unit(own)};
         if (hold(made, result, arena, error) != STATUS_OK)
             return error->status;
         made->count++;
@@ -93,10 +112,10 @@ static void show_drawn(struct case_made *made)
 enum status case_make(struct case_made *made, const struct case_row *row, const struct options *options,
                       struct arena *arena, struct error *error)
 {
-    const char *stages = !row->gradients ? FORWARD : case_has_sinks(row) ? WITH_SINKS : BACKWARD;
+    const char *stages = !case_has(row, CASE_GRAD) ? FORWARD : case_has(row, CASE_SINKS) ? WITH_SINKS : BACKWARD;
     *made = (struct case_made){.row = row};
     case_sizes_of(row, options, &made->sizes);
-    if (case_draw(row, options, &made->sizes, &made->files, arena, error) ||
+    if (case_draw(row, options, &made->sizes, false, &made->files, arena, error) ||
         parse(&made->given_options, row, dtype_name(options->dtype), "inputs", arena, error) ||
         parse(&made->truth_options, row, "f64", stages, arena, error) ||
         compute(&made->inputs, &made->given, &made->given_options, &made->files, arena, error) ||

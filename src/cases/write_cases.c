@@ -24,17 +24,17 @@ static enum status write_case(struct folder *folder, const struct case_row *row,
     return status;
 }
 
-static enum status write_all(struct folder *folder, const struct options *options, size_t *count, struct arena *arena,
-                             struct error *error)
+static enum status write_all(struct folder *folder, const struct case_list *list, const struct options *options,
+                             size_t *count, struct arena *arena, struct error *error)
 {
     struct case_file index;
     struct case_sizes sizes;
-    if (case_index(options, &index, arena, error) != STATUS_OK)
+    if (case_index(list, options, &index, arena, error) != STATUS_OK)
         return error->status;
-    for (size_t i = 0; i < CASES_COUNT; i++) {
-        if (!case_sizes_of(&CASES[i], options, &sizes))
+    for (size_t i = 0; i < list->count; i++) {
+        if (!case_sizes_of(&list->rows[i], options, &sizes))
             continue;
-        if (write_case(folder, &CASES[i], options, error) != STATUS_OK)
+        if (write_case(folder, &list->rows[i], options, error) != STATUS_OK)
             return error->status;
         ++*count;
     }
@@ -42,14 +42,15 @@ static enum status write_all(struct folder *folder, const struct options *option
 }
 
 /* Lists the cases that these options leave out for that reason. */
-static void write_left_out(const struct options *options, const char *why, bool heads, struct output *output)
+static void write_left_out(const struct case_list *list, const struct options *options, const char *why, bool heads,
+                           struct output *output)
 {
     struct wrap line = {.output = output, .columns = WRAP_COLUMNS, .indent = 4};
     struct case_sizes sizes;
-    for (size_t i = 0; i < CASES_COUNT; i++)
-        if (!case_sizes_of(&CASES[i], options, &sizes) && (sizes.kv_heads == 0) == heads)
+    for (size_t i = 0; i < list->count; i++)
+        if (!case_sizes_of(&list->rows[i], options, &sizes) && (sizes.kv_heads == 0) == heads)
             wrap_add(&line, "%s%s%s", line.column == 0 ? "  left out, " : "", line.column == 0 ? why : "",
-                     CASES[i].name);
+                     list->rows[i].name);
     if (line.column > 0)
         output_print(output, "\n");
 }
@@ -57,11 +58,13 @@ static void write_left_out(const struct options *options, const char *why, bool 
 enum status cases_write(const struct options *options, struct output *output, struct arena *arena, struct error *error)
 {
     struct folder folder;
+    struct case_list list;
     char shown[TEXT_PATH_BYTES];
     size_t count = 0;
-    if (folder_open(&folder, options->files[0], arena, error) != STATUS_OK)
+    if (case_list_make(&list, options, arena, error) ||
+        folder_open(&folder, options->files[0], arena, error) != STATUS_OK)
         return error->status;
-    if (write_all(&folder, options, &count, arena, error) != STATUS_OK) {
+    if (write_all(&folder, &list, options, &count, arena, error) != STATUS_OK) {
         folder_abandon(&folder);
         return error->status;
     }
@@ -71,8 +74,8 @@ enum status cases_write(const struct options *options, struct output *output, st
     output_print(output, "%zu cases in %s\n  ", count, shown);
     case_settings(options, output);
     output_print(output, "\n");
-    write_left_out(options, "more tokens than --max-tokens: ", false, output);
-    write_left_out(options, "one head cannot be shared: ", true, output);
+    write_left_out(&list, options, "more tokens than --max-tokens: ", false, output);
+    write_left_out(&list, options, "one head cannot be shared: ", true, output);
     output_print(output, "each holds case.json, the inputs and expected_*.npy; your kernel writes\n"
                          "context.npy or grad_*.npy there, and attn cases --check compares them\n");
     return output_close(output);

@@ -8,6 +8,7 @@
 #include "model/stage_id.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,7 +138,9 @@ static enum status check_why(const struct options *options, struct error *error)
 /* Rejects sizes with --check, which takes them from the folder, and options of the report without it. */
 static enum status check_cases(struct options *options, struct error *error)
 {
-    static const enum option_id WRITTEN[] = {OPTION_HEADS, OPTION_D_HEAD, OPTION_DTYPE, OPTION_MAX_TOKENS, OPTION_SEED};
+    static const enum option_id WRITTEN[] = {OPTION_HEADS, OPTION_KV_HEADS,   OPTION_D_HEAD, OPTION_D_VALUE,
+                                             OPTION_DTYPE, OPTION_MAX_TOKENS, OPTION_SEED,   OPTION_CAN,
+                                             OPTION_ONLY,  OPTION_LAYOUT};
     static const enum option_id CHECKED[] = {OPTION_OUT, OPTION_FORMAT, OPTION_COLOR};
     enum { HEADS = 4 };
     if (options->file_count == 0)
@@ -150,6 +153,9 @@ static enum status check_cases(struct options *options, struct error *error)
         if (options->origin[CHECKED[i]] != ORIGIN_DEFAULT)
             return error_usage(error, "--%s applies to --check; add --check", OPTIONS[CHECKED[i]].name);
     options->heads = options->heads > 0 ? options->heads : HEADS;
+    if (options->kv_heads > 0 && options->heads % options->kv_heads != 0)
+        return error_usage(error, "--kv-heads %" PRIu64 " does not divide --heads %" PRIu64 "; type one that does",
+                           options->kv_heads, options->heads);
     return STATUS_OK;
 }
 

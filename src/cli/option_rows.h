@@ -90,16 +90,25 @@
         .foreign = "nhead nheads numhead numattentionheads attentionheads headcount", \
         .fallback = "none, but multihead needs it, here or in the settings; layer: that of the config; cases: 4", \
         .help = "number of heads; sdpa: query, key and value are packed, B x T x heads d") \
-    ROW(KV_HEADS, kv_heads, WHOLE(1, 65536), ABILITY_HAS_HEADS, .name = "kv-heads", .argument = "N", .setting = true, \
+    ROW(KV_HEADS, kv_heads, WHOLE(1, 65536), ABILITY_HAS_HEADS | ABILITY_TRIES, .name = "kv-heads", .argument = "N", .setting = true, \
         .elsewhere = "type attn multihead FILE --heads N --kv-heads N", \
         .foreign = "numkvheads nkvheads numkeyvalueheads numquerygroups", \
         .fallback = "as many as --heads", .help = "heads of key and value: each serves heads / N heads of query") \
     ROW(D_HEAD, d_head, WHOLE(1, 4096), ABILITY_TRIES, .name = "d-head", .argument = "N", \
         .elsewhere = "type --d-out N --heads N: a head has d_out / heads columns", \
         .initial = "32", .help = "columns of a head of query and key") \
+    ROW(D_VALUE, d_value, WHOLE(1, 4096), ABILITY_TRIES, .name = "d-value", .argument = "N", \
+        .foreign = "dv headdimv vheaddim", .fallback = "as --d-head, and another in some cases", .help = "columns of a head of value, in all cases") \
     ROW(MAX_TOKENS, max_tokens, WHOLE(1, 65536), ABILITY_TRIES, .name = "max-tokens", .argument = "N", \
         .foreign = "maxseq longest", .initial = "257", \
         .help = "tokens of the longest cases; longer tiles are left out") \
+    ROW(CAN, can, LIST(case_feature_word), ABILITY_TRIES, .name = "can", .argument = "NAMES", .parse = option_parse_can, \
+        .foreign = "features supports capabilities", .fallback = "all", \
+        .help = "write only the cases that ask for these features of a kernel alone: causal,gqa,window") \
+    ROW(ONLY, only, TEXT, ABILITY_TRIES, .name = "only", .argument = "NAMES", .parse = option_parse_only, .foreign = "filter", .fallback = "all", \
+        .help = "write only these cases: edge-16,window") \
+    ROW(LAYOUT, layout, CHOICE(enum case_layout, CASE_LAYOUTS), ABILITY_TRIES, .name = "layout", .argument = "AXES", \
+        .initial = "bhtd", .help = "the axes of query, key, value and context; thd packs all cases, with cu_seqlens") \
     ROW(CHECK, check, FLAG, ABILITY_TRIES, .name = "check", .foreign = "verify test compare", \
         .help = "read your kernel's results from the folder, and say what passed") \
     ROW(STACKED, stacked, FLAG, ABILITY_STACKS, .name = "stacked", .setting = true, \

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/case_features.h"
 #include "cli/option_rows.h"
 #include "cli/option_text.h"
 #include "cli/option_value.h"

@@ -4,13 +4,14 @@
 #include "base/decimal.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "cli/case_features.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CHOICES = 16, SHOWN = 80 };
+enum { MOST_CHOICES = 16, SHOWN = 80, KNOWN_BYTES = 512 };
 
 /* A choice is stored as unsigned, whatever its enum. */
 _Static_assert(sizeof(enum format) == sizeof(unsigned) && sizeof(enum when) == sizeof(unsigned), "an enum is no int");
@@ -263,6 +264,38 @@ enum status option_parse_mistakes(struct options *options, const char *place, co
         item = item[length] == ',' ? item + length + 1 : NULL;
     }
     return STATUS_OK;
+}
+
+/* --- cases ------------------------------------------------------------------------------------------------------- */
+
+enum status option_parse_can(struct options *options, const char *place, const char *text, struct error *error)
+{
+    char known[KNOWN_BYTES];
+    struct text list = text_begin(known, sizeof known);
+    options->can = text;
+    for (size_t id = 0; id < CASE_FEATURE_COUNT; id++)
+        text_add(&list, "%s%s", id > 0 ? ", " : "", CASE_FEATURE_NAMES[id].name);
+    for (const char *item = text; item != NULL;) {
+        const size_t length = strcspn(item, ",");
+        size_t id = 0;
+        while (id < CASE_FEATURE_COUNT && (strlen(CASE_FEATURE_NAMES[id].name) != length ||
+                                           strncmp(CASE_FEATURE_NAMES[id].name, item, length) != 0))
+            id++;
+        if (id == CASE_FEATURE_COUNT)
+            return error_usage(error, "%s: '%.*s' is no feature of a case; expected some of %s", place,
+                               (int)memory_smaller(length, SHOWN), item, known);
+        item = item[length] == ',' ? item + length + 1 : NULL;
+    }
+    return STATUS_OK;
+}
+
+enum status option_parse_only(struct options *options, const char *place, const char *text, struct error *error)
+{
+    options->only = text;
+    if (text[0] != '\0' && text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-+,")] == '\0')
+        return STATUS_OK;
+    return error_usage(error, "%s '%.80s' is no list of cases; type names with commas between, as in edge-16,window",
+                       place, text);
 }
 
 /* --- choices ----------------------------------------------------------------------------------------------------- */

@@ -34,6 +34,9 @@ option_parser option_parse_mistakes;
 /* --window "L,R", two whole numbers from -1 on: window_left and window_right. */
 option_parser option_parse_window;
 
+/* --can "causal,gqa": rejects names of no feature. --only "edge-16,window": rejects what no name of a case has. */
+option_parser option_parse_can, option_parse_only;
+
 /* --help, or --help=all: help and help_all. */
 option_parser option_parse_help;
 

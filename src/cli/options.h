@@ -41,6 +41,10 @@ enum when { WHENS(CHOICE_ID) };
     ROW(PATH_AUTO, "auto") ROW(PATH_REFERENCE, "reference") ROW(PATH_FUSED, "fused") ROW(PATH_FAST16, "fast16")
 enum path { PATHS(CHOICE_ID) };
 
+#define CASE_LAYOUTS(ROW) \
+    ROW(CASE_LAYOUT_BHTD, "bhtd") ROW(CASE_LAYOUT_BTHD, "bthd") ROW(CASE_LAYOUT_THD, "thd")
+enum case_layout { CASE_LAYOUTS(CHOICE_ID) };
+
 #define SHELLS(ROW) ROW(SHELL_BASH, "bash") ROW(SHELL_ZSH, "zsh") ROW(SHELL_FISH, "fish")
 enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
 
@@ -68,7 +72,11 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(HEADS, heads, uint64_t) \
     FIELD(KV_HEADS, kv_heads, uint64_t) \
     FIELD(D_HEAD, d_head, uint64_t) \
+    FIELD(D_VALUE, d_value, uint64_t) \
     FIELD(MAX_TOKENS, max_tokens, uint64_t) \
+    FIELD(CAN, can, const char *) \
+    FIELD(ONLY, only, const char *) \
+    FIELD(LAYOUT, layout, enum case_layout) \
     FIELD(CHECK, check, bool) \
     FIELD(STACKED, stacked, bool) \
     FIELD(QKV_BIAS, qkv_bias, bool) \

@@ -18,8 +18,7 @@ static bool same_settings(const struct input_file *a, const struct input_file *b
     return a->setting_count == 0 || b->setting_count == 0 || (same == a->setting_count && same == b->setting_count);
 }
 
-/* Whether both have the same sources, as far as the files say. */
-static bool same_sources(const struct diff *diff)
+bool diff_same_sources(const struct diff *diff)
 {
     return diff->source_count == 0 && same_settings(&diff->a.input, &diff->b.input) &&
            !diff_tokens_of(diff, false)->used && !diff_tokens_of(diff, true)->used;
@@ -63,7 +62,7 @@ bool diff_ask_why(const struct diff *diff, const struct options *options, struct
 {
     const struct input_file *a = &diff->a.input;
     const enum mechanism mechanism = mechanism_find(a->mechanism);
-    if (diff->cause == diff->count || !same_sources(diff) || !is_input_again(a, mechanism) ||
+    if (diff->cause == diff->count || !diff_same_sources(diff) || !is_input_again(a, mechanism) ||
         diff->stages[diff->cause].stage == mechanism_grad_stage(mechanism) /* given to A: no mistake makes it */ ||
         !is_there_again(options->files[0]) || !is_there_again(options->files[1]))
         return false;

@@ -251,7 +251,7 @@ enum status diff_results(struct diff *diff, const struct options *options, struc
         return error->status;
     diff->left = left_stages(diff);
     compare_stages(diff);
-    return diff_compare_sources(diff, options, arena, error);
+    return diff_compare_sources(diff, options, arena, error) ? error->status : diff_observe(diff, arena, error);
 }
 
 bool diff_agrees(const struct diff *diff)

@@ -4,6 +4,7 @@
 #define ATTN_DIFF_PAIR_H
 
 #include "cli/options.h"
+#include "observe/observe.h"
 #include "read/input_file.h"
 #include "tensor/compare.h"
 
@@ -55,7 +56,8 @@ struct diff {
     struct diff_stage *sources; /* those that differ, in the order of A, then of B */
     size_t source_count;
     struct diff_alignment alignments[DIFF_TOKENS];
-    bool fewer_keys; /* an axis of keys was cut */
+    bool fewer_keys;                  /* an axis of keys was cut */
+    struct observations observations; /* if the files have the same sources: what B's stage at `cause` is */
 };
 
 /* A pair before it is compared, with its tolerance; one of the two may be NULL. */
@@ -146,6 +148,14 @@ bool diff_is_projected(const struct diff *diff);
  * one is boolean, have a comparison of 0 numbers. STATUS_SYSTEM where memory is short. */
 enum status diff_compare_sources(struct diff *diff, const struct options *options, struct arena *arena,
                                  struct error *error);
+
+/* Whether both have the same sources, settings and tokens, as far as the files say. */
+bool diff_same_sources(const struct diff *diff);
+
+/* --- observed.c: what the departing stage is --------------------------------------------------------------------- */
+
+/* Sets diff->observations. STATUS_SYSTEM where memory is short. */
+enum status diff_observe(struct diff *diff, struct arena *arena, struct error *error);
 
 /* --- refusal.c: two files that cannot be compared ---------------------------------------------------------------- */
 

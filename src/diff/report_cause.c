@@ -141,7 +141,7 @@ static void write_evidence(const struct report *report, const struct diff_stage 
     if (comparison->hidden_a + comparison->hidden_b > 0)
         output_print(report->output, "  minus infinity in A alone: %zu, in B alone: %zu\n", comparison->hidden_a,
                      comparison->hidden_b);
-    if (factor != 1 && comparison->unmatched == 0)
+    if (factor != 1 && comparison->unmatched == 0 && report->diff->observations.count == 0)
         output_print(report->output, "  B is %.6g times A throughout: a factor too many or missing\n", factor);
     const enum undone undone = diff_undone(report->diff, stage, how);
     if (undone == UNDONE_ORDER || (undone == UNDONE_HIDDEN && comparison->most_for_hidden < LOW))
@@ -266,6 +266,7 @@ static void write_hints(const struct report *report, const struct diff_stage *st
     char line[LINE_BYTES];
     const uint64_t agree = write_agreeing(report, stage);
     write_evidence(report, stage);
+    observe_write_text(&diff->observations, report->output);
     if (!stage_exists(stage->stage))
         return;
     if (is_rotated(diff, stage)) {

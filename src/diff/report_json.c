@@ -209,6 +209,7 @@ void report_json(const struct report *report)
     json_close(&json);
     write_alignments(&json, diff);
     write_text(&json, "why", report->why);
+    observe_write_json(&diff->observations, &json);
     json_open(&json, "stages", '{');
     for (size_t i = 0; i < diff->count; i++) {
         json_break(&json, 0);

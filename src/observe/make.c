@@ -119,6 +119,23 @@ const double *observe_make(struct observing *observing, const struct recipe *rec
     return table != NULL ? table->numbers : NULL;
 }
 
+/* The inputs, as a stage; NULL: none, or out of memory. */
+static const struct observe_table *take_inputs(struct observing *observing)
+{
+    const struct tensor *inputs = &observing->observed->problem->given.inputs;
+    struct observe_table *table = arena_allocate(observing->arena, 1, sizeof *table, observing->error);
+    if (inputs->rank != 3 || table == NULL)
+        return NULL;
+    *table = (struct observe_table){
+        STAGE_INPUTS,
+        {inputs->shape[0], 1, inputs->shape[1], inputs->shape[2]},
+        {NULL},
+        arena_allocate(observing->arena, tensor_count(inputs), sizeof(double), observing->error)};
+    if (table->numbers != NULL)
+        tensor_load(inputs, 0, tensor_count(inputs), table->numbers);
+    return table->numbers != NULL ? table : NULL;
+}
+
 const struct observe_table *observe_other(struct observing *observing, enum stage stage)
 {
     const struct observed *observed = observing->observed;
@@ -129,6 +146,8 @@ const struct observe_table *observe_other(struct observing *observing, enum stag
     for (size_t i = 0; i < observing->made_count; i++)
         if (observing->made[i]->stage == stage)
             return observing->made[i];
+    if (observed->problem != NULL && stage == STAGE_INPUTS)
+        return take_inputs(observing);
     if (observed->problem == NULL || recipe == NULL ||
         recipe_create(recipe, observed->problem, NULL, 0, observing->arena, observing->error) != STATUS_OK)
         return NULL;

@@ -47,42 +47,43 @@ static bool is_all(const struct observing *observing, const struct observe_part 
     return i == observing->count;
 }
 
-static void say(struct observing *observing, const struct observe_part *part, const char *words)
+void observe_say(struct observing *observing, const char *where, const char *format, ...)
 {
     struct observations *list = observing->list;
-    char bytes[OBSERVE_TEXT_BYTES];
-    struct text text = text_begin(bytes, sizeof bytes);
+    char words[OBSERVE_TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
     if (list->count == OBSERVE_MOST)
         return;
-    text_add(&text, "%s%s", words, part->where[0] != '\0' && is_all(observing, part) ? "; all others are right" : "");
     struct observation *line = &list->lines[list->count];
     line->name = KINDS[observing->kind].name;
-    line->text = arena_copy(observing->observed->arena, bytes, observing->error);
-    line->where = arena_copy(observing->observed->arena, part->where, observing->error);
+    line->text = arena_copy(observing->observed->arena, words, observing->error);
+    line->where = arena_copy(observing->observed->arena, where, observing->error);
     list->count += line->text != NULL && line->where != NULL;
 }
 
-void observe_say(struct observing *observing, const struct observe_part *part, const char *format, ...)
+void observe_say_part(struct observing *observing, const struct observe_part *part, const char *format, ...)
 {
     char words[OBSERVE_TEXT_BYTES];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(words, sizeof words, format, arguments);
     va_end(arguments);
-    say(observing, part, words);
+    observe_say(observing, part->where, "%s%s", words,
+                part->where[0] != '\0' && is_all(observing, part) ? "; all others are right" : "");
 }
 
 void observe_tell(struct observing *observing, const struct observe_part *part, const char *format, ...)
 {
-    char what[OBSERVE_TEXT_BYTES], words[OBSERVE_TEXT_BYTES];
-    struct text text = text_begin(words, sizeof words);
+    char what[OBSERVE_TEXT_BYTES];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    text_add(&text, "%s %s %s", part->where[0] != '\0' ? part->where : "your numbers", part->plural ? "are" : "is",
-             what);
-    say(observing, part, words);
+    observe_say_part(observing, part, "%s %s %s", part->where[0] != '\0' ? part->where : "all numbers",
+                     part->plural ? "are" : "is", what);
 }
 
 /* --- numbers ----------------------------------------------------------------------------------------------------- */
@@ -108,7 +109,7 @@ double observe_tolerance(const struct observing *observing, size_t i, double mad
     return fmax(observing->observed->tolerance[i], own);
 }
 
-bool observe_fits(const struct observing *observing, const double *made, const bool *only)
+bool observe_fits_times(const struct observing *observing, const double *made, const bool *only, double factor)
 {
     const struct observed *observed = observing->observed;
     double sum = 0;
@@ -116,7 +117,9 @@ bool observe_fits(const struct observing *observing, const double *made, const b
     for (size_t i = 0; i < observing->count; i++) {
         if (only != NULL && !only[i])
             continue;
-        const double tolerance = observe_tolerance(observing, i, made[i]);
+        const double printed = observed->printed != NULL ? observed->printed[i] : 0;
+        const double tolerance =
+            fmax(observe_tolerance(observing, i, made[i]), printed + factor * (observed->tolerance[i] - printed));
         if (!observe_is(observed->mine[i], made[i], tolerance))
             return false;
         const double error = isfinite(made[i]) && tolerance > 0 ? (observed->mine[i] - made[i]) / tolerance : 0;
@@ -124,6 +127,11 @@ bool observe_fits(const struct observing *observing, const double *made, const b
         count++;
     }
     return count > 0 && sum <= observed->most_rms * observed->most_rms * (double)count;
+}
+
+bool observe_fits(const struct observing *observing, const double *made, const bool *only)
+{
+    return observe_fits_times(observing, made, only, 1);
 }
 
 double observe_bits(const struct observing *observing, const bool *only)
@@ -135,8 +143,7 @@ double observe_bits(const struct observing *observing, const bool *only)
         if (!observing->wrong[i] || (only != NULL && !only[i]))
             continue;
         const double error = fabs(observed->mine[i] - observed->right.numbers[i]);
-        bits +=
-            isfinite(error) ? fmin(MOST, log2(1 + error / observe_tolerance(observing, i, observed->mine[i]))) : MOST;
+        bits += isfinite(error) ? fmin(MOST, log2(1 + error / observe_tolerance(observing, i, observed->mine[i]))) : 1;
     }
     return bits;
 }
@@ -167,7 +174,48 @@ static bool has_needs(const struct observed *observed, unsigned needs)
     const enum stage stage = observed->right.stage;
     return ((needs & OBSERVE_NEEDS_JOB) == 0 || observed->problem != NULL) &&
            ((needs & OBSERVE_NEEDS_WEIGHTS) == 0 || stage == STAGE_WEIGHTS || stage == STAGE_DROPPED) &&
-           ((needs & OBSERVE_NEEDS_CONTEXT) == 0 || stage == STAGE_CONTEXT);
+           ((needs & OBSERVE_NEEDS_CONTEXT) == 0 || stage == STAGE_CONTEXT) &&
+           ((needs & OBSERVE_NEEDS_ROWS) == 0 || stage == STAGE_WEIGHTS || stage == STAGE_CONTEXT);
+}
+
+/* Whether a kind is tried: it has what it needs, and no other one said more. */
+static bool is_tried(const struct observing *observing, size_t kind, uint64_t covered, bool of_part)
+{
+    return (KINDS[kind].needs & OBSERVE_OF_PART) == (of_part ? OBSERVE_OF_PART : 0) && !(covered >> kind & 1) &&
+           has_needs(observing->observed, KINDS[kind].needs) && observing->error->status == STATUS_OK;
+}
+
+/* Runs the tests of parts with observing->part, up to the first that says a line; *covered adds what that covers. */
+static bool test_part(struct observing *observing, uint64_t *covered)
+{
+    const size_t before = observing->list->count;
+    for (int kind = 0; kind < OBSERVE_KINDS && observing->list->count == before; kind++) {
+        observing->kind = kind;
+        if (is_tried(observing, (size_t)kind, *covered, true))
+            KINDS[kind].test(observing);
+    }
+    if (observing->list->count > before)
+        *covered |= KINDS[observing->kind].covers;
+    return observing->list->count > before;
+}
+
+/* The same with the wrong numbers of each place on an axis. */
+static bool test_places(struct observing *observing, int axis, uint64_t *covered)
+{
+    const struct observe_part whole = observing->part;
+    bool *only = arena_allocate(observing->arena, observing->count, sizeof *only, observing->error), found = false;
+    const size_t size = observing->observed->right.size[axis];
+    for (size_t place = 0; place < size && size > 1 && only != NULL; place++) {
+        bool any = false;
+        for (size_t i = 0; i < observing->count; i++) {
+            only[i] = whole.only[i] && observe_place(observing, i, axis) == place;
+            any = any || only[i];
+        }
+        if (any && observe_part(observing, only, OBSERVE_AXES, &observing->part))
+            found = test_part(observing, covered) || found;
+    }
+    observing->part = whole;
+    return found;
 }
 
 enum status observe(const struct observed *observed, struct observations *observations)
@@ -182,16 +230,18 @@ enum status observe(const struct observed *observed, struct observations *observ
     observations->count = 0;
     observing.lines = observing.count / memory_larger(1, observed->right.size[OBSERVE_COLUMN]);
     observing.wrong = find_wrong(&observing);
-    if (observing.wrong_count > 0)
-        observe_find_part(&observing);
-    for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0] && observing.wrong_count > 0; i++) {
+    if (observing.wrong_count == 0 || observe_find_part(&observing) != STATUS_OK) {
+        arena_free(&scratch);
+        return observed->error->status;
+    }
+    if (!test_part(&observing, &covered) && !test_places(&observing, OBSERVE_HEAD, &covered))
+        test_places(&observing, OBSERVE_ITEM, &covered);
+    for (int kind = 0; kind < OBSERVE_KINDS; kind++) {
         const size_t before = observations->count;
-        observing.kind = (int)i;
-        if (covered >> i & 1 || !has_needs(observed, KINDS[i].needs))
-            continue;
-        if (KINDS[i].test(&observing) != STATUS_OK)
-            break;
-        covered |= observations->count > before ? KINDS[i].covers : 0;
+        observing.kind = kind;
+        if (is_tried(&observing, (size_t)kind, covered, false))
+            KINDS[kind].test(&observing);
+        covered |= observations->count > before ? KINDS[kind].covers : 0;
     }
     arena_free(&scratch);
     return observed->error->status;

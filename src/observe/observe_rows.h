@@ -9,13 +9,28 @@ enum {
     OBSERVE_NEEDS_JOB = 1,     /* a problem, to make other tables of it */
     OBSERVE_NEEDS_WEIGHTS = 2, /* a table of weights: weights, dropped */
     OBSERVE_NEEDS_CONTEXT = 4, /* a context, before heads are joined by a projection */
+    OBSERVE_NEEDS_ROWS = 8,    /* a table of weights or a context */
+    OBSERVE_OF_PART = 16, /* tried again with the wrong numbers of each head and of each item, if no kind like it fits
+                            all wrong numbers; one line of these kinds is enough for a part */
 };
 
 #define OBSERVE_BIT(id) (UINT64_C(1) << OBSERVE_##id)
 
-#define OBSERVE_ROWS(ROW)                                               \
-    ROW(value, "value", 0, OBSERVE_BIT(copy) | OBSERVE_BIT(part_alone)) \
-    ROW(copy, "copy", 0, OBSERVE_BIT(part_alone))                       \
+#define OBSERVE_PARTS (OBSERVE_BIT(some_value) | OBSERVE_BIT(part_alone))
+
+#define OBSERVE_ROWS(ROW)                                                                      \
+    ROW(order, "order", OBSERVE_OF_PART, OBSERVE_PARTS)                                        \
+    ROW(value, "value", OBSERVE_OF_PART, OBSERVE_PARTS)                                        \
+    ROW(copy, "copy", OBSERVE_OF_PART, OBSERVE_PARTS)                                          \
+    ROW(stage, "stage", OBSERVE_OF_PART, OBSERVE_PARTS)                                        \
+    ROW(rounded, "rounded", OBSERVE_OF_PART, OBSERVE_PARTS)                                    \
+    ROW(factor, "factor", OBSERVE_OF_PART, OBSERVE_PARTS)                                      \
+    ROW(offset, "offset", OBSERVE_OF_PART, OBSERVE_PARTS)                                      \
+    ROW(plus, "plus", OBSERVE_OF_PART, OBSERVE_PARTS)                                          \
+    ROW(keys, "keys", OBSERVE_OF_PART | OBSERVE_NEEDS_JOB | OBSERVE_NEEDS_ROWS, OBSERVE_PARTS) \
+    ROW(own_factor, "own_factor", OBSERVE_OF_PART, OBSERVE_PARTS)                              \
+    ROW(own_offset, "own_offset", OBSERVE_OF_PART, OBSERVE_PARTS)                              \
+    ROW(some_value, "value", 0, OBSERVE_BIT(part_alone))                                       \
     ROW(part_alone, "part", 0, 0)
 
 #endif

@@ -24,8 +24,10 @@ struct observing {
     size_t wrong_count;
     size_t lines;             /* rows of all heads and items: the count without columns */
     const size_t *keys;       /* (lines) how many keys the mask allows; NULL: unknown, or they are no queries */
-    struct observe_part part; /* what is wrong: each line with a wrong number, in the columns that have one */
+    struct observe_part part; /* each line with a wrong number, in the columns that have one; for OBSERVE_OF_PART maybe
+                                 of a head or an item alone */
     double largest;           /* of the finite right numbers, in magnitude */
+    double *rooms[3];         /* (count) each: scratch of a test */
     double noise;             /* root mean square of the tolerances, without those of printed digits */
     int kind;                 /* of observe_rows.h: the one being tested */
     struct observations *list;
@@ -44,9 +46,13 @@ bool observe_part(const struct observing *observing, const bool *only, int but, 
 /* Sets the wrong part. */
 enum status observe_find_part(struct observing *observing);
 
-/* Adds a line of this kind: a sentence without a stop, about a part; and "; all others are right" if they are.
- * observe_tell begins it with the part: "rows 33 to 48 are ...", or "your numbers are ...". */
-void observe_say(struct observing *observing, const struct observe_part *part, const char *format, ...)
+/* Adds a line of this kind: a sentence without a stop, and the part of the table that it is about, or "" for all. */
+void observe_say(struct observing *observing, const char *where, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same about a part, with "; all others are right" where they are. observe_tell begins the sentence: "rows 33 to 48
+ * are ...", or "all numbers are ...". */
+void observe_say_part(struct observing *observing, const struct observe_part *part, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void observe_tell(struct observing *observing, const struct observe_part *part, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -58,8 +64,10 @@ bool observe_is(double mine, double value, double tolerance);
 double observe_tolerance(const struct observing *observing, size_t i, double made);
 
 /* Whether somebody's numbers are these (count), to their tolerance and in the root mean square; `only`, (count) or
- * NULL for all, are the numbers to look at. */
+ * NULL for all, are the numbers to look at. Those of observe_fits_times may have `factor` times the error of right
+ * numbers. */
 bool observe_fits(const struct observing *observing, const double *made, const bool *only);
+bool observe_fits_times(const struct observing *observing, const double *made, const bool *only, double factor);
 
 /* The evidence in wrong numbers for a line that gives them: the sum of log2(error / tolerance). A line needs
  * OBSERVE_BITS, and as many as a number has for each free parameter, or log2 of the candidates tried. */

@@ -113,7 +113,7 @@ static bool add_places(const struct observing *observing, enum observe_axis axis
     if (held == 0)
         return true;
     const bool is_range = places[held - 1] - places[0] + 1 == held;
-    if (is_range || (held <= FEW && held < count / 2))
+    if (is_range || held <= FEW)
         observe_add_list(observing, axis, places, held, text);
     else if (!add_period(observing, axis, in, text))
         text_add(text, "%zu of the %zu %ss", held, count, observe_axis_name(observing, axis));
@@ -196,6 +196,18 @@ static bool is_range(const bool *in, size_t count)
     return changes < 2 || (changes == 2 && !in[0]);
 }
 
+/* Whether these lines have numbers in other columns, not only the zeros of masked keys. */
+static bool leaves_any(const struct observing *observing, const bool *lines, const bool *in)
+{
+    const size_t columns = observing->observed->right.size[OBSERVE_COLUMN];
+    size_t i = 0;
+    while (i < observing->count && (!lines[i / columns] || in[i % columns] ||
+                                    (observing->observed->right.numbers[i] == 0 && !observing->wrong[i]) ||
+                                    isinf(observing->observed->right.numbers[i])))
+        i++;
+    return i < observing->count;
+}
+
 /* Adds where the numbers are: "head 2, rows 33 to 48"; nothing for all, and nothing of the axis `but`. Returns whether
  * that is more than one. */
 static bool describe(const struct observing *observing, const bool *only, const bool *lines, int but, struct text *text)
@@ -224,7 +236,8 @@ static bool describe(const struct observing *observing, const bool *only, const 
     if (!is_product)
         text_add(text, "%zu of the %zu rows", line_count, observing->lines);
     for (int axis = is_product ? OBSERVE_ITEM : OBSERVE_COLUMN; axis < OBSERVE_AXES; axis++)
-        if (held[axis] < size[axis] && axis != but) {
+        if (held[axis] < size[axis] && axis != but &&
+            (axis != OBSERVE_COLUMN || leaves_any(observing, lines, in[OBSERVE_COLUMN]))) {
             text_add(text, "%s", text->length > 0 ? ", " : "");
             plural = add_places(observing, (enum observe_axis)axis, in[axis], text);
         }
@@ -276,6 +289,9 @@ enum status observe_find_part(struct observing *observing)
     bool *only = arena_allocate(observing->arena, observing->count, sizeof *only, observing->error);
     bool *in = arena_allocate(observing->arena, columns, sizeof *in, observing->error);
     observing->keys = count_keys(observing);
+    for (size_t i = 0; i < sizeof observing->rooms / sizeof observing->rooms[0]; i++)
+        observing->rooms[i] =
+            arena_allocate(observing->arena, observing->count, sizeof *observing->rooms[i], observing->error);
     if (only == NULL || in == NULL)
         return observing->error->status;
     memset(in, 0, columns * sizeof *in);

@@ -22,7 +22,7 @@ static const bool *find_value(const struct observing *observing, double value)
         return NULL;
     memset(in, 0, columns * sizeof *in);
     for (size_t i = 0; i < observing->count; i++) {
-        only[i] = observing->wrong[i] && observe_is(mine[i], value, 0);
+        only[i] = observing->part.only[i] && observing->wrong[i] && observe_is(mine[i], value, 0);
         in[i % columns] = in[i % columns] || only[i];
     }
     for (size_t line = 0; line < observing->lines; line++) {
@@ -38,30 +38,52 @@ static const bool *find_value(const struct observing *observing, double value)
     return any ? only : NULL;
 }
 
-enum status observe_value(struct observing *observing)
+/* Says which part holds one number; with `all` only if the whole wrong part does. */
+static enum status try_values(struct observing *observing, bool all)
 {
+    enum { LEAST = 2 }; /* numbers, and more if it is not 0 or NaN */
+    const bool masks = observing->observed->right.stage != STAGE_NAMES &&
+                       STAGES[observing->observed->right.stage].infinite; /* with minus infinity */
     const double *mine = observing->observed->mine;
     double values[] = {0, NAN, INFINITY, -INFINITY, 0};
     for (size_t i = 0; i < observing->count && values[4] == 0; i++)
-        values[4] = observing->wrong[i] && isfinite(mine[i]) ? mine[i] : 0;
-    for (size_t i = 0; i < sizeof values / sizeof values[0] && (i < 4 || values[i] != 0); i++) {
-        const bool *only = find_value(observing, values[i]);
+        values[4] = observing->part.only[i] && observing->wrong[i] && isfinite(mine[i]) ? mine[i] : 0;
+    for (size_t k = 0; k < sizeof values / sizeof values[0] && (k < 4 || values[k] != 0); k++) {
+        const bool *only = find_value(observing, values[k]);
         struct observe_part part;
-        if (only == NULL || observe_bits(observing, only) < OBSERVE_BITS ||
+        size_t held = 0, left = 0;
+        for (size_t i = 0; i < observing->count && only != NULL; i++) {
+            held += only[i];
+            left += observing->part.only[i] && observing->wrong[i] && !only[i];
+        }
+        if (only == NULL || (all && left > 0) || held < LEAST || (k == 4 && held < 2 * LEAST) || (k == 3 && masks) ||
+            (isfinite(values[k]) && observe_bits(observing, only) < OBSERVE_BITS) ||
             !observe_part(observing, only, OBSERVE_AXES, &part))
             continue;
-        if (isnan(values[i]))
+        if (isnan(values[k]))
             observe_tell(observing, &part, "NaN");
         else
-            observe_tell(observing, &part, "%s%.6g", part.plural || part.where[0] == '\0' ? "all " : "", values[i]);
+            observe_tell(observing, &part, "%s%.6g", part.plural ? "all " : "", values[k]);
+        break;
     }
     return observing->error->status;
 }
 
+enum status observe_value(struct observing *observing)
+{
+    return try_values(observing, true);
+}
+
+enum status observe_some_value(struct observing *observing)
+{
+    return try_values(observing, false);
+}
+
 /* --- another part's numbers -------------------------------------------------------------------------------------- */
 
-/* Whether the numbers of a wrong place on an axis are the right ones of another place. */
-static bool is_copy(const struct observing *observing, enum observe_axis axis, size_t place, size_t other)
+/* Whether the numbers at a place on an axis, all or those of `only`, are the right ones of another place. */
+static bool is_copy(const struct observing *observing, const bool *only, enum observe_axis axis, size_t place,
+                    size_t other)
 {
     const struct observed *observed = observing->observed;
     size_t stride = 1;
@@ -73,7 +95,7 @@ static bool is_copy(const struct observing *observing, enum observe_axis axis, s
             const size_t i = block + place * stride + k, from = block + other * stride + k;
             const double right = observed->right.numbers[from];
             const double tolerance = fmax(observed->tolerance[from], observe_tolerance(observing, i, right));
-            if (observing->part.only[i] && !observe_is(observed->mine[i], right, tolerance))
+            if ((only == NULL || only[i]) && !observe_is(observed->mine[i], right, tolerance))
                 return false;
         }
     return true;
@@ -100,12 +122,12 @@ static void tell_copies(struct observing *observing, const struct copies *copies
         one = one && from[i] == from[0];
     }
     if (moved + 1 >= size && moved > 2 && reversed) {
-        observe_say(observing, part, "%s%sthe %ss are in reverse order", part->where, between, name);
+        observe_say_part(observing, part, "%s%sthe %ss are in reverse order", part->where, between, name);
         return;
     }
     if (moved == size && moved > 2 && rolled) {
-        observe_say(observing, part, "%s%sthe %ss are rolled by %zu: %s 1 is %s %zu", part->where, between, name,
-                    size - shift, name, name, shift + 1);
+        observe_say_part(observing, part, "%s%sthe %ss are rolled by %zu: %s 1 is %s %zu", part->where, between, name,
+                         size - shift, name, name, shift + 1);
         return;
     }
     struct observe_part whole = *part;
@@ -114,9 +136,13 @@ static void tell_copies(struct observing *observing, const struct copies *copies
     observe_add_list(observing, axis, from, one ? 1 : moved, &of);
     memcpy(whole.where, places, sizeof places);
     if (moved == 2 && from[0] == to[1] && from[1] == to[0])
-        observe_say(observing, &whole, "%s are swapped", places);
+        observe_say_part(observing, &whole, "%s are swapped", places);
     else
-        observe_say(observing, &whole, "%s %s %s", places, moved == 1 ? "is" : one ? "are all" : "are", sources);
+        observe_say_part(observing, &whole, "%s %s %s", places,
+                         moved == 1 ? "is"
+                         : one      ? "are all"
+                                    : "are those of",
+                         sources);
 }
 
 /* Finds the place on an axis whose right numbers each wrong place holds. */
@@ -126,23 +152,27 @@ static enum status find_copies(struct observing *observing, enum observe_axis ax
     size_t *from = arena_allocate(observing->arena, size, sizeof *from, observing->error);
     copies->to = arena_allocate(observing->arena, size, sizeof *copies->to, observing->error);
     copies->from = arena_allocate(observing->arena, size, sizeof *copies->from, observing->error);
+    bool *whole = arena_allocate(observing->arena, size, sizeof *whole, observing->error);
     copies->count = 0;
-    if (from == NULL || copies->to == NULL || copies->from == NULL)
+    if (from == NULL || whole == NULL || copies->to == NULL || copies->from == NULL)
         return observing->error->status;
     for (size_t x = 0; x < size; x++)
         from[x] = SIZE_MAX;
     for (size_t i = 0; i < observing->count; i++)
-        if (observing->wrong[i])
+        if (observing->wrong[i] && observing->part.only[i])
             from[observe_place(observing, i, axis)] = size; /* to be found */
     for (size_t x = 0; x < size; x++)
         for (size_t y = 0; y < size && from[x] == size; y++)
-            if (y != x && is_copy(observing, axis, x, y)) {
+            if (y != x && is_copy(observing, observing->part.only, axis, x, y)) {
+                whole[x] = is_copy(observing, NULL, axis, x, y);
                 from[x] = y;
                 copies->to[copies->count] = x;
                 copies->from[copies->count++] = y;
             }
-    for (size_t i = 0; i < observing->count; i++)
-        only[i] = observing->part.only[i] && from[observe_place(observing, i, axis)] < size;
+    for (size_t i = 0; i < observing->count; i++) {
+        const size_t place = observe_place(observing, i, axis);
+        only[i] = from[place] < size && (observing->part.only[i] || whole[place]);
+    }
     return STATUS_OK;
 }
 
@@ -169,7 +199,11 @@ enum status observe_copy(struct observing *observing)
 
 enum status observe_part_alone(struct observing *observing)
 {
-    if (observing->part.where[0] != '\0')
+    enum { LEAST_WRONG = 2, LEAST_RIGHT = 8 }; /* numbers; a single wrong one needs no words */
+    size_t right = 0;
+    for (size_t i = 0; i < observing->count; i++)
+        right += !observing->wrong[i] && isfinite(observing->observed->mine[i]) && observing->observed->mine[i] != 0;
+    if (observing->part.where[0] != '\0' && observing->wrong_count >= LEAST_WRONG && right >= LEAST_RIGHT)
         observe_tell(observing, &observing->part, "wrong");
     return observing->error->status;
 }

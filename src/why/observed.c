@@ -75,7 +75,8 @@ enum status why_observe(struct why *why, const struct trial_base *base)
     size_t at = 0;
     while (at < why->mine.count && !(departs & STAGE_BIT(why->mine.tables[at].stage)))
         at++;
-    if (at == why->mine.count || recipe_create(&recipe, why->problem, NULL, 0, &scratch, why->error) ||
+    if (at == why->mine.count || mine_indices(&why->mine.tables[at]) > 1 /* nobody knows its place */ ||
+        recipe_create(&recipe, why->problem, NULL, 0, &scratch, why->error) ||
         trial_make(base, &recipe, why->problem->chosen.rows, why->problem->chosen.row_count, &made, &scratch,
                    why->error)) {
         arena_free(&scratch);

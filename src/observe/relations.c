@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: MIT */
+/* Relations of a table to the right one, or to another stage: a factor, a sum, an order of axes, a rounding. */
+#include "observe/observing.h"
+
+#include "model/stages.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- one number for each group: mine = base + number x along ------------------------------------------------------ */
+
+/* Groups are made by a set of axes: none, all numbers are one group. */
+struct relation {
+    const double *base;  /* (count) or NULL: 0 */
+    const double *along; /* (count) or NULL: 1 */
+    unsigned axes;       /* 1 << OBSERVE_HEAD: a group for each head */
+    double *numbers;     /* (count of groups, at most count) found */
+    size_t groups;       /* that have one, */
+    double least, most;  /* of these */
+};
+
+static size_t group_of(const struct observing *observing, unsigned axes, size_t i)
+{
+    size_t group = 0;
+    for (int axis = 0; axis < OBSERVE_AXES; axis++)
+        if (axes & 1U << axis)
+            group = group * observing->observed->right.size[axis] + observe_place(observing, i, axis);
+    return group;
+}
+
+/* Finds the number of each group by least squares; `sums` has room for as many. */
+static void solve(const struct observing *observing, const struct observe_part *part, struct relation *relation,
+                  double *sums)
+{
+    const double *mine = observing->observed->mine;
+    for (size_t i = 0; i < observing->count; i++)
+        relation->numbers[i] = sums[i] = 0;
+    for (size_t i = 0; i < observing->count; i++) {
+        const double along = relation->along != NULL ? relation->along[i] : 1;
+        const double rest = mine[i] - (relation->base != NULL ? relation->base[i] : 0);
+        if (!part->only[i] || !isfinite(along) || !isfinite(rest))
+            continue;
+        const size_t group = group_of(observing, relation->axes, i);
+        relation->numbers[group] += rest * along;
+        sums[group] += along * along;
+    }
+    relation->groups = 0;
+    relation->least = INFINITY;
+    relation->most = -INFINITY;
+    for (size_t group = 0; group < observing->count; group++) {
+        if (!(sums[group] > 0))
+            continue;
+        relation->numbers[group] /= sums[group];
+        relation->least = fmin(relation->least, relation->numbers[group]);
+        relation->most = fmax(relation->most, relation->numbers[group]);
+        relation->groups++;
+    }
+}
+
+/* Whether that gives all numbers of the part, and more than it took to find it. */
+static bool holds(struct observing *observing, const struct observe_part *part, struct relation *relation)
+{
+    const struct observed *observed = observing->observed;
+    double *made = observing->rooms[0];
+    size_t wrong = 0;
+    relation->numbers = observing->rooms[1];
+    solve(observing, part, relation, made);
+    for (size_t i = 0; i < observing->count; i++) {
+        const double along = relation->along != NULL ? relation->along[i] : 1;
+        const double number = relation->numbers[group_of(observing, relation->axes, i)];
+        const double base = relation->base != NULL ? relation->base[i] : 0;
+        made[i] = isfinite(along) && isfinite(base) ? base + number * along : observed->right.numbers[i];
+        wrong += part->only[i] && observing->wrong[i];
+    }
+    if (wrong <= relation->groups ||
+        !observe_fits_times(observing, made, part->only, fmax(fabs(relation->least), fabs(relation->most))))
+        return false;
+    const double share = 1 - (double)relation->groups / (double)wrong;
+    return observe_bits(observing, part->only) * share >= OBSERVE_BITS;
+}
+
+/* Adds "2", "1/8", "0.353553 (1/sqrt(d_head))": a number found with some error. */
+static void add_number(const struct observing *observing, double number, double error, struct text *text)
+{
+    const struct problem *problem = observing->observed->problem;
+    const double d = problem != NULL ? (double)problem->size.d_head : 0,
+                 drop = problem != NULL ? problem->drop.share : 0;
+    const struct {
+        const char *name;
+        double value;
+    } NAMES[] = {{"1/sqrt(d_head)", 1 / sqrt(d)},
+                 {"sqrt(d_head)", sqrt(d)},
+                 {"ln 2", log(2)},
+                 {"1/ln 2", 1 / log(2)},
+                 {"1 - p", 1 - drop},
+                 {"1/(1 - p)", 1 / (1 - drop)},
+                 {"d_head^(-1/4)", 1 / sqrt(sqrt(d))}};
+    const double off = fmax(fabs(error), 1e-9 * fabs(number));
+    if (fabs(number - round(number)) <= off && fabs(number) >= 0.5) {
+        text_add(text, "%.0f", number);
+        return;
+    }
+    if (fabs(1 / number - round(1 / number)) <= off / number / number && fabs(number) > 1e-4) {
+        text_add(text, "%s1/%.0f", number < 0 ? "-" : "", fabs(1 / number));
+        return;
+    }
+    text_add(text, "%.*g", (int)fmin(6, fmax(2, floor(log10(fabs(number) / off)))), number);
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
+        if (isfinite(NAMES[i].value) && NAMES[i].value != 1 && fabs(number - NAMES[i].value) <= off) {
+            text_add(text, " (%s)", NAMES[i].name);
+            return;
+        }
+}
+
+/* The error of the number of a relation with one group. */
+static double error_of(const struct observing *observing, const struct observe_part *part,
+                       const struct relation *relation)
+{
+    double error = INFINITY;
+    for (size_t i = 0; i < observing->count; i++) {
+        const double along = relation->along != NULL ? relation->along[i] : 1;
+        if (part->only[i] && isfinite(along) && along != 0)
+            error = fmin(error, observe_tolerance(observing, i, observing->observed->mine[i]) / fabs(along));
+    }
+    return error;
+}
+
+/* --- factor and offset ------------------------------------------------------------------------------------------- */
+
+enum {
+    OF_HEAD = 1 << OBSERVE_HEAD,
+    OF_ITEM = 1 << OBSERVE_ITEM,
+    OF_ROW = 1 << OBSERVE_ROW,
+    OF_COLUMN = 1 << OBSERVE_COLUMN
+};
+
+/* The groups that have a number each, few groups first. */
+static const struct grouping {
+    unsigned axes;
+    const char *each;
+} GROUPS[] = {{OF_ITEM, "item"},
+              {OF_HEAD, "head"},
+              {OF_ITEM | OF_HEAD, "head of each item"},
+              {OF_COLUMN, "column"},
+              {OF_ROW, "row"},
+              {OF_HEAD | OF_COLUMN, "column of each head"},
+              {OF_ITEM | OF_HEAD | OF_ROW, "row"}};
+
+enum status observe_factor(struct observing *observing)
+{
+    const struct observe_part *part = &observing->part;
+    struct relation relation = {.along = observing->observed->right.numbers};
+    char words[64];
+    struct text text = text_begin(words, sizeof words);
+    if (!holds(observing, part, &relation))
+        return observing->error->status;
+    const double number = relation.numbers[0], error = error_of(observing, part, &relation);
+    add_number(observing, number, error, &text);
+    if (fabs(number + 1) <= error)
+        observe_tell(observing, part, "minus the right numbers");
+    else
+        observe_tell(observing, part, "%s times the right numbers", words);
+    return STATUS_OK;
+}
+
+enum status observe_offset(struct observing *observing)
+{
+    const struct observe_part *part = &observing->part;
+    struct relation relation = {.base = observing->observed->right.numbers};
+    char words[64];
+    struct text text = text_begin(words, sizeof words);
+    if (!holds(observing, part, &relation))
+        return observing->error->status;
+    const double number = relation.numbers[0], error = error_of(observing, part, &relation);
+    add_number(observing, fabs(number), error, &text);
+    observe_tell(observing, part, "the right numbers %s %s", number < 0 ? "minus" : "plus", words);
+    return STATUS_OK;
+}
+
+/* Says that each group has its own number. */
+static enum status try_groups(struct observing *observing, bool factor)
+{
+    const enum stage stage = observing->observed->right.stage;
+    const double *right = observing->observed->right.numbers;
+    for (size_t g = 0; g < sizeof GROUPS / sizeof GROUPS[0]; g++) {
+        struct relation relation = {factor ? NULL : right, factor ? right : NULL, GROUPS[g].axes, NULL, 0, 0, 0};
+        if (!holds(observing, &observing->part, &relation) || relation.groups < 2)
+            continue;
+        const bool sums = factor && GROUPS[g].axes & OF_ROW && relation.least > 0 &&
+                          (stage == STAGE_WEIGHTS || stage == STAGE_DROPPED || stage == STAGE_CONTEXT);
+        observe_tell(observing, &observing->part, "the right numbers, each %s %s its own number, from %.4g to %.4g%s",
+                     GROUPS[g].each, factor ? "times" : "plus", relation.least, relation.most,
+                     sums ? ": the rows are not divided by their own sums" : "");
+        break;
+    }
+    return observing->error->status;
+}
+
+enum status observe_own_factor(struct observing *observing)
+{
+    return try_groups(observing, true);
+}
+
+enum status observe_own_offset(struct observing *observing)
+{
+    return try_groups(observing, false);
+}
+
+/* --- another stage ----------------------------------------------------------------------------------------------- */
+
+static size_t index_of(const struct observe_table *table, int axis, size_t place)
+{
+    return table->index[axis] != NULL ? table->index[axis][place] : place;
+}
+
+/* The numbers of another stage at the items, heads, rows and columns of the observed table: (count); NULL if it has
+ * other columns, or lacks some of these. A head of the queries has the key and value of its group. */
+static const double *aligned(struct observing *observing, const struct observe_table *other)
+{
+    const struct observe_table *right = &observing->observed->right;
+    double *numbers = observing->rooms[2];
+    size_t *from[OBSERVE_AXES];
+    if (other->size[OBSERVE_COLUMN] != right->size[OBSERVE_COLUMN])
+        return NULL;
+    const size_t group = memory_larger(1, right->size[OBSERVE_HEAD] / other->size[OBSERVE_HEAD]);
+    for (int axis = 0; axis < OBSERVE_AXES; axis++) {
+        from[axis] = arena_allocate(observing->arena, right->size[axis], sizeof *from[axis], observing->error);
+        for (size_t i = 0; i < right->size[axis] && from[axis] != NULL; i++) {
+            const size_t index = index_of(right, axis, i) / (axis == OBSERVE_HEAD ? group : 1);
+            size_t place = 0;
+            while (place < other->size[axis] && index_of(other, axis, place) != index)
+                place++;
+            if (place == other->size[axis])
+                return NULL;
+            from[axis][i] = place;
+        }
+        if (from[axis] == NULL)
+            return NULL;
+    }
+    for (size_t i = 0; i < observing->count; i++) {
+        size_t k = 0;
+        for (int axis = 0; axis < OBSERVE_AXES; axis++)
+            k = k * other->size[axis] + from[axis][observe_place(observing, i, axis)];
+        numbers[i] = other->numbers[k];
+    }
+    return numbers;
+}
+
+/* Tries all other stages: mine = it, or right + c x it. */
+static enum status try_stages(struct observing *observing, const double *base)
+{
+    static const char *const SIGNS[] = {"plus", "minus"};
+    const struct observe_part *part = &observing->part;
+    for (int stage = 0; stage <= STAGE_INPUTS; stage++) {
+        const struct observe_table *other =
+            stage == (int)observing->observed->right.stage ? NULL : observe_other(observing, (enum stage)stage);
+        struct relation relation = {.base = base, .along = other != NULL ? aligned(observing, other) : NULL};
+        char words[64];
+        struct text text = text_begin(words, sizeof words);
+        if (relation.along == NULL || !holds(observing, part, &relation))
+            continue;
+        const double number = relation.numbers[0], error = error_of(observing, part, &relation);
+        if (base == NULL && !(fabs(number - 1) <= error)) /* attn why has its factor as a mistake */
+            continue;
+        add_number(observing, fabs(number), error, &text);
+        if (base == NULL)
+            observe_tell(observing, part, "the right numbers of %s", stage_name((enum stage)stage));
+        else
+            observe_tell(observing, part, "the right numbers %s %s%s%s", SIGNS[number < 0],
+                         strcmp(words, "1") == 0 ? "" : words, strcmp(words, "1") == 0 ? "" : " times ",
+                         stage_name((enum stage)stage));
+        break;
+    }
+    return observing->error->status;
+}
+
+enum status observe_stage(struct observing *observing)
+{
+    return try_stages(observing, NULL);
+}
+
+enum status observe_plus(struct observing *observing)
+{
+    return try_stages(observing, observing->observed->right.numbers);
+}
+
+/* --- the order of axes ------------------------------------------------------------------------------------------- */
+
+/* Number k of the table with its axes in another order. */
+static size_t in_order(const size_t size[OBSERVE_AXES], const int order[OBSERVE_AXES], size_t k)
+{
+    size_t at[OBSERVE_AXES], i = 0;
+    for (int axis = OBSERVE_AXES; axis-- > 0; k /= size[order[axis]])
+        at[order[axis]] = k % size[order[axis]];
+    for (int axis = 0; axis < OBSERVE_AXES; axis++)
+        i = i * size[axis] + at[axis];
+    return i;
+}
+
+/* Adds "row, head, column", without axes of one place, and those before the first in which another order differs. */
+static void add_order(const struct observing *observing, const int order[OBSERVE_AXES], const int other[OBSERVE_AXES],
+                      struct text *text)
+{
+    bool differs = false;
+    for (int axis = 0; axis < OBSERVE_AXES; axis++) {
+        const bool has = observing->observed->right.size[order[axis]] > 1;
+        differs = differs || (has && order[axis] != other[axis]);
+        if (has && differs)
+            text_add(text, "%s%s", text->length > 0 ? ", " : "", observe_axis_name(observing, order[axis]));
+    }
+}
+
+/* Whether the wrong part has the right numbers written in the order `wrote` and read in the order `read`. */
+static bool is_order(const struct observing *observing, const int wrote[OBSERVE_AXES], const int read[OBSERVE_AXES])
+{
+    const struct observed *observed = observing->observed;
+    size_t k = 0;
+    for (; k < observing->count; k++) {
+        const size_t i = in_order(observed->right.size, read, k), from = in_order(observed->right.size, wrote, k);
+        const double right = observed->right.numbers[from];
+        if (observing->part.only[i] &&
+            !observe_is(observed->mine[i], right,
+                        fmax(observed->tolerance[from], observe_tolerance(observing, i, right))))
+            break;
+    }
+    return k == observing->count;
+}
+
+/* Says so. */
+static void tell_order(struct observing *observing, const int wrote[OBSERVE_AXES], const int read[OBSERVE_AXES])
+{
+    const size_t *size = observing->observed->right.size;
+    const bool heads_move = read[1] != OBSERVE_HEAD || wrote[1] != OBSERVE_HEAD;
+    const size_t block = size[OBSERVE_ROW] * size[OBSERVE_COLUMN] * (heads_move ? size[OBSERVE_HEAD] : 1);
+    bool *only = arena_allocate(observing->arena, observing->count, sizeof *only, observing->error);
+    char words[2][64];
+    struct text written = text_begin(words[0], sizeof words[0]), as = text_begin(words[1], sizeof words[1]);
+    struct observe_part part;
+    for (size_t first = 0; first < observing->count && only != NULL; first += block) {
+        bool any = false;
+        for (size_t i = first; i < first + block; i++)
+            any = any || observing->part.only[i];
+        memset(only + first, any, block);
+    }
+    if (only == NULL || !observe_part(observing, only, OBSERVE_AXES, &part))
+        return;
+    add_order(observing, wrote, read, &written);
+    add_order(observing, read, wrote, &as);
+    if (!heads_move && size[OBSERVE_ROW] == size[OBSERVE_COLUMN])
+        observe_tell(observing, &part, "transposed: rows and %ss are exchanged",
+                     observe_axis_name(observing, OBSERVE_COLUMN));
+    else
+        observe_tell(observing, &part, "right, but written in the order %s and read in the order %s", words[0],
+                     words[1]);
+}
+
+enum status observe_order(struct observing *observing)
+{
+    static const int READ[][OBSERVE_AXES] = {{0, 1, 2, 3}, {0, 2, 1, 3}}; /* as stages have it; heads after rows */
+    for (size_t read = 0; read < 2 && observe_bits(observing, observing->part.only) >= OBSERVE_BITS + 6; read++)
+        for (int code = 0; code < 256; code++) {
+            const int wrote[] = {code >> 6, code >> 4 & 3, code >> 2 & 3, code & 3};
+            if ((1 << wrote[0] | 1 << wrote[1] | 1 << wrote[2] | 1 << wrote[3]) != 15 ||
+                !is_order(observing, wrote, READ[read]))
+                continue;
+            tell_order(observing, wrote, READ[read]);
+            return observing->error->status;
+        }
+    return observing->error->status;
+}
+
+/* --- rounding ---------------------------------------------------------------------------------------------------- */
+
+/* A way to round: to decimals, to significant digits, or to bits with a least step. */
+struct observe_rounding {
+    const char *words;
+    int from, to;
+    double (*round)(double number, int digits);
+};
+
+static double to_decimals(double number, int digits)
+{
+    const double unit = pow(10, digits);
+    return round(number * unit) / unit;
+}
+
+static double to_digits(double number, int digits)
+{
+    return number == 0 || !isfinite(number) ? number
+                                            : to_decimals(number, digits - 1 - (int)floor(log10(fabs(number))));
+}
+
+static double cut_decimals(double number, int digits)
+{
+    const double unit = pow(10, digits);
+    return trunc(number * unit * (1 + 1e-12)) / unit;
+}
+
+static double to_dtype(double number, int dtype)
+{
+    dtype_round((enum dtype)dtype, &number, 1);
+    return number;
+}
+
+static double to_bits(double number, int bits)
+{
+    int exponent;
+    const double fraction = frexp(number, &exponent);
+    return isfinite(number) ? ldexp(nearbyint(ldexp(fraction, bits)), exponent - bits) : number;
+}
+
+static const struct observe_rounding ROUNDINGS[] = {
+    {"rounded to %d decimals", 0, 6, to_decimals},
+    {"cut to %d decimals, not rounded", 0, 6, cut_decimals},
+    {"rounded to %d significant digits", 1, 6, to_digits},
+    {"rounded to float16", DTYPE_F16, DTYPE_F16, to_dtype},
+    {"rounded to bfloat16", DTYPE_BF16, DTYPE_BF16, to_dtype},
+    {"rounded to float8_e4m3fn", DTYPE_F8E4M3, DTYPE_F8E4M3, to_dtype},
+    {"rounded to float8_e5m2", DTYPE_F8E5M2, DTYPE_F8E5M2, to_dtype},
+    {"rounded to the bits of TF32", 11, 11, to_bits},
+};
+
+/* Whether each number is a right one so rounded, the right one known to its tolerance. */
+static bool is_rounded(const struct observing *observing, const bool *only, const struct observe_rounding *rounding,
+                       int digits)
+{
+    const struct observed *observed = observing->observed;
+    size_t telling = 0;
+    for (size_t i = 0; i < observing->count; i++) {
+        const double right = observed->right.numbers[i], mine = observed->mine[i], off = observed->tolerance[i];
+        const double own = 0x1p-23 * fabs(mine); /* kept in float32 */
+        if ((only != NULL && !only[i]) || (observe_is(mine, right, 0) && !isfinite(mine)))
+            continue;
+        if (!(mine >= rounding->round(right - off, digits) - own && mine <= rounding->round(right + off, digits) + own))
+            return false;
+        telling += observing->wrong[i] && fabs(rounding->round(mine, digits) - mine) <= own;
+        if (observing->wrong[i] && !(fabs(rounding->round(mine, digits) - mine) <= own))
+            return false;
+    }
+    return telling >= 4;
+}
+
+enum status observe_rounded(struct observing *observing)
+{
+    const bool *only = observing->part.only;
+    for (size_t i = 0; i < sizeof ROUNDINGS / sizeof ROUNDINGS[0]; i++)
+        for (int digits = ROUNDINGS[i].from; digits <= ROUNDINGS[i].to; digits++) {
+            if (!is_rounded(observing, only, &ROUNDINGS[i], digits))
+                continue;
+            struct observe_part part = observing->part;
+            if (is_rounded(observing, NULL, &ROUNDINGS[i], digits)) {
+                part.where[0] = '\0';
+                part.plural = true;
+            }
+            char words[80];
+            snprintf(words, sizeof words, ROUNDINGS[i].words, digits);
+            observe_tell(observing, &part, "right, but %s", words);
+            return observing->error->status;
+        }
+    return observing->error->status;
+}

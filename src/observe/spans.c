@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows that are right for fewer keys than the mask allows, for more, or if some count twice. */
+#include "observe/observing.h"
+
+#include "model/stages.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The keys of one row: the mask allows `first` to below `end`, of `count`. sums[j] is that of the exponentials of the
+ * keys before j, made[j] (columns) that of their values times these. */
+struct keys_row {
+    size_t first, end, count, columns;
+    double *sums, *made;
+};
+
+/* A number of keys, or the size of a tile and its index. */
+struct amount {
+    size_t size, tile;
+};
+
+#define PLACE(name, place)                                               \
+    static size_t name(const struct keys_row *row, struct amount amount) \
+    {                                                                    \
+        (void)row;                                                       \
+        (void)amount;                                                    \
+        return place;                                                    \
+    }
+
+PLACE(zero, 0)
+PLACE(first, row->first)
+PLACE(after_first, row->first + amount.size)
+PLACE(before_first, memory_left(row->first, amount.size))
+PLACE(before_end, memory_left(row->end, amount.size))
+PLACE(end, row->end)
+PLACE(after_end, row->end + amount.size)
+PLACE(count, row->count)
+PLACE(rest, row->first + (row->end - row->first) / amount.size * amount.size)
+PLACE(next_tile, (row->end + amount.size - 1) / amount.size * amount.size)
+PLACE(tile, amount.tile *amount.size)
+PLACE(tile_end, memory_smaller((amount.tile + 1) * amount.size, row->end))
+
+/* Leaves keys out (-1), or adds some, maybe a second time (1). The words take an amount by count as "3 " or nothing for
+ * 1, by size as a number, by tile as its first and last key. */
+enum by { BY_NOTHING, BY_COUNT, BY_SIZE, BY_TILE };
+
+typedef size_t keys_place(const struct keys_row *row, struct amount amount);
+
+static const struct change {
+    int sign;
+    enum by by;
+    keys_place *from, *to;
+    const char *words;
+} CHANGES[] = {
+    {-1, BY_SIZE, rest, end, "for the keys of whole tiles of %zu, without the rest"},
+    {-1, BY_COUNT, before_end, end, "without the last %sof their keys"},
+    {-1, BY_COUNT, after_first, end, "for the first %sof their keys alone"},
+    {-1, BY_COUNT, first, after_first, "without the first %sof their keys"},
+    {-1, BY_COUNT, first, before_end, "for the last %sof their keys alone"},
+    {-1, BY_TILE, tile, tile_end, "without keys %zu to %zu"},
+    {1, BY_SIZE, end, next_tile, "with all later keys to the end of a tile of %zu"},
+    {1, BY_COUNT, end, after_end, "with the first %sof the later keys"},
+    {1, BY_COUNT, before_first, first, "with the last %sof the earlier keys"},
+    {1, BY_NOTHING, end, count, "with all later keys"},
+    {1, BY_NOTHING, zero, first, "with all earlier keys"},
+    {1, BY_SIZE, rest, end, "if the keys after whole tiles of %zu count twice"},
+    {1, BY_TILE, tile, tile_end, "if keys %zu to %zu count twice"},
+};
+enum { CHANGE_COUNT = sizeof CHANGES / sizeof CHANGES[0], LEAST_TILE = 8, MOST_TILE = 256 };
+
+/* A change by some amount, which may leave the sum as it is. */
+struct candidate {
+    const struct change *change;
+    struct amount amount;
+    bool keeps_sum, failed;
+    size_t fits, skipped; /* rows */
+};
+
+struct spans {
+    struct observing *observing;
+    double *logits;                    /* (lines, keys) */
+    const struct observe_table *value; /* NULL: the table is of weights */
+    bool knows_all;                    /* also logits of masked keys */
+    struct keys_row row;
+    struct candidate *candidates;
+    size_t count;
+};
+
+static size_t index_of(const struct observing *observing, size_t line, enum observe_axis axis)
+{
+    const struct observe_table *right = &observing->observed->right;
+    const size_t place = observe_place(observing, line * right->size[OBSERVE_COLUMN], axis);
+    return right->index[axis] != NULL ? right->index[axis][place] : place;
+}
+
+/* Loads a row; false unless its allowed keys are one span. */
+static bool load_row(const struct spans *spans, size_t line, struct keys_row *row)
+{
+    const struct problem *problem = spans->observing->observed->problem;
+    const double *logits = spans->logits + line * row->count;
+    const size_t item = index_of(spans->observing, line, OBSERVE_ITEM);
+    const size_t head = index_of(spans->observing, line, OBSERVE_HEAD);
+    const size_t kv_head = head / (problem->size.heads / problem->size.kv_heads);
+    const size_t value_at =
+        observe_place(spans->observing, line * row->columns, OBSERVE_ITEM) * problem->size.kv_heads + kv_head;
+    double most = -INFINITY;
+    row->first = row->end = 0;
+    for (size_t j = 0; j < row->count; j++) {
+        most = fmax(most, logits[j]);
+        if (mask_forbids(&problem->mask, item, head, index_of(spans->observing, line, OBSERVE_ROW), j))
+            continue;
+        if (row->end > 0 && row->end != j)
+            return false;
+        row->first = row->end == 0 ? j : row->first;
+        row->end = j + 1;
+    }
+    row->sums[0] = 0;
+    memset(row->made, 0, row->columns * sizeof *row->made);
+    for (size_t j = 0; j < row->count; j++) {
+        const double number = exp(logits[j] - most), *value = NULL;
+        if (spans->value != NULL)
+            value = spans->value->numbers + (value_at * row->count + j) * row->columns;
+        row->sums[j + 1] = row->sums[j] + number;
+        for (size_t c = 0; c < row->columns; c++)
+            row->made[(j + 1) * row->columns + c] =
+                row->made[j * row->columns + c] + number * (value != NULL ? value[c] : (double)(c == j));
+    }
+    return row->end > 0;
+}
+
+/* Tests a candidate on a wrong row. */
+static void test_row(const struct spans *spans, const struct keys_row *row, size_t line, struct candidate *candidate)
+{
+    const struct observed *observed = spans->observing->observed;
+    const struct change *change = candidate->change;
+    size_t from = change->from(row, candidate->amount),
+           to = memory_smaller(change->to(row, candidate->amount), row->count);
+    if (change->sign < 0 || change->by == BY_TILE) {
+        from = memory_larger(from, row->first);
+        to = memory_smaller(to, row->end);
+    }
+    candidate->failed = from >= to || (!spans->knows_all && (from < row->first || to > row->end));
+    if (candidate->failed)
+        return;
+    const double kept = row->sums[row->end] - row->sums[row->first];
+    const double sum = kept + change->sign * (row->sums[to] - row->sums[from]);
+    candidate->skipped += sum <= 1e-12 * kept;
+    for (size_t c = 0; c < row->columns && sum > 1e-12 * kept && !candidate->failed; c++) {
+        const double *made = row->made + c;
+        const double number = (made[row->end * row->columns] - made[row->first * row->columns] +
+                               change->sign * (made[to * row->columns] - made[from * row->columns])) /
+                              (candidate->keeps_sum ? kept : sum);
+        const size_t i = line * row->columns + c;
+        candidate->failed = !observe_is(observed->mine[i], number, observe_tolerance(spans->observing, i, number));
+    }
+    candidate->fits += sum > 1e-12 * kept && !candidate->failed;
+}
+
+static void add_candidate(struct spans *spans, const struct change *change, size_t size, size_t tile_index)
+{
+    for (int keeps = 0; keeps < 2; keeps++)
+        spans->candidates[spans->count++] = (struct candidate){change, {size, tile_index}, keeps, false, 0, 0};
+}
+
+/* Lists all changes by all amounts. */
+static enum status list_candidates(struct spans *spans)
+{
+    const size_t keys = spans->row.count;
+    spans->candidates = arena_allocate(spans->observing->arena, CHANGE_COUNT * (2 * keys + 32),
+                                       sizeof *spans->candidates, spans->observing->error);
+    for (size_t i = 0; i < CHANGE_COUNT && spans->candidates != NULL; i++) {
+        const struct change *change = &CHANGES[i];
+        for (size_t size = 1; size < keys && (change->by == BY_COUNT || (change->by == BY_NOTHING && size == 1));
+             size++)
+            add_candidate(spans, change, size, 0);
+        for (size_t size = LEAST_TILE; size <= MOST_TILE && size < 2 * keys && change->by >= BY_SIZE; size *= 2)
+            for (size_t at = 0; at == 0 || (change->by == BY_TILE && at * size < keys); at++)
+                add_candidate(spans, change, size, at);
+    }
+    return spans->observing->error->status;
+}
+
+static void tell_candidate(struct observing *observing, const struct candidate *candidate)
+{
+    const struct change *change = candidate->change;
+    const size_t size = candidate->amount.size, start = candidate->amount.tile * size;
+    char words[100], amount[32] = "";
+    if (size > 1)
+        snprintf(amount, sizeof amount, "%zu ", size);
+    if (change->by == BY_TILE)
+        snprintf(words, sizeof words, change->words, start + 1,
+                 memory_smaller(start + size, observing->observed->problem->size.keys));
+    else if (change->by == BY_SIZE)
+        snprintf(words, sizeof words, change->words, size);
+    else
+        snprintf(words, sizeof words, change->words, amount);
+    observe_tell(observing, &observing->part, "right %s%s", words,
+                 candidate->keeps_sum ? ", divided by the sum of the right keys" : "");
+}
+
+/* The logits of all keys, if the mask adds nothing to them; else those of the weights, for allowed keys alone. */
+static enum status find_logits(struct spans *spans)
+{
+    struct observing *observing = spans->observing;
+    const struct problem *problem = observing->observed->problem;
+    spans->knows_all = !mask_has_bias(&problem->mask) && problem->mask.sinks == NULL;
+    const struct observe_table *from =
+        observe_other(observing, spans->knows_all ? stage_before(problem, STAGE_MASKED) : STAGE_WEIGHTS);
+    const size_t count = from != NULL ? observe_count(from) : 0;
+    spans->logits = arena_allocate(observing->arena, count, sizeof *spans->logits, observing->error);
+    for (size_t i = 0; i < count && spans->logits != NULL; i++)
+        spans->logits[i] = spans->knows_all ? from->numbers[i] : log(from->numbers[i]);
+    return from != NULL ? observing->error->status : STATUS_DIFFERENT;
+}
+
+enum status observe_keys(struct observing *observing)
+{
+    const struct observed *observed = observing->observed;
+    const bool is_context = observed->right.stage == STAGE_CONTEXT;
+    struct spans spans = {.observing = observing};
+    struct keys_row *row = &spans.row;
+    if (observing->keys == NULL || observed->problem->drop.share > 0 ||
+        problem_is_side_by_side(observed->problem, observed->right.stage) || find_logits(&spans) != STATUS_OK)
+        return observing->error->status;
+    spans.value = is_context ? observe_other(observing, STAGE_VALUE) : NULL;
+    row->count = observed->problem->size.keys;
+    row->columns = observed->right.size[OBSERVE_COLUMN];
+    row->sums = arena_allocate(observing->arena, row->count + 1, sizeof *row->sums, observing->error);
+    row->made = arena_allocate(observing->arena, (row->count + 1) * row->columns, sizeof *row->made, observing->error);
+    if ((is_context && spans.value == NULL) || row->sums == NULL || row->made == NULL ||
+        list_candidates(&spans) != STATUS_OK)
+        return observing->error->status;
+    size_t rows = 0, left = spans.count;
+    for (size_t line = 0; line < observing->lines && left > 0; line++) {
+        if (!observing->part.lines[line] || !load_row(&spans, line, row))
+            continue;
+        rows++;
+        left = 0;
+        for (size_t i = 0; i < spans.count; i++) {
+            if (!spans.candidates[i].failed)
+                test_row(&spans, row, line, &spans.candidates[i]);
+            left += !spans.candidates[i].failed;
+        }
+    }
+    const double needed = OBSERVE_BITS + log2((double)memory_larger(1, spans.count));
+    for (size_t i = 0; i < spans.count && left > 0 && observe_bits(observing, observing->part.only) >= needed; i++)
+        if (!spans.candidates[i].failed && 4 * spans.candidates[i].fits >= 3 * rows && rows > 0) {
+            tell_candidate(observing, &spans.candidates[i]);
+            break;
+        }
+    return observing->error->status;
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/* What attn says of wrong tables (src/observe): each is made here from right numbers, by an attention of its own, and
+ * the lines are compared. Right tables have no line. */
+#include "check.h"
+#include "observe/observe.h"
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_NUMBERS = 1 << 16 };
+
+/* --- attention, in double ---------------------------------------------------------------------------------------- */
+
+struct sizes {
+    size_t items, heads, kv_heads, queries, keys, d, d_value;
+    bool causal;
+};
+
+/* A job and its right tables, each (items, heads, rows, columns). */
+struct job {
+    struct sizes size;
+    double *query, *key, *value, *scaled, *weights, *context;
+    struct made made;
+};
+
+static uint64_t state;
+
+/* Between -1 and 1. */
+static double draw(void)
+{
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(state >> 11) * 0x1p-52 - 1;
+}
+
+static double *numbers(size_t count)
+{
+    double *list = calloc(count, sizeof *list);
+    if (list == NULL)
+        abort();
+    return list;
+}
+
+static double *drawn(size_t count)
+{
+    double *list = numbers(count);
+    for (size_t i = 0; i < count; i++)
+        list[i] = (double)(float)(2 * draw());
+    return list;
+}
+
+/* One query of a head, with the keys from `first` to below `end`. */
+static void attend(const struct job *job, const double *query, size_t kv, size_t first, size_t end, double scale,
+                   double *scaled, double *weights, double *context)
+{
+    const struct sizes *size = &job->size;
+    const double *key = job->key + kv * size->keys * size->d, *value = job->value + kv * size->keys * size->d_value;
+    double most = -INFINITY, sum = 0;
+    for (size_t j = 0; j < size->keys; j++) {
+        scaled[j] = 0;
+        for (size_t c = 0; c < size->d; c++)
+            scaled[j] += scale * query[c] * key[j * size->d + c];
+        if (j >= first && j < end)
+            most = fmax(most, scaled[j]);
+    }
+    for (size_t j = 0; j < size->keys; j++)
+        sum += weights[j] = j >= first && j < end ? exp(scaled[j] - most) : 0;
+    for (size_t c = 0; c < size->d_value; c++)
+        context[c] = 0;
+    for (size_t j = 0; j < size->keys; j++) {
+        weights[j] /= sum;
+        for (size_t c = 0; c < size->d_value; c++)
+            context[c] += weights[j] * value[j * size->d_value + c];
+    }
+}
+
+static void attend_row(const struct job *job, size_t line, size_t first, size_t end, double scale, double *scaled,
+                       double *weights, double *context)
+{
+    const struct sizes *size = &job->size;
+    const size_t head = line / size->queries;
+    const size_t kv = head / size->heads * size->kv_heads + head % size->heads / (size->heads / size->kv_heads);
+    attend(job, job->query + line * size->d, kv, first, end, scale, scaled, weights, context);
+}
+
+static size_t keys_of(const struct sizes *size, size_t line)
+{
+    return size->causal ? line % size->queries + 1 : size->keys;
+}
+
+/* Adds "name": [[[[...]]]] to a JSON text. */
+static char *add_json(char *at, const char *name, const double *list, const size_t shape[4])
+{
+    size_t i = 0;
+    at += sprintf(at, "%c\"%s\": ", at[-1] == '\0' ? '{' : ',', name);
+    for (size_t b = 0; b < shape[0]; b++)
+        for (size_t h = 0; h < shape[1]; h++)
+            for (size_t r = 0; r < shape[2]; r++)
+                for (size_t c = 0; c < shape[3]; c++, i++) {
+                    const bool first[] = {i == 0, h + r + c == 0, r + c == 0, c == 0};
+                    at += sprintf(at, "%s", i > 0 ? "," : "");
+                    for (size_t k = 0; k < 4; k++)
+                        at += first[k] ? sprintf(at, "[") : 0;
+                    at += sprintf(at, "%.9g", list[i]);
+                    const bool last[] = {c + 1 == shape[3], c + 1 == shape[3] && r + 1 == shape[2],
+                                         c + 1 == shape[3] && r + 1 == shape[2] && h + 1 == shape[1],
+                                         i + 1 == shape[0] * shape[1] * shape[2] * shape[3]};
+                    for (size_t k = 0; k < 4; k++)
+                        at += last[k] ? sprintf(at, "]") : 0;
+                }
+    return at;
+}
+
+static void job_make(struct job *job, struct sizes size, const char *options)
+{
+    const size_t lines = size.items * size.heads * size.queries, kv = size.items * size.kv_heads * size.keys;
+    char *json = malloc(32 * (lines * size.d + kv * (size.d + size.d_value)) + 100), line[200];
+    *job = (struct job){.size = size};
+    job->query = drawn(lines * size.d);
+    job->key = drawn(kv * size.d);
+    job->value = drawn(kv * size.d_value);
+    job->scaled = numbers(lines * size.keys);
+    job->weights = numbers(lines * size.keys);
+    job->context = numbers(lines * size.d_value);
+    for (size_t i = 0; i < lines; i++)
+        attend_row(job, i, 0, keys_of(&size, i), 1 / sqrt((double)size.d), job->scaled + i * size.keys,
+                   job->weights + i * size.keys, job->context + i * size.d_value);
+    json[0] = '\0';
+    char *at = add_json(json + 1, "query", job->query, (size_t[]){size.items, size.heads, size.queries, size.d});
+    at = add_json(at, "key", job->key, (size_t[]){size.items, size.kv_heads, size.keys, size.d});
+    at = add_json(at, "value", job->value, (size_t[]){size.items, size.kv_heads, size.keys, size.d_value});
+    strcpy(at, "}");
+    snprintf(line, sizeof line, "sdpa%s%s", size.causal ? " --causal" : "", options);
+    CHECK(support_make(&job->made, line, json + 1) == STATUS_OK, "%s", job->made.error.message);
+    free(json);
+}
+
+static void job_free(struct job *job)
+{
+    free(job->query);
+    free(job->key);
+    free(job->value);
+    free(job->scaled);
+    free(job->weights);
+    free(job->context);
+    arena_free(&job->made.arena);
+}
+
+/* --- a table ----------------------------------------------------------------------------------------------------- */
+
+struct table {
+    struct job *job;
+    enum stage stage;
+    size_t size[4], count;
+    double *right, *mine, *tolerance;
+};
+
+/* A copy of the right table, to be made wrong. */
+static struct table table_of(struct job *job, enum stage stage)
+{
+    const struct sizes *size = &job->size;
+    const bool square = stage != STAGE_CONTEXT;
+    struct table table = {job,
+                          stage,
+                          {size->items, size->heads, size->queries, square ? size->keys : size->d_value},
+                          1,
+                          stage == STAGE_CONTEXT   ? job->context
+                          : stage == STAGE_WEIGHTS ? job->weights
+                                                   : job->scaled,
+                          NULL,
+                          NULL};
+    for (size_t i = 0; i < 4; i++)
+        table.count *= table.size[i];
+    table.mine = numbers(table.count);
+    table.tolerance = numbers(table.count);
+    for (size_t i = 0; i < table.count; i++) {
+        table.mine[i] = table.right[i];
+        table.tolerance[i] = 4e-6 * (fabs(table.right[i]) + 0.1);
+    }
+    return table;
+}
+
+/* Number i as (item, head, row, column). */
+static double *at(struct table *table, size_t item, size_t head, size_t row, size_t column)
+{
+    return table->mine + ((item * table->size[1] + head) * table->size[2] + row) * table->size[3] + column;
+}
+
+static void describe(struct table *table, struct observations *list, bool knows_job)
+{
+    struct made *made = &table->job->made;
+    struct observed observed = {.name = stage_name(table->stage),
+                                .right = {.stage = table->stage, .numbers = table->right},
+                                .mine = table->mine,
+                                .tolerance = table->tolerance,
+                                .most_rms = 0.5,
+                                .dtype = DTYPE_F32,
+                                .problem = knows_job ? &made->problem : NULL,
+                                .arena = &made->arena,
+                                .error = &made->error};
+    memcpy(observed.right.size, table->size, sizeof table->size);
+    CHECK(observe(&observed, list) == STATUS_OK, "%s", made->error.message);
+}
+
+/* Ends a table: its first line is this one, with that place; NULL: it has none. */
+static void expect(struct table *table, const char *name, const char *where, const char *text)
+{
+    struct observations list;
+    check_begin("%s: %s", stage_name(table->stage), text != NULL ? text : "right");
+    describe(table, &list, true);
+    CHECK_TEXT(text, list.count > 0 ? list.lines[0].text : NULL);
+    if (text != NULL && list.count > 0) {
+        CHECK_TEXT(name, list.lines[0].name);
+        CHECK_TEXT(where, list.lines[0].where);
+    }
+    for (size_t i = 1; i < list.count; i++)
+        printf("  and: %s\n", list.lines[i].text);
+    free(table->mine);
+    free(table->tolerance);
+}
+
+static const struct sizes WIDE = {2, 4, 2, 64, 64, 8, 8, true}, SMALL = {1, 2, 2, 6, 6, 4, 3, true},
+                          PLAIN = {1, 3, 3, 12, 20, 6, 5, false};
+
+static void copy_row(struct table *table, size_t to, size_t from)
+{
+    for (size_t i = 0; i < table->size[0]; i++)
+        for (size_t h = 0; h < table->size[1]; h++)
+            for (size_t c = 0; c < table->size[3]; c++)
+                *at(table, i, h, to, c) = table->right[at(table, i, h, from, c) - table->mine];
+}
+
+static void test_parts(void)
+{
+    struct job job;
+    struct table t;
+    job_make(&job, WIDE, "");
+    t = table_of(&job, STAGE_CONTEXT);
+    expect(&t, NULL, NULL, NULL);
+    t = table_of(&job, STAGE_CONTEXT);
+    for (size_t r = 32; r < 48; r++)
+        copy_row(&t, r, r - 16);
+    expect(&t, "copy", "rows 33 to 48", "rows 33 to 48 are those of rows 17 to 32; all others are right");
+    t = table_of(&job, STAGE_CONTEXT);
+    for (size_t r = 0; r < 64; r++)
+        copy_row(&t, r, 63 - r);
+    expect(&t, "copy", "", "the rows are in reverse order");
+    t = table_of(&job, STAGE_CONTEXT);
+    for (size_t r = 0; r < 64; r++)
+        copy_row(&t, r, (r + 61) % 64);
+    expect(&t, "copy", "", "the rows are rolled by 3: row 1 is row 62");
+    t = table_of(&job, STAGE_CONTEXT);
+    for (size_t i = 0; i < 2; i++)
+        memcpy(at(&t, i, 1, 0, 0), t.right + (at(&t, i, 0, 0, 0) - t.mine), 64 * 8 * sizeof(double));
+    expect(&t, "copy", "head 2", "head 2 is head 1; all others are right");
+    t = table_of(&job, STAGE_CONTEXT);
+    memset(at(&t, 1, 2, 40, 0), 0, 8 * 8 * sizeof(double));
+    expect(&t, "value", "item 2, head 3, rows 41 to 48 (a tile of 8)",
+           "item 2, head 3, rows 41 to 48 (a tile of 8) are all 0; all others are right");
+    t = table_of(&job, STAGE_CONTEXT);
+    for (size_t i = 0; i < t.count; i++)
+        if (i / 8 % 64 % 16 != 15)
+            t.mine[i] += 0.01 * draw();
+    expect(&t, "part", "the rows whose number of keys is no multiple of 16",
+           "the rows whose number of keys is no multiple of 16 are wrong; all others are right");
+    t = table_of(&job, STAGE_CONTEXT);
+    for (size_t i = 0; i < t.count; i++)
+        if (i / 8 % 64 > 31)
+            t.mine[i] += 0.01 * draw();
+    expect(&t, "part", "rows 33 to 64 (a tile of 32)", "rows 33 to 64 (a tile of 32) are wrong; all others are right");
+    t = table_of(&job, STAGE_WEIGHTS);
+    for (size_t i = 0; i < t.count; i++)
+        if (i % 64 == 5 && t.mine[i] > 0)
+            t.mine[i] = NAN;
+    expect(&t, "value", "rows 6 to 64, key 6", "rows 6 to 64, key 6 is NaN; all others are right");
+    job_free(&job);
+}
+
+static void test_relations(const struct sizes size, const char *options)
+{
+    struct job job;
+    struct table t;
+    job_make(&job, size, options);
+    char text[200], sentence[300];
+    const enum stage STAGES_OF[] = {STAGE_CONTEXT, STAGE_WEIGHTS};
+    for (size_t s = 0; s < 2; s++) {
+        t = table_of(&job, STAGES_OF[s]);
+        expect(&t, NULL, NULL, NULL);
+        t = table_of(&job, STAGES_OF[s]);
+        for (size_t i = 0; i < t.count; i++)
+            t.mine[i] *= 1.5;
+        expect(&t, "factor", "", "all numbers are 1.5 times the right numbers");
+        t = table_of(&job, STAGES_OF[s]);
+        for (size_t i = 0; i < t.count; i++)
+            t.mine[i] *= -1;
+        expect(&t, "factor", "", "all numbers are minus the right numbers");
+        t = table_of(&job, STAGES_OF[s]);
+        for (size_t i = 0; i < t.count; i++)
+            t.mine[i] += 0.25;
+        expect(&t, "offset", "", "all numbers are the right numbers plus 1/4");
+        t = table_of(&job, STAGES_OF[s]);
+        for (size_t c = 0; c < t.size[3]; c++)
+            *at(&t, 0, 1, 2, c) *= 0.125;
+        snprintf(text, sizeof text, "%shead 2, row 3", size.items > 1 ? "item 1, " : "");
+        strcpy(sentence, text);
+        strcat(sentence, " is 1/8 times the right numbers; all others are right");
+        expect(&t, "factor", text, sentence);
+        t = table_of(&job, STAGES_OF[s]);
+        for (size_t i = 0; i < t.count; i++)
+            t.mine[i] *= 1.25 + 0.25 * (double)(i / t.size[3] / t.size[2] % t.size[1]);
+        snprintf(text, sizeof text,
+                 "all numbers are the right numbers, each head times its own number, from 1.25 to %g",
+                 1 + 0.25 * (double)size.heads);
+        expect(&t, "own_factor", "", text);
+        t = table_of(&job, STAGES_OF[s]);
+        for (size_t i = 0; i < t.count; i++)
+            t.mine[i] *= i / t.size[3] < 2 ? 0.75 + (double)(i / t.size[3]) : 1.2 + 0.4 * sin((double)(i / t.size[3]));
+        expect(&t, "own_factor", "",
+               "all numbers are the right numbers, each row times its own number, from 0.75 to 1.75: the rows are "
+               "not divided by their own sums");
+        t = table_of(&job, STAGES_OF[s]);
+        for (size_t i = 0; i < t.count; i++)
+            t.mine[i] = round(100 * t.mine[i]) / 100;
+        expect(&t, "rounded", "", "all numbers are right, but rounded to 2 decimals");
+        t = table_of(&job, STAGES_OF[s]);
+        for (size_t i = 0; i < t.count; i++)
+            t.mine[i] += draw();
+        expect(&t, NULL, NULL, NULL);
+    }
+    if (size.queries == size.keys) {
+        t = table_of(&job, STAGE_CONTEXT);
+        const size_t block = size.keys * size.d_value, group = size.heads / size.kv_heads;
+        for (size_t i = 0; i < t.count; i++)
+            t.mine[i] += 0.1 * job.value[i / block / group * block + i % block];
+        expect(&t, "plus", "", "all numbers are the right numbers plus 1/10 times value");
+    }
+    if (size.queries == size.keys) {
+        t = table_of(&job, STAGE_WEIGHTS);
+        for (size_t i = 0; i < t.count; i++)
+            t.mine[i] = t.right[i / (size.keys * size.keys) * size.keys * size.keys + i % size.keys * size.keys +
+                                i / size.keys % size.keys];
+        expect(&t, "order", "", "all numbers are transposed: rows and keys are exchanged");
+    }
+    t = table_of(&job, STAGE_CONTEXT);
+    for (size_t h = 0; h < size.heads; h++)
+        for (size_t r = 0; r < size.queries; r++)
+            for (size_t c = 0; c < t.size[3]; c++)
+                t.mine[(r * size.heads + h) * t.size[3] + c] = t.right[(h * size.queries + r) * t.size[3] + c];
+    snprintf(text, sizeof text,
+             "%s right, but written in the order row, head, column and read in the order head, row, column%s",
+             size.items > 1 ? "item 1 is" : "all numbers are", size.items > 1 ? "; all others are right" : "");
+    expect(&t, "order", size.items > 1 ? "item 1" : "", text);
+    job_free(&job);
+}
+
+int main(void)
+{
+    test_parts();
+    test_relations(SMALL, "");
+    test_relations(PLAIN, "");
+    test_relations(WIDE, "");
+    return check_end();
+}
