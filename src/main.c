@@ -278,7 +278,8 @@ static enum status run_why(const struct call *call)
     progress_start(&progress, options->progress != WHEN_NEVER, options->progress == WHEN_ALWAYS);
     if (open_result(call) != STATUS_OK)
         return call->error->status;
-    if (why_search(why, options, &files, &problem, NULL, &progress, call->arena, call->error) != STATUS_OK) {
+    if (why_search(why, options, &files, &problem, NULL, call->output, &progress, call->arena, call->error) !=
+        STATUS_OK) {
         output_abandon(call->output);
         return output_close(call->output);
     }

@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # attn cases: a folder appears complete or not at all, whatever interrupts it. With PyTorch, the manual's script passes
-# every case that its function supports, except NaN behind a mask, which the function multiplies.
+# every case that its function supports, except NaN behind a mask, which the function multiplies; and a kernel that
+# supports all passes all.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 case $attn in /*) ;; *) attn=$PWD/$attn ;; esac
 page=$PWD/man/attn-cases.1
+kernel=$PWD/tests/cases/kernel.py
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
@@ -127,7 +129,9 @@ if python3 -c 'import torch, numpy' 2>/dev/null; then
             rm -rf vectors
             "$attn" cases vectors --dtype $dtype >text
             { echo "import torch.nn.attention as a; a.sdpa_kernel(a.SDPBackend.$backend).__enter__()"; cat script.py; } >run.py
-            [ $backend = MATH ] || rm -rf vectors/d-value vectors/grad-d-value # which it refuses
+            [ $backend = MATH ] || grep -l '^"features".*"d-value"' vectors/*/case.json | while read -r case; do
+                rm -r "${case%/*}" # which it refuses
+            done
             check "PyTorch runs the script in $dtype, $backend" sh -c 'python3 -W ignore run.py >text 2>&1 || ! cat text'
             "$attn" cases --check vectors >report
             check "and passes all but NaN behind a mask: $(tail -n 1 report)" \
@@ -135,8 +139,19 @@ if python3 -c 'import torch, numpy' 2>/dev/null; then
             check "more than 50 of them" test "$(grep -c ^passed report)" -gt 50
         done
     done
+
+    # A right kernel that shares nothing with attn passes every case.
+    for folder in 'f32 bhtd --d-head 16' 'bf16 bthd --d-head 8 --heads 6 --kv-heads 2' 'f16 thd --d-head 8 --d-value 12'; do
+        set -- $folder
+        dtype=$1 layout=$2
+        shift 2
+        rm -rf vectors
+        "$attn" cases vectors --dtype $dtype --layout $layout --max-tokens 70 "$@" >text
+        check "a right kernel runs in $dtype, $layout" sh -c 'python3 -W ignore "$1" vectors >text 2>&1 || ! cat text' - "$kernel"
+        check "and passes all" test "$("$attn" cases --check vectors | tail -n 1)" = "$(count vectors) passed, 0 failed, 0 missing"
+    done
 else
-    skip "the script for PyTorch" "there is no PyTorch"
+    skip "the script for PyTorch, and a right kernel" "there is no PyTorch"
 fi
 cd "$OLDPWD" || exit 1
 finish

@@ -141,8 +141,8 @@ static void ask(const struct input *input, const char *json, const struct measur
     snprintf(line, sizeof line, "why %s --mine %s%s", input->mechanism, printed, joined ? " --stages output" : "");
     if (CHECK(support_make(&made, line, json) == STATUS_OK, "%s: %s", line, made.error.message)) {
         const struct job_files files = {.inputs = &made.inputs};
-        CHECK(why_search(&why, &made.options, &files, &made.problem, NULL, &made.progress, &made.arena, &made.error) ==
-                  STATUS_OK,
+        CHECK(why_search(&why, &made.options, &files, &made.problem, NULL, NULL, &made.progress, &made.arena,
+                         &made.error) == STATUS_OK,
               "%s: %s", mistake->name, made.error.message);
         const bool blank = tensor_blank(&why.mine.file.tensors[0].tensor) != NULL; /* 0.0 everywhere proves nothing */
         CHECK(blank ? why.count == 0 : names(&why, mistake->choice.id), "%s: expected %s from one decimal; got %s",

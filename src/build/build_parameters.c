@@ -140,17 +140,6 @@ static enum status plan_parameters(const struct build *build)
     return STATUS_OK;
 }
 
-/* Skips the draws that the parameters would have taken, since dropout continues after them. */
-static enum status draw_past(const struct build *build)
-{
-    struct problem *problem = build->problem;
-    struct arena scratch = {0};
-    struct parameters drawn;
-    enum status status = parameters_draw(&drawn, &problem->plan, &problem->drop.generator, &scratch, build->error);
-    arena_free(&scratch);
-    return status;
-}
-
 enum status build_parameters(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -182,6 +171,6 @@ enum status build_parameters(const struct build *build)
         return parameters_draw(&problem->parameters, &problem->plan, &problem->drop.generator, build->arena,
                                build->error);
     if (options->dropout > 0 && options->origin[OPTION_DROPOUT_SEED] == ORIGIN_DEFAULT)
-        return draw_past(build);
+        return parameters_pass(&problem->plan, &problem->drop.generator, build->error);
     return STATUS_OK;
 }

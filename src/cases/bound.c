@@ -23,10 +23,11 @@
  * normal number a rounding may do more, half of the smallest number there is: 2 (Tq + Tk) of those of the sums are
  * added, and one of the dtype.
  *
- * That is the worst case, which no long sum comes near: its roundings go up and down. So each row has a second bound, of
- * the root mean square of its errors. A rounding is off by u / 2 or less in the mean square (by u / sqrt(6) for numbers
- * of all sizes, Higham 2002, 2.8), and independent errors add as squares; a sum of n terms, one after another, has the
- * roundings of n partial sums (ibid., 4.2). With U = (u / 2)^2, C = (c / 2)^2 and s_ij the score,
+ * That is the worst case, which no long sum comes near: its roundings go up and down. So each row has a second bound,
+ * of the root mean square of its errors. A rounding is off by about 0.42 u in the root mean square, for numbers of all
+ * sizes; independent errors add as squares, and a sum of n terms, one after another, has the roundings of n partial sums
+ * (Higham, Accuracy and Stability of Numerical Algorithms, chapters 2 and 4). With U = (u / 2)^2, C = (c / 2)^2 and
+ * s_ij the score,
  *
  *   e_ij = C ((d + 4) (sum (scale q k)^2 + s_ij^2) + bias_ij^2 + sink^2 + 16)   of a weight, its share squared
  *   context:     sum_j w_ij^2 (U + e_ij + C Tk) |v_j|^2 + (U + C Tk) |O_i|^2
@@ -42,8 +43,8 @@
  *   grad_sinks:  sum_i w_sink^2 (d_i + L_i^2 (U + e_i + C Tq)) + (U + C Tq) dsink^2
  *   lse:         max_j e_ij + C Tk + U lse^2
  *
- * are squares of the error of a row of n numbers, n times its mean. A right kernel comes to about 0.8 of its root; twice
- * that is allowed, and 3 / sqrt(n) of it more, since few numbers scatter. */
+ * are squares of the error of a row of n numbers, n times its mean. A right kernel comes to about 0.8 of its root;
+ * twice that is allowed, and 3 / sqrt(n) of it more, since few numbers scatter. */
 #include "cases/cases.h"
 
 #include <math.h>

@@ -68,8 +68,8 @@ struct case_made {
 enum status case_make(struct case_made *made, const struct case_row *row, const struct options *options,
                       struct arena *arena, struct error *error);
 
-/* In make.c: the same inputs, computed in `sums` with mistakes, as --mistake takes them, and what a kernel with them may be off.
- * STATUS_USAGE where they cannot be made in this case. */
+/* In make.c: the same inputs, computed in `sums` with mistakes, as --mistake takes them, and what a kernel with them may
+ * be off. STATUS_USAGE where they cannot be made in this case. */
 enum status case_make_mistaken(struct case_made *mistaken, const struct case_made *made, const char *mistakes,
                                enum dtype sums, struct arena *arena, struct error *error);
 
@@ -123,6 +123,23 @@ struct case_difference case_differ(const struct case_result *right, const double
 /* In compare.c: "item 1, head 2, row 3, column 4" of number `at` of a result, the first `depth` of it, into place
  * (TENSOR_PLACE_BYTES). */
 void case_place(const struct case_result *result, size_t at, size_t depth, char *place);
+
+/* A file of inputs for a kernel, NAME.npy, in the layout of the folder. */
+struct case_input {
+    const char *name;
+    enum dtype dtype;
+    struct tensor tensor;
+};
+
+/* In inputs.c: those of the tensors that case_draw gave, by --layout; slopes of ALiBi; the gradient with respect
+ * to the context; splits to merge have other names. Returns how many, in inputs (CASES_MOST_FILES). `slopes`: of all
+ * heads, or NULL if only the shapes are wanted. */
+size_t case_inputs(const struct case_row *row, const struct case_sizes *sizes, const struct options *options,
+                   const struct job_files *drawn, const double *slopes, struct case_input *inputs);
+
+/* In inputs.c: the shapes of its results in that order: the context and lse, or gradients. Returns how many. */
+size_t case_outputs(const struct case_row *row, const struct case_sizes *sizes, const struct options *options,
+                    const struct case_input *inputs, size_t count, struct case_input outputs[CASES_MOST_RESULTS]);
 
 /* In files.c: the bytes of a file of a case. */
 struct case_file {

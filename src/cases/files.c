@@ -28,18 +28,18 @@ static const char *name_file(const char *before, const char *name, const char *b
     return arena_text(arena, text, (size_t)length, error);
 }
 
-/* One table of a result by a writer, all numbers rounded once to the dtype. */
-static enum status add_table(struct case_file *files, size_t *count, const char *name, const struct result *result,
-                             const struct result_table *table, enum dtype dtype, struct arena *arena,
-                             struct error *error)
+/* A tensor by a writer, all numbers rounded once to the dtype. */
+static enum status add_tensor(struct case_file *files, size_t *count, const char *name, struct case_made *made,
+                              const struct tensor *tensor, enum dtype dtype, struct arena *arena, struct error *error)
 {
     struct output *text = output_of_text(arena, error);
-    struct result alone = *result;
-    struct result_table rounded = *table;
+    struct result alone = made->inputs;
+    struct result_table table = {
+        .name = name, .stage = STAGE_INPUTS, .rank = tensor->rank, .tensor = tensor, .dtype = dtype};
     if (text == NULL || name == NULL)
         return error->status;
-    rounded.dtype = dtype;
-    alone.tables = &rounded;
+    memcpy(table.shape, tensor->shape, sizeof table.shape);
+    alone.tables = &table;
     alone.table_count = 1;
     const struct writing writing = {.result = &alone, .output = text, .arena = arena, .error = error};
     if (write_npy(&writing) != STATUS_OK)
@@ -60,7 +60,18 @@ static void write_sizes(struct json *json, const struct case_sizes *sizes)
     json_size(json, "d_value", sizes->d_value);
 }
 
-static void write_case(const struct case_made *made, struct output *output)
+/* The names of its features, as --can takes them. */
+static void write_features(struct json *json, const struct case_row *row)
+{
+    json_open(json, "features", '[');
+    for (int id = 0; id < CASE_FEATURE_COUNT; id++)
+        if (case_has(row, (enum case_feature)id))
+            json_text(json, NULL, CASE_FEATURE_NAMES[id].name);
+    json_close(json);
+}
+
+static void write_case(const struct case_made *made, const struct case_input *inputs, size_t count,
+                       struct output *output)
 {
     const struct case_row *row = made->row;
     struct json json = {.output = output};
@@ -69,6 +80,8 @@ static void write_case(const struct case_made *made, struct output *output)
     json_text(&json, "name", row->name);
     json_line(&json, 0);
     json_text(&json, "purpose", row->purpose);
+    json_line(&json, 0);
+    write_features(&json, row);
     json_line(&json, 0);
     json_key(&json, "command");
     output_print(output, "\"attn sdpa inputs.safetensors%s%s%s\"", row->options[0] != '\0' ? " " : "", row->options,
@@ -79,10 +92,14 @@ static void write_case(const struct case_made *made, struct output *output)
     write_sizes(&json, &made->sizes);
     json_line(&json, 0);
     json_real(&json, "scale", made->given.scaling.factor);
+    json_key(&json, "window");
+    output_print(output, "[%" PRId64 ", %" PRId64 "]", made->given_options.window_left,
+                 made->given_options.window_right);
     json_line(&json, 0);
     json_open(&json, "inputs", '{');
-    for (size_t i = 0; i < made->inputs.table_count; i++)
-        json_sizes(&json, made->inputs.tables[i].name, made->inputs.tables[i].shape, made->inputs.tables[i].rank);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(inputs[i].name, "grad_context") != 0)
+            json_sizes(&json, inputs[i].name, inputs[i].tensor.shape, inputs[i].tensor.rank);
     json_close(&json);
     json_line(&json, 0);
     json_open(&json, "expected", '{');
@@ -96,16 +113,6 @@ static void write_case(const struct case_made *made, struct output *output)
         json_close(&json);
     }
     json_end(&json);
-}
-
-static enum status add_case(const struct case_made *made, struct case_file *files, size_t *count, struct arena *arena,
-                            struct error *error)
-{
-    struct output *text = output_of_text(arena, error);
-    if (text == NULL)
-        return error->status;
-    write_case(made, text);
-    return add_file(files, count, "case.json", text, error);
 }
 
 /* --- all of a case ------------------------------------------------------------------------------------------------ */
@@ -125,29 +132,28 @@ static enum status add_inputs(struct case_made *made, struct case_file *files, s
 enum status case_files(struct case_made *made, const struct options *options, struct case_file *files, size_t *count,
                        struct arena *arena, struct error *error)
 {
-    /* .npy has no bfloat16: it holds such numbers as float32 */
-    const enum dtype dtype = dtype_npy(options->dtype) != NULL ? options->dtype : DTYPE_F32;
+    struct case_input inputs[CASES_MOST_FILES], outputs[CASES_MOST_RESULTS];
+    struct output *text = output_of_text(arena, error);
+    const size_t given =
+        case_inputs(made->row, &made->sizes, options, &made->files, made->truth_job.mask.alibi_slopes, inputs);
     *count = 0;
-    if (add_case(made, files, count, arena, error) || add_inputs(made, files, count, arena, error))
+    if (text == NULL)
         return error->status;
-    for (size_t i = 0; i < made->inputs.table_count; i++) {
-        const struct result_table *table = &made->inputs.tables[i];
-        const char *name = name_file("", table->name, ".npy", arena, error);
-        const enum dtype own = dtype_is_working(table->dtype) ? dtype : table->dtype;
-        if (add_table(files, count, name, &made->inputs, table, own, arena, error) != STATUS_OK)
+    write_case(made, inputs, given, text);
+    if (add_file(files, count, "case.json", text, error) || add_inputs(made, files, count, arena, error))
+        return error->status;
+    for (size_t i = 0; i < given; i++) {
+        const char *name = name_file("", inputs[i].name, ".npy", arena, error);
+        if (add_tensor(files, count, name, made, &inputs[i].tensor, inputs[i].dtype, arena, error) != STATUS_OK)
             return error->status;
     }
-    const struct result_table *gradient = result_table_of(&made->truth, STAGE_GRAD_CONTEXT);
-    if (gradient != NULL &&
-        add_table(files, count, "grad_context.npy", &made->truth, gradient, dtype, arena, error) != STATUS_OK)
-        return error->status;
+    case_outputs(made->row, &made->sizes, options, inputs, given, outputs);
     for (size_t i = 0; i < made->count; i++) {
         const struct case_result *result = &made->results[i];
         const char *name = name_file("expected_", result->name, ".npy", arena, error);
         const char *wide = name_file("expected_", result->name, "_f64.npy", arena, error);
-        const enum dtype own = result->optional ? result->dtype : dtype;
-        if (add_table(files, count, name, &made->truth, &result->table, own, arena, error) ||
-            add_table(files, count, wide, &made->truth, &result->table, DTYPE_F64, arena, error))
+        if (add_tensor(files, count, name, made, &result->truth, outputs[i].dtype, arena, error) ||
+            add_tensor(files, count, wide, made, &result->truth, DTYPE_F64, arena, error))
             return error->status;
     }
     return STATUS_OK;
@@ -214,6 +220,38 @@ void case_settings(const struct options *options, struct output *output)
         output_print(output, " --only %s", options->only);
 }
 
+/* "# edge-16/query.npy f32 1 4 16 32" */
+static void write_file(const struct case_row *row, const char *before, const struct case_input *file, enum dtype dtype,
+                       const char *behind, struct output *output)
+{
+    output_print(output, "# %s/%s%s%s.npy %s", row->name, before, file->name, behind, dtype_name(dtype));
+    for (size_t axis = 0; axis < file->tensor.rank; axis++)
+        output_print(output, " %zu", file->tensor.shape[axis]);
+    output_print(output, "\n");
+}
+
+static enum status write_files(const struct case_row *row, const struct options *options, struct output *output,
+                               struct error *error)
+{
+    struct arena arena = {0};
+    struct job_files *drawn = arena_allocate(&arena, 1, sizeof *drawn, error);
+    struct case_input inputs[CASES_MOST_FILES], outputs[CASES_MOST_RESULTS];
+    struct case_sizes sizes;
+    if (drawn != NULL && case_sizes_of(row, options, &sizes) &&
+        case_draw(row, options, &sizes, true, drawn, &arena, error) == STATUS_OK) {
+        const size_t given = case_inputs(row, &sizes, options, drawn, NULL, inputs);
+        const size_t made = case_outputs(row, &sizes, options, inputs, given, outputs);
+        for (size_t i = 0; i < given; i++)
+            write_file(row, "", &inputs[i], inputs[i].dtype, "", output);
+        for (size_t i = 0; i < made; i++) {
+            write_file(row, "expected_", &outputs[i], outputs[i].dtype, "", output);
+            write_file(row, "expected_", &outputs[i], DTYPE_F64, "_f64", output);
+        }
+    }
+    arena_free(&arena);
+    return error->status;
+}
+
 enum status case_index(const struct case_list *list, const struct options *options, struct case_file *file,
                        struct arena *arena, struct error *error)
 {
@@ -226,5 +264,9 @@ enum status case_index(const struct case_list *list, const struct options *optio
     output_print(text, "\n# name B H H_kv Tq Tk d d_v causal scale also purpose\n");
     for (size_t i = 0; i < list->count; i++)
         write_row(&list->rows[i], options, text);
+    output_print(text, "# file dtype shape\n");
+    for (size_t i = 0; i < list->count; i++)
+        if (write_files(&list->rows[i], options, text, error) != STATUS_OK)
+            return error->status;
     return add_file(file, &count, CASES_INDEX, text, error);
 }

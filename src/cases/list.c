@@ -7,7 +7,6 @@
 #include <string.h>
 
 enum {
-    MOST_FEATURES = 6, /* of a row of the cover: few enough to see which of them fails */
     MOST_ROWS = 150,
     LEAST_TOKENS = 12, /* of a row of the cover: more than a window has */
 };
@@ -177,13 +176,16 @@ static enum status add_cover(struct case_list *list, struct case_row *rows, cons
 {
     static const size_t KEYS[] = {50, 33, 70, 40, 65};
     uint64_t sets[MOST_ROWS], given[MOST_ROWS];
-    size_t given_count = 0;
+    const uint64_t allowed = coverable(options, can);
+    const size_t room = MOST_ROWS - 1 - CASES_COUNT;
+    size_t given_count = 0, count = MOST_ROWS;
     struct case_sizes sizes;
     for (size_t i = 0; i < CASES_COUNT; i++)
         if (!(CASES[i].features & ~can) && case_sizes_of(&CASES[i], options, &sizes))
             given[given_count++] = CASES[i].features;
-    const size_t count =
-        case_features_cover(coverable(options, can), given, given_count, MOST_FEATURES, sets, MOST_ROWS - CASES_COUNT);
+    /* as few features in a row as the number of rows allows: it shows best which of them fails */
+    for (size_t most = 2; most <= CASE_FEATURE_COUNT && count > room; most++)
+        count = case_features_cover(allowed, given, given_count, most, sets, room + 1);
     for (size_t i = 0; i < count; i++) {
         struct case_row row = {
             .features = sets[i], .keys = KEYS[i % (sizeof KEYS / sizeof KEYS[0])], .least = LEAST_TOKENS};
@@ -201,17 +203,20 @@ static enum status check_only(const struct case_list *list, const char *only, st
         return error->status;
     for (char *name = strtok_r(names, ",", &rest); name != NULL; name = strtok_r(NULL, ",", &rest)) {
         const char *known[MOST_ROWS];
-        size_t found = 0;
+        bool listed = false, exists = false;
         for (size_t i = 0; i < list->count; i++)
-            found += strcmp(list->rows[i].name, name) == 0;
-        if (found > 0)
-            continue;
-        for (size_t i = 0; i < CASES_COUNT; i++)
+            listed = listed || strcmp(list->rows[i].name, name) == 0;
+        for (size_t i = 0; i < CASES_COUNT; i++) {
             known[i] = CASES[i].name;
-        return error_usage(error, "--only: '%.80s' is no case of these options%s; without --only, %s lists them", name,
-                           suggest_hint((char[120]){0}, 120, "", name, known, CASES_COUNT), CASES_INDEX);
+            exists = exists || strcmp(CASES[i].name, name) == 0;
+        }
+        if (!listed && exists)
+            return error_usage(error, "--only: the other options leave out '%s', such as --can", name);
+        if (!listed)
+            return error_usage(error, "--only: '%.80s' is no case%s; without --only, %s lists them", name,
+                               suggest_hint((char[120]){0}, 120, "", name, known, CASES_COUNT), CASES_INDEX);
     }
-    return STATUS_OK;
+    return list->count > 0 ? STATUS_OK : error_usage(error, "--only '%.80s' names no case", only);
 }
 
 enum status case_list_make(struct case_list *list, const struct options *options, struct arena *arena,

@@ -2,8 +2,6 @@
 #include "build/problem_create.h"
 #include "cases/cases.h"
 
-#include "model/stages.h"
-
 #include <string.h>
 
 /* The stages to write, and those that the bound needs. */
@@ -57,7 +55,7 @@ static enum status hold(struct case_made *made, struct case_result *result, stru
     struct result_table *table = &result->table;
     const size_t matrices = result_matrices(table), rows = result_rows(table), columns = result_columns(table);
     const bool last = made->truth_job.size.heads_packed,
-               transposed = last && STAGES[table->stage].backward && table->rank > 2;
+               transposed = last && case_has(made->row, CASE_GRAD) && table->rank > 2;
     const size_t heads = transposed ? table->shape[table->rank - 3] : 1;
     const struct result_table made_of = *table;
     for (size_t axis = 0; axis < 2 && transposed; axis++) {

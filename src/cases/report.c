@@ -17,7 +17,7 @@ static const struct case_told *worst_of(const struct case_checked *checked)
     return &checked->told[checked->worst];
 }
 
-/* "off by 1.2e-07, allowed 3.1e-05, and of a row on average 41% of what is allowed", or why there are no such numbers. */
+/* "off by 1.2e-07, allowed 3.1e-05 (41%)", or why there are no such numbers. */
 static void write_numbers(const struct case_checked *checked, struct output *output)
 {
     const struct case_told *told = worst_of(checked);

@@ -16,7 +16,7 @@ const struct case_feature_row CASE_FEATURE_ROWS[CASE_FEATURE_COUNT] = {
     [CASE_WINDOW] = {.options = "--window 9,0", .needs = B(CAUSAL)},
     [CASE_WINDOW_BOTH] = {.options = "--window 9,4", .excludes = B(CAUSAL) | B(WINDOW)},
     [CASE_CHUNK] = {.options = "--attention-chunk 16", .excludes = B(WINDOW) | B(WINDOW_BOTH)},
-    [CASE_PREFIX] = {.options = "--prefix 7", .needs = B(CAUSAL)},
+    [CASE_PREFIX] = {.options = "--prefix 7", .needs = B(CAUSAL), .excludes = B(WINDOW) | B(CHUNK)},
     [CASE_SOFTCAP] = {.options = "--softcap 5"},
     [CASE_SCALE] = {.options = "--scale 0.3"},
     [CASE_ALIBI] = {.options = "--alibi slopes"},

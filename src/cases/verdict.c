@@ -178,7 +178,7 @@ static enum status add_explanation(struct search *search, const struct trial_gue
     return STATUS_OK;
 }
 
-/* Asks why of the largest wrong result of a case, and adds the answers. STATUS_USAGE where why does not take such numbers. */
+/* Asks why of the largest wrong result of a case, and adds the answers; none where why does not take such numbers. */
 static enum status ask(struct search *search, size_t at, const struct candidate *before)
 {
     const struct case_checked *checked = &search->report->checked[at];
@@ -207,7 +207,8 @@ static enum status ask(struct search *search, size_t at, const struct candidate 
                 search->options->origin[OPTION_BUDGET] != ORIGIN_DEFAULT ? search->options->budget : BUDGET;
             if (job_files_read(&files, &options, &remade.arena, search->error) == STATUS_OK &&
                 problem_create(problem, &options, &files, &remade.arena, search->error) == STATUS_OK &&
-                why_search(why, &options, &files, problem, NULL, &progress, &remade.arena, search->error) == STATUS_OK)
+                why_search(why, &options, &files, problem, NULL, NULL, &progress, &remade.arena, search->error) ==
+                    STATUS_OK)
                 for (size_t i = 0; i < why->count && !why->low_precision; i++)
                     if ((why->explanations[i].alone == 0 || why->explanations[i].alone & STAGE_BIT(stage)) &&
                         add_explanation(search, &why->explanations[i].guess, before) != STATUS_OK)
@@ -298,7 +299,7 @@ static bool gives(const struct case_checked *checked, const struct remade *remad
         if (right->optional && is_wrong_without_lse) /* each kernel makes lse of its wrong sums in its own way */
             continue;
         if (theirs == NULL || !tensor_same_shape(&result->truth, &right->truth)) {
-            same = answer->path == NULL && right->optional;
+            same = answer->path == NULL;
             continue;
         }
         const struct case_difference found = case_differ(result, theirs);

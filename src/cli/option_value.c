@@ -275,14 +275,14 @@ enum status option_parse_can(struct options *options, const char *place, const c
     options->can = text;
     for (size_t id = 0; id < CASE_FEATURE_COUNT; id++)
         text_add(&list, "%s%s", id > 0 ? ", " : "", CASE_FEATURE_NAMES[id].name);
-    for (const char *item = text; item != NULL;) {
+    for (const char *item = strcmp(text, "none") != 0 ? text : NULL; item != NULL;) {
         const size_t length = strcspn(item, ",");
         size_t id = 0;
         while (id < CASE_FEATURE_COUNT && (strlen(CASE_FEATURE_NAMES[id].name) != length ||
                                            strncmp(CASE_FEATURE_NAMES[id].name, item, length) != 0))
             id++;
         if (id == CASE_FEATURE_COUNT)
-            return error_usage(error, "%s: '%.*s' is no feature of a case; expected some of %s", place,
+            return error_usage(error, "%s: '%.*s' is no feature of a case; expected none, or some of %s", place,
                                (int)memory_smaller(length, SHOWN), item, known);
         item = item[length] == ',' ? item + length + 1 : NULL;
     }

@@ -194,14 +194,11 @@ CHANGE_BY(DROPOUT_MISSING)
 CHANGE_BY(DROPOUT_ON)
 {
     struct problem *problem = &recipe->problem;
-    struct arena scratch = {0};
-    struct parameters drawn;
     if (problem->drop.share > 0)
         return "there is dropout";
     problem->drop.share = recipe->form;
     if (problem->parameters.given && !problem->drop.seeded)
-        parameters_draw(&drawn, &problem->plan, &problem->drop.generator, &scratch, recipe->error);
-    arena_free(&scratch);
+        parameters_pass(&problem->plan, &problem->drop.generator, recipe->error);
     return NULL;
 }
 

@@ -102,7 +102,10 @@ struct maker {
     struct tensor query, key, value; /* as used */
     struct head head;
     double *query_row, *pairs, *cast, *weights_column;
-    double *scores; /* source of weights, in place of masked; or NULL */
+    double *scores;               /* source of weights, in place of masked; or NULL */
+    enum stage held[STAGE_COUNT]; /* (held_count) the stages that plain->stages has, */
+    size_t held_count, columns[STAGE_COUNT];
+    double *row[STAGE_COUNT]; /* the row's numbers of each stage; NULL: not held */
 };
 
 /* Makes a row of a column of its head's weights. */
@@ -122,11 +125,9 @@ static void make_row(struct maker *maker, enum stage stage, size_t index)
     const struct recipe *recipe = plain->recipe;
     const size_t matrix = index / plain->row_count, head = matrix % problem->size.heads, d = problem->size.d_head;
     const size_t query = plain->rows[index % plain->row_count], keys = problem->size.keys;
-    double *stages[STAGE_COUNT], room;
-    for (int each = 0; each < STAGE_COUNT; each++)
-        stages[each] = plain->stages[each] == NULL
-                           ? NULL
-                           : plain->stages[each] + index * problem_columns_of_head(problem, (enum stage)each);
+    double **stages = maker->row, room;
+    for (size_t i = 0; i < maker->held_count; i++)
+        stages[maker->held[i]] = plain->stages[maker->held[i]] + index * maker->columns[maker->held[i]];
     stages[STAGE_QUERY] = maker->query_row;
     if (stage == STAGE_WEIGHTS && maker->scores != NULL)
         stages[STAGE_MASKED] = maker->scores + index * keys;
@@ -280,14 +281,20 @@ static enum status allocate_stages(struct maker *maker, uint64_t stages)
         return plain->error->status;
     for (size_t j = 0; j < keys; j++)
         maker->weights_column[keys + j] = 0;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if ((stages & STAGE_BIT(stage) && stage_is_attended((enum stage)stage)) ||
-            (stage == STAGE_NORMED && plain->wants_normed)) {
-            plain->stages[stage] = arena_allocate(
-                plain->arena, plain_count(problem, (enum stage)stage, plain->row_count), sizeof(double), plain->error);
-            if (plain->stages[stage] == NULL)
-                return plain->error->status;
-        }
+    uint64_t attended = 0;
+    for (int each = 0; each < STAGE_COUNT; each++) {
+        const enum stage stage = (enum stage)each;
+        if (stage_is_square(stage) || STAGES[stage].from & attended)
+            attended |= STAGE_BIT(stage);
+        if ((stages & attended & STAGE_BIT(stage)) == 0 && (stage != STAGE_NORMED || !plain->wants_normed))
+            continue;
+        plain->stages[stage] =
+            arena_allocate(plain->arena, plain_count(problem, stage, plain->row_count), sizeof(double), plain->error);
+        if (plain->stages[stage] == NULL)
+            return plain->error->status;
+        maker->columns[stage] = problem_columns_of_head(problem, stage);
+        maker->held[maker->held_count++] = stage;
+    }
     return STATUS_OK;
 }
 
@@ -315,9 +322,8 @@ enum status plain_run(struct plain *plain, const struct recipe *recipe, const si
         plain_operand(plain, PROJECTION_KEY, &maker.key);
         plain_operand(plain, PROJECTION_VALUE, &maker.value);
     }
-    for (int stage = 0; stage < STAGE_COUNT && error->status == STATUS_OK; stage++)
-        if (plain->stages[stage] != NULL)
-            make_stage(&maker, (enum stage)stage);
+    for (size_t i = 0; i < maker.held_count && error->status == STATUS_OK; i++)
+        make_stage(&maker, maker.held[i]);
     return error->status;
 }
 

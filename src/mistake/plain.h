@@ -28,6 +28,8 @@ struct plain {
     double *stages[STAGE_COUNT]; /* the requested ones and those they are made from: T x T (B, H, S, Tk), context (B, H,
                                     S, d_v), lse (B, H, S), output (B, S, columns); else NULL */
     bool wants_normed;           /* makes normed, too, (B, S, d_in) */
+    size_t few_columns;          /* not 0: makes query for `rows` alone, and of out_proj only the first so many columns,
+                                    where the recipe allows that */
     struct plain_columns *columns; /* shared by trials, and */
     struct arena *lasting;         /* its arena; or NULL */
     bool *kept;                    /* (B, H, S, Tk) what dropout keeps; NULL without dropout */
@@ -40,8 +42,8 @@ struct plain {
 };
 
 /* Computes the stages, a set closed under stage_closure, of those rows; recipe->across requires all queries. `plain`
- * begins as {0}, or with `own` and `wants_normed`. It reads and fills `columns`, which lives in `lasting`, if the
- * recipe leaves the projections unchanged; NULL: shares nothing. STATUS_SYSTEM: out of memory. */
+ * begins as {0}, or with `own`, `wants_normed` and `few_columns`. It reads and fills `columns`, which lives in
+ * `lasting`, if the recipe leaves the projections unchanged; NULL: shares nothing. STATUS_SYSTEM: out of memory. */
 enum status plain_run(struct plain *plain, const struct recipe *recipe, const size_t *rows, size_t row_count,
                       uint64_t stages, struct plain_columns *columns, struct arena *lasting, struct arena *arena,
                       struct error *error);

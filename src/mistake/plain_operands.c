@@ -48,30 +48,65 @@ void plain_make_normed(const struct plain *plain, double *normed)
                     normed + i * problem->size.d_in);
 }
 
+enum { ROWS = 256, COLUMNS = 256 };
+
+/* Projects rows of one module in columns that fit in the cache. */
+static enum status project_columns(const struct plain *plain, const struct projection *projection, const double *x,
+                                   size_t rows, size_t d_in, size_t columns, double *y, size_t y_stride)
+{
+    double *bias = NULL, *weight;
+    struct arena scratch = {0};
+    projection_bias(projection, &bias, &scratch, plain->error);
+    for (size_t first = 0; first < columns && plain->error->status == STATUS_OK; first += COLUMNS) {
+        struct arena of_part = {0};
+        const size_t count = memory_smaller(columns - first, COLUMNS);
+        if (projection_columns(projection, first, count, &weight, &of_part, plain->error) == STATUS_OK)
+            projection_rows(plain->problem, x, rows, d_in,
+                            &(struct projection_part){weight, bias == NULL ? NULL : bias + first, count, count},
+                            y + first, y_stride);
+        arena_free(&of_part);
+    }
+    arena_free(&scratch);
+    return plain->error->status;
+}
+
+/* Whether only the queries of plain->rows are needed: the recipe exchanges nothing between tokens or operands. */
+static bool needs_rows(const struct plain *plain, enum projection_id id)
+{
+    const struct recipe *recipe = plain->recipe;
+    bool exchanges = recipe->across || recipe->split != RECIPE_SPLIT_HEADS;
+    for (int role = 0; role < PROJECTION_COUNT; role++)
+        exchanges = exchanges || recipe->roles[role] != RECIPE_ROLE_OWN;
+    return id == PROJECTION_QUERY && plain->few_columns > 0 && (recipe->changed_projections & OF_QUERY) && !exchanges;
+}
+
 /* Projects one module, or all through the latent, to its columns of made (B, T, columns). */
 static enum status project_module(const struct plain *plain, enum projection_id id, size_t module, size_t modules,
                                   double *made)
 {
     const struct problem *problem = plain->problem;
     const size_t columns = operand_heads(problem, id) * columns_of(problem, id), own = columns / modules;
-    const struct projection *projection = &problem->parameters.modules[module].projections[id];
     const size_t d_in = id == PROJECTION_QUERY ? problem->size.d_in : problem->size.d_key_in;
+    const bool some = needs_rows(plain, id);
+    const size_t tokens = tokens_of(problem, id), rows = problem->size.items * (some ? plain->row_count : tokens),
+                 most = some ? 1 : memory_smaller(rows, ROWS);
     const bool latent = latent_makes(problem, id);
     struct arena scratch = {0};
     struct latent_step step;
-    double *weight = NULL, *bias = NULL;
-    double *x = arena_allocate(&scratch, d_in + (latent ? latent_scratch(problem, id) : 0), sizeof *x, plain->error);
-    const bool loaded =
-        x != NULL && (latent ? latent_load(problem, id, &step, &scratch, plain->error) == STATUS_OK
-                             : projection_weight(projection, &weight, &scratch, plain->error) == STATUS_OK &&
-                                   projection_bias(projection, &bias, &scratch, plain->error) == STATUS_OK);
-    for (size_t row = 0; row < problem->size.items * tokens_of(problem, id) && loaded; row++) {
-        double *y = made + row * columns + module * own;
-        load_source(plain, id, row, x);
-        if (latent)
-            latent_row(problem, id, &step, x, x + d_in, y);
-        else
-            projection_row(problem, x, weight, bias, y, d_in, own);
+    double *x =
+        arena_allocate(&scratch, most * d_in + (latent ? latent_scratch(problem, id) : 0), sizeof *x, plain->error);
+    if (x != NULL && latent)
+        latent_load(problem, id, &step, &scratch, plain->error);
+    for (size_t first = 0; first < rows && plain->error->status == STATUS_OK; first += most) {
+        const size_t now = memory_smaller(rows - first, most);
+        const size_t at = some ? first / plain->row_count * tokens + plain->rows[first % plain->row_count] : first;
+        double *y = made + at * columns + module * own;
+        for (size_t row = 0; row < now; row++)
+            load_source(plain, id, at + row, x + row * d_in);
+        for (size_t row = 0; row < now && latent; row++)
+            latent_row(problem, id, &step, x + row * d_in, x + most * d_in, y + row * columns);
+        if (!latent)
+            project_columns(plain, &problem->parameters.modules[module].projections[id], x, now, d_in, own, y, columns);
     }
     arena_free(&scratch);
     return plain->error->status;
@@ -90,6 +125,8 @@ static const double *project(const struct plain *plain, enum projection_id id)
         problem->size.items * tokens_of(problem, id) * operand_heads(problem, id) * columns_of(problem, id);
     double *made = arena_allocate(shared ? plain->lasting : plain->arena, count, sizeof *made, plain->error);
     const size_t modules = latent_makes(problem, id) ? 1 : problem->plan.module_count;
+    if (made != NULL && needs_rows(plain, id))
+        memset(made, 0, count * sizeof *made);
     for (size_t module = 0; module < modules && made != NULL; module++)
         if (project_module(plain, id, module, modules, made) != STATUS_OK)
             return NULL;

@@ -47,24 +47,46 @@ static enum status load_out(struct plain *plain, double **weight, double **bias)
     return STATUS_OK;
 }
 
-enum status plain_output(struct plain *plain)
+/* Makes `count` rows from contexts side by side, (count, width). */
+static void make_rows(const struct plain *plain, const double *side_by_side, size_t count, const double *weight,
+                      const double *bias, double *output)
 {
     const struct problem *problem = plain->problem;
+    const size_t width = problem->size.heads * problem->size.d_value, stride = problem->plan.d_output;
+    const bool some = plain->few_columns > 0 && plain->few_columns < stride && !plain->recipe->out_twice;
+    const struct projection_part part = {weight, bias, stride, some ? plain->few_columns : stride};
+    if (weight == NULL) {
+        for (size_t i = 0; i < count; i++)
+            output_row(problem, side_by_side + i * width, NULL, NULL, output + i * width);
+        return;
+    }
+    projection_rows(problem, side_by_side, count, width, &part, output, stride);
+    for (size_t i = 0; i < count; i++)
+        dtype_round(problem->rounding.dtype, output + i * stride, part.count);
+}
+
+enum status plain_output(struct plain *plain)
+{
+    enum { AT_ONCE = 8 };
+    const struct problem *problem = plain->problem;
     const size_t width = problem->size.heads * problem->size.d_value, rows = plain->row_count;
-    const size_t columns = problem_columns_of_head(problem, STAGE_OUTPUT);
-    double *side_by_side = arena_allocate(plain->arena, width, sizeof *side_by_side, plain->error);
+    const size_t columns = problem_columns_of_head(problem, STAGE_OUTPUT), all = problem->size.items * rows;
+    double *side_by_side = arena_allocate(plain->arena, AT_ONCE * width, sizeof *side_by_side, plain->error);
     double *weight, *bias;
     if (side_by_side == NULL || load_out(plain, &weight, &bias) != STATUS_OK)
         return plain->error->status;
-    for (size_t row = 0; row < problem->size.items * rows; row++) {
-        const double *contexts = plain->stages[STAGE_CONTEXT] + row / rows * rows * width;
-        double *output = plain->stages[STAGE_OUTPUT] + row * columns;
-        for (size_t column = 0; column < width; column++)
-            side_by_side[column] = contexts[source_of(plain, row % rows, column)];
-        output_row(problem, side_by_side, weight, bias, output);
+    for (size_t first = 0; first < all; first += AT_ONCE) {
+        const size_t count = memory_smaller(all - first, AT_ONCE);
+        double *output = plain->stages[STAGE_OUTPUT] + first * columns;
+        for (size_t i = 0; i < count; i++) {
+            const double *contexts = plain->stages[STAGE_CONTEXT] + (first + i) / rows * rows * width;
+            for (size_t column = 0; column < width; column++)
+                side_by_side[i * width + column] = contexts[source_of(plain, (first + i) % rows, column)];
+        }
+        make_rows(plain, side_by_side, count, weight, bias, output);
         if (plain->recipe->out_twice) {
-            memcpy(side_by_side, output, width * sizeof *output);
-            output_row(problem, side_by_side, weight, bias, output);
+            memcpy(side_by_side, output, count * width * sizeof *output);
+            make_rows(plain, side_by_side, count, weight, bias, output);
         }
     }
     return STATUS_OK;

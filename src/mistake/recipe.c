@@ -4,6 +4,7 @@
 #include "stage/operand_steps.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #define DECLARE(id) mistake_change change_##id;
@@ -75,8 +76,12 @@ static enum status make(struct recipe *recipe, const struct mistake_choice *choi
 enum status recipe_create(struct recipe *recipe, const struct problem *problem, const struct mistake_choice *choices,
                           size_t count, struct arena *arena, struct error *error)
 {
-    *recipe = (struct recipe){.fill = -INFINITY, .weights_factor = 1, .arena = arena, .error = error};
-    recipe->problem = *problem; /* a separate assignment avoids a second copy */
+    recipe->problem = *problem; /* a search makes millions of recipes: clear only what follows it */
+    memset(&recipe->plain, 0, sizeof *recipe - offsetof(struct recipe, plain));
+    recipe->fill = -INFINITY;
+    recipe->weights_factor = 1;
+    recipe->arena = arena;
+    recipe->error = error;
     recipe->past = problem->rotation.has_past ? (size_t)problem->mask.offset : 0;
     if (make(recipe, choices, count, true) || make(recipe, choices, count, false))
         return error->status;

@@ -55,7 +55,7 @@ struct format_row {
         .refuses_parameters =                                                                                       \
             "a page shows attention, init draws parameters; expected --format text, json or safetensors")
 
-/* Those of attn cases --check alone, after the others: identifier, name, other fields. cases/report.c has cases_NAME. */
+/* Those of attn cases --check alone: identifier, name, the suffix of the function in cases/report.c, other fields. */
 #define JUDGING_FORMAT_ROWS(ROW)               \
     ROW(TAP, "tap", tap, .suffixes = {".tap"}) \
     ROW(JUNIT, "junit", junit, .suffixes = {".xml"})

@@ -100,13 +100,17 @@ bool observe_is(double mine, double value, double tolerance)
                                              : mine == value || (isnan(mine) && isnan(value));
 }
 
-/* The tolerance of number i if it is `made`, which may be larger than the right one. */
-double observe_tolerance(const struct observing *observing, size_t i, double made)
+double observe_tolerance_times(const struct observing *observing, size_t i, double made, double factor)
 {
     const double printed = observing->observed->printed != NULL ? observing->observed->printed[i] : 0;
     const double share = 8 * pow(2, -dtype_precision(observing->observed->dtype));
-    const double own = isfinite(made) ? printed + observing->noise + share * fabs(made) : 0;
-    return fmax(observing->observed->tolerance[i], own);
+    const double own = isfinite(made) ? observing->noise + share * fabs(made) : 0;
+    return printed + fmax(own, fmax(1, factor) * (observing->observed->tolerance[i] - printed));
+}
+
+double observe_tolerance(const struct observing *observing, size_t i, double made)
+{
+    return observe_tolerance_times(observing, i, made, 1);
 }
 
 bool observe_fits_times(const struct observing *observing, const double *made, const bool *only, double factor)
@@ -118,12 +122,11 @@ bool observe_fits_times(const struct observing *observing, const double *made, c
         if (only != NULL && !only[i])
             continue;
         const double printed = observed->printed != NULL ? observed->printed[i] : 0;
-        const double tolerance =
-            fmax(observe_tolerance(observing, i, made[i]), printed + factor * (observed->tolerance[i] - printed));
-        if (!observe_is(observed->mine[i], made[i], tolerance))
+        const double noise = observe_tolerance_times(observing, i, made[i], factor) - printed;
+        if (!observe_is(observed->mine[i], made[i], printed + noise))
             return false;
-        const double error = isfinite(made[i]) && tolerance > 0 ? (observed->mine[i] - made[i]) / tolerance : 0;
-        sum += error * error;
+        const double beyond = isfinite(made[i]) ? fmax(0, fabs(observed->mine[i] - made[i]) - printed) : 0;
+        sum += beyond > 0 ? beyond * beyond / noise / noise : 0;
         count++;
     }
     return count > 0 && sum <= observed->most_rms * observed->most_rms * (double)count;

@@ -16,7 +16,7 @@ enum {
 
 #define OBSERVE_BIT(id) (UINT64_C(1) << OBSERVE_##id)
 
-#define OBSERVE_PARTS (OBSERVE_BIT(some_value) | OBSERVE_BIT(part_alone))
+#define OBSERVE_PARTS (OBSERVE_BIT(some_value) | OBSERVE_BIT(some_copy) | OBSERVE_BIT(part_alone))
 
 #define OBSERVE_ROWS(ROW)                                                                      \
     ROW(order, "order", OBSERVE_OF_PART, OBSERVE_PARTS)                                        \
@@ -30,7 +30,8 @@ enum {
     ROW(keys, "keys", OBSERVE_OF_PART | OBSERVE_NEEDS_JOB | OBSERVE_NEEDS_ROWS, OBSERVE_PARTS) \
     ROW(own_factor, "own_factor", OBSERVE_OF_PART, OBSERVE_PARTS)                              \
     ROW(own_offset, "own_offset", OBSERVE_OF_PART, OBSERVE_PARTS)                              \
-    ROW(some_value, "value", 0, OBSERVE_BIT(part_alone))                                       \
+    ROW(some_value, "value", 0, OBSERVE_BIT(some_copy))                                        \
+    ROW(some_copy, "copy", 0, 0)                                                               \
     ROW(part_alone, "part", 0, 0)
 
 #endif

@@ -27,7 +27,7 @@ struct observing {
     struct observe_part part; /* each line with a wrong number, in the columns that have one; for OBSERVE_OF_PART maybe
                                  of a head or an item alone */
     double largest;           /* of the finite right numbers, in magnitude */
-    double *rooms[3];         /* (count) each: scratch of a test */
+    double *rooms[5];         /* (count) each: scratch of a test */
     double noise;             /* root mean square of the tolerances, without those of printed digits */
     int kind;                 /* of observe_rows.h: the one being tested */
     struct observations *list;
@@ -60,8 +60,9 @@ void observe_tell(struct observing *observing, const struct observe_part *part, 
 /* Whether a number is that value, to within a tolerance of the value; NaN is NaN, an infinity the same infinity. */
 bool observe_is(double mine, double value, double tolerance);
 
-/* The tolerance of number i if it is `made` rather than the right one. */
+/* The tolerance of number i if it is `made` rather than the right one; with `factor` times the noise of that. */
 double observe_tolerance(const struct observing *observing, size_t i, double made);
+double observe_tolerance_times(const struct observing *observing, size_t i, double made, double factor);
 
 /* Whether somebody's numbers are these (count), to their tolerance and in the root mean square; `only`, (count) or
  * NULL for all, are the numbers to look at. Those of observe_fits_times may have `factor` times the error of right

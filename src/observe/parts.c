@@ -17,6 +17,7 @@ static const bool *find_value(const struct observing *observing, double value)
     const double *mine = observing->observed->mine;
     bool *only = arena_allocate(observing->arena, observing->count, sizeof *only, observing->error);
     bool *in = arena_allocate(observing->arena, columns, sizeof *in, observing->error);
+    size_t held = 0;
     bool any = false;
     if (only == NULL || in == NULL)
         return NULL;
@@ -25,6 +26,10 @@ static const bool *find_value(const struct observing *observing, double value)
         only[i] = observing->part.only[i] && observing->wrong[i] && observe_is(mine[i], value, 0);
         in[i % columns] = in[i % columns] || only[i];
     }
+    for (size_t c = 0; c < columns; c++)
+        held += in[c];
+    if (isfinite(value) && value != 0 && held < 2) /* any column may have one */
+        return NULL;
     for (size_t line = 0; line < observing->lines; line++) {
         bool all = true, some = false;
         for (size_t c = 0; c < columns; c++) {
@@ -176,8 +181,10 @@ static enum status find_copies(struct observing *observing, enum observe_axis ax
     return STATUS_OK;
 }
 
-enum status observe_copy(struct observing *observing)
+/* Says which places hold those of others; with `all` only if all wrong numbers do, else a good part of them. */
+static enum status try_copies(struct observing *observing, bool all)
 {
+    enum { ONE_IN = 8 };
     const size_t *size = observing->observed->right.size;
     bool *only = arena_allocate(observing->arena, observing->count, sizeof *only, observing->error);
     for (enum observe_axis axis = OBSERVE_ITEM; axis < OBSERVE_AXES && only != NULL; axis++) {
@@ -185,7 +192,12 @@ enum status observe_copy(struct observing *observing)
         struct observe_part part;
         if (find_copies(observing, axis, &copies, only) != STATUS_OK)
             return observing->error->status;
-        if (copies.count > 0 &&
+        size_t wrong = 0, held = 0;
+        for (size_t i = 0; i < observing->count; i++) {
+            wrong += observing->part.only[i] && observing->wrong[i];
+            held += only[i] && observing->wrong[i];
+        }
+        if (copies.count > 0 && (all ? held == wrong : held * ONE_IN >= wrong) &&
             observe_bits(observing, only) >= OBSERVE_BITS + (double)copies.count * log2((double)size[axis]) &&
             observe_part(observing, only, axis, &part)) {
             tell_copies(observing, &copies, axis, &part);
@@ -193,6 +205,16 @@ enum status observe_copy(struct observing *observing)
         }
     }
     return observing->error->status;
+}
+
+enum status observe_copy(struct observing *observing)
+{
+    return try_copies(observing, true);
+}
+
+enum status observe_some_copy(struct observing *observing)
+{
+    return try_copies(observing, false);
 }
 
 /* --- the part alone ---------------------------------------------------------------------------------------------- */

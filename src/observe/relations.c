@@ -15,6 +15,7 @@ struct relation {
     const double *along; /* (count) or NULL: 1 */
     unsigned axes;       /* 1 << OBSERVE_HEAD: a group for each head */
     double *numbers;     /* (count of groups, at most count) found */
+    double error;        /* of the first */
     size_t groups;       /* that have one, */
     double least, most;  /* of these */
 };
@@ -28,33 +29,59 @@ static size_t group_of(const struct observing *observing, unsigned axes, size_t 
     return group;
 }
 
-/* Finds the number of each group by least squares; `sums` has room for as many. */
-static void solve(const struct observing *observing, const struct observe_part *part, struct relation *relation,
-                  double *sums)
+/* Adds number i to the least squares of its group; with `bounds` to what its digits and noise allow. */
+static void add_number_of(struct observing *observing, const struct relation *relation, size_t i, bool bounds)
 {
-    const double *mine = observing->observed->mine;
-    for (size_t i = 0; i < observing->count; i++)
-        relation->numbers[i] = sums[i] = 0;
-    for (size_t i = 0; i < observing->count; i++) {
-        const double along = relation->along != NULL ? relation->along[i] : 1;
-        const double rest = mine[i] - (relation->base != NULL ? relation->base[i] : 0);
-        if (!part->only[i] || !isfinite(along) || !isfinite(rest))
-            continue;
-        const size_t group = group_of(observing, relation->axes, i);
+    const struct observed *observed = observing->observed;
+    const double along = relation->along != NULL ? relation->along[i] : 1;
+    const double rest = observed->mine[i] - (relation->base != NULL ? relation->base[i] : 0);
+    const size_t group = group_of(observing, relation->axes, i);
+    double *sums = observing->rooms[0], *low = observing->rooms[3], *high = observing->rooms[4];
+    if (!isfinite(along) || !isfinite(rest) || along == 0)
+        return;
+    if (!bounds) {
         relation->numbers[group] += rest * along;
         sums[group] += along * along;
+        return;
     }
+    const double off = observe_tolerance_times(observing, i, observed->mine[i], fabs(relation->numbers[group]));
+    low[group] = fmax(low[group], rest / along - off / fabs(along));
+    high[group] = fmin(high[group], rest / along + off / fabs(along));
+}
+
+/* Finds the number of each group by least squares, within the bounds of each number if that is possible. */
+static void solve(struct observing *observing, const struct observe_part *part, struct relation *relation)
+{
+    double *sums = observing->rooms[0], *low = observing->rooms[3], *high = observing->rooms[4];
+    relation->numbers = observing->rooms[1];
     relation->groups = 0;
     relation->least = INFINITY;
     relation->most = -INFINITY;
+    for (size_t i = 0; i < observing->count; i++) {
+        relation->numbers[i] = sums[i] = 0;
+        low[i] = -INFINITY;
+        high[i] = INFINITY;
+    }
+    for (size_t i = 0; i < observing->count; i++)
+        if (part->only[i])
+            add_number_of(observing, relation, i, false);
+    for (size_t group = 0; group < observing->count; group++)
+        relation->numbers[group] /= sums[group] > 0 ? sums[group] : 1;
+    for (size_t i = 0; i < observing->count; i++)
+        if (part->only[i])
+            add_number_of(observing, relation, i, true);
     for (size_t group = 0; group < observing->count; group++) {
+        double *number = &relation->numbers[group];
         if (!(sums[group] > 0))
             continue;
-        relation->numbers[group] /= sums[group];
-        relation->least = fmin(relation->least, relation->numbers[group]);
-        relation->most = fmax(relation->most, relation->numbers[group]);
+        const double margin = (high[group] - low[group]) / 8; /* at a bound, rounding decides */
+        if (margin >= 0)
+            *number = fmin(fmax(*number, low[group] + margin), high[group] - margin);
+        relation->least = fmin(relation->least, *number);
+        relation->most = fmax(relation->most, *number);
         relation->groups++;
     }
+    relation->error = fmax((high[0] - low[0]) / 2, 1e-7 * fabs(relation->numbers[0]));
 }
 
 /* Whether that gives all numbers of the part, and more than it took to find it. */
@@ -63,8 +90,7 @@ static bool holds(struct observing *observing, const struct observe_part *part, 
     const struct observed *observed = observing->observed;
     double *made = observing->rooms[0];
     size_t wrong = 0;
-    relation->numbers = observing->rooms[1];
-    solve(observing, part, relation, made);
+    solve(observing, part, relation);
     for (size_t i = 0; i < observing->count; i++) {
         const double along = relation->along != NULL ? relation->along[i] : 1;
         const double number = relation->numbers[group_of(observing, relation->axes, i)];
@@ -112,19 +138,6 @@ static void add_number(const struct observing *observing, double number, double 
         }
 }
 
-/* The error of the number of a relation with one group. */
-static double error_of(const struct observing *observing, const struct observe_part *part,
-                       const struct relation *relation)
-{
-    double error = INFINITY;
-    for (size_t i = 0; i < observing->count; i++) {
-        const double along = relation->along != NULL ? relation->along[i] : 1;
-        if (part->only[i] && isfinite(along) && along != 0)
-            error = fmin(error, observe_tolerance(observing, i, observing->observed->mine[i]) / fabs(along));
-    }
-    return error;
-}
-
 /* --- factor and offset ------------------------------------------------------------------------------------------- */
 
 enum {
@@ -154,7 +167,7 @@ enum status observe_factor(struct observing *observing)
     struct text text = text_begin(words, sizeof words);
     if (!holds(observing, part, &relation))
         return observing->error->status;
-    const double number = relation.numbers[0], error = error_of(observing, part, &relation);
+    const double number = relation.numbers[0], error = relation.error;
     add_number(observing, number, error, &text);
     if (fabs(number + 1) <= error)
         observe_tell(observing, part, "minus the right numbers");
@@ -171,7 +184,7 @@ enum status observe_offset(struct observing *observing)
     struct text text = text_begin(words, sizeof words);
     if (!holds(observing, part, &relation))
         return observing->error->status;
-    const double number = relation.numbers[0], error = error_of(observing, part, &relation);
+    const double number = relation.numbers[0], error = relation.error;
     add_number(observing, fabs(number), error, &text);
     observe_tell(observing, part, "the right numbers %s %s", number < 0 ? "minus" : "plus", words);
     return STATUS_OK;
@@ -183,7 +196,7 @@ static enum status try_groups(struct observing *observing, bool factor)
     const enum stage stage = observing->observed->right.stage;
     const double *right = observing->observed->right.numbers;
     for (size_t g = 0; g < sizeof GROUPS / sizeof GROUPS[0]; g++) {
-        struct relation relation = {factor ? NULL : right, factor ? right : NULL, GROUPS[g].axes, NULL, 0, 0, 0};
+        struct relation relation = {factor ? NULL : right, factor ? right : NULL, GROUPS[g].axes, NULL, 0, 0, 0, 0};
         if (!holds(observing, &observing->part, &relation) || relation.groups < 2)
             continue;
         const bool sums = factor && GROUPS[g].axes & OF_ROW && relation.least > 0 &&
@@ -259,7 +272,7 @@ static enum status try_stages(struct observing *observing, const double *base)
         struct text text = text_begin(words, sizeof words);
         if (relation.along == NULL || !holds(observing, part, &relation))
             continue;
-        const double number = relation.numbers[0], error = error_of(observing, part, &relation);
+        const double number = relation.numbers[0], error = relation.error;
         if (base == NULL && !(fabs(number - 1) <= error)) /* attn why has its factor as a mistake */
             continue;
         add_number(observing, fabs(number), error, &text);
@@ -393,7 +406,7 @@ static double to_digits(double number, int digits)
 static double cut_decimals(double number, int digits)
 {
     const double unit = pow(10, digits);
-    return trunc(number * unit * (1 + 1e-12)) / unit;
+    return trunc(number * unit * (1 + 0x1p-22)) / unit; /* 0.12 in float32 may be below */
 }
 
 static double to_dtype(double number, int dtype)
@@ -425,19 +438,17 @@ static bool is_rounded(const struct observing *observing, const bool *only, cons
                        int digits)
 {
     const struct observed *observed = observing->observed;
-    size_t telling = 0;
     for (size_t i = 0; i < observing->count; i++) {
         const double right = observed->right.numbers[i], mine = observed->mine[i], off = observed->tolerance[i];
-        const double own = 0x1p-23 * fabs(mine); /* kept in float32 */
+        const double own = pow(2, -dtype_precision(observed->dtype)) * fabs(mine); /* of the dtype that keeps it */
         if ((only != NULL && !only[i]) || (observe_is(mine, right, 0) && !isfinite(mine)))
             continue;
         if (!(mine >= rounding->round(right - off, digits) - own && mine <= rounding->round(right + off, digits) + own))
             return false;
-        telling += observing->wrong[i] && fabs(rounding->round(mine, digits) - mine) <= own;
         if (observing->wrong[i] && !(fabs(rounding->round(mine, digits) - mine) <= own))
             return false;
     }
-    return telling >= 4;
+    return observe_bits(observing, only) >= OBSERVE_BITS;
 }
 
 enum status observe_rounded(struct observing *observing)

@@ -73,7 +73,7 @@ struct candidate {
     const struct change *change;
     struct amount amount;
     bool keeps_sum, failed;
-    size_t fits, skipped; /* rows */
+    size_t fits; /* rows that it changes and leaves a key */
 };
 
 struct spans {
@@ -144,7 +144,6 @@ static void test_row(const struct spans *spans, const struct keys_row *row, size
         return;
     const double kept = row->sums[row->end] - row->sums[row->first];
     const double sum = kept + change->sign * (row->sums[to] - row->sums[from]);
-    candidate->skipped += sum <= 1e-12 * kept;
     for (size_t c = 0; c < row->columns && sum > 1e-12 * kept && !candidate->failed; c++) {
         const double *made = row->made + c;
         const double number = (made[row->end * row->columns] - made[row->first * row->columns] +
@@ -153,13 +152,13 @@ static void test_row(const struct spans *spans, const struct keys_row *row, size
         const size_t i = line * row->columns + c;
         candidate->failed = !observe_is(observed->mine[i], number, observe_tolerance(spans->observing, i, number));
     }
-    candidate->fits += sum > 1e-12 * kept && !candidate->failed;
+    candidate->fits += sum > 1e-12 * kept && (from != row->first || to != row->end); /* all twice is a factor */
 }
 
 static void add_candidate(struct spans *spans, const struct change *change, size_t size, size_t tile_index)
 {
     for (int keeps = 0; keeps < 2; keeps++)
-        spans->candidates[spans->count++] = (struct candidate){change, {size, tile_index}, keeps, false, 0, 0};
+        spans->candidates[spans->count++] = (struct candidate){change, {size, tile_index}, keeps, false, 0};
 }
 
 /* Lists all changes by all amounts. */
@@ -244,7 +243,7 @@ enum status observe_keys(struct observing *observing)
     }
     const double needed = OBSERVE_BITS + log2((double)memory_larger(1, spans.count));
     for (size_t i = 0; i < spans.count && left > 0 && observe_bits(observing, observing->part.only) >= needed; i++)
-        if (!spans.candidates[i].failed && 4 * spans.candidates[i].fits >= 3 * rows && rows > 0) {
+        if (!spans.candidates[i].failed && 2 * spans.candidates[i].fits >= rows && rows > 0) {
             tell_candidate(observing, &spans.candidates[i]);
             break;
         }

@@ -236,3 +236,20 @@ enum status parameters_draw(struct parameters *parameters, const struct paramete
         return error->status;
     return widen(&parameters->out, plan->dtype, arena, error);
 }
+
+enum status parameters_pass(const struct parameters_plan *plan, struct torch_random *generator, struct error *error)
+{
+    struct arena scratch = {0};
+    struct parameters drawn;
+    uint64_t count = plan->has_out ? (uint64_t)plan->d_out * (plan->d_out + 1) : 0;
+    for (int id = 0; id < PROJECTION_COUNT; id++)
+        count +=
+            (uint64_t)plan->module_count * parameters_columns(plan, (enum projection_id)id) *
+            (parameters_source_columns(plan, (enum projection_id)id) + (plan->init == INIT_LINEAR && plan->qkv_bias));
+    if (plan->init != INIT_RANDN) /* one output for each number */
+        torch_random_skip(generator, count);
+    else
+        parameters_draw(&drawn, plan, generator, &scratch, error);
+    arena_free(&scratch);
+    return error->status;
+}

@@ -124,4 +124,7 @@ enum status parameters_take(struct parameters *parameters, struct parameters_pla
 enum status parameters_draw(struct parameters *parameters, const struct parameters_plan *plan,
                             struct torch_random *generator, struct arena *arena, struct error *error);
 
+/* Moves the generator past these draws. */
+enum status parameters_pass(const struct parameters_plan *plan, struct torch_random *generator, struct error *error);
+
 #endif

@@ -283,8 +283,11 @@ enum status npy_read(struct named_tensors *file, const unsigned char *bytes, siz
     struct npy_array array;
     struct named_tensor tensor;
     file->code = dtype_npy;
-    return npy_header(file->source, "file", bytes, length, file->arena, &array, file->error) ||
-                   named_tensors_nameless(file, ".safetensors or JSON", &tensor) ||
+    if (npy_header(file->source, "file", bytes, length, file->arena, &array, file->error) != STATUS_OK)
+        return file->error->status;
+    if (file->kinds & INPUT_FILE_FOREIGN && (strcmp(array.descr, "<u2") == 0 || strcmp(array.descr + 1, "V2") == 0))
+        array.bytes.dtype = DTYPE_BF16; /* of a result: .npy has no such dtype, so programs write the bits */
+    return named_tensors_nameless(file, ".safetensors or JSON", &tensor) ||
                    npy_tensor(file, file->source, &array, file->arena, &tensor) || named_tensors_put(file, &tensor)
                ? file->error->status
                : STATUS_OK;

@@ -10,19 +10,48 @@
 #include <stdio.h>
 #include <string.h>
 
-void projection_row(const struct problem *problem, const double *x, const double *weight, const double *bias,
-                    double *restrict y, size_t d_in, size_t d_out)
+enum { ROWS = 8, COLUMNS = 256, AT_ONCE = 8 };
+
+/* Sums of some rows and columns: each number adds its terms in the order of k. */
+static void add_block(const double *x, size_t rows, const double *weight, size_t stride, size_t d_in, size_t count,
+                      double sums[ROWS][COLUMNS])
 {
-    memset(y, 0, d_out * sizeof *y);
-    for (size_t k = 0; k < d_in; k++) {
-        const double *restrict weight_k = weight + k * d_out;
-        for (size_t j = 0; j < d_out; j++)
-            y[j] += x[k] * weight_k[j];
+    for (size_t row = 0; row < rows; row++)
+        memset(sums[row], 0, count * sizeof sums[row][0]);
+    for (size_t k = 0; k < d_in; k++)
+        for (size_t row = 0; row < rows; row++) {
+            const double *restrict weight_k = weight + k * stride;
+            double *restrict of_row = sums[row];
+            const double x_k = x[row * d_in + k];
+            for (size_t j = 0; j < count; j++)
+                of_row[j] += x_k * weight_k[j];
+        }
+}
+
+void projection_rows(const struct problem *problem, const double *x, size_t rows, size_t d_in,
+                     const struct projection_part *part, double *y, size_t y_stride)
+{
+    double sums[ROWS][COLUMNS];
+    for (size_t first = 0; first < part->count; first += COLUMNS)
+        for (size_t row = 0; row < rows; row += ROWS) {
+            const size_t count = memory_smaller(part->count - first, COLUMNS), now = memory_smaller(rows - row, ROWS);
+            add_block(x + row * d_in, now, part->weight + first, part->stride, d_in, count, sums);
+            for (size_t i = 0; i < now; i++)
+                memcpy(y + (row + i) * y_stride + first, sums[i], count * sizeof *y);
+        }
+    for (size_t row = 0; row < rows && part->bias != NULL; row++) {
+        double *of_row = y + row * y_stride;
+        if (problem_rounding(problem)->product_first)
+            dtype_round(problem->rounding.dtype, of_row, part->count);
+        for (size_t j = 0; j < part->count; j++)
+            of_row[j] += part->bias[j];
     }
-    if (bias != NULL && problem_rounding(problem)->product_first)
-        dtype_round(problem->rounding.dtype, y, d_out);
-    for (size_t j = 0; bias != NULL && j < d_out; j++)
-        y[j] += bias[j];
+}
+
+void projection_row(const struct problem *problem, const double *x, const double *weight, const double *bias, double *y,
+                    size_t d_in, size_t d_out)
+{
+    projection_rows(problem, x, 1, d_in, &(struct projection_part){weight, bias, d_out, d_out}, y, d_out);
 }
 
 void projection_back(const double *above, const double *weight, double *x, size_t d_in, size_t d_out)
@@ -39,16 +68,18 @@ enum status projection_columns(const struct projection *projection, size_t first
     const struct tensor *stored = &projection->weight;
     const size_t rows = stored->shape[0], columns = stored->shape[1];
     const size_t d_in = projection->transposed ? columns : rows;
-    double *row_numbers = arena_allocate(arena, columns, sizeof *row_numbers, error), *numbers;
+    double *row_numbers = arena_allocate(arena, columns, AT_ONCE * sizeof *row_numbers, error), *numbers;
     *weight = numbers = arena_allocate(arena, d_in * count, sizeof **weight, error);
     if (row_numbers == NULL || numbers == NULL)
         return error->status;
     for (size_t row = 0; row < d_in && !projection->transposed; row++)
         tensor_load(stored, row * columns + first, count, numbers + row * count);
-    for (size_t row = 0; row < count && projection->transposed; row++) {
-        tensor_load(stored, (first + row) * columns, columns, row_numbers);
+    for (size_t row = 0; row < count && projection->transposed; row += AT_ONCE) { /* few lines of the cache for each */
+        const size_t now = memory_smaller(count - row, AT_ONCE);
+        tensor_load(stored, (first + row) * columns, now * columns, row_numbers);
         for (size_t column = 0; column < columns; column++)
-            numbers[column * count + row] = row_numbers[column];
+            for (size_t i = 0; i < now; i++)
+                numbers[column * count + row + i] = row_numbers[i * columns + column];
     }
     return STATUS_OK;
 }

@@ -13,6 +13,17 @@
 void projection_row(const struct problem *problem, const double *x, const double *weight, const double *bias, double *y,
                     size_t d_in, size_t d_out);
 
+/* Some columns of a projection, y = x . W + bias. */
+struct projection_part {
+    const double *weight; /* (d_in, stride) the first of `count` columns */
+    const double *bias;   /* (count), or NULL */
+    size_t stride, count;
+};
+
+/* The same for many rows, which read each weight once for eight of them: x (rows, d_in), y (rows, y_stride). */
+void projection_rows(const struct problem *problem, const double *x, size_t rows, size_t d_in,
+                     const struct projection_part *part, double *y, size_t y_stride);
+
 /* The backward pass from the gradient with respect to y to that with respect to x; a 0 above adds nothing, whatever the
  * weight is.
  *   above  (d_out)

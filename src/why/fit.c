@@ -59,7 +59,7 @@ static double number_at(const struct trial_made *made, const struct mine_table *
 static bool make_of(const struct trial_base *base, const struct problem *problem, const struct trial_guess *guess,
                     struct trial_made *made, struct arena *arena, struct error *error)
 {
-    const struct trial_base on = {.problem = problem, .mine = base->mine, .arena = arena};
+    const struct trial_base on = {.problem = problem, .mine = base->mine, .stages = base->stages, .arena = arena};
     struct recipe *recipe = arena_allocate(arena, 1, sizeof *recipe, error);
     *made = (struct trial_made){.plain.wants_normed = mine_table_of(base->mine, STAGE_NORMED) != NULL};
     return recipe != NULL && recipe_create(recipe, problem, guess->choices, guess->count, arena, error) == STATUS_OK &&
@@ -103,6 +103,7 @@ static enum status add_run(const struct trial_base *base, const struct trial_gue
 static void take_noise(const struct trial_base *base, const struct trial *trial, const struct trial_made *made,
                        size_t at, double *squares)
 {
+    const unsigned runs = noise_runs(base->problem);
     static const double LEAST_NORMAL = 0x1p-126;
     const struct mine_table *table = &base->mine->tables[at];
     const enum dtype dtype = base->mine->dtype;
@@ -110,7 +111,7 @@ static void take_noise(const struct trial_base *base, const struct trial *trial,
     for (size_t i = 0; i < table->count; i++) {
         const double number = number_at(made, table, at, trial, i);
         const double own = isfinite(number) ? noise_unit(dtype) / 2 * number : 0;
-        squares[i] = sqrt(squares[i] / NOISE_RUNS + own * own) + least;
+        squares[i] = sqrt(squares[i] / runs + own * own) + least;
     }
 }
 
@@ -311,10 +312,11 @@ enum status fit_weigh(const struct trial_base *base, const struct trial_guess *g
 {
     struct run run = {noise_unit(base->mine->dtype), true, 0};
     double *squares[MINE_TABLES] = {NULL};
-    trial->work += (NOISE_RUNS + (dtype_is_coarse(base->mine->dtype) ? 3 : 0)) * trial_work(base);
+    const unsigned runs = noise_runs(base->problem);
+    trial->work += (runs + (dtype_is_coarse(base->mine->dtype) ? 3 : 0)) * trial_work(base);
     if (make_squares(base, squares, arena, error) != STATUS_OK)
         return error->status;
-    for (; run.number < NOISE_RUNS; run.number++)
+    for (; run.number < runs; run.number++)
         if (add_run(base, guess, trial, made, run, squares, error) != STATUS_OK)
             return error->status;
     for (size_t t = 0; t < base->mine->count; t++) {
@@ -322,8 +324,6 @@ enum status fit_weigh(const struct trial_base *base, const struct trial_guess *g
         trial->noise[t] = squares[t];
     }
     judge(base, guess, made, trial);
-    if (guess->count == 0 && look_for_moves(base, guess, made, trial, arena, error) != STATUS_OK)
-        return error->status;
     if (dtype_is_coarse(base->mine->dtype)) {
         double *numbers = list_numbers(base, made, trial, arena, error);
         if (numbers == NULL || judge_otherwise(base, guess, trial, &numbers, arena, error) ||
@@ -332,7 +332,8 @@ enum status fit_weigh(const struct trial_base *base, const struct trial_guess *g
     }
     if (trial->end != TRIAL_AGREES)
         trial->shown = NULL;
-    return STATUS_OK;
+    return trial->end == TRIAL_AGREES && guess->count == 0 ? look_for_moves(base, guess, made, trial, arena, error)
+                                                           : STATUS_OK;
 }
 
 bool fit_beats(const struct trial *trial, const struct trial *right)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How well a guess fits somebody's numbers: its errors relative to the noise of each number (why/noise.h). The noise is
- * the root mean square of its moves in NOISE_RUNS runs, plus half a unit in its last place. */
+ * the root mean square of its moves in some runs, plus half a unit in its last place. */
 #ifndef ATTN_WHY_FIT_H
 #define ATTN_WHY_FIT_H
 

@@ -64,15 +64,17 @@ static const double *load(struct result *result, const struct result_table *tabl
 enum status gradients_make(const struct problem *problem, const struct mine *mine, const double **made,
                            struct arena *arena, struct error *error)
 {
-    struct problem *shows = arena_allocate(arena, 1, sizeof *shows, error);
-    struct result *result = arena_allocate(arena, 1, sizeof *result, error);
-    struct progress *silent = arena_allocate(arena, 1, sizeof *silent, error);
     uint64_t stages = 0;
     for (size_t i = 0; i < mine->count; i++) {
         made[i] = NULL;
         stages |= mine_is_backward(&mine->tables[i]) ? STAGE_BIT(mine->tables[i].stage) : 0;
     }
-    if (shows == NULL || result == NULL || silent == NULL || stages == 0)
+    if (stages == 0)
+        return STATUS_OK;
+    struct problem *shows = arena_allocate(arena, 1, sizeof *shows, error);
+    struct result *result = arena_allocate(arena, 1, sizeof *result, error);
+    struct progress *silent = arena_allocate(arena, 1, sizeof *silent, error);
+    if (shows == NULL || result == NULL || silent == NULL)
         return error->status;
     *shows = showing(problem, stages);
     if (shows->chosen.stage_count == 0)

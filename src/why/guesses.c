@@ -166,6 +166,34 @@ static enum mistake_slot slot_of(const struct trial_guess *guess)
     return MISTAKES[guess->choices[0].id].slot;
 }
 
+/* Pairs that people make more often than the order of single mistakes says: ports that permute for another rotation and
+ * repeat keys for groups. */
+static bool is_common(const struct trial_guess *pair)
+{
+    static const enum mistake_slot COMMON[][2] = {{MISTAKE_SLOT_GROUPS, MISTAKE_SLOT_ROPE},
+                                                  {MISTAKE_SLOT_SCALE, MISTAKE_SLOT_ROPE}};
+    for (size_t i = 0; i < sizeof COMMON / sizeof COMMON[0]; i++)
+        if (MISTAKES[pair->choices[0].id].slot == COMMON[i][0] && MISTAKES[pair->choices[1].id].slot == COMMON[i][1])
+            return true;
+    return false;
+}
+
+/* The common pairs come first, then those without a costly mistake, then the others, each in their order. */
+static enum status sort_pairs(const struct why *why, struct why_guesses *pairs)
+{
+    struct trial_guess *sorted = arena_allocate(why->arena, pairs->count, sizeof *sorted, why->error);
+    size_t count = 0;
+    for (int turn = 0; turn < 3 && sorted != NULL; turn++)
+        for (size_t i = 0; i < pairs->count; i++) {
+            const struct trial_guess *pair = &pairs->items[i];
+            const bool costly = why->costly[pair->choices[0].id] || why->costly[pair->choices[1].id];
+            if ((is_common(pair) ? 0 : costly ? 2 : 1) == turn)
+                sorted[count++] = *pair;
+        }
+    pairs->items = sorted;
+    return sorted == NULL ? why->error->status : STATUS_OK;
+}
+
 enum status why_pairs(const struct why *why, const struct why_guesses *singles, struct why_guesses *pairs)
 {
     const size_t count = singles->count;
@@ -179,5 +207,5 @@ enum status why_pairs(const struct why *why, const struct why_guesses *singles, 
                 pairs->items[pairs->count++] =
                     (struct trial_guess){{(swapped ? b : a)->choices[0], (swapped ? a : b)->choices[0]}, 2};
         }
-    return pairs->items == NULL ? why->error->status : STATUS_OK;
+    return pairs->items == NULL ? why->error->status : sort_pairs(why, pairs);
 }

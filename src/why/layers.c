@@ -36,7 +36,7 @@ static enum status try_job(struct why *why, struct other_layer *other, const str
     struct trial trial;
     if (make(why, other, &error)) {
         why->budget.settings++;
-        if (trial_run(&other->base, &none, true, &trial, &scratch, &error) == STATUS_OK)
+        if (trial_confirm(&other->base, &none, &trial, &scratch, &error) == STATUS_OK)
             why_take(why, &other->base, &other->options, named, &trial);
     }
     arena_free(&scratch);

@@ -15,6 +15,18 @@ double noise_unit(enum dtype dtype)
     return pow(2, 1 - fmin(dtype_precision(dtype), dtype_precision(DTYPE_F32)));
 }
 
+/* Whether moving all weights would take longer than the search: then the inputs move twice, which moves x . W as
+ * much. */
+static bool is_large(const struct problem *problem)
+{
+    return problem_projects(problem) && problem_work(problem) > 1e9;
+}
+
+unsigned noise_runs(const struct problem *problem)
+{
+    return is_large(problem) ? 4 : 8;
+}
+
 /* Moves a number up, down, or twice as often not at all: Marsaglia 2003, "Xorshift RNGs". */
 static double move(struct mover *mover, double number)
 {
@@ -58,13 +70,13 @@ static void move_norm(struct mover *mover, struct norm *norm)
     move_tensor(mover, &norm->bias);
 }
 
-static void move_parameters(struct mover *mover, struct parameters *parameters)
+static void move_parameters(struct mover *mover, bool large, struct parameters *parameters)
 {
     struct latent *latent = &parameters->latent;
     struct module *modules = arena_allocate(mover->arena, parameters->module_count, sizeof *modules, mover->error);
     for (size_t i = 0; i < parameters->module_count && modules != NULL; i++) {
         modules[i] = parameters->modules[i];
-        for (int id = 0; id < PROJECTION_COUNT; id++)
+        for (int id = 0; id < PROJECTION_COUNT && !large; id++)
             move_projection(mover, &modules[i].projections[id]);
     }
     parameters->modules = modules;
@@ -107,16 +119,20 @@ enum status noise_move(struct problem *moved, const struct problem *problem, dou
     *moved = *problem;
     moved->loss.noise = share;
     move_tensor(&mover, &moved->given.inputs);
+    if (is_large(problem))
+        move_tensor(&mover, &moved->given.inputs);
     if (problem->given.key_inputs.data == problem->given.inputs.data)
         moved->given.key_inputs.data = moved->given.inputs.data;
     else
+        move_tensor(&mover, &moved->given.key_inputs);
+    if (is_large(problem) && moved->given.key_inputs.data != moved->given.inputs.data)
         move_tensor(&mover, &moved->given.key_inputs);
     for (int id = 0; id < PROJECTION_COUNT; id++)
         move_tensor(&mover, &moved->given.operands[id]);
     move_tensor(&mover, &moved->loss.gradient);
     move_tensor(&mover, &moved->mask.attn_mask);
     if (problem_projects(problem))
-        move_parameters(&mover, &moved->parameters);
+        move_parameters(&mover, is_large(problem), &moved->parameters);
     if (problem->given.pages != NULL)
         move_pages(&mover, moved);
     if (problem->mask.sinks != NULL)

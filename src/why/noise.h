@@ -7,14 +7,15 @@
 #include "problem/problem.h"
 
 /* How often to compute it again. */
-enum { NOISE_RUNS = 8 };
+/* The runs: 8, or 4 with large projections. */
+unsigned noise_runs(const struct problem *problem);
 
 /* One unit in the last place, relative to a number: 2^-23 for float32, and for float64, too, since few people give all
  * its digits. */
 double noise_unit(enum dtype dtype);
 
 /* Copies the problem and moves every number of its inputs, parameters, masks and gradient by `share` of it: up, down
- * or, for about half of them, not at all, depending on run 0 .. NOISE_RUNS - 1. The copy lives in the arena and shares
+ * or, for about half of them, not at all, depending on run 0 .. noise_runs - 1. The copy lives in the arena and shares
  * unmoved data with the problem. STATUS_SYSTEM: out of memory. */
 enum status noise_move(struct problem *moved, const struct problem *problem, double share, unsigned run,
                        struct arena *arena, struct error *error);

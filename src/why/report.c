@@ -543,6 +543,28 @@ static void write_same(const struct why *why, size_t answer, struct output *outp
         write_words(words, 2, output);
 }
 
+/* Writes "look next at scores, row 3 (starts), column 2: 0.31 with one, 0.18 with the other". */
+static void write_next(const struct why *why, struct output *output)
+{
+    const struct why_apart *apart = &why->apart;
+    char words[PLACE_BYTES + 2 * NAMES_BYTES], names[NAMES_BYTES];
+    struct text text = text_begin(words, sizeof words);
+    if (apart->stage == STAGE_NAMES)
+        return;
+    const size_t columns = problem_columns_of_head(why->problem, apart->stage),
+                 heads = STAGES[apart->stage].joins_heads ? 1 : why->problem->size.heads, row = apart->at / columns;
+    const struct mine_table table = {.stage = apart->stage,
+                                     .layout.whole = {why->problem->size.items, heads, apart->rows, columns}};
+    const struct mine_index index = {
+        {row / apart->rows / heads, row / apart->rows % heads, row % apart->rows, apart->at % columns}};
+    text_add(&text, "look next at ");
+    mine_describe_number(&table, why->problem, index, &text);
+    text_add(&text, ": %.4g with %s,", apart->first, names_of(&why->explanations[0].guess, names, sizeof names));
+    text_add(&text, " %.4g with %s", apart->second,
+             names_of(&why->explanations[apart->other].guess, names, sizeof names));
+    write_words(words, 2, output);
+}
+
 /* Writes other computations that give all numbers; more digits would decide. */
 static void write_others(const struct why *why, struct output *output)
 {
@@ -556,6 +578,8 @@ static void write_others(const struct why *why, struct output *output)
         any = true;
         output_print(output, "  %s\n", names_of(&why->explanations[i].guess, names, sizeof names));
     }
+    if (any)
+        write_next(why, output);
 }
 
 /* Writes the command, on two shell lines if one would be too long. */
@@ -641,14 +665,37 @@ static void write_residual(const struct why *why, struct output *output)
     write_command(&why->explanations[0], output);
 }
 
+static void write_first(const struct why_explanation *answer, bool color, struct output *output)
+{
+    write_title(answer, output);
+    for (size_t i = 0; i < answer->guess.count; i++)
+        write_mistake(answer, i, color, output);
+}
+
+/* Then no later answer can fit so much better that the first one is dropped. */
+void why_begin(struct why *why)
+{
+    static const double CLOSE = 0.1;
+    const struct why_explanation *answer = why->count > 0 ? &why->explanations[0] : NULL;
+    if (why->early == NULL || why->begun || why->options->format != FORMAT_TEXT || answer == NULL ||
+        why->step_count > 0 || answer->problem != why->problem || answer->guess.count == 0 ||
+        !(answer->trial.rms <= CLOSE))
+        return;
+    progress_end(why->progress);
+    write_mine(why, why->early);
+    output_print(why->early, "\n");
+    write_first(answer, options_want_color(why->options, why->early), why->early);
+    output_flush(why->early);
+    why->begun = true;
+}
+
 static void write_answer(const struct why *why, bool color, struct output *output)
 {
     const struct why_explanation *answer = &why->explanations[0];
     if (why->step_count > 0)
         write_steps(why, output);
-    write_title(answer, output);
-    for (size_t i = 0; i < answer->guess.count; i++)
-        write_mistake(answer, i, color, output);
+    if (!why->begun)
+        write_first(answer, color, output);
     write_same(why, 0, output);
     write_others(why, output);
     output_print(output, "\n");
@@ -787,8 +834,10 @@ static void write_nothing(const struct why *why, struct output *output)
 void why_write_text(const struct why *why, struct output *output)
 {
     const bool color = options_want_color(why->options, output);
-    write_mine(why, output);
-    output_print(output, "\n");
+    if (!why->begun) {
+        write_mine(why, output);
+        output_print(output, "\n");
+    }
     if (why->count > 0 && why_is_residual(why, &why->explanations[0]))
         write_residual(why, output);
     else if (why->count > 0 && (why->explanations[0].guess.count == 0 || why->low_precision))

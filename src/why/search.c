@@ -4,6 +4,7 @@
 #include "base/threads.h"
 #include "model/stages.h"
 #include "why/fit.h"
+#include "why/report.h"
 
 #include <math.h>
 #include <string.h>
@@ -71,6 +72,7 @@ static enum status try_guesses(struct why *why, const struct trial_base *base, c
                                const struct why_guesses *guesses, const char *name, struct trial *trials, size_t *tried)
 {
     struct batch *batch = arena_allocate(why->arena, 1, sizeof *batch, why->error);
+    static const double MOST = 1e9; /* of work before the first answer can be written */
     const double work = trial_work(base);
     if (batch == NULL)
         return why->error->status;
@@ -80,10 +82,14 @@ static enum status try_guesses(struct why *why, const struct trial_base *base, c
         const double left = ceil((why->budget.most - why->budget.done) / work);
         size_t count = memory_smaller(CHUNK, guesses->count - *tried);
         count = left < (double)count ? (size_t)left : count;
+        if ((double)count * work > MOST)
+            count = memory_larger(why->problem->path.threads, (size_t)(MOST / work));
+        count = memory_smaller(count, guesses->count - *tried);
         batch->guesses = guesses->items + *tried;
         if (try_chunk(why, batch, options, count, trials == NULL ? NULL : trials + *tried) != STATUS_OK)
             return why->error->status;
         *tried += count;
+        why_begin(why);
         progress_update(why->progress, (double)*tried);
     }
     why->budget.left += work * (double)(guesses->count - *tried);
@@ -122,6 +128,7 @@ static enum status try_singles(struct why *why, const struct trial_base *base)
 /* Lists the mistakes that can be made here. */
 static enum status list_possible(struct why *why, struct why_guesses *singles)
 {
+    static const double LARGE = 1e8;
     size_t count = 0;
     if (why_singles(why, why->problem, true, singles) != STATUS_OK)
         return why->error->status;
@@ -130,6 +137,8 @@ static enum status list_possible(struct why *why, struct why_guesses *singles)
         struct recipe recipe;
         const enum status status =
             recipe_create(&recipe, why->problem, singles->items[i].choices, 1, &scratch, why->error);
+        why->costly[singles->items[i].choices[0].id] =
+            recipe.changed_projections != 0 && problem_work(why->problem) > LARGE;
         arena_free(&scratch);
         if (status != STATUS_OK)
             return status;
@@ -208,14 +217,14 @@ static bool has_roles(const struct why *why)
 /* --- one stage for another --------------------------------------------------------------------------------------- */
 
 /* Tries the table as matched in `mine`: whether it is right, and not by chance, as few numbers could be. */
-static enum status try_placed(struct why *why, struct mine *mine)
+static enum status try_placed(struct why *why, const struct trial_base *main, struct mine *mine)
 {
     struct trial_base *base = arena_allocate(why->arena, 1, sizeof *base, why->error);
     const struct trial_guess none = {.count = 0};
     const struct trial right = why->right;
     struct arena scratch = {0};
     struct trial trial = {.end = TRIAL_DEPARTS};
-    if (base != NULL && trial_start_bare(base, why->problem, mine, why->arena, why->error) == STATUS_OK)
+    if (base != NULL && trial_start_like(base, main, mine, why->arena, why->error) == STATUS_OK)
         trial_run(base, &none, false, &trial, &scratch, why->error);
     arena_free(&scratch);
     if (why->error->status != STATUS_OK || trial.end != TRIAL_AGREES ||
@@ -268,7 +277,7 @@ static enum status try_gradients(struct why *why)
 }
 
 /* Tries an unnamed table as other stages than the inferred one, without mistakes. */
-static enum status try_other_stages(struct why *why)
+static enum status try_other_stages(struct why *why, const struct trial_base *base)
 {
     const enum stage taken = trial_stage(&why->mine);
     size_t count;
@@ -277,7 +286,7 @@ static enum status try_other_stages(struct why *why)
     const struct mine_candidate *candidates = mine_candidates(why->problem, &count, why->arena, why->error);
     for (size_t i = count; i-- > 0 && candidates != NULL && why->count == 0 && !why->constant;) {
         struct mine *mine = place(why, &candidates[i]);
-        if (mine != NULL && try_placed(why, mine) != STATUS_OK)
+        if (mine != NULL && try_placed(why, base, mine) != STATUS_OK)
             return why->error->status;
     }
     why->taken = taken;
@@ -314,9 +323,15 @@ static enum status refuse_input(struct why *why)
                : STATUS_OK;
 }
 
+/* Whether only a few numbers of the one table are wrong: other parameters would change all of them. */
+static bool is_slip(const struct why *why)
+{
+    return why_is_nearly_right(why) && why->mine.count == 1 && why->problem->drop.share == 0;
+}
+
 static enum status search(struct why *why, const struct trial_base *base)
 {
-    if (try_other_stages(why) != STATUS_OK || why->count > 0 || why->constant || refuse_input(why) != STATUS_OK)
+    if (try_other_stages(why, base) != STATUS_OK || why->count > 0 || why->constant || refuse_input(why) != STATUS_OK)
         return why->error->status;
     if (why_can_tell(why, WHY_SINGLES) && why_residual(why) != STATUS_OK)
         return why->error->status;
@@ -337,10 +352,12 @@ static enum status search(struct why *why, const struct trial_base *base)
     if (why->count == 0 && why_can_tell(why, WHY_PAIRS) && try_pairs(why, base) != STATUS_OK)
         return why->error->status;
     for (enum why_depth depth = WHY_FAR; depth <= WHY_OTHER_SIZES && why->is_drawn && why->count == 0; depth++)
-        if (why_draws(why, depth) != STATUS_OK)
+        if (!is_slip(why) && why_draws(why, depth) != STATUS_OK)
             return why->error->status;
     drop_rivals(why);
-    return why->count == 0 ? why_observe(why, base) : try_halves(why, base);
+    if (why->count == 0)
+        return why_observe(why, base);
+    return try_halves(why, base) || why_tell_apart(why) ? why->error->status : STATUS_OK;
 }
 
 /* The right result agrees. If attn diff calls some numbers different, a mistake may still fit far better. */
@@ -374,8 +391,8 @@ static enum status search_sizes(struct why *why)
 }
 
 enum status why_search(struct why *why, const struct options *options, const struct job_files *files,
-                       const struct problem *problem, const bool *left_out, struct progress *progress,
-                       struct arena *arena, struct error *error)
+                       const struct problem *problem, const bool *left_out, struct output *early,
+                       struct progress *progress, struct arena *arena, struct error *error)
 {
     struct trial_base *base = arena_allocate(arena, 1, sizeof *base, error);
     *why = (struct why){.options = options,
@@ -385,6 +402,7 @@ enum status why_search(struct why *why, const struct options *options, const str
                         .taken = STAGE_NAMES,
                         .bits_of_draws = NAN,
                         .left_out = left_out,
+                        .early = early,
                         .progress = progress,
                         .arena = arena,
                         .error = error};

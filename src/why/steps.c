@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From stage to stage: computes each of somebody's stages from their own stages before it, so that a wrong step shows,
  * whatever went wrong before. */
+#include "base/threads.h"
 #include "model/stages.h"
 #include "why/fit.h"
 #include "why/gradients.h"
@@ -82,11 +83,10 @@ static double rms_of(const struct trial_base *base, const struct trial_made *mad
 
 /* Computes the stage from somebody's own stages before it, with these mistakes between; sets whether that is their
  * stage. `early`: exchanges roles when made. */
-static enum status try_step(const struct stepping *stepping, enum stage stage, const struct trial_guess *guess,
-                            bool early, struct trial *trial)
+static enum status run_step(const struct stepping *stepping, enum stage stage, const struct trial_guess *guess,
+                            bool early, struct trial *trial, struct error *error)
 {
     const struct trial_base *base = stepping->base;
-    struct error *error = stepping->why->error;
     struct arena arena = {0};
     struct trial_made all = {.plain.wants_normed = true};
     struct plain *plain = &all.plain;
@@ -112,11 +112,41 @@ static enum status try_step(const struct stepping *stepping, enum stage stage, c
             trial->end = trial->rms <= 2 * fit_most_rms(base, guess) ? trial->end : TRIAL_DEPARTS;
         }
     }
-    struct trial_base all_rows = *base;
-    all_rows.few_count = 0;
-    stepping->why->budget.done += trial_work(&all_rows);
     arena_free(&arena);
     return error->status;
+}
+
+static double step_work(const struct stepping *stepping)
+{
+    struct trial_base all_rows = *stepping->base;
+    all_rows.few_count = all_rows.few_columns = 0;
+    return trial_work(&all_rows);
+}
+
+static enum status try_step(const struct stepping *stepping, enum stage stage, const struct trial_guess *guess,
+                            bool early, struct trial *trial)
+{
+    stepping->why->budget.done += step_work(stepping);
+    return run_step(stepping, stage, guess, early, trial, stepping->why->error);
+}
+
+enum { CHUNK = 64 };
+
+/* Guesses of a step, tried by all threads. */
+struct batch {
+    const struct stepping *stepping;
+    const struct trial_guess *guesses;
+    enum stage stage;
+    struct trial trials[CHUNK];
+    struct error errors[CHUNK];
+};
+
+static void run_guess(void *context, size_t task, unsigned thread)
+{
+    (void)thread;
+    struct batch *batch = context;
+    batch->errors[task] = (struct error){0};
+    run_step(batch->stepping, batch->stage, &batch->guesses[task], true, &batch->trials[task], &batch->errors[task]);
 }
 
 /* Finds the guesses that give the stage, up to WHY_STEP_GUESSES. */
@@ -124,11 +154,25 @@ static enum status find_guesses(const struct stepping *stepping, struct why_step
                                 const struct why_guesses *guesses, size_t *tried)
 {
     struct why *why = stepping->why;
+    const double work = step_work(stepping);
+    struct batch *batch = arena_allocate(why->arena, 1, sizeof *batch, why->error);
+    if (batch == NULL)
+        return why->error->status;
+    batch->stepping = stepping;
+    batch->stage = step->stage;
     for (size_t i = 0;
          i < guesses->count && step->guess_count < WHY_STEP_GUESSES && why->budget.done < why->budget.most; i++) {
-        struct trial trial;
-        if (try_step(stepping, step->stage, &guesses->items[i], true, &trial) != STATUS_OK)
+        const double left = ceil((why->budget.most - why->budget.done) / work);
+        const size_t at = i % CHUNK, rest = memory_smaller(CHUNK, guesses->count - i);
+        batch->guesses = at == 0 ? guesses->items + i : batch->guesses;
+        if (at == 0)
+            threads_run(why->problem->path.threads, left < (double)rest ? (size_t)left : rest, run_guess, batch);
+        const struct trial trial = batch->trials[at];
+        why->budget.done += work;
+        if (batch->errors[at].status != STATUS_OK) {
+            *why->error = batch->errors[at];
             return why->error->status;
+        }
         *tried += trial.end != TRIAL_REFUSED;
         if (trial.end != TRIAL_AGREES ||
             (has_few_bits(stepping->base) &&

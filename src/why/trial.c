@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+/* The budget counts so many rows of a table with many. */
 enum { FEW = 3, MANY = 12 };
 
 bool trial_makes(const struct trial_guess *guess, struct mistake_choice choice)
@@ -73,9 +74,11 @@ static struct fit fit_at(const struct trial_base *base, const struct trial_made 
     struct fit fit = {.of = 0};
     if (mine_is_backward(table) && gradient == NULL) /* the result lacks the table, or has another shape */
         return (struct fit){.of = table->count, .largest = INFINITY};
-    for (size_t i = 0; i < table->count; i++) {
+    const bool listed = is_few != NULL && at + 1 == base->mine->count;
+    for (size_t k = 0; k < (listed ? base->few_numbers_count : table->count); k++) {
+        const size_t i = listed ? base->few_numbers[k] : k;
         const struct mine_index index = mine_place_of(table, first, i);
-        if (is_few != NULL && !stage_is_of_keys(table->stage) && !is_few[index.at[MINE_ROW]])
+        if (is_few != NULL && !listed && !stage_is_of_keys(table->stage) && !is_few[index.at[MINE_ROW]])
             continue;
         const double number = trial_made_number(made, table, gradient, index);
         const double error = trial_error(table->stage, table->numbers[i], number);
@@ -153,15 +156,12 @@ void trial_compare(const struct trial_base *base, const struct trial_made *made,
 
 /* --- a guess ----------------------------------------------------------------------------------------------------- */
 
-/* The tables' stages of the forward pass, and those they are made from. */
-static uint64_t stages_of(const struct trial_base *base)
+uint64_t trial_stages(const struct problem *problem, const struct mine *mine)
 {
     uint64_t stages = 0;
-    for (size_t i = 0; i < base->mine->count; i++) {
-        const enum stage stage = base->mine->tables[i].stage;
-        if (!STAGES[stage].backward)
-            stages |= STAGE_BIT(problem_made_as(base->problem, stage));
-    }
+    for (size_t i = 0; i < mine->count; i++)
+        if (!STAGES[mine->tables[i].stage].backward)
+            stages |= STAGE_BIT(problem_made_as(problem, mine->tables[i].stage));
     return stage_closure(stages);
 }
 
@@ -188,10 +188,12 @@ static const double *shown_of(const struct trial_made *trial_made, const struct 
     return numbers;
 }
 
-static bool all_alike(const double *a, const double *b, const double *sizes, size_t count)
+/* Whether the first `some` of each row of `columns` numbers are the same. */
+static bool all_alike(const double *a, const double *b, const double *sizes, size_t count, size_t columns, size_t some)
 {
     size_t i = 0;
-    while (i < count && (a[i] == b[i] || (isnan(a[i]) && isnan(b[i])) || fabs(a[i] - b[i]) <= 1e-6 * sizes[i]))
+    while (i < count && (i % columns >= some || a[i] == b[i] || (isnan(a[i]) && isnan(b[i])) ||
+                         fabs(a[i] - b[i]) <= 1e-6 * sizes[i]))
         i++;
     return i == count;
 }
@@ -204,42 +206,65 @@ enum status trial_make(const struct trial_base *base, const struct recipe *recip
     plain->row_count = count;
     if (gradients_make(&recipe->problem, base->mine, made->gradients, arena, error) != STATUS_OK)
         return error->status;
-    if (stages_of(base) == 0 && mine_has_backward(base->mine))
+    if (base->stages == 0 && mine_has_backward(base->mine))
         return STATUS_OK;
     rows = plain_rows(recipe, rows, &count, arena, error);
     return rows == NULL ? error->status
-                        : plain_run(plain, recipe, rows, count, stages_of(base), &columns, arena, arena, error);
+                        : plain_run(plain, recipe, rows, count, base->stages, &columns, arena, arena, error);
 }
+
+/* What a look at a guess makes: of which rows, and maybe only some columns of output. */
+struct look {
+    bool few;       /* rows; else all */
+    size_t columns; /* as plain->few_columns */
+    bool whole;     /* compares all numbers */
+};
 
 /* Whether the main stage is the same as without mistakes; with recipe->across, only if all queries are selected. */
 static bool is_hidden(const struct trial_base *base, const struct recipe *recipe, const struct trial_made *made,
-                      bool few, struct arena *arena, struct error *error)
+                      struct look look, struct arena *arena, struct error *error)
 {
     size_t count;
     const bool all = made->plain.row_count == base->problem->chosen.row_count;
+    const bool is_output = trial_stage(base->mine) == STAGE_OUTPUT && look.columns > 0;
     const double *shown = shown_of(made, base->mine, &count, arena, error);
-    const double *right = recipe->across ? (all ? base->shown : NULL) : few ? base->shown_few : base->shown;
-    const double *sizes = few && !recipe->across ? base->sizes_few : base->sizes;
-    return shown != NULL && right != NULL && all_alike(shown, right, sizes, count);
+    const double *right = recipe->across ? (all ? base->shown : NULL) : look.few ? base->shown_few : base->shown;
+    const double *sizes = look.few && !recipe->across ? base->sizes_few : base->sizes;
+    return shown != NULL && right != NULL &&
+           all_alike(shown, right, sizes, count, is_output ? problem_columns_of_head(base->problem, STAGE_OUTPUT) : 1,
+                     is_output ? look.columns : 1);
 }
 
-static enum status look_at(const struct trial_base *base, const struct recipe *recipe, bool few, bool whole,
+static enum status look_at(const struct trial_base *base, const struct recipe *recipe, struct look look,
                            struct trial *trial, struct trial_made *made, struct arena *arena, struct error *error)
 {
     const struct problem *problem = base->problem;
     size_t count;
-    *made = (struct trial_made){.plain.wants_normed = mine_table_of(base->mine, STAGE_NORMED) != NULL};
-    if (trial_make(base, recipe, few ? base->few : problem->chosen.rows,
-                   few ? base->few_count : problem->chosen.row_count, made, arena, error) != STATUS_OK)
+    *made = (struct trial_made){
+        .plain = {.wants_normed = mine_table_of(base->mine, STAGE_NORMED) != NULL, .few_columns = look.columns}};
+    if (trial_make(base, recipe, look.few ? base->few : problem->chosen.rows,
+                   look.few ? base->few_count : problem->chosen.row_count, made, arena, error) != STATUS_OK)
         return error->status;
-    trial_compare(base, made, few && !recipe->across ? base->is_few : NULL, whole, STAGE_NAMES, trial);
-    trial->hidden = is_hidden(base, recipe, made, few, arena, error);
+    if (look.few || look.columns == 0)
+        trial_compare(base, made, look.few ? base->is_few : NULL, look.whole, STAGE_NAMES, trial);
+    trial->hidden = is_hidden(base, recipe, made, look, arena, error);
     const double *shown = shown_of(made, base->mine, &count, arena, error);
-    trial->shown =
-        trial->end == TRIAL_AGREES && !(few && !recipe->across) && made->plain.row_count == problem->chosen.row_count
-            ? (double *)shown
-            : NULL;
+    trial->shown = trial->end == TRIAL_AGREES && !look.few && made->plain.row_count == problem->chosen.row_count
+                       ? (double *)shown
+                       : NULL;
     return error->status;
+}
+
+/* What x . W of changed projections adds to the work; others share it. */
+static double projecting_work(const struct recipe *recipe)
+{
+    const struct problem *problem = &recipe->problem;
+    double work = 0;
+    for (int id = PROJECTION_KEY; id < PROJECTION_COUNT; id++)
+        if (recipe->changed_projections & 1U << id)
+            work += 2 * (double)problem->size.items * (double)problem->size.keys * (double)problem->size.d_key_in *
+                    (double)(problem->size.kv_heads * problem->size.d_head);
+    return work;
 }
 
 enum status trial_run(const struct trial_base *base, const struct trial_guess *guess, bool whole, struct trial *trial,
@@ -247,17 +272,21 @@ enum status trial_run(const struct trial_base *base, const struct trial_guess *g
 {
     struct recipe recipe;
     struct trial_made *made = arena_allocate(arena, 1, sizeof *made, error);
-    *trial = (struct trial){.end = TRIAL_REFUSED, .work = trial_work(base)};
+    *trial = (struct trial){.end = TRIAL_REFUSED, .work = base->work};
     if (made == NULL || recipe_create(&recipe, base->problem, guess->choices, guess->count, arena, error) != STATUS_OK)
         return error->status;
+    trial->work += projecting_work(&recipe);
     if (recipe.reason != NULL || (recipe.not_differentiable != NULL && mine_has_backward(base->mine)))
         return STATUS_OK;
-    if (base->few_count > 0 && !recipe.across && !whole) {
-        if (look_at(base, &recipe, true, false, trial, made, arena, error) != STATUS_OK ||
-            (trial->end == TRIAL_DEPARTS && !trial->hidden))
+    if (base->few_count > 0 && !whole) {
+        if (look_at(base, &recipe, (struct look){true, base->few_columns, false}, trial, made, arena, error) !=
+                STATUS_OK ||
+            (trial->end == TRIAL_DEPARTS && (!trial->hidden || guess->count > 1)))
             return error->status;
+        if (trial->end == TRIAL_DEPARTS) /* one mistake: is it hidden in all rows? */
+            return look_at(base, &recipe, (struct look){false, base->few_columns, false}, trial, made, arena, error);
     }
-    if (look_at(base, &recipe, false, whole, trial, made, arena, error) != STATUS_OK || !whole)
+    if (look_at(base, &recipe, (struct look){false, 0, whole}, trial, made, arena, error) != STATUS_OK || !whole)
         return error->status;
     return fit_weigh(base, guess, made, trial, arena, error);
 }
@@ -305,49 +334,54 @@ bool trial_alike(const struct problem *problem, const struct mine *mine, const s
 
 bool trial_same(const struct trial_base *base, const double *shown, const double *other)
 {
-    return shown != NULL && other != NULL && all_alike(shown, other, base->sizes, trial_numbers(base));
+    return shown != NULL && other != NULL && all_alike(shown, other, base->sizes, trial_numbers(base), 1, 1);
 }
 
 double trial_work(const struct trial_base *base)
 {
     const struct problem *problem = base->problem;
-    const double rows = (double)(base->few_count > 0 ? base->few_count : problem->chosen.row_count);
+    const size_t all = problem->chosen.row_count;
+    const double rows = base->few_count > 0 && all >= MANY ? FEW : (double)all;
+    const size_t columns = base->few_columns > 0 ? base->few_columns : SIZE_MAX;
     const double pairs = (double)problem->size.items * (double)problem->size.heads * rows * (double)problem->size.keys;
     const double operands = (double)problem->size.items * (double)(problem->size.queries + 2 * problem->size.keys) *
                             (double)(problem->size.heads * problem->size.d_head);
-    const double out = problem->plan.has_out
-                           ? (double)problem->size.items * (rows + 4) *
-                                 (double)(problem->size.heads * problem->size.d_value) * (double)problem->plan.d_output
-                           : 0;
+    const double out = problem->plan.has_out ? (double)problem->size.items * (rows + 4) *
+                                                   (double)(problem->size.heads * problem->size.d_value) *
+                                                   (double)memory_smaller(problem->plan.d_output, columns)
+                                             : 0;
     const double back = problem->loss.is_given && base->mine != NULL && mine_has_backward(base->mine) ? 4 : 1;
     return back * (4e3 + pairs * (double)(problem->size.d_head + problem->size.d_value + 24) + 4 * operands + out);
 }
 
 /* --- the base ---------------------------------------------------------------------------------------------------- */
 
-/* Chooses a few of somebody's rows, if there are many and their place is known. */
+/* Chooses the row of somebody's to compare first, if its place is known: the last, which has the most keys under a
+ * causal mask. */
 static enum status choose_few(struct trial_base *base, struct error *error)
 {
+    enum { COLUMNS = 64 };
     const struct problem *problem = base->problem;
     const struct mine_table *table = &base->mine->tables[base->mine->count - 1];
     const struct mine_layout *layout = &table->layout;
-    const size_t rows = layout->size[MINE_ROW];
+    const size_t rows = layout->size[MINE_ROW], last = layout->rows != NULL ? layout->rows[rows - 1] : rows - 1;
     const bool known = layout->rows != NULL || rows == layout->whole[MINE_ROW];
-    if (mine_has_backward(base->mine) || problem->chosen.row_count < MANY || !known || stage_is_of_keys(table->stage) ||
-        rows < FEW)
+    if (mine_has_backward(base->mine) || rows < 2 || !known || stage_is_of_keys(table->stage))
         return STATUS_OK;
-    base->few = arena_allocate(base->arena, FEW, sizeof base->few[0], error);
+    base->few = arena_allocate(base->arena, 1, sizeof base->few[0], error);
     base->is_few = arena_allocate(base->arena, problem->chosen.row_count, sizeof base->is_few[0], error);
-    if (base->few == NULL || base->is_few == NULL)
+    base->few_numbers = arena_allocate(base->arena, table->count / rows, sizeof base->few_numbers[0], error);
+    if (base->few == NULL || base->is_few == NULL || base->few_numbers == NULL)
         return error->status;
     memset(base->is_few, 0, problem->chosen.row_count * sizeof base->is_few[0]);
-    for (size_t i = 0; i < FEW; i++) {
-        const size_t at = i * (rows - 1) / (FEW - 1);
-        base->is_few[layout->rows != NULL ? layout->rows[at] : at] = true;
+    base->is_few[last] = true;
+    base->few[base->few_count++] = problem->chosen.rows[last];
+    base->few_columns = stage_is_attended(table->stage) ? COLUMNS : 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct mine_index at = mine_place_of(table, (struct mine_index){{0}}, i);
+        if (at.at[MINE_ROW] == last && (table->stage != STAGE_OUTPUT || at.at[MINE_COLUMN] < COLUMNS))
+            base->few_numbers[base->few_numbers_count++] = i;
     }
-    for (size_t row = 0; row < problem->chosen.row_count; row++)
-        if (base->is_few[row])
-            base->few[base->few_count++] = problem->chosen.rows[row];
     return STATUS_OK;
 }
 
@@ -358,10 +392,11 @@ static void take_larger(double *largest, double number)
 
 /* For each number of the main stage, the largest of its row, or of its column if smaller; at least a millionth of all,
  * below which numbers are only rounding errors. */
-static double *sizes_of(struct trial_base *base, const double *shown, size_t count, struct error *error)
+static double *sizes_of(struct trial_base *base, size_t count, struct error *error)
 {
     const struct mine_table *table = &base->mine->tables[base->mine->count - 1];
     const size_t columns = table->layout.whole[MINE_COLUMN], rows = count / columns;
+    const double *shown = base->shown;
     double *sizes = arena_allocate(base->arena, count, sizeof *sizes, error), largest = 0;
     double *of_columns = arena_allocate(base->arena, columns, sizeof *of_columns, error);
     if (sizes == NULL || of_columns == NULL)
@@ -382,25 +417,39 @@ static double *sizes_of(struct trial_base *base, const double *shown, size_t cou
     return sizes;
 }
 
-/* Keeps a lasting copy of the main stage without mistakes, of some rows. */
-static enum status keep_shown(struct trial_base *base, const struct recipe *recipe, const size_t *rows, size_t count,
-                              double **shown, double **sizes, struct error *error)
+/* Keeps a lasting copy of the main stage without mistakes. */
+static enum status keep_shown(struct trial_base *base, const struct recipe *recipe, struct error *error)
 {
     struct trial_made all = {.plain.wants_normed = mine_table_of(base->mine, STAGE_NORMED) != NULL};
     struct arena scratch = {0};
     size_t numbers = 0;
     const double *made = NULL;
     if (gradients_make(&recipe->problem, base->mine, all.gradients, &scratch, error) == STATUS_OK &&
-        plain_run(&all.plain, recipe, rows, count, stages_of(base), &base->columns, base->arena, &scratch, error) ==
-            STATUS_OK)
+        plain_run(&all.plain, recipe, base->problem->chosen.rows, base->problem->chosen.row_count, base->stages,
+                  &base->columns, base->arena, &scratch, error) == STATUS_OK)
         made = shown_of(&all, base->mine, &numbers, &scratch, error);
-    *shown = made == NULL ? NULL : arena_allocate(base->arena, numbers, sizeof **shown, error);
-    if (*shown != NULL)
-        memcpy(*shown, made, numbers * sizeof **shown);
-    if (*shown != NULL)
-        *sizes = sizes_of(base, *shown, numbers, error);
+    base->shown = made == NULL ? NULL : arena_allocate(base->arena, numbers, sizeof *made, error);
+    if (base->shown != NULL) {
+        memcpy(base->shown, made, numbers * sizeof *made);
+        base->sizes = sizes_of(base, numbers, error);
+    }
     arena_free(&scratch);
     return error->status;
+}
+
+/* The same of the few rows; query and key are made of all tokens. NULL: all are compared at once. */
+static double *few_of(const struct trial_base *base, double *numbers, struct error *error)
+{
+    const enum stage stage = trial_stage(base->mine);
+    const size_t rows = base->problem->chosen.row_count, all = trial_numbers(base),
+                 columns = problem_columns_of_head(base->problem, problem_made_as(base->problem, stage));
+    if (base->few_count == 0 || numbers == NULL || (projection_of(stage) != PROJECTION_COUNT && !STAGES[stage].repeats))
+        return base->few_count == 0 ? NULL : numbers;
+    double *few = arena_allocate(base->arena, all / rows, sizeof *few, error);
+    for (size_t row = 0, made = 0; row < all / columns && few != NULL; row++)
+        if (base->is_few[row % rows])
+            memcpy(few + columns * made++, numbers + row * columns, columns * sizeof *few);
+    return few;
 }
 
 /* Prepares for both: the recipe without a mistake, and the rows to compare first. */
@@ -408,7 +457,11 @@ static enum status start(struct trial_base *base, const struct problem *problem,
                          struct recipe *recipe, struct arena *arena, struct error *error)
 {
     *base = (struct trial_base){.problem = problem, .mine = mine, .arena = arena};
-    return recipe_create(recipe, problem, NULL, 0, arena, error) || choose_few(base, error) ? error->status : STATUS_OK;
+    if (recipe_create(recipe, problem, NULL, 0, arena, error) || choose_few(base, error))
+        return error->status;
+    base->stages = trial_stages(problem, mine);
+    base->work = trial_work(base);
+    return STATUS_OK;
 }
 
 /* Makes x . W once for all guesses. */
@@ -423,14 +476,22 @@ enum status trial_start_bare(struct trial_base *base, const struct problem *prob
                : STATUS_OK;
 }
 
+enum status trial_start_like(struct trial_base *base, const struct trial_base *other, const struct mine *mine,
+                             struct arena *arena, struct error *error)
+{
+    struct recipe recipe;
+    const enum status status = start(base, other->problem, mine, &recipe, arena, error);
+    base->columns = other->columns;
+    return status;
+}
+
 enum status trial_start(struct trial_base *base, const struct problem *problem, const struct mine *mine,
                         struct arena *arena, struct error *error)
 {
     struct recipe recipe;
-    if (start(base, problem, mine, &recipe, arena, error) ||
-        keep_shown(base, &recipe, problem->chosen.rows, problem->chosen.row_count, &base->shown, &base->sizes, error))
+    if (start(base, problem, mine, &recipe, arena, error) || keep_shown(base, &recipe, error))
         return error->status;
-    return base->few_count > 0
-               ? keep_shown(base, &recipe, base->few, base->few_count, &base->shown_few, &base->sizes_few, error)
-               : STATUS_OK;
+    base->shown_few = few_of(base, base->shown, error);
+    base->sizes_few = few_of(base, base->sizes, error);
+    return error->status;
 }

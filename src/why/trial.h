@@ -22,9 +22,14 @@ struct trial_base {
     const struct mine *mine;
     struct plain_columns columns; /* read-only after trial_start */
     struct arena *arena;          /* of what lasts */
+    uint64_t stages;              /* the tables' stages of the forward pass, and those they are made from */
+    double work;                  /* approximate multiply-adds of a guess */
     size_t *few;                  /* (few_count) some rows, as queries, to compare first; */
     size_t few_count;             /* 0: compare all at once */
     bool *is_few;                 /* (S) which of the selected rows these are */
+    size_t *few_numbers;          /* (few_numbers_count) those of the last table in these rows */
+    size_t few_numbers_count;
+    size_t few_columns; /* then the columns of output to compare; 0: all */
     /* The main stage without mistakes, of these rows and of all. */
     double *shown_few, *shown;
     double *sizes_few, *sizes;        /* for each, the size of the numbers in its row or column */
@@ -81,6 +86,10 @@ enum status trial_start(struct trial_base *base, const struct problem *problem, 
 enum status trial_start_bare(struct trial_base *base, const struct problem *problem, const struct mine *mine,
                              struct arena *arena, struct error *error);
 
+/* The same with the projections of another base of the same problem. */
+enum status trial_start_like(struct trial_base *base, const struct trial_base *other, const struct mine *mine,
+                             struct arena *arena, struct error *error);
+
 /* Tries a guess. `whole`: compares all numbers and judges them with fit_weigh. Else it ends at the first disagreement,
  * and agrees if it passes the screen; a `whole` trial must then confirm it. Threads may call it at the same time, each
  * with its own arena and error. */
@@ -110,6 +119,9 @@ double trial_number(const struct plain *plain, enum stage stage, struct mine_ind
  * indices. */
 void trial_compare(const struct trial_base *base, const struct trial_made *made, const bool *is_few, bool whole,
                    enum stage only, struct trial *trial);
+
+/* The tables' stages of the forward pass, and those they are made from. */
+uint64_t trial_stages(const struct problem *problem, const struct mine *mine);
 
 /* --- for trial.c and fit.c --------------------------------------------------------------------------------------- */
 

@@ -35,6 +35,14 @@ struct why_step {
     double rms; /* few bits: errors without a mistake, relative to their noise */
 };
 
+/* The number that two answers give differently. */
+struct why_apart {
+    enum stage stage; /* STAGE_NAMES: none */
+    size_t other;     /* the second explanation; the first is the answer */
+    size_t at, rows;  /* its index in the stage, (B, H, rows, columns) */
+    double first, second, share;
+};
+
 /* The kinds of search, by the number of guesses. */
 enum why_kind { WHY_SINGLES, WHY_PAIRS, WHY_NEAR_SETTINGS, WHY_SETTINGS, WHY_WITH_MISTAKES };
 
@@ -66,23 +74,28 @@ struct why {
     size_t step_count;
     bool masked_first;                /* masked before scaling, which changes no weight */
     bool hidden[MISTAKE_COUNT];       /* can be made, but does not change the main stage */
+    bool costly[MISTAKE_COUNT];       /* needs large projections again */
     struct observations observations; /* if nothing explains it: what the first wrong table is */
+    struct why_apart apart;
     struct trial halves[2];           /* of an answer of two mistakes: each of them alone */
     struct why_budget budget;
     double bits;          /* information in the tables' numbers: why_can_tell */
     double bits_of_draws; /* and about settings; NaN: not yet known */
     unsigned untold;      /* 1 << each kind left out, since so few numbers fit by chance */
     const bool *left_out; /* by mistake: not to guess; NULL: none. For tests */
+    struct output *early; /* for the first answer as soon as it is certain; or NULL */
+    bool begun;           /* it is there */
     struct progress *progress;
     struct arena *arena;
     struct error *error;
 };
 
 /* Searches for explanations; options and files make the problem. STATUS_USAGE: the table matches no stage;
- * STATUS_SYSTEM: out of memory. */
+ * STATUS_SYSTEM: out of memory. Begins the text of why_write in `early` as soon as no later finding can change its first
+ * answer; NULL: not. */
 enum status why_search(struct why *why, const struct options *options, const struct job_files *files,
-                       const struct problem *problem, const bool *left_out, struct progress *progress,
-                       struct arena *arena, struct error *error);
+                       const struct problem *problem, const bool *left_out, struct output *early,
+                       struct progress *progress, struct arena *arena, struct error *error);
 
 /* The set of wrong stages: steps, or the one table's. */
 uint64_t why_departs(const struct why *why);
@@ -100,7 +113,7 @@ struct why_guesses {
 };
 
 /* In guesses.c: lists each mistake to guess, with each of its forms (few if `common`); and pairs of them from different
- * slots, the most common first. */
+ * slots, the likeliest and cheapest first. */
 enum status why_singles(const struct why *why, const struct problem *problem, bool common, struct why_guesses *guesses);
 enum status why_pairs(const struct why *why, const struct why_guesses *singles, struct why_guesses *pairs);
 
@@ -145,6 +158,12 @@ bool why_is_residual(const struct why *why, const struct why_explanation *explan
 
 /* In observed.c: sets why->observations. */
 enum status why_observe(struct why *why, const struct trial_base *base);
+
+/* In apart.c: where two answers remain, finds the number that tells them apart. */
+enum status why_tell_apart(struct why *why);
+
+/* In report.c: begins the text if the first answer is certain. */
+void why_begin(struct why *why);
 
 /* In steps.c: computes each stage from somebody's own stages before it. */
 enum status why_steps(struct why *why, const struct trial_base *base);

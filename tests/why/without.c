@@ -26,7 +26,7 @@ static enum status search_and_write(int argc, char **argv, struct arena *arena, 
         job_files_read(&files, &options, arena, error) || problem_create(&problem, &options, &files, arena, error))
         return error->status;
     progress_start(&progress, false, false);
-    if (why_search(why, &options, &files, &problem, not_guessed, &progress, arena, error) ||
+    if (why_search(why, &options, &files, &problem, not_guessed, NULL, &progress, arena, error) ||
         output_open(output, NULL, arena, error))
         return error->status;
     return why_write(why, output);
