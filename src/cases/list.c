@@ -21,7 +21,7 @@ static bool lists(const char *list, const char *name)
     return false;
 }
 
-/* The features that every case has by these options. */
+/* The features that every case has by these options, whatever its layout. */
 static uint64_t given_features(const struct options *options)
 {
     const uint64_t heads = options->heads, kv_heads = options->kv_heads, d_value = options->d_value;
@@ -44,6 +44,8 @@ static uint64_t impossible_features(const struct options *options)
 static bool add_features(struct case_row *row, const struct options *options)
 {
     if (row->features & impossible_features(options))
+        return false;
+    if (row->odd_heads && options->kv_heads > 0 && options->heads / 2 * 3 % options->kv_heads != 0)
         return false;
     if (case_has(row, CASE_MERGE))
         return true;
@@ -229,6 +231,7 @@ enum status case_list_make(struct case_list *list, const struct options *options
         return error->status;
     for (int id = 0; id < CASE_FEATURE_COUNT && options->can != NULL; id++)
         can |= lists(options->can, CASE_FEATURE_NAMES[id].name) ? UINT64_C(1) << id : 0;
+    can |= given_features(options) | (options->layout == CASE_LAYOUT_THD ? CASE_BIT(PACKED) : 0);
     for (size_t i = 0; i < CASES_COUNT; i++)
         if (!(CASES[i].features & ~can) && add(list, rows, &CASES[i], options, arena, error) != STATUS_OK)
             return error->status;

@@ -178,6 +178,17 @@ static enum status add_explanation(struct search *search, const struct trial_gue
     return STATUS_OK;
 }
 
+/* Adds the answers of why: its explanations, and of several tables the mistakes of each step. */
+static void add_answers(struct search *search, const struct why *why, enum stage stage, const struct candidate *before)
+{
+    for (size_t i = 0; i < why->count && !why->low_precision; i++)
+        if (why->explanations[i].alone == 0 || why->explanations[i].alone & STAGE_BIT(stage))
+            add_explanation(search, &why->explanations[i].guess, before);
+    for (size_t i = 0; i < why->step_count; i++)
+        for (size_t k = 0; k < why->steps[i].guess_count && why->steps[i].departs; k++)
+            add_explanation(search, &why->steps[i].guesses[k], before);
+}
+
 /* Asks why of the largest wrong result of a case, and adds the answers; none where why does not take such numbers. */
 static enum status ask(struct search *search, size_t at, const struct candidate *before)
 {
@@ -209,10 +220,7 @@ static enum status ask(struct search *search, size_t at, const struct candidate 
                 problem_create(problem, &options, &files, &remade.arena, search->error) == STATUS_OK &&
                 why_search(why, &options, &files, problem, NULL, NULL, &progress, &remade.arena, search->error) ==
                     STATUS_OK)
-                for (size_t i = 0; i < why->count && !why->low_precision; i++)
-                    if ((why->explanations[i].alone == 0 || why->explanations[i].alone & STAGE_BIT(stage)) &&
-                        add_explanation(search, &why->explanations[i].guess, before) != STATUS_OK)
-                        break;
+                add_answers(search, why, stage, before);
         }
     }
     arena_free(&remade.arena);

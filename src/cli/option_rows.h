@@ -93,7 +93,7 @@
     ROW(KV_HEADS, kv_heads, WHOLE(1, 65536), ABILITY_HAS_HEADS | ABILITY_TRIES, .name = "kv-heads", .argument = "N", .setting = true, \
         .elsewhere = "type attn multihead FILE --heads N --kv-heads N", \
         .foreign = "numkvheads nkvheads numkeyvalueheads numquerygroups", \
-        .fallback = "as many as --heads", .help = "heads of key and value: each serves heads / N heads of query") \
+        .fallback = "as many as --heads; cases: as many, fewer in some", .help = "heads of key and value: each serves heads / N heads of query") \
     ROW(D_HEAD, d_head, WHOLE(1, 4096), ABILITY_TRIES, .name = "d-head", .argument = "N", \
         .elsewhere = "type --d-out N --heads N: a head has d_out / heads columns", \
         .initial = "32", .help = "columns of a head of query and key") \
