@@ -26,7 +26,8 @@
  * That is the worst case, which no long sum comes near: its roundings go up and down. So each row has a second bound,
  * of the root mean square of its errors. A rounding is off by about 0.42 u in the root mean square, for numbers of all
  * sizes; independent errors add as squares, and a sum of n terms, one after another, has the roundings of n partial
- * sums (Higham, Accuracy and Stability of Numerical Algorithms, chapters 2 and 4). With U = (u / 2)^2, C = (c / 2)^2 and
+ * sums (Higham, Accuracy and Stability of Numerical Algorithms, chapters 2 and 4). With U = (u / 2)^2,
+ * C = (c / 2)^2 and
  * s_ij the score,
  *
  *   e_ij = C ((d + 4) (sum (scale q k)^2 + s_ij^2) + bias_ij^2 + sink^2 + 16)   of a weight, its share squared

@@ -68,7 +68,8 @@ struct case_made {
 enum status case_make(struct case_made *made, const struct case_row *row, const struct options *options,
                       struct arena *arena, struct error *error);
 
-/* In make.c: the same inputs, computed in `sums` with mistakes, as --mistake takes them, and what a kernel with them may
+/* In make.c: the same inputs, computed in `sums` with mistakes, as --mistake takes them, and what a kernel
+ * with them may
  * be off. STATUS_USAGE where they cannot be made in this case. */
 enum status case_make_mistaken(struct case_made *mistaken, const struct case_made *made, const char *mistakes,
                                enum dtype sums, struct arena *arena, struct error *error);
