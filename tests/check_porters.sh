@@ -110,6 +110,17 @@ wrong="$job --rope half --rope-scaling linear:factor=4"
 same rope-scaling-linear "$all"
 wrong="$job --rope half --rope-scaling yarn:factor=4,old=8,attention=1"
 same rope-attention-missing "$all"
+make_file W_query.weight:8x4 W_key.weight:8x4 W_value.weight:8x4 out_proj.weight:4x8 >"$other"
+scaled="multihead -H 1 $other --rope half --rope-theta 100 --rope-scaling"
+right="$scaled yarn:factor=4,old=16" wrong="$scaled yarn:factor=4,old=64"
+same rope-scaling-old "$all"
+right="$scaled yarn:factor=4,old=64,fast=4" wrong="$scaled yarn:factor=4,old=64,fast=4,truncate=no"
+same rope-scaling-truncate "$all"
+right="$scaled yarn:factor=4,old=64,fast=8,slow=4" wrong="$scaled yarn:factor=4,old=64"
+same rope-scaling-usual "$all"
+right="$scaled longrope:old=4,max=16,short=1;1.5;2;3,long=2;3;4;5"
+wrong="$scaled longrope:old=4,max=16,short=2;3;4;5,long=1;1.5;2;3"
+same rope-scaling-lists "$all"
 right="$job --rope half --rope-columns 2" wrong="$job --rope half"
 same rope-all-columns "$all"
 wrong="$job --rope half --rope-columns last:2"
@@ -155,6 +166,8 @@ make_file $whole query_norm.weight:4 key_norm.weight:4 >"$file"
 right="$job --rope half --qk-norm rms --qk-norm-eps 0.5" wrong="multihead -H 2 $other --rope half"
 make_file $whole >"$other"
 same qk-norm-missing "$all"
+same qk-norm-query-missing query
+same qk-norm-key-missing key
 wrong="$job --rope half --qk-norm rms --qk-norm-eps 1e-5"
 same qk-norm-eps:1e-5 "$all"
 wrong="$job --rope half --qk-norm rms-plus-one --qk-norm-eps 0.5"
@@ -210,8 +223,10 @@ same draw-layer:0 "$all"
 right="layer $model/hidden.npy -w $model --layer 1 --module model.layers.1.self_attn"
 same draw-layer:0 "$all"
 
-# Only tests/test_mistakes.c and tests/test_stress.c have tables for these three: no command asks for them.
+# Only tests/test_mistakes.c and tests/test_stress.c have tables for these: no command asks for them.
 done="$done relative-one-way relative-both-ways qk-norm-latent-missing"
+# check_wrong.sh has tables for these.
+done="$done $(cut -d ' ' -f 2 tests/wrong/cases.txt | tr '|,\n' '   ')"
 for name in $(sed -n 's/.*\.name = "\(\(rope\|norm\|qk-norm\|packing\|clip\|relative\)-[a-z0-9-]*\)".*/\1/p' src/model/mistake_rows.h); do
     check "$name is made here" test "${done#*" $name"}" != "$done"
 done

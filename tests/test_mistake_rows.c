@@ -34,8 +34,9 @@ static bool begins_with_slot(const struct mistake_row *row)
 /* Those that are called after what they are about. */
 static bool is_called_otherwise(const char *name)
 {
-    return strcmp(name, "past-not-counted") == 0 || strcmp(name, "values-shifted") == 0 ||
-           strcmp(name, "overflow-f16") == 0;
+    return strcmp(name, "rope-theta") == 0 || strcmp(name, "rope-attention-missing") == 0 ||
+           strcmp(name, "past-not-counted") == 0 || strcmp(name, "values-shifted") == 0 ||
+           strcmp(name, "values-stale") == 0 || strcmp(name, "overflow-f16") == 0;
 }
 
 static FILE *open_page(const char *page, size_t length)

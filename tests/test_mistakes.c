@@ -79,7 +79,16 @@ static const struct job JOBS[] = {
      "multihead -H 2 -d 16 --rope half --rope-columns 4 --rope-theta 100 --rope-scaling yarn:factor=4,old=8 "
      "--positions 1-5",
      0, 0, 1, 5, 5, 4, 0, ""},
-    {"pairs", "multihead -H 2 -d 8 --rope pairs --qk-norm rms --scale-on query", 0, 0, 2, 4, 4, 3, 0, ""},
+    {"scaled as Llama 3 does",
+     "causal -d 8 --rope half --rope-theta 100 --rope-scaling llama3:factor=4,low=1,high=4,old=16", 0, 0, 1, 5, 5, 3, 0,
+     ""},
+    {"scaled as YaRN does",
+     "causal -d 8 --rope half --rope-theta 100 --rope-scaling yarn:factor=4,old=64,fast=4,slow=1", 0, 0, 1, 5, 5, 3, 0,
+     ""},
+    {"scaled by lists",
+     "multihead -H 1 --rope half --rope-theta 100 --rope-scaling longrope:old=4,max=16,short=1;1.5;2;3,long=2;3;4;5", 0,
+     0, 1, 5, 5, 4, 0, PROJECTED(8, 8)},
+    {"pairs", "multihead -H 2 -d 8 --qkv-bias --rope pairs --qk-norm rms --scale-on query", 0, 0, 2, 4, 4, 3, 0, ""},
     {"pairs of a batch, some queries", "causal -d 4 --rope pairs -q 2,4", 0, 0, 2, 4, 4, 3, 0, ""},
     {"turned behind a past", "sdpa --causal --rope half" ALL, 1, 1, 1, 2, 2, 4, 4,
      ", \"past_key\": [[[[1, 2, 0, 3]]]], \"past_value\": [[[[3, 2, 0, 1]]]]"},
@@ -98,6 +107,13 @@ static const struct job JOBS[] = {
      4, 0,
      "W_query.weight 8 4, W_key_value_a.weight 5 4, key_value_a_norm.weight 3, W_key_value_b.weight 8 3, "
      "out_proj.weight 4 4"},
+    {"by way of two latents", "multihead -H 2 --rope pairs-to-halves --rope-columns last:2 --qk-norm rms", 0, 0, 1, 4,
+     4, 4, 0,
+     "W_query_a.weight 3 4, query_a_norm.weight 3, W_query_b.weight 8 3, W_key_value_a.weight 5 4, "
+     "key_value_a_norm.weight 3, W_key_value_b.weight 8 3, out_proj.weight 4 4"},
+    {"a mask of each head", "sdpa" ALL, 2, 2, 1, 3, 3, 2, 2,
+     ", \"attn_mask\": [[[[true, false, true], [true, true, false], [true, true, true]], [[false, true, true], [true, "
+     "true, true], [true, true, false]]]]"},
     {"gradients", "multihead -H 4 --kv-heads 2 -d 8 --dropout 0.3 --softcap 1.5 --grad ones", 0, 0, 2, 5, 5, 4, 0, ""},
     {"gradients of what is turned", "multihead -H 2 -d 8 --rope half --qk-norm rms --grad ones", 0, 0, 2, 5, 5, 4, 0,
      ""},
@@ -290,7 +306,7 @@ static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
     [MISTAKE_SLOT_PAGES] = BIT(KEY) | BIT(MASKED),
     [MISTAKE_SLOT_ATTN_MASK] = BIT(MASKED),
     [MISTAKE_SLOT_EMPTY] = BIT(WEIGHTS),
-    [MISTAKE_SLOT_KEYS] = BIT(MASKED) | BIT(WEIGHTS) | BIT(CONTEXT),
+    [MISTAKE_SLOT_KEYS] = BIT(SCORES) | BIT(SCALED) | BIT(MASKED) | BIT(WEIGHTS) | BIT(CONTEXT),
     [MISTAKE_SLOT_ROLES] = BIT(SCORES) | BIT(CONTEXT),
     [MISTAKE_SLOT_WEIGHTS] = BIT(CONTEXT),
     [MISTAKE_SLOT_MATRIX] = PROJECTED_STAGES,
@@ -299,6 +315,9 @@ static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
     [MISTAKE_SLOT_PACKING] = PROJECTED_STAGES,
     [MISTAKE_SLOT_NORM] = BIT(NORMED) | PROJECTED_STAGES,
     [MISTAKE_SLOT_QK_NORM] = BIT(NORMED_QUERY) | BIT(NORMED_KEY) | PROJECTED_STAGES,
+    [MISTAKE_SLOT_ROWS] = PROJECTED_STAGES,
+    [MISTAKE_SLOT_ROPE_THETA] = BIT(QUERY) | BIT(KEY),
+    [MISTAKE_SLOT_ROPE_SCALING] = BIT(QUERY) | BIT(KEY),
     [MISTAKE_SLOT_ROPE] = BIT(QUERY) | BIT(KEY) | BIT(VALUE),
     [MISTAKE_SLOT_RELATIVE] = BIT(MASKED),
     [MISTAKE_SLOT_SPLIT] = PROJECTED_STAGES | BIT(SCORES),
@@ -307,7 +326,7 @@ static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
     [MISTAKE_SLOT_GROUPS] = BIT(SCORES),
     [MISTAKE_SLOT_SOFTCAP] = BIT(CAPPED),
     [MISTAKE_SLOT_ALIBI] = BIT(MASKED),
-    [MISTAKE_SLOT_SINKS] = BIT(WEIGHTS),
+    [MISTAKE_SLOT_SINKS] = BIT(WEIGHTS) | BIT(CONTEXT),
     [MISTAKE_SLOT_LSE] = BIT(LSE),
     [MISTAKE_SLOT_DROPOUT] = BIT(WEIGHTS) | BIT(DROPPED) | BIT(CONTEXT), /* where `dropped` is not shown */
     [MISTAKE_SLOT_DRAW] = PROJECTED_STAGES | BIT(DROPPED) | BIT(OUTPUT),
@@ -438,12 +457,17 @@ static void test_mistakes(const struct job *job, struct tried tried[MISTAKE_COUN
     arena_free(&right.arena);
 }
 
+static bool takes_checkpoint(enum mistake id)
+{
+    return id == MISTAKE_DRAW_LAYER || MISTAKES[id].slot == MISTAKE_SLOT_LAYER;
+}
+
 /* Each can be made in some job, where it changes something; another layer takes a checkpoint: check_porters.sh. */
 static void test_all_made(struct tried tried[MISTAKE_COUNT][MOST_FORMS])
 {
     check_begin("each mistake changes something somewhere");
     for (int id = 0; id < MISTAKE_COUNT; id++)
-        for (size_t form = 0; form < count_forms((enum mistake)id) && id != MISTAKE_DRAW_LAYER; form++)
+        for (size_t form = 0; form < count_forms((enum mistake)id) && !takes_checkpoint((enum mistake)id); form++)
             CHECK(tried[id][form].changed > 0, "%s, form %zu: changed nothing, refused %zu times", MISTAKES[id].name,
                   form, tried[id][form].refused);
 }

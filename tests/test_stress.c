@@ -256,7 +256,7 @@ static bool is_of_them(enum mistake id)
 {
     const enum mistake_slot slot = MISTAKES[id].slot;
     return slot != MISTAKE_SLOT_DRAW && slot != MISTAKE_SLOT_GRAD && slot != MISTAKE_SLOT_SEQUENCES &&
-           slot != MISTAKE_SLOT_PAGES && mistake_dtype(id) == DTYPE_COUNT;
+           slot != MISTAKE_SLOT_PAGES && mistake_dtype(id) == DTYPE_COUNT && !stress_is_later(MISTAKES[id].name);
 }
 
 static void check_all(void)

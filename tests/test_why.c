@@ -8,6 +8,7 @@
 #include "check.h"
 #include "model/mistake.h"
 #include "pairs/program.h"
+#include "support.h"
 #include "why/ask.h"
 #include "why/cases.h"
 
@@ -165,15 +166,27 @@ static int next_exercise(const struct mistaken *row, int id)
     return id;
 }
 
-/* Those of models, whose numbers tests/check_porters.sh has from other options and files; and those of the way back, of
- * sequences and of pages, which build/test_why_tables has from PyTorch. */
+/* Whether tests/check_wrong.sh has a table with it from NumPy. */
+static bool is_in_wrong(const char *name)
+{
+    static char *cases;
+    char *at = cases = cases != NULL ? cases : support_read("tests/wrong/cases.txt");
+    const size_t length = strlen(name);
+    while ((at = strstr(at, name)) != NULL && (strchr(" |,", at[-1]) == NULL || strchr(" |,:", at[length]) == NULL))
+        at++;
+    return at != NULL;
+}
+
+/* Those of models, whose numbers tests/check_porters.sh has from other options and files; those of the way back, of
+ * sequences and of pages, which build/test_why_tables has from PyTorch; and those of tests/wrong. */
 static bool is_made_elsewhere(enum mistake id)
 {
-    static const enum mistake_slot SLOTS[] = {MISTAKE_SLOT_CLIP,    MISTAKE_SLOT_PACKING,   MISTAKE_SLOT_NORM,
-                                              MISTAKE_SLOT_QK_NORM, MISTAKE_SLOT_ROPE,      MISTAKE_SLOT_RELATIVE,
-                                              MISTAKE_SLOT_GRAD,    MISTAKE_SLOT_SEQUENCES, MISTAKE_SLOT_PAGES};
+    static const enum mistake_slot SLOTS[] = {
+        MISTAKE_SLOT_CLIP,       MISTAKE_SLOT_PACKING,      MISTAKE_SLOT_NORM, MISTAKE_SLOT_QK_NORM,
+        MISTAKE_SLOT_ROPE_THETA, MISTAKE_SLOT_ROPE_SCALING, MISTAKE_SLOT_ROPE, MISTAKE_SLOT_RELATIVE,
+        MISTAKE_SLOT_GRAD,       MISTAKE_SLOT_SEQUENCES,    MISTAKE_SLOT_PAGES};
     bool is = id == MISTAKE_DRAW_LAYER || id == MISTAKE_SCALE_USUAL || id == MISTAKE_ALIBI_ONE_SERIES ||
-              id == MISTAKE_ALIBI_NOT_SCALED;
+              id == MISTAKE_ALIBI_NOT_SCALED || is_in_wrong(MISTAKES[id].name);
     for (size_t i = 0; i < sizeof SLOTS / sizeof SLOTS[0]; i++)
         is = is || MISTAKES[id].slot == SLOTS[i];
     return is;

@@ -104,7 +104,7 @@ static bool is_made_already(const struct build *build, enum mistake id)
     const struct problem *problem = build->problem;
     if (!is_of_result(build))
         return false;
-    if (MISTAKES[id].slot == MISTAKE_SLOT_DRAW)
+    if (MISTAKES[id].slot == MISTAKE_SLOT_DRAW || MISTAKES[id].slot == MISTAKE_SLOT_LAYER)
         return problem->parameters.given && build->weights == NULL;
     return mistake_dtype(id) == problem->rounding.dtype;
 }

@@ -46,25 +46,6 @@ static bool is_folder(const char *path)
     return stat(path, &what) == 0 && S_ISDIR(what.st_mode);
 }
 
-/* Reads the layer asked for, or a mistake's layer in its place. */
-static enum status read_layer(struct layer *layer, const struct options *options, struct arena *arena,
-                              struct error *error)
-{
-    struct options asked = *options;
-    size_t i = 0;
-    if (layer_read(layer, options, arena, error) != STATUS_OK)
-        return error->status;
-    while (i < options->mistake_count && options->mistakes[i].id != MISTAKE_DRAW_LAYER)
-        i++;
-    if (i == options->mistake_count)
-        return STATUS_OK;
-    const size_t number = (size_t)options->mistakes[i].form;
-    if (number == layer->module->layer)
-        return error_usage(error, "--mistake: %s cannot be made here: it is the layer that you asked for",
-                           MISTAKES[MISTAKE_DRAW_LAYER].name);
-    return layer_ask(&asked, layer, number, arena, error) ? error->status : layer_read(layer, &asked, arena, error);
-}
-
 /* STATUS_USAGE for missing inputs; for layer first for a missing checkpoint. */
 static enum status refuse_inputs(const struct options *options, struct error *error)
 {
@@ -124,7 +105,7 @@ enum status job_files_add(struct job_files *job, const struct options *options, 
     if (MECHANISMS[options->mechanism].opens) {
         job->layer = &job->opened;
         job->weights = &job->opened.weights;
-        return read_layer(&job->opened, options, arena, error);
+        return layer_read(&job->opened, options, arena, error);
     }
     job->weights = &job->files[1];
     const enum status status =

@@ -41,8 +41,7 @@ enum when { WHENS(CHOICE_ID) };
     ROW(PATH_AUTO, "auto") ROW(PATH_REFERENCE, "reference") ROW(PATH_FUSED, "fused") ROW(PATH_FAST16, "fast16")
 enum path { PATHS(CHOICE_ID) };
 
-#define CASE_LAYOUTS(ROW) \
-    ROW(CASE_LAYOUT_BHTD, "bhtd") ROW(CASE_LAYOUT_BTHD, "bthd") ROW(CASE_LAYOUT_THD, "thd")
+#define CASE_LAYOUTS(ROW) ROW(CASE_LAYOUT_BHTD, "bhtd") ROW(CASE_LAYOUT_BTHD, "bthd") ROW(CASE_LAYOUT_THD, "thd")
 enum case_layout { CASE_LAYOUTS(CHOICE_ID) };
 
 #define SHELLS(ROW) ROW(SHELL_BASH, "bash") ROW(SHELL_ZSH, "zsh") ROW(SHELL_FISH, "fish")

@@ -2,6 +2,8 @@
 #include "layer/layer.h"
 
 #include "cli/option_text.h"
+#include "layer/naming.h"
+#include "layer/naming_rows.h"
 #include "layer/reading.h"
 
 #include <stdio.h>
@@ -219,17 +221,122 @@ static enum status read_module(const struct reading *reading, struct layer *laye
                                                                                                 : STATUS_OK;
 }
 
-enum status layer_read(struct layer *layer, const struct options *options, struct arena *arena, struct error *error)
+/* Reads the layer without mistakes; `norm_after`: with the norm after attention, if there is one. */
+static enum status read_right(struct layer *layer, const struct options *options, bool norm_after, struct arena *arena,
+                              struct error *error)
 {
     struct reading reading;
     const size_t number = options->origin[OPTION_LAYER] == ORIGIN_DEFAULT ? MODULE_NO_LAYER : (size_t)options->layer;
+    struct layer_module module;
+    struct naming_row naming;
     *layer = (struct layer){0};
     enum status status = reading_begin(&reading, options, arena, error);
     if (status == STATUS_OK)
         status = module_choose(&reading.modules, number, options->module, &layer->module, error);
+    const struct layer_module *chosen = layer->module;
+    if (status == STATUS_OK && norm_after) {
+        naming = *chosen->naming;
+        naming.norm = NAMING_NORMS_AFTER;
+        module = *chosen;
+        module.naming = &naming;
+        layer->module = &module;
+    }
     if (status == STATUS_OK)
         status = read_module(&reading, layer);
+    layer->module = chosen;
     reading_end(&reading);
+    return status;
+}
+
+/* --- mistakes ---------------------------------------------------------------------------------------------------- */
+
+/* What a mistake takes from another layer: tensors whose names begin and end so, and settings. */
+static const struct part {
+    enum mistake id;
+    const char *tensors[2], *end;
+    const char *settings[5];
+} PARTS[] = {
+    {MISTAKE_LAYER_QUERY, {"W_query"}, "", {NULL}},
+    {MISTAKE_LAYER_KEY, {"W_key"}, "", {NULL}},
+    {MISTAKE_LAYER_VALUE, {"W_value"}, "", {NULL}},
+    {MISTAKE_LAYER_OUT, {"out_proj."}, "", {NULL}},
+    {MISTAKE_LAYER_BIAS, {"W_"}, ".bias", {NULL}},
+    {MISTAKE_LAYER_NORM, {"norm."}, "", {NULL}},
+    {MISTAKE_LAYER_NORM_AFTER, {"norm."}, "", {NULL}},
+    {MISTAKE_LAYER_QK_NORM, {"query_norm.", "key_norm."}, "", {NULL}},
+    {MISTAKE_LAYER_SINKS, {"sinks"}, "", {NULL}},
+    {MISTAKE_LAYER_WINDOW, {NULL}, "", {"window"}},
+    {MISTAKE_LAYER_ROPE, {NULL}, "", {"rope", "rope_theta", "rope_columns", "rope_scaling"}},
+    {MISTAKE_LAYER_KIND, {NULL}, "", {"window", "rope", "rope_theta", "rope_columns", "rope_scaling"}},
+};
+
+/* Takes a setting, or its absence, from another layer; returns whether the layers differ. */
+static bool take_setting(struct layer_facts *facts, const struct layer_facts *others, const char *setting)
+{
+    const struct layer_fact *own = layer_facts_find(facts, setting), *other = layer_facts_find(others, setting);
+    if (own == other || (own != NULL && other != NULL && strcmp(own->text, other->text) == 0))
+        return false;
+    forget(facts, setting);
+    if (other != NULL)
+        facts->facts[facts->count++] = *other;
+    return true;
+}
+
+static bool is_of_part(const struct part *part, const char *name)
+{
+    const size_t length = strlen(name), end = strlen(part->end);
+    return length >= end && strcmp(name + length - end, part->end) == 0 &&
+           (strncmp(name, part->tensors[0], strlen(part->tensors[0])) == 0 ||
+            (part->tensors[1] != NULL && strncmp(name, part->tensors[1], strlen(part->tensors[1])) == 0));
+}
+
+/* Takes a part of another layer; returns whether the layers differ in it. */
+static bool take_part(struct layer *layer, const struct layer *other, const struct part *part)
+{
+    bool differs = false;
+    for (size_t i = 0; i < 5 && part->settings[i] != NULL; i++)
+        differs = take_setting(&layer->facts, &other->facts, part->settings[i]) || differs;
+    for (size_t i = 0; i < layer->weights.tensor_count && part->tensors[0] != NULL; i++) {
+        struct file_tensor *own = &layer->weights.tensors[i];
+        const struct file_tensor *theirs = input_file_find(&other->weights, own->name);
+        if (theirs == NULL || !is_of_part(part, own->name) || strcmp(theirs->origin, own->origin) == 0)
+            continue;
+        *own = *theirs;
+        differs = true;
+    }
+    return differs;
+}
+
+static enum status make_mistake(struct layer *layer, const struct options *options, const struct mistake_choice *choice,
+                                struct arena *arena, struct error *error)
+{
+    const bool after = choice->id == MISTAKE_LAYER_NORM_AFTER;
+    const size_t number = after ? layer->module->layer : (size_t)choice->form;
+    struct options asked = *options;
+    struct layer other;
+    size_t part = 0;
+    const char *reason = !after && number == layer->module->layer ? "it is the layer that you asked for" : NULL;
+    if (reason == NULL && ((!after && layer_ask(&asked, layer, number, arena, error) != STATUS_OK) ||
+                           read_right(&other, &asked, after, arena, error) != STATUS_OK))
+        return error->status;
+    while (part < sizeof PARTS / sizeof PARTS[0] && PARTS[part].id != choice->id)
+        part++;
+    if (reason == NULL && part == sizeof PARTS / sizeof PARTS[0])
+        *layer = other;
+    else if (reason == NULL && !take_part(layer, &other, &PARTS[part]))
+        reason = after ? "there is no norm after attention" : "that layer has the same, or none";
+    return reason == NULL
+               ? STATUS_OK
+               : error_usage(error, "--mistake: %s cannot be made here: %s", MISTAKES[choice->id].name, reason);
+}
+
+enum status layer_read(struct layer *layer, const struct options *options, struct arena *arena, struct error *error)
+{
+    enum status status = read_right(layer, options, false, arena, error);
+    for (size_t i = 0; i < options->mistake_count && status == STATUS_OK; i++)
+        if (MISTAKES[options->mistakes[i].id].slot == MISTAKE_SLOT_LAYER ||
+            options->mistakes[i].id == MISTAKE_DRAW_LAYER)
+            status = make_mistake(layer, options, &options->mistakes[i], arena, error);
     return status;
 }
 

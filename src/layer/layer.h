@@ -32,9 +32,9 @@ struct layer {
 bool layer_says(const char *setting);
 
 /* The module that --weights, --layer and --module name, with --config, --family, --packing, --heads and --kv-heads
- * where these are given. The arena owns it and its mapped files, which hold its numbers. STATUS_SYSTEM where a file
- * cannot be read; STATUS_USAGE where there is no such module or more than one, where tensors and config contradict each
- * other, or where the family is unknown. */
+ * where these are given; a mistake of slot layer takes a part from another layer. The arena owns it and its mapped
+ * files, which hold its numbers. STATUS_SYSTEM where a file cannot be read; STATUS_USAGE where there is no such module
+ * or more than one, where tensors and config contradict each other, or where the family is unknown. */
 enum status layer_read(struct layer *layer, const struct options *options, struct arena *arena, struct error *error);
 
 /* Changes the options to layer `number` instead of `layer`: --layer, and --module where its path has that number.

@@ -58,13 +58,17 @@
 /* the table of T5's relative bias, unused in a module of cross-attention; */
 #define NAMING_RELATIVE_BIAS "relative_attention_bias"
 
-/* next to it, or directly in its layer, the norm before attention, and that before cross-attention; */
+/* next to it, or directly in its layer, the norm before attention, that after attention, and that before
+ * cross-attention; */
 /* clang-format off */
 #define NAMING_NORMS                                                                                                  \
     "input_layernorm input_norm ln_attn ln_1 ln1 norm1 norm_1 layernorm_before self_attn_layer_norm attn_norm "       \
     "layer_norm1 layer_norm_1 layernorm1 attention_norm attention_layernorm pre_attention_layer_norm "                \
     "pre_attention_layernorm operator_norm rms_norm1 pre_sa_norm norm_self_att layernorm_before_attention "           \
     "layer_norm_before layer_norm norm"
+#define NAMING_NORMS_AFTER                                                                                            \
+    "post_attention_layernorm pre_feedforward_layernorm ln_2 ln2 norm2 norm_2 layernorm_after layer_norm2 "           \
+    "final_layer_norm ffn_norm mlp_norm"
 #define NAMING_CROSS_NORMS                                                                                            \
     "encoder_attn_layer_norm cross_attn_layer_norm cross_attention_layer_norm ln_cross_attn pre_ca_norm"
 /* clang-format on */

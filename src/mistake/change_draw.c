@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mistakes of slot draw: build_draws of build/ makes the job with them; these only check whether they apply. */
+/* Mistakes of slots draw and layer: build_draws of build/ and layer_read make the job with them; these only check
+ * whether they apply. */
 #include "mistake/recipe.h"
 
 static const char *is_drawn(const struct problem *problem)
@@ -24,7 +25,21 @@ CHANGE(DRAW_SEED, draws_on(problem))
 CHANGE(DRAW_SKIP, draws_on(problem))
 /* MKL's generator draws only for dropout. */
 CHANGE(DRAW_MKL, problem->drop.share > 0 ? NULL : "there is no dropout")
-/* job_files_read opens that layer. */
-CHANGE(DRAW_LAYER, problem->layer == NULL                          ? "there is no checkpoint"
-                   : problem->layer->module->layer != (size_t)form ? "attn read another layer"
-                                                                   : NULL)
+static const char *is_read(const struct problem *problem)
+{
+    return problem->layer == NULL ? "there is no checkpoint" : NULL;
+}
+
+CHANGE(DRAW_LAYER, is_read(problem))
+CHANGE(LAYER_QUERY, is_read(problem))
+CHANGE(LAYER_KEY, is_read(problem))
+CHANGE(LAYER_VALUE, is_read(problem))
+CHANGE(LAYER_OUT, is_read(problem))
+CHANGE(LAYER_BIAS, is_read(problem))
+CHANGE(LAYER_NORM, is_read(problem))
+CHANGE(LAYER_NORM_AFTER, is_read(problem))
+CHANGE(LAYER_QK_NORM, is_read(problem))
+CHANGE(LAYER_SINKS, is_read(problem))
+CHANGE(LAYER_WINDOW, is_read(problem))
+CHANGE(LAYER_ROPE, is_read(problem))
+CHANGE(LAYER_KIND, is_read(problem))

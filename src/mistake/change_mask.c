@@ -92,6 +92,14 @@ CHANGE(MASK_OFFSET_MINUS_1,
        move_queries(recipe, (struct recipe_rule){.queries_by = -1}, ", masked as if queries were one position earlier"))
 CHANGE_WHERE(MASK_CAUSAL, !mask->causal, "the mask is causal", mask->causal = true)
 
+CHANGE_BY(MASK_PACKED_GROUPS)
+{
+    recipe->packs_groups = true;
+    return recipe->problem.size.heads == recipe->problem.size.kv_heads
+               ? "heads do not share keys"
+               : move_queries(recipe, (struct recipe_rule){0}, ", masked by the rows of heads in groups");
+}
+
 /* --- fill -------------------------------------------------------------------------------------------------------- */
 
 /* Lets all keys take part from here on; later stages are made as usual. */
@@ -144,6 +152,10 @@ CHANGE(WINDOW_LEFT_PLUS_1, move_window(recipe, true, 1))
 CHANGE(WINDOW_LEFT_MINUS_1, move_window(recipe, true, -1))
 CHANGE(WINDOW_RIGHT_PLUS_1, move_window(recipe, false, 1))
 CHANGE(WINDOW_RIGHT_MINUS_1, move_window(recipe, false, -1))
+CHANGE_WHERE(WINDOW_LEFT_MISSING, mask->left >= 0 && mask->right >= 0 && !mask->causal, "the window has one side",
+             mask->left = -1)
+CHANGE_WHERE(WINDOW_RIGHT_MISSING, mask->left >= 0 && mask->right >= 0 && !mask->causal, "the window has one side",
+             mask->right = -1)
 CHANGE_WHERE(WINDOW_MISSING, mask->left >= 0 || mask->right >= 0, "there is no window", mask->left = mask->right = -1)
 
 /* --- lengths ----------------------------------------------------------------------------------------------------- */
@@ -301,6 +313,11 @@ CHANGE(ATTN_MASK_ITEMS_FOR_HEADS,
        read_along(recipe, mask->strides[0] > 0 && mask->strides[1] == 0 && problem->size.items == problem->size.heads,
                   "attn_mask does not differ by item, or there are not as many items as heads", 0, 1))
 
+CHANGE_WHERE(ATTN_MASK_FIRST_ITEM, mask->attn_mask.rank > 0 && mask->strides[0] > 0,
+             "attn_mask does not differ by item", (mask->strides[0] = 0, recipe->plain = true))
+CHANGE_WHERE(ATTN_MASK_FIRST_HEAD, mask->attn_mask.rank > 0 && mask->strides[1] > 0,
+             "attn_mask does not differ by head", (mask->strides[1] = 0, recipe->plain = true))
+
 CHANGE_BY(ATTN_MASK_ADDED)
 {
     struct mask *mask = &recipe->problem.mask;
@@ -376,13 +393,45 @@ CHANGE_BY(KEYS_PADDING_COUNTED)
     return NULL;
 }
 
+/* The forms: the next value or the one before; at the ends zeros, or those of the other end. */
+static size_t next_value(const struct recipe *recipe, size_t item, size_t head, size_t key)
+{
+    const size_t keys = recipe->problem.size.keys, by = recipe->source_form % 2 == 0 ? 1 : keys - 1;
+    const bool beyond = by == 1 ? key + 1 == keys : key == 0;
+    return beyond && recipe->source_form < 2 ? SIZE_MAX
+                                             : (item * recipe->problem.size.kv_heads + head) * keys + (key + by) % keys;
+}
+
 CHANGE_BY(VALUES_SHIFTED)
 {
-    if (recipe->problem.size.keys == 1)
-        return "there is one key";
-    recipe->shift = fmod(recipe->form, 2) == 0 ? 1 : -1;
-    recipe->shift_wraps = recipe->form >= 2;
-    return recipe_makes(recipe, STAGE_CONTEXT, "weights . value, each weight with a value next to its own");
+    recipe->source_form = (size_t)recipe->form;
+    return recipe->problem.size.keys == 1 ? "there is one key"
+                                          : recipe_reads(recipe, PROJECTION_VALUE, next_value,
+                                                         "weights . value, each weight with a value next to its own");
+}
+
+/* The forms: strides of rows, (B, Tk, H_kv), or of items, (B, H_kv, Tk); beyond the end zeros. */
+static size_t by_query_heads(const struct recipe *recipe, size_t item, size_t head, size_t key)
+{
+    const size_t heads = recipe->problem.size.heads, kv_heads = recipe->problem.size.kv_heads,
+                 keys = recipe->problem.size.keys, rows = recipe->problem.size.items * kv_heads * keys;
+    const bool of_items = recipe->source_form >= 3;
+    const size_t at = of_items ? (item * heads + head) * keys + key : (item * keys + key) * heads + head;
+    const size_t row = at / kv_heads; /* of (B, Tk) */
+    return at >= rows ? SIZE_MAX : of_items ? at : (row / keys * kv_heads + at % kv_heads) * keys + row % keys;
+}
+
+CHANGE_BY(KEYS_STRIDES)
+{
+    const size_t form = (size_t)recipe->form;
+    const char *reason =
+        recipe->problem.size.heads == recipe->problem.size.kv_heads ? "heads do not share key and value" : NULL;
+    recipe->source_form = form;
+    if (reason == NULL && form % 3 != 2)
+        reason = recipe_reads(recipe, PROJECTION_KEY, by_query_heads, "query . key^T, with strides of query");
+    if (reason == NULL && form % 3 != 1)
+        reason = recipe_reads(recipe, PROJECTION_VALUE, by_query_heads, "weights . value, with strides of query");
+    return reason;
 }
 
 /* --- alibi ------------------------------------------------------------------------------------------------------- */
@@ -457,6 +506,16 @@ CHANGE_BY(ALIBI_ONE_SERIES)
     for (size_t head = 0; head < heads && slopes != NULL; head++)
         slopes[head] = exp2(-8.0 * (double)(head + 1) / (double)heads);
     return NULL;
+}
+
+CHANGE_BY(ALIBI_PER_KEY_HEAD)
+{
+    const double *slopes = recipe->problem.mask.alibi_slopes;
+    const size_t heads = recipe->problem.size.heads, group = heads / recipe->problem.size.kv_heads;
+    double *shared = copy_slopes(recipe, 1);
+    for (size_t head = 0; head < heads && shared != NULL; head++)
+        shared[head] = slopes[head / group];
+    return shared == NULL ? NO_ALIBI : group == 1 ? "heads do not share keys" : NULL;
 }
 
 CHANGE_WHERE(ALIBI_NOT_SCALED, mask->alibi_slopes != NULL && mask->places.root != 1, "the slopes are not divided",

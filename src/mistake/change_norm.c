@@ -85,8 +85,9 @@ CHANGE_BY(NORM_TWICE)
     struct problem *problem = &recipe->problem;
     if (!is_made(&problem->parameters.norms[NORM_INPUTS]))
         return "attn knows no norm of the inputs";
+    problem->parameters.norms[NORM_INPUTS].twice = problem->given.residual;
     if (problem->given.residual)
-        return "--residual already does this";
+        recipe_makes(recipe, STAGE_NORMED, ", normed twice");
     problem->given.residual = true;
     recipe->changed_projections = OF_ALL;
     return NULL;
@@ -114,13 +115,13 @@ static enum projection_id projection_of_norm(int id)
     return id == NORM_QUERY ? PROJECTION_QUERY : PROJECTION_KEY;
 }
 
-/* Changes the norms of query and key, or the one that exists. */
-static const char *change_both(struct recipe *recipe, enum norm_change kind)
+/* Changes the norms of a set of operands, or the one that exists. */
+static const char *change_some(struct recipe *recipe, unsigned ids, enum norm_change kind)
 {
     const char *reason = NO_NORM;
     for (int id = NORM_QUERY; id <= NORM_KEY && (id == NORM_QUERY || reason == NULL || reason == NO_NORM); id++) {
         struct norm *norm = &recipe->problem.parameters.norms[id];
-        if (!is_made(norm))
+        if (!is_made(norm) || (ids & 1U << projection_of_norm(id)) == 0)
             continue;
         reason = change(norm, kind, recipe->form);
         recipe->changed_steps |= 1U << projection_of_norm(id);
@@ -128,16 +129,39 @@ static const char *change_both(struct recipe *recipe, enum norm_change kind)
     return reason;
 }
 
-CHANGE_BY(QK_NORM_MISSING)
+static const char *change_both(struct recipe *recipe, enum norm_change kind)
+{
+    return change_some(recipe, OF_QUERY | OF_KEY, kind);
+}
+
+static const char *leave_out(struct recipe *recipe, unsigned ids)
 {
     const struct problem *problem = &recipe->problem;
     const bool rotated = problem->rotation.rope.kind != ROPE_NONE;
-    const char *reason = change_both(recipe, LEAVE_OUT);
-    if (is_made(&problem->parameters.norms[NORM_QUERY]))
+    const char *reason = change_some(recipe, ids, LEAVE_OUT);
+    if (ids & OF_QUERY && is_made(&problem->parameters.norms[NORM_QUERY]))
         tell_left_out(recipe, rotated || problem->scaling.on_query ? STAGE_NORMED_QUERY : STAGE_QUERY);
-    if (is_made(&problem->parameters.norms[NORM_KEY]))
+    if (ids & OF_KEY && is_made(&problem->parameters.norms[NORM_KEY]))
         tell_left_out(recipe, rotated ? STAGE_NORMED_KEY : STAGE_KEY);
     return reason;
+}
+
+CHANGE(QK_NORM_MISSING, leave_out(recipe, OF_QUERY | OF_KEY))
+CHANGE(QK_NORM_QUERY_MISSING, leave_out(recipe, OF_QUERY))
+CHANGE(QK_NORM_KEY_MISSING, leave_out(recipe, OF_KEY))
+
+CHANGE_BY(QK_NORM_SWAPPED)
+{
+    struct norm *norms = recipe->problem.parameters.norms;
+    const struct norm query = norms[NORM_QUERY];
+    if (!is_made(&query) || !is_made(&norms[NORM_KEY]))
+        return "query and key are not both normed";
+    if (query.weight.rank == 0 || tensor_count(&query.weight) != tensor_count(&norms[NORM_KEY].weight))
+        return "their weights differ in number";
+    norms[NORM_QUERY] = norms[NORM_KEY];
+    norms[NORM_KEY] = query;
+    recipe->changed_steps |= OF_QUERY | OF_KEY;
+    return NULL;
 }
 
 CHANGE(QK_NORM_WEIGHT_MISSING, change_both(recipe, NO_WEIGHTS))
@@ -229,17 +253,23 @@ CHANGE_BY(QK_NORM_EACH_HEAD)
 
 /* --- qk_norm: of a latent ----------------------------------------------------------------------------------------- */
 
+/* The forms: the latents of all, of the query, of key and value. */
 CHANGE_BY(QK_NORM_LATENT_MISSING)
 {
     struct latent *latent = &recipe->problem.parameters.latent;
+    const bool has_query = latent->query_a.weight.rank > 0;
     if (latent->rank == 0)
         return "key and value do not come from a latent";
-    latent->key_value_norm.left_out = true;
-    recipe->changed_projections |= OF_KEY | OF_VALUE;
-    recipe_tells(recipe, STAGE_VALUE, "latent . W_key_value_b^T, the latent not normed");
-    if (latent->query_a.weight.rank == 0)
-        return NULL;
-    latent->query_norm.left_out = true;
-    recipe->changed_projections |= OF_QUERY;
+    if (recipe->form != 0 && !has_query)
+        return "the query does not come from a latent";
+    if (recipe->form != 1) {
+        latent->key_value_norm.left_out = true;
+        recipe->changed_projections |= OF_KEY | OF_VALUE;
+        recipe_tells(recipe, STAGE_VALUE, "latent . W_key_value_b^T, the latent not normed");
+    }
+    if (recipe->form != 2 && has_query) {
+        latent->query_norm.left_out = true;
+        recipe->changed_projections |= OF_QUERY;
+    }
     return NULL;
 }

@@ -94,6 +94,30 @@ CHANGE(MATRIX_QUERY_TRANSPOSED, turn(recipe, OF_QUERY))
 CHANGE(MATRIX_KEY_TRANSPOSED, turn(recipe, OF_KEY))
 CHANGE(MATRIX_VALUE_TRANSPOSED, turn(recipe, OF_VALUE))
 
+/* Exchanges two projections, with their biases. */
+static const char *swap(struct recipe *recipe, enum projection_id a, enum projection_id b)
+{
+    struct module *modules = recipe_copy_modules(recipe);
+    if (modules == NULL || recipe->problem.parameters.latent.rank > 0)
+        return NOT_PROJECTED;
+    if (!recipe->problem.parameters.given)
+        return "parameters are drawn: draw-order does the same";
+    for (size_t i = 0; i < recipe->problem.parameters.module_count; i++) {
+        struct projection *projections = modules[i].projections;
+        const struct projection own = projections[a];
+        if (memcmp(own.weight.shape, projections[b].weight.shape, 2 * sizeof own.weight.shape[0]) != 0)
+            return OTHER_SHAPES;
+        projections[a] = projections[b];
+        projections[b] = own;
+    }
+    recipe->changed_projections |= 1U << a | 1U << b;
+    recipe_tells_projected(recipe, 1U << a | 1U << b, "inputs . the other one's matrix");
+    return NULL;
+}
+
+CHANGE(MATRIX_KEY_VALUE_SWAPPED, swap(recipe, PROJECTION_KEY, PROJECTION_VALUE))
+CHANGE(MATRIX_QUERY_KEY_SWAPPED, swap(recipe, PROJECTION_QUERY, PROJECTION_KEY))
+
 /* Removes the biases of a set of projections. */
 static const char *leave_bias(struct recipe *recipe, unsigned ids)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mistakes of slot packing: the code reads the rows of one packed weight of query, key and value in another order. */
+/* Mistakes of slots packing and rows: the code reads the rows of one packed weight of query, key and value, or those of
+ * a projection, in another order. */
 #include "mistake/recipe.h"
 
 #include <string.h>
@@ -8,6 +9,7 @@
 struct packed {
     const struct projection *projections; /* of the one module */
     size_t heads, kv_heads, d, width;
+    const char *order; /* of the blocks: "kqv" */
 };
 
 /* A row of a projection, by head. */
@@ -34,6 +36,20 @@ static struct packed_row in_groups(const struct packed *packed, size_t at)
     if (place < group)
         return (struct packed_row){PROJECTION_QUERY, (of * group + place) * d + row};
     return (struct packed_row){place == group ? PROJECTION_KEY : PROJECTION_VALUE, of * d + row};
+}
+
+/* Row `at` of the three blocks in another order. */
+static struct packed_row in_order(const struct packed *packed, size_t at)
+{
+    for (const char *each = packed->order;; each++) {
+        const enum projection_id id = *each == 'q'   ? PROJECTION_QUERY
+                                      : *each == 'k' ? PROJECTION_KEY
+                                                     : PROJECTION_VALUE;
+        const size_t rows = (id == PROJECTION_QUERY ? packed->heads : packed->kv_heads) * packed->d;
+        if (at < rows)
+            return (struct packed_row){id, at};
+        at -= rows;
+    }
 }
 
 typedef struct packed_row packing_order(const struct packed *packed, size_t at);
@@ -99,8 +115,9 @@ static const char *read_otherwise(struct recipe *recipe, packing_order *lies, pa
     struct module *modules = recipe_copy_modules(recipe);
     if (modules == NULL)
         return NULL;
-    const struct packed packed = {modules[0].projections, problem->size.heads, problem->size.kv_heads,
-                                  problem->size.d_head, problem->size.d_in};
+    const struct packed packed = {modules[0].projections, problem->size.heads,
+                                  problem->size.kv_heads, problem->size.d_head,
+                                  problem->size.d_in,     MISTAKES[MISTAKE_PACKING_ORDER].forms[(size_t)recipe->form]};
     if (repack(recipe, &packed, lies, read, made) != STATUS_OK)
         return NULL;
     memcpy(modules[0].projections, made, sizeof made);
@@ -119,3 +136,75 @@ CHANGE(PACKING_GROUPS, problem->size.kv_heads == 1 ? ONE_GROUP
 CHANGE(PACKING_BLOCKS, problem->size.kv_heads == 1
                            ? ONE_GROUP
                            : read_otherwise(recipe, in_groups, in_blocks, "of weights in groups, read as if in blocks"))
+
+CHANGE(PACKING_ORDER, !problem->parameters.given
+                          ? "parameters are drawn: draw-order does the same"
+                          : read_otherwise(recipe, in_blocks, in_order, "of a block of weights in another place"))
+
+/* --- rows -------------------------------------------------------------------------------------------------------- */
+
+/* The row of a head of d that becomes row `at`. */
+typedef size_t row_source(size_t at, size_t d);
+
+static size_t to_pairs(size_t at, size_t d)
+{
+    return at / 2 + at % 2 * (d / 2);
+}
+
+static size_t to_halves(size_t at, size_t d)
+{
+    return at % (d / 2) * 2 + at / (d / 2);
+}
+
+/* Permutes the rows of each head of a projection, and those of its bias. */
+static enum status permute_rows(struct recipe *recipe, struct projection *projection, size_t d, row_source *from,
+                                bool with_bias)
+{
+    const struct packed packed = {.projections = projection,
+                                  .heads = projection->weight.shape[projection->transposed ? 0 : 1] / d,
+                                  .d = d,
+                                  .width = projection->weight.shape[projection->transposed ? 1 : 0]};
+    const bool has_bias = projection->bias.rank > 0;
+    struct projection made;
+    double *row = arena_allocate(recipe->arena, packed.width + 1, sizeof *row, recipe->error);
+    if (row == NULL || create_projection(recipe, &packed, PROJECTION_QUERY, has_bias, &made) != STATUS_OK)
+        return recipe->error->status;
+    for (size_t at = 0; at < packed.heads * d; at++) {
+        load_row(&packed, (struct packed_row){0, at / d * d + from(at % d, d)}, row);
+        tensor_store(&made.weight, at * packed.width, packed.width, row);
+        if (has_bias)
+            tensor_store(&made.bias, at, 1, &row[packed.width]);
+    }
+    if (!with_bias)
+        made.bias = projection->bias;
+    *projection = made;
+    return STATUS_OK;
+}
+
+/* The forms: whose rows, and whether the bias keeps its order. */
+static const char *permute(struct recipe *recipe, row_source *from)
+{
+    static const unsigned SETS[] = {OF_QUERY | OF_KEY, OF_QUERY, OF_KEY, OF_VALUE};
+    const struct problem *problem = &recipe->problem;
+    const unsigned form = (unsigned)recipe->form, ids = SETS[form % 4];
+    const size_t d = ids == OF_VALUE ? problem->size.d_value : problem->size.d_head;
+    bool has_bias = form < 4;
+    if (!problem_projects(problem) || problem->parameters.latent.rank > 0)
+        return "query, key and value are not projected directly";
+    if (problem->rotation.rope.kind == ROPE_NONE || d % 2 != 0)
+        return "there is no rotation of pairs";
+    struct module *modules = recipe_copy_modules(recipe);
+    for (size_t i = 0; modules != NULL && i < problem->parameters.module_count; i++)
+        for (int id = 0; id < PROJECTION_COUNT; id++)
+            if (ids & 1U << id) {
+                has_bias = has_bias || modules[i].projections[id].bias.rank > 0;
+                if (permute_rows(recipe, &modules[i].projections[id], d, from, form < 4) != STATUS_OK)
+                    return NULL;
+            }
+    recipe->changed_projections |= ids;
+    recipe_tells_projected(recipe, ids, "inputs . the matrix, its rows permuted");
+    return has_bias ? NULL : "there is no bias";
+}
+
+CHANGE(ROWS_TO_PAIRS, permute(recipe, to_pairs))
+CHANGE(ROWS_TO_HALVES, permute(recipe, to_halves))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mistakes of slot rope: other positions, in a copy of the positions, or other angles, in a copy of the frequencies. */
+/* Mistakes of slots rope, rope_theta and rope_scaling: other positions, in a copy of the positions, or other angles, in
+ * a copy of the frequencies. */
 #include "mistake/recipe.h"
 
 static const char NO_ROPE[] = "there is no rotation";
@@ -58,34 +59,54 @@ CHANGE_BY(ROPE_THETA)
 
 static const char NO_SCALING[] = "the frequencies are not scaled";
 
-CHANGE_BY(ROPE_SCALING_MISSING)
+/* Makes the rotation with another scaling, unless it is the same, or of a kind that the mistake does not know. */
+static const char *scale_as(struct recipe *recipe, bool known, struct rope_scaling scaling, const char *otherwise)
 {
     struct rope_settings settings = recipe->problem.rotation.settings;
     if (settings.kind == ROPE_NONE || settings.scaling.kind == ROPE_SCALING_NONE)
         return NO_SCALING;
-    settings.scaling = (struct rope_scaling){.kind = ROPE_SCALING_NONE};
-    return make_rope(recipe, &settings);
+    settings.scaling = scaling;
+    return known ? make_rope(recipe, &settings) : otherwise;
 }
 
-CHANGE_BY(ROPE_SCALING_LINEAR)
+/* The job's scaling with the numbers of most models. */
+static struct rope_scaling usual_scaling(struct rope_scaling scaling)
 {
-    struct rope_settings settings = recipe->problem.rotation.settings;
-    if (settings.kind == ROPE_NONE || settings.scaling.factor <= 0)
-        return NO_SCALING;
-    if (settings.scaling.kind == ROPE_SCALING_LINEAR)
-        return "the scaling is linear";
-    settings.scaling = (struct rope_scaling){.kind = ROPE_SCALING_LINEAR, .factor = settings.scaling.factor};
-    return make_rope(recipe, &settings);
+    const bool llama = scaling.kind == ROPE_SCALING_LLAMA3;
+    if (llama)
+        return (struct rope_scaling){.kind = scaling.kind, .factor = 8, .low = 1, .high = 4, .old = 8192};
+    scaling.fast = 32;
+    scaling.slow = 1;
+    scaling.attention = 0;
+    return scaling;
 }
 
-CHANGE_BY(ROPE_ATTENTION_MISSING)
-{
-    struct rope *rope = &recipe->problem.rotation.rope;
-    if (rope->kind == ROPE_NONE || rope->attention == 1)
-        return "the scaling has no attention factor";
-    rope->attention = 1;
-    return change_steps(recipe, BOTH, NULL);
-}
+/* Changes a field of a copy of the job's scaling. */
+#define SCALING(id, known, otherwise, what)                                      \
+    CHANGE_BY(id)                                                                \
+    {                                                                            \
+        struct rope_scaling scaling = recipe->problem.rotation.settings.scaling; \
+        const enum rope_scaling_kind kind = scaling.kind;                        \
+        (void)kind;                                                              \
+        what;                                                                    \
+        return scale_as(recipe, known, scaling, otherwise);                      \
+    }
+
+SCALING(ROPE_SCALING_MISSING, true, NULL, scaling = (struct rope_scaling){.kind = ROPE_SCALING_NONE})
+SCALING(ROPE_SCALING_LINEAR, kind != ROPE_SCALING_LINEAR && scaling.factor > 0,
+        "the scaling is linear, or has no factor",
+        scaling = ((struct rope_scaling){.kind = ROPE_SCALING_LINEAR, .factor = scaling.factor}))
+SCALING(ROPE_ATTENTION_MISSING, recipe->problem.rotation.rope.attention != 1, "the scaling has no attention factor",
+        scaling.attention = 1)
+SCALING(ROPE_SCALING_TRUNCATE, kind == ROPE_SCALING_YARN, "the scaling is not yarn",
+        scaling.whole_ramp = !scaling.whole_ramp)
+SCALING(ROPE_SCALING_OLD, scaling.old > 0 && scaling.factor > 0, "the scaling has no such length",
+        scaling.old *= scaling.factor)
+SCALING(ROPE_SCALING_USUAL, kind == ROPE_SCALING_LLAMA3 || kind == ROPE_SCALING_YARN,
+        "the scaling is neither llama3 nor yarn", scaling = usual_scaling(scaling))
+SCALING(ROPE_SCALING_LISTS, kind == ROPE_SCALING_LONGROPE, "the scaling is not longrope",
+        scaling.short_list = scaling.long_list;
+        scaling.long_list = recipe->problem.rotation.settings.scaling.short_list)
 
 static const char *why_all_columns(const struct rope *rope)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mistakes of slots softmax, sinks, lse, dropout and tiles. */
+/* Mistakes of slots softmax, sinks, lse, dropout and tiles, and those of slot keys about tiles. */
 #include "mistake/recipe.h"
 
 #include <math.h>
@@ -46,14 +46,15 @@ static void base_2(const struct attention_row *row, const struct recipe *recipe)
 
 CHANGE(SOFTMAX_BASE_2, recipe_makes_by(recipe, STAGE_WEIGHTS, base_2, "powers of 2 over their sum"))
 
-/* Makes exp(x) over their sum, each in the dtype, where it may overflow. */
-static void unshifted(const struct attention_row *row, const struct recipe *recipe)
+/* Makes exp(x - maximum) over their sum, each in the dtype, where it may overflow or become 0. */
+static void make_shifted(const struct attention_row *row, const struct recipe *recipe, double maximum)
 {
     const enum dtype dtype = row->problem->rounding.dtype;
-    double *weights = row->stages[STAGE_WEIGHTS], sum = recipe->padding + (row->sink != NULL ? exp(*row->sink) : 0);
+    double *weights = row->stages[STAGE_WEIGHTS];
+    double sum = recipe->padding * exp(-maximum) + (row->sink != NULL ? exp(*row->sink - maximum) : 0);
     dtype_round(dtype, &sum, 1);
     for (size_t j = 0; j < row->problem->size.keys; j++) {
-        weights[j] = row->bias[j] > -INFINITY ? exp(row->stages[STAGE_MASKED][j]) : 0;
+        weights[j] = row->bias[j] > -INFINITY ? exp(row->stages[STAGE_MASKED][j] - maximum) : 0;
         dtype_round(dtype, &weights[j], 1);
         sum += weights[j];
     }
@@ -62,6 +63,28 @@ static void unshifted(const struct attention_row *row, const struct recipe *reci
         weights[j] = row->bias[j] > -INFINITY ? weights[j] / sum : 0;
 }
 
+static void unshifted(const struct attention_row *row, const struct recipe *recipe)
+{
+    make_shifted(row, recipe, 0);
+}
+
+/* The largest of the row's allowed numbers; minus infinity: none. */
+static double largest_of(const struct attention_row *row, const double *numbers, size_t first, size_t end)
+{
+    double largest = -INFINITY;
+    for (size_t j = first; j < end; j++)
+        if (row->bias[j] > -INFINITY)
+            largest = fmax(largest, numbers[j]);
+    return largest;
+}
+
+static void shifted_from_0(const struct attention_row *row, const struct recipe *recipe)
+{
+    make_shifted(row, recipe, fmax(0, largest_of(row, row->stages[STAGE_MASKED], 0, row->problem->size.keys)));
+}
+
+CHANGE(SOFTMAX_MAXIMUM_FROM_0,
+       recipe_makes_by(recipe, STAGE_WEIGHTS, shifted_from_0, "exp over the sum, the largest at least 0"))
 CHANGE(SOFTMAX_OVERFLOW,
        recipe_makes_by(recipe, STAGE_WEIGHTS, unshifted, "exp over the sum, without subtracting the largest"))
 
@@ -89,7 +112,44 @@ CHANGE(SOFTMAX_SUM_OF_SCORES,
 
 /* --- sinks, lse -------------------------------------------------------------------------------------------------- */
 
-CHANGE_WHERE(SINKS_MISSING, mask->sinks != NULL, "there are no sinks", mask->sinks = NULL)
+static const char NO_SINKS[] = "there are no sinks";
+
+CHANGE_WHERE(SINKS_MISSING, mask->sinks != NULL, NO_SINKS, mask->sinks = NULL)
+
+/* Gives the changed problem its own sinks: of the first of `share` heads, times a factor, and more. */
+static const char *change_sinks(struct recipe *recipe, size_t share, double factor, double more)
+{
+    struct mask *mask = &recipe->problem.mask;
+    if (mask->sinks == NULL)
+        return NO_SINKS;
+    double *sinks = arena_allocate(recipe->arena, recipe->problem.size.heads, sizeof *sinks, recipe->error);
+    for (size_t head = 0; head < recipe->problem.size.heads && sinks != NULL; head++)
+        sinks[head] = mask->sinks[head / share] * factor + more;
+    mask->sinks = sinks;
+    return NULL;
+}
+
+CHANGE(SINKS_REPEATED, change_sinks(recipe, 1, 1, log(form)))
+CHANGE(SINKS_BASE_2, change_sinks(recipe, 1, log(2), 0))
+CHANGE(SINKS_SCALED, change_sinks(recipe, 1, problem->scaling.factor * problem->scaling.query_factor, 0))
+CHANGE(SINKS_PER_KEY_HEAD, problem->size.heads == problem->size.kv_heads
+                               ? "heads do not share keys"
+                               : change_sinks(recipe, problem->size.heads / problem->size.kv_heads, 1, 0))
+
+static void unshifted_sink(const struct attention_row *row, const struct recipe *recipe)
+{
+    const double largest = largest_of(row, row->stages[STAGE_MASKED], 0, row->problem->size.keys);
+    const double sink = *row->sink + largest;
+    struct attention_row raised = *row;
+    raised.sink = &sink;
+    (void)recipe;
+    stage_make(&raised, STAGE_WEIGHTS);
+}
+
+CHANGE(SINKS_MAXIMUM_MISSING, mask->sinks == NULL
+                                  ? NO_SINKS
+                                  : recipe_makes_by(recipe, STAGE_WEIGHTS, unshifted_sink,
+                                                    "softmax, its maximum not subtracted from the sink"))
 
 static void base_2_lse(const struct attention_row *row, const struct recipe *recipe)
 {
@@ -97,16 +157,6 @@ static void base_2_lse(const struct attention_row *row, const struct recipe *rec
     stage_make(row, STAGE_LSE);
     *lse /= log(2);
     dtype_round(recipe->problem.rounding.dtype, lse, 1);
-}
-
-/* The largest of the row's allowed numbers; minus infinity: none. */
-static double largest_of(const struct attention_row *row, const double *numbers, size_t first, size_t end)
-{
-    double largest = -INFINITY;
-    for (size_t j = first; j < end; j++)
-        if (row->bias[j] > -INFINITY)
-            largest = fmax(largest, numbers[j]);
-    return largest;
 }
 
 static void shifted_lse(const struct attention_row *row, const struct recipe *recipe)
@@ -205,88 +255,159 @@ CHANGE_BY(DROPOUT_ON)
 /* --- tiles ------------------------------------------------------------------------------------------------------- */
 
 /* A row of a running softmax over tiles of keys, as in fused kernels: Dao et al. 2022, "FlashAttention", algorithm 1,
- * without one of its steps. */
+ * with some step wrong. */
 struct tiles {
+    struct recipe_tiles how;
     const struct attention_row *row;
     double *context;
     size_t d;
     double largest, sum;
-    bool keeps_context, keeps_sum, divides, forgets;
+    size_t back;  /* the row that many before rescales the context; 0: this one */
+    double other; /* its running maximum */
 };
 
-static void rescale(struct tiles *tiles, double largest)
+static void multiply(struct tiles *tiles, double factor)
 {
-    const double factor = tiles->forgets ? 0 : exp(tiles->largest - largest);
-    tiles->largest = largest;
-    if (!tiles->keeps_sum)
-        tiles->sum *= factor;
-    for (size_t c = 0; c < tiles->d && !tiles->keeps_context; c++)
+    for (size_t c = 0; c < tiles->d; c++)
         tiles->context[c] *= factor;
+}
+
+/* The factor of the row that rescales the context; 1 before its first allowed key. */
+static double other_factor(struct tiles *tiles, size_t first, size_t end)
+{
+    const size_t by = tiles->back * tiles->row->problem->size.keys;
+    struct attention_row other = *tiles->row;
+    other.bias -= by;
+    const double before = tiles->other;
+    tiles->other = fmax(before, largest_of(&other, tiles->row->stages[STAGE_MASKED] - by, first, end));
+    return tiles->other == -INFINITY ? 1 : exp(before - tiles->other);
+}
+
+static double power_of(const struct tiles *tiles, size_t j)
+{
+    return tiles->row->bias[j] > -INFINITY ? exp(tiles->row->stages[STAGE_MASKED][j] - tiles->largest) : 0;
+}
+
+/* The sum of a tile, by which its context is divided; 1 if it is divided in the end. */
+static double sum_of_tile(const struct tiles *tiles, size_t first, size_t end)
+{
+    if (!tiles->how.means)
+        return 1;
+    double sum = tiles->row->sink != NULL ? exp(*tiles->row->sink - tiles->largest) : 0;
+    for (size_t j = first; j < end; j++)
+        sum += power_of(tiles, j);
+    return sum;
 }
 
 static void add_tile(struct tiles *tiles, size_t first, size_t end)
 {
     const struct attention_row *row = tiles->row;
-    const double *masked = row->stages[STAGE_MASKED], factor = 1 / (1 - row->problem->drop.share);
-    const double largest = largest_of(row, masked, first, end);
+    const double largest = largest_of(row, row->stages[STAGE_MASKED], first, end), before = tiles->largest;
+    double of_context = tiles->back > 0 ? other_factor(tiles, first, end) : 1;
+    if (largest > -INFINITY) {
+        tiles->largest = tiles->how.forgets || tiles->how.apart ? largest : fmax(before, largest);
+        const double factor = tiles->how.forgets ? 0 : exp(before - tiles->largest);
+        tiles->sum *= tiles->how.keeps_sum ? 1 : factor;
+        of_context = tiles->how.keeps_context ? 1 : tiles->back > 0 ? of_context : factor;
+    }
+    multiply(tiles, of_context);
     if (largest == -INFINITY)
         return;
-    rescale(tiles, tiles->forgets ? largest : fmax(tiles->largest, largest));
+    const double whole = sum_of_tile(tiles, first, end), factor = 1 / (1 - row->problem->drop.share);
+    if (tiles->how.means)
+        tiles->sum++;
+    else if (tiles->how.adds_sinks && row->sink != NULL)
+        tiles->sum += exp(*row->sink - tiles->largest);
     for (size_t j = first; j < end; j++) {
-        const double power = row->bias[j] > -INFINITY ? exp(masked[j] - tiles->largest) : 0;
+        const double power = power_of(tiles, j) / whole;
         const double share = row->kept == NULL ? power : row->kept[j] ? power * factor : 0;
-        tiles->sum += power;
+        tiles->sum += tiles->how.means ? 0 : power;
         for (size_t c = 0; c < tiles->d && power != 0; c++)
             tiles->context[c] += share * row->value[j * tiles->d + c];
     }
-    for (size_t c = 0; c < tiles->d && tiles->divides; c++)
-        tiles->context[c] /= tiles->sum;
+    if (tiles->how.divides)
+        multiply(tiles, 1 / tiles->sum);
 }
 
-static void make_tiles(const struct attention_row *row, const struct recipe *recipe, struct tiles tiles)
+static void make_tiles(const struct attention_row *row, const struct recipe *recipe)
 {
-    const size_t tile = recipe->tile;
-    tiles.row = row;
-    tiles.context = row->stages[STAGE_CONTEXT];
-    tiles.d = row->problem->size.d_value;
-    tiles.largest = row->sink != NULL ? *row->sink : -INFINITY;
-    tiles.sum = row->sink != NULL ? 1 : 0;
+    const size_t tile = recipe->tile, keys = row->problem->size.keys;
+    const struct recipe_tiles how = recipe->tiles;
+    const bool begins_with_sink = row->sink != NULL && !how.adds_sinks && !how.means;
+    size_t allowed[2] = {SIZE_MAX, SIZE_MAX}; /* the first and the last tile with an allowed key */
+    struct tiles tiles = {.how = how,
+                          .row = row,
+                          .context = row->stages[STAGE_CONTEXT],
+                          .d = row->problem->size.d_value,
+                          .largest = begins_with_sink ? *row->sink : -INFINITY,
+                          .sum = begins_with_sink ? 1 : 0,
+                          .back = how.by_first_row ? row->at % tile : how.by_row_before && row->at % tile > 0,
+                          .other = -INFINITY};
+    for (size_t j = 0; j < keys; j++)
+        if (row->bias[j] > -INFINITY) {
+            allowed[0] = allowed[0] == SIZE_MAX ? j / tile : allowed[0];
+            allowed[1] = j / tile;
+        }
     memset(tiles.context, 0, tiles.d * sizeof *tiles.context);
-    for (size_t first = 0; first < row->problem->size.keys; first += tile)
-        add_tile(&tiles, first, memory_smaller(first + tile, row->problem->size.keys));
-    for (size_t c = 0; c < tiles.d && !tiles.divides && tiles.sum != 0; c++)
-        tiles.context[c] /= tiles.sum;
+    for (size_t i = 0; i * tile < keys; i++) {
+        const bool skips = (how.skips_last && (i + 1) * tile >= keys) || (how.skips_own && i == allowed[1]);
+        const bool twice = (how.first_twice && i == allowed[0]) || (how.last_twice && i == allowed[1]);
+        for (int times = skips ? 0 : twice ? 2 : 1; times > 0; times--)
+            add_tile(&tiles, i * tile, memory_smaller((i + 1) * tile, keys));
+    }
+    const bool nothing = tiles.sum == 0 && row->problem->mask.empty_row != EMPTY_ROW_NAN;
+    if (!how.divides && !nothing)
+        multiply(&tiles, 1 / tiles.sum);
     dtype_round(row->problem->rounding.dtype, tiles.context, tiles.d);
 }
 
-static const char *use_tiles(struct recipe *recipe, recipe_row *make, const char *formula)
+static const char *use_tiles(struct recipe *recipe, struct recipe_tiles how, const char *formula)
 {
     recipe->tile = (size_t)recipe->form;
-    recipe_makes_by(recipe, STAGE_CONTEXT, make, formula);
+    recipe->tiles = how;
+    recipe->across = recipe->across || how.by_first_row || how.by_row_before;
+    recipe_makes_by(recipe, STAGE_CONTEXT, make_tiles, formula);
     return recipe->tile < recipe->problem.size.keys ? NULL : "one tile holds all keys";
 }
 
-static void keep_context(const struct attention_row *row, const struct recipe *recipe)
+#define TILES(id, how, formula) CHANGE(TILES_##id, use_tiles(recipe, (struct recipe_tiles)how, "by tiles, " formula))
+#define HOW(...)    \
+    {               \
+        __VA_ARGS__ \
+    }
+
+TILES(CONTEXT_NOT_RESCALED, HOW(.keeps_context = true), "the running context not rescaled")
+TILES(CONTEXT_DIVIDED, HOW(.divides = true), "each divided by the running sum")
+TILES(SUM_NOT_RESCALED, HOW(.keeps_sum = true), "the running sum not rescaled")
+TILES(LAST_ALONE, HOW(.forgets = true), "the last one alone")
+TILES(NOT_RESCALED, HOW(.keeps_sum = true, .keeps_context = true), "nothing rescaled")
+TILES(MERGED_BY_MEAN, HOW(.keeps_sum = true, .keeps_context = true, .apart = true, .means = true), "their mean")
+TILES(MERGED_NOT_RESCALED, HOW(.keeps_sum = true, .keeps_context = true, .apart = true, .adds_sinks = true),
+      "each with its own maximum")
+TILES(LAST_TWICE, HOW(.last_twice = true), "the last one twice")
+TILES(FIRST_TWICE, HOW(.first_twice = true), "the first one twice")
+TILES(LAST_SKIPPED, HOW(.skips_last = true), "without the last one")
+TILES(OWN_SKIPPED, HOW(.skips_own = true), "without the last one of each row")
+TILES(FIRST_ROW_RESCALES, HOW(.by_first_row = true), "rescaled as the first row")
+TILES(ROW_BEFORE_RESCALES, HOW(.by_row_before = true), "rescaled as the row before")
+
+CHANGE(SINKS_PER_TILE, mask->sinks == NULL
+                           ? NO_SINKS
+                           : use_tiles(recipe, (struct recipe_tiles){.adds_sinks = true}, "by tiles, a sink in each"))
+
+/* The row of the tile before; of the first tile its own. */
+static size_t row_before(const struct recipe *recipe, size_t item, size_t head, size_t key)
 {
-    make_tiles(row, recipe, (struct tiles){.keeps_context = true});
+    const size_t row = (item * recipe->problem.size.kv_heads + head) * recipe->problem.size.keys + key;
+    return key < recipe->tile ? row : row - recipe->tile;
 }
 
-static void divide_each(const struct attention_row *row, const struct recipe *recipe)
+static const char *read_stale(struct recipe *recipe, enum projection_id id, const char *formula)
 {
-    make_tiles(row, recipe, (struct tiles){.divides = true});
+    recipe->tile = (size_t)recipe->form;
+    return recipe->tile < recipe->problem.size.keys ? recipe_reads(recipe, id, row_before, formula)
+                                                    : "one tile holds all keys";
 }
 
-static void keep_sum(const struct attention_row *row, const struct recipe *recipe)
-{
-    make_tiles(row, recipe, (struct tiles){.keeps_sum = true});
-}
-
-static void forget(const struct attention_row *row, const struct recipe *recipe)
-{
-    make_tiles(row, recipe, (struct tiles){.forgets = true});
-}
-
-CHANGE(TILES_CONTEXT_NOT_RESCALED, use_tiles(recipe, keep_context, "by tiles, the running context not rescaled"))
-CHANGE(TILES_CONTEXT_DIVIDED, use_tiles(recipe, divide_each, "by tiles, each divided by the running sum"))
-CHANGE(TILES_SUM_NOT_RESCALED, use_tiles(recipe, keep_sum, "by tiles, the running sum not rescaled"))
-CHANGE(TILES_LAST_ALONE, use_tiles(recipe, forget, "of the last tile of keys alone"))
+CHANGE(KEYS_STALE, read_stale(recipe, PROJECTION_KEY, "query . key^T, by tiles, of the keys before"))
+CHANGE(VALUES_STALE, read_stale(recipe, PROJECTION_VALUE, "weights . value, by tiles, of the values before"))

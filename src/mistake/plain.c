@@ -137,6 +137,7 @@ static void make_row(struct maker *maker, enum stage stage, size_t index)
                                 .value = maker->head.value,
                                 .stages = stages,
                                 .computed = {0, keys},
+                                .at = query,
                                 .own = mask_sequence(&problem->mask, query),
                                 .allowed = {0, keys},
                                 .bias = plain->bias + index * keys,

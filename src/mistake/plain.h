@@ -11,7 +11,8 @@ struct plain_columns {
     double *made[PROJECTION_COUNT];           /* NULL: not yet */
     struct tensor operands[PROJECTION_COUNT]; /* the same cut into heads, after its steps; rank 0: not yet */
     struct tensor projected[PROJECTION_COUNT], normed[PROJECTION_COUNT]; /* and before these steps */
-    double *out_weight, *out_bias; /* of the output projection, as y = x . W; NULL: not yet, or none */
+    const void *given[PROJECTION_COUNT]; /* the data of the given operand that it is made from */
+    double *out_weight, *out_bias;       /* of the output projection, as y = x . W; NULL: not yet, or none */
 };
 
 /* Masked scores at or below this mean minus infinity: some people mask with a large negative number. */

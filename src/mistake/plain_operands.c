@@ -216,10 +216,10 @@ static double misread(enum dtype dtype, enum recipe_bits bits, double number)
 }
 
 /* Copies an operand, misread or not. */
-static enum status copy(const struct plain *plain, enum recipe_bits bits, struct tensor *operand)
+static enum status copy(const struct plain *plain, enum recipe_bits bits, struct arena *arena, struct tensor *operand)
 {
     struct tensor made;
-    if (tensor_create(&made, dtype_storage(plain->problem->rounding.dtype), operand->rank, operand->shape, plain->arena,
+    if (tensor_create(&made, dtype_storage(plain->problem->rounding.dtype), operand->rank, operand->shape, arena,
                       plain->error) != STATUS_OK)
         return plain->error->status;
     for (size_t i = 0; i < tensor_count(operand); i++) {
@@ -294,6 +294,22 @@ static enum status finish(struct plain *plain, enum projection_id id, const stru
     return STATUS_OK;
 }
 
+/* Shares an operand and its earlier forms with other trials. */
+static void share(const struct plain *plain, enum projection_id id)
+{
+    plain->columns->operands[id] = plain->operands[id];
+    plain->columns->projected[id] = plain->projected[id];
+    plain->columns->normed[id] = plain->normed[id];
+    plain->columns->given[id] = plain->problem->given.operands[id].data;
+}
+
+static void take_shared(struct plain *plain, enum projection_id id)
+{
+    plain->operands[id] = plain->columns->operands[id];
+    plain->projected[id] = plain->columns->projected[id];
+    plain->normed[id] = plain->columns->normed[id];
+}
+
 /* Cuts the projection into heads. */
 static enum status cut_heads(struct plain *plain, enum projection_id id, const double *const made[PROJECTION_COUNT])
 {
@@ -305,11 +321,8 @@ static enum status cut_heads(struct plain *plain, enum projection_id id, const d
     split_heads(plain, made, id, row, operand);
     if (operand_has_steps(plain->problem, id) && finish(plain, id, operand) != STATUS_OK)
         return plain->error->status;
-    if (shared) {
-        plain->columns->operands[id] = *operand;
-        plain->columns->projected[id] = plain->projected[id];
-        plain->columns->normed[id] = plain->normed[id];
-    }
+    if (shared)
+        share(plain, id);
     return STATUS_OK;
 }
 
@@ -318,10 +331,21 @@ static enum status take_given(struct plain *plain, enum projection_id id)
 {
     const enum recipe_bits bits = plain->recipe->bits[id];
     const bool has_steps = operand_has_steps(plain->problem, id);
-    plain->operands[id] = plain->problem->given.operands[id];
-    if ((bits != RECIPE_BITS_KEPT || has_steps) && copy(plain, bits, &plain->operands[id]) != STATUS_OK)
+    const bool shared = has_steps && bits == RECIPE_BITS_KEPT && is_shared(plain, id);
+    const struct tensor *given = &plain->problem->given.operands[id];
+    if (shared && plain->columns->operands[id].rank > 0 && plain->columns->given[id] == given->data) {
+        take_shared(plain, id);
+        return STATUS_OK;
+    }
+    plain->operands[id] = *given;
+    if ((bits != RECIPE_BITS_KEPT || has_steps) &&
+        copy(plain, bits, shared ? plain->lasting : plain->arena, &plain->operands[id]) != STATUS_OK)
         return plain->error->status;
-    return has_steps ? finish(plain, id, &plain->operands[id]) : STATUS_OK;
+    if (has_steps && finish(plain, id, &plain->operands[id]) != STATUS_OK)
+        return plain->error->status;
+    if (shared)
+        share(plain, id);
+    return STATUS_OK;
 }
 
 /* Rotates a copy of value as key. */
@@ -331,7 +355,7 @@ static enum status rotate_value(struct plain *plain)
     const struct tensor given = plain->operands[PROJECTION_VALUE];
     const size_t d = problem->size.d_value, rows = problem->size.keys;
     double *x = arena_allocate(plain->arena, 2 * d, sizeof *x, plain->error);
-    if (x == NULL || copy(plain, RECIPE_BITS_KEPT, &plain->operands[PROJECTION_VALUE]) != STATUS_OK)
+    if (x == NULL || copy(plain, RECIPE_BITS_KEPT, plain->arena, &plain->operands[PROJECTION_VALUE]) != STATUS_OK)
         return plain->error->status;
     for (size_t i = 0; i < given.shape[0] * given.shape[1] * rows; i++) {
         const size_t position = operand_position(problem, PROJECTION_KEY, i / rows / given.shape[1], i % rows);
@@ -388,9 +412,7 @@ static enum status make_operand(struct plain *plain, enum projection_id id, cons
         return take_given(plain, id);
     if (!is_shared(plain, id) || columns->operands[id].rank == 0)
         return cut_heads(plain, id, made);
-    plain->operands[id] = columns->operands[id];
-    plain->projected[id] = columns->projected[id];
-    plain->normed[id] = columns->normed[id];
+    take_shared(plain, id);
     return STATUS_OK;
 }
 
@@ -442,24 +464,22 @@ static enum status cut_inputs(struct plain *plain, struct tensor *cut)
     return STATUS_OK;
 }
 
-/* Row j of the result is row j + 1, or j - 1, of the values; beyond the ends zeros, or the other end's rows. */
-static enum status shift_values(struct plain *plain, const struct tensor *value, struct tensor *shifted)
+/* Copies an operand, each row from its source. */
+static enum status reread(struct plain *plain, recipe_source *source, struct tensor *operand)
 {
-    const struct recipe *recipe = plain->recipe;
-    const size_t keys = value->shape[2], row = value->shape[3] * dtype_size(value->dtype);
+    const size_t keys = operand->shape[2], heads = operand->shape[1],
+                 row = operand->shape[3] * dtype_size(operand->dtype);
     struct tensor made;
-    if (tensor_create(&made, value->dtype, 4, value->shape, plain->arena, plain->error) != STATUS_OK)
+    if (tensor_create(&made, operand->dtype, 4, operand->shape, plain->arena, plain->error) != STATUS_OK)
         return plain->error->status;
-    for (size_t i = 0; i < value->shape[0] * value->shape[1] * keys; i++) {
-        const size_t key = i % keys, from = recipe->shift > 0 ? (key + 1) % keys : (key + keys - 1) % keys;
-        const bool beyond = recipe->shift > 0 ? key + 1 == keys : key == 0;
-        char *to = (char *)made.data + i * row;
-        if (beyond && !recipe->shift_wraps)
-            memset(to, 0, row);
+    for (size_t i = 0; i < operand->shape[0] * heads * keys; i++) {
+        const size_t from = source(plain->recipe, i / keys / heads, i / keys % heads, i % keys);
+        if (from == SIZE_MAX)
+            memset((char *)made.data + i * row, 0, row);
         else
-            memcpy(to, (const char *)value->data + (i - key + from) * row, row);
+            memcpy((char *)made.data + i * row, (const char *)operand->data + from * row, row);
     }
-    *shifted = made;
+    *operand = made;
     return STATUS_OK;
 }
 
@@ -470,7 +490,7 @@ const struct tensor *plain_operand(struct plain *plain, enum projection_id id, s
     *room = plain->operands[role == RECIPE_ROLE_OWN || role == RECIPE_ROLE_INPUTS ? id : role - RECIPE_ROLE_QUERY];
     if (role == RECIPE_ROLE_INPUTS)
         cut_inputs(plain, room);
-    if (id == PROJECTION_VALUE && recipe->shift != 0 && plain->error->status == STATUS_OK)
-        shift_values(plain, room, room);
+    if (recipe->sources[id] != NULL && plain->error->status == STATUS_OK)
+        reread(plain, recipe->sources[id], room);
     return room;
 }

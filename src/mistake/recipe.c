@@ -45,6 +45,14 @@ void recipe_tells_projected(struct recipe *recipe, unsigned operands, const char
             recipe_tells(recipe, recipe_projected(recipe, (enum projection_id)id), formula);
 }
 
+const char *recipe_reads(struct recipe *recipe, enum projection_id id, recipe_source *source, const char *formula)
+{
+    if (recipe->sources[id] != NULL)
+        return "another mistake reads these rows";
+    recipe->sources[id] = source;
+    return recipe_makes(recipe, id == PROJECTION_KEY ? STAGE_SCORES : STAGE_CONTEXT, formula);
+}
+
 struct module *recipe_copy_modules(struct recipe *recipe)
 {
     struct parameters *parameters = &recipe->problem.parameters;

@@ -22,6 +22,22 @@ enum recipe_axis {
 /* Makes a row of a stage in place of stage_make, rounded. */
 typedef void recipe_row(const struct attention_row *row, const struct recipe *recipe);
 
+/* The source of a row of key or value as used, (B, H_kv, Tk), among all rows of that operand; SIZE_MAX: zeros. */
+typedef size_t recipe_source(const struct recipe *recipe, size_t item, size_t head, size_t key);
+
+/* A running softmax over tiles of keys, with mistakes. */
+struct recipe_tiles {
+    bool keeps_context, keeps_sum;    /* does not rescale them */
+    bool divides;                     /* by the running sum, in each tile */
+    bool forgets;                     /* the tiles before */
+    bool apart, means;                /* each tile has a maximum of its own; its context is divided by its sum */
+    bool first_twice, last_twice;     /* of those with an allowed key */
+    bool skips_last, skips_own;       /* of all keys; of those with an allowed key */
+    bool adds_sinks;                  /* in each tile */
+    bool by_first_row, by_row_before; /* rescales the context by the factor of the first of `tile` rows, or of the one
+                                          before */
+};
+
 /* The source of column c of head h in what the projections make. */
 enum recipe_split {
     RECIPE_SPLIT_HEADS,       /* right: column h d + c */
@@ -100,9 +116,11 @@ struct recipe {
     double weights_factor;
     bool drops_scores; /* dropout comes before the softmax */
     bool weights_transposed;
-    int shift;        /* a weight multiplies the next value, 1, or the one before, -1; at the ends */
-    bool shift_wraps; /* those of the other end, or zeros */
-    size_t tile;      /* keys of one */
+    recipe_source *sources[PROJECTION_COUNT]; /* of key and value; NULL: its own row */
+    size_t source_form;                       /* the form of the mistake of slot keys */
+    bool packs_groups;                        /* the mask takes i group + h % group for query i of head h */
+    size_t tile;                              /* keys of one */
+    struct recipe_tiles tiles;
     enum recipe_merge merge;
     bool out_twice;
     struct arena *arena; /* of the changes */
@@ -132,6 +150,9 @@ void recipe_tells_projected(struct recipe *recipe, unsigned operands, const char
 
 /* Gives the problem a copy of its modules and returns it; NULL: no projections, or out of memory. */
 struct module *recipe_copy_modules(struct recipe *recipe);
+
+/* Reads rows of key or value from other places; NULL, or why not. */
+const char *recipe_reads(struct recipe *recipe, enum projection_id id, recipe_source *source, const char *formula);
 
 /* In change_pages.c: reads key and value from pages, if any, up to other lengths, (B). NULL, or why it cannot. */
 const char *recipe_read_pages(struct recipe *recipe, const int64_t *lengths);

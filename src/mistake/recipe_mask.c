@@ -37,7 +37,11 @@ static bool forbids(const struct recipe *recipe, const struct recipe_mask *place
 static void fill_row(const struct recipe *recipe, const struct recipe_mask *placed, size_t head, size_t query,
                      double *bias)
 {
-    mask_row(&placed->mask, placed->item, head, query, bias);
+    const size_t group = recipe->problem.size.heads / recipe->problem.size.kv_heads;
+    struct mask mask = placed->mask;
+    if (recipe->packs_groups)
+        mask.offset += (int64_t)(query * group + head % group) - (int64_t)query;
+    mask_row(&mask, placed->item, head, query, bias);
     for (size_t key = 0; key < placed->mask.keys; key++)
         if (forbids(recipe, placed, query, key))
             bias[key] = -INFINITY;
@@ -65,8 +69,8 @@ static enum status flatten(struct recipe *recipe)
 {
     const struct problem *problem = &recipe->problem;
     const struct mask *mask = &problem->mask;
-    const bool by_head =
-        mask->alibi_slopes != NULL || mask->relative != NULL || (mask->attn_mask.rank > 0 && mask->strides[1] > 0);
+    const bool by_head = recipe->packs_groups || mask->alibi_slopes != NULL || mask->relative != NULL ||
+                         (mask->attn_mask.rank > 0 && mask->strides[1] > 0);
     const size_t heads = by_head ? problem->size.heads : 1, queries = mask->queries, keys = mask->keys;
     const size_t shape[] = {problem->size.items, heads, queries, keys};
     struct tensor flat;

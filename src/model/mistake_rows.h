@@ -118,6 +118,12 @@ ROW(SOFTMAX_SUM_OF_SCORES, SOFTMAX, .name = "softmax-sum-of-scores",
     .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)",
     .c = "w[i][j] = exp(s[i][j] - max) / sum, where sum adds up exp, not scores",
     .section = "attn-lessons: Softmax")
+ROW(SOFTMAX_MAXIMUM_FROM_0, SOFTMAX, .name = "softmax-maximum-from-0",
+    .sentence = "the row maximum starts at 0, so exp underflows where all scores are low",
+    .pytorch = "row_max = torch.full(shape, float('-inf')), not torch.zeros(shape)",
+    .numpy = "m = np.full(T, -np.inf)  # not np.zeros(T)",
+    .c = "float max = -INFINITY, not 0",
+    .unseen = "some score of each row is above -88")
 ROW(MASK_MISSING, MASK, .name = "mask-missing",
     .sentence = "there is no causal mask: queries attend to later keys",
     .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), with its last underscore",
@@ -180,6 +186,12 @@ ROW(MASK_CAUSAL, MASK, .name = "mask-causal",
     .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # and no np.tri",
     .c = "j runs over all keys, from 0 to Tk - 1, not only up to i",
     .section = "attn: The mechanism")
+ROW(MASK_PACKED_GROUPS, MASK, .name = "mask-packed-groups",
+    .sentence = "heads of a group are rows, and the mask takes the row for the position",
+    .pytorch = "position = row // (num_heads // kv_heads), where row = i * group + head",
+    .numpy = "i = np.arange(T * group)[:, None] // group  # for (T, group) rows",
+    .c = "position = row / group, for row = i * group + h % group",
+    .section = "attn-sdpa: HEADS THAT SHARE", .unseen = "the mask allows those keys, too")
 ROW(FILL_ZERO, FILL, .name = "fill-zero",
     .sentence = "masked scores become about 0, not minus infinity, so their keys get weight",
     .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), not 0, nor -1e-9",
@@ -229,6 +241,16 @@ ROW(WINDOW_MISSING, WINDOW, .name = "window-missing",
     .numpy = "i = np.arange(T)[:, None]; allowed = (i - i.T <= L) & (i.T - i <= R)",
     .c = "j runs from i - L to i + R, within the keys; -1 sets no limit on that side",
     .unseen = "the window holds every allowed key")
+ROW(WINDOW_LEFT_MISSING, WINDOW, .name = "window-left-missing",
+    .sentence = "the left side of the window is left out",
+    .pytorch = "allowed = (i - j <= L) & (j - i <= R), both sides",
+    .numpy = "allowed = (i - j <= L) & (j - i <= R)  # i a column, j a row of numbers",
+    .c = "the first j is max(0, i - L), not 0")
+ROW(WINDOW_RIGHT_MISSING, WINDOW, .name = "window-right-missing",
+    .sentence = "the right side of the window is left out",
+    .pytorch = "allowed = (i - j <= L) & (j - i <= R), both sides",
+    .numpy = "allowed = (i - j <= L) & (j - i <= R)  # i a column, j a row of numbers",
+    .c = "the last j is min(T - 1, i + R), not T - 1")
 ROW(LENGTHS_PLUS_1, LENGTHS, .name = "lengths-plus-1",
     .sentence = "kv_lengths are one too large, and so are the positions of the queries",
     .pytorch = "allowed = j < lengths, not <=; causal: & (j <= lengths - Tq + i)",
@@ -385,6 +407,18 @@ ROW(ATTN_MASK_ITEMS_FOR_HEADS, ATTN_MASK, .name = "attn-mask-items-for-heads",
     .numpy = "s = np.where(mask[:, None], s, -np.inf)  # (B, T, T) to (B, 1, T, T)",
     .c = "mask[b][i][j] for all heads of item b, not mask[h][i][j]",
     .unseen = "all items have the same mask")
+ROW(ATTN_MASK_FIRST_ITEM, ATTN_MASK, .name = "attn-mask-first-item",
+    .sentence = "every item of the batch has the attn_mask of the first one",
+    .pytorch = "attn_mask[b], not attn_mask[0], for item b",
+    .numpy = "s = np.where(mask, s, -np.inf)  # mask (B, ...), not mask[0]",
+    .c = "mask + b * stride_of_item, where that stride is not 0",
+    .unseen = "all items have the same mask")
+ROW(ATTN_MASK_FIRST_HEAD, ATTN_MASK, .name = "attn-mask-first-head",
+    .sentence = "every head has the attn_mask of the first one",
+    .pytorch = "attn_mask[:, h], not attn_mask[:, 0], for head h",
+    .numpy = "s = np.where(mask, s, -np.inf)  # mask (B, H, ...), not mask[:, :1]",
+    .c = "mask + h * stride_of_head, where that stride is not 0",
+    .unseen = "all heads have the same mask")
 ROW(EMPTY_ZERO, EMPTY, .name = "empty-zero",
     .sentence = "a query with no allowed key gets zeros, but you asked for NaN or the mean",
     .pytorch = "torch.softmax of a row of -torch.inf is NaN: leave it, or fill in 1 / Tk",
@@ -435,6 +469,26 @@ ROW(VALUES_SHIFTED, KEYS, .name = "values-shifted",
     .c = "context[i] += w[i][j] * v[j], not v[j + 1] or v[j - 1]",
     .section = "attn-lessons: The context",
     .forms = MISTAKE_FORMS("next", "previous", "next-round", "previous-round"))
+ROW(KEYS_STRIDES, KEYS, .name = "keys-strides",
+    .sentence = "strides of key or value count the query's heads, not their own",
+    .pytorch = "keys.stride(), from the tensor itself, not from num_heads * head_dim",
+    .numpy = "k = k.reshape(B, T, H_kv, d)  # not H",
+    .c = "k[((b * T + j) * H_kv + h / group) * d + c], not * H",
+    .section = "attn-sdpa: HEADS THAT SHARE",
+    .forms = MISTAKE_FORMS("both-rows", "key-rows", "value-rows", "both-items", "key-items", "value-items"))
+#define PER_TILE                                                          \
+    .unseen = "one tile holds all keys", .number = "keys per tile", .from = 1, \
+    .to = 4096, .usual = 2, .whole = true, .of_kernels = true
+ROW(KEYS_STALE, KEYS, .name = "keys-stale",
+    .sentence = "each tile after the first uses the keys of the tile before it",
+    .pytorch = "k_tile = keys[..., tile, :], loaded before its scores",
+    .numpy = "k_tile = k[..., tile, :]  # of this tile",
+    .c = "wait for the copy of this tile's keys before the product with the query", PER_TILE)
+ROW(VALUES_STALE, KEYS, .name = "values-stale",
+    .sentence = "each tile after the first uses the values of the tile before it",
+    .pytorch = "v_tile = values[..., tile, :], loaded before its product",
+    .numpy = "v_tile = v[..., tile, :]  # of this tile",
+    .c = "wait for the copy of this tile's values before the product with the weights", PER_TILE)
 ROW(ROLES_QUERY_KEY_SWAPPED, ROLES, .name = "roles-query-key-swapped",
     .sentence = "queries and keys are swapped",
     .pytorch = "queries @ keys.transpose(-2, -1), not keys @ queries.transpose(-2, -1)",
@@ -509,6 +563,16 @@ ROW(MATRIX_VALUE_TRANSPOSED, MATRIX, .name = "matrix-value-transposed",
     .numpy = "v = x @ W_value  # W_value is (d_in, d_out); nn.Linear stores its .T",
     .c = "v[j][c] sums x[j][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]",
     .unseen = "the matrix is symmetric")
+ROW(MATRIX_KEY_VALUE_SWAPPED, MATRIX, .name = "matrix-key-value-swapped",
+    .sentence = "W_key makes the values and W_value the keys: the weights are swapped",
+    .pytorch = "keys = self.k_proj(x), from k_proj.weight; values = self.v_proj(x)",
+    .numpy = "k, v = x @ W_key, x @ W_value",
+    .c = "k is made with W_key and rotated, v with W_value")
+ROW(MATRIX_QUERY_KEY_SWAPPED, MATRIX, .name = "matrix-query-key-swapped",
+    .sentence = "W_query makes the keys and W_key the queries: the weights are swapped",
+    .pytorch = "queries = self.q_proj(x), from q_proj.weight; keys = self.k_proj(x)",
+    .numpy = "q, k = x @ W_query, x @ W_key",
+    .c = "q is made with W_query, k with W_key")
 ROW(BIAS_MISSING, BIAS, .name = "bias-missing",
     .sentence = "the biases of queries, keys and values are not added",
     .pytorch = "x @ W_query.weight.T + W_query.bias, as self.W_query(x); same for key, value",
@@ -629,6 +693,12 @@ ROW(PACKING_BLOCKS, PACKING, .name = "packing-blocks",
     .numpy = "x = qkv.reshape(T, H_kv, -1, d); k, v = x[:, :, -2], x[:, :, -1]",
     .c = "key head h begins at row (h * (G + 2) + G) * d, where G is H / H_kv",
     .unseen = "there is one group")
+ROW(PACKING_ORDER, PACKING, .name = "packing-order",
+    .sentence = "the blocks of a packed weight are read in another order",
+    .pytorch = "q, k, v = qkv.split([H * d, H_kv * d, H_kv * d], dim=-1), in that order",
+    .numpy = "q, k, v = np.split(qkv, [H * d, (H + H_kv) * d], axis=-1)",
+    .c = "queries begin at row 0, keys at H * d, values at (H + H_kv) * d",
+    .forms = MISTAKE_FORMS("kqv", "vkq", "vqk", "kvq", "qvk"))
 ROW(NORM_MISSING, NORM, .name = "norm-missing",
     .sentence = "the layer's norm is missing: attention gets the residual stream",
     .pytorch = "self.self_attn(self.input_layernorm(hidden_states)), not (hidden_states)",
@@ -685,6 +755,22 @@ ROW(QK_NORM_MISSING, QK_NORM, .name = "qk-norm-missing",
     .pytorch = "query_states = self.q_norm(query_states); key_states = self.k_norm(key_states)",
     .numpy = "q, k = norm(q, q_weight), norm(k, k_weight)  # per head, before the rotation",
     .c = "q[h][i] = norm(q[h][i]), k[h][i] = norm(k[h][i]), before the rotation")
+ROW(QK_NORM_QUERY_MISSING, QK_NORM, .name = "qk-norm-query-missing",
+    .sentence = "the query is not normed, only the key is",
+    .pytorch = "query_states = self.q_norm(query_states), as key_states",
+    .numpy = "q = norm(q, q_weight)  # per head, before the rotation",
+    .c = "q[h][i] = norm(q[h][i]), before the rotation")
+ROW(QK_NORM_KEY_MISSING, QK_NORM, .name = "qk-norm-key-missing",
+    .sentence = "the key is not normed, only the query is",
+    .pytorch = "key_states = self.k_norm(key_states), as query_states",
+    .numpy = "k = norm(k, k_weight)  # per head, before the rotation",
+    .c = "k[h][j] = norm(k[h][j]), before the rotation")
+ROW(QK_NORM_SWAPPED, QK_NORM, .name = "qk-norm-swapped",
+    .sentence = "the query has the norm of the key, and the key that of the query",
+    .pytorch = "query_states = self.q_norm(query_states); key_states = self.k_norm(key_states)",
+    .numpy = "q, k = norm(q, q_weight), norm(k, k_weight)  # not the other way round",
+    .c = "q_norm.weight is the query's, k_norm.weight the key's",
+    .unseen = "both norms have the same weights")
 ROW(QK_NORM_AFTER_ROPE, QK_NORM, .name = "qk-norm-after-rope",
     .sentence = "query and key are rotated first, then normed",
     .pytorch = "q_norm and k_norm first, apply_rotary_pos_emb after them",
@@ -728,7 +814,52 @@ ROW(QK_NORM_LATENT_MISSING, QK_NORM, .name = "qk-norm-latent-missing",
     .sentence = "the latent rows behind query, key and value are not normed",
     .pytorch = "self.kv_b_proj(self.kv_a_layernorm(compressed_kv)); same for the query",
     .numpy = "k_v = norm(latent) @ W_b.T  # not latent @ W_b.T",
-    .c = "norm(latent[i]) first, then W_key_value_b")
+    .c = "norm(latent[i]) first, then W_key_value_b", .forms = MISTAKE_FORMS("all", "query", "key-value"))
+ROW(ROPE_THETA, ROPE_THETA, .name = "rope-theta",
+    .sentence = "the rotation uses a different theta",
+    .pytorch = "1.0 / config.rope_theta ** (torch.arange(0, n, 2) / n), not 10000.0",
+    .numpy = "frequencies = theta ** (-np.arange(0, n, 2) / n)  # theta from the config",
+    .c = "pow(theta, -2.0 * i / n), with theta from the config",
+    .unseen = "there is one pair, or every position is 0",
+    .number = "the theta", .from = 1, .to = 1e12, .usual = 10000)
+ROW(ROPE_SCALING_MISSING, ROPE_SCALING, .name = "rope-scaling-missing",
+    .sentence = "the frequencies of the rotation are not scaled for long texts",
+    .pytorch = "inv_freq as config.rope_scaling says: ROPE_INIT_FUNCTIONS[rope_type]",
+    .numpy = "frequencies = scaled(theta ** (-np.arange(0, n, 2) / n))",
+    .c = "change each frequency as the config's rope_scaling says",
+    .unseen = "it changes no frequency here")
+ROW(ROPE_SCALING_LINEAR, ROPE_SCALING, .name = "rope-scaling-linear",
+    .sentence = "all frequencies are divided by the factor, as in linear scaling",
+    .pytorch = "rope_type of the config: llama3 and yarn leave the fast pairs as they are",
+    .numpy = "divide the slow pairs, keep the fast ones, mix those between them",
+    .c = "the factor divides only slow pairs, those with few turns",
+    .unseen = "all frequencies are divided anyway")
+ROW(ROPE_ATTENTION_MISSING, ROPE_SCALING, .name = "rope-attention-missing",
+    .sentence = "cosines and sines lack the attention factor of the scaling",
+    .pytorch = "cos = emb.cos() * self.attention_scaling; sin = emb.sin() * attention_scaling",
+    .numpy = "cos, sin = np.cos(angle) * factor, np.sin(angle) * factor",
+    .c = "cosine *= factor and sine *= factor: 0.1 * log(s) + 1 for yarn")
+ROW(ROPE_SCALING_TRUNCATE, ROPE_SCALING, .name = "rope-scaling-truncate",
+    .sentence = "the ramp of yarn begins and ends at other pairs: rounded, or not",
+    .pytorch = "low, high = floor(low), ceil(high) if rope_scaling.get('truncate', True)",
+    .numpy = "low, high = np.floor(low), np.ceil(high)  # unless truncate is false",
+    .c = "low = floor(low) and high = ceil(high), unless truncate is false")
+ROW(ROPE_SCALING_OLD, ROPE_SCALING, .name = "rope-scaling-old",
+    .sentence = "the scaling takes the model's new length for the one it was trained with",
+    .pytorch = "rope_scaling['original_max_position_embeddings'], not max_position_embeddings",
+    .numpy = "old = scaling['original_max_position_embeddings']",
+    .c = "old is the length of the training, not old * factor",
+    .unseen = "it changes no frequency here")
+ROW(ROPE_SCALING_USUAL, ROPE_SCALING, .name = "rope-scaling-usual",
+    .sentence = "the scaling uses usual numbers, not those of the config",
+    .pytorch = "low_freq_factor, high_freq_factor, beta_fast, beta_slow: from the config",
+    .numpy = "low, high = scaling['low_freq_factor'], scaling['high_freq_factor']",
+    .c = "low and high, or beta_fast and beta_slow, come from the config")
+ROW(ROPE_SCALING_LISTS, ROPE_SCALING, .name = "rope-scaling-lists",
+    .sentence = "longrope divides by short_factor in place of long_factor, or the reverse",
+    .pytorch = "short_factor up to original_max_position_embeddings, long_factor beyond",
+    .numpy = "factors = long if T > old else short",
+    .c = "use long_factor where T is above the old length, else short_factor")
 ROW(ROPE_HALVES, ROPE, .name = "rope-halves",
     .sentence = "columns rotate in halves, i and i + n/2, not in pairs, 2i and 2i + 1",
     .pytorch = "x1, x2 = x[..., ::2], x[..., 1::2]; not rotate_half, which takes the halves",
@@ -759,30 +890,6 @@ ROW(ROPE_KEY_MISSING, ROPE, .name = "rope-key-missing",
     .numpy = "k = rotate(k, positions)  # as q",
     .c = "rotate(k[h][j], j), as rotate(q[h][i], i)",
     .unseen = "the keys are at position 0")
-ROW(ROPE_THETA, ROPE, .name = "rope-theta",
-    .sentence = "the rotation uses a different theta",
-    .pytorch = "1.0 / config.rope_theta ** (torch.arange(0, n, 2) / n), not 10000.0",
-    .numpy = "frequencies = theta ** (-np.arange(0, n, 2) / n)  # theta from the config",
-    .c = "pow(theta, -2.0 * i / n), with theta from the config",
-    .unseen = "there is one pair, or every position is 0",
-    .number = "the theta", .from = 1, .to = 1e12, .usual = 10000)
-ROW(ROPE_SCALING_MISSING, ROPE, .name = "rope-scaling-missing",
-    .sentence = "the frequencies of the rotation are not scaled for long texts",
-    .pytorch = "inv_freq as config.rope_scaling says: ROPE_INIT_FUNCTIONS[rope_type]",
-    .numpy = "frequencies = scaled(theta ** (-np.arange(0, n, 2) / n))",
-    .c = "change each frequency as the config's rope_scaling says",
-    .unseen = "it changes no frequency here")
-ROW(ROPE_SCALING_LINEAR, ROPE, .name = "rope-scaling-linear",
-    .sentence = "all frequencies are divided by the factor, as in linear scaling",
-    .pytorch = "rope_type of the config: llama3 and yarn leave the fast pairs as they are",
-    .numpy = "divide the slow pairs, keep the fast ones, mix those between them",
-    .c = "the factor divides only slow pairs, those with few turns",
-    .unseen = "all frequencies are divided anyway")
-ROW(ROPE_ATTENTION_MISSING, ROPE, .name = "rope-attention-missing",
-    .sentence = "cosines and sines lack the attention factor of the scaling",
-    .pytorch = "cos = emb.cos() * self.attention_scaling; sin = emb.sin() * attention_scaling",
-    .numpy = "cos, sin = np.cos(angle) * factor, np.sin(angle) * factor",
-    .c = "cosine *= factor and sine *= factor: 0.1 * log(s) + 1 for yarn")
 ROW(ROPE_ALL_COLUMNS, ROPE, .name = "rope-all-columns",
     .sentence = "all columns of a head are rotated, not only some of them",
     .pytorch = "q_rot, q_pass = q[..., :n], q[..., n:]; rotate q_rot, then torch.cat both",
@@ -849,6 +956,22 @@ ROW(ROPE_ON_VALUES, ROPE, .name = "rope-on-values",
     .numpy = "context = w @ v  # not w @ rotate(v, positions)",
     .c = "v[h][j] is not rotated",
     .unseen = "the keys are at position 0")
+#define BOTH_WAYS                                                                                          \
+    MISTAKE_FORMS("query-key", "query", "key", "value", "query-key-weights", "query-weights", "key-weights", \
+                  "value-weights")
+ROW(ROWS_TO_PAIRS, ROWS, .name = "rows-to-pairs",
+    .sentence = "rows of a projection are permuted from halves to pairs, as for GGUF",
+    .pytorch = "w.view(h, d // 2, 2, -1).transpose(1, 2).reshape(w.shape) undoes it",
+    .numpy = "w = w.reshape(h, d // 2, 2, -1).swapaxes(1, 2).reshape(w.shape)  # undoes it",
+    .c = "row i + r * d / 2 of a head is row 2 * i + r of the permuted one",
+    .unseen = "there is one pair", .forms = BOTH_WAYS)
+ROW(ROWS_TO_HALVES, ROWS, .name = "rows-to-halves",
+    .sentence = "rows of a projection are permuted from pairs to halves, but are no pairs",
+    .pytorch = "w.view(h, 2, d // 2, -1).transpose(1, 2).reshape(w.shape) undoes it",
+    .numpy = "w = w.reshape(h, 2, d // 2, -1).swapaxes(1, 2).reshape(w.shape)  # undoes it",
+    .c = "row 2 * i + r of a head is row i + r * d / 2 of the permuted one",
+    .unseen = "there is one pair", .forms = BOTH_WAYS)
+#undef BOTH_WAYS
 ROW(SOFTCAP_AFTER_MASK, SOFTCAP, .name = "softcap-after-mask",
     .sentence = "the softcap comes after the mask, so masked keys get a finite score",
     .pytorch = "softcap * torch.tanh(attn_scores / softcap) first, masked_fill after it",
@@ -923,6 +1046,12 @@ ROW(ALIBI_NOT_SCALED, ALIBI, .name = "alibi-not-scaled",
     .numpy = "s = (q @ k.swapaxes(-1, -2) + bias) / np.sqrt(d)  # both are divided",
     .c = "s[h][i][j] = (dot(q[i], k[j], d) + bias[h][j]) / sqrt(d)",
     .section = "attn-layer: Positions and norms")
+ROW(ALIBI_PER_KEY_HEAD, ALIBI, .name = "alibi-per-key-head",
+    .sentence = "each query head takes the slope of its key head",
+    .pytorch = "slopes[h] of the query's head h, not slopes[h // (num_heads // kv_heads)]",
+    .numpy = "s = s - slopes[:, None, None] * distance  # (H,) slopes, one per query head",
+    .c = "slope[h], not slope[h / group]",
+    .section = "attn-sdpa: HEADS THAT SHARE", .unseen = "heads do not share keys")
 ROW(RELATIVE_MISSING, RELATIVE, .name = "relative-missing",
     .sentence = "the relative bias is left out",
     .pytorch = "scores += position_bias, from the first layer on",
@@ -952,6 +1081,33 @@ ROW(SINKS_MISSING, SINKS, .name = "sinks-missing",
     .numpy = "s = np.concatenate([s, sinks], -1)  # sinks (H, T, 1); then w[..., :-1]",
     .c = "sum += exp(sink[h] - max), where max counts sink[h], too",
     .unseen = "the sinks are too low to take any weight")
+#define SINK_FIXES                                                                     \
+    .pytorch = "torch.cat([scaled, sinks_as_column], dim=-1), once per row, unscaled", \
+    .numpy = "total = e.sum(-1, keepdims=True) + np.exp(sinks - m)  # once per row",   \
+    .c = "sum += exp(sink[h] - max), once per row"
+ROW(SINKS_REPEATED, SINKS, .name = "sinks-repeated",
+    .sentence = "each sink is counted more than once", SINK_FIXES, .number = "how often", .from = 2, .to = 4096,
+    .usual = 2, .whole = true)
+ROW(SINKS_BASE_2, SINKS, .name = "sinks-base-2",
+    .sentence = "scores are in base 2, but the sinks are not multiplied by log2(e)",
+    .pytorch = "exp2(sinks * log2e - row_max), where scores are multiplied by log2e",
+    .numpy = "np.exp2(sinks * np.log2(np.e) - m)",
+    .c = "sum += exp2f(sink[h] * LOG2E - max)",
+    .unseen = "the sinks are 0")
+ROW(SINKS_SCALED, SINKS, .name = "sinks-scaled",
+    .sentence = "the sinks are multiplied by the scale, like scores", SINK_FIXES, .unseen = "the sinks are 0")
+ROW(SINKS_PER_KEY_HEAD, SINKS, .name = "sinks-per-key-head",
+    .sentence = "each query head takes the sink of its key head",
+    .pytorch = "sinks[h] of the query's head h, not sinks[h // (num_heads // kv_heads)]",
+    .numpy = "sinks[:, None]  # (H,), one per query head",
+    .c = "sink[h], not sink[h / group]",
+    .section = "attn-sdpa: HEADS THAT SHARE", .unseen = "heads do not share keys")
+ROW(SINKS_MAXIMUM_MISSING, SINKS, .name = "sinks-maximum-missing",
+    .sentence = "the row maximum is not subtracted from the sinks", SINK_FIXES, .unseen = "the row maximum is 0")
+ROW(SINKS_PER_TILE, SINKS, .name = "sinks-per-tile",
+    .sentence = "each tile adds the sink again", SINK_FIXES, .unseen = "one tile holds all keys",
+    .number = "keys per tile", .from = 1, .to = 4096, .usual = 2, .whole = true, .of_kernels = true)
+#undef SINK_FIXES
 ROW(LSE_BASE_2, LSE, .name = "lse-base-2",
     .sentence = "lse uses a logarithm to base 2, not to base e",
     .pytorch = "torch.logsumexp(scaled, dim=-1), not torch.log2",
@@ -997,6 +1153,37 @@ ROW(DROPOUT_ON, DROPOUT, .name = "dropout-on",
     .numpy = "context = w @ v  # w straight from softmax",
     .c = "p = 0, unless the model is in training",
     .number = "the share that is dropped", .from = 0.001, .to = 0.999, .usual = 0.1)
+#define OWN_LAYER                                                             \
+    .pytorch = "f'model.layers.{layer}.self_attn', with one layer for all of it", \
+    .numpy = "w = tensors[f'model.layers.{layer}.self_attn.q_proj.weight']",      \
+    .c = "every tensor and setting of a block comes from the same layer",         \
+    .number = "the other layer", .from = 0, .to = 10000, .usual = 0, .whole = true
+ROW(LAYER_QUERY, LAYER, .name = "layer-query",
+    .sentence = "the query's projection is that of another layer", OWN_LAYER)
+ROW(LAYER_KEY, LAYER, .name = "layer-key", .sentence = "the key's projection is that of another layer", OWN_LAYER)
+ROW(LAYER_VALUE, LAYER, .name = "layer-value",
+    .sentence = "the value's projection is that of another layer", OWN_LAYER)
+ROW(LAYER_OUT, LAYER, .name = "layer-out", .sentence = "the output projection is that of another layer", OWN_LAYER)
+ROW(LAYER_BIAS, LAYER, .name = "layer-bias",
+    .sentence = "the biases of queries, keys and values are those of another layer", OWN_LAYER)
+ROW(LAYER_NORM, LAYER, .name = "layer-norm",
+    .sentence = "the norm of the inputs is that of another layer", OWN_LAYER)
+ROW(LAYER_NORM_AFTER, LAYER, .name = "layer-norm-after",
+    .sentence = "the norm of the inputs is the one after attention",
+    .pytorch = "self.self_attn(self.input_layernorm(x)), not self.post_attention_layernorm",
+    .numpy = "x = norm(x, tensors['input_layernorm.weight'])",
+    .c = "attention uses input_layernorm, the MLP post_attention_layernorm",
+    .section = "attn-layer: Positions and norms")
+ROW(LAYER_QK_NORM, LAYER, .name = "layer-qk-norm",
+    .sentence = "the norms of query and key are those of another layer", OWN_LAYER)
+ROW(LAYER_SINKS, LAYER, .name = "layer-sinks", .sentence = "the sinks are those of another layer", OWN_LAYER)
+ROW(LAYER_WINDOW, LAYER, .name = "layer-window",
+    .sentence = "the window, or its absence, is that of another layer", OWN_LAYER)
+ROW(LAYER_ROPE, LAYER, .name = "layer-rope",
+    .sentence = "the rotation, or its absence, is that of another layer", OWN_LAYER)
+ROW(LAYER_KIND, LAYER, .name = "layer-kind",
+    .sentence = "window and rotation are those of another layer, of another kind", OWN_LAYER)
+#undef OWN_LAYER
 ROW(DRAW_RAND, DRAW, .name = "draw-rand",
     .sentence = "torch.rand draws the matrices, but you asked attn for another way",
     .pytorch = "nn.Linear(d_in, d_out, bias=False); or run attn with --init rand",
@@ -1072,6 +1259,47 @@ ROW(TILES_LAST_ALONE, TILES, .name = "tiles-last-alone",
     .c = "set context[c] and sum to 0 before the first tile, not before each",
     .unseen = "one tile holds all keys",
     .number = "keys per tile", .from = 1, .to = 4096, .usual = 2, .whole = true)
+ROW(TILES_NOT_RESCALED, TILES, .name = "tiles-not-rescaled",
+    .sentence = "neither sum nor context is rescaled when a tile raises the maximum",
+    .pytorch = "factor = torch.exp(old_max - new_max); total *= factor; context_vec *= factor",
+    .numpy = "total *= f; context *= f  # f = np.exp(old_max - new_max)",
+    .c = "sum *= factor and context[c] *= factor, before the tile is added", PER_TILE)
+ROW(TILES_MERGED_BY_MEAN, TILES, .name = "tiles-merged-by-mean",
+    .sentence = "parts of the keys are merged by the plain mean of their contexts",
+    .pytorch = "context_vec = (torch.exp(lse - lse.logsumexp(0))[..., None] * contexts).sum(0)",
+    .numpy = "w = np.exp(lse - lse.max(0)); (w[..., None] * o).sum(0) / w.sum(0)",
+    .c = "context[c] += exp(lse[s] - lse_all) * part[s][c]", PER_TILE)
+ROW(TILES_MERGED_NOT_RESCALED, TILES, .name = "tiles-merged-not-rescaled",
+    .sentence = "sums of parts are merged as if all had the same maximum",
+    .pytorch = "scale each part's sum and context by torch.exp(part_max - max), then add them",
+    .numpy = "f = np.exp(part_max - part_max.max(0))  # times each part's sum and context",
+    .c = "sum += exp(max[s] - max_all) * sum[s]; same for the context", PER_TILE)
+#define EACH_TILE_ONCE                                                                \
+    .pytorch = "for first in range(0, end, tile): each tile once, the last one, too", \
+    .numpy = "for first in range(0, end, tile):  # each once, the last one, too",     \
+    .c = "tiles = (end + tile - 1) / tile, each of them once"
+ROW(TILES_LAST_TWICE, TILES, .name = "tiles-last-twice",
+    .sentence = "the last tile of a row is counted twice", EACH_TILE_ONCE, PER_TILE)
+ROW(TILES_FIRST_TWICE, TILES, .name = "tiles-first-twice",
+    .sentence = "the first tile of a row is counted twice", EACH_TILE_ONCE, PER_TILE)
+ROW(TILES_LAST_SKIPPED, TILES, .name = "tiles-last-skipped",
+    .sentence = "the last tile of keys is skipped, full or not", EACH_TILE_ONCE, PER_TILE)
+ROW(TILES_OWN_SKIPPED, TILES, .name = "tiles-own-skipped",
+    .sentence = "the last tile that a row may attend to is skipped", EACH_TILE_ONCE,
+    .unseen = "one tile holds all keys", .number = "keys per tile", .from = 1, .to = 4096, .usual = 2,
+    .whole = true)
+#undef EACH_TILE_ONCE
+ROW(TILES_FIRST_ROW_RESCALES, TILES, .name = "tiles-first-row-rescales",
+    .sentence = "each row's context is rescaled by the factor of the first row",
+    .pytorch = "context_vec *= torch.exp(old_max - new_max)[..., None], with a factor per row",
+    .numpy = "context = context * np.exp(old - new)[:, None]  # one per row",
+    .c = "context[i][c] *= factor[i], not factor[0]", PER_TILE)
+ROW(TILES_ROW_BEFORE_RESCALES, TILES, .name = "tiles-row-before-rescales",
+    .sentence = "each row's context is rescaled by the factor of the row before it",
+    .pytorch = "context_vec *= torch.exp(old_max - new_max)[..., None], with a factor per row",
+    .numpy = "context = context * np.exp(old - new)[:, None]  # one per row",
+    .c = "context[i][c] *= factor[i], not factor[i - 1]", PER_TILE)
+#undef PER_TILE
 ROW(BITS_BF16, BITS, .name = "bits-bf16",
     .sentence = "the bits of float16 query, key and value are read as bfloat16",
     .pytorch = "torch.frombuffer(data, dtype=torch.float16), not torch.bfloat16",

@@ -25,7 +25,7 @@ struct norm {
     enum norm_kind kind; /* NORM_NONE: there is none */
     double eps;
     struct tensor weight, bias; /* rank 0: none */
-    bool left_out;              /* a mistake: rows stay unchanged */
+    bool left_out, twice;       /* mistakes: rows stay unchanged, or are normed again */
 };
 
 #endif

@@ -41,8 +41,7 @@ static bool lay_out(struct observing *observing, enum stage stage, struct observ
     const size_t whole[] = {problem->size.items, heads, rows, columns};
     table->stage = stage;
     for (int axis = 0; axis < OBSERVE_AXES; axis++) {
-        table->index[axis] =
-            list_index(observing, (enum observe_axis)axis, whole[axis], same[axis], &table->size[axis]);
+        table->index[axis] = list_index(observing, axis, whole[axis], same[axis], &table->size[axis]);
         for (size_t i = 0; i < table->size[axis] && table->index[axis] != NULL; i++)
             if (table->index[axis][i] >= whole[axis])
                 return false;
@@ -139,20 +138,17 @@ static const struct observe_table *take_inputs(struct observing *observing)
 const struct observe_table *observe_other(struct observing *observing, enum stage stage)
 {
     const struct observed *observed = observing->observed;
-    struct recipe *recipe = arena_allocate(observing->arena, 1, sizeof *recipe, observing->error);
     for (size_t i = 0; i < observed->other_count; i++)
         if (observed->others[i].stage == stage)
             return &observed->others[i];
-    for (size_t i = 0; i < observing->made_count; i++)
-        if (observing->made[i]->stage == stage)
-            return observing->made[i];
-    if (observed->problem != NULL && stage == STAGE_INPUTS)
-        return take_inputs(observing);
-    if (observed->problem == NULL || recipe == NULL ||
-        recipe_create(recipe, observed->problem, NULL, 0, observing->arena, observing->error) != STATUS_OK)
-        return NULL;
-    const struct observe_table *made = observe_make_stage(observing, recipe, stage);
-    if (made != NULL && observing->made_count < OBSERVE_MADE)
-        observing->made[observing->made_count++] = made;
-    return made;
+    if (observed->problem == NULL || observing->tried & STAGE_BIT(stage))
+        return observing->made[stage];
+    struct recipe *recipe = arena_allocate(observing->arena, 1, sizeof *recipe, observing->error);
+    observing->tried |= STAGE_BIT(stage);
+    if (stage == STAGE_INPUTS)
+        observing->made[stage] = take_inputs(observing);
+    else if (recipe != NULL &&
+             recipe_create(recipe, observed->problem, NULL, 0, observing->arena, observing->error) == STATUS_OK)
+        observing->made[stage] = observe_make_stage(observing, recipe, stage);
+    return observing->made[stage];
 }

@@ -103,14 +103,20 @@ bool observe_is(double mine, double value, double tolerance)
 double observe_tolerance_times(const struct observing *observing, size_t i, double made, double factor)
 {
     const double printed = observing->observed->printed != NULL ? observing->observed->printed[i] : 0;
-    const double share = 8 * pow(2, -dtype_precision(observing->observed->dtype));
-    const double own = isfinite(made) ? observing->noise + share * fabs(made) : 0;
+    const double own = isfinite(made) ? observing->noise + observing->share * fabs(made) : 0;
     return printed + fmax(own, fmax(1, factor) * (observing->observed->tolerance[i] - printed));
 }
 
 double observe_tolerance(const struct observing *observing, size_t i, double made)
 {
     return observe_tolerance_times(observing, i, made, 1);
+}
+
+bool observe_is_copy(const struct observing *observing, size_t i, size_t from)
+{
+    const double right = observing->observed->right.numbers[from];
+    const double tolerance = fmax(observing->observed->tolerance[from], observe_tolerance(observing, i, right));
+    return observe_is(observing->observed->mine[i], right, tolerance);
 }
 
 bool observe_fits_times(const struct observing *observing, const double *made, const bool *only, double factor)
@@ -208,17 +214,32 @@ static bool test_places(struct observing *observing, int axis, uint64_t *covered
     const struct observe_part whole = observing->part;
     bool *only = arena_allocate(observing->arena, observing->count, sizeof *only, observing->error), found = false;
     const size_t size = observing->observed->right.size[axis];
+    observing->is_whole = false;
     for (size_t place = 0; place < size && size > 1 && only != NULL; place++) {
         bool any = false;
         for (size_t i = 0; i < observing->count; i++) {
             only[i] = whole.only[i] && observe_place(observing, i, axis) == place;
             any = any || only[i];
         }
-        if (any && observe_part(observing, only, OBSERVE_AXES, &observing->part))
+        if (any && observe_part(observing, only, OBSERVE_NO_AXIS, &observing->part))
             found = test_part(observing, covered) || found;
     }
+    observing->is_whole = true;
     observing->part = whole;
     return found;
+}
+
+/* Tries kinds that are not of a part, from this one to the next that is; returns that. */
+static int test_whole(struct observing *observing, int kind, uint64_t *covered)
+{
+    for (; kind < OBSERVE_KINDS && (KINDS[kind].needs & OBSERVE_OF_PART) == 0; kind++) {
+        const size_t before = observing->list->count;
+        observing->kind = kind;
+        if (is_tried(observing, (size_t)kind, *covered, false))
+            KINDS[kind].test(observing);
+        *covered |= observing->list->count > before ? KINDS[kind].covers : 0;
+    }
+    return kind;
 }
 
 enum status observe(const struct observed *observed, struct observations *observations)
@@ -226,6 +247,8 @@ enum status observe(const struct observed *observed, struct observations *observ
     struct arena scratch = {0};
     struct observing observing = {.observed = observed,
                                   .count = observe_count(&observed->right),
+                                  .is_whole = true,
+                                  .share = 8 * pow(2, -dtype_precision(observed->dtype)),
                                   .list = observations,
                                   .arena = &scratch,
                                   .error = observed->error};
@@ -237,15 +260,12 @@ enum status observe(const struct observed *observed, struct observations *observ
         arena_free(&scratch);
         return observed->error->status;
     }
+    int kind = test_whole(&observing, 0, &covered);
     if (!test_part(&observing, &covered) && !test_places(&observing, OBSERVE_HEAD, &covered))
         test_places(&observing, OBSERVE_ITEM, &covered);
-    for (int kind = 0; kind < OBSERVE_KINDS; kind++) {
-        const size_t before = observations->count;
-        observing.kind = kind;
-        if (is_tried(&observing, (size_t)kind, covered, false))
-            KINDS[kind].test(&observing);
-        covered |= observations->count > before ? KINDS[kind].covers : 0;
-    }
+    while (kind < OBSERVE_KINDS && KINDS[kind].needs & OBSERVE_OF_PART)
+        kind++;
+    test_whole(&observing, kind, &covered);
     arena_free(&scratch);
     return observed->error->status;
 }

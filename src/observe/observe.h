@@ -9,7 +9,7 @@
 #include "base/json_writer.h"
 #include "problem/problem.h"
 
-enum observe_axis { OBSERVE_ITEM, OBSERVE_HEAD, OBSERVE_ROW, OBSERVE_COLUMN, OBSERVE_AXES };
+enum observe_axis { OBSERVE_NO_AXIS = -1, OBSERVE_ITEM, OBSERVE_HEAD, OBSERVE_ROW, OBSERVE_COLUMN, OBSERVE_AXES };
 
 /* Numbers of a stage, laid out item, head, row, column; an axis that the stage lacks has size 1. */
 struct observe_table {

@@ -16,22 +16,39 @@ enum {
 
 #define OBSERVE_BIT(id) (UINT64_C(1) << OBSERVE_##id)
 
-#define OBSERVE_PARTS (OBSERVE_BIT(some_value) | OBSERVE_BIT(some_copy) | OBSERVE_BIT(part_alone))
+#define OBSERVE_PROPERTIES                                                                                \
+    (OBSERVE_BIT(hull) | OBSERVE_BIT(implied) | OBSERVE_BIT(sums) | OBSERVE_BIT(negative) | OBSERVE_BIT(masked))
+#define OBSERVE_PARTS \
+    (OBSERVE_BIT(some_value) | OBSERVE_BIT(some_copy) | OBSERVE_BIT(part_alone) | OBSERVE_BIT(exp) | \
+     OBSERVE_BIT(rounding) | OBSERVE_PROPERTIES)
 
-#define OBSERVE_ROWS(ROW)                                                                      \
-    ROW(order, "order", OBSERVE_OF_PART, OBSERVE_PARTS)                                        \
-    ROW(value, "value", OBSERVE_OF_PART, OBSERVE_PARTS)                                        \
-    ROW(copy, "copy", OBSERVE_OF_PART, OBSERVE_PARTS)                                          \
-    ROW(stage, "stage", OBSERVE_OF_PART, OBSERVE_PARTS)                                        \
-    ROW(rounded, "rounded", OBSERVE_OF_PART, OBSERVE_PARTS)                                    \
-    ROW(factor, "factor", OBSERVE_OF_PART, OBSERVE_PARTS)                                      \
-    ROW(offset, "offset", OBSERVE_OF_PART, OBSERVE_PARTS)                                      \
-    ROW(plus, "plus", OBSERVE_OF_PART, OBSERVE_PARTS)                                          \
+/* clang-format off */
+#define OBSERVE_ROWS(ROW) \
+    ROW(setting, "setting", OBSERVE_NEEDS_JOB, ~OBSERVE_BIT(keys)) \
+    ROW(order, "order", OBSERVE_OF_PART, OBSERVE_PARTS) \
+    ROW(value, "value", OBSERVE_OF_PART, OBSERVE_PARTS) \
+    ROW(copy, "copy", OBSERVE_OF_PART, OBSERVE_PARTS) \
+    ROW(stage, "stage", OBSERVE_OF_PART, OBSERVE_PARTS) \
+    ROW(rounded, "rounded", OBSERVE_OF_PART, OBSERVE_PARTS) \
+    ROW(factor, "factor", OBSERVE_OF_PART, OBSERVE_PARTS) \
+    ROW(offset, "offset", OBSERVE_OF_PART, OBSERVE_PARTS) \
+    ROW(plus, "plus", OBSERVE_OF_PART, OBSERVE_PARTS) \
     ROW(keys, "keys", OBSERVE_OF_PART | OBSERVE_NEEDS_JOB | OBSERVE_NEEDS_ROWS, OBSERVE_PARTS) \
-    ROW(own_factor, "own_factor", OBSERVE_OF_PART, OBSERVE_PARTS)                              \
-    ROW(own_offset, "own_offset", OBSERVE_OF_PART, OBSERVE_PARTS)                              \
-    ROW(some_value, "value", 0, OBSERVE_BIT(some_copy))                                        \
-    ROW(some_copy, "copy", 0, 0)                                                               \
-    ROW(part_alone, "part", 0, 0)
+    ROW(own_factor, "own_factor", OBSERVE_OF_PART, OBSERVE_PARTS) \
+    ROW(own_offset, "own_offset", OBSERVE_OF_PART, OBSERVE_PARTS) \
+    ROW(some_value, "value", 0, OBSERVE_BIT(some_copy)) \
+    ROW(some_copy, "copy", 0, 0) \
+    ROW(exp, "exp", OBSERVE_NEEDS_WEIGHTS, OBSERVE_PARTS) \
+    ROW(rounding, "rounding", OBSERVE_NEEDS_JOB, OBSERVE_PARTS) \
+    ROW(uniform, "uniform", OBSERVE_NEEDS_JOB, OBSERVE_BIT(alike)) \
+    ROW(alike, "alike", 0, 0) \
+    ROW(symmetric, "symmetric", 0, 0) \
+    ROW(part_alone, "part", 0, 0) \
+    ROW(sums, "sums", OBSERVE_NEEDS_WEIGHTS, 0) \
+    ROW(negative, "negative", OBSERVE_NEEDS_WEIGHTS, 0) \
+    ROW(masked, "masked", OBSERVE_NEEDS_WEIGHTS | OBSERVE_NEEDS_JOB, 0) \
+    ROW(hull, "hull", OBSERVE_NEEDS_CONTEXT | OBSERVE_NEEDS_JOB, 0) \
+    ROW(implied, "implied", OBSERVE_NEEDS_CONTEXT | OBSERVE_NEEDS_JOB, 0)
+/* clang-format on */
 
 #endif

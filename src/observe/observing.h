@@ -7,7 +7,7 @@
 #include "mistake/plain.h"
 #include "observe/observe.h"
 
-enum { OBSERVE_TEXT_BYTES = 400, OBSERVE_WHERE_BYTES = 160, OBSERVE_MADE = 8 };
+enum { OBSERVE_TEXT_BYTES = 400, OBSERVE_WHERE_BYTES = 160 };
 
 /* A part of the table. */
 struct observe_part {
@@ -26,21 +26,23 @@ struct observing {
     const size_t *keys;       /* (lines) how many keys the mask allows; NULL: unknown, or they are no queries */
     struct observe_part part; /* each line with a wrong number, in the columns that have one; for OBSERVE_OF_PART maybe
                                  of a head or an item alone */
+    bool is_whole;            /* not that of one head or item */
     double largest;           /* of the finite right numbers, in magnitude */
     double *rooms[5];         /* (count) each: scratch of a test */
     double noise;             /* root mean square of the tolerances, without those of printed digits */
+    double share;             /* of a number, its own rounding error at most */
     int kind;                 /* of observe_rows.h: the one being tested */
     struct observations *list;
-    struct plain_columns columns;                   /* of make.c: what all tables share, */
-    const struct observe_table *made[OBSERVE_MADE]; /* (made_count) and those made without a change */
-    size_t made_count;
-    struct arena *arena; /* scratch, freed after the last test */
+    struct plain_columns columns;                       /* of make.c: what all tables share, */
+    const struct observe_table *made[STAGE_INPUTS + 1]; /* and those made without a change, */
+    uint64_t tried;                                     /* or found impossible: a set of stages */
+    struct arena *arena;                                /* scratch, freed after the last test */
     struct error *error;
 };
 
 typedef enum status observe_test(struct observing *observing);
 
-/* Sets a part from its numbers. `where` says nothing of the axis `but`; OBSERVE_AXES: of all. False: out of memory. */
+/* Sets a part from its numbers. `where` says nothing of the axis `but`. False: out of memory. */
 bool observe_part(const struct observing *observing, const bool *only, int but, struct observe_part *part);
 
 /* Sets the wrong part. */
@@ -63,6 +65,9 @@ bool observe_is(double mine, double value, double tolerance);
 /* The tolerance of number i if it is `made` rather than the right one; with `factor` times the noise of that. */
 double observe_tolerance(const struct observing *observing, size_t i, double made);
 double observe_tolerance_times(const struct observing *observing, size_t i, double made, double factor);
+
+/* Whether number i is the right number `from`, to the tolerance of both. */
+bool observe_is_copy(const struct observing *observing, size_t i, size_t from);
 
 /* Whether somebody's numbers are these (count), to their tolerance and in the root mean square; `only`, (count) or
  * NULL for all, are the numbers to look at. Those of observe_fits_times may have `factor` times the error of right
@@ -98,5 +103,8 @@ size_t observe_place(const struct observing *observing, size_t i, enum observe_a
 void observe_add_place(const struct observing *observing, enum observe_axis axis, size_t place, struct text *text);
 void observe_add_list(const struct observing *observing, enum observe_axis axis, const size_t *places, size_t count,
                       struct text *text);
+
+/* "head 1, row 3 (starts)", of number i, into words; returns words. */
+const char *observe_line(const struct observing *observing, size_t i, char words[OBSERVE_WHERE_BYTES]);
 
 #endif

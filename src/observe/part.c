@@ -22,9 +22,11 @@ static size_t position_of(const struct observing *observing, enum observe_axis a
 
 size_t observe_place(const struct observing *observing, size_t i, enum observe_axis axis)
 {
+    const size_t *size = observing->observed->right.size;
+    size_t stride = 1;
     for (int inner = OBSERVE_COLUMN; inner > (int)axis; inner--)
-        i /= observing->observed->right.size[inner];
-    return i % observing->observed->right.size[axis];
+        stride *= size[inner];
+    return i / stride % size[axis];
 }
 
 void observe_add_place(const struct observing *observing, enum observe_axis axis, size_t place, struct text *text)
@@ -100,8 +102,8 @@ static void add_tile(const struct observing *observing, enum observe_axis axis, 
         text_add(text, " (the rest after tiles of 8)");
 }
 
-/* Adds "row 3 (starts)", "rows 33 to 48", "heads 1, 2 and 5" or "rows 9 to 16 of every 16". Returns whether that is more
- * than one. */
+/* Adds "row 3 (starts)", "rows 33 to 48", "heads 1, 2 and 5" or "rows 9 to 16 of every 16". Returns whether that is
+ * more than one. */
 static bool add_places(const struct observing *observing, enum observe_axis axis, const bool *in, struct text *text)
 {
     enum { FEW = 6 };
@@ -223,7 +225,7 @@ static bool describe(const struct observing *observing, const bool *only, const 
     }
     for (size_t i = 0; i < observing->count; i++)
         for (int axis = 0; axis < OBSERVE_AXES && only[i]; axis++)
-            in[axis][observe_place(observing, i, (enum observe_axis)axis)] = true;
+            in[axis][observe_place(observing, i, axis)] = true;
     for (int axis = 0; axis < OBSERVE_AXES; axis++)
         for (size_t i = 0; i < size[axis]; i++)
             held[axis] += in[axis][i];
@@ -239,7 +241,7 @@ static bool describe(const struct observing *observing, const bool *only, const 
         if (held[axis] < size[axis] && axis != but &&
             (axis != OBSERVE_COLUMN || leaves_any(observing, lines, in[OBSERVE_COLUMN]))) {
             text_add(text, "%s", text->length > 0 ? ", " : "");
-            plural = add_places(observing, (enum observe_axis)axis, in[axis], text);
+            plural = add_places(observing, axis, in[axis], text);
         }
     return plural;
 }
@@ -304,6 +306,6 @@ enum status observe_find_part(struct observing *observing)
         for (size_t c = 0; c < columns; c++)
             only[line * columns + c] = is_wrong && in[c];
     }
-    observe_part(observing, only, OBSERVE_AXES, &observing->part);
+    observe_part(observing, only, OBSERVE_NO_AXIS, &observing->part);
     return observing->error->status;
 }

@@ -63,7 +63,7 @@ static enum status try_values(struct observing *observing, bool all)
         }
         if (only == NULL || (all && left > 0) || held < LEAST || (k == 4 && held < 2 * LEAST) || (k == 3 && masks) ||
             (isfinite(values[k]) && observe_bits(observing, only) < OBSERVE_BITS) ||
-            !observe_part(observing, only, OBSERVE_AXES, &part))
+            !observe_part(observing, only, OBSERVE_NO_AXIS, &part))
             continue;
         if (isnan(values[k]))
             observe_tell(observing, &part, "NaN");
@@ -86,24 +86,20 @@ enum status observe_some_value(struct observing *observing)
 
 /* --- another part's numbers -------------------------------------------------------------------------------------- */
 
-/* Whether the numbers at a place on an axis, all or those of `only`, are the right ones of another place. */
-static bool is_copy(const struct observing *observing, const bool *only, enum observe_axis axis, size_t place,
+/* Whether the numbers at a place on an axis, all or those of `only`, are the right ones of another place. `first` is
+ * one of them, to begin with. */
+static bool is_copy(const struct observing *observing, const bool *only, enum observe_axis axis, size_t first,
                     size_t other)
 {
-    const struct observed *observed = observing->observed;
+    const size_t size = observing->observed->right.size[axis], place = observe_place(observing, first, axis);
     size_t stride = 1;
     for (int inner = OBSERVE_COLUMN; inner > (int)axis; inner--)
-        stride *= observed->right.size[inner];
-    const size_t outer = stride * observed->right.size[axis];
-    for (size_t block = 0; block < observing->count; block += outer)
-        for (size_t k = 0; k < stride; k++) {
-            const size_t i = block + place * stride + k, from = block + other * stride + k;
-            const double right = observed->right.numbers[from];
-            const double tolerance = fmax(observed->tolerance[from], observe_tolerance(observing, i, right));
-            if ((only == NULL || only[i]) && !observe_is(observed->mine[i], right, tolerance))
-                return false;
-        }
-    return true;
+        stride *= observing->observed->right.size[inner];
+    bool is = observe_is_copy(observing, first, first + other * stride - place * stride);
+    for (size_t block = 0; block < observing->count && is; block += stride * size)
+        for (size_t i = block + place * stride; i < block + (place + 1) * stride && is; i++)
+            is = (only != NULL && !only[i]) || observe_is_copy(observing, i, i + other * stride - place * stride);
+    return is;
 }
 
 /* Where the numbers of `count` places on an axis come from. */
@@ -157,19 +153,20 @@ static enum status find_copies(struct observing *observing, enum observe_axis ax
     size_t *from = arena_allocate(observing->arena, size, sizeof *from, observing->error);
     copies->to = arena_allocate(observing->arena, size, sizeof *copies->to, observing->error);
     copies->from = arena_allocate(observing->arena, size, sizeof *copies->from, observing->error);
+    size_t *first = arena_allocate(observing->arena, size, sizeof *first, observing->error); /* wrong number of each */
     bool *whole = arena_allocate(observing->arena, size, sizeof *whole, observing->error);
     copies->count = 0;
-    if (from == NULL || whole == NULL || copies->to == NULL || copies->from == NULL)
+    if (from == NULL || first == NULL || whole == NULL || copies->to == NULL || copies->from == NULL)
         return observing->error->status;
     for (size_t x = 0; x < size; x++)
-        from[x] = SIZE_MAX;
+        from[x] = first[x] = SIZE_MAX;
     for (size_t i = 0; i < observing->count; i++)
         if (observing->wrong[i] && observing->part.only[i])
-            from[observe_place(observing, i, axis)] = size; /* to be found */
+            first[observe_place(observing, i, axis)] = i;
     for (size_t x = 0; x < size; x++)
-        for (size_t y = 0; y < size && from[x] == size; y++)
-            if (y != x && is_copy(observing, observing->part.only, axis, x, y)) {
-                whole[x] = is_copy(observing, NULL, axis, x, y);
+        for (size_t y = 0; y < size && first[x] != SIZE_MAX && from[x] == SIZE_MAX; y++)
+            if (y != x && is_copy(observing, observing->part.only, axis, first[x], y)) {
+                whole[x] = is_copy(observing, NULL, axis, first[x], y);
                 from[x] = y;
                 copies->to[copies->count] = x;
                 copies->from[copies->count++] = y;

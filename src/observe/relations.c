@@ -29,54 +29,59 @@ static size_t group_of(const struct observing *observing, unsigned axes, size_t 
     return group;
 }
 
-/* Adds number i to the least squares of its group; with `bounds` to what its digits and noise allow. */
-static void add_number_of(struct observing *observing, const struct relation *relation, size_t i, bool bounds)
+/* What number i says of the number of its group: that times `along` is `rest`. False: nothing. */
+static bool take_term(const struct observing *observing, const struct relation *relation, size_t i, double *along,
+                      double *rest)
 {
-    const struct observed *observed = observing->observed;
-    const double along = relation->along != NULL ? relation->along[i] : 1;
-    const double rest = observed->mine[i] - (relation->base != NULL ? relation->base[i] : 0);
-    const size_t group = group_of(observing, relation->axes, i);
-    double *sums = observing->rooms[0], *low = observing->rooms[3], *high = observing->rooms[4];
-    if (!isfinite(along) || !isfinite(rest) || along == 0)
-        return;
-    if (!bounds) {
-        relation->numbers[group] += rest * along;
-        sums[group] += along * along;
-        return;
-    }
-    const double off = observe_tolerance_times(observing, i, observed->mine[i], fabs(relation->numbers[group]));
-    low[group] = fmax(low[group], rest / along - off / fabs(along));
-    high[group] = fmin(high[group], rest / along + off / fabs(along));
+    *along = relation->along != NULL ? relation->along[i] : 1;
+    *rest = observing->observed->mine[i] - (relation->base != NULL ? relation->base[i] : 0);
+    return observing->part.only[i] && isfinite(*along) && isfinite(*rest) && *along != 0;
 }
 
-/* Finds the number of each group by least squares, within the bounds of each number if that is possible. */
-static void solve(struct observing *observing, const struct observe_part *part, struct relation *relation)
+/* Bounds the number of each group by what the digits and the noise of each of its numbers allow; false: by nothing. */
+static bool bound(struct observing *observing, const struct relation *relation)
 {
-    double *sums = observing->rooms[0], *low = observing->rooms[3], *high = observing->rooms[4];
-    relation->numbers = observing->rooms[1];
-    relation->groups = 0;
-    relation->least = INFINITY;
-    relation->most = -INFINITY;
+    static const double MORE = 1.01; /* rounding decides at a bound */
+    double *low = observing->rooms[3], *high = observing->rooms[4], along, rest;
     for (size_t i = 0; i < observing->count; i++) {
-        relation->numbers[i] = sums[i] = 0;
         low[i] = -INFINITY;
         high[i] = INFINITY;
     }
-    for (size_t i = 0; i < observing->count; i++)
-        if (part->only[i])
-            add_number_of(observing, relation, i, false);
-    for (size_t group = 0; group < observing->count; group++)
-        relation->numbers[group] /= sums[group] > 0 ? sums[group] : 1;
-    for (size_t i = 0; i < observing->count; i++)
-        if (part->only[i])
-            add_number_of(observing, relation, i, true);
+    for (size_t i = 0; i < observing->count; i++) {
+        if (!take_term(observing, relation, i, &along, &rest))
+            continue;
+        const size_t group = group_of(observing, relation->axes, i);
+        const double off = observe_tolerance_times(observing, i, observing->observed->mine[i], fabs(rest / along));
+        low[group] = fmax(low[group], rest / along - MORE * off / fabs(along));
+        high[group] = fmin(high[group], rest / along + MORE * off / fabs(along));
+        if (low[group] > high[group])
+            return false;
+    }
+    return true;
+}
+
+/* Finds the number of each group by least squares, within these bounds. */
+static void solve(struct observing *observing, struct relation *relation)
+{
+    double *sums = observing->rooms[0], *low = observing->rooms[3], *high = observing->rooms[4], along, rest;
+    memset(sums, 0, observing->count * sizeof *sums);
+    memset(relation->numbers, 0, observing->count * sizeof *relation->numbers);
+    for (size_t i = 0; i < observing->count; i++) {
+        if (!take_term(observing, relation, i, &along, &rest))
+            continue;
+        const size_t group = group_of(observing, relation->axes, i);
+        relation->numbers[group] += rest * along;
+        sums[group] += along * along;
+    }
+    relation->groups = 0;
+    relation->least = INFINITY;
+    relation->most = -INFINITY;
     for (size_t group = 0; group < observing->count; group++) {
         double *number = &relation->numbers[group];
+        const double margin = (high[group] - low[group]) / 8;
         if (!(sums[group] > 0))
             continue;
-        const double margin = (high[group] - low[group]) / 8; /* at a bound, rounding decides */
-        if (margin >= 0)
-            *number = fmin(fmax(*number, low[group] + margin), high[group] - margin);
+        *number = fmin(fmax(*number / sums[group], low[group] + margin), high[group] - margin);
         relation->least = fmin(relation->least, *number);
         relation->most = fmax(relation->most, *number);
         relation->groups++;
@@ -85,24 +90,26 @@ static void solve(struct observing *observing, const struct observe_part *part, 
 }
 
 /* Whether that gives all numbers of the part, and more than it took to find it. */
-static bool holds(struct observing *observing, const struct observe_part *part, struct relation *relation)
+static bool holds(struct observing *observing, struct relation *relation)
 {
     const struct observed *observed = observing->observed;
     double *made = observing->rooms[0];
     size_t wrong = 0;
-    solve(observing, part, relation);
+    relation->numbers = observing->rooms[1];
+    if (!bound(observing, relation))
+        return false;
+    solve(observing, relation);
     for (size_t i = 0; i < observing->count; i++) {
         const double along = relation->along != NULL ? relation->along[i] : 1;
         const double number = relation->numbers[group_of(observing, relation->axes, i)];
         const double base = relation->base != NULL ? relation->base[i] : 0;
         made[i] = isfinite(along) && isfinite(base) ? base + number * along : observed->right.numbers[i];
-        wrong += part->only[i] && observing->wrong[i];
+        wrong += observing->part.only[i] && observing->wrong[i];
     }
-    if (wrong <= relation->groups ||
-        !observe_fits_times(observing, made, part->only, fmax(fabs(relation->least), fabs(relation->most))))
-        return false;
-    const double share = 1 - (double)relation->groups / (double)wrong;
-    return observe_bits(observing, part->only) * share >= OBSERVE_BITS;
+    const double most = fmax(fabs(relation->least), fabs(relation->most));
+    return wrong > relation->groups && observe_fits_times(observing, made, observing->part.only, most) &&
+           observe_bits(observing, observing->part.only) * (1 - (double)relation->groups / (double)wrong) >=
+               OBSERVE_BITS;
 }
 
 /* Adds "2", "1/8", "0.353553 (1/sqrt(d_head))": a number found with some error. */
@@ -165,7 +172,7 @@ enum status observe_factor(struct observing *observing)
     struct relation relation = {.along = observing->observed->right.numbers};
     char words[64];
     struct text text = text_begin(words, sizeof words);
-    if (!holds(observing, part, &relation))
+    if (!holds(observing, &relation))
         return observing->error->status;
     const double number = relation.numbers[0], error = relation.error;
     add_number(observing, number, error, &text);
@@ -182,7 +189,7 @@ enum status observe_offset(struct observing *observing)
     struct relation relation = {.base = observing->observed->right.numbers};
     char words[64];
     struct text text = text_begin(words, sizeof words);
-    if (!holds(observing, part, &relation))
+    if (!holds(observing, &relation))
         return observing->error->status;
     const double number = relation.numbers[0], error = relation.error;
     add_number(observing, fabs(number), error, &text);
@@ -197,7 +204,7 @@ static enum status try_groups(struct observing *observing, bool factor)
     const double *right = observing->observed->right.numbers;
     for (size_t g = 0; g < sizeof GROUPS / sizeof GROUPS[0]; g++) {
         struct relation relation = {factor ? NULL : right, factor ? right : NULL, GROUPS[g].axes, NULL, 0, 0, 0, 0};
-        if (!holds(observing, &observing->part, &relation) || relation.groups < 2)
+        if (!holds(observing, &relation) || relation.groups < 2)
             continue;
         const bool sums = factor && GROUPS[g].axes & OF_ROW && relation.least > 0 &&
                           (stage == STAGE_WEIGHTS || stage == STAGE_DROPPED || stage == STAGE_CONTEXT);
@@ -259,18 +266,31 @@ static const double *aligned(struct observing *observing, const struct observe_t
     return numbers;
 }
 
+/* Whether another stage may have the columns of the observed table. */
+static bool has_columns(const struct observing *observing, enum stage stage)
+{
+    const struct observed *observed = observing->observed;
+    const struct problem *problem = observed->problem;
+    if (stage == observed->right.stage || problem == NULL)
+        return stage != observed->right.stage;
+    const size_t columns = stage == STAGE_INPUTS      ? problem->size.d_in
+                           : stage_has_columns(stage) ? problem_columns(problem, stage)
+                                                      : 1;
+    return columns == observed->right.size[OBSERVE_COLUMN];
+}
+
 /* Tries all other stages: mine = it, or right + c x it. */
 static enum status try_stages(struct observing *observing, const double *base)
 {
     static const char *const SIGNS[] = {"plus", "minus"};
     const struct observe_part *part = &observing->part;
-    for (int stage = 0; stage <= STAGE_INPUTS; stage++) {
+    for (int stage = 0; stage <= STAGE_INPUTS && observing->is_whole; stage++) {
         const struct observe_table *other =
-            stage == (int)observing->observed->right.stage ? NULL : observe_other(observing, (enum stage)stage);
+            has_columns(observing, (enum stage)stage) ? observe_other(observing, (enum stage)stage) : NULL;
         struct relation relation = {.base = base, .along = other != NULL ? aligned(observing, other) : NULL};
         char words[64];
         struct text text = text_begin(words, sizeof words);
-        if (relation.along == NULL || !holds(observing, part, &relation))
+        if (relation.along == NULL || !holds(observing, &relation))
             continue;
         const double number = relation.numbers[0], error = relation.error;
         if (base == NULL && !(fabs(number - 1) <= error)) /* attn why has its factor as a mistake */
@@ -299,15 +319,19 @@ enum status observe_plus(struct observing *observing)
 
 /* --- the order of axes ------------------------------------------------------------------------------------------- */
 
-/* Number k of the table with its axes in another order. */
-static size_t in_order(const size_t size[OBSERVE_AXES], const int order[OBSERVE_AXES], size_t k)
+/* Number i of the table, if it is written in the order `wrote` and read in the order `read`: which one that was. */
+static size_t in_order(const struct observing *observing, const int wrote[OBSERVE_AXES], const int read[OBSERVE_AXES],
+                       size_t i)
 {
-    size_t at[OBSERVE_AXES], i = 0;
-    for (int axis = OBSERVE_AXES; axis-- > 0; k /= size[order[axis]])
-        at[order[axis]] = k % size[order[axis]];
+    const size_t *size = observing->observed->right.size;
+    size_t at[OBSERVE_AXES], k = 0, from = 0;
     for (int axis = 0; axis < OBSERVE_AXES; axis++)
-        i = i * size[axis] + at[axis];
-    return i;
+        k = k * size[read[axis]] + observe_place(observing, i, read[axis]);
+    for (int axis = OBSERVE_AXES; axis-- > 0; k /= size[wrote[axis]])
+        at[wrote[axis]] = k % size[wrote[axis]];
+    for (int axis = 0; axis < OBSERVE_AXES; axis++)
+        from = from * size[axis] + at[axis];
+    return from;
 }
 
 /* Adds "row, head, column", without axes of one place, and those before the first in which another order differs. */
@@ -326,17 +350,10 @@ static void add_order(const struct observing *observing, const int order[OBSERVE
 /* Whether the wrong part has the right numbers written in the order `wrote` and read in the order `read`. */
 static bool is_order(const struct observing *observing, const int wrote[OBSERVE_AXES], const int read[OBSERVE_AXES])
 {
-    const struct observed *observed = observing->observed;
-    size_t k = 0;
-    for (; k < observing->count; k++) {
-        const size_t i = in_order(observed->right.size, read, k), from = in_order(observed->right.size, wrote, k);
-        const double right = observed->right.numbers[from];
-        if (observing->part.only[i] &&
-            !observe_is(observed->mine[i], right,
-                        fmax(observed->tolerance[from], observe_tolerance(observing, i, right))))
-            break;
-    }
-    return k == observing->count;
+    bool is = true;
+    for (size_t i = 0; i < observing->count && is; i++)
+        is = !observing->part.only[i] || observe_is_copy(observing, i, in_order(observing, wrote, read, i));
+    return is;
 }
 
 /* Says so. */
@@ -355,7 +372,7 @@ static void tell_order(struct observing *observing, const int wrote[OBSERVE_AXES
             any = any || observing->part.only[i];
         memset(only + first, any, block);
     }
-    if (only == NULL || !observe_part(observing, only, OBSERVE_AXES, &part))
+    if (only == NULL || !observe_part(observing, only, OBSERVE_NO_AXIS, &part))
         return;
     add_order(observing, wrote, read, &written);
     add_order(observing, read, wrote, &as);
@@ -437,24 +454,27 @@ static const struct observe_rounding ROUNDINGS[] = {
 static bool is_rounded(const struct observing *observing, const bool *only, const struct observe_rounding *rounding,
                        int digits)
 {
+    enum { LEAST = 4 };
     const struct observed *observed = observing->observed;
+    size_t telling = 0; /* numbers that the right one decides */
     for (size_t i = 0; i < observing->count; i++) {
         const double right = observed->right.numbers[i], mine = observed->mine[i], off = observed->tolerance[i];
         const double own = pow(2, -dtype_precision(observed->dtype)) * fabs(mine); /* of the dtype that keeps it */
+        const double low = rounding->round(right - off, digits), high = rounding->round(right + off, digits);
         if ((only != NULL && !only[i]) || (observe_is(mine, right, 0) && !isfinite(mine)))
             continue;
-        if (!(mine >= rounding->round(right - off, digits) - own && mine <= rounding->round(right + off, digits) + own))
+        if (!(mine >= low - own && mine <= high + own) ||
+            (observing->wrong[i] && !(fabs(rounding->round(mine, digits) - mine) <= own)))
             return false;
-        if (observing->wrong[i] && !(fabs(rounding->round(mine, digits) - mine) <= own))
-            return false;
+        telling += observing->wrong[i] && low == high;
     }
-    return observe_bits(observing, only) >= OBSERVE_BITS;
+    return telling >= LEAST && observe_bits(observing, only) >= OBSERVE_BITS;
 }
 
 enum status observe_rounded(struct observing *observing)
 {
     const bool *only = observing->part.only;
-    for (size_t i = 0; i < sizeof ROUNDINGS / sizeof ROUNDINGS[0]; i++)
+    for (size_t i = 0; i < sizeof ROUNDINGS / sizeof ROUNDINGS[0] && observing->is_whole; i++)
         for (int digits = ROUNDINGS[i].from; digits <= ROUNDINGS[i].to; digits++) {
             if (!is_rounded(observing, only, &ROUNDINGS[i], digits))
                 continue;

@@ -72,13 +72,13 @@ enum { CHANGE_COUNT = sizeof CHANGES / sizeof CHANGES[0], LEAST_TILE = 8, MOST_T
 struct candidate {
     const struct change *change;
     struct amount amount;
-    bool keeps_sum, failed;
+    bool keeps_sum;
     size_t fits; /* rows that it changes and leaves a key */
 };
 
 struct spans {
     struct observing *observing;
-    double *logits;                    /* (lines, keys) */
+    const double *logits;              /* (lines, keys) */
     const struct observe_table *value; /* NULL: the table is of weights */
     bool knows_all;                    /* also logits of masked keys */
     struct keys_row row;
@@ -128,37 +128,37 @@ static bool load_row(const struct spans *spans, size_t line, struct keys_row *ro
     return row->end > 0;
 }
 
-/* Tests a candidate on a wrong row. */
-static void test_row(const struct spans *spans, const struct keys_row *row, size_t line, struct candidate *candidate)
+/* Whether a candidate gives a wrong row, or leaves it without a key. */
+static bool test_row(const struct spans *spans, const struct keys_row *row, size_t line, struct candidate *candidate)
 {
     const struct observed *observed = spans->observing->observed;
     const struct change *change = candidate->change;
-    size_t from = change->from(row, candidate->amount),
-           to = memory_smaller(change->to(row, candidate->amount), row->count);
-    if (change->sign < 0 || change->by == BY_TILE) {
-        from = memory_larger(from, row->first);
-        to = memory_smaller(to, row->end);
-    }
-    candidate->failed = from >= to || (!spans->knows_all && (from < row->first || to > row->end));
-    if (candidate->failed)
-        return;
+    const bool within = change->sign < 0 || change->by == BY_TILE;
+    const size_t from = memory_larger(change->from(row, candidate->amount), within ? row->first : 0);
+    const size_t to = memory_smaller(change->to(row, candidate->amount), within ? row->end : row->count);
+    if (from >= to || (!spans->knows_all && (from < row->first || to > row->end)))
+        return false;
     const double kept = row->sums[row->end] - row->sums[row->first];
     const double sum = kept + change->sign * (row->sums[to] - row->sums[from]);
-    for (size_t c = 0; c < row->columns && sum > 1e-12 * kept && !candidate->failed; c++) {
+    if (sum <= 1e-12 * kept)
+        return true;
+    for (size_t c = 0; c < row->columns; c++) {
         const double *made = row->made + c;
         const double number = (made[row->end * row->columns] - made[row->first * row->columns] +
                                change->sign * (made[to * row->columns] - made[from * row->columns])) /
                               (candidate->keeps_sum ? kept : sum);
         const size_t i = line * row->columns + c;
-        candidate->failed = !observe_is(observed->mine[i], number, observe_tolerance(spans->observing, i, number));
+        if (!observe_is(observed->mine[i], number, observe_tolerance(spans->observing, i, number)))
+            return false;
     }
-    candidate->fits += sum > 1e-12 * kept && (from != row->first || to != row->end); /* all twice is a factor */
+    candidate->fits += from != row->first || to != row->end; /* all twice is a factor */
+    return true;
 }
 
 static void add_candidate(struct spans *spans, const struct change *change, size_t size, size_t tile_index)
 {
     for (int keeps = 0; keeps < 2; keeps++)
-        spans->candidates[spans->count++] = (struct candidate){change, {size, tile_index}, keeps, false, 0};
+        spans->candidates[spans->count++] = (struct candidate){change, {size, tile_index}, keeps, 0};
 }
 
 /* Lists all changes by all amounts. */
@@ -205,10 +205,11 @@ static enum status find_logits(struct spans *spans)
     spans->knows_all = !mask_has_bias(&problem->mask) && problem->mask.sinks == NULL;
     const struct observe_table *from =
         observe_other(observing, spans->knows_all ? stage_before(problem, STAGE_MASKED) : STAGE_WEIGHTS);
-    const size_t count = from != NULL ? observe_count(from) : 0;
-    spans->logits = arena_allocate(observing->arena, count, sizeof *spans->logits, observing->error);
-    for (size_t i = 0; i < count && spans->logits != NULL; i++)
-        spans->logits[i] = spans->knows_all ? from->numbers[i] : log(from->numbers[i]);
+    const size_t count = from != NULL && !spans->knows_all ? observe_count(from) : 0;
+    double *logs = count > 0 ? arena_allocate(observing->arena, count, sizeof *logs, observing->error) : NULL;
+    for (size_t i = 0; i < count && logs != NULL; i++)
+        logs[i] = log(from->numbers[i]);
+    spans->logits = logs != NULL ? logs : from != NULL ? from->numbers : NULL;
     return from != NULL ? observing->error->status : STATUS_DIFFERENT;
 }
 
@@ -229,21 +230,22 @@ enum status observe_keys(struct observing *observing)
     if ((is_context && spans.value == NULL) || row->sums == NULL || row->made == NULL ||
         list_candidates(&spans) != STATUS_OK)
         return observing->error->status;
-    size_t rows = 0, left = spans.count;
-    for (size_t line = 0; line < observing->lines && left > 0; line++) {
+    if (observe_bits(observing, observing->part.only) < OBSERVE_BITS + log2(2 * (double)spans.count))
+        return STATUS_OK;
+    size_t rows = 0;
+    for (size_t line = observing->lines; line-- > 0 && spans.count > 0;) { /* a causal mask allows the last most keys */
+        size_t left = 0;
         if (!observing->part.lines[line] || !load_row(&spans, line, row))
             continue;
         rows++;
-        left = 0;
         for (size_t i = 0; i < spans.count; i++) {
-            if (!spans.candidates[i].failed)
-                test_row(&spans, row, line, &spans.candidates[i]);
-            left += !spans.candidates[i].failed;
+            spans.candidates[left] = spans.candidates[i];
+            left += test_row(&spans, row, line, &spans.candidates[left]);
         }
+        spans.count = left;
     }
-    const double needed = OBSERVE_BITS + log2((double)memory_larger(1, spans.count));
-    for (size_t i = 0; i < spans.count && left > 0 && observe_bits(observing, observing->part.only) >= needed; i++)
-        if (!spans.candidates[i].failed && 2 * spans.candidates[i].fits >= rows && rows > 0) {
+    for (size_t i = 0; i < spans.count && rows > 0; i++)
+        if (2 * spans.candidates[i].fits >= rows) {
             tell_candidate(observing, &spans.candidates[i]);
             break;
         }

@@ -81,6 +81,8 @@ void norm_back(const struct norm *norm, size_t first, const double *x, size_t co
 
 void norm_input_row(const struct problem *problem, double *x)
 {
-    norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, x, problem->size.d_in, x);
-    dtype_round(problem->rounding.dtype, x, problem->size.d_in);
+    for (int times = problem->parameters.norms[NORM_INPUTS].twice ? 2 : 1; times > 0; times--) {
+        norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, x, problem->size.d_in, x);
+        dtype_round(problem->rounding.dtype, x, problem->size.d_in);
+    }
 }

@@ -17,6 +17,7 @@ struct attention_row {
     /* By stage, its row: T x T (Tk), query (d), context (d_v), lse (1). Rows of earlier stages are rounded to the
      * working dtype; the caller rounds the one made. */
     double *const *stages;
+    size_t at;           /* the query, from 0; only of mistakes */
     struct span own;     /* the keys of its sequence; all without sequences */
     struct span allowed; /* outside it the mask forbids every key */
     struct span

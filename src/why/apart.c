@@ -1,25 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Where two answers remain: the number of an earlier stage that tells them apart. */
+#include "why/fit.h"
 #include "why/why.h"
 
 #include <math.h>
-
-/* Makes all stages of an answer. */
-static enum status make_all(const struct why_explanation *answer, struct trial_made *made, struct arena *arena,
-                            struct error *error)
-{
-    const struct trial_base base = {.problem = answer->problem,
-                                    .mine = answer->mine,
-                                    .stages = trial_stages(answer->problem, answer->mine),
-                                    .arena = arena};
-    struct recipe *recipe = arena_allocate(arena, 1, sizeof *recipe, error);
-    *made = (struct trial_made){.plain.wants_normed = mine_table_of(answer->mine, STAGE_NORMED) != NULL};
-    if (recipe == NULL ||
-        recipe_create(recipe, answer->problem, answer->guess.choices, answer->guess.count, arena, error) != STATUS_OK)
-        return error->status;
-    return trial_make(&base, recipe, answer->problem->chosen.rows, answer->problem->chosen.row_count, made, arena,
-                      error);
-}
 
 /* The number of a stage, in rows of `columns`, that differs most, relative to the stage's largest. */
 static void look_at_stage(const double *a, const double *b, size_t count, struct why_apart *apart, enum stage stage)
@@ -40,27 +24,30 @@ static void look_at_stage(const double *a, const double *b, size_t count, struct
 enum status why_tell_apart(struct why *why)
 {
     static const double LEAST = 1e-3;
+    const size_t rows = why->problem->chosen.row_count;
     size_t other = 1;
     struct why_apart found = {.stage = STAGE_NAMES};
     struct arena arena = {0};
     while (other < why->count && why->explanations[other].same_as == 0)
         other++;
-    why->apart.stage = STAGE_NAMES;
     if (other >= why->count || why->explanations[0].alone != 0 || mine_has_backward(&why->mine) ||
         why->explanations[0].problem != why->problem || why->explanations[other].problem != why->problem)
         return STATUS_OK;
     struct trial_made *made = arena_allocate(&arena, 2, sizeof *made, why->error);
-    if (made != NULL && make_all(&why->explanations[0], &made[0], &arena, why->error) == STATUS_OK &&
-        make_all(&why->explanations[other], &made[1], &arena, why->error) == STATUS_OK &&
-        made[0].plain.row_count == made[1].plain.row_count)
-        for (int stage = 0; stage < STAGE_COUNT; stage++)
-            if (made[0].plain.stages[stage] != NULL && made[1].plain.stages[stage] != NULL)
-                look_at_stage(made[0].plain.stages[stage], made[1].plain.stages[stage],
-                              plain_count(why->problem, (enum stage)stage, made[0].plain.row_count), &found,
-                              (enum stage)stage);
-    found.rows = made != NULL ? made[0].plain.row_count : 0;
+    const struct trial_base base = {.mine = &why->mine, .stages = trial_stages(why->problem, &why->mine)};
+    if (made != NULL && fit_make(&base, why->problem, &why->explanations[0].guess, &made[0], &arena, why->error) &&
+        fit_make(&base, why->problem, &why->explanations[other].guess, &made[1], &arena, why->error) &&
+        made[0].plain.row_count == rows && made[1].plain.row_count == rows)
+        for (int each = 0; each < STAGE_COUNT; each++) {
+            const enum stage stage = (enum stage)each;
+            const size_t count = plain_count(why->problem, stage, rows);
+            if (made[0].plain.stages[stage] != NULL && made[1].plain.stages[stage] != NULL &&
+                plain_count(made[0].plain.problem, stage, rows) == count && /* of other keys there are more, or less */
+                plain_count(made[1].plain.problem, stage, rows) == count)
+                look_at_stage(made[0].plain.stages[stage], made[1].plain.stages[stage], count, &found, stage);
+        }
     found.other = other;
-    if (found.share > LEAST && found.rows == why->problem->chosen.row_count)
+    if (found.share > LEAST)
         why->apart = found;
     arena_free(&arena);
     return why->error->status;

@@ -55,9 +55,8 @@ static double number_at(const struct trial_made *made, const struct mine_table *
                : INFINITY;
 }
 
-/* Makes the guess from another problem, which must outlive `made`; false if it cannot be made. */
-static bool make_of(const struct trial_base *base, const struct problem *problem, const struct trial_guess *guess,
-                    struct trial_made *made, struct arena *arena, struct error *error)
+bool fit_make(const struct trial_base *base, const struct problem *problem, const struct trial_guess *guess,
+              struct trial_made *made, struct arena *arena, struct error *error)
 {
     const struct trial_base on = {.problem = problem, .mine = base->mine, .stages = base->stages, .arena = arena};
     struct recipe *recipe = arena_allocate(arena, 1, sizeof *recipe, error);
@@ -86,7 +85,7 @@ static enum status add_run(const struct trial_base *base, const struct trial_gue
                    noise_move(problem, base->problem, run.share, run.number, &arena, error) == STATUS_OK;
     if (is_made && !run.moves_terms)
         problem->loss.noise = 0;
-    is_made = is_made && make_of(base, problem, guess, moved, &arena, error);
+    is_made = is_made && fit_make(base, problem, guess, moved, &arena, error);
     for (size_t t = 0; t < base->mine->count && is_made && squares[t] != NULL; t++) {
         const struct mine_table *table = &base->mine->tables[t];
         for (size_t i = 0; i < table->count && has_table(moved, table, t) && has_table(made, table, t); i++) {
@@ -200,7 +199,7 @@ static enum status judge_otherwise(const struct trial_base *base, const struct t
     struct trial otherwise = *trial;
     if (!dtype_is_coarse(base->problem->rounding.dtype) && rounded.count < TRIAL_CHOICES)
         rounded.choices[rounded.count++].id = mistake_of_dtype(base->mine->dtype);
-    if (other != NULL && make_of(base, &problem, &rounded, other, &scratch, error)) {
+    if (other != NULL && fit_make(base, &problem, &rounded, other, &scratch, error)) {
         judge(base, guess, other, &otherwise);
         otherwise.largest = trial->largest;
         otherwise.outside = otherwise.rms == 0 ? 0 : memory_larger(otherwise.outside, trial->outside);
@@ -220,7 +219,7 @@ static const double *make_exact(const struct trial_base *base, const struct tria
     struct arena scratch = {0};
     struct trial_made *made = arena_allocate(&scratch, 1, sizeof *made, error);
     const struct problem problem = in_float32(base->problem);
-    const double *numbers = made != NULL && make_of(base, &problem, guess, made, &scratch, error)
+    const double *numbers = made != NULL && fit_make(base, &problem, guess, made, &scratch, error)
                                 ? list_numbers(base, made, trial, arena, error)
                                 : NULL;
     arena_free(&scratch);

@@ -27,4 +27,9 @@ enum status fit_weigh(const struct trial_base *base, const struct trial_guess *g
  * not by chance. */
 bool fit_beats(const struct trial *trial, const struct trial *right);
 
+/* Makes all stages of the base's tables for a guess on another problem, which must outlive `made`; false if it
+ * cannot. */
+bool fit_make(const struct trial_base *base, const struct problem *problem, const struct trial_guess *guess,
+              struct trial_made *made, struct arena *arena, struct error *error);
+
 #endif

@@ -8,13 +8,14 @@ enum { MOST_FORMS = 4096, FEW_FORMS = 64 };
 
 /* --- forms ------------------------------------------------------------------------------------------------------- */
 
-/* Lists tiles of fewer rows than the job's; `common`: powers of 2. */
-static size_t list_tiles(size_t rows, bool common, double *forms)
+/* Lists tiles of fewer rows than the job's; `common`: powers of 2, `usual`: and multiples of 16. */
+static size_t list_tiles(size_t rows, bool common, bool usual, double *forms)
 {
     enum { MOST_TILE = 128 };
     size_t count = 0;
-    for (size_t tile = 1; tile <= MOST_TILE && tile < rows; tile = common ? tile * 2 : tile + 1)
-        forms[count++] = (double)tile;
+    for (size_t tile = 1; tile <= MOST_TILE && tile < rows; tile++)
+        if ((tile & (tile - 1)) == 0 || (!common && (!usual || tile % 16 == 0)))
+            forms[count++] = (double)tile;
     return count;
 }
 
@@ -89,6 +90,7 @@ static const struct {
     {MISTAKE_NORM_EPS, 6, {1e-5, 1e-6, 0, 1e-12, 1e-8, 1e-3}},
     {MISTAKE_QK_NORM_EPS, 6, {1e-5, 1e-6, 0, 1e-12, 1e-8, 1e-3}},
     {MISTAKE_ROPE_THETA, 4, {10000, 1e6, 500000, 1000}},
+    {MISTAKE_SINKS_REPEATED, 6, {2, 3, 4, 5, 6, 8}},
     {MISTAKE_ROPE_POSITIONS_FROM, 4, {1, 2, 3, 4}},
     {MISTAKE_SEQUENCES_LEAK_BEFORE, 4, {1, 2, 3, 4}},
     {MISTAKE_SEQUENCES_LEAK_BEHIND, 4, {1, 2, 3, 4}},
@@ -98,6 +100,8 @@ static const struct {
 static size_t list_forms(const struct problem *problem, enum mistake id, bool common, double forms[MOST_FORMS])
 {
     const struct mistake_row *row = &MISTAKES[id];
+    if (row->of_kernels && (common || problem_projects(problem)))
+        return 0;
     size_t words = 0, sequences = problem->mask.sequences.count;
     forms[0] = 0;
     while (row->forms != NULL && row->forms[words] != NULL)
@@ -106,8 +110,8 @@ static size_t list_forms(const struct problem *problem, enum mistake id, bool co
         return list_range(0, words, forms);
     if (row->number == NULL)
         return 1;
-    if (row->slot == MISTAKE_SLOT_TILES)
-        return list_tiles(problem->size.keys, common, forms);
+    if (row->slot == MISTAKE_SLOT_TILES || row->of_kernels)
+        return list_tiles(problem->size.keys, common, row->of_kernels, forms);
     if (id == MISTAKE_GRAD_QUERY_LAST_TILE)
         return list_last_tiles(problem->size.keys, common, forms);
     if (id == MISTAKE_GRAD_KEY_LAST_TILE)
@@ -137,8 +141,8 @@ static bool is_guessed(const struct why *why, enum mistake id)
         return false;
     if (MISTAKES[id].slot == MISTAKE_SLOT_LSE && mine_table_of(&why->mine, STAGE_LSE) == NULL)
         return false;
-    return MISTAKES[id].slot != MISTAKE_SLOT_DRAW && mistake_dtype(id) == DTYPE_COUNT &&
-           (why->left_out == NULL || !why->left_out[id]);
+    return MISTAKES[id].slot != MISTAKE_SLOT_DRAW && MISTAKES[id].slot != MISTAKE_SLOT_LAYER &&
+           mistake_dtype(id) == DTYPE_COUNT && (why->left_out == NULL || !why->left_out[id]);
 }
 
 enum status why_singles(const struct why *why, const struct problem *problem, bool common, struct why_guesses *guesses)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Other settings of a checkpoint: neighbouring layers, since a port may count from 1 or hook the next one; and whether
- * the inputs are the residual stream. */
+/* Other settings of a checkpoint: neighbouring layers, since a port may count from 1 or hook the next one, as a whole
+ * or in part; and whether the inputs are the residual stream. */
 #include "why/why.h"
 
 #include "build/problem_create.h"
@@ -14,14 +14,20 @@ struct other_layer {
     struct trial_base base;
 };
 
-/* Makes the job with the options of `other` and matches the tables; false if it cannot. */
-static bool make(const struct why *why, struct other_layer *other, struct error *error)
+/* Makes the job with the options of `other`, its layer with the mistake of slot layer in `named`, and matches the
+ * tables; false if it cannot. */
+static bool make(const struct why *why, struct other_layer *other, const struct trial_guess *named, struct error *error)
 {
+    struct options options = other->options;
+    if (named->count > 0 && MISTAKES[named->choices[0].id].slot == MISTAKE_SLOT_LAYER) {
+        options.mistakes[0] = named->choices[0];
+        options.mistake_count = 1;
+    }
     other->files = *why->files;
     other->mine = why->mine;
     other->files.layer = &other->files.opened;
     other->files.weights = &other->files.opened.weights;
-    return layer_read(&other->files.opened, &other->options, why->arena, error) == STATUS_OK &&
+    return layer_read(&other->files.opened, &options, why->arena, error) == STATUS_OK &&
            problem_create(&other->problem, &other->options, &other->files, why->arena, error) == STATUS_OK &&
            mine_place(&other->mine, &other->problem, why->options, why->arena, error) == STATUS_OK &&
            trial_start(&other->base, &other->problem, &other->mine, why->arena, error) == STATUS_OK;
@@ -34,7 +40,7 @@ static enum status try_job(struct why *why, struct other_layer *other, const str
     struct arena scratch = {0};
     struct error error = {0};
     struct trial trial;
-    if (make(why, other, &error)) {
+    if (make(why, other, named, &error)) {
         why->budget.settings++;
         if (trial_confirm(&other->base, &none, &trial, &scratch, &error) == STATUS_OK)
             why_take(why, &other->base, &other->options, named, &trial);
@@ -56,15 +62,42 @@ static enum status try_layer(struct why *why, size_t layer)
                                                                                           : try_job(why, other, &named);
 }
 
+/* Tries a part of another layer. */
+static enum status try_part(struct why *why, enum mistake id, size_t layer)
+{
+    struct other_layer *other = arena_allocate(why->arena, 1, sizeof *other, why->error);
+    const struct trial_guess named = {{{id, (double)layer}}, 1};
+    if (other == NULL || (why->left_out != NULL && why->left_out[id]))
+        return why->error->status;
+    other->options = *why->options;
+    return try_job(why, other, &named);
+}
+
+/* Tries each part of a layer at that distance; from the second on only settings, until one of another kind fits. */
+static enum status try_parts(struct why *why, size_t layer, bool near)
+{
+    for (int id = 0; id < MISTAKE_COUNT; id++)
+        if (MISTAKES[id].slot == MISTAKE_SLOT_LAYER && (near || id >= MISTAKE_LAYER_WINDOW) &&
+            MISTAKES[id].number != NULL && try_part(why, (enum mistake)id, layer) != STATUS_OK)
+            return why->error->status;
+    return STATUS_OK;
+}
+
 enum status why_layers(struct why *why)
 {
+    enum { FARTHEST = 6 }; /* the period of layers of another kind, at most */
     const struct layer *layer = why->problem->layer;
     if (layer == NULL || layer->module->layer == MODULE_NO_LAYER)
         return STATUS_OK;
     const size_t own = layer->module->layer;
-    if (own > 0 && try_layer(why, own - 1) != STATUS_OK)
+    if ((own > 0 && try_layer(why, own - 1) != STATUS_OK) || try_layer(why, own + 1) != STATUS_OK ||
+        try_part(why, MISTAKE_LAYER_NORM_AFTER, 0) != STATUS_OK)
         return why->error->status;
-    return try_layer(why, own + 1);
+    for (size_t by = 1; by <= FARTHEST && why->count == 0; by++)
+        if ((own >= by && try_parts(why, own - by, by == 1) != STATUS_OK) ||
+            try_parts(why, own + by, by == 1) != STATUS_OK)
+            return why->error->status;
+    return STATUS_OK;
 }
 
 enum status why_residual(struct why *why)

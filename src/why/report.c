@@ -345,6 +345,9 @@ enum { FIRST_COLUMN = 42 };
 static bool shows_noise(const struct why *why)
 {
     const struct trial *right = &why->right;
+    for (size_t i = 1; i < why->count; i++)
+        if (why->explanations[i].same_as == i && why->explanations[0].alone == 0)
+            return true; /* they compete */
     return dtype_is_coarse(placed(why)->dtype) || (right->end == TRIAL_DEPARTS && right->agree == right->of);
 }
 
@@ -359,7 +362,7 @@ static void write_fit(const struct why *why, const char *what, const struct tria
         snprintf(number, sizeof number, "%.1e", trial->largest);
     output_print(output, "  %-*s %13s", FIRST_COLUMN - 3, what, number);
     if (shows_noise(why))
-        output_print(output, " %6.2f", trial->rms);
+        output_print(output, trial->rms < 1000 ? " %6.2f" : " %6.0e", trial->rms);
     output_print(output, "   %zu of %zu\n", trial->agree, trial->of);
 }
 
@@ -373,7 +376,8 @@ static void add_tried(struct text *text, size_t count, const char *one, const ch
 static void write_fit_of_answer(const struct why *why, struct output *output)
 {
     const struct trial_guess *guess = &why->explanations[0].guess;
-    char what[MISTAKE_NAME_BYTES + 8], name[MISTAKE_NAME_BYTES];
+    enum { MOST = 4 };
+    char what[NAMES_BYTES], name[MISTAKE_NAME_BYTES];
     snprintf(what, sizeof what, "%s",
              guess->count > 2    ? "all of these"
              : guess->count == 2 ? "both of these"
@@ -383,6 +387,12 @@ static void write_fit_of_answer(const struct why *why, struct output *output)
         if (why->halves[i].has_counts) {
             snprintf(what, sizeof what, "%s alone", mistake_text(guess->choices[i], name));
             write_fit(why, what, &why->halves[i], output);
+        }
+    for (size_t i = 1, shown = 0; i < why->count && shown < MOST; i++)
+        if (why->explanations[i].same_as == i) {
+            names_of(&why->explanations[i].guess, what, sizeof what);
+            write_fit(why, what, &why->explanations[i].trial, output);
+            shown++;
         }
 }
 
@@ -549,14 +559,13 @@ static void write_next(const struct why *why, struct output *output)
     const struct why_apart *apart = &why->apart;
     char words[PLACE_BYTES + 2 * NAMES_BYTES], names[NAMES_BYTES];
     struct text text = text_begin(words, sizeof words);
-    if (apart->stage == STAGE_NAMES)
+    if (!(apart->share > 0))
         return;
-    const size_t columns = problem_columns_of_head(why->problem, apart->stage),
+    const size_t columns = problem_columns_of_head(why->problem, apart->stage), rows = why->problem->chosen.row_count,
                  heads = STAGES[apart->stage].joins_heads ? 1 : why->problem->size.heads, row = apart->at / columns;
     const struct mine_table table = {.stage = apart->stage,
-                                     .layout.whole = {why->problem->size.items, heads, apart->rows, columns}};
-    const struct mine_index index = {
-        {row / apart->rows / heads, row / apart->rows % heads, row % apart->rows, apart->at % columns}};
+                                     .layout.whole = {why->problem->size.items, heads, rows, columns}};
+    const struct mine_index index = {{row / rows / heads, row / rows % heads, row % rows, apart->at % columns}};
     text_add(&text, "look next at ");
     mine_describe_number(&table, why->problem, index, &text);
     text_add(&text, ": %.4g with %s,", apart->first, names_of(&why->explanations[0].guess, names, sizeof names));

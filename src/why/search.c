@@ -55,6 +55,7 @@ static enum status try_chunk(struct why *why, struct batch *batch, const struct 
         const struct trial *trial = &batch->trials[i];
         if (trial->end != TRIAL_REFUSED) /* else nothing was computed */
             why->budget.done += trial->work;
+        why->budget.rows += trial->made;
         if (why->error->status == STATUS_OK && trial->end == TRIAL_AGREES &&
             !tells_little(batch->base, &batch->guesses[i]))
             why_take(why, batch->base, options, &batch->guesses[i], trial);
@@ -315,6 +316,26 @@ static void drop_rivals(struct why *why)
     why->count = kept;
 }
 
+/* Puts the answer that fits best first, if it fits clearly better than the likelier one. */
+static void put_best_first(struct why *why)
+{
+    static const double CLEARLY = 0.1;
+    size_t best = 0;
+    for (size_t i = 1; i < why->count; i++)
+        if (why->explanations[i].same_as == i && why->explanations[i].alone == 0 &&
+            why->explanations[i].trial.rms + CLEARLY < why->explanations[best].trial.rms)
+            best = i;
+    for (size_t i = 0; i < why->count && best > 0; i++) {
+        size_t *first = &why->explanations[i].same_as;
+        *first = *first == 0 ? best : *first == best ? 0 : *first;
+    }
+    if (best == 0)
+        return;
+    const struct why_explanation answer = why->explanations[best];
+    why->explanations[best] = why->explanations[0];
+    why->explanations[0] = answer;
+}
+
 /* Rejects a table that is an input; without projections an operand may be the result of a mistake. */
 static enum status refuse_input(struct why *why)
 {
@@ -355,6 +376,7 @@ static enum status search(struct why *why, const struct trial_base *base)
         if (!is_slip(why) && why_draws(why, depth) != STATUS_OK)
             return why->error->status;
     drop_rivals(why);
+    put_best_first(why);
     if (why->count == 0)
         return why_observe(why, base);
     return try_halves(why, base) || why_tell_apart(why) ? why->error->status : STATUS_OK;

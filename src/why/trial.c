@@ -245,6 +245,7 @@ static enum status look_at(const struct trial_base *base, const struct recipe *r
     if (trial_make(base, recipe, look.few ? base->few : problem->chosen.rows,
                    look.few ? base->few_count : problem->chosen.row_count, made, arena, error) != STATUS_OK)
         return error->status;
+    trial->made += made->plain.row_count;
     if (look.few || look.columns == 0)
         trial_compare(base, made, look.few ? base->is_few : NULL, look.whole, STAGE_NAMES, trial);
     trial->hidden = is_hidden(base, recipe, made, look, arena, error);

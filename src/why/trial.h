@@ -67,6 +67,7 @@ struct trial {
     const double *exact;              /* (of) as in the base, for the guess */
     double *shown;                    /* the main stage if it agrees, in the call's arena; else NULL */
     double work;                      /* approximate multiply-adds */
+    size_t made;                      /* rows computed, without those for the noise */
 };
 
 /* The result of a guess: stages of the forward pass, and the tables' gradients (gradients_make). */

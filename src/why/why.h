@@ -37,10 +37,11 @@ struct why_step {
 
 /* The number that two answers give differently. */
 struct why_apart {
-    enum stage stage; /* STAGE_NAMES: none */
-    size_t other;     /* the second explanation; the first is the answer */
-    size_t at, rows;  /* its index in the stage, (B, H, rows, columns) */
-    double first, second, share;
+    enum stage stage;
+    size_t other; /* the second explanation; the first is the answer */
+    size_t at;    /* its index in the stage, (B, H, rows, columns) */
+    double first, second;
+    double share; /* of the stage's largest number; 0: none */
 };
 
 /* The kinds of search, by the number of guesses. */
@@ -51,6 +52,7 @@ struct why_budget {
     size_t singles, pairs; /* guesses tried: one mistake, two, */
     size_t settings;       /* other settings, */
     size_t both;           /* and these with a mistake */
+    size_t rows;           /* computed by guesses of one mistake or two */
     size_t pairs_left;     /* left out by the budget */
     double left;           /* multiply-adds of all that was left out */
 };
@@ -77,7 +79,7 @@ struct why {
     bool costly[MISTAKE_COUNT];       /* needs large projections again */
     struct observations observations; /* if nothing explains it: what the first wrong table is */
     struct why_apart apart;
-    struct trial halves[2];           /* of an answer of two mistakes: each of them alone */
+    struct trial halves[2]; /* of an answer of two mistakes: each of them alone */
     struct why_budget budget;
     double bits;          /* information in the tables' numbers: why_can_tell */
     double bits_of_draws; /* and about settings; NaN: not yet known */
@@ -91,8 +93,8 @@ struct why {
 };
 
 /* Searches for explanations; options and files make the problem. STATUS_USAGE: the table matches no stage;
- * STATUS_SYSTEM: out of memory. Begins the text of why_write in `early` as soon as no later finding can change its first
- * answer; NULL: not. */
+ * STATUS_SYSTEM: out of memory. Begins the text of why_write in `early` as soon as its first answer is
+ * certain; NULL: not. */
 enum status why_search(struct why *why, const struct options *options, const struct job_files *files,
                        const struct problem *problem, const bool *left_out, struct output *early,
                        struct progress *progress, struct arena *arena, struct error *error);

@@ -2,6 +2,7 @@
 #include "stress/measure.h"
 
 #include "model/stage_id.h"
+#include "stress/runs.h"
 #include "why/why.h"
 
 #include <math.h>
@@ -25,6 +26,8 @@ static enum status take(struct measure *measure, enum stage stage, const struct 
     struct made *made = &measure->made;
     struct recipe recipe;
     size_t count = 0;
+    if (stress_is_later(MISTAKES[guess->choices[0].id].name))
+        return STATUS_OK;
     if (recipe_create(&recipe, &made->problem, guess->choices, guess->count, &made->arena, &made->error) != STATUS_OK ||
         recipe.reason != NULL)
         return made->error.status;

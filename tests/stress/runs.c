@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "stress/runs.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 const struct stress_unseen STRESS_UNSEEN[] = {
@@ -181,4 +180,49 @@ const struct stress_same *stress_same(const char *input, const char *a, const ch
             return &STRESS_SAME[i];
     }
     return NULL;
+}
+
+bool stress_is_later(const char *mistake)
+{
+    static const char *const LATER[] = {"softmax-maximum-from-0",
+                                        "mask-packed-groups",
+                                        "window-left-missing",
+                                        "window-right-missing",
+                                        "attn-mask-first-item",
+                                        "attn-mask-first-head",
+                                        "keys-strides",
+                                        "matrix-key-value-swapped",
+                                        "matrix-query-key-swapped",
+                                        "rows-to-pairs",
+                                        "rows-to-halves",
+                                        "packing-order",
+                                        "qk-norm-query-missing",
+                                        "qk-norm-key-missing",
+                                        "qk-norm-swapped",
+                                        "rope-scaling-truncate",
+                                        "rope-scaling-old",
+                                        "rope-scaling-usual",
+                                        "rope-scaling-lists",
+                                        "alibi-per-key-head",
+                                        "sinks-repeated",
+                                        "sinks-base-2",
+                                        "sinks-scaled",
+                                        "sinks-per-key-head",
+                                        "sinks-maximum-missing",
+                                        "sinks-per-tile",
+                                        "tiles-not-rescaled",
+                                        "tiles-merged-by-mean",
+                                        "tiles-merged-not-rescaled",
+                                        "keys-stale",
+                                        "values-stale",
+                                        "tiles-last-twice",
+                                        "tiles-first-twice",
+                                        "tiles-last-skipped",
+                                        "tiles-own-skipped",
+                                        "tiles-first-row-rescales",
+                                        "tiles-row-before-rescales"};
+    for (size_t i = 0; i < sizeof LATER / sizeof LATER[0]; i++)
+        if (is_named(mistake, LATER[i]))
+            return true;
+    return strncmp(mistake, "layer-", 6) == 0;
 }

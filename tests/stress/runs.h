@@ -3,6 +3,7 @@
 #ifndef ATTN_STRESS_RUNS_H
 #define ATTN_STRESS_RUNS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* How far apart two tables must be for one printed decimal to tell them apart, whatever is rounded where. */
@@ -33,6 +34,9 @@ extern const size_t STRESS_SAME_COUNT;
 
 /* The row of two mistakes, in either order, or NULL. */
 const struct stress_same *stress_same(const char *input, const char *a, const char *b);
+
+/* Whether it joined the library after the inputs were found: tests/check_wrong.sh has tables with it. */
+bool stress_is_later(const char *mistake);
 
 /* What takes more than an input as it is: an option, or another name in the file. */
 enum { STRESS_SHOWN = 24 };

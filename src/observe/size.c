@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* Errors without a pattern: as large as those of a coarser dtype, or those of an approximate exp. */
+#include "observe/observing.h"
+
+#include "model/mistake.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LEAST_NUMBERS = 64 };
+
+/* --- rounding ---------------------------------------------------------------------------------------------------- */
+
+/* The root mean square of differences from the right numbers, of those from `first` to before `end`. */
+static double rms_of(const struct observing *observing, const double *numbers, size_t first, size_t end)
+{
+    double squares = 0;
+    for (size_t i = first; i < end; i++) {
+        const double by = numbers[i] - observing->observed->right.numbers[i];
+        squares += isfinite(by) ? by * by : 0;
+    }
+    return sqrt(squares / (double)(end - first));
+}
+
+/* Whether the errors look like those of `rounded`: nearly as large in each row, up and down, none far beyond. */
+static bool is_alike(const struct observing *observing, const double *rounded, double ratio)
+{
+    static const double MOST_TIMES = 4, LEAST_SHARE = 0.9;
+    const double *mine = observing->observed->mine, *right = observing->observed->right.numbers;
+    const size_t count = observing->count, columns = count / observing->lines;
+    double sum = 0, largest = 0, of_rounded = 0;
+    size_t alike = 0, lines = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double by = mine[i] == right[i] ? 0 : mine[i] - right[i];
+        sum += by;
+        largest = fmax(largest, fabs(by));
+        of_rounded = fmax(of_rounded, fabs(rounded[i] - right[i]));
+        if (!isfinite(by))
+            return false;
+    }
+    for (size_t line = 0; line < observing->lines; line++) {
+        const double of = rms_of(observing, mine, line * columns, (line + 1) * columns) /
+                          rms_of(observing, rounded, line * columns, (line + 1) * columns);
+        lines += isfinite(of) != 0;
+        alike += of > ratio / MOST_TIMES && of < ratio * MOST_TIMES;
+    }
+    return largest <= MOST_TIMES * ratio * of_rounded && (double)alike >= LEAST_SHARE * (double)lines &&
+           fabs(sum) <= 0.5 * rms_of(observing, mine, 0, count) * (double)count;
+}
+
+/* A computation that rounds each stage: the finest dtype that is coarse enough explains them. */
+enum status observe_rounding(struct observing *observing)
+{
+    static const enum dtype DTYPES[] = {DTYPE_F16, DTYPE_BF16};
+    static const char *const NAMES[] = {"float16 or TF32", "bfloat16"};
+    const double mine = rms_of(observing, observing->observed->mine, 0, observing->count);
+    for (size_t i = 0; i < sizeof DTYPES / sizeof DTYPES[0] && observing->count >= LEAST_NUMBERS; i++) {
+        const struct mistake_choice choice = {.id = mistake_of_dtype(DTYPES[i])};
+        struct recipe *recipe = arena_allocate(observing->arena, 1, sizeof *recipe, observing->error);
+        if (recipe == NULL || recipe_create(recipe, observing->observed->problem, &choice, 1, observing->arena,
+                                            observing->error) != STATUS_OK)
+            return observing->error->status;
+        const double *made = observe_make(observing, recipe);
+        const double ratio = made != NULL ? mine / rms_of(observing, made, 0, observing->count) : INFINITY;
+        if (!(ratio < 1.5))
+            continue;
+        if (ratio > 1.0 / 8 && is_alike(observing, made, ratio))
+            observe_say(observing, "",
+                        "the errors are as small as those of %s: their root mean square is %.2g, and %.2g where "
+                        "each stage is rounded to it",
+                        NAMES[i], mine, mine / ratio);
+        return STATUS_OK;
+    }
+    return STATUS_OK;
+}
+
+/* --- exp --------------------------------------------------------------------------------------------------------- */
+
+enum { BINS = 32 };
+
+/* Takes the mean of each group out of its numbers that are not NaN. */
+static void take_out(double *numbers, size_t count, const size_t *groups, size_t group_count, double *sums)
+{
+    memset(sums, 0, 2 * group_count * sizeof *sums);
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(numbers[i])) {
+            sums[groups[i]] += numbers[i];
+            sums[group_count + groups[i]]++;
+        }
+    for (size_t i = 0; i < count; i++)
+        numbers[i] -= isnan(numbers[i]) ? 0 : sums[groups[i]] / sums[group_count + groups[i]];
+}
+
+static double squares_of(const double *numbers, size_t count)
+{
+    double squares = 0;
+    for (size_t i = 0; i < count; i++)
+        squares += isnan(numbers[i]) ? 0 : numbers[i] * numbers[i];
+    return squares;
+}
+
+/* Whether log(mine / right) of weights, less the mean of its row, depends on the power of 2 that a weight is of the
+ * largest one: on its fraction, as an exp2 by parts computes only that nearly, or on all of it. */
+enum status observe_exp(struct observing *observing)
+{
+    enum { ROUNDS = 4, LEAST = 256 };
+    static const char *const WORDS[] = {"the fraction of its power of 2: as by an approximate exp2",
+                                        "its score: as by another function than exp"};
+    const struct observed *observed = observing->observed;
+    const double *right = observed->right.numbers;
+    const size_t count = observing->count, columns = count / observing->lines;
+    size_t *rows = arena_allocate(observing->arena, count, sizeof *rows, observing->error);
+    size_t *bins = arena_allocate(observing->arena, count, sizeof *bins, observing->error);
+    double *logs = observing->rooms[0];
+    double *sums = arena_allocate(observing->arena, observing->lines + BINS, 2 * sizeof *sums, observing->error);
+    for (int kind = 0; kind < 2 && rows != NULL && bins != NULL && sums != NULL; kind++) {
+        size_t of = 0;
+        double noise = 0;
+        for (size_t i = 0; i < count; i++) {
+            double largest = 0;
+            for (size_t k = i / columns * columns; k < (i / columns + 1) * columns; k++)
+                largest = fmax(largest, right[k]);
+            const double power = -log2(right[i] / largest);
+            const bool tells = right[i] > 8 * observed->tolerance[i] && observed->mine[i] > 0 && power > 0;
+            logs[i] = tells ? log(observed->mine[i] / right[i]) : (double)NAN;
+            rows[i] = i / columns;
+            bins[i] = tells ? (size_t)fmin(BINS - 1, kind == 0 ? (power - floor(power)) * BINS : power * 4) : 0;
+            of += tells;
+            noise += tells ? pow(observed->tolerance[i] / right[i], 2) : 0;
+        }
+        take_out(logs, count, rows, observing->lines, sums);
+        const double before = squares_of(logs, count);
+        for (int round = 0; round < ROUNDS; round++) {
+            take_out(logs, count, bins, BINS, sums);
+            take_out(logs, count, rows, observing->lines, sums);
+        }
+        if (of < LEAST || before < noise || squares_of(logs, count) > 0.05 * before)
+            continue;
+        observe_say(observing, "", "each weight is off by a share, %.2g on average, that depends on %s",
+                    sqrt(before / (double)of), WORDS[kind]);
+        return STATUS_OK;
+    }
+    return observing->error->status;
+}

@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Tables of ports and kernels with one mistake, by plain NumPy (tests/golden/make_wrong.py): attn why names each, and
+# names nothing where the mistake is none of the library.
+. tests/counts.sh
+attn=$ATTN_BIN/attn
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+# The mistakes of the first answer, and those that are the same: one list a line, "norm-twice" or "rope-theta:10000,...".
+answers() {
+    tr -d '\n ' <"$scratch/why" | sed 's/"command".*//; s/.*"explanations":\[*//; s/"mistakes":\[[^]]*\]//; s/\]/\n/g' |
+        sed -n 's/[^[]*\[*\("[^[]*"\)$/\1/p' | tr -d '"'
+}
+named() { answers | grep -qE "^($1)(:[^,]*)?\$"; }
+
+while read -r table names words; do
+    "$attn" why $words --mine "tests/wrong/$table.npy" -f json --budget 4 >"$scratch/why"
+    if [ "$names" = - ]; then
+        check "$table: nothing is named, but $(answers | tr '\n' ' ')" grep -q '"explanations": \[\]' "$scratch/why"
+    else
+        pattern=$(echo "$names" | sed 's/,/(:[^,]*)?,/g')
+        check "$table: $names is named, not $(answers | tr '\n' ' '): attn why $words" named "$pattern"
+    fi
+done <tests/wrong/cases.txt
+finish
