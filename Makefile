@@ -156,6 +156,12 @@ $(WHY): $(BUILD)/why_%.o: tests/why/%.c Makefile | $(BUILD)
 
 $(BUILD)/test_why $(BUILD)/test_why_tables: $(WHY) $(BUILD)/pairs_program.o $(BUILD)/faults/main.o
 
+# The kernel of test_kernel_bugs.
+$(BUILD)/cases_kernel.o: tests/cases/kernel.c Makefile | $(BUILD)
+	$(COMPILE_TEST) -Itests -c -o $@ $<
+
+$(BUILD)/test_kernel_bugs: $(BUILD)/cases_kernel.o
+
 # The sources of test_stress.
 STRESS := $(patsubst tests/stress/%.c,$(BUILD)/stress_%.o,$(wildcard tests/stress/*.c))
 $(STRESS): $(BUILD)/stress_%.o: tests/stress/%.c Makefile | $(BUILD)

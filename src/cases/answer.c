@@ -21,6 +21,16 @@ static bool is_called(const char *name, const char *stem)
     return false;
 }
 
+/* Whether it is the same result of another run: context-2.npy. */
+static bool is_called_again(const char *name, const char *stem)
+{
+    const size_t length = strlen(stem);
+    if (strncmp(name, stem, length) != 0 || name[length] != '-')
+        return false;
+    const size_t digits = strspn(name + length + 1, "0123456789");
+    return digits > 0 && is_called(name + length + 1 + digits, "");
+}
+
 /* The only table of the file, or the one of that name; returns its name there, or NULL. */
 static const char *take(struct answer *answer, const struct input_file *input, bool together)
 {
@@ -97,6 +107,35 @@ static enum status read_file(struct answers *answers, size_t which, const struct
     return STATUS_OK;
 }
 
+/* Reads a result of another run, and notes it where a number is not the same. A file that cannot be read is different,
+ * too. */
+static enum status read_again(struct answers *answers, size_t which, size_t result, struct arena *arena,
+                              struct error *error)
+{
+    struct answer *answer = &answers->of[result], found = {.stage = answer->stage};
+    struct input_file input;
+    const char *path = folder_path(answers->folder, answers->names[which], arena, error);
+    if (path == NULL)
+        return error->status;
+    if (folder_check_file(path, error) == STATUS_OK &&
+        load_file(path, INPUT_FILE_OF_DIFF, arena, &input, error) == STATUS_OK)
+        take(&found, &input, false);
+    if (error->memory)
+        return STATUS_SYSTEM;
+    *error = (struct error){0};
+    answers->taken[which] = true;
+    bool same = found.tensor.rank > 0 && tensor_same_shape(&found.tensor, &answer->tensor);
+    for (size_t i = 0; same && i < tensor_count(&found.tensor); i++) {
+        double numbers[2];
+        tensor_load(&found.tensor, i, 1, &numbers[0]);
+        tensor_load(&answer->tensor, i, 1, &numbers[1]);
+        same = numbers[0] == numbers[1] || (isnan(numbers[0]) && isnan(numbers[1]));
+    }
+    if (!same && answer->again == NULL)
+        answer->again = answers->names[which];
+    return STATUS_OK;
+}
+
 enum status answers_read(struct answers *answers, const struct case_made *made, const char *folder, struct arena *arena,
                          struct error *error)
 {
@@ -120,6 +159,10 @@ enum status answers_read(struct answers *answers, const struct case_made *made, 
                 read_file(answers, i, made, result, together, arena, error) != STATUS_OK)
                 return error->status;
         }
+        for (size_t i = 0; i < answers->name_count && answers->of[result].tensor.rank > 0; i++)
+            if (is_called_again(answers->names[i], made->results[result].name) &&
+                read_again(answers, i, result, arena, error) != STATUS_OK)
+                return error->status;
     }
     return STATUS_OK;
 }

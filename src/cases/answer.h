@@ -15,6 +15,7 @@ struct answer {
     bool is_text;        /* its numbers are decimals, of any dtype */
     bool older;          /* than its case: it is a result of another folder */
     double written;      /* when, in seconds */
+    const char *again;   /* a file of another run, context-2.npy, with other numbers; or NULL */
     struct tensor tensor;
 };
 

@@ -29,7 +29,8 @@ struct case_sizes {
     size_t items, heads, kv_heads, queries, keys, d_head, d_value;
 };
 
-/* A result that a kernel writes: |theirs - truth| <= absolute + relative |truth|. */
+/* A result that a kernel writes: |theirs - truth| <= absolute + relative |truth|, and the root mean square of that over
+ * each row within rms. */
 struct case_result {
     const char *name;          /* "context", "grad_query" */
     enum dtype dtype;          /* of the file; lse is in that of the sums */
@@ -37,7 +38,16 @@ struct case_result {
     struct tensor truth;       /* in float64, */
     struct result_table table; /* as a table */
     double absolute, relative;
+    size_t rows, columns; /* of the truth: columns are its last axis, or 1 */
+    double *rms;          /* (rows) */
 };
+
+/* Whether tokens come before heads. */
+static inline bool case_has_heads_last(const struct case_result *result)
+{
+    const size_t rank = result->truth.rank;
+    return rank > 2 && result->table.axes[rank - 1] == AXIS_COLUMN && result->table.axes[rank - 2] == AXIS_HEAD;
+}
 
 struct case_made {
     const struct case_row *row;
@@ -49,12 +59,20 @@ struct case_made {
     struct result inputs, truth;
     struct case_result results[CASES_MOST_RESULTS];
     size_t count;
+    bool has_empty_rows; /* queries without an allowed key */
+    size_t longest_row;  /* keys that a query attends to */
 };
 
 /* Draws it and computes the right results, all in the arena. `options` are those of attn cases. STATUS_USAGE where
  * the row's options are wrong, STATUS_SYSTEM where memory is short. */
 enum status case_make(struct case_made *made, const struct case_row *row, const struct options *options,
                       struct arena *arena, struct error *error);
+
+/* In make.c: the same inputs, computed in `sums` with mistakes, as --mistake takes them, and what a kernel
+ * with them may
+ * be off. STATUS_USAGE where they cannot be made in this case. */
+enum status case_make_mistaken(struct case_made *mistaken, const struct case_made *made, const char *mistakes,
+                               enum dtype sums, struct arena *arena, struct error *error);
 
 /* In draw.c: the sizes of a row; false where these heads and tokens do not allow it. */
 bool case_sizes_of(const struct case_row *row, const struct options *options, struct case_sizes *sizes);
@@ -68,9 +86,44 @@ bool case_heads_last(const struct case_row *row, const struct options *options);
 enum status case_draw(const struct case_row *row, const struct options *options, const struct case_sizes *sizes,
                       bool shapes, struct job_files *files, struct arena *arena, struct error *error);
 
-/* In bound.c: how far off each result may be. Reads result->truth, of a job that also shows weights. STATUS_SYSTEM
- * where memory is short. */
-enum status case_bound(struct case_made *made, enum dtype dtype, struct arena *arena, struct error *error);
+/* In bound.c: how far off each result may be, of a kernel whose numbers and sums are of these dtypes. Reads
+ * result->truth, of a job that also shows weights. STATUS_SYSTEM where memory is short. */
+enum status case_bound(struct case_made *made, enum dtype dtype, enum dtype sums, struct arena *arena,
+                       struct error *error);
+
+/* Kernels of less precision. */
+enum { CASE_PRECISION_COUNT = 4 };
+extern const struct case_precision {
+    const char *words;
+    enum dtype dtype, sums;
+} CASE_PRECISIONS[CASE_PRECISION_COUNT];
+
+/* In compare.c: the size of an axis of a result; AXIS_TOKEN: its rows. */
+size_t case_axis(const struct case_result *result, enum axis axis);
+
+/* In compare.c: the row of the truth that is row `row` of head `head` of item `item`. */
+size_t case_row_at(const struct case_result *result, size_t item, size_t head, size_t row);
+
+/* In compare.c: somebody's numbers in the order of the truth; NULL where their shape is another, or memory is short. */
+const double *case_numbers(const struct tensor *theirs, const struct case_result *result, struct arena *arena,
+                           struct error *error);
+
+/* Numbers against what is right. */
+struct case_difference {
+    double share;        /* of the worst number's bound, */
+    size_t at, outside;  /* where it is, and how many are beyond their bounds; */
+    double share_of_row; /* of the worst row's bound, */
+    size_t row, rows_outside;
+    double rms;     /* its errors; */
+    double typical; /* the root mean square of all rows' shares */
+};
+
+/* In compare.c. `theirs` are in the order of the truth. */
+struct case_difference case_differ(const struct case_result *right, const double *theirs);
+
+/* In compare.c: "item 1, head 2, row 3, column 4" of number `at` of a result, the first `depth` of it, into place
+ * (TENSOR_PLACE_BYTES). */
+void case_place(const struct case_result *result, size_t at, size_t depth, char *place);
 
 /* A file of inputs for a kernel, NAME.npy, in the layout of the folder. */
 struct case_input {
@@ -135,25 +188,51 @@ struct case_unread {
     const char *expected; /* the name of the one result that such a file has; NULL: it may have all */
 };
 
+/* A result that was compared. */
+struct case_told {
+    const char *result;
+    size_t which; /* of made->results */
+    bool is_wrong;
+    double share;                   /* of what is allowed: of the worst number or row */
+    double largest, allowed;        /* where it is worst; NaN: there are no numbers to tell */
+    double rms, rms_allowed;        /* of the worst row */
+    size_t outside, of;             /* numbers beyond their bound, */
+    size_t rows_outside, rows;      /* and rows */
+    char place[TENSOR_PLACE_BYTES]; /* of the worst number, or of the worst row where only rows are off */
+    double theirs, right;           /* there */
+};
+
 struct case_checked {
     const struct case_row *row;
+    struct case_sizes sizes;
     enum case_verdict verdict;
-    const char *result;      /* which one is told: the first that failed, else that nearest to its bound */
-    double largest, allowed; /* where it is worst; NaN: there are no numbers to tell */
-    double share;            /* of what is allowed */
-    size_t outside, of;
-    char place[TENSOR_PLACE_BYTES];   /* of the worst number */
-    double theirs, right;             /* there */
+    struct case_told told[CASES_MOST_RESULTS];
+    size_t told_count;
+    size_t worst;                     /* which is told first: of the largest share */
+    bool is_poisoned;                 /* all is NaN, as of keys that must not be read: any mistake would give it */
+    bool has_empty_rows;              /* queries without an allowed key */
+    bool varies;                      /* two runs gave different numbers */
+    unsigned precisions;              /* 1 << each of CASE_PRECISIONS in which all results would be right, */
+    unsigned even;                    /* and the errors of each row are about as large */
     char reason[CASE_WORDS_BYTES];    /* why it failed before numbers were compared; or "" */
-    char mistake[CASE_WORDS_BYTES];   /* its name, or names, as --mistake takes them; "": nothing was found */
-    char sentence[CASE_WORDS_BYTES];  /* in words */
-    char command[CASE_COMMAND_BYTES]; /* that asks; or "" */
+    char mistake[CASE_WORDS_BYTES];   /* that of the verdict, if it gives this case; or "" */
+    char sentence[CASE_WORDS_BYTES];  /* what else can be said */
+    char command[CASE_COMMAND_BYTES]; /* that asks why; or "" */
     const char *notes[CASE_NOTES];    /* files that are no results, */
     size_t note_count, more_notes;    /* and how many more there are */
     struct case_unread unread[CASE_NOTES];
     size_t unread_count, more_unread;
     char expected[CASE_WORDS_BYTES]; /* the names of its results: "grad_query, grad_key, grad_value" */
     double written;                  /* when the first of its results was, in seconds; NaN: there is none */
+};
+
+enum { CASE_VERDICT_LINES = 8 };
+
+/* What explains all failures, and no success. */
+struct case_verdict_lines {
+    char mistake[CASE_WORDS_BYTES]; /* as --mistake takes it; "": none does */
+    char lines[CASE_VERDICT_LINES][2 * CASE_WORDS_BYTES];
+    size_t count;
 };
 
 struct cases_report {
@@ -169,6 +248,7 @@ struct cases_report {
     size_t absent_count;
     const char **earlier; /* the cases whose results are perhaps of another run than the latest */
     size_t earlier_count;
+    struct case_verdict_lines verdict;
 };
 
 /* STATUS_USAGE where a report at that path would replace a file that --check reads. */
@@ -181,9 +261,10 @@ double case_written(const char *path);
 /* In age.c: sets report->earlier. STATUS_SYSTEM where memory is short. */
 enum status cases_find_earlier(struct cases_report *report, struct arena *arena, struct error *error);
 
-/* Checks the folder. STATUS_USAGE where attn cases did not write it like that, or no case is left; STATUS_SYSTEM
- * where it cannot be read. */
-enum status cases_check(struct cases_report *report, const char *folder, struct arena *arena, struct error *error);
+/* Checks the folder that the options name. STATUS_USAGE where attn cases did not write it like that, or no case is
+ * left; STATUS_SYSTEM where it cannot be read. */
+enum status cases_check(struct cases_report *report, const struct options *options, struct arena *arena,
+                        struct error *error);
 
 /* Writes the report as text or JSON; STATUS_DIFFERENT where a case did not pass. Closes the output. */
 enum status cases_report(const struct cases_report *report, const struct options *options, struct output *output,

@@ -2,21 +2,15 @@
 #include "cases/cases.h"
 
 #include "base/output.h"
-#include "base/shell_word.h"
-#include "build/problem_create.h"
-#include "cases/answer.h"
+#include "cases/verdict.h"
 #include "cli/option_line.h"
 #include "model/stage_id.h"
-#include "why/report.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* The budget of a search for each case, in billions of multiply-adds: single mistakes, and some pairs. */
-#define BUDGET 1.0
 
 enum { HEAD_WORDS = 32 };
 
@@ -162,106 +156,33 @@ static bool is_named(const char *name, const struct case_file *files, size_t cou
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
-/* The error of a number as a share of its bound; infinite where NaN or an infinity meets a number. */
-static double share_of(double right, double theirs, const struct case_result *result)
+static void compare(struct case_checked *checked, const double *theirs, const struct case_result *result, size_t which)
 {
-    double rounded = right;
-    dtype_round(result->dtype, &rounded, 1);
-    if (rounded == theirs || (isnan(rounded) && isnan(theirs)))
-        return 0;
-    const double share = fabs(right - theirs) / (result->absolute + result->relative * fabs(right));
-    return isfinite(share) ? share : (double)INFINITY;
-}
-
-/* Where tokens come before heads. */
-static bool has_heads_last(const struct case_result *result)
-{
-    const size_t rank = result->truth.rank;
-    return rank > 2 && result->table.axes[rank - 2] == AXIS_HEAD && result->table.axes[rank - 1] == AXIS_COLUMN;
-}
-
-static void tell_place(struct case_checked *checked, const struct case_result *result, size_t at)
-{
-    const struct tensor *truth = &result->truth;
-    size_t index[TENSOR_RANK];
-    for (size_t axis = truth->rank; axis-- > 0; at /= truth->shape[axis])
-        index[axis] = at % truth->shape[axis];
-    const size_t rank = truth->rank, last = has_heads_last(result) ? 3 : result->table.stage == STAGE_LSE ? 2 : 0;
-    if (last > 0) {
-        const size_t *at_last = index + rank - last;
-        struct text place = text_begin(checked->place, sizeof checked->place);
-        if (rank > last)
-            text_add(&place, "item %zu, ", index[0] + 1);
-        text_add(&place, last == 3 ? "row %zu, head %zu" : "head %zu, row %zu", at_last[0] + 1, at_last[1] + 1);
-        if (last == 3)
-            text_add(&place, ", column %zu", at_last[2] + 1);
-    } else {
-        tensor_place_text(truth->rank, index, truth->rank, checked->place);
-    }
-}
-
-/* The layout of a result in a file: as expected, also with the heads of a token in a row; or heads before tokens where
- * tokens before heads are expected, as attn sdpa writes gradients. */
-enum layout { LAYOUT_OTHER, LAYOUT_EXPECTED, LAYOUT_HEADS_FIRST };
-
-static enum layout layout_of(const struct tensor *theirs, const struct case_result *result)
-{
-    const struct tensor *truth = &result->truth;
-    struct tensor other = *truth;
-    const size_t rank = truth->rank;
-    if (tensor_same_shape(theirs, truth))
-        return LAYOUT_EXPECTED;
-    if (!has_heads_last(result))
-        return LAYOUT_OTHER;
-    other.rank = rank - 1;
-    other.shape[rank - 2] *= truth->shape[rank - 1];
-    if (tensor_same_shape(theirs, &other))
-        return LAYOUT_EXPECTED;
-    other = *truth;
-    other.shape[rank - 2] = truth->shape[rank - 3];
-    other.shape[rank - 3] = truth->shape[rank - 2];
-    return tensor_same_shape(theirs, &other) ? LAYOUT_HEADS_FIRST : LAYOUT_OTHER;
-}
-
-/* The index in theirs of number i of what is expected. */
-static size_t index_in(const struct tensor *truth, enum layout layout, size_t i)
-{
-    const size_t *shape = truth->shape + truth->rank - 3, tokens = shape[0], heads = shape[1], columns = shape[2];
-    const size_t head = i / columns % heads, token = i / columns / heads % tokens, item = i / columns / heads / tokens;
-    return layout == LAYOUT_EXPECTED ? i : ((item * heads + head) * tokens + token) * columns + i % columns;
-}
-
-static void compare(struct case_checked *checked, const struct tensor *theirs, enum layout layout,
-                    const struct case_result *result)
-{
-    const struct tensor *truth = &result->truth;
-    const double *right = truth->data;
-    const size_t count = tensor_count(truth);
-    double worst = -1, number;
-    size_t outside = 0, at = 0;
-    for (size_t i = 0; i < count; i++) {
-        tensor_load(theirs, index_in(truth, layout, i), 1, &number);
-        const double share = share_of(right[i], number, result);
-        outside += share > 1;
-        if (share > worst) {
-            worst = share;
-            at = i;
-        }
-    }
-    if (checked->result != NULL && worst <= checked->share) /* another result is worse */
-        return;
-    tensor_load(theirs, index_in(truth, layout, at), 1, &number);
-    checked->result = result->name;
-    checked->share = worst;
-    checked->right = right[at];
-    checked->theirs = number;
-    checked->largest = fabs(right[at] - number);
-    checked->allowed = result->absolute + result->relative * fabs(right[at]);
-    checked->outside = outside;
-    checked->of = count;
-    tell_place(checked, result, at);
-    if (outside > 0)
+    const double *right = result->truth.data;
+    const struct case_difference found = case_differ(result, theirs);
+    struct case_told *told = &checked->told[checked->told_count];
+    const bool by_row = found.outside == 0 && found.rows_outside > 0;
+    const size_t at = by_row ? found.row * result->columns : found.at;
+    *told = (struct case_told){.result = result->name,
+                               .which = which,
+                               .is_wrong = found.outside + found.rows_outside > 0,
+                               .share = fmax(found.share, found.share_of_row),
+                               .largest = fabs(right[found.at] - theirs[found.at]),
+                               .allowed = result->absolute + result->relative * fabs(right[found.at]),
+                               .rms = found.rms,
+                               .rms_allowed = result->rms[found.row],
+                               .outside = found.outside,
+                               .of = result->rows * result->columns,
+                               .rows_outside = found.rows_outside,
+                               .rows = result->rows,
+                               .theirs = theirs[found.at],
+                               .right = right[found.at]};
+    case_place(result, at, result->truth.rank - (by_row && result->columns > 1), told->place);
+    if (told->is_wrong)
         checked->verdict = CASE_FAILED;
+    if (told->share > checked->told[checked->worst].share)
+        checked->worst = checked->told_count;
+    checked->told_count++;
 }
 
 static bool has_finite(const struct tensor *tensor)
@@ -283,159 +204,97 @@ static bool is_poisoned(const struct input_file *file)
 }
 
 /* Checks one answer: its shape, its dtype, its numbers. */
-static void check_answer(struct case_checked *checked, const struct answer *answer, const struct case_result *result)
+static enum status check_answer(struct case_checked *checked, const struct answer *answer,
+                                const struct case_result *result, size_t which, struct arena *arena,
+                                struct error *error)
 {
     const struct tensor *theirs = &answer->tensor;
     const enum dtype dtype = result->dtype;
-    const enum layout layout = layout_of(theirs, result);
+    const double *numbers = case_numbers(theirs, result, arena, error);
     char words[CASE_WORDS_BYTES], right[TENSOR_SHAPE_BYTES], wrong[TENSOR_SHAPE_BYTES];
     const bool wide = dtype_npy(dtype) == NULL && theirs->dtype == DTYPE_F32; /* as .npy holds them */
+    if (answer->again != NULL) {
+        snprintf(words, sizeof words, "differs from %.80s: not deterministic", answer->name);
+        fail(checked, answer->again, words);
+        checked->varies = true;
+    }
     if (!answer->is_text && theirs->dtype != dtype && !wide) {
         snprintf(words, sizeof words, "has numbers of %s, expected %s", dtype_name(theirs->dtype), dtype_name(dtype));
         fail(checked, answer->name, words);
-    } else if (layout == LAYOUT_OTHER) {
+    } else if (numbers == NULL && error->status == STATUS_OK) {
         snprintf(words, sizeof words, "is %s, expected %s", tensor_shape_text(theirs, wrong),
                  tensor_shape_text(&result->truth, right));
         fail(checked, answer->name, words);
-    } else {
-        compare(checked, theirs, layout, result);
+    } else if (numbers != NULL) {
+        compare(checked, numbers, result, which);
     }
+    return error->status;
 }
 
-/* --- why ---------------------------------------------------------------------------------------------------------- */
-
-/* The first explanation of a result; NULL: there is none. Gradients may have mistakes of their own. */
-static const struct why_explanation *explanation_of(const struct why *why, const char *result)
+/* In which of CASE_PRECISIONS all results would be right, and whether their errors are about as large in each row, as
+ * those of rounding are. */
+static enum status find_precisions(struct case_checked *checked, struct case_made *made, const struct answers *answers,
+                                   enum dtype dtype, struct arena *arena, struct error *error)
 {
-    const enum stage stage = stage_find(result, strlen(result));
-    for (size_t i = 0; i < why->count; i++)
-        if (why->explanations[i].alone == 0 || why->explanations[i].alone & STAGE_BIT(stage))
-            return &why->explanations[i];
-    return NULL;
-}
-
-/* Takes over its mistakes, by name and in words. */
-static void tell_why(struct case_checked *checked, const struct why *why, const char *result)
-{
-    const struct why_explanation *explanation = explanation_of(why, result);
-    struct text names = text_begin(checked->mistake, sizeof checked->mistake);
-    struct text words = text_begin(checked->sentence, sizeof checked->sentence);
-    if (explanation == NULL)
-        return;
-    const struct trial_guess *guess = &explanation->guess;
-    if (why->low_precision) {
-        text_add(&words, "right except for precision: these are %s numbers", dtype_name(why->mine.dtype));
-        return;
-    }
-    for (size_t i = 0; i < guess->count; i++) {
-        char name[MISTAKE_NAME_BYTES];
-        text_add(&names, "%s%s", i > 0 ? "," : "", mistake_text(guess->choices[i], name));
-        text_add(&words, "%s%s", i > 0 ? "; and " : "", MISTAKES[guess->choices[i].id].sentence);
-    }
-    if (guess->count == 0)
-        text_add(&words, "right except for precision: the result or an earlier step keeps too few digits");
-}
-
-/* "attn why sdpa DIR/edge-16/inputs.safetensors --mine DIR/edge-16/context.npy --stages context", as words and as a
- * line for a shell. STATUS_SYSTEM where memory is short. */
-static enum status word_question(struct case_checked *checked, const struct answers *answers,
-                                 const struct answer *answer, bool gradients, char *words[CASES_WORDS], int *count,
-                                 struct arena *arena, struct error *error)
-{
-    const char *inputs = folder_path(answers->folder, "inputs.safetensors", arena, error);
-    const char *gradient = folder_path(answers->folder, "grad_context.npy", arena, error);
-    const struct {
-        const char *word;
-        bool taken;
-    } said[] = {{"attn", true},
-                {"why", true},
-                {"sdpa", true},
-                {inputs, true},
-                {"--mine", true},
-                {answer->path, true},
-                {"--stages", answer->alone},
-                {answer->stage, answer->alone},
-                {"--grad", gradients},
-                {gradient, gradients}};
-    struct text line = text_begin(checked->command, sizeof checked->command);
-    *count = 0;
-    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
-        if (!said[i].taken)
-            continue;
-        words[*count] = said[i].word != NULL ? arena_copy(arena, said[i].word, error) : NULL;
-        if (words[(*count)++] == NULL)
+    static const double MOST_TYPICAL = 4;
+    for (unsigned i = 0; i < CASE_PRECISION_COUNT; i++) {
+        bool right = dtype_precision(CASE_PRECISIONS[i].sums) < dtype_precision(dtype) ||
+                     dtype_precision(CASE_PRECISIONS[i].dtype) < dtype_precision(dtype);
+        if (right && case_bound(made, CASE_PRECISIONS[i].dtype, CASE_PRECISIONS[i].sums, arena, error) != STATUS_OK)
             return error->status;
-        text_add(&line, "%s", i > 0 ? " " : "");
-        shell_word(&line, said[i].word);
+        bool even = true;
+        for (size_t k = 0; k < checked->told_count && right; k++) {
+            const size_t which = checked->told[k].which;
+            if (!checked->told[k].is_wrong)
+                continue;
+            const double *theirs = case_numbers(&answers->of[which].tensor, &made->results[which], arena, error);
+            const struct case_difference found =
+                theirs != NULL ? case_differ(&made->results[which], theirs) : (struct case_difference){.share = 2};
+            right = found.share <= 1 && found.share_of_row <= 1;
+            even = even && (made->results[which].columns == 1 || found.share_of_row <= MOST_TYPICAL * found.typical);
+        }
+        checked->precisions |= (unsigned)right << i;
+        checked->even |= (unsigned)(right && even) << i;
     }
-    words[*count] = NULL;
-    if (line.cut)
-        checked->command[0] = '\0';
-    return STATUS_OK;
-}
-
-/* STATUS_USAGE where why does not take such numbers. */
-static enum status ask_why(struct case_checked *checked, const struct answers *answers, const struct answer *answer,
-                           bool gradients, struct arena *arena, struct error *error)
-{
-    struct options options;
-    struct job_files files;
-    struct problem *problem = arena_allocate(arena, 1, sizeof *problem, error);
-    struct why *why = arena_allocate(arena, 1, sizeof *why, error);
-    struct progress progress;
-    char *words[CASES_WORDS];
-    int count;
-    if (problem == NULL || why == NULL ||
-        word_question(checked, answers, answer, gradients, words, &count, arena, error) != STATUS_OK)
-        return error->status;
-    progress_start(&progress, false, false);
-    if (options_parse(&options, count, words, error) || job_files_read(&files, &options, arena, error) ||
-        problem_create(problem, &options, &files, arena, error))
-        return error->status;
-    options.budget = BUDGET;
-    if (why_search(why, &options, &files, problem, NULL, NULL, &progress, arena, error) != STATUS_OK)
-        return error->status;
-    tell_why(checked, why, answer->stage);
-    return STATUS_OK;
+    return error->status;
 }
 
 /* --- a case ------------------------------------------------------------------------------------------------------- */
 
 static enum status check_answers(struct case_checked *checked, struct case_made *made, const struct answers *answers,
-                                 struct arena *arena, struct error *error)
+                                 enum dtype dtype, struct arena *arena, struct error *error)
 {
-    const struct answer *worst = NULL;
     for (size_t i = 0; i < made->count; i++) {
-        const char *before = checked->result;
         const struct answer *answer = &answers->of[i];
         if (answer->path == NULL || answer->older)
             continue;
         checked->written = fmin(checked->written, answer->written);
-        if (answer->refused != NULL) {
+        if (answer->refused != NULL)
             fail(checked, NULL, answer->refused);
-            continue;
-        }
-        check_answer(checked, answer, &made->results[i]);
-        worst = checked->result != before ? answer : worst;
+        else if (check_answer(checked, answer, &made->results[i], i, arena, error) != STATUS_OK)
+            return error->status;
     }
-    if (worst == NULL || checked->share <= 1)
+    const struct case_told *worst = &checked->told[checked->worst];
+    if (checked->told_count == 0 || !worst->is_wrong)
         return STATUS_OK;
-    const bool gradients = case_has(made->row, CASE_GRAD);
-    if (gradients && !options_takes(COMMAND_WHY, MECHANISM_SDPA, OPTION_GRAD))
-        return STATUS_OK;
-    if (is_poisoned(&made->files.files[0]) && !has_finite(&worst->tensor)) { /* any guess would fit */
+    const struct answer *answer = &answers->of[worst->which];
+    const char *blank = tensor_blank(&answer->tensor);
+    checked->is_poisoned = is_poisoned(&made->files.files[0]) && !has_finite(&answer->tensor);
+    if (checked->is_poisoned) /* any guess would fit */
         snprintf(checked->sentence, sizeof checked->sentence, "%s",
                  "NaN fills the entries that must not be read; 0 times NaN is NaN, so skip them");
-        return STATUS_OK;
-    }
-    if (ask_why(checked, answers, worst, gradients, arena, error) == STATUS_SYSTEM)
-        return STATUS_SYSTEM;
-    *error = (struct error){0}; /* why does not take such numbers */
-    const char *blank = tensor_blank(&worst->tensor);
-    if (checked->sentence[0] == '\0' && blank != NULL)
+    else if (blank != NULL)
         snprintf(checked->sentence, sizeof checked->sentence, "every number is %s: did the kernel write its result?",
                  blank);
-    return STATUS_OK;
+    char *words[CASES_WORDS];
+    int count;
+    struct text line = text_begin(checked->command, sizeof checked->command);
+    if (!checked->is_poisoned &&
+        case_question(answers, answer, case_has(made->row, CASE_GRAD), words, &count, &line, arena, error) != STATUS_OK)
+        return error->status;
+    if (line.cut)
+        checked->command[0] = '\0';
+    return find_precisions(checked, made, answers, dtype, arena, error);
 }
 
 /* Which results are missing: all of them, or some. A result that is older than its case does not count. */
@@ -483,12 +342,16 @@ static enum status check_case(struct case_checked *checked, const struct cases_r
         status = note_unread(checked, answers, made, lasting, error);
     if (status == STATUS_OK) {
         check_missing(checked, made, answers);
-        status = check_answers(checked, made, answers, &arena, error);
+        checked->sizes = made->sizes;
+        if (case_has(checked->row, CASE_PACKED)) /* of its longest sequence, as a kernel sees it */
+            checked->sizes.keys = memory_larger(made->longest_row, 1);
+        checked->has_empty_rows = made->has_empty_rows;
+        status = check_answers(checked, made, answers, report->options.dtype, &arena, error);
     }
     if (status == STATUS_OK)
         status = check_own(checked, answers, files, count, &arena, error);
-    if (checked->result != NULL)
-        checked->result = lasting_name(checked->result);
+    for (size_t i = 0; i < checked->told_count; i++)
+        checked->told[i].result = lasting_name(checked->told[i].result);
     arena_free(&arena);
     return status;
 }
@@ -511,8 +374,10 @@ static enum status note_others(struct cases_report *report, struct arena *arena,
     return STATUS_OK;
 }
 
-enum status cases_check(struct cases_report *report, const char *folder, struct arena *arena, struct error *error)
+enum status cases_check(struct cases_report *report, const struct options *options, struct arena *arena,
+                        struct error *error)
 {
+    const char *folder = options->files[0];
     struct case_sizes sizes;
     if (folder[0] == '\0')
         return error_usage(error, "'' is not a folder; expected one that attn cases wrote");
@@ -546,7 +411,9 @@ enum status cases_check(struct cases_report *report, const char *folder, struct 
     if (report->count == 0)
         return error_usage(error, "%s: has none of the cases in its index; write the folder again with attn cases DIR",
                            folder);
-    return cases_find_earlier(report, arena, error) || note_others(report, arena, error) ? error->status : STATUS_OK;
+    return cases_find_earlier(report, arena, error) || note_others(report, arena, error)
+               ? error->status
+               : cases_find_verdict(report, options, arena, error);
 }
 
 static enum status compare_folder(const char *folder, const struct stat *its, bool *same, struct error *error)

@@ -10,12 +10,13 @@ static const char FORWARD[] = "context,lse,weights", BACKWARD[] = "weights,grad_
 
 /* attn sdpa with the row's options, in a dtype, for these stages. */
 static enum status parse(struct options *options, const struct case_row *row, const char *dtype, const char *stages,
-                         struct arena *arena, struct error *error)
+                         const char *mistakes, struct arena *arena, struct error *error)
 {
     char line[CASES_LINE_BYTES], *argv[CASES_WORDS + 1];
     int count = 0;
-    snprintf(line, sizeof line, "attn sdpa --kernel reference --threads 1 --dtype %s --stages %s %s%s", dtype, stages,
-             case_has(row, CASE_GRAD) ? "--grad ones " : "", row->options);
+    snprintf(line, sizeof line, "attn sdpa --kernel reference --threads 1 --dtype %s --stages %s %s%s%s %s", dtype,
+             stages, case_has(row, CASE_GRAD) ? "--grad ones " : "", mistakes != NULL ? "--mistake " : "",
+             mistakes != NULL ? mistakes : "", row->options);
     char *words = arena_copy(arena, line, error), *rest = NULL;
     if (words == NULL)
         return error->status;
@@ -109,20 +110,60 @@ static void show_drawn(struct case_made *made)
     }
 }
 
+static const char *stages_of(const struct case_row *row)
+{
+    return !case_has(row, CASE_GRAD) ? FORWARD : case_has(row, CASE_SINKS) ? WITH_SINKS : BACKWARD;
+}
+
+/* The numbers in which a kernel of that dtype sums. */
+static enum dtype sums_of(enum dtype dtype)
+{
+    return dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
+}
+
 enum status case_make(struct case_made *made, const struct case_row *row, const struct options *options,
                       struct arena *arena, struct error *error)
 {
-    const char *stages = !case_has(row, CASE_GRAD) ? FORWARD : case_has(row, CASE_SINKS) ? WITH_SINKS : BACKWARD;
     *made = (struct case_made){.row = row};
     case_sizes_of(row, options, &made->sizes);
     if (case_draw(row, options, &made->sizes, false, &made->files, arena, error) ||
-        parse(&made->given_options, row, dtype_name(options->dtype), "inputs", arena, error) ||
-        parse(&made->truth_options, row, "f64", stages, arena, error) ||
+        parse(&made->given_options, row, dtype_name(options->dtype), "inputs", NULL, arena, error) ||
+        parse(&made->truth_options, row, "f64", stages_of(row), NULL, arena, error) ||
         compute(&made->inputs, &made->given, &made->given_options, &made->files, arena, error) ||
         compute(&made->truth, &made->truth_job, &made->truth_options, &made->files, arena, error))
         return error->status;
     show_drawn(made);
     return list_results(made, options->dtype, arena, error) != STATUS_OK
                ? error->status
-               : case_bound(made, options->dtype, arena, error);
+               : case_bound(made, options->dtype, sums_of(options->dtype), arena, error);
+}
+
+enum status case_make_mistaken(struct case_made *mistaken, const struct case_made *made, const char *mistakes,
+                               enum dtype sums, struct arena *arena, struct error *error)
+{
+    const enum dtype dtype = made->given_options.dtype;
+    *mistaken = (struct case_made){.row = made->row, .sizes = made->sizes, .files = made->files};
+    mistaken->files.inputs = &mistaken->files.files[0];
+    mistaken->files.grad = made->files.grad != NULL ? &mistaken->files.files[3] : NULL;
+    if (parse(&mistaken->truth_options, made->row, dtype_name(sums), stages_of(made->row), mistakes, arena, error) ||
+        compute(&mistaken->truth, &mistaken->truth_job, &mistaken->truth_options, &mistaken->files, arena, error) ||
+        list_results(mistaken, dtype, arena, error))
+        return error->status;
+    const struct result_table *own = result_table_of(&mistaken->truth, STAGE_WEIGHTS);
+    const struct result_table *right = result_table_of(&made->truth, STAGE_WEIGHTS);
+    const double factor = mistaken->truth_job.scaling.factor;
+    for (size_t i = 0; i < mistaken->count && i < made->count; i++) {
+        const struct case_result *bound = &made->results[i];
+        struct case_result *result = &mistaken->results[i];
+        result->absolute = bound->absolute;
+        result->rows = bound->rows;
+        result->columns = bound->columns;
+        result->rms = bound->rms;
+    }
+    if (own == NULL || result_matrices(own) != result_matrices(right) || result_rows(own) != result_rows(right) ||
+        result_columns(own) != result_columns(right)) /* of other keys: the bounds of the right ones */
+        return STATUS_OK;
+    mistaken->truth_job = made->truth_job; /* in float64, as the bounds need it */
+    mistaken->truth_job.scaling.factor = factor;
+    return case_bound(mistaken, dtype, sums_of(dtype), arena, error);
 }

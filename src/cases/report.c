@@ -12,15 +12,26 @@ static const char *const VERDICTS[CASE_VERDICTS] = {"passed", "failed", "missing
 
 /* --- text --------------------------------------------------------------------------------------------------------- */
 
-/* "off by 1.2e-07 of 3.1e-05", or why there is no such number. */
+static const struct case_told *worst_of(const struct case_checked *checked)
+{
+    return &checked->told[checked->worst];
+}
+
+/* "off by 1.2e-07, allowed 3.1e-05 (41%)", or why there are no such numbers. */
 static void write_numbers(const struct case_checked *checked, struct output *output)
 {
+    const struct case_told *told = worst_of(checked);
     if (checked->reason[0] != '\0')
         output_print(output, "%s", checked->reason);
-    else if (!isfinite(checked->largest))
-        output_print(output, "%-10s  not finite; expected a number", checked->result);
+    else if (!isfinite(told->largest))
+        output_print(output, "%-10s  not finite; expected a number", told->result);
+    else if (told->outside == 0 && told->rows_outside > 0)
+        output_print(output, "%-10s  a row is off by %.1e rms, allowed %.1e", told->result, told->rms,
+                     told->rms_allowed);
     else
-        output_print(output, "%-10s  off by %.1e of %.1e", checked->result, checked->largest, checked->allowed);
+        output_print(output, "%-10s  off by %.1e, allowed %.1e", told->result, told->largest, told->allowed);
+    if (checked->verdict == CASE_PASSED)
+        output_print(output, " (%.0f%%)", 100 * told->share);
 }
 
 static void write_words(const char *before, const char *words, struct output *output)
@@ -33,36 +44,54 @@ static void write_words(const char *before, const char *words, struct output *ou
 }
 
 /* The worst number and the right one, with enough digits to tell them apart. */
-static void write_worst(const struct case_checked *checked, struct output *output)
+static void write_worst(const struct case_told *told, struct output *output)
 {
     char theirs[32], right[32];
     for (int digits = 6; digits <= 17; digits++) {
-        snprintf(theirs, sizeof theirs, "%.*g", digits, isnan(checked->theirs) ? (double)NAN : checked->theirs);
-        snprintf(right, sizeof right, "%.*g", digits, checked->right);
+        snprintf(theirs, sizeof theirs, "%.*g", digits, isnan(told->theirs) ? (double)NAN : told->theirs);
+        snprintf(right, sizeof right, "%.*g", digits, told->right);
         if (strcmp(theirs, right) != 0)
             break;
     }
-    output_print(output, "    %s: %s, expected %s\n", checked->place, theirs, right);
+    output_print(output, "%s: %s, expected %s\n", told->place, theirs, right);
+}
+
+/* A result that is wrong; `named` where the line before does not name it. */
+static void write_wrong(const struct case_told *told, bool named, struct output *output)
+{
+    const char *name = named ? told->result : "", *colon = named ? ": " : "";
+    if (told->outside > 0) {
+        output_print(output, "    %s%s%zu of %zu numbers are off\n    ", name, colon, told->outside, told->of);
+        write_worst(told, output);
+    } else {
+        output_print(output, "    %s%s%zu of %zu rows are off; the worst: %s\n", name, colon, told->rows_outside,
+                     told->rows, told->place);
+    }
 }
 
 /* The lines below a case that failed. */
 static void write_failure(const struct case_checked *checked, struct output *output)
 {
-    char name[CASE_WORDS_BYTES + 8];
     write_words("for ", checked->row->purpose, output);
-    if (checked->outside > 0) {
-        const bool named = checked->reason[0] != '\0'; /* the first line does not name it */
-        output_print(output, "    %s%s%zu of %zu numbers are off\n", named ? checked->result : "", named ? ": " : "",
-                     checked->outside, checked->of);
-        write_worst(checked, output);
-    }
-    snprintf(name, sizeof name, "%s%s", checked->mistake, checked->mistake[0] != '\0' ? ": " : "");
-    if (checked->sentence[0] != '\0')
-        write_words(name, checked->sentence, output);
-    else if (checked->command[0] != '\0')
-        write_words("", "none of the mistakes tried gives these numbers", output);
+    if (checked->told_count > 0 && worst_of(checked)->is_wrong)
+        write_wrong(worst_of(checked), checked->reason[0] != '\0', output);
+    for (size_t i = 0; i < checked->told_count; i++)
+        if (i != checked->worst && checked->told[i].is_wrong)
+            write_wrong(&checked->told[i], true, output);
+    if (checked->mistake[0] != '\0')
+        write_words("", checked->mistake, output);
+    else if (checked->sentence[0] != '\0')
+        write_words("", checked->sentence, output);
     if (checked->command[0] != '\0')
         output_print(output, "    ask: %s\n", checked->command);
+}
+
+static void write_verdict(const struct case_verdict_lines *verdict, struct output *output)
+{
+    if (verdict->count > 0)
+        output_print(output, "\nVerdict\n");
+    for (size_t i = 0; i < verdict->count; i++)
+        write_words("", verdict->lines[i], output);
 }
 
 /* The name of a file may be any bytes. */
@@ -127,6 +156,7 @@ static void cases_text(const struct cases_report *report, const struct options *
     write_cases("not in the folder, not checked: ", report->absent, report->absent_count, output);
     write_cases("written long before the others, perhaps by an earlier run: ", report->earlier, report->earlier_count,
                 output);
+    write_verdict(&report->verdict, output);
     output_print(output, "\n%zu passed, %zu failed, %zu missing", report->of[CASE_PASSED], report->of[CASE_FAILED],
                  report->of[CASE_MISSING]);
     if (report->absent_count > 0)
@@ -154,6 +184,24 @@ static void write_member(struct json *json, const char *key, const char *text)
         json_shown(json, key, text);
 }
 
+/* A result's fields, in an open object. */
+static void write_told(struct json *json, const struct case_told *told)
+{
+    json_text(json, "result", told->result);
+    json_real(json, "off", told->largest);
+    json_real(json, "allowed", told->allowed);
+    json_real(json, "rms", told->rms);
+    json_real(json, "rms_allowed", told->rms_allowed);
+    json_real(json, "share", told->share);
+    json_size(json, "outside", told->outside);
+    json_size(json, "of", told->of);
+    json_size(json, "rows_outside", told->rows_outside);
+    json_size(json, "rows", told->rows);
+    json_text(json, "place", told->place);
+    json_real(json, "theirs", told->theirs);
+    json_real(json, "expected", told->right);
+}
+
 static void write_json_case(struct json *json, const struct case_checked *checked)
 {
     json_line(json, 2);
@@ -162,16 +210,15 @@ static void write_json_case(struct json *json, const struct case_checked *checke
     json_text(json, "verdict", VERDICTS[checked->verdict]);
     write_member(json, "purpose", checked->row->purpose);
     write_member(json, "reason", checked->reason);
-    if (checked->result != NULL) {
-        write_member(json, "result", checked->result);
-        json_real(json, "off", checked->largest);
-        json_real(json, "allowed", checked->allowed);
-        json_size(json, "outside", checked->outside);
-        json_size(json, "of", checked->of);
-        write_member(json, "place", checked->place);
-        json_real(json, "theirs", checked->theirs);
-        json_real(json, "expected", checked->right);
+    if (checked->told_count > 0)
+        write_told(json, worst_of(checked));
+    json_open(json, "results", '[');
+    for (size_t i = 0; i < checked->told_count; i++) {
+        json_open(json, NULL, '{');
+        write_told(json, &checked->told[i]);
+        json_close(json);
     }
+    json_close(json);
     write_member(json, "mistake", checked->mistake);
     write_member(json, "sentence", checked->sentence);
     write_member(json, "command", checked->command);
@@ -204,17 +251,103 @@ static void cases_json(const struct cases_report *report, const struct options *
     write_list(&json, "absent", report->absent, report->absent_count);
     write_list(&json, "earlier", report->earlier, report->earlier_count);
     json_line(&json, 0);
+    json_open(&json, "verdict", '{');
+    write_member(&json, "mistake", report->verdict.mistake);
+    json_open(&json, "lines", '[');
+    for (size_t i = 0; i < report->verdict.count; i++)
+        json_shown(&json, NULL, report->verdict.lines[i]);
+    json_close(&json);
+    json_close(&json);
+    json_line(&json, 0);
     json_open(&json, "cases", '[');
     for (size_t i = 0; i < report->count; i++)
         write_json_case(&json, &report->checked[i]);
     json_end(&json);
 }
 
+/* --- for test runners --------------------------------------------------------------------------------------------- */
+
+/* One line on a case that did not pass: what is wrong, and the mistake. */
+static void say_case(const struct case_checked *checked, struct text *text)
+{
+    const struct case_told *told = worst_of(checked);
+    if (checked->reason[0] != '\0')
+        text_add(text, "%s", checked->reason);
+    else
+        text_add(text, "%s: %zu of %zu numbers and %zu of %zu rows are off; %s: %.6g, expected %.6g", told->result,
+                 told->outside, told->of, told->rows_outside, told->rows, told->place, told->theirs, told->right);
+    if (checked->mistake[0] != '\0')
+        text_add(text, "; %s", checked->mistake);
+}
+
+/* https://testanything.org/tap-version-13-specification.html */
+static void cases_tap(const struct cases_report *report, const struct options *options, struct output *output)
+{
+    (void)options;
+    output_print(output, "TAP version 13\n1..%zu\n", report->count);
+    for (size_t i = 0; i < report->count; i++) {
+        const struct case_checked *checked = &report->checked[i];
+        char words[2 * CASE_WORDS_BYTES], shown[4 * CASE_WORDS_BYTES];
+        struct text text = text_begin(words, sizeof words);
+        output_print(output, "%sok %zu - %s\n", checked->verdict == CASE_PASSED ? "" : "not ", i + 1,
+                     checked->row->name);
+        if (checked->verdict == CASE_PASSED)
+            continue;
+        say_case(checked, &text);
+        text_shown(words, sizeof shown - 1, shown, sizeof shown);
+        output_print(output, "# %s\n", shown);
+    }
+    for (size_t i = 0; i < report->verdict.count; i++)
+        output_print(output, "# verdict: %s\n", report->verdict.lines[i]);
+}
+
+/* The text of an attribute. */
+static void write_xml(const char *text, struct output *output)
+{
+    char shown[4 * CASE_WORDS_BYTES];
+    for (text_shown(text, sizeof shown - 1, shown, sizeof shown), text = shown; *text != '\0'; text++)
+        if (strchr("&<>\"", *text) != NULL)
+            output_print(output, "&#%d;", *text);
+        else
+            output_print(output, "%c", *text);
+}
+
+/* As Jenkins and GitLab read it; a missing result is an error. */
+static void cases_junit(const struct cases_report *report, const struct options *options, struct output *output)
+{
+    (void)options;
+    output_print(output,
+                 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                 "<testsuite name=\"attn cases\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n",
+                 report->count, report->of[CASE_FAILED], report->of[CASE_MISSING]);
+    for (size_t i = 0; i < report->count; i++) {
+        const struct case_checked *checked = &report->checked[i];
+        char words[2 * CASE_WORDS_BYTES];
+        struct text text = text_begin(words, sizeof words);
+        output_print(output, "  <testcase classname=\"attn\" name=\"%s\"", checked->row->name);
+        if (checked->verdict == CASE_PASSED) {
+            output_print(output, "/>\n");
+            continue;
+        }
+        say_case(checked, &text);
+        output_print(output, "><%s message=\"", checked->verdict == CASE_FAILED ? "failure" : "error");
+        write_xml(words, output);
+        output_print(output, "\"/></testcase>\n");
+    }
+    output_print(output, "  <system-out>");
+    for (size_t i = 0; i < report->verdict.count; i++) {
+        write_xml(report->verdict.lines[i], output);
+        output_print(output, "\n");
+    }
+    output_print(output, "</system-out>\n</testsuite>\n");
+}
+
 /* Of the formats that report (model/format.h): each its writer. */
 #define cases_no NULL
 #define REPORT(id, name, writer, checker, report, ...) [FORMAT_##id] = cases_##report,
+#define JUDGING(id, name, report, ...) [FORMAT_##id] = cases_##report,
 static void (*const REPORTS[FORMAT_COUNT])(const struct cases_report *report, const struct options *options,
-                                           struct output *output) = {FORMAT_ROWS(REPORT)};
+                                           struct output *output) = {FORMAT_ROWS(REPORT) JUDGING_FORMAT_ROWS(JUDGING)};
 
 enum status cases_report(const struct cases_report *report, const struct options *options, struct output *output,
                          struct error *error)

@@ -16,6 +16,8 @@ const struct format_row *options_format(const struct options *options)
 bool format_is_written(enum command command, const struct format_row *format)
 {
     const unsigned abilities = command < COMMAND_COUNT ? COMMANDS[command].abilities : 0;
+    if (format->judges)
+        return abilities & ABILITY_TRIES;
     if (abilities & (ABILITY_COMPARES | ABILITY_SEARCHES | ABILITY_TRIES))
         return format->reports;
     if (abilities & ABILITY_PAGES)
@@ -126,7 +128,7 @@ static enum status check_look(const struct options *options, struct error *error
     return STATUS_OK;
 }
 
-enum { NAMES_BYTES = 64 };
+enum { NAMES_BYTES = 96 };
 
 /* The formats that the command writes, "text, markdown or json", into text (NAMES_BYTES). */
 static const char *list_names(enum command command, char *text)

@@ -141,7 +141,7 @@ static enum status check_cases(struct options *options, struct error *error)
     static const enum option_id WRITTEN[] = {OPTION_HEADS, OPTION_KV_HEADS,   OPTION_D_HEAD, OPTION_D_VALUE,
                                              OPTION_DTYPE, OPTION_MAX_TOKENS, OPTION_SEED,   OPTION_CAN,
                                              OPTION_ONLY,  OPTION_LAYOUT};
-    static const enum option_id CHECKED[] = {OPTION_OUT, OPTION_FORMAT, OPTION_COLOR};
+    static const enum option_id CHECKED[] = {OPTION_OUT, OPTION_FORMAT, OPTION_COLOR, OPTION_NO_WHY, OPTION_BUDGET};
     enum { HEADS = 4 };
     if (options->file_count == 0)
         return error_usage(error, "cases needs a folder: type attn cases %sDIR", options->check ? "--check " : "");

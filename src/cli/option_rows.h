@@ -52,8 +52,8 @@
     ROW(MINE, mine, FILE, ABILITY_SEARCHES, .name = "mine", .argument = "TABLE", .reads = true, \
         .foreign = "my table theirs actual got wrong", .fallback = "why needs it", \
         .help = "your table: any file that diff takes, an elided print, sum=12.34; - is standard input") \
-    ROW(BUDGET, budget, REAL(0x1p-1074, INFINITY, "a finite number above 0"), ABILITY_SEARCHES, .name = "budget", \
-        .argument = "N", .foreign = "effort work limit timeout", .initial = "20", \
+    ROW(BUDGET, budget, REAL(0x1p-1074, INFINITY, "a finite number above 0"), ABILITY_SEARCHES | ABILITY_TRIES, .name = "budget", \
+        .argument = "N", .foreign = "effort work limit timeout", .initial = "20", .fallback = "20; cases: 1", \
         .help = "how much the search may do, in billions of multiply-adds") \
     ROW(GRAD, grad, FILE, ABILITY_SHOWS | ABILITY_SEARCHES, .name = "grad", .argument = "FILE", .reads = true, \
         .foreign = "gradient gradients backward backprop requiresgrad", .fallback = "none", \
@@ -111,6 +111,8 @@
         .initial = "bhtd", .help = "the axes of query, key, value and context; thd packs all cases, with cu_seqlens") \
     ROW(CHECK, check, FLAG, ABILITY_TRIES, .name = "check", .foreign = "verify test compare", \
         .help = "read your kernel's results from the folder, and say what passed") \
+    ROW(NO_WHY, no_why, FLAG, ABILITY_TRIES, .name = "no-why", .foreign = "noverdict nodiagnosis fast", \
+        .help = "with --check: search for no mistakes, and describe no numbers") \
     ROW(STACKED, stacked, FLAG, ABILITY_STACKS, .name = "stacked", .setting = true, \
         .foreign = "wrapper", \
         .help = "separate heads side by side, each with d_out columns, no output projection") \

@@ -77,6 +77,7 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(ONLY, only, const char *) \
     FIELD(LAYOUT, layout, enum case_layout) \
     FIELD(CHECK, check, bool) \
+    FIELD(NO_WHY, no_why, bool) \
     FIELD(STACKED, stacked, bool) \
     FIELD(QKV_BIAS, qkv_bias, bool) \
     FIELD(DROPOUT, dropout, double) \

@@ -10,10 +10,11 @@
                      .steps = IS_WRITTEN(steps_of),                             \
                      .prints = IS_WRITTEN(sheet),                               \
                      __VA_ARGS__},
-const struct format_row FORMATS[FORMAT_COUNT] = {FORMAT_ROWS(FORMAT_FIELDS)};
+#define JUDGING_FIELDS(id, title, report, ...) [FORMAT_##id] = {.name = title, .judges = true, __VA_ARGS__},
+const struct format_row FORMATS[FORMAT_COUNT] = {FORMAT_ROWS(FORMAT_FIELDS) JUDGING_FORMAT_ROWS(JUDGING_FIELDS)};
 
 #define FORMAT_NAME(id, title, ...) title,
-const char *const FORMAT_NAMES[FORMAT_COUNT + 1] = {FORMAT_ROWS(FORMAT_NAME) NULL};
+const char *const FORMAT_NAMES[FORMAT_COUNT + 1] = {FORMAT_ROWS(FORMAT_NAME) JUDGING_FORMAT_ROWS(FORMAT_NAME) NULL};
 
 enum format format_find(const char *name)
 {

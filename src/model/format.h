@@ -29,6 +29,7 @@ struct format_row {
     bool steps;                            /* by --steps, */
     bool prints;                           /* and by attn worksheet */
     bool computes;                         /* a page, which computes T x T stages itself from query, key and value */
+    bool judges;                           /* written by attn cases --check alone */
     const char *refuses_parameters;        /* why init rejects it; NULL: init writes it */
 };
 
@@ -54,8 +55,13 @@ struct format_row {
         .refuses_parameters =                                                                                       \
             "a page shows attention, init draws parameters; expected --format text, json or safetensors")
 
+/* Those of attn cases --check alone: identifier, name, the suffix of the function in cases/report.c, other fields. */
+#define JUDGING_FORMAT_ROWS(ROW)               \
+    ROW(TAP, "tap", tap, .suffixes = {".tap"}) \
+    ROW(JUNIT, "junit", junit, .suffixes = {".xml"})
+
 #define FORMAT_ID(id, ...) FORMAT_##id,
-enum format { FORMAT_ROWS(FORMAT_ID) FORMAT_COUNT };
+enum format { FORMAT_ROWS(FORMAT_ID) JUDGING_FORMAT_ROWS(FORMAT_ID) FORMAT_COUNT };
 #undef FORMAT_ID
 
 extern const struct format_row FORMATS[FORMAT_COUNT];

@@ -1,0 +1,635 @@
+/* SPDX-License-Identifier: MIT */
+#include "cases/verdict.h"
+
+#include "base/shell_word.h"
+#include "build/problem_create.h"
+#include "observe/observe.h"
+#include "why/why.h"
+
+#include <string.h>
+
+/* The default of --budget, in billions of multiply-adds: single mistakes, and some pairs. */
+#define BUDGET 1.0
+
+/* Questions: of the smallest case that fails, and of one that the answer does not explain. */
+enum {
+    MOST_QUESTIONS = 2,
+    MOST_CANDIDATES = 128,
+    MOST_CHOICES = 3,
+    MOST_OBSERVED = 12,
+    MOST_SHARED = 32,
+    LEAST_ROWS = 8
+};
+
+/* Mistakes made together, and how that fits the cases. */
+struct candidate {
+    struct mistake_choice choices[MOST_CHOICES];
+    size_t count;
+    bool refuted;            /* by a case that passes, */
+    bool contradicted;       /* or by one that fails otherwise */
+    size_t explained;        /* cases */
+    size_t left, first_left; /* failing ones that it does not explain; the smallest */
+    bool *explains;          /* (cases) */
+};
+
+struct search {
+    struct cases_report *report;
+    const struct options *options;
+    size_t *order;        /* (count) of the cases, the smallest first */
+    bool asked;           /* there was a case to ask about */
+    bool backward;        /* only cases of gradients, or only others: a kernel has one function for each */
+    size_t failing, wide; /* cases; those of so many queries that one can tell rows apart */
+    struct candidate candidates[MOST_CANDIDATES];
+    size_t count;
+    struct arena *arena;
+    struct error *error;
+};
+
+/* A case made again, and its results. */
+struct remade {
+    struct arena arena;
+    struct case_made *made;
+    struct answers *answers;
+};
+
+static enum status remake(struct remade *remade, const struct search *search, size_t at)
+{
+    const struct cases_report *report = search->report;
+    remade->arena = (struct arena){0};
+    remade->made = arena_allocate(&remade->arena, 1, sizeof *remade->made, search->error);
+    remade->answers = arena_allocate(&remade->arena, 1, sizeof *remade->answers, search->error);
+    if (remade->made != NULL && remade->answers != NULL &&
+        case_make(remade->made, report->checked[at].row, &report->options, &remade->arena, search->error) == STATUS_OK)
+        answers_read(remade->answers, remade->made, report->folder, &remade->arena, search->error);
+    return search->error->status;
+}
+
+/* Whether its failure is one of numbers that a mistake may give. */
+static bool is_wrong(const struct case_checked *checked)
+{
+    return checked->verdict == CASE_FAILED && checked->reason[0] == '\0' && !checked->is_poisoned;
+}
+
+/* --- the question ------------------------------------------------------------------------------------------------- */
+
+enum status case_question(const struct answers *answers, const struct answer *answer, bool gradients,
+                          char *words[CASES_WORDS], int *count, struct text *line, struct arena *arena,
+                          struct error *error)
+{
+    const char *inputs = folder_path(answers->folder, "inputs.safetensors", arena, error);
+    const char *gradient = folder_path(answers->folder, "grad_context.npy", arena, error);
+    const struct {
+        const char *word;
+        bool taken;
+    } said[] = {{"attn", true},
+                {"why", true},
+                {"sdpa", true},
+                {inputs, true},
+                {"--mine", true},
+                {answer->path, true},
+                {"--stages", answer->alone},
+                {answer->stage, answer->alone},
+                {"--grad", gradients},
+                {gradient, gradients}};
+    *count = 0;
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+        if (!said[i].taken)
+            continue;
+        words[*count] = said[i].word != NULL ? arena_copy(arena, said[i].word, error) : NULL;
+        if (words[(*count)++] == NULL)
+            return error->status;
+        text_add(line, "%s", i > 0 ? " " : "");
+        shell_word(line, said[i].word);
+    }
+    words[*count] = NULL;
+    return STATUS_OK;
+}
+
+/* Whether it is a case of the pass that the search is about. */
+static bool is_of_pass(const struct search *search, const struct case_checked *checked)
+{
+    return case_has(checked->row, CASE_GRAD) == search->backward;
+}
+
+/* Whether a mistake depends on where tiles begin: over all packed keys in attn, in each sequence in a kernel. */
+static bool is_of_tiles(const struct candidate *candidate)
+{
+    bool found = false;
+    for (size_t i = 0; i < candidate->count; i++) {
+        const enum mistake_slot slot = MISTAKES[candidate->choices[i].id].slot;
+        found = found || slot == MISTAKE_SLOT_TILES || slot == MISTAKE_SLOT_KEYS;
+    }
+    return found;
+}
+
+/* --- candidates --------------------------------------------------------------------------------------------------- */
+
+static bool is_same(const struct candidate *a, const struct candidate *b)
+{
+    return a->count == b->count && memcmp(a->choices, b->choices, a->count * sizeof a->choices[0]) == 0;
+}
+
+static enum status add_candidate(struct search *search, const struct candidate *added)
+{
+    struct candidate *candidate = &search->candidates[search->count];
+    for (size_t i = 0; i < search->count; i++)
+        if (is_same(&search->candidates[i], added))
+            return STATUS_OK;
+    if (search->count == MOST_CANDIDATES)
+        return STATUS_OK;
+    *candidate = *added;
+    candidate->refuted = candidate->contradicted = false;
+    candidate->explained = candidate->left = 0;
+    candidate->explains =
+        arena_allocate(search->arena, search->report->count, sizeof *candidate->explains, search->error);
+    if (candidate->explains == NULL)
+        return STATUS_SYSTEM;
+    memset(candidate->explains, 0, search->report->count * sizeof *candidate->explains);
+    search->count++;
+    return STATUS_OK;
+}
+
+/* Adds the mistakes of an explanation, together with those of `before`. A form that is a whole number is also tried as
+ * each power of 2: in a small case several of them are the same. */
+static enum status add_explanation(struct search *search, const struct trial_guess *guess,
+                                   const struct candidate *before)
+{
+    struct candidate added = {.count = 0};
+    if (before != NULL)
+        added = *before;
+    if (guess->count == 0 || added.count + guess->count > MOST_CHOICES)
+        return STATUS_OK;
+    for (size_t i = 0; i < guess->count; i++) {
+        for (size_t k = 0; k < added.count; k++)
+            if (MISTAKES[added.choices[k].id].slot == MISTAKES[guess->choices[i].id].slot)
+                return STATUS_OK;
+        added.choices[added.count++] = guess->choices[i];
+    }
+    struct mistake_choice *first = &added.choices[added.count - guess->count];
+    const struct mistake_row *row = &MISTAKES[first->id];
+    if (add_candidate(search, &added) != STATUS_OK)
+        return search->error->status;
+    for (double form = 4; row->number != NULL && row->whole && row->forms == NULL && form <= fmin(row->to, 128);
+         form *= 2) {
+        first->form = form;
+        if (add_candidate(search, &added) != STATUS_OK)
+            return search->error->status;
+    }
+    return STATUS_OK;
+}
+
+/* Adds the answers of why: its explanations, and of several tables the mistakes of each step. */
+static void add_answers(struct search *search, const struct why *why, enum stage stage, const struct candidate *before)
+{
+    for (size_t i = 0; i < why->count && !why->low_precision; i++)
+        if (why->explanations[i].alone == 0 || why->explanations[i].alone & STAGE_BIT(stage))
+            add_explanation(search, &why->explanations[i].guess, before);
+    for (size_t i = 0; i < why->step_count; i++)
+        for (size_t k = 0; k < why->steps[i].guess_count && why->steps[i].departs; k++)
+            add_explanation(search, &why->steps[i].guesses[k], before);
+}
+
+/* Asks why of the largest wrong result of a case, and adds the answers; none where why does not take such numbers. */
+static enum status ask(struct search *search, size_t at, const struct candidate *before)
+{
+    const struct case_checked *checked = &search->report->checked[at];
+    struct remade remade;
+    struct options options;
+    struct job_files files;
+    struct progress progress;
+    char *words[CASES_WORDS], line[CASE_COMMAND_BYTES];
+    struct text text = text_begin(line, sizeof line);
+    int count;
+    progress_start(&progress, false, false);
+    if (remake(&remade, search, at) == STATUS_OK) {
+        struct problem *problem = arena_allocate(&remade.arena, 1, sizeof *problem, search->error);
+        struct why *why = arena_allocate(&remade.arena, 1, sizeof *why, search->error);
+        size_t largest = checked->worst;
+        for (size_t i = 0; i < checked->told_count; i++)
+            if (checked->told[i].is_wrong && checked->told[i].of > checked->told[largest].of)
+                largest = i;
+        const struct answer *answer = &remade.answers->of[checked->told[largest].which];
+        const enum stage stage = stage_find(answer->stage, strlen(answer->stage));
+        if (problem != NULL && why != NULL &&
+            case_question(remade.answers, answer, case_has(checked->row, CASE_GRAD), words, &count, &text,
+                          &remade.arena, search->error) == STATUS_OK &&
+            options_parse(&options, count, words, search->error) == STATUS_OK) {
+            options.budget =
+                search->options->origin[OPTION_BUDGET] != ORIGIN_DEFAULT ? search->options->budget : BUDGET;
+            if (job_files_read(&files, &options, &remade.arena, search->error) == STATUS_OK &&
+                problem_create(problem, &options, &files, &remade.arena, search->error) == STATUS_OK &&
+                why_search(why, &options, &files, problem, NULL, NULL, &progress, &remade.arena, search->error) ==
+                    STATUS_OK)
+                add_answers(search, why, stage, before);
+        }
+    }
+    arena_free(&remade.arena);
+    if (search->error->status == STATUS_SYSTEM)
+        return STATUS_SYSTEM;
+    *search->error = (struct error){0};
+    return STATUS_OK;
+}
+
+/* --- a candidate on a case ---------------------------------------------------------------------------------------- */
+
+/* Names as --mistake takes them. */
+static void say_names(const struct candidate *candidate, struct text *text)
+{
+    char name[MISTAKE_NAME_BYTES];
+    for (size_t i = 0; i < candidate->count; i++)
+        text_add(text, "%s%s", i > 0 ? "," : "", mistake_text(candidate->choices[i], name));
+}
+
+/* Makes the case with those of the mistakes that can be made in it; false where there are none. STATUS_SYSTEM goes to
+ * the search's error. */
+static bool make_mistaken(const struct search *search, const struct candidate *candidate, const struct case_made *made,
+                          enum dtype sums, struct case_made *mistaken, struct arena *arena)
+{
+    struct candidate possible = *candidate;
+    char names[CASE_WORDS_BYTES];
+    struct error error = {0};
+    for (size_t i = possible.count; i-- > 0 && candidate->count > 1;) {
+        struct candidate alone = {{candidate->choices[i]}, .count = 1};
+        struct arena scratch = {0};
+        struct text text = text_begin(names, sizeof names);
+        say_names(&alone, &text);
+        if (case_make_mistaken(mistaken, made, names, sums, &scratch, &error) == STATUS_USAGE) {
+            possible.count--;
+            memmove(&possible.choices[i], &possible.choices[i + 1], (possible.count - i) * sizeof possible.choices[0]);
+        }
+        arena_free(&scratch);
+        error = (struct error){0};
+    }
+    struct text text = text_begin(names, sizeof names);
+    say_names(&possible, &text);
+    if (possible.count == 0)
+        return false;
+    const enum status status = case_make_mistaken(mistaken, made, names, sums, arena, &error);
+    if (status == STATUS_SYSTEM)
+        *search->error = error;
+    return status == STATUS_OK && mistaken->count == made->count;
+}
+
+/* Whether the results that the kernel wrote are changed by the mistakes beyond their bounds. */
+static bool is_changed(const struct case_checked *checked, const struct case_made *made,
+                       const struct case_made *mistaken)
+{
+    bool changed = false;
+    for (size_t i = 0; i < checked->told_count; i++) {
+        const size_t which = checked->told[i].which;
+        const struct case_difference found = case_differ(&made->results[which], mistaken->results[which].truth.data);
+        changed = changed || found.share > 1 || found.share_of_row > 1;
+    }
+    return changed;
+}
+
+/* Whether the kernel's results are those with the mistakes; by the larger bound of the two. */
+static bool gives(const struct case_checked *checked, const struct remade *remade, struct case_made *mistaken,
+                  struct error *error)
+{
+    static const double MORE = 4; /* times the bound: a wrong softmax may have larger sums on the way */
+    struct arena arena = {0};
+    bool same = true;
+    bool is_wrong_without_lse = false;
+    for (size_t i = 0; i < checked->told_count; i++)
+        is_wrong_without_lse = is_wrong_without_lse ||
+                               (checked->told[i].is_wrong && !remade->made->results[checked->told[i].which].optional);
+    for (size_t i = 0; i < mistaken->count && same; i++) {
+        struct case_result *result = &mistaken->results[i];
+        const struct case_result *right = &remade->made->results[i];
+        const struct answer *answer = &remade->answers->of[i];
+        const double *theirs = answer->path != NULL && answer->refused == NULL
+                                   ? case_numbers(&answer->tensor, right, &arena, error)
+                                   : NULL;
+        result->absolute = fmax(result->absolute, right->absolute);
+        for (size_t row = 0; row < result->rows && row < right->rows; row++)
+            result->rms[row] = fmax(result->rms[row], right->rms[row]);
+        if (right->optional && is_wrong_without_lse) /* each kernel makes lse of its wrong sums in its own way */
+            continue;
+        if (theirs == NULL || !tensor_same_shape(&result->truth, &right->truth)) {
+            same = answer->path == NULL;
+            continue;
+        }
+        const struct case_difference found = case_differ(result, theirs);
+        same = found.share <= MORE && found.share_of_row <= MORE;
+    }
+    arena_free(&arena);
+    return same;
+}
+
+/* In float32, and where that does not fit, in float64: a kernel's sums may be larger than float32 holds. */
+static void try_candidate(const struct search *search, struct candidate *candidate, size_t at,
+                          const struct remade *remade)
+{
+    static const enum dtype SUMS[] = {DTYPE_F32, DTYPE_F64};
+    const struct case_checked *checked = &search->report->checked[at];
+    bool changed = true, same = false;
+    for (size_t i = remade->made->given_options.dtype == DTYPE_F64; i < 2 && changed && !same; i++) {
+        struct arena arena = {0};
+        struct case_made *mistaken = arena_allocate(&arena, 1, sizeof *mistaken, search->error);
+        changed = mistaken != NULL && make_mistaken(search, candidate, remade->made, SUMS[i], mistaken, &arena) &&
+                  is_changed(checked, remade->made, mistaken);
+        same = changed && is_wrong(checked) && gives(checked, remade, mistaken, search->error);
+        arena_free(&arena);
+    }
+    if (checked->verdict == CASE_PASSED) {
+        candidate->refuted = candidate->refuted || changed;
+        return;
+    }
+    candidate->explains[at] = same;
+    candidate->explained += same;
+    if (same)
+        return;
+    candidate->contradicted = candidate->contradicted || changed;
+    if (candidate->left++ == 0)
+        candidate->first_left = at;
+}
+
+/* Tries the candidates from `first` on, on all cases; the smallest cases refute most of them. */
+static enum status try_candidates(struct search *search, size_t first)
+{
+    for (size_t i = 0; i < search->report->count; i++) {
+        const size_t at = search->order[i];
+        const struct case_checked *checked = &search->report->checked[at];
+        struct remade remade;
+        bool wanted = false;
+        for (size_t k = first; k < search->count; k++)
+            wanted = wanted || !search->candidates[k].refuted;
+        if (!wanted || !is_of_pass(search, checked) || (checked->verdict != CASE_PASSED && !is_wrong(checked)))
+            continue;
+        if (remake(&remade, search, at) == STATUS_OK)
+            for (size_t k = first; k < search->count; k++)
+                if (!search->candidates[k].refuted &&
+                    !(case_has(checked->row, CASE_PACKED) && is_of_tiles(&search->candidates[k])))
+                    try_candidate(search, &search->candidates[k], at, &remade);
+        arena_free(&remade.arena);
+        if (search->error->status != STATUS_OK)
+            return search->error->status;
+    }
+    return STATUS_OK;
+}
+
+/* The candidate that explains most and is not refuted; unless `open`, it contradicts nothing, and gives nearly all
+ * cases that fail. NULL: none. */
+static struct candidate *best_of(struct search *search, bool open)
+{
+    struct candidate *best = NULL;
+    for (size_t i = 0; i < search->count; i++) {
+        struct candidate *candidate = &search->candidates[i];
+        const bool nearly_all = !candidate->contradicted && candidate->left <= candidate->explained / 4;
+        if (candidate->refuted || candidate->explained == 0 || (!nearly_all && !open))
+            continue;
+        if (best == NULL || candidate->explained > best->explained)
+            best = candidate;
+    }
+    return best;
+}
+
+static enum status find_mistake(struct search *search)
+{
+    size_t at = SIZE_MAX;
+    search->failing = search->count = 0;
+    for (size_t i = search->report->count; i-- > 0;) {
+        const struct case_checked *checked = &search->report->checked[search->order[i]];
+        if (!is_wrong(checked) || !is_of_pass(search, checked))
+            continue;
+        search->failing++;
+        if (at == SIZE_MAX || checked->sizes.queries >= LEAST_ROWS)
+            at = search->order[i];
+    }
+    search->asked = search->asked || at != SIZE_MAX;
+    if (at == SIZE_MAX || ask(search, at, NULL) || try_candidates(search, 0))
+        return search->error->status;
+    for (size_t questions = 1; questions < MOST_QUESTIONS; questions++) {
+        struct candidate *open = best_of(search, true);
+        const size_t first = search->count;
+        if (open == NULL || open->left == 0)
+            break;
+        const struct candidate before = *open;
+        if (ask(search, before.first_left, &before) || try_candidates(search, first))
+            return search->error->status;
+    }
+    return STATUS_OK;
+}
+
+/* --- words -------------------------------------------------------------------------------------------------------- */
+
+static struct text next_line(struct cases_report *report)
+{
+    static char spare[CASE_WORDS_BYTES];
+    struct case_verdict_lines *verdict = &report->verdict;
+    if (verdict->count == CASE_VERDICT_LINES)
+        return text_begin(spare, sizeof spare);
+    return text_begin(verdict->lines[verdict->count], sizeof verdict->lines[0]);
+}
+
+static void take_line(struct cases_report *report)
+{
+    struct case_verdict_lines *verdict = &report->verdict;
+    if (verdict->count < CASE_VERDICT_LINES && verdict->lines[verdict->count][0] != '\0')
+        verdict->count++;
+}
+
+static void say_mistake(struct search *search, const struct candidate *found)
+{
+    struct cases_report *report = search->report;
+    const char *what = search->backward ? "gradients" : "contexts";
+    char name[CASE_WORDS_BYTES];
+    struct text names = text_begin(name, sizeof name), line = next_line(report);
+    say_names(found, &names);
+    text_add(&line, "%s: ", name);
+    for (size_t i = 0; i < found->count; i++)
+        text_add(&line, "%s%s", i > 0 ? "; and " : "", MISTAKES[found->choices[i].id].sentence);
+    text_add(&line, "; this gives %zu of %zu failing cases of %s, and changes no passing one", found->explained,
+             search->failing, what);
+    take_line(report);
+    for (size_t i = 0; i < report->count; i++)
+        if (found->explains[i])
+            snprintf(report->checked[i].mistake, sizeof report->checked[i].mistake, "%s", name);
+    if (report->verdict.mistake[0] == '\0')
+        snprintf(report->verdict.mistake, sizeof report->verdict.mistake, "%s", name);
+}
+
+/* The observations of a result that is wrong. */
+static enum status observe_result(const struct search *search, const struct remade *remade, size_t which,
+                                  struct observations *observations, struct arena *arena)
+{
+    static const double MOST = 4; /* times what is allowed of a row */
+    const struct case_result *result = &remade->made->results[which];
+    const double *theirs = case_numbers(&remade->answers->of[which].tensor, result, arena, search->error);
+    const size_t count = result->rows * result->columns;
+    double *right = arena_allocate(arena, count, sizeof *right, search->error);
+    double *mine = arena_allocate(arena, count, sizeof *mine, search->error);
+    double *tolerance = arena_allocate(arena, count, sizeof *tolerance, search->error);
+    struct observed observed = {.name = result->name,
+                                .right = {.stage = result->table.stage,
+                                          .size = {case_axis(result, AXIS_ITEM), case_axis(result, AXIS_HEAD),
+                                                   case_axis(result, AXIS_TOKEN), result->columns}},
+                                .most_rms = 1 / MOST,
+                                .dtype = result->dtype,
+                                .problem = &remade->made->truth_job,
+                                .arena = arena,
+                                .error = search->error};
+    if (theirs == NULL || right == NULL || mine == NULL || tolerance == NULL)
+        return search->error->status;
+    for (size_t i = 0; i < count; i++) {
+        const size_t row = i / result->columns, *size = observed.right.size;
+        const size_t at = case_row_at(result, row / size[OBSERVE_ROW] / size[OBSERVE_HEAD],
+                                      row / size[OBSERVE_ROW] % size[OBSERVE_HEAD], row % size[OBSERVE_ROW]);
+        const size_t from = at * result->columns + i % result->columns;
+        right[i] = ((const double *)result->truth.data)[from];
+        mine[i] = theirs[from];
+        tolerance[i] = fmin(result->absolute + result->relative * fabs(right[i]), MOST * result->rms[at]);
+    }
+    observed.right.numbers = right;
+    observed.mine = mine;
+    observed.tolerance = tolerance;
+    return observe(&observed, observations);
+}
+
+/* An observation, and of how many of the results that were looked at. */
+struct shared {
+    char name[32], text[CASE_WORDS_BYTES], in[64];
+    size_t count, same;
+};
+
+/* Says the observations that the smallest failing results share: the words of the first, and where others have the same
+ * kind with other words, of which case they are. */
+static enum status say_observations(struct search *search)
+{
+    struct cases_report *report = search->report;
+    struct shared *shared = arena_allocate(search->arena, MOST_SHARED, sizeof *shared, search->error);
+    size_t count = 0, looked = 0;
+    for (size_t i = 0; i < report->count && looked < MOST_OBSERVED && shared != NULL; i++) {
+        const size_t at = search->order[i];
+        const struct case_checked *checked = &report->checked[at];
+        struct remade remade;
+        if (!is_wrong(checked) || (checked->sizes.queries < LEAST_ROWS && search->wide > 0))
+            continue;
+        if (remake(&remade, search, at) == STATUS_OK)
+            for (size_t k = 0; k < checked->told_count; k++) {
+                struct observations observations = {.count = 0};
+                if (!checked->told[k].is_wrong ||
+                    observe_result(search, &remade, checked->told[k].which, &observations, &remade.arena))
+                    continue;
+                for (size_t o = 0; o < observations.count; o++) {
+                    size_t to = 0;
+                    while (to < count && strcmp(shared[to].name, observations.lines[o].name) != 0)
+                        to++;
+                    if (to == count && looked == 0 && count < MOST_SHARED) {
+                        shared[count] = (struct shared){.count = 0};
+                        snprintf(shared[count].name, sizeof shared[0].name, "%s", observations.lines[o].name);
+                        snprintf(shared[count].text, sizeof shared[0].text, "%s", observations.lines[o].text);
+                        snprintf(shared[count++].in, sizeof shared[0].in, "%s", checked->row->name);
+                    }
+                    if (to < count) {
+                        shared[to].count++;
+                        shared[to].same += strcmp(shared[to].text, observations.lines[o].text) == 0;
+                    }
+                }
+                looked++;
+            }
+        arena_free(&remade.arena);
+        if (search->error->status != STATUS_OK)
+            return search->error->status;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct text line = next_line(report);
+        if (shared[i].count < looked)
+            continue;
+        text_add(&line, "%s", shared[i].text);
+        if (shared[i].same < looked)
+            text_add(&line, " (in %s; the other results that fail are alike)", shared[i].in);
+        take_line(report);
+    }
+    return search->error->status;
+}
+
+/* Says in which dtype all failing results would be right; false: in none. */
+static bool say_precision(const struct search *search)
+{
+    struct cases_report *report = search->report;
+    unsigned common = ~0U;
+    size_t even[CASE_PRECISION_COUNT] = {0}, i = 0;
+    for (size_t k = 0; k < report->count; k++) {
+        if (report->checked[k].verdict == CASE_FAILED)
+            common &= report->checked[k].precisions;
+        for (size_t p = 0; p < CASE_PRECISION_COUNT; p++)
+            even[p] += report->checked[k].even >> p & 1;
+    }
+    while (i < CASE_PRECISION_COUNT && ((common >> i & 1) == 0 || 4 * even[i] < 3 * report->of[CASE_FAILED]))
+        i++;
+    if (i == CASE_PRECISION_COUNT)
+        return false;
+    struct text line = next_line(report);
+    text_add(&line, "right except for precision: all errors are those of %s", CASE_PRECISIONS[i].words);
+    take_line(report);
+    return true;
+}
+
+/* --- the verdict -------------------------------------------------------------------------------------------------- */
+
+static double work_of(const struct case_checked *checked)
+{
+    const struct case_sizes *sizes = &checked->sizes;
+    return (double)(sizes->items * sizes->heads * sizes->queries * sizes->keys) *
+           (double)(sizes->d_head + sizes->d_value);
+}
+
+/* Sorts the cases by work. */
+static enum status sort_cases(struct search *search)
+{
+    const struct cases_report *report = search->report;
+    search->order = arena_allocate(search->arena, report->count, sizeof *search->order, search->error);
+    for (size_t i = 0; i < report->count && search->order != NULL; i++) {
+        size_t at = i;
+        for (; at > 0 && work_of(&report->checked[search->order[at - 1]]) > work_of(&report->checked[i]); at--)
+            search->order[at] = search->order[at - 1];
+        search->order[at] = i;
+        search->wide += is_wrong(&report->checked[i]) && report->checked[i].sizes.queries >= LEAST_ROWS;
+    }
+    return search->error->status;
+}
+
+enum status cases_find_verdict(struct cases_report *report, const struct options *options, struct arena *arena,
+                               struct error *error)
+{
+    struct search *search = arena_allocate(arena, 1, sizeof *search, error);
+    if (search == NULL)
+        return error->status;
+    *search = (struct search){.report = report, .options = options, .arena = arena, .error = error};
+    bool explained = true;
+    size_t varying = 0;
+    if (report->of[CASE_FAILED] == 0 || sort_cases(search) != STATUS_OK)
+        return error->status;
+    for (size_t i = 0; i < report->count; i++)
+        varying += report->checked[i].varies;
+    if (varying > 0) {
+        struct text line = next_line(report);
+        text_add(&line, "not deterministic: two runs give different numbers in %zu of %zu cases", varying,
+                 report->count);
+        take_line(report);
+    }
+    for (int pass = 0; pass < 2 && !options->no_why; pass++) {
+        search->backward = pass > 0;
+        if (find_mistake(search) != STATUS_OK)
+            return error->status;
+        const struct candidate *found = best_of(search, false);
+        explained = explained && (search->failing == 0 || (found != NULL && found->left == 0));
+        if (found != NULL)
+            say_mistake(search, found);
+    }
+    if (explained && !options->no_why)
+        return STATUS_OK;
+    if (say_precision(search))
+        return STATUS_OK;
+    struct text line = next_line(report);
+    if (search->asked && report->verdict.mistake[0] == '\0')
+        text_add(&line, "no mistake that attn knows gives all that fails and nothing that passes");
+    take_line(report);
+    line = next_line(report);
+    if (verdict_features(report, &line, arena, error) != STATUS_OK)
+        return error->status;
+    take_line(report);
+    return options->no_why ? STATUS_OK : say_observations(search);
+}
