@@ -14,6 +14,7 @@ static const struct {
 } UNSEEN[] = {
     {"scale-d-in", "there are no inputs"},
     {"roles-inputs-for-value", "there are no inputs"},
+    {"roles-one-for-all", "there are no projections"},
     {"empty-zero", "zero is right"},
     {"alibi-not-scaled", "the slopes are not scaled"},
     {"bits-bf16", "it needs float16, and here all is computed in float64"},

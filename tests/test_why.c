@@ -470,7 +470,8 @@ static void check_without(bool all)
            tried, explained);
     check_begin("most of what is left out is not explained");
     CHECK(tried - explained >= (size_t)least, "expected %d at least, got %zu", least, tried - explained);
-    CHECK(explained * MOST_EXPLAINED <= tried, "%zu of %zu are explained", explained, tried);
+    if (!quick) /* a sample of nine has no share to speak of */
+        CHECK(explained * MOST_EXPLAINED <= tried, "%zu of %zu are explained", explained, tried);
 }
 
 /* --- ties -------------------------------------------------------------------------------------------------------- */

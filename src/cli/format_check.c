@@ -142,7 +142,7 @@ static const char *list_names(enum command command, char *text)
 static enum status refuse_format(const struct options *options, struct error *error)
 {
     char suffixes[SUFFIXES_BYTES], names[NAMES_BYTES];
-    if (options->command == COMMAND_INIT)
+    if (options->command == COMMAND_INIT && options_format(options)->refuses_parameters != NULL)
         return error_usage(error, "%s", options_format(options)->refuses_parameters);
     if (options->command == COMMAND_JOIN)
         return error_usage(error, "join writes one of these formats: --out WHOLE%s",

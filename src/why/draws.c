@@ -692,16 +692,16 @@ static enum status try_modules(struct why *why, const struct variation *near, si
     const size_t count = list_seeds(seeds);
     const struct {
         struct streams streams;
-        double work;           /* at most, for each way */
+        double share;          /* of the budget, at most, for each way */
         bool of_size, of_init; /* of the asked sizes; and of the asked --init, with biases or without */
         enum screen_kind kind;
         const struct why_guesses *guesses;
     } STEPS[] = {
-        {{USUAL, USUAL_SEEDS, 0, 20000}, 1e8, true, false, SCREEN_RIGHT, NULL},
-        {{USUAL, USUAL_SEEDS, 0, LAST_SKIP}, 1e8, false, false, SCREEN_RIGHT, NULL},
-        {{USUAL, MOST_USUAL, 0, 300000}, 1e8, true, true, SCREEN_RIGHT, NULL},
-        {{seeds, LAST_SEED + 1, 0, LAST_SKIP}, 3e8, true, true, SCREEN_RIGHT, NULL},
-        {{USUAL, USUAL_SEEDS, 0, LAST_SKIP}, 1e8, true, false, SCREEN_ROW, &singles},
+        {{USUAL, USUAL_SEEDS, 0, 20000}, 0.005, true, false, SCREEN_RIGHT, NULL},
+        {{USUAL, USUAL_SEEDS, 0, LAST_SKIP}, 0.005, false, false, SCREEN_RIGHT, NULL},
+        {{USUAL, MOST_USUAL, 0, 300000}, 0.005, true, true, SCREEN_RIGHT, NULL},
+        {{seeds, LAST_SEED + 1, 0, LAST_SKIP}, 0.015, true, true, SCREEN_RIGHT, NULL},
+        {{USUAL, USUAL_SEEDS, 0, LAST_SKIP}, 0.005, true, false, SCREEN_ROW, &singles},
     };
     for (size_t step = 0; step < sizeof STEPS / sizeof STEPS[0]; step++)
         for (size_t i = 0; i < near_count && why->count == 0; i++) {
@@ -710,7 +710,7 @@ static enum status try_modules(struct why *why, const struct variation *near, si
                                  way->heads == asked.heads && way->order == 0;
             if ((of_size || !STEPS[step].of_size) && (way->init == asked.init || !STEPS[step].of_init) &&
                 (try_streams(why, way, STEPS[step].kind, STEPS[step].streams,
-                             fmin(STEPS[step].work, fmax(1, why->budget.most - why->budget.done)),
+                             fmin(STEPS[step].share * why->budget.most, fmax(1, why->budget.most - why->budget.done)),
                              STEPS[step].guesses) ||
                  keep_if_alone(why, way, seeds, count)))
                 return why->error->status;

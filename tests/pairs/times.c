@@ -2,7 +2,7 @@
 #include "times.h"
 
 #include "check.h"
-#include "cli/options.h"
+#include "cli/format_check.h"
 #include "program.h"
 
 #include <math.h>
@@ -72,7 +72,7 @@ void times_check(bool sample)
     for (size_t row = 0; row < row_count; row++) {
         const double most = MOST_TIMES * time_of(path, rows[row], "json", NULL);
         for (size_t i = 0; formats[i] != NULL; i++)
-            if (!sample || i % row_count == row)
+            if (format_is_written(COMMAND_SELF, &FORMATS[i]) && (!sample || i % row_count == row))
                 check_time(path, rows[row], formats[i], NULL, most);
         for (size_t i = 0; i < VIEW_COUNT; i++)
             if (!sample || i % row_count == row)
