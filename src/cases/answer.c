@@ -54,12 +54,13 @@ static bool is_result(const struct case_made *made, const char *name)
 }
 
 /* Notes the tables of a file that are no result of the case. A file that attn wrote holds all of a job. */
-static void note_unread(struct answers *answers, size_t which, const struct case_made *made, const char *expected,
-                        const struct input_file *input, const char *taken)
+static void note_unread(struct answers *answers, size_t which, const struct case_made *made, size_t result,
+                        bool together, const struct input_file *input, const char *taken)
 {
+    const char *expected = together ? NULL : made->results[result].name;
     for (size_t i = 0; i < input->tensor_count && !input->is_result && !input->nameless; i++) {
         const char *name = input->tensors[i].name;
-        if ((taken != NULL && strcmp(name, taken) == 0) || (expected == NULL && is_result(made, name)))
+        if ((taken != NULL && strcmp(name, taken) == 0) || (together && is_result(made, name)))
             continue;
         answers->taken[which] = true;
         if (answers->unread_count == CASE_NOTES)
@@ -89,7 +90,7 @@ static enum status read_file(struct answers *answers, size_t which, const struct
     } else {
         const char *taken = take(&found, &input, together);
         if (!together || result == 0) /* else the first result noted them */
-            note_unread(answers, which, made, together ? NULL : made->results[result].name, &input, taken);
+            note_unread(answers, which, made, result, together, &input, taken);
         if (found.tensor.rank == 0 && together) /* it may hold another result */
             return STATUS_OK;
         if (found.tensor.rank == 0) {

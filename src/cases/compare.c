@@ -116,7 +116,7 @@ void case_place(const struct case_result *result, size_t at, size_t depth, char 
     static const char *const NAMES[] = {[AXIS_ITEM] = "item", [AXIS_HEAD] = "head", [AXIS_COLUMN] = "column"};
     const struct tensor *truth = &result->truth;
     struct text text = text_begin(place, TENSOR_PLACE_BYTES);
-    size_t index[TENSOR_RANK];
+    size_t index[TENSOR_RANK] = {0};
     for (size_t axis = truth->rank; axis-- > 0; at /= truth->shape[axis])
         index[axis] = at % truth->shape[axis];
     for (size_t axis = 0; axis < depth; axis++) {

@@ -432,7 +432,7 @@ static enum status add_cache(struct case_drawing *drawing, const char *name, dou
     const size_t heads = sizes->kv_heads, shape[] = {PAGES, PAGE, heads, columns};
     const bool packed = case_has(drawing->row, CASE_PACKED);
     double *cache = add(drawing, name, 4, shape);
-    if (cache == NULL || draw_normal(drawing, cache, PAGES * PAGE * heads * columns) != STATUS_OK)
+    if (cache == NULL || draw_normal(drawing, cache, (size_t)PAGES * PAGE * heads * columns) != STATUS_OK)
         return drawing->error->status;
     for (size_t page = 0; page < PAGES && case_has(drawing->row, CASE_POISON); page++)
         if (page != 3 && page != 7 && page != 8)

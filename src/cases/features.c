@@ -246,7 +246,7 @@ enum status verdict_features(const struct cases_report *report, struct text *tex
                              struct error *error)
 {
     struct atoms atoms = {.report = report, .arena = arena, .error = error};
-    struct terms best[MOST_ALTERNATIVES], terms = {.count = 0};
+    struct terms best[MOST_ALTERNATIVES] = {{.count = 0}}, terms = {.count = 0};
     size_t count = 0;
     if (!list_results(&atoms) || atoms.failing == 0)
         return error->status;

@@ -169,7 +169,7 @@ static enum status add_explanation(struct search *search, const struct trial_gue
     const struct mistake_row *row = &MISTAKES[first->id];
     if (add_candidate(search, &added) != STATUS_OK)
         return search->error->status;
-    for (double form = 4; row->number != NULL && row->whole && row->forms == NULL && form <= fmin(row->to, 128);
+    for (int form = 4; row->number != NULL && row->whole && row->forms == NULL && form <= fmin(row->to, 128);
          form *= 2) {
         first->form = form;
         if (add_candidate(search, &added) != STATUS_OK)

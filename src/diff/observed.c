@@ -60,7 +60,9 @@ static struct observe_table *list_others(const struct diff *diff, size_t *count,
         const struct diff_stage pair = {.name = name, .stage = (enum stage)i, .a = named, .b = named};
         struct observe_table *table = &others[*count];
         const size_t *to = named != NULL ? lay_out(diff, &pair, table->size, arena, error) : NULL;
-        table->numbers = to != NULL ? arena_allocate(arena, tensor_count(&named->tensor), sizeof(double), error) : NULL;
+        if (to == NULL)
+            continue;
+        table->numbers = arena_allocate(arena, tensor_count(&named->tensor), sizeof(double), error);
         table->stage = (enum stage)i;
         memset(table->index, 0, sizeof table->index);
         for (size_t k = 0; table->numbers != NULL && k < tensor_count(&named->tensor); k++)

@@ -48,20 +48,26 @@ struct header {
 static bool read_header(const char *line, size_t length, struct header *header)
 {
     char text[LINE_BYTES], *type, *sizes, *name, *out;
+    size_t read[TENSOR_RANK];
+    const char *end;
+    int dash = 0;
     snprintf(text, sizeof text, "%.*s", (int)memory_smaller(length, sizeof text - 1), line);
     if ((type = strstr(text, " = (")) == NULL || (sizes = strstr(type, " = {")) == NULL ||
-        sscanf(sizes, " = {%9zu, %9zu, %9zu, %9zu}", &header->sizes[2], &header->sizes[1], &header->sizes[0],
-               &header->more) != 4 ||
+        printed_sizes(sizes + strlen(" = {"), read, &end) != TENSOR_RANK ||
         sscanf(type, " = (%*[a-z0-9_]) %63[A-Z_0-9]", header->op) != 1)
         return false;
+    for (size_t axis = 0; axis < AXES; axis++)
+        header->sizes[axis] = read[AXES - 1 - axis];
+    header->more = read[AXES];
     *type = '\0';
     name = strrchr(text, ' ') != NULL ? strrchr(text, ' ') + 1 : text;
-    if (sscanf(name, "%63[A-Za-z0-9_]-%6zu", header->name, &header->layer) == 2)
+    if (sscanf(name, "%63[A-Za-z0-9_]-%n", header->name, &dash) == 1 && dash > 0 &&
+        printed_size(name + dash, 6, &header->layer) != NULL)
         return true;
     out = strstr(type + 1, "blk."); /* the output may have no name of its own */
     snprintf(header->name, sizeof header->name, "attn_out");
     return out != NULL && text_has_word("MUL_MAT ADD", header->op) && strstr(out, ".attn_output.") != NULL &&
-           sscanf(out, "blk.%6zu", &header->layer) == 1;
+           printed_size(out + strlen("blk."), 6, &header->layer) != NULL;
 }
 
 static const char *stage_of(const struct header *header)

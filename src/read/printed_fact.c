@@ -4,6 +4,7 @@
 #include "read/printed_table.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const TOTALS[FILE_TOTALS + 1] = {"sum", "mean", "norm", "std", "shape"};
@@ -24,22 +25,47 @@ static int find_fact(const char *at, size_t length)
                : -1;
 }
 
+const char *printed_size(const char *at, int most_digits, size_t *size)
+{
+    char digits[16], *end;
+    at += strspn(at, " \t\n\v\f\r");
+    snprintf(digits, sizeof digits, "%.*s", most_digits, at);
+    const size_t read = strtoul(digits, &end, 10);
+    if (end == digits)
+        return NULL;
+    *size = read;
+    return at + (end - digits);
+}
+
+size_t printed_sizes(const char *at, size_t *sizes, const char **end)
+{
+    size_t count = 0;
+    for (*end = at; count < TENSOR_RANK && (at = printed_size(at, 9, &sizes[count])) != NULL; at++) {
+        count++;
+        *end = at;
+        if (*at != ',')
+            break;
+    }
+    return count;
+}
+
 /* Reads "(1, 64, 4096)", "[64, 64]" or "torch.Size([64, 64])"; NULL for anything else. */
 static const char *take_shape(const char *at, struct file_part *part)
 {
     at += strncmp(at, "torch.Size", 10) == 0 ? 10 : 0;
     const size_t open = strspn(at, "(["), close = open == 0 ? 0 : strcspn(at, ")]\n");
-    size_t *whole = part->whole;
-    char text[64], end;
+    const char *end;
+    char text[64];
     if (close == 0)
         return NULL;
     snprintf(text, sizeof text, "%.*s", (int)memory_smaller(close - open, sizeof text - 1), at + open);
-    const int read = sscanf(text, "%9zu, %9zu, %9zu, %9zu%c", &whole[0], &whole[1], &whole[2], &whole[3], &end);
-    part->rank = read > 0 ? (size_t)read : 0;
-    for (size_t axis = 0; axis < part->rank && part->rank <= TENSOR_RANK; axis++)
-        part->rank = whole[axis] > 0 ? part->rank : 0;
+    part->rank = printed_sizes(text, part->whole, &end);
+    if (part->rank == TENSOR_RANK && *end != '\0')
+        return NULL;
+    for (size_t axis = 0; axis < part->rank; axis++)
+        part->rank = part->whole[axis] > 0 ? part->rank : 0;
     at += close + strspn(at + close, ")]");
-    return part->rank > 0 && part->rank <= TENSOR_RANK ? at : NULL;
+    return part->rank > 0 ? at : NULL;
 }
 
 /* Reads a number, alone or as in tensor(12.3, grad_fn=<SumBackward0>); NULL for anything else. */
@@ -54,7 +80,7 @@ static const char *take_total(const char *at, int total, struct file_part *part)
         return NULL;
     part->has[total] = true;
     part->totals[total] = number.value;
-    part->last_digit[total] = number.kind == PRINTED_SPECIAL ? INT16_MIN : (int16_t)(number.exponent - number.decimals);
+    part->last_digit[total] = (int16_t)(number.kind == PRINTED_SPECIAL ? INT16_MIN : number.exponent - number.decimals);
     at += length;
     if (called)
         at += strcspn(at, ")\n");

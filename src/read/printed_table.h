@@ -101,6 +101,12 @@ bool printed_rows(struct printed_reader *reader, struct printed_table *table);
  * False where it says no such thing; then the reader stays. */
 bool printed_fact(struct printed_reader *reader, struct printed_piece *name, struct file_part *part);
 
+/* Reads a size of at most 15 digits behind blanks; returns where it ends, or NULL without one. */
+const char *printed_size(const char *at, int most_digits, size_t *size);
+
+/* Reads up to TENSOR_RANK sizes with commas between them, which end at *end; returns how many. */
+size_t printed_sizes(const char *at, size_t *sizes, const char **end);
+
 /* Whether the text has tensors as ggml dumps them. */
 bool printed_is_dump(const char *text);
 
