@@ -455,11 +455,8 @@ static const char *use_tiles(struct recipe *recipe, struct recipe_tiles how, con
     return recipe->tile < recipe->problem.size.keys ? NULL : "one tile holds all keys";
 }
 
-#define TILES(id, how, formula) CHANGE(TILES_##id, use_tiles(recipe, (struct recipe_tiles)how, "by tiles, " formula))
-#define HOW(...)    \
-    {               \
-        __VA_ARGS__ \
-    }
+#define TILES(id, how, formula) CHANGE(TILES_##id, use_tiles(recipe, how, "by tiles, " formula))
+#define HOW(...) ((struct recipe_tiles){__VA_ARGS__})
 
 TILES(CONTEXT_NOT_RESCALED, HOW(.keeps_context = true), "the running context not rescaled")
 TILES(CONTEXT_DIVIDED, HOW(.divides = true), "each divided by the running sum")

@@ -97,7 +97,7 @@ static enum status project_module(const struct plain *plain, enum projection_id 
         arena_allocate(&scratch, most * d_in + (latent ? latent_scratch(problem, id) : 0), sizeof *x, plain->error);
     if (x != NULL && latent)
         latent_load(problem, id, &step, &scratch, plain->error);
-    for (size_t first = 0; first < rows && plain->error->status == STATUS_OK; first += most) {
+    for (size_t first = 0; x != NULL && first < rows && plain->error->status == STATUS_OK; first += most) {
         const size_t now = memory_smaller(rows - first, most);
         const size_t at = some ? first / plain->row_count * tokens + plain->rows[first % plain->row_count] : first;
         double *y = made + at * columns + module * own;

@@ -107,10 +107,12 @@ static void mix_rows(const struct plain *plain, double *weights, const double *s
         factors[i] = plain->recipe->mixes_maxima ? exp(-largest) : 1;
         sums[i] = 0;
     }
-    for (size_t i = 0; i < keys * keys; i++)
-        sums[i / keys] += weights[i] *= factors[i % keys];
-    for (size_t i = 0; i < keys * keys; i++)
-        weights[i] /= sums[plain->recipe->mixes_sums ? i % keys : i / keys];
+    for (size_t i = 0; i < keys; i++)
+        for (size_t j = 0; j < keys; j++)
+            sums[i] += weights[i * keys + j] *= factors[j];
+    for (size_t i = 0; i < keys; i++)
+        for (size_t j = 0; j < keys; j++)
+            weights[i * keys + j] /= sums[plain->recipe->mixes_sums ? j : i];
 }
 
 static void mix_all(const struct plain *plain, double *weights)
@@ -123,7 +125,7 @@ static void mix_all(const struct plain *plain, double *weights)
 
 void plain_finish_weights(const struct plain *plain)
 {
-    const size_t count = plain_count(plain->problem, STAGE_WEIGHTS, plain->row_count);
+    const size_t count = plain_count(plain->problem, STAGE_WEIGHTS, plain->row_count), keys = plain->problem->size.keys;
     double *weights = plain->stages[STAGE_WEIGHTS];
     for (size_t i = 0; i < count; i++)
         weights[i] *= plain->recipe->weights_factor;
@@ -131,7 +133,7 @@ void plain_finish_weights(const struct plain *plain)
         forget_forbidden(plain, weights);
     if (plain->recipe->mixes_sums || plain->recipe->mixes_maxima)
         mix_all(plain, weights);
-    for (size_t i = 0; i < count && plain->recipe->unmasks; i++)
-        plain->bias[i] = plain->empty[i / plain->problem->size.keys] ? plain->bias[i] : 0;
+    for (size_t i = 0; keys > 0 && i < count && plain->recipe->unmasks; i++)
+        plain->bias[i] = plain->empty[i / keys] ? plain->bias[i] : 0;
     dtype_round(plain->problem->rounding.dtype, weights, count);
 }

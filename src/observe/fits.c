@@ -39,19 +39,18 @@ enum tried { BY_FACTOR, BY_STEP, EACH };
 struct tunable {
     const char *name;
     bool (*applies)(const struct problem *problem);
-    size_t at; /* the offset in struct problem of a double, or an int64_t if `whole`, */
-    bool whole;
+    size_t at;              /* the offset in struct problem of a double, or an int64_t if `whole`, */
     enum observe_axis axis; /* or of the array of one for each head or item; else OBSERVE_AXES */
-    double none;            /* the value that means that there is none; NaN: there is always one */
     enum tried span;
+    double none;                 /* the value that means that there is none; NaN: there is always one */
     double first, last, by;      /* last 0: all keys */
-    bool relative;               /* first and last are multiples of the right value, of both signs */
     unsigned steps, projections; /* the sets of operands that it changes */
+    bool whole, relative;        /* relative: first and last are multiples of the right value, of both signs */
 };
 
 #define NUMBER(member) .at = offsetof(struct problem, member), .axis = OBSERVE_AXES
 #define ARRAY(member, of) .at = offsetof(struct problem, member), .axis = (of)
-#define ROTATED .steps = OF_QUERY | OF_KEY
+#define ROTATED .steps = (OF_QUERY | OF_KEY)
 #define EACH_KEY(from) .whole = true, .span = EACH, .first = (from), .by = 1
 
 /* clang-format off */
@@ -212,10 +211,11 @@ static bool take_some(struct fitting *f)
         return false;
     if (dtype_is_coarse(f->problem.rounding.dtype))
         f->problem.rounding.dtype = f->problem.rounding.softmax_dtype = DTYPE_F32;
+    const size_t some = choose_rows(observing, rows), columns = narrow(&f->problem, right);
     size_t *size = f->part.right.size, *index = rows + right->size[OBSERVE_ROW];
-    size[OBSERVE_ROW] = choose_rows(observing, rows);
-    size[OBSERVE_COLUMN] = narrow(&f->problem, right);
-    for (size_t i = 0; i < size[OBSERVE_ROW]; i++)
+    size[OBSERVE_ROW] = some;
+    size[OBSERVE_COLUMN] = columns;
+    for (size_t i = 0; i < some; i++)
         index[i] = right->index[OBSERVE_ROW] != NULL ? right->index[OBSERVE_ROW][rows[i]] : rows[i];
     f->part.right.index[OBSERVE_ROW] = index;
     f->part.problem = &f->problem;
@@ -225,10 +225,9 @@ static bool take_some(struct fitting *f)
     f->map = arena_allocate(observing->arena, f->some.count, sizeof *f->map, observing->error);
     f->errors = arena_allocate(observing->arena, f->some.count, sizeof *f->errors, observing->error);
     f->moved = arena_allocate(observing->arena, f->some.count, sizeof *f->moved, observing->error);
-    for (size_t i = 0; i < f->some.count && f->map != NULL; i++) {
-        const size_t row = i / size[OBSERVE_COLUMN], matrix = row / size[OBSERVE_ROW];
-        f->map[i] = (matrix * right->size[OBSERVE_ROW] + rows[row % size[OBSERVE_ROW]]) * right->size[OBSERVE_COLUMN] +
-                    i % size[OBSERVE_COLUMN];
+    for (size_t i = 0; some > 0 && columns > 0 && i < f->some.count && f->map != NULL; i++) {
+        const size_t row = i / columns, matrix = row / some;
+        f->map[i] = (matrix * right->size[OBSERVE_ROW] + rows[row % some]) * right->size[OBSERVE_COLUMN] + i % columns;
     }
     return observing->error->status == STATUS_OK &&
            make_some(f, NULL, observing->arena) != NULL; /* that fills f->some.columns */
@@ -305,20 +304,29 @@ static size_t list_values(const struct fitting *f, double *grid)
     const struct tunable *tunable = f->tunable;
     const double unit = tunable->relative ? fabs(f->right[0]) : 1, keys = (double)f->problem.size.keys;
     const double last = tunable->last > 0 ? unit * tunable->last : keys + 2 * fmin(0, tunable->none); /* -1: all keys */
+    double value = fmax(unit * tunable->first, -keys);
     size_t count = 0;
-    for (double value = fmax(unit * tunable->first, -keys); value <= last * (1 + 1e-9) && count < GRID;
-         value = tunable->span == BY_FACTOR ? value * tunable->by : value + tunable->by)
-        grid[count++] = value;
+    for (; count < GRID && value <= last * (1 + 1e-9); count++) {
+        grid[count] = value;
+        value = tunable->span == BY_FACTOR ? value * tunable->by : value + tunable->by;
+    }
     for (size_t i = 0; i < count && tunable->relative && 2 * count <= GRID; i++)
         grid[count + i] = -grid[i];
     return tunable->relative && 2 * count <= GRID ? 2 * count : count;
+}
+
+/* The largest sum of squares of a group that fits: 1 for each of its numbers. */
+static double most_squares(const struct fitting *f)
+{
+    const size_t numbers = f->some.count / f->groups;
+    return (double)numbers;
 }
 
 /* Whether the best values fit the sample. */
 static bool fits(const struct fitting *f)
 {
     size_t g = 0;
-    while (g < f->groups && (!f->open[g] || f->least[g] <= (double)(f->some.count / f->groups)))
+    while (g < f->groups && (!f->open[g] || f->least[g] <= most_squares(f)))
         g++;
     return g == f->groups;
 }
@@ -327,7 +335,7 @@ static bool fits(const struct fitting *f)
 static void search_grid(struct fitting *f, const double *grid, double *sums, size_t count, double *room)
 {
     const size_t groups = f->groups;
-    const double most = (double)(f->some.count / groups);
+    const double most = most_squares(f);
     for (int start = 0; start < (f->tunable->span == EACH ? 1 : STARTS); start++) {
         for (size_t g = 0; g < groups; g++) {
             size_t lowest = 0, fitting = 0;

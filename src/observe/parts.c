@@ -61,7 +61,7 @@ static enum status try_values(struct observing *observing, bool all)
             held += only[i];
             left += observing->part.only[i] && observing->wrong[i] && !only[i];
         }
-        if (only == NULL || (all && left > 0) || held < LEAST || (k == 4 && held < 2 * LEAST) || (k == 3 && masks) ||
+        if (only == NULL || (all && left > 0) || held < LEAST || (k == 4 && held / 2 < LEAST) || (k == 3 && masks) ||
             (isfinite(values[k]) && observe_bits(observing, only) < OBSERVE_BITS) ||
             !observe_part(observing, only, OBSERVE_NO_AXIS, &part))
             continue;

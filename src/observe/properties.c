@@ -45,7 +45,7 @@ static bool columns_sum_to_1(const struct observing *observing)
 {
     const size_t *size = observing->observed->right.size, columns = size[OBSERVE_COLUMN], rows = size[OBSERVE_ROW];
     size_t i = 0, sums_to_1 = 0;
-    for (; i < observing->count / rows; i++) {
+    for (; columns > 0 && i < observing->count / rows; i++) {
         const struct sums of = sum(observing, i / columns * rows * columns + i % columns, columns, rows);
         sums_to_1 += fabs(of.mine - 1) <= of.tolerance;
     }

@@ -62,7 +62,7 @@ enum status observe_rounding(struct observing *observing)
             return observing->error->status;
         const double *made = observe_make(observing, recipe);
         const double ratio = made != NULL ? mine / rms_of(observing, made, 0, observing->count) : INFINITY;
-        if (!(ratio < 1.5))
+        if (made == NULL || !(ratio < 1.5))
             continue;
         if (ratio > 1.0 / 8 && is_alike(observing, made, ratio))
             observe_say(observing, "",

@@ -279,17 +279,17 @@ static enum status look_for_remainder(const struct trial_base *base, const struc
 }
 
 /* Zeros, one for each number of each table. */
-static enum status make_squares(const struct trial_base *base, double *squares[MINE_TABLES], struct arena *arena,
-                                struct error *error)
+static bool make_squares(const struct trial_base *base, double *squares[MINE_TABLES], struct arena *arena,
+                         struct error *error)
 {
     for (size_t t = 0; t < base->mine->count; t++) {
         const size_t count = base->mine->tables[t].count;
         squares[t] = arena_allocate(arena, count, sizeof *squares[t], error);
         if (squares[t] == NULL)
-            return error->status;
+            return false;
         memset(squares[t], 0, count * sizeof *squares[t]);
     }
-    return STATUS_OK;
+    return true;
 }
 
 /* Whether other inputs would give other numbers. */
@@ -299,10 +299,10 @@ static enum status look_for_moves(const struct trial_base *base, const struct tr
 {
     static const struct run FAR = {.share = 0.5};
     double *squares[MINE_TABLES] = {NULL};
-    if (make_squares(base, squares, arena, error) || add_run(base, guess, trial, made, FAR, squares, error))
+    if (!make_squares(base, squares, arena, error) || add_run(base, guess, trial, made, FAR, squares, error))
         return error->status;
     for (size_t t = 0; t < base->mine->count; t++)
-        for (size_t i = 0; i < base->mine->tables[t].count; i++)
+        for (size_t i = 0; i < base->mine->tables[t].count && squares[t] != NULL; i++)
             trial->moves = trial->moves || sqrt(squares[t][i]) > fit_most_noise(base) * trial->noise[t][i];
     return STATUS_OK;
 }
@@ -314,7 +314,7 @@ enum status fit_weigh(const struct trial_base *base, const struct trial_guess *g
     double *squares[MINE_TABLES] = {NULL}, *off[MINE_TABLES] = {NULL};
     const unsigned runs = noise_runs(base->problem);
     trial->work += (runs + (dtype_is_coarse(base->mine->dtype) ? 3 : 0)) * trial_work(base);
-    if (make_squares(base, squares, arena, error) != STATUS_OK || make_squares(base, off, arena, error) != STATUS_OK)
+    if (!make_squares(base, squares, arena, error) || !make_squares(base, off, arena, error))
         return error->status;
     for (; run.number < runs; run.number++)
         if (add_run(base, guess, trial, made, run, squares, error) != STATUS_OK)

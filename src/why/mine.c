@@ -77,17 +77,19 @@ static enum status read_text(struct mine *mine, const struct options *options, s
 /* Of a dump, keeps the tensors of the layer of --layer, or of its only one. */
 static enum status choose_layer(struct mine *mine, const struct options *options, struct error *error)
 {
+    static const char BLOCK[] = "blk."; /* and the layer's number, "." and the name */
     struct input_file *file = &mine->file;
     size_t wanted = options->origin[OPTION_LAYER] == ORIGIN_DEFAULT ? SIZE_MAX : (size_t)options->layer, kept = 0;
     for (size_t i = 0; i < file->tensor_count; i++) {
         struct file_tensor *named = &file->tensors[kept];
-        int prefix = 0;
         size_t layer = wanted;
         *named = file->tensors[i];
-        if (named->part != NULL && named->part->of_ggml)
-            sscanf(named->name, "blk.%zu.%n", &layer, &prefix);
-        named->name += prefix;
-        wanted = wanted == SIZE_MAX && prefix > 0 ? layer : wanted;
+        if (named->part != NULL && named->part->of_ggml && strncmp(named->name, BLOCK, sizeof BLOCK - 1) == 0) {
+            char *end;
+            layer = (size_t)strtoull(named->name + sizeof BLOCK - 1, &end, 10);
+            named->name = *end == '.' ? end + 1 : named->name;
+            wanted = wanted == SIZE_MAX ? layer : wanted;
+        }
         kept += layer == wanted;
         if (layer != wanted && options->origin[OPTION_LAYER] == ORIGIN_DEFAULT)
             return error_usage(error, "%s: it has layers %zu and %zu; expected one, or --layer N", file->source, wanted,
@@ -517,7 +519,7 @@ static struct tensor shape_of_all(const struct file_tensor *named, const struct 
             all.shape[all.rank - 1] = memory_smaller(all.shape[all.rank - 1], problem_columns(problem, stage));
         return all;
     }
-    for (size_t axis = 0; axis < all.rank; axis++)
+    for (size_t axis = 0; axis < all.rank && axis < TENSOR_RANK; axis++)
         all.shape[axis] = part->lead[axis] > 0 ? open_above(all.shape[axis]) : all.shape[axis];
     return all;
 }
