@@ -9,8 +9,9 @@
 
 enum { MOST_ATOMS = 192, ATOM_BYTES = 64, MOST_TERMS = 3, MOST_ALTERNATIVES = 3 };
 
-/* A set of terms that separates fewer results is not told; a term more must separate so many more. */
-static const double LEAST_SCORE = 0.4, OF_A_TERM = 0.02;
+/* A set of terms that separates fewer results is not told; a term more must separate so many more; and where this share
+ * of the results fails, those that pass say little. */
+static const double LEAST_SCORE = 0.4, OF_A_TERM = 0.02, NEARLY_ALL = 0.85;
 
 /* A property that a result has or not. */
 struct atom {
@@ -257,6 +258,11 @@ enum status verdict_features(const struct cases_report *report, struct text *tex
         return error->status;
     memset(all, true, atoms.results * sizeof *all);
     search(&atoms, all, &terms, 0, MOST_TERMS, best, &count);
+    const bool exact = count > 0 && best[0].failing == atoms.failing && best[0].passing == 0;
+    if (!exact && NEARLY_ALL * (double)atoms.results < (double)atoms.failing) {
+        text_add(text, "nearly every result fails: %zu of %zu", atoms.failing, atoms.results);
+        return error->status;
+    }
     if (count > 0 && (best[0].count < MOST_TERMS || !say_cases(report, text)) && best[0].score >= LEAST_SCORE)
         say(&atoms, best, count, text);
     return error->status;

@@ -545,6 +545,20 @@ static enum status say_observations(struct search *search)
     return search->error->status;
 }
 
+/* Whether a case that passes would fail in that precision: one of random numbers, with several keys. */
+static bool is_refuted(const struct cases_report *report, const struct case_precision *precision)
+{
+    enum { COARSER = 32, LEAST_KEYS = 8 };
+    const double unit = fmax(case_unit(precision->dtype), case_unit(precision->sums));
+    size_t k = 0;
+    while (k < report->count &&
+           !(report->checked[k].verdict == CASE_PASSED && report->checked[k].row->scores == NULL &&
+             report->checked[k].row->make == NULL && report->checked[k].row->features == 0 &&
+             report->checked[k].sizes.keys >= LEAST_KEYS && report->checked[k].sizes.queries >= LEAST_KEYS))
+        k++;
+    return k < report->count && unit >= COARSER * case_unit(report->options.dtype);
+}
+
 /* Says in which dtype all failing results would be right; false: in none. */
 static bool say_precision(const struct search *search)
 {
@@ -557,12 +571,13 @@ static bool say_precision(const struct search *search)
         for (size_t p = 0; p < CASE_PRECISION_COUNT; p++)
             even[p] += report->checked[k].even >> p & 1;
     }
-    while (i < CASE_PRECISION_COUNT && ((common >> i & 1) == 0 || 4 * even[i] < 3 * report->of[CASE_FAILED]))
+    while (i < CASE_PRECISION_COUNT && ((common >> i & 1) == 0 || 4 * even[i] < 3 * report->of[CASE_FAILED] ||
+                                        is_refuted(report, &CASE_PRECISIONS[i])))
         i++;
     if (i == CASE_PRECISION_COUNT)
         return false;
     struct text line = next_line(report);
-    text_add(&line, "right except for precision: all errors are those of %s", CASE_PRECISIONS[i].words);
+    text_add(&line, "right except for precision: all errors are as large as those of %s", CASE_PRECISIONS[i].words);
     take_line(report);
     return true;
 }
