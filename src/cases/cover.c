@@ -14,10 +14,11 @@ static uint64_t lacking(uint64_t set, uint64_t allowed)
 {
     for (int id = 0; id < CASE_FEATURE_COUNT; id++) {
         const struct case_feature_row *row = &CASE_FEATURE_ROWS[id];
+        const uint64_t needed = row->needs & ~set;
         if (!(set >> id & 1))
             continue;
-        if (row->needs & ~set)
-            return row->needs & ~set;
+        if (needed != 0)
+            return needed;
         if (row->any == 0 || row->any & set)
             continue;
         for (int other = 0; other < CASE_FEATURE_COUNT; other++)

@@ -177,7 +177,7 @@ static enum status add_cover(struct case_list *list, struct case_row *rows, cons
                              struct arena *arena, struct error *error)
 {
     static const size_t KEYS[] = {50, 33, 70, 40, 65};
-    uint64_t sets[MOST_ROWS], given[MOST_ROWS];
+    uint64_t sets[MOST_ROWS] = {0}, given[MOST_ROWS];
     const uint64_t allowed = coverable(options, can);
     const size_t room = MOST_ROWS - 1 - CASES_COUNT;
     size_t given_count = 0, count = MOST_ROWS;
