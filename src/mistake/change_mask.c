@@ -368,7 +368,14 @@ CHANGE(EMPTY_MEAN, mask->sequences.count > 0 ? OF_ONE_SEQUENCE : fill_empty(reci
 
 /* --- keys -------------------------------------------------------------------------------------------------------- */
 
-CHANGE(KEYS_LAST_MISSING, add_rule(recipe, (struct recipe_rule){.end_by = -1}, ", masked, and -inf for the last key"))
+static const char *leave_out_key(struct recipe *recipe, struct recipe_rule rule, const char *formula)
+{
+    return recipe->mixes_sums || recipe->mixes_maxima ? "there are as many keys as queries where keepdim is missing"
+                                                      : add_rule(recipe, rule, formula);
+}
+
+CHANGE(KEYS_LAST_MISSING,
+       leave_out_key(recipe, (struct recipe_rule){.end_by = -1}, ", masked, and -inf for the last key"))
 
 static bool is_first(const struct recipe_mask *mask, size_t query, size_t key)
 {
@@ -378,7 +385,7 @@ static bool is_first(const struct recipe_mask *mask, size_t query, size_t key)
 }
 
 CHANGE(KEYS_FIRST_MISSING,
-       add_rule(recipe, (struct recipe_rule){.forbids = is_first}, ", masked, and -inf for the first key"))
+       leave_out_key(recipe, (struct recipe_rule){.forbids = is_first}, ", masked, and -inf for the first key"))
 
 static bool is_beyond_queries(const struct recipe_mask *mask, size_t query, size_t key)
 {
