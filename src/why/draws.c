@@ -662,20 +662,53 @@ static enum status try_dropout_seeds(struct why *why, const struct why_guesses *
     return list == NULL ? why->error->status : STATUS_OK;
 }
 
-/* Tries skips, then seeds, each with the given ways to draw. */
+/* Whether each row of a context stays a mean of the values, as SCREEN_VALUES takes it to be. */
+static bool keeps_means(const struct trial_guess *guess)
+{
+    static const enum mistake_slot KEEPING[] = {MISTAKE_SLOT_SCALE, MISTAKE_SLOT_MASK, MISTAKE_SLOT_WINDOW,
+                                                MISTAKE_SLOT_ALIBI, MISTAKE_SLOT_SOFTCAP};
+    const enum mistake id = guess->choices[0].id;
+    bool keeps = id == MISTAKE_SOFTMAX_BASE_2 || id == MISTAKE_SOFTMAX_TWICE;
+    for (size_t i = 0; i < sizeof KEEPING / sizeof KEEPING[0]; i++)
+        keeps = keeps || (MISTAKES[id].slot == KEEPING[i] && id != MISTAKE_SCALE_AFTER_SOFTMAX);
+    return keeps;
+}
+
+/* Tries the asked seed's skips with mistakes, and popular seeds without a skip, where no screen can judge. */
+static enum status try_unscreened(struct why *why, const struct variation *near, const struct why_guesses *guesses)
+{
+    const struct streams skips = {&near->seed, 1, 0, LAST_SKIP}, seeds = {USUAL, USUAL_SEEDS, near->skip, near->skip};
+    if (try_each(why, near, &seeds, guesses) != STATUS_OK || why->count > 0)
+        return why->error->status;
+    return try_each(why, near, &skips, guesses);
+}
+
+/* Tries skips, then seeds, each with the given ways to draw; all of them with mistakes that a screen can judge. */
 static enum status try_far(struct why *why, const struct variation *near, size_t near_count,
                            const struct why_guesses *guesses)
 {
     uint64_t *seeds = arena_allocate(why->arena, MOST_SEEDS, sizeof *seeds, why->error);
-    if (seeds == NULL)
+    struct why_guesses judged = {NULL, 0}, others = {NULL, 0};
+    const size_t guess_count = guesses != NULL ? guesses->count : 0;
+    judged.items = arena_allocate(why->arena, guess_count, sizeof *judged.items, why->error);
+    others.items = arena_allocate(why->arena, guess_count, sizeof *others.items, why->error);
+    if (seeds == NULL || judged.items == NULL || others.items == NULL)
         return why->error->status;
+    for (size_t i = 0; i < guess_count; i++)
+        if (keeps_means(&guesses->items[i]))
+            judged.items[judged.count++] = guesses->items[i];
+        else
+            others.items[others.count++] = guesses->items[i];
     const size_t count = list_seeds(seeds);
     const enum screen_kind kind = guesses != NULL ? SCREEN_VALUES : SCREEN_RIGHT;
     for (size_t i = 0; i < near_count; i++) {
         const struct streams ways[] = {{&near[i].seed, 1, 0, LAST_SKIP}, {seeds, count, near[i].skip, near[i].skip}};
         for (size_t k = 0; k < 2 && why->count == 0; k++)
-            if (try_streams(why, &near[i], kind, ways[k], 0, guesses) || keep_if_alone(why, &near[i], seeds, count))
+            if (try_streams(why, &near[i], kind, ways[k], 0, guesses != NULL ? &judged : NULL) ||
+                keep_if_alone(why, &near[i], seeds, count))
                 return why->error->status;
+        if (why->count == 0 && others.count > 0 && try_unscreened(why, &near[i], &others) != STATUS_OK)
+            return why->error->status;
     }
     return STATUS_OK;
 }
