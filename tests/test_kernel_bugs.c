@@ -109,6 +109,7 @@ static void read_mask(struct tiled *kernel, const struct input_file *file)
     for (size_t i = 0; i < tensor_count(tensor) && kernel->mask_is_boolean; i++)
         numbers[i] = numbers[i] != 0 ? 0 : -INFINITY;
     kernel->mask = numbers;
+    kernel->mask_count = tensor_count(tensor);
     kernel->mask_row = last[0] > 1 ? last[1] : 0;
     kernel->mask_head = heads > 1 ? one : 0;
     kernel->mask_item = items > 1 ? heads * one : 0;

@@ -15,9 +15,12 @@ enum {
 static bool lists(const char *list, const char *name)
 {
     const size_t length = strlen(name);
-    for (const char *item = list; item != NULL; item = strchr(item, ','), item += item != NULL)
+    for (const char *item = list; item != NULL;) {
         if (strncmp(item, name, length) == 0 && (item[length] == ',' || item[length] == '\0'))
             return true;
+        const char *comma = strchr(item, ',');
+        item = comma != NULL ? comma + 1 : NULL;
+    }
     return false;
 }
 

@@ -199,7 +199,8 @@ static float mask_at(const struct slice *s, size_t i, size_t j)
         at = j * k->mask_row + i;
     if (BUG(92) && k->mask_row > 0)
         at = (i * k->queries + j) % (k->queries * k->keys);
-    return k->mask[item * k->mask_item + head * k->mask_head + at];
+    at += item * k->mask_item + head * k->mask_head;
+    return at < k->mask_count ? k->mask[at] : 0; /* what wrong lengths read behind it */
 }
 
 /* The score of a key, minus infinity where it is masked. */

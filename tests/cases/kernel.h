@@ -33,6 +33,7 @@ struct tiled {
     const float *slopes, *sinks;           /* (H), or NULL */
     const float *mask;                     /* added to the scores, minus infinity where it forbids; or NULL */
     size_t mask_item, mask_head, mask_row; /* its strides; 0: one for all */
+    size_t mask_count;
     bool mask_is_boolean;
     const int64_t *lengths;                   /* (B), or NULL */
     const int64_t *query_starts, *key_starts; /* (S + 1), or NULL */
