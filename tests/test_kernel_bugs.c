@@ -47,7 +47,8 @@ static float *floats_of(const struct tensor *tensor)
 {
     const size_t count = tensor_count(tensor);
     double number;
-    float *numbers = malloc(count * sizeof *numbers + 1);
+    struct error error = {0};
+    float *numbers = arena_allocate(&lasting, count + 1, sizeof *numbers, &error);
     for (size_t i = 0; i < count && numbers != NULL; i++) {
         tensor_load(tensor, i, 1, &number);
         numbers[i] = (float)number;
@@ -58,7 +59,9 @@ static float *floats_of(const struct tensor *tensor)
 static int64_t *wholes_of(const struct input_file *file, const char *name, size_t *count)
 {
     const struct file_tensor *found = input_file_find(file, name);
-    int64_t *wholes = found != NULL ? malloc(tensor_count(&found->tensor) * sizeof *wholes) : NULL;
+    struct error error = {0};
+    int64_t *wholes =
+        found != NULL ? arena_allocate(&lasting, tensor_count(&found->tensor), sizeof *wholes, &error) : NULL;
     for (size_t i = 0; wholes != NULL && i < tensor_count(&found->tensor); i++) {
         double number;
         tensor_load(&found->tensor, i, 1, &number);
@@ -118,7 +121,8 @@ static void read_mask(struct tiled *kernel, const struct input_file *file)
 static void read_slopes(struct tiled *kernel, const struct input_file *file, const struct options *options)
 {
     const struct file_tensor *given = input_file_find(file, "alibi_slopes");
-    float *slopes = calloc(kernel->heads, sizeof *slopes);
+    struct error error = {0};
+    float *slopes = arena_allocate(&lasting, kernel->heads, sizeof *slopes, &error);
     size_t series = 1;
     while (2 * series <= kernel->heads)
         series *= 2;
