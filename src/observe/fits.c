@@ -216,7 +216,7 @@ static bool take_some(struct fitting *f)
     size[OBSERVE_ROW] = some;
     size[OBSERVE_COLUMN] = columns;
     for (size_t i = 0; i < some; i++)
-        index[i] = right->index[OBSERVE_ROW] != NULL ? right->index[OBSERVE_ROW][rows[i]] : rows[i];
+        index[i] = observe_index(right, OBSERVE_ROW, rows[i]);
     f->part.right.index[OBSERVE_ROW] = index;
     f->part.problem = &f->problem;
     f->some.observed = &f->part;
@@ -537,7 +537,7 @@ static bool take_groups(struct fitting *f)
     f->least = f->best + f->groups;
     f->width = f->least + f->groups;
     for (size_t g = 0; g < f->groups; g++) {
-        f->places[g] = axis != OBSERVE_AXES && right->index[axis] != NULL ? right->index[axis][g] : g;
+        f->places[g] = axis != OBSERVE_AXES ? observe_index(right, axis, g) : g;
         f->right[g] = right_of(f->tunable, problem, f->places[g]);
         f->open[g] = is_wrong(observing, axis, g);
     }

@@ -201,7 +201,7 @@ enum status observe_implied(struct observing *observing)
         return observing->error->status;
     implied.error = implied.made + keys;
     for (size_t matrix = 0; matrix < right->size[OBSERVE_ITEM] * problem->size.heads; matrix++) {
-        implied.values = value->numbers + matrix * problem->size.kv_heads / problem->size.heads * keys * columns;
+        implied.values = observe_values(observing, value, matrix * rows * columns);
         if (!invert(&implied) || !compare_head(&implied, weights, matrix * rows, rows))
             return STATUS_OK;
     }

@@ -21,7 +21,7 @@ static size_t *list_index(struct observing *observing, enum observe_axis axis, s
     *size = same ? right->size[axis] : whole;
     size_t *index = arena_allocate(observing->arena, *size, sizeof *index, observing->error);
     for (size_t i = 0; i < *size && index != NULL; i++)
-        index[i] = same && right->index[axis] != NULL ? right->index[axis][i] : i;
+        index[i] = same ? observe_index(right, axis, i) : i;
     return index;
 }
 
@@ -58,14 +58,12 @@ static int compare_sizes(const void *a, const void *b)
 
 static void take_numbers(const struct plain *plain, struct observe_table *table)
 {
-    const size_t *size = table->size;
-    size_t *const *index = table->index;
     for (size_t i = 0, count = observe_count(table); i < count; i++) {
-        const size_t column = i % size[OBSERVE_COLUMN], row = i / size[OBSERVE_COLUMN] % size[OBSERVE_ROW];
-        const size_t matrix = i / size[OBSERVE_COLUMN] / size[OBSERVE_ROW];
-        table->numbers[i] = plain_number(plain, table->stage, index[OBSERVE_ITEM][matrix / size[OBSERVE_HEAD]],
-                                         index[OBSERVE_HEAD][matrix % size[OBSERVE_HEAD]], index[OBSERVE_ROW][row],
-                                         index[OBSERVE_COLUMN][column]);
+        size_t at[OBSERVE_AXES], left = i;
+        for (int axis = OBSERVE_AXES; axis-- > 0; left /= table->size[axis])
+            at[axis] = table->index[axis][left % table->size[axis]];
+        table->numbers[i] =
+            plain_number(plain, table->stage, at[OBSERVE_ITEM], at[OBSERVE_HEAD], at[OBSERVE_ROW], at[OBSERVE_COLUMN]);
     }
 }
 
@@ -151,4 +149,12 @@ const struct observe_table *observe_other(struct observing *observing, enum stag
              recipe_create(recipe, observed->problem, NULL, 0, observing->arena, observing->error) == STATUS_OK)
         observing->made[stage] = observe_make_stage(observing, recipe, stage);
     return observing->made[stage];
+}
+
+const double *observe_values(const struct observing *observing, const struct observe_table *value, size_t i)
+{
+    const struct problem_sizes *size = &observing->observed->problem->size;
+    const size_t head = observe_index_of(observing, i, OBSERVE_HEAD) / (size->heads / size->kv_heads);
+    const size_t matrix = observe_place(observing, i, OBSERVE_ITEM) * size->kv_heads + head;
+    return value->numbers + matrix * size->keys * size->d_value;
 }

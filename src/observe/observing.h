@@ -94,9 +94,16 @@ const double *observe_make(struct observing *observing, const struct recipe *rec
 const struct observe_table *observe_make_stage(struct observing *observing, const struct recipe *recipe,
                                                enum stage stage);
 
-/* "row", "head", "key": what an axis counts. And the place of number i on it. */
+/* The values that the head of number i reads, (keys, columns), in the table of STAGE_VALUE. */
+const double *observe_values(const struct observing *observing, const struct observe_table *value, size_t i);
+
+/* "row", "head", "key": what an axis counts. */
 const char *observe_axis_name(const struct observing *observing, enum observe_axis axis);
+
+/* The place of number i on an axis; the index of a place in the stage of a table, and of number i in its own. */
 size_t observe_place(const struct observing *observing, size_t i, enum observe_axis axis);
+size_t observe_index(const struct observe_table *table, enum observe_axis axis, size_t place);
+size_t observe_index_of(const struct observing *observing, size_t i, enum observe_axis axis);
 
 /* Adds "row 3 (starts)", "head 2", "column 5" or "key 5": a place on an axis, from 0 in the table. And a list of them:
  * "rows 33 to 48", "heads 1, 2 and 5". */

@@ -13,13 +13,6 @@ const char *observe_axis_name(const struct observing *observing, enum observe_ax
     return axis == OBSERVE_COLUMN && observe_is_square(observing->observed) ? "key" : NAMES[axis];
 }
 
-/* The position in the stage, from 1. */
-static size_t position_of(const struct observing *observing, enum observe_axis axis, size_t place)
-{
-    const size_t *index = observing->observed->right.index[axis];
-    return (index != NULL ? index[place] : place) + 1;
-}
-
 size_t observe_place(const struct observing *observing, size_t i, enum observe_axis axis)
 {
     const size_t *size = observing->observed->right.size;
@@ -27,6 +20,22 @@ size_t observe_place(const struct observing *observing, size_t i, enum observe_a
     for (int inner = OBSERVE_COLUMN; inner > (int)axis; inner--)
         stride *= size[inner];
     return i / stride % size[axis];
+}
+
+size_t observe_index(const struct observe_table *table, enum observe_axis axis, size_t place)
+{
+    return table->index[axis] != NULL ? table->index[axis][place] : place;
+}
+
+size_t observe_index_of(const struct observing *observing, size_t i, enum observe_axis axis)
+{
+    return observe_index(&observing->observed->right, axis, observe_place(observing, i, axis));
+}
+
+/* The position in the stage, from 1. */
+static size_t position_of(const struct observing *observing, enum observe_axis axis, size_t place)
+{
+    return observe_index(&observing->observed->right, axis, place) + 1;
 }
 
 void observe_add_place(const struct observing *observing, enum observe_axis axis, size_t place, struct text *text)
@@ -174,7 +183,7 @@ static bool obeys(const struct observing *observing, const bool *lines, const st
     return counts[false] >= LEAST && counts[true] >= LEAST;
 }
 
-bool observe_add_rule(const struct observing *observing, const bool *lines, struct text *text)
+static bool add_rule(const struct observing *observing, const bool *lines, struct text *text)
 {
     static const size_t SIZES[] = {8, 16, 32, 64, 128, 256, 4, 2};
     for (size_t r = 0; r < sizeof RULES / sizeof RULES[0] && observing->keys != NULL; r++)
@@ -233,7 +242,7 @@ static bool describe(const struct observing *observing, const bool *only, const 
         line_count += lines[line];
     const double product = (double)held[OBSERVE_ITEM] * (double)held[OBSERVE_HEAD] * (double)held[OBSERVE_ROW];
     const bool is_product = (double)line_count >= 0.9 * product;
-    if ((!is_product || !is_range(in[OBSERVE_ROW], size[OBSERVE_ROW])) && observe_add_rule(observing, lines, text))
+    if ((!is_product || !is_range(in[OBSERVE_ROW], size[OBSERVE_ROW])) && add_rule(observing, lines, text))
         return true;
     if (!is_product)
         text_add(text, "%zu of the %zu rows", line_count, observing->lines);
@@ -272,12 +281,10 @@ static const size_t *count_keys(const struct observing *observing)
     size_t *keys = arena_allocate(observing->arena, observing->lines, sizeof *keys, observing->error);
     double *bias = arena_allocate(observing->arena, problem->size.keys, sizeof *bias, observing->error);
     for (size_t line = 0; line < observing->lines && keys != NULL && bias != NULL; line++) {
-        size_t at[OBSERVE_AXES];
-        for (int axis = 0; axis < OBSERVE_AXES; axis++) {
-            const size_t place = observe_place(observing, line * observed->right.size[OBSERVE_COLUMN], axis);
-            at[axis] = observed->right.index[axis] != NULL ? observed->right.index[axis][place] : place;
-        }
-        mask_row(&problem->mask, at[OBSERVE_ITEM], at[OBSERVE_HEAD], at[OBSERVE_ROW], bias);
+        const size_t first = line * observed->right.size[OBSERVE_COLUMN];
+        mask_row(&problem->mask, observe_index_of(observing, first, OBSERVE_ITEM),
+                 observe_index_of(observing, first, OBSERVE_HEAD), observe_index_of(observing, first, OBSERVE_ROW),
+                 bias);
         keys[line] = 0;
         for (size_t key = 0; key < problem->size.keys; key++)
             keys[line] += bias[key] != -INFINITY;

@@ -4,13 +4,6 @@
 
 #include <math.h>
 
-/* The index in its stage of number i on an axis. */
-static size_t index_of(const struct observing *observing, size_t i, enum observe_axis axis)
-{
-    const size_t *index = observing->observed->right.index[axis], place = observe_place(observing, i, axis);
-    return index != NULL ? index[place] : place;
-}
-
 const char *observe_line(const struct observing *observing, size_t i, char words[OBSERVE_WHERE_BYTES])
 {
     struct text text = text_begin(words, OBSERVE_WHERE_BYTES);
@@ -121,9 +114,9 @@ static bool is_masked(const struct observing *observing, size_t i)
 {
     const struct observed *observed = observing->observed;
     return observed->right.numbers[i] == 0 && observed->mine[i] > observed->tolerance[i] &&
-           mask_forbids(&observed->problem->mask, index_of(observing, i, OBSERVE_ITEM),
-                        index_of(observing, i, OBSERVE_HEAD), index_of(observing, i, OBSERVE_ROW),
-                        index_of(observing, i, OBSERVE_COLUMN));
+           mask_forbids(&observed->problem->mask, observe_index_of(observing, i, OBSERVE_ITEM),
+                        observe_index_of(observing, i, OBSERVE_HEAD), observe_index_of(observing, i, OBSERVE_ROW),
+                        observe_index_of(observing, i, OBSERVE_COLUMN));
 }
 
 enum status observe_masked(struct observing *observing)
@@ -157,7 +150,7 @@ enum status observe_hull(struct observing *observing)
     const struct observed *observed = observing->observed;
     const struct problem *problem = observed->problem;
     const struct observe_table *value = observe_other(observing, STAGE_VALUE);
-    const size_t columns = observed->right.size[OBSERVE_COLUMN], group = problem->size.heads / problem->size.kv_heads;
+    const size_t columns = observed->right.size[OBSERVE_COLUMN];
     double *bias = arena_allocate(observing->arena, problem->size.keys, sizeof *bias, observing->error);
     double most = 0;
     struct hull of_worst = {0};
@@ -166,16 +159,16 @@ enum status observe_hull(struct observing *observing)
     if (value == NULL || bias == NULL || problem->drop.share > 0)
         return observing->error->status;
     for (size_t i = 0; i < observing->count; i++) {
-        const size_t head = index_of(observing, i, OBSERVE_HEAD), item = observe_place(observing, i, OBSERVE_ITEM);
         if (i % columns == 0)
-            mask_row(&problem->mask, index_of(observing, i, OBSERVE_ITEM), head, index_of(observing, i, OBSERVE_ROW),
-                     bias);
-        const double *values = value->numbers + (item * problem->size.kv_heads + head / group) * problem->size.keys *
-                                                    problem->size.d_value;
-        const struct hull hull = hull_of(problem, values, bias, index_of(observing, i, OBSERVE_COLUMN));
+            mask_row(&problem->mask, observe_index_of(observing, i, OBSERVE_ITEM),
+                     observe_index_of(observing, i, OBSERVE_HEAD), observe_index_of(observing, i, OBSERVE_ROW), bias);
+        if (!observing->wrong[i])
+            continue;
+        const struct hull hull =
+            hull_of(problem, observe_values(observing, value, i), bias, observe_index_of(observing, i, OBSERVE_COLUMN));
         const double by = fmax(observed->mine[i] - hull.most, hull.least - observed->mine[i]);
-        count += observing->wrong[i] && isfinite(by) && by > observed->tolerance[i];
-        if (observing->wrong[i] && isfinite(by) && by > fmax(most, observed->tolerance[i])) {
+        count += isfinite(by) && by > observed->tolerance[i];
+        if (isfinite(by) && by > fmax(most, observed->tolerance[i])) {
             most = by;
             worst = i;
             of_worst = hull;
@@ -186,7 +179,7 @@ enum status observe_hull(struct observing *observing)
                     "%zu of %zu numbers lie outside the values that their query may read: %s, column %zu is %.4g, the "
                     "values go from %.4g to %.4g",
                     count, observing->count, observe_line(observing, worst, row),
-                    index_of(observing, worst, OBSERVE_COLUMN) + 1, observed->mine[worst], of_worst.least,
+                    observe_index_of(observing, worst, OBSERVE_COLUMN) + 1, observed->mine[worst], of_worst.least,
                     of_worst.most);
     return STATUS_OK;
 }

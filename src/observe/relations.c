@@ -228,11 +228,6 @@ enum status observe_own_offset(struct observing *observing)
 
 /* --- another stage ----------------------------------------------------------------------------------------------- */
 
-static size_t index_of(const struct observe_table *table, int axis, size_t place)
-{
-    return table->index[axis] != NULL ? table->index[axis][place] : place;
-}
-
 /* The numbers of another stage at the items, heads, rows and columns of the observed table: (count); NULL if it has
  * other columns, or lacks some of these. A head of the queries has the key and value of its group. */
 static const double *aligned(struct observing *observing, const struct observe_table *other)
@@ -246,9 +241,9 @@ static const double *aligned(struct observing *observing, const struct observe_t
     for (int axis = 0; axis < OBSERVE_AXES; axis++) {
         from[axis] = arena_allocate(observing->arena, right->size[axis], sizeof *from[axis], observing->error);
         for (size_t i = 0; i < right->size[axis] && from[axis] != NULL; i++) {
-            const size_t index = index_of(right, axis, i) / (axis == OBSERVE_HEAD ? group : 1);
+            const size_t index = observe_index(right, axis, i) / (axis == OBSERVE_HEAD ? group : 1);
             size_t place = 0;
-            while (place < other->size[axis] && index_of(other, axis, place) != index)
+            while (place < other->size[axis] && observe_index(other, axis, place) != index)
                 place++;
             if (place == other->size[axis])
                 return NULL;

@@ -86,28 +86,20 @@ struct spans {
     size_t count;
 };
 
-static size_t index_of(const struct observing *observing, size_t line, enum observe_axis axis)
-{
-    const struct observe_table *right = &observing->observed->right;
-    const size_t place = observe_place(observing, line * right->size[OBSERVE_COLUMN], axis);
-    return right->index[axis] != NULL ? right->index[axis][place] : place;
-}
-
 /* Loads a row; false unless its allowed keys are one span. */
 static bool load_row(const struct spans *spans, size_t line, struct keys_row *row)
 {
     const struct problem *problem = spans->observing->observed->problem;
+    const size_t start = line * row->columns, item = observe_index_of(spans->observing, start, OBSERVE_ITEM);
+    const size_t head = observe_index_of(spans->observing, start, OBSERVE_HEAD);
+    const size_t query = observe_index_of(spans->observing, start, OBSERVE_ROW);
     const double *logits = spans->logits + line * row->count;
-    const size_t item = index_of(spans->observing, line, OBSERVE_ITEM);
-    const size_t head = index_of(spans->observing, line, OBSERVE_HEAD);
-    const size_t kv_head = head / (problem->size.heads / problem->size.kv_heads);
-    const size_t value_at =
-        observe_place(spans->observing, line * row->columns, OBSERVE_ITEM) * problem->size.kv_heads + kv_head;
+    const double *values = spans->value != NULL ? observe_values(spans->observing, spans->value, start) : NULL;
     double most = -INFINITY;
     row->first = row->end = 0;
     for (size_t j = 0; j < row->count; j++) {
         most = fmax(most, logits[j]);
-        if (mask_forbids(&problem->mask, item, head, index_of(spans->observing, line, OBSERVE_ROW), j))
+        if (mask_forbids(&problem->mask, item, head, query, j))
             continue;
         if (row->end > 0 && row->end != j)
             return false;
@@ -117,13 +109,12 @@ static bool load_row(const struct spans *spans, size_t line, struct keys_row *ro
     row->sums[0] = 0;
     memset(row->made, 0, row->columns * sizeof *row->made);
     for (size_t j = 0; j < row->count; j++) {
-        const double number = exp(logits[j] - most), *value = NULL;
-        if (spans->value != NULL)
-            value = spans->value->numbers + (value_at * row->count + j) * row->columns;
+        const double number = exp(logits[j] - most);
         row->sums[j + 1] = row->sums[j] + number;
         for (size_t c = 0; c < row->columns; c++)
             row->made[(j + 1) * row->columns + c] =
-                row->made[j * row->columns + c] + number * (value != NULL ? value[c] : (double)(c == j));
+                row->made[j * row->columns + c] +
+                number * (values != NULL ? values[j * row->columns + c] : (double)(c == j));
     }
     return row->end > 0;
 }
