@@ -21,11 +21,11 @@ struct kind {
     const char *name;
     observe_test *test;
     unsigned needs;
-    uint64_t covers;
+    uint64_t stages, covers;
 };
 
 static const struct kind KINDS[] = {
-#define KIND(id, name, needs, covers) {name, observe_##id, needs, covers},
+#define KIND(id, name, needs, stages, covers) {name, observe_##id, needs, stages, covers},
     OBSERVE_ROWS(KIND)
 #undef KIND
 };
@@ -178,20 +178,20 @@ static bool *find_wrong(struct observing *observing)
     return wrong;
 }
 
-static bool has_needs(const struct observed *observed, unsigned needs)
+static bool describes(const struct observed *observed, const struct kind *kind)
 {
     const enum stage stage = observed->right.stage;
-    return ((needs & OBSERVE_NEEDS_JOB) == 0 || observed->problem != NULL) &&
-           ((needs & OBSERVE_NEEDS_WEIGHTS) == 0 || stage == STAGE_WEIGHTS || stage == STAGE_DROPPED) &&
-           ((needs & OBSERVE_NEEDS_CONTEXT) == 0 || stage == STAGE_CONTEXT) &&
-           ((needs & OBSERVE_NEEDS_ROWS) == 0 || stage == STAGE_WEIGHTS || stage == STAGE_CONTEXT);
+    const struct problem *problem = observed->problem;
+    return ((kind->needs & OBSERVE_NEEDS_JOB) == 0 || problem != NULL) &&
+           (kind->stages == 0 ||
+            (kind->stages & STAGE_BIT(stage) && (problem == NULL || !problem_is_side_by_side(problem, stage))));
 }
 
 /* Whether a kind is tried: it has what it needs, and no other one said more. */
 static bool is_tried(const struct observing *observing, size_t kind, uint64_t covered, bool of_part)
 {
     return (KINDS[kind].needs & OBSERVE_OF_PART) == (of_part ? OBSERVE_OF_PART : 0) && !(covered >> kind & 1) &&
-           has_needs(observing->observed, KINDS[kind].needs) && observing->error->status == STATUS_OK;
+           describes(observing->observed, &KINDS[kind]) && observing->error->status == STATUS_OK;
 }
 
 /* Runs the tests of parts with observing->part, up to the first that says a line; *covered adds what that covers. */

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* The kinds of observations, the most specific first. A row: its identifier (its test is observe_ID), its name in JSON,
- * what it needs, and the kinds that say nothing more once it has said a line. */
+ * what it needs, the stages that it describes (0: any), and the kinds that say nothing more once it has said a line. */
 #ifndef ATTN_OBSERVE_OBSERVE_ROWS_H
 #define ATTN_OBSERVE_OBSERVE_ROWS_H
 
 /* What a test needs: */
 enum {
-    OBSERVE_NEEDS_JOB = 1,     /* a problem, to make other tables of it */
-    OBSERVE_NEEDS_WEIGHTS = 2, /* a table of weights: weights, dropped */
-    OBSERVE_NEEDS_CONTEXT = 4, /* a context, before heads are joined by a projection */
-    OBSERVE_NEEDS_ROWS = 8,    /* a table of weights or a context */
-    OBSERVE_OF_PART = 16, /* tried again with the wrong numbers of each head and of each item, if no kind like it fits
-                            all wrong numbers; one line of these kinds is enough for a part */
+    OBSERVE_NEEDS_JOB = 1, /* a problem, to make other tables of it */
+    OBSERVE_OF_PART = 2,   /* tried again with the wrong numbers of each head and of each item, if no kind like it fits
+                              all wrong numbers; one line of these kinds is enough for a part */
 };
+
+/* Stages, not those whose rows join heads: */
+#define OBSERVE_WEIGHTS (STAGE_BIT(STAGE_WEIGHTS) | STAGE_BIT(STAGE_DROPPED))
+#define OBSERVE_CONTEXT STAGE_BIT(STAGE_CONTEXT)
 
 #define OBSERVE_BIT(id) (UINT64_C(1) << OBSERVE_##id)
 
@@ -24,31 +25,31 @@ enum {
 
 /* clang-format off */
 #define OBSERVE_ROWS(ROW) \
-    ROW(setting, "setting", OBSERVE_NEEDS_JOB, ~OBSERVE_BIT(keys)) \
-    ROW(order, "order", OBSERVE_OF_PART, OBSERVE_PARTS) \
-    ROW(value, "value", OBSERVE_OF_PART, OBSERVE_PARTS) \
-    ROW(copy, "copy", OBSERVE_OF_PART, OBSERVE_PARTS) \
-    ROW(stage, "stage", OBSERVE_OF_PART, OBSERVE_PARTS) \
-    ROW(rounded, "rounded", OBSERVE_OF_PART, OBSERVE_PARTS) \
-    ROW(factor, "factor", OBSERVE_OF_PART, OBSERVE_PARTS) \
-    ROW(offset, "offset", OBSERVE_OF_PART, OBSERVE_PARTS) \
-    ROW(plus, "plus", OBSERVE_OF_PART, OBSERVE_PARTS) \
-    ROW(keys, "keys", OBSERVE_OF_PART | OBSERVE_NEEDS_JOB | OBSERVE_NEEDS_ROWS, OBSERVE_PARTS) \
-    ROW(own_factor, "own_factor", OBSERVE_OF_PART, OBSERVE_PARTS) \
-    ROW(own_offset, "own_offset", OBSERVE_OF_PART, OBSERVE_PARTS) \
-    ROW(some_value, "value", 0, OBSERVE_BIT(some_copy)) \
-    ROW(some_copy, "copy", 0, 0) \
-    ROW(exp, "exp", OBSERVE_NEEDS_WEIGHTS, OBSERVE_PARTS) \
-    ROW(rounding, "rounding", OBSERVE_NEEDS_JOB, OBSERVE_PARTS) \
-    ROW(uniform, "uniform", OBSERVE_NEEDS_JOB, OBSERVE_BIT(alike)) \
-    ROW(alike, "alike", 0, 0) \
-    ROW(symmetric, "symmetric", 0, 0) \
-    ROW(part_alone, "part", 0, 0) \
-    ROW(sums, "sums", OBSERVE_NEEDS_WEIGHTS, 0) \
-    ROW(negative, "negative", OBSERVE_NEEDS_WEIGHTS, 0) \
-    ROW(masked, "masked", OBSERVE_NEEDS_WEIGHTS | OBSERVE_NEEDS_JOB, 0) \
-    ROW(hull, "hull", OBSERVE_NEEDS_CONTEXT | OBSERVE_NEEDS_JOB, 0) \
-    ROW(implied, "implied", OBSERVE_NEEDS_CONTEXT | OBSERVE_NEEDS_JOB, 0)
+    ROW(setting, "setting", OBSERVE_NEEDS_JOB, 0, ~OBSERVE_BIT(keys)) \
+    ROW(order, "order", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
+    ROW(value, "value", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
+    ROW(copy, "copy", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
+    ROW(stage, "stage", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
+    ROW(rounded, "rounded", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
+    ROW(factor, "factor", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
+    ROW(offset, "offset", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
+    ROW(plus, "plus", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
+    ROW(keys, "keys", OBSERVE_OF_PART | OBSERVE_NEEDS_JOB, STAGE_BIT(STAGE_WEIGHTS) | OBSERVE_CONTEXT, OBSERVE_PARTS) \
+    ROW(own_factor, "own_factor", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
+    ROW(own_offset, "own_offset", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
+    ROW(some_value, "value", 0, 0, OBSERVE_BIT(some_copy)) \
+    ROW(some_copy, "copy", 0, 0, 0) \
+    ROW(exp, "exp", 0, OBSERVE_WEIGHTS, OBSERVE_PARTS) \
+    ROW(rounding, "rounding", OBSERVE_NEEDS_JOB, 0, OBSERVE_PARTS) \
+    ROW(uniform, "uniform", OBSERVE_NEEDS_JOB, 0, OBSERVE_BIT(alike)) \
+    ROW(alike, "alike", 0, 0, 0) \
+    ROW(symmetric, "symmetric", 0, 0, 0) \
+    ROW(part_alone, "part", 0, 0, 0) \
+    ROW(sums, "sums", 0, STAGE_BIT(STAGE_WEIGHTS), 0) \
+    ROW(negative, "negative", 0, OBSERVE_WEIGHTS, 0) \
+    ROW(masked, "masked", OBSERVE_NEEDS_JOB, OBSERVE_WEIGHTS, 0) \
+    ROW(hull, "hull", OBSERVE_NEEDS_JOB, OBSERVE_CONTEXT, 0) \
+    ROW(implied, "implied", OBSERVE_NEEDS_JOB, OBSERVE_CONTEXT, 0)
 /* clang-format on */
 
 #endif

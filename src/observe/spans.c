@@ -210,8 +210,7 @@ enum status observe_keys(struct observing *observing)
     const bool is_context = observed->right.stage == STAGE_CONTEXT;
     struct spans spans = {.observing = observing};
     struct keys_row *row = &spans.row;
-    if (observing->keys == NULL || observed->problem->drop.share > 0 ||
-        problem_is_side_by_side(observed->problem, observed->right.stage) || find_logits(&spans) != STATUS_OK)
+    if (observing->keys == NULL || observed->problem->drop.share > 0 || find_logits(&spans) != STATUS_OK)
         return observing->error->status;
     spans.value = is_context ? observe_other(observing, STAGE_VALUE) : NULL;
     row->count = observed->problem->size.keys;
