@@ -426,7 +426,7 @@ static bool gives_all(const struct fitting *f)
         !set_values(f, recipe, f->best))
         return false;
     const double *made = observe_make(observing, recipe);
-    return made != NULL && observe_fits(observing, made, NULL);
+    return made != NULL && observe_fits(observing, made, NULL, 1);
 }
 
 /* A value in as few digits as its width allows, or 6; rounds it to them if they are so few. */

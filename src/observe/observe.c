@@ -64,29 +64,24 @@ void observe_say(struct observing *observing, const char *where, const char *for
     list->count += line->text != NULL && line->where != NULL;
 }
 
-void observe_say_part(struct observing *observing, const struct observe_part *part, const char *format, ...)
+void observe_say_part(struct observing *observing, const struct observe_part *part, const char *sentence)
 {
-    char words[OBSERVE_TEXT_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(words, sizeof words, format, arguments);
-    va_end(arguments);
-    observe_say(observing, part->where, "%s%s", words,
+    observe_say(observing, part->where, "%s%s", sentence,
                 part->where[0] != '\0' && is_all(observing, part) ? "; all others are right" : "");
 }
 
 void observe_tell(struct observing *observing, const struct observe_part *part, const char *format, ...)
 {
-    char what[OBSERVE_TEXT_BYTES];
+    char what[OBSERVE_TEXT_BYTES], words[OBSERVE_TEXT_BYTES];
+    struct text sentence = text_begin(words, sizeof words);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    observe_say_part(observing, part, "%s %s %s", part->where[0] != '\0' ? part->where : "all numbers",
-                     part->plural ? "are" : "is", what);
+    text_add(&sentence, "%s %s %s", part->where[0] != '\0' ? part->where : "all numbers", part->plural ? "are" : "is",
+             what);
+    observe_say_part(observing, part, words);
 }
-
-/* --- numbers ----------------------------------------------------------------------------------------------------- */
 
 bool observe_is_square(const struct observed *observed)
 {
@@ -119,7 +114,7 @@ bool observe_is_copy(const struct observing *observing, size_t i, size_t from)
     return observe_is(observing->observed->mine[i], right, tolerance);
 }
 
-bool observe_fits_times(const struct observing *observing, const double *made, const bool *only, double factor)
+bool observe_fits(const struct observing *observing, const double *made, const bool *only, double factor)
 {
     const struct observed *observed = observing->observed;
     double sum = 0;
@@ -136,11 +131,6 @@ bool observe_fits_times(const struct observing *observing, const double *made, c
         count++;
     }
     return count > 0 && sum <= observed->most_rms * observed->most_rms * (double)count;
-}
-
-bool observe_fits(const struct observing *observing, const double *made, const bool *only)
-{
-    return observe_fits_times(observing, made, only, 1);
 }
 
 double observe_bits(const struct observing *observing, const bool *only)
@@ -171,7 +161,6 @@ static bool *find_wrong(struct observing *observing)
         wrong[i] = !observe_is(observed->mine[i], right, observed->tolerance[i]) &&
                    !(right == -INFINITY && observed->mine[i] <= PLAIN_MASKED);
         observing->wrong_count += wrong[i];
-        observing->largest = isfinite(right) ? fmax(observing->largest, fabs(right)) : observing->largest;
         sum += isfinite(beyond) ? beyond * beyond : 0;
     }
     observing->noise = sqrt(sum / (double)observing->count);
@@ -248,7 +237,7 @@ enum status observe(const struct observed *observed, struct observations *observ
     struct observing observing = {.observed = observed,
                                   .count = observe_count(&observed->right),
                                   .is_whole = true,
-                                  .share = 8 * pow(2, -dtype_precision(observed->dtype)),
+                                  .share = ldexp(8, -dtype_precision(observed->dtype)),
                                   .list = observations,
                                   .arena = &scratch,
                                   .error = observed->error};

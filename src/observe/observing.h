@@ -27,7 +27,6 @@ struct observing {
     struct observe_part part; /* each line with a wrong number, in the columns that have one; for OBSERVE_OF_PART maybe
                                  of a head or an item alone */
     bool is_whole;            /* not that of one head or item */
-    double largest;           /* of the finite right numbers, in magnitude */
     double *rooms[5];         /* (count) each: scratch of a test */
     double noise;             /* root mean square of the tolerances, without those of printed digits */
     double share;             /* of a number, its own rounding error at most */
@@ -54,8 +53,7 @@ void observe_say(struct observing *observing, const char *where, const char *for
 
 /* The same about a part, with "; all others are right" where they are. observe_tell begins the sentence: "rows 33 to 48
  * are ...", or "all numbers are ...". */
-void observe_say_part(struct observing *observing, const struct observe_part *part, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void observe_say_part(struct observing *observing, const struct observe_part *part, const char *sentence);
 void observe_tell(struct observing *observing, const struct observe_part *part, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -69,11 +67,9 @@ double observe_tolerance_times(const struct observing *observing, size_t i, doub
 /* Whether number i is the right number `from`, to the tolerance of both. */
 bool observe_is_copy(const struct observing *observing, size_t i, size_t from);
 
-/* Whether somebody's numbers are these (count), to their tolerance and in the root mean square; `only`, (count) or
- * NULL for all, are the numbers to look at. Those of observe_fits_times may have `factor` times the error of right
- * numbers. */
-bool observe_fits(const struct observing *observing, const double *made, const bool *only);
-bool observe_fits_times(const struct observing *observing, const double *made, const bool *only, double factor);
+/* Whether somebody's numbers are these (count), to `factor` times the tolerance of right numbers and in the root mean
+ * square; `only`, (count) or NULL for all, are the numbers to look at. */
+bool observe_fits(const struct observing *observing, const double *made, const bool *only, double factor);
 
 /* The evidence in wrong numbers for a line that gives them: the sum of log2(error / tolerance). A line needs
  * OBSERVE_BITS, and as many as a number has for each free parameter, or log2 of the candidates tried. */

@@ -113,37 +113,36 @@ static void tell_copies(struct observing *observing, const struct copies *copies
 {
     const size_t size = observing->observed->right.size[axis], *to = copies->to, *from = copies->from;
     const size_t moved = copies->count, shift = (size + from[0] - to[0]) % size;
-    const char *name = observe_axis_name(observing, axis), *between = part->where[0] != '\0' ? ": " : "";
-    char places[OBSERVE_WHERE_BYTES], sources[OBSERVE_WHERE_BYTES];
-    struct text text = text_begin(places, sizeof places), of = text_begin(sources, sizeof sources);
-    bool rolled = true, reversed = true, one = true;
+    const char *name = observe_axis_name(observing, axis);
+    char words[OBSERVE_TEXT_BYTES];
+    struct text text = text_begin(words, sizeof words);
+    struct observe_part whole = *part;
+    struct text where = text_begin(whole.where, sizeof whole.where);
+    bool rolled = moved == size && moved > 2, reversed = moved + 1 >= size && moved > 2, one = true;
     for (size_t i = 0; i < moved; i++) {
         rolled = rolled && (to[i] + shift) % size == from[i];
         reversed = reversed && from[i] == size - 1 - to[i];
         one = one && from[i] == from[0];
     }
-    if (moved + 1 >= size && moved > 2 && reversed) {
-        observe_say_part(observing, part, "%s%sthe %ss are in reverse order", part->where, between, name);
+    if (part->where[0] != '\0')
+        text_add(&text, "%s%s ", part->where, rolled || reversed ? ":" : ",");
+    if (reversed)
+        text_add(&text, "the %ss are in reverse order", name);
+    else if (rolled)
+        text_add(&text, "the %ss are rolled by %zu: %s 1 is %s %zu", name, size - shift, name, name, shift + 1);
+    if (rolled || reversed) {
+        observe_say_part(observing, part, words);
         return;
     }
-    if (moved == size && moved > 2 && rolled) {
-        observe_say_part(observing, part, "%s%sthe %ss are rolled by %zu: %s 1 is %s %zu", part->where, between, name,
-                         size - shift, name, name, shift + 1);
-        return;
-    }
-    struct observe_part whole = *part;
-    text_add(&text, "%s%s", part->where, part->where[0] != '\0' ? ", " : "");
     observe_add_list(observing, axis, to, moved, &text);
-    observe_add_list(observing, axis, from, one ? 1 : moved, &of);
-    memcpy(whole.where, places, sizeof places);
-    if (moved == 2 && from[0] == to[1] && from[1] == to[0])
-        observe_say_part(observing, &whole, "%s are swapped", places);
-    else
-        observe_say_part(observing, &whole, "%s %s %s", places,
-                         moved == 1 ? "is"
-                         : one      ? "are all"
-                                    : "are those of",
-                         sources);
+    text_add(&where, "%s", words);
+    if (moved == 2 && from[0] == to[1] && from[1] == to[0]) {
+        text_add(&text, " are swapped");
+    } else {
+        text_add(&text, moved == 1 ? " is " : one ? " are all " : " are those of ");
+        observe_add_list(observing, axis, from, one ? 1 : moved, &text);
+    }
+    observe_say_part(observing, &whole, words);
 }
 
 /* Finds the place on an axis whose right numbers each wrong place holds. */

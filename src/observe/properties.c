@@ -193,7 +193,7 @@ enum status observe_uniform(struct observing *observing)
     recipe->problem.scaling.factor = recipe->problem.scaling.query_factor = 0;
     recipe->changed_steps |= recipe->problem.scaling.on_query ? OF_QUERY : 0;
     const double *made = observe_make(observing, recipe);
-    if (made != NULL && observe_fits(observing, made, NULL) && observe_bits(observing, NULL) >= OBSERVE_BITS)
+    if (made != NULL && observe_fits(observing, made, NULL, 1) && observe_bits(observing, NULL) >= OBSERVE_BITS)
         observe_say(observing, "", "each query weighs its allowed keys alike: the scores do not count");
     return observing->error->status;
 }

@@ -107,7 +107,7 @@ static bool holds(struct observing *observing, struct relation *relation)
         wrong += observing->part.only[i] && observing->wrong[i];
     }
     const double most = fmax(fabs(relation->least), fabs(relation->most));
-    return wrong > relation->groups && observe_fits_times(observing, made, observing->part.only, most) &&
+    return wrong > relation->groups && observe_fits(observing, made, observing->part.only, most) &&
            observe_bits(observing, observing->part.only) * (1 - (double)relation->groups / (double)wrong) >=
                OBSERVE_BITS;
 }
@@ -454,7 +454,7 @@ static bool is_rounded(const struct observing *observing, const bool *only, cons
     size_t telling = 0; /* numbers that the right one decides */
     for (size_t i = 0; i < observing->count; i++) {
         const double right = observed->right.numbers[i], mine = observed->mine[i], off = observed->tolerance[i];
-        const double own = pow(2, -dtype_precision(observed->dtype)) * fabs(mine); /* of the dtype that keeps it */
+        const double own = ldexp(fabs(mine), -dtype_precision(observed->dtype)); /* of the dtype that keeps it */
         const double low = rounding->round(right - off, digits), high = rounding->round(right + off, digits);
         if ((only != NULL && !only[i]) || (observe_is(mine, right, 0) && !isfinite(mine)))
             continue;
