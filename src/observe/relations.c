@@ -168,33 +168,37 @@ static const struct grouping {
 
 enum status observe_factor(struct observing *observing)
 {
-    const struct observe_part *part = &observing->part;
     struct relation relation = {.along = observing->observed->right.numbers};
     char words[64];
     struct text text = text_begin(words, sizeof words);
     if (!holds(observing, &relation))
         return observing->error->status;
-    const double number = relation.numbers[0], error = relation.error;
-    add_number(observing, number, error, &text);
-    if (fabs(number + 1) <= error)
-        observe_tell(observing, part, "minus the right numbers");
+    add_number(observing, relation.numbers[0], relation.error, &text);
+    if (fabs(relation.numbers[0] + 1) <= relation.error)
+        observe_tell(observing, &observing->part, "minus the right numbers");
     else
-        observe_tell(observing, part, "%s times the right numbers", words);
+        observe_tell(observing, &observing->part, "%s times the right numbers", words);
     return STATUS_OK;
+}
+
+/* Says that the part is the right numbers plus or minus a number, or as many times a stage. */
+static void tell_sum(struct observing *observing, const struct relation *relation, const char *stage)
+{
+    char words[64];
+    struct text text = text_begin(words, sizeof words);
+    add_number(observing, fabs(relation->numbers[0]), relation->error, &text);
+    const bool once = stage != NULL && strcmp(words, "1") == 0;
+    observe_tell(observing, &observing->part, "the right numbers %s %s%s%s",
+                 relation->numbers[0] < 0 ? "minus" : "plus", once ? "" : words, once || stage == NULL ? "" : " times ",
+                 stage != NULL ? stage : "");
 }
 
 enum status observe_offset(struct observing *observing)
 {
-    const struct observe_part *part = &observing->part;
     struct relation relation = {.base = observing->observed->right.numbers};
-    char words[64];
-    struct text text = text_begin(words, sizeof words);
-    if (!holds(observing, &relation))
-        return observing->error->status;
-    const double number = relation.numbers[0], error = relation.error;
-    add_number(observing, fabs(number), error, &text);
-    observe_tell(observing, part, "the right numbers %s %s", number < 0 ? "minus" : "plus", words);
-    return STATUS_OK;
+    if (holds(observing, &relation))
+        tell_sum(observing, &relation, NULL);
+    return observing->error->status;
 }
 
 /* Says that each group has its own number. */
@@ -203,7 +207,8 @@ static enum status try_groups(struct observing *observing, bool factor)
     const enum stage stage = observing->observed->right.stage;
     const double *right = observing->observed->right.numbers;
     for (size_t g = 0; g < sizeof GROUPS / sizeof GROUPS[0]; g++) {
-        struct relation relation = {factor ? NULL : right, factor ? right : NULL, GROUPS[g].axes, NULL, 0, 0, 0, 0};
+        struct relation relation = {
+            .base = factor ? NULL : right, .along = factor ? right : NULL, .axes = GROUPS[g].axes};
         if (!holds(observing, &relation) || relation.groups < 2)
             continue;
         const bool sums = factor && GROUPS[g].axes & OF_ROW && relation.least > 0 &&
@@ -277,26 +282,20 @@ static bool has_columns(const struct observing *observing, enum stage stage)
 /* Tries all other stages: mine = it, or right + c x it. */
 static enum status try_stages(struct observing *observing, const double *base)
 {
-    static const char *const SIGNS[] = {"plus", "minus"};
-    const struct observe_part *part = &observing->part;
     for (int stage = 0; stage <= STAGE_INPUTS && observing->is_whole; stage++) {
+        const char *name = stage_name((enum stage)stage);
         const struct observe_table *other =
             has_columns(observing, (enum stage)stage) ? observe_other(observing, (enum stage)stage) : NULL;
         struct relation relation = {.base = base, .along = other != NULL ? aligned(observing, other) : NULL};
-        char words[64];
-        struct text text = text_begin(words, sizeof words);
         if (relation.along == NULL || !holds(observing, &relation))
             continue;
-        const double number = relation.numbers[0], error = relation.error;
-        if (base == NULL && !(fabs(number - 1) <= error)) /* attn why has its factor as a mistake */
+        if (base == NULL &&
+            !(fabs(relation.numbers[0] - 1) <= relation.error)) /* attn why has its factor as a mistake */
             continue;
-        add_number(observing, fabs(number), error, &text);
         if (base == NULL)
-            observe_tell(observing, part, "the right numbers of %s", stage_name((enum stage)stage));
+            observe_tell(observing, &observing->part, "the right numbers of %s", name);
         else
-            observe_tell(observing, part, "the right numbers %s %s%s%s", SIGNS[number < 0],
-                         strcmp(words, "1") == 0 ? "" : words, strcmp(words, "1") == 0 ? "" : " times ",
-                         stage_name((enum stage)stage));
+            tell_sum(observing, &relation, name);
         break;
     }
     return observing->error->status;
