@@ -187,15 +187,11 @@ static size_t narrow(struct problem *problem, const struct observe_table *right)
     return SOME_COLUMNS;
 }
 
-/* The numbers of the sample, in the arena; NULL: the job cannot have these values. */
-static const double *make_some(struct fitting *f, const double *values, struct arena *arena)
+/* The numbers of all, or of the sample, with these values (NULL: the right ones); NULL: the job cannot have them. */
+static const double *make(const struct fitting *f, struct observing *observing, const double *values)
 {
-    struct recipe *recipe = arena_allocate(arena, 1, sizeof *recipe, f->some.error);
-    f->some.arena = arena;
-    if (recipe == NULL || recipe_create(recipe, &f->problem, NULL, 0, arena, f->some.error) != STATUS_OK ||
-        (values != NULL && !set_values(f, recipe, values)))
-        return NULL;
-    return observe_make(&f->some, recipe);
+    struct recipe *recipe = observe_recipe(observing, NULL);
+    return recipe != NULL && (values == NULL || set_values(f, recipe, values)) ? observe_make(observing, recipe) : NULL;
 }
 
 /* Takes a few rows, in at least float32: coarser numbers do not follow a value that moves by little. */
@@ -229,8 +225,7 @@ static bool take_some(struct fitting *f)
         const size_t row = i / columns, matrix = row / some;
         f->map[i] = (matrix * right->size[OBSERVE_ROW] + rows[row % some]) * right->size[OBSERVE_COLUMN] + i % columns;
     }
-    return observing->error->status == STATUS_OK &&
-           make_some(f, NULL, observing->arena) != NULL; /* that fills f->some.columns */
+    return observing->error->status == STATUS_OK && make(f, &f->some, NULL) != NULL; /* that fills f->some.columns */
 }
 
 /* --- the search -------------------------------------------------------------------------------------------------- */
@@ -246,7 +241,8 @@ static void take_errors(struct fitting *f, const double *values, double *errors,
 {
     static const double FAR_OFF = 1e9;
     struct arena scratch = {0};
-    const double *made = make_some(f, values, &scratch);
+    f->some.arena = &scratch;
+    const double *made = make(f, &f->some, values);
     for (size_t g = 0; g < f->groups; g++)
         sums[g] = made != NULL ? 0 : INFINITY;
     for (size_t i = 0; i < f->some.count && made != NULL; i++) {
@@ -419,14 +415,8 @@ static bool is_proven(const struct fitting *f, size_t group)
 /* Whether the best values give all numbers. */
 static bool gives_all(const struct fitting *f)
 {
-    struct observing *observing = f->observing;
-    struct recipe *recipe = arena_allocate(observing->arena, 1, sizeof *recipe, observing->error);
-    if (recipe == NULL ||
-        recipe_create(recipe, observing->observed->problem, NULL, 0, observing->arena, observing->error) != STATUS_OK ||
-        !set_values(f, recipe, f->best))
-        return false;
-    const double *made = observe_make(observing, recipe);
-    return made != NULL && observe_fits(observing, made, NULL, 1);
+    const double *made = make(f, f->observing, f->best);
+    return made != NULL && observe_fits(f->observing, made, NULL, 1);
 }
 
 /* A value in as few digits as its width allows, or 6; rounds it to them if they are so few. */

@@ -87,6 +87,15 @@ static const size_t *list_rows(struct observing *observing, const struct recipe 
     return plain_rows(recipe, rows, count, arena, observing->error);
 }
 
+struct recipe *observe_recipe(struct observing *observing, const struct mistake_choice *choice)
+{
+    struct recipe *recipe = arena_allocate(observing->arena, 1, sizeof *recipe, observing->error);
+    if (recipe == NULL || recipe_create(recipe, observing->observed->problem, choice, choice != NULL, observing->arena,
+                                        observing->error) != STATUS_OK)
+        return NULL;
+    return recipe;
+}
+
 const struct observe_table *observe_make_stage(struct observing *observing, const struct recipe *recipe,
                                                enum stage stage)
 {
@@ -136,17 +145,16 @@ static const struct observe_table *take_inputs(struct observing *observing)
 const struct observe_table *observe_other(struct observing *observing, enum stage stage)
 {
     const struct observed *observed = observing->observed;
+    const struct recipe *recipe;
     for (size_t i = 0; i < observed->other_count; i++)
         if (observed->others[i].stage == stage)
             return &observed->others[i];
     if (observed->problem == NULL || observing->tried & STAGE_BIT(stage))
         return observing->made[stage];
-    struct recipe *recipe = arena_allocate(observing->arena, 1, sizeof *recipe, observing->error);
     observing->tried |= STAGE_BIT(stage);
     if (stage == STAGE_INPUTS)
         observing->made[stage] = take_inputs(observing);
-    else if (recipe != NULL &&
-             recipe_create(recipe, observed->problem, NULL, 0, observing->arena, observing->error) == STATUS_OK)
+    else if ((recipe = observe_recipe(observing, NULL)) != NULL)
         observing->made[stage] = observe_make_stage(observing, recipe, stage);
     return observing->made[stage];
 }

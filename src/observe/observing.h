@@ -82,6 +82,9 @@ bool observe_is_square(const struct observed *observed);
 /* The right table of another stage of the job; NULL: unknown, not of this job, or out of memory. */
 const struct observe_table *observe_other(struct observing *observing, enum stage stage);
 
+/* A recipe of the job with a mistake, or as it is (NULL), in the arena; NULL: out of memory. */
+struct recipe *observe_recipe(struct observing *observing, const struct mistake_choice *choice);
+
 /* The same stage and part as the observed table, of a recipe (a changed problem, a mistake): its numbers, (count);
  * NULL: it cannot be made so, or out of memory. Its work is that of a guess of attn why. */
 const double *observe_make(struct observing *observing, const struct recipe *recipe);

@@ -186,9 +186,9 @@ enum status observe_hull(struct observing *observing)
 
 enum status observe_uniform(struct observing *observing)
 {
-    struct recipe *recipe = arena_allocate(observing->arena, 1, sizeof *recipe, observing->error);
-    if (recipe == NULL || !stage_follows(observing->observed->right.stage, STAGE_WEIGHTS) ||
-        recipe_create(recipe, observing->observed->problem, NULL, 0, observing->arena, observing->error) != STATUS_OK)
+    struct recipe *recipe =
+        stage_follows(observing->observed->right.stage, STAGE_WEIGHTS) ? observe_recipe(observing, NULL) : NULL;
+    if (recipe == NULL)
         return observing->error->status;
     recipe->problem.scaling.factor = recipe->problem.scaling.query_factor = 0;
     recipe->changed_steps |= recipe->problem.scaling.on_query ? OF_QUERY : 0;

@@ -56,9 +56,8 @@ enum status observe_rounding(struct observing *observing)
     const double mine = rms_of(observing, observing->observed->mine, 0, observing->count);
     for (size_t i = 0; i < sizeof DTYPES / sizeof DTYPES[0] && observing->count >= LEAST_NUMBERS; i++) {
         const struct mistake_choice choice = {.id = mistake_of_dtype(DTYPES[i])};
-        struct recipe *recipe = arena_allocate(observing->arena, 1, sizeof *recipe, observing->error);
-        if (recipe == NULL || recipe_create(recipe, observing->observed->problem, &choice, 1, observing->arena,
-                                            observing->error) != STATUS_OK)
+        const struct recipe *recipe = observe_recipe(observing, &choice);
+        if (recipe == NULL)
             return observing->error->status;
         const double *made = observe_make(observing, recipe);
         const double ratio = made != NULL ? mine / rms_of(observing, made, 0, observing->count) : INFINITY;
