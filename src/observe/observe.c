@@ -176,32 +176,28 @@ static bool describes(const struct observed *observed, const struct kind *kind)
             (kind->stages & STAGE_BIT(stage) && (problem == NULL || !problem_is_side_by_side(problem, stage))));
 }
 
-/* Whether a kind is tried: it has what it needs, and no other one said more. */
-static bool is_tried(const struct observing *observing, size_t kind, uint64_t covered, bool of_part)
+/* Tries the kinds of one sort, of a part or not, from this one to the next of the other sort; returns that. It ends at
+ * the first line of a part; *covered adds what the lines cover. */
+static int test_kinds(struct observing *observing, int kind, bool of_part, uint64_t *covered)
 {
-    return (KINDS[kind].needs & OBSERVE_OF_PART) == (of_part ? OBSERVE_OF_PART : 0) && !(covered >> kind & 1) &&
-           describes(observing->observed, &KINDS[kind]) && observing->error->status == STATUS_OK;
-}
-
-/* Runs the tests of parts with observing->part, up to the first that says a line; *covered adds what that covers. */
-static bool test_part(struct observing *observing, uint64_t *covered)
-{
-    const size_t before = observing->list->count;
-    for (int kind = 0; kind < OBSERVE_KINDS && observing->list->count == before; kind++) {
+    bool done = false;
+    for (; kind < OBSERVE_KINDS && ((KINDS[kind].needs & OBSERVE_OF_PART) != 0) == of_part; kind++) {
+        const size_t before = observing->list->count;
         observing->kind = kind;
-        if (is_tried(observing, (size_t)kind, *covered, true))
+        if (!done && !(*covered >> kind & 1) && describes(observing->observed, &KINDS[kind]) &&
+            observing->error->status == STATUS_OK)
             KINDS[kind].test(observing);
+        *covered |= observing->list->count > before ? KINDS[kind].covers : 0;
+        done = done || (of_part && observing->list->count > before);
     }
-    if (observing->list->count > before)
-        *covered |= KINDS[observing->kind].covers;
-    return observing->list->count > before;
+    return kind;
 }
 
 /* The same with the wrong numbers of each place on an axis. */
-static bool test_places(struct observing *observing, int axis, uint64_t *covered)
+static void test_places(struct observing *observing, int kind, int axis, uint64_t *covered)
 {
     const struct observe_part whole = observing->part;
-    bool *only = arena_allocate(observing->arena, observing->count, sizeof *only, observing->error), found = false;
+    bool *only = arena_allocate(observing->arena, observing->count, sizeof *only, observing->error);
     const size_t size = observing->observed->right.size[axis];
     observing->is_whole = false;
     for (size_t place = 0; place < size && size > 1 && only != NULL; place++) {
@@ -211,24 +207,10 @@ static bool test_places(struct observing *observing, int axis, uint64_t *covered
             any = any || only[i];
         }
         if (any && observe_part(observing, only, OBSERVE_NO_AXIS, &observing->part))
-            found = test_part(observing, covered) || found;
+            test_kinds(observing, kind, true, covered);
     }
     observing->is_whole = true;
     observing->part = whole;
-    return found;
-}
-
-/* Tries kinds that are not of a part, from this one to the next that is; returns that. */
-static int test_whole(struct observing *observing, int kind, uint64_t *covered)
-{
-    for (; kind < OBSERVE_KINDS && (KINDS[kind].needs & OBSERVE_OF_PART) == 0; kind++) {
-        const size_t before = observing->list->count;
-        observing->kind = kind;
-        if (is_tried(observing, (size_t)kind, *covered, false))
-            KINDS[kind].test(observing);
-        *covered |= observing->list->count > before ? KINDS[kind].covers : 0;
-    }
-    return kind;
 }
 
 enum status observe(const struct observed *observed, struct observations *observations)
@@ -249,12 +231,12 @@ enum status observe(const struct observed *observed, struct observations *observ
         arena_free(&scratch);
         return observed->error->status;
     }
-    int kind = test_whole(&observing, 0, &covered);
-    if (!test_part(&observing, &covered) && !test_places(&observing, OBSERVE_HEAD, &covered))
-        test_places(&observing, OBSERVE_ITEM, &covered);
-    while (kind < OBSERVE_KINDS && KINDS[kind].needs & OBSERVE_OF_PART)
-        kind++;
-    test_whole(&observing, kind, &covered);
+    const int of_part = test_kinds(&observing, 0, false, &covered);
+    const size_t before = observations->count;
+    const int rest = test_kinds(&observing, of_part, true, &covered);
+    for (int axis = OBSERVE_HEAD; axis >= OBSERVE_ITEM && observations->count == before; axis--)
+        test_places(&observing, of_part, axis, &covered);
+    test_kinds(&observing, rest, false, &covered);
     arena_free(&scratch);
     return observed->error->status;
 }
