@@ -98,6 +98,14 @@ static double squares_of(const double *numbers, size_t count)
     return squares;
 }
 
+static double largest_of(const double *numbers, size_t count)
+{
+    double largest = 0;
+    for (size_t i = 0; i < count; i++)
+        largest = fmax(largest, numbers[i]);
+    return largest;
+}
+
 /* Whether log(mine / right) of weights, less the mean of its row, depends on the power of 2 that a weight is of the
  * largest one: on its fraction, as an exp2 by parts computes only that nearly, or on all of it. */
 enum status observe_exp(struct observing *observing)
@@ -114,18 +122,17 @@ enum status observe_exp(struct observing *observing)
     double *sums = arena_allocate(observing->arena, observing->lines + BINS, 2 * sizeof *sums, observing->error);
     for (int kind = 0; kind < 2 && rows != NULL && bins != NULL && sums != NULL; kind++) {
         size_t of = 0;
-        double noise = 0;
+        double noise = 0, largest = 0; /* of the row */
         for (size_t i = 0; i < count; i++) {
-            double largest = 0;
-            for (size_t k = i / columns * columns; k < (i / columns + 1) * columns; k++)
-                largest = fmax(largest, right[k]);
+            largest = i % columns == 0 ? largest_of(right + i, columns) : largest;
             const double power = -log2(right[i] / largest);
             const bool tells = right[i] > 8 * observed->tolerance[i] && observed->mine[i] > 0 && power > 0;
             logs[i] = tells ? log(observed->mine[i] / right[i]) : (double)NAN;
             rows[i] = i / columns;
             bins[i] = tells ? (size_t)fmin(BINS - 1, kind == 0 ? (power - floor(power)) * BINS : power * 4) : 0;
             of += tells;
-            noise += tells ? pow(observed->tolerance[i] / right[i], 2) : 0;
+            const double off = tells ? observed->tolerance[i] / right[i] : 0;
+            noise += off * off;
         }
         take_out(logs, count, rows, observing->lines, sums);
         const double before = squares_of(logs, count);
