@@ -147,14 +147,15 @@ static bool set_values(const struct fitting *f, struct recipe *recipe, const dou
 
 /* --- a few rows -------------------------------------------------------------------------------------------------- */
 
-/* Whether a number at that place of the axis is wrong; OBSERVE_AXES: any. */
+/* Whether a line at that place of the axis has a wrong number; OBSERVE_AXES: any. */
 static bool is_wrong(const struct observing *observing, enum observe_axis axis, size_t at)
 {
-    size_t i = 0;
-    while (i < observing->count &&
-           !(observing->wrong[i] && (axis == OBSERVE_AXES || observe_place(observing, i, axis) == at)))
-        i++;
-    return i < observing->count;
+    const size_t columns = observing->observed->right.size[OBSERVE_COLUMN];
+    size_t line = 0;
+    while (line < observing->lines && !(observing->part.lines[line] &&
+                                        (axis == OBSERVE_AXES || observe_place(observing, line * columns, axis) == at)))
+        line++;
+    return line < observing->lines;
 }
 
 /* Up to SOME_ROWS rows with wrong numbers, or all rows of a small table. */
@@ -163,9 +164,13 @@ static size_t choose_rows(const struct observing *observing, size_t *rows)
     enum { FEW_NUMBERS = 512 };
     const size_t all = observing->observed->right.size[OBSERVE_ROW];
     size_t count = 0;
-    for (size_t row = 0; row < all; row++)
-        if (observing->count <= FEW_NUMBERS || is_wrong(observing, OBSERVE_ROW, row))
+    for (size_t row = 0; row < all; row++) {
+        size_t line = row; /* of any head and item */
+        while (line < observing->lines && !observing->part.lines[line])
+            line += all;
+        if (observing->count <= FEW_NUMBERS || line < observing->lines)
             rows[count++] = row;
+    }
     const size_t some = observing->count <= FEW_NUMBERS ? count : memory_smaller(count, SOME_ROWS);
     for (size_t i = 0; i < some; i++)
         rows[i] = rows[(i + 1) * count / some - 1];
@@ -314,8 +319,7 @@ static size_t list_values(const struct fitting *f, double *grid)
 /* The largest sum of squares of a group that fits: 1 for each of its numbers. */
 static double most_squares(const struct fitting *f)
 {
-    const size_t numbers = f->some.count / f->groups;
-    return (double)numbers;
+    return (double)(f->some.count / f->groups);
 }
 
 /* Whether the best values fit the sample. */
@@ -400,7 +404,9 @@ static bool is_proven(const struct fitting *f, size_t group)
     double bits = 0, most = each ? log2(GRID) : 0;
     for (size_t row = 0; row < observing->lines; row++) {
         double of_row = 0, most_of_row = 0;
-        for (size_t i = row * columns; i < (row + 1) * columns && group_of(f, row * columns) == group; i++) {
+        if (!observing->part.lines[row] || group_of(f, row * columns) != group)
+            continue;
+        for (size_t i = row * columns; i < (row + 1) * columns; i++) {
             const double off = fabs(observed->mine[i] - observed->right.numbers[i]);
             const double own = fmin(20, log2(1 + off / observe_tolerance(observing, i, observed->mine[i])));
             of_row += observing->wrong[i] ? own : 0;
@@ -514,13 +520,13 @@ static bool take_groups(struct fitting *f)
     const struct observe_table *right = &observing->observed->right;
     const struct problem *problem = observing->observed->problem;
     const enum observe_axis axis = f->tunable->axis;
-    const size_t whole[] = {problem->size.items, problem->size.heads, 0, 0, 1};
     f->groups = axis == OBSERVE_AXES ? 1 : right->size[axis];
     f->places = arena_allocate(observing->arena, f->groups, sizeof *f->places, observing->error);
     f->open = arena_allocate(observing->arena, f->groups, sizeof *f->open, observing->error);
     f->right = arena_allocate(observing->arena, f->groups, 5 * sizeof *f->right, observing->error);
     if (!f->tunable->applies(problem) || f->places == NULL || f->open == NULL || f->right == NULL ||
-        (axis == OBSERVE_HEAD && (stage_is_of_keys(right->stage) || (right->size[axis] == 1 && whole[axis] > 1))))
+        (axis == OBSERVE_HEAD &&
+         (stage_is_of_keys(right->stage) || (right->size[axis] == 1 && problem->size.heads > 1))))
         return false;
     f->values = f->right + f->groups;
     f->best = f->values + f->groups;
