@@ -230,8 +230,8 @@ enum { CASE_VERDICT_LINES = 8 };
 
 /* What explains all failures, and no success. */
 struct case_verdict_lines {
-    char mistake[CASE_WORDS_BYTES]; /* as --mistake takes it; "": none does */
-    char lines[CASE_VERDICT_LINES][2 * CASE_WORDS_BYTES];
+    char mistake[CASE_WORDS_BYTES];                           /* as --mistake takes it; "": none does */
+    char lines[CASE_VERDICT_LINES + 1][2 * CASE_WORDS_BYTES]; /* the last is for one too many */
     size_t count;
 };
 

@@ -416,10 +416,7 @@ static enum status find_mistake(struct search *search)
 
 static struct text next_line(struct cases_report *report)
 {
-    static char spare[CASE_WORDS_BYTES];
     struct case_verdict_lines *verdict = &report->verdict;
-    if (verdict->count == CASE_VERDICT_LINES)
-        return text_begin(spare, sizeof spare);
     return text_begin(verdict->lines[verdict->count], sizeof verdict->lines[0]);
 }
 
@@ -545,18 +542,24 @@ static enum status say_observations(struct search *search)
     return search->error->status;
 }
 
-/* Whether a case that passes would fail in that precision: one of random numbers, with several keys. */
+/* Whether the errors of a case show in which precision it was computed: random numbers, several keys. */
+static bool shows_precision(const struct case_checked *checked)
+{
+    const struct case_row *row = checked->row;
+    return row->scores == NULL && row->make == NULL && row->features == 0 && checked->sizes.keys >= LEAST_ROWS &&
+           checked->sizes.queries >= LEAST_ROWS;
+}
+
+/* Whether a case that passes would fail in that precision. */
 static bool is_refuted(const struct cases_report *report, const struct case_precision *precision)
 {
-    enum { COARSER = 32, LEAST_KEYS = 8 };
-    const double unit = fmax(case_unit(precision->dtype), case_unit(precision->sums));
-    size_t k = 0;
-    while (k < report->count &&
-           !(report->checked[k].verdict == CASE_PASSED && report->checked[k].row->scores == NULL &&
-             report->checked[k].row->make == NULL && report->checked[k].row->features == 0 &&
-             report->checked[k].sizes.keys >= LEAST_KEYS && report->checked[k].sizes.queries >= LEAST_KEYS))
-        k++;
-    return k < report->count && unit >= COARSER * case_unit(report->options.dtype);
+    static const double COARSER = 32;
+    if (fmax(case_unit(precision->dtype), case_unit(precision->sums)) < COARSER * case_unit(report->options.dtype))
+        return false;
+    for (size_t i = 0; i < report->count; i++)
+        if (report->checked[i].verdict == CASE_PASSED && shows_precision(&report->checked[i]))
+            return true;
+    return false;
 }
 
 /* Says in which dtype all failing results would be right; false: in none. */
