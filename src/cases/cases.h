@@ -32,7 +32,7 @@ struct case_sizes {
 /* A result that a kernel writes: |theirs - truth| <= absolute + relative |truth|, and the root mean square of that over
  * each row within rms. */
 struct case_result {
-    const char *name;          /* "context", "grad_query" */
+    const char *name;          /* "context", "grad_query": from the table of stages, and so outlives the arena */
     enum dtype dtype;          /* of the file; lse is in that of the sums */
     bool optional;             /* lse: it is checked if it is there */
     struct tensor truth;       /* in float64, */
@@ -168,6 +168,18 @@ void case_settings(const struct options *options, struct output *output);
 static inline double case_unit(enum dtype dtype)
 {
     return ldexp(1, -dtype_precision(dtype));
+}
+
+/* The dtype of a kernel's sums, and of what it takes or gives in no other: slopes and lse. */
+static inline enum dtype case_sums(enum dtype dtype)
+{
+    return dtype == DTYPE_F64 ? dtype : DTYPE_F32;
+}
+
+/* .npy has no bfloat16: it holds such numbers as float32. */
+static inline enum dtype case_npy_dtype(enum dtype dtype)
+{
+    return dtype_npy(dtype) != NULL ? dtype : DTYPE_F32;
 }
 
 /* The rows made by hand. */

@@ -4,7 +4,6 @@
 #include "base/output.h"
 #include "cases/verdict.h"
 #include "cli/option_line.h"
-#include "model/stage_id.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -88,12 +87,6 @@ static void note(struct case_checked *checked, const char *text)
         checked->more_notes++;
 }
 
-/* The name of a result from the table of stages: it outlives the arena. */
-static const char *lasting_name(const char *result)
-{
-    return stage_name(stage_find(result, strlen(result)));
-}
-
 /* Notes what is no result in files of results, and the names of the results. */
 static enum status note_unread(struct case_checked *checked, const struct answers *answers,
                                const struct case_made *made, struct arena *lasting, struct error *error)
@@ -107,8 +100,7 @@ static enum status note_unread(struct case_checked *checked, const struct answer
         const char *name = arena_copy(lasting, unread->name, error);
         if (file == NULL || name == NULL)
             return error->status;
-        const char *alone = unread->expected != NULL ? lasting_name(unread->expected) : NULL;
-        checked->unread[checked->unread_count++] = (struct case_unread){file, name, alone};
+        checked->unread[checked->unread_count++] = (struct case_unread){file, name, unread->expected};
     }
     checked->more_unread = answers->more_unread;
     return STATUS_OK;
@@ -212,13 +204,12 @@ static enum status check_answer(struct case_checked *checked, const struct answe
     const enum dtype dtype = result->dtype;
     const double *numbers = case_numbers(theirs, result, arena, error);
     char words[CASE_WORDS_BYTES], right[TENSOR_SHAPE_BYTES], wrong[TENSOR_SHAPE_BYTES];
-    const bool wide = dtype_npy(dtype) == NULL && theirs->dtype == DTYPE_F32; /* as .npy holds them */
     if (answer->again != NULL) {
         snprintf(words, sizeof words, "differs from %.80s: not deterministic", answer->name);
         fail(checked, answer->again, words);
         checked->varies = true;
     }
-    if (!answer->is_text && theirs->dtype != dtype && !wide) {
+    if (!answer->is_text && theirs->dtype != dtype && theirs->dtype != case_npy_dtype(dtype)) {
         snprintf(words, sizeof words, "has numbers of %s, expected %s", dtype_name(theirs->dtype), dtype_name(dtype));
         fail(checked, answer->name, words);
     } else if (numbers == NULL && error->status == STATUS_OK) {
@@ -350,8 +341,6 @@ static enum status check_case(struct case_checked *checked, const struct cases_r
     }
     if (status == STATUS_OK)
         status = check_own(checked, answers, files, count, &arena, error);
-    for (size_t i = 0; i < checked->told_count; i++)
-        checked->told[i].result = lasting_name(checked->told[i].result);
     arena_free(&arena);
     return status;
 }
