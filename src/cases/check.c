@@ -308,24 +308,21 @@ static void check_missing(struct case_checked *checked, const struct case_made *
 static enum status check_case(struct case_checked *checked, const struct cases_report *report, struct arena *lasting,
                               struct error *error)
 {
-    struct arena arena = {0};
-    struct case_made *made = arena_allocate(&arena, 1, sizeof *made, error);
-    struct answers *answers = arena_allocate(&arena, 1, sizeof *answers, error);
+    struct remade remade;
     struct case_file files[CASES_MOST_FILES];
     size_t count = 0;
-    enum status status = made == NULL || answers == NULL ? STATUS_SYSTEM : STATUS_OK;
-    if (status == STATUS_OK)
-        status = case_make(made, checked->row, &report->options, &arena, error);
-    if (status == STATUS_OK)
-        status = case_files(made, &report->options, files, &count, &arena, error);
-    if (status == STATUS_OK)
-        status = answers_read(answers, made, report->folder, &arena, error);
-    if (status == STATUS_SYSTEM && !error->memory && made != NULL && answers != NULL && answers->names == NULL) {
+    enum status status = case_remake(&remade, report, checked->row, error);
+    struct case_made *made = remade.made;
+    struct answers *answers = remade.answers;
+    struct arena *arena = &remade.arena;
+    if (status == STATUS_SYSTEM && !error->memory && answers->folder != NULL && answers->names == NULL) {
         fail(checked, NULL, error->message);
         *error = (struct error){0};
-        arena_free(&arena);
+        arena_free(arena);
         return STATUS_OK;
     }
+    if (status == STATUS_OK)
+        status = case_files(made, &report->options, files, &count, arena, error);
     for (size_t i = 0; status == STATUS_OK && i < answers->name_count; i++)
         if (!answers->taken[i] && !is_named(answers->names[i], files, count))
             note(checked, arena_copy(lasting, answers->names[i], error));
@@ -337,11 +334,11 @@ static enum status check_case(struct case_checked *checked, const struct cases_r
         if (case_has(checked->row, CASE_PACKED)) /* of its longest sequence, as a kernel sees it */
             checked->sizes.keys = memory_larger(made->longest_row, 1);
         checked->has_empty_rows = made->has_empty_rows;
-        status = check_answers(checked, made, answers, report->options.dtype, &arena, error);
+        status = check_answers(checked, made, answers, report->options.dtype, arena, error);
     }
     if (status == STATUS_OK)
-        status = check_own(checked, answers, files, count, &arena, error);
-    arena_free(&arena);
+        status = check_own(checked, answers, files, count, arena, error);
+    arena_free(arena);
     return status;
 }
 

@@ -45,25 +45,6 @@ struct search {
     struct error *error;
 };
 
-/* A case made again, and its results. */
-struct remade {
-    struct arena arena;
-    struct case_made *made;
-    struct answers *answers;
-};
-
-static enum status remake(struct remade *remade, const struct search *search, size_t at)
-{
-    const struct cases_report *report = search->report;
-    remade->arena = (struct arena){0};
-    remade->made = arena_allocate(&remade->arena, 1, sizeof *remade->made, search->error);
-    remade->answers = arena_allocate(&remade->arena, 1, sizeof *remade->answers, search->error);
-    if (remade->made != NULL && remade->answers != NULL &&
-        case_make(remade->made, report->checked[at].row, &report->options, &remade->arena, search->error) == STATUS_OK)
-        answers_read(remade->answers, remade->made, report->folder, &remade->arena, search->error);
-    return search->error->status;
-}
-
 /* Whether its failure is one of numbers that a mistake may give. */
 static bool is_wrong(const struct case_checked *checked)
 {
@@ -201,7 +182,7 @@ static enum status ask(struct search *search, size_t at, const struct candidate 
     struct text text = text_begin(line, sizeof line);
     int count;
     progress_start(&progress, false, false);
-    if (remake(&remade, search, at) == STATUS_OK) {
+    if (case_remake(&remade, search->report, checked->row, search->error) == STATUS_OK) {
         struct problem *problem = arena_allocate(&remade.arena, 1, sizeof *problem, search->error);
         struct why *why = arena_allocate(&remade.arena, 1, sizeof *why, search->error);
         size_t largest = checked->worst;
@@ -357,7 +338,7 @@ static enum status try_candidates(struct search *search, size_t first)
             wanted = wanted || !search->candidates[k].refuted;
         if (!wanted || !is_of_pass(search, checked) || (checked->verdict != CASE_PASSED && !is_wrong(checked)))
             continue;
-        if (remake(&remade, search, at) == STATUS_OK)
+        if (case_remake(&remade, search->report, checked->row, search->error) == STATUS_OK)
             for (size_t k = first; k < search->count; k++)
                 if (!search->candidates[k].refuted &&
                     !(case_has(checked->row, CASE_PACKED) && is_of_tiles(&search->candidates[k])))
@@ -503,7 +484,7 @@ static enum status say_observations(struct search *search)
         struct remade remade;
         if (!is_wrong(checked) || (checked->sizes.queries < LEAST_ROWS && search->wide > 0))
             continue;
-        if (remake(&remade, search, at) == STATUS_OK)
+        if (case_remake(&remade, search->report, checked->row, search->error) == STATUS_OK)
             for (size_t k = 0; k < checked->told_count; k++) {
                 struct observations observations = {.count = 0};
                 if (!checked->told[k].is_wrong ||
