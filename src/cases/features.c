@@ -8,8 +8,8 @@
 
 enum { MOST_ATOMS = 192, ATOM_BYTES = 64, MOST_TERMS = 3, MOST_ALTERNATIVES = 3 };
 
-/* A set of terms that separates fewer results is not told; a term more must separate so many more; and where this share
- * of the results fails, those that pass say little. */
+/* The least score of a set of terms that the verdict reports; what each term more must add to it; and the share of
+ * failing results above which those that pass say little. */
 static const double LEAST_SCORE = 0.4, OF_A_TERM = 0.02, NEARLY_ALL = 0.85;
 
 /* A property that a result has or not. */
@@ -81,7 +81,7 @@ static const struct {
              {"T_k a multiple of %zu", 16, 128, keys_are_even},
              {"T_k more than %zu", 1, 8, keys_exceed},
              {"T_q more than %zu", 1, 1024, queries_exceed},
-             {"scores of its own", 1, 1, has_scores}};
+             {"scores set by the case", 1, 1, has_scores}};
 
 /* Adds one that some failing results have, but not all results. */
 static bool add_atom(struct atoms *atoms, atom_test *test, size_t number, const char *before, const char *text)

@@ -285,7 +285,7 @@ static bool gives(const struct case_checked *checked, const struct remade *remad
         result->absolute = fmax(result->absolute, right->absolute);
         for (size_t row = 0; row < result->rows && row < right->rows; row++)
             result->rms[row] = fmax(result->rms[row], right->rms[row]);
-        if (right->optional && is_wrong_without_lse) /* each kernel makes lse of its wrong sums in its own way */
+        if (right->optional && is_wrong_without_lse) /* each kernel makes lse of its wrong sums differently */
             continue;
         if (theirs == NULL || !tensor_same_shape(&result->truth, &right->truth)) {
             same = answer->path == NULL;
