@@ -224,8 +224,6 @@ struct case_checked {
     bool is_poisoned;                 /* all is NaN, as of keys that must not be read: any mistake would give it */
     bool has_empty_rows;              /* queries without an allowed key */
     bool varies;                      /* two runs gave different numbers */
-    unsigned precisions;              /* 1 << each of CASE_PRECISIONS in which all results would be right, */
-    unsigned even;                    /* and the errors of each row are about as large */
     char reason[CASE_WORDS_BYTES];    /* why it failed before numbers were compared; or "" */
     char mistake[CASE_WORDS_BYTES];   /* that of the verdict, if it gives this case; or "" */
     char sentence[CASE_WORDS_BYTES];  /* what else can be said */
@@ -254,7 +252,9 @@ struct cases_report {
     struct case_checked *checked;
     size_t count;
     size_t of[CASE_VERDICTS];
-    const char **notes; /* what else is in the folder */
+    unsigned precisions;               /* 1 << each of CASE_PRECISIONS in which all that fails would be right, */
+    size_t even[CASE_PRECISION_COUNT]; /* and cases where the errors of each row are then about as large */
+    const char **notes;                /* what else is in the folder */
     size_t note_count;
     const char **absent; /* the cases whose folders are gone */
     size_t absent_count;

@@ -547,16 +547,10 @@ static bool is_refuted(const struct cases_report *report, const struct case_prec
 static bool say_precision(const struct search *search)
 {
     struct cases_report *report = search->report;
-    unsigned common = ~0U;
-    size_t even[CASE_PRECISION_COUNT] = {0}, i = 0;
-    for (size_t k = 0; k < report->count; k++) {
-        if (report->checked[k].verdict == CASE_FAILED)
-            common &= report->checked[k].precisions;
-        for (size_t p = 0; p < CASE_PRECISION_COUNT; p++)
-            even[p] += report->checked[k].even >> p & 1;
-    }
-    while (i < CASE_PRECISION_COUNT && ((common >> i & 1) == 0 || 4 * even[i] < 3 * report->of[CASE_FAILED] ||
-                                        is_refuted(report, &CASE_PRECISIONS[i])))
+    size_t i = 0;
+    while (i < CASE_PRECISION_COUNT &&
+           ((report->precisions >> i & 1) == 0 || 4 * report->even[i] < 3 * report->of[CASE_FAILED] ||
+            is_refuted(report, &CASE_PRECISIONS[i])))
         i++;
     if (i == CASE_PRECISION_COUNT)
         return false;
