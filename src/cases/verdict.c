@@ -12,14 +12,7 @@
 #define BUDGET 1.0
 
 /* Questions: of the smallest case that fails, and of one that the answer does not explain. */
-enum {
-    MOST_QUESTIONS = 2,
-    MOST_CANDIDATES = 128,
-    MOST_CHOICES = 3,
-    MOST_OBSERVED = 12,
-    MOST_SHARED = 32,
-    LEAST_ROWS = 8
-};
+enum { MOST_QUESTIONS = 2, MOST_CANDIDATES = 128, MOST_CHOICES = 3, MOST_OBSERVED = 12, LEAST_ROWS = 8 };
 
 /* Mistakes made together, and how that fits the cases. */
 struct candidate {
@@ -465,46 +458,50 @@ static enum status observe_result(const struct search *search, const struct rema
     return observe(&observed, observations);
 }
 
-/* An observation, and of how many of the results that were looked at. */
+/* An observation, in which case it was made, and of how many results. */
 struct shared {
-    char name[32], text[CASE_WORDS_BYTES], in[64];
-    size_t count, same;
+    const char *name, *in;
+    char text[CASE_WORDS_BYTES];
+    size_t count, same; /* of its kind, and with these words */
 };
+
+/* Counts an observation; adds it if it `may_add`. */
+static void count_observation(struct shared *shared, size_t *count, const struct observation *made, const char *in,
+                              bool may_add)
+{
+    size_t at = 0;
+    while (at < *count && strcmp(shared[at].name, made->name) != 0)
+        at++;
+    if (at == *count) {
+        if (!may_add)
+            return;
+        shared[(*count)++] = (struct shared){.name = made->name, .in = in};
+        snprintf(shared[at].text, sizeof shared[at].text, "%s", made->text);
+    }
+    shared[at].count++;
+    shared[at].same += strcmp(shared[at].text, made->text) == 0;
+}
 
 /* Says the observations that the smallest failing results share: the words of the first, and where others have the same
  * kind with other words, of which case they are. */
 static enum status say_observations(struct search *search)
 {
     struct cases_report *report = search->report;
-    struct shared *shared = arena_allocate(search->arena, MOST_SHARED, sizeof *shared, search->error);
+    struct shared shared[OBSERVE_MOST];
     size_t count = 0, looked = 0;
-    for (size_t i = 0; i < report->count && looked < MOST_OBSERVED && shared != NULL; i++) {
-        const size_t at = search->order[i];
-        const struct case_checked *checked = &report->checked[at];
+    for (size_t i = 0; i < report->count && looked < MOST_OBSERVED; i++) {
+        const struct case_checked *checked = &report->checked[search->order[i]];
         struct remade remade;
         if (!is_wrong(checked) || (checked->sizes.queries < LEAST_ROWS && search->wide > 0))
             continue;
-        if (case_remake(&remade, search->report, checked->row, search->error) == STATUS_OK)
+        if (case_remake(&remade, report, checked->row, search->error) == STATUS_OK)
             for (size_t k = 0; k < checked->told_count; k++) {
-                struct observations observations = {.count = 0};
+                struct observations made = {.count = 0};
                 if (!checked->told[k].is_wrong ||
-                    observe_result(search, &remade, checked->told[k].which, &observations, &remade.arena))
+                    observe_result(search, &remade, checked->told[k].which, &made, &remade.arena))
                     continue;
-                for (size_t o = 0; o < observations.count; o++) {
-                    size_t to = 0;
-                    while (to < count && strcmp(shared[to].name, observations.lines[o].name) != 0)
-                        to++;
-                    if (to == count && looked == 0 && count < MOST_SHARED) {
-                        shared[count] = (struct shared){.count = 0};
-                        snprintf(shared[count].name, sizeof shared[0].name, "%s", observations.lines[o].name);
-                        snprintf(shared[count].text, sizeof shared[0].text, "%s", observations.lines[o].text);
-                        snprintf(shared[count++].in, sizeof shared[0].in, "%s", checked->row->name);
-                    }
-                    if (to < count) {
-                        shared[to].count++;
-                        shared[to].same += strcmp(shared[to].text, observations.lines[o].text) == 0;
-                    }
-                }
+                for (size_t o = 0; o < made.count; o++)
+                    count_observation(shared, &count, &made.lines[o], checked->row->name, looked == 0);
                 looked++;
             }
         arena_free(&remade.arena);
@@ -520,7 +517,7 @@ static enum status say_observations(struct search *search)
             text_add(&line, " (in %s; the other results that fail are alike)", shared[i].in);
         take_line(report);
     }
-    return search->error->status;
+    return STATUS_OK;
 }
 
 /* Whether the errors of a case show in which precision it was computed: random numbers, several keys. */
