@@ -252,13 +252,6 @@ static void write_result(const struct vector *vector, size_t at, const float *nu
     free(wide);
 }
 
-static float first_number(size_t at, const struct vector *vector, int bug)
-{
-    (void)at;
-    (void)vector;
-    return bug == 0 ? (float)NAN : 0.25F; /* what was there before the kernel */
-}
-
 static void run_vector(struct vector *vector, const struct tiled *style)
 {
     struct tiled *kernel = &vector->kernel;
@@ -272,10 +265,11 @@ static void run_vector(struct vector *vector, const struct tiled *style)
     kernel->bits = style->bits;
     for (size_t i = 0; i < vector->result_count; i++) {
         const size_t count = tensor_count(&vector->results[i].shape);
-        const bool sums = kernel->gradient.numbers != NULL;
+        /* what was there before the kernel */
+        const float before = kernel->gradient.numbers != NULL ? 0 : style->bug == 0 ? (float)NAN : 0.25F;
         numbers[i] = malloc(count * sizeof *numbers[i] + 1);
         for (size_t k = 0; k < count; k++)
-            numbers[i][k] = sums ? 0 : first_number(k, vector, style->bug);
+            numbers[i][k] = before;
         if (vector->results[i].rows != NULL) {
             vector->results[i].rows->numbers = numbers[i];
             vector->results[i].rows->count = count;

@@ -137,10 +137,10 @@ static enum status read_again(struct answers *answers, size_t which, size_t resu
     return STATUS_OK;
 }
 
-enum status answers_read(struct answers *answers, const struct case_made *made, const char *folder, struct arena *arena,
-                         struct error *error)
+static enum status read_answers(struct answers *answers, const struct case_made *made, const char *folder,
+                                struct arena *arena, struct error *error)
 {
-    *answers = (struct answers){.folder = folder_path(folder, made->row->name, arena, error)};
+    answers->folder = folder_path(folder, made->row->name, arena, error);
     if (answers->folder == NULL ||
         folder_list(answers->folder, &answers->names, &answers->name_count, arena, error) != STATUS_OK)
         return error->status;
@@ -166,4 +166,19 @@ enum status answers_read(struct answers *answers, const struct case_made *made, 
                 return error->status;
     }
     return STATUS_OK;
+}
+
+enum status case_remake(struct remade *remade, const struct cases_report *report, const struct case_row *row,
+                        struct error *error)
+{
+    *remade = (struct remade){.arena = {0}};
+    struct arena *arena = &remade->arena;
+    remade->made = arena_allocate(arena, 1, sizeof *remade->made, error);
+    remade->answers = arena_allocate(arena, 1, sizeof *remade->answers, error);
+    if (remade->made == NULL || remade->answers == NULL)
+        return error->status;
+    *remade->answers = (struct answers){.folder = NULL};
+    if (case_make(remade->made, row, &report->options, arena, error) != STATUS_OK)
+        return error->status;
+    return read_answers(remade->answers, remade->made, report->folder, arena, error);
 }

@@ -30,9 +30,16 @@ struct answers {
     size_t unread_count, more_unread; /* those, and how many more there are */
 };
 
-/* Reads them; the answer holds why a file cannot be read. STATUS_SYSTEM where the folder cannot be read, or memory
- * is short. */
-enum status answers_read(struct answers *answers, const struct case_made *made, const char *folder, struct arena *arena,
-                         struct error *error);
+/* A case made again, and what a kernel wrote for it. */
+struct remade {
+    struct arena arena; /* of all that; the caller frees it in any case */
+    struct case_made *made;
+    struct answers *answers;
+};
+
+/* Makes the case and reads the answers, which hold why a file cannot be read. STATUS_SYSTEM where memory is short, or
+ * the folder cannot be read: then answers->folder is its path, and answers->names is NULL. */
+enum status case_remake(struct remade *remade, const struct cases_report *report, const struct case_row *row,
+                        struct error *error);
 
 #endif

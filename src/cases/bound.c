@@ -55,7 +55,7 @@ enum { QUERY, KEY, VALUE, OPERANDS };
 
 /* One head of one item, in doubles. */
 struct bound {
-    const struct case_made *made;
+    struct case_made *made;
     const struct problem *problem;
     size_t item, head, kv_head;              /* counted over all items: kv_head */
     double unit, sums;                       /* u and c, */
@@ -282,9 +282,10 @@ static void take_gradients(struct bound *bound, size_t row, double off)
     bound->largest[QUERY] = fmax(bound->largest[QUERY], largest_of(bound->sum_query, d));
 }
 
-static void take_head(struct bound *bound, struct case_made *made, const struct result_table *weights, size_t matrix)
+static void take_head(struct bound *bound, const struct result_table *weights, size_t matrix)
 {
     const struct problem *problem = bound->problem;
+    struct case_made *made = bound->made;
     for (size_t key = 0; key < problem->size.keys; key++) {
         bound->of_keys[key] = square_of(operand(bound, KEY, key), problem->size.d_head);
         bound->of_values[key] = square_of(operand(bound, VALUE, key), problem->size.d_value);
@@ -301,7 +302,7 @@ static void take_head(struct bound *bound, struct case_made *made, const struct 
         made->longest_row = memory_larger(made->longest_row, allowed);
         const double off = off_of_weights(bound, row);
         take_context(bound, row, off);
-        if (case_has(bound->made->row, CASE_GRAD))
+        if (case_has(made->row, CASE_GRAD))
             take_gradients(bound, row, off);
     }
 }
@@ -339,13 +340,8 @@ static enum status allocate_bound(struct bound *bound, size_t *key_count, size_t
                  {&bound->sum_sinks, problem->size.heads}};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         *lists[i].numbers = zeros(lists[i].count, arena, error);
-    for (size_t i = 0; i < bound->made->count; i++) {
-        struct case_result *result = &((struct case_made *)bound->made)->results[i];
-        const size_t last = result->truth.rank - 1;
-        result->columns = last > 0 && result->table.axes[last] == AXIS_COLUMN ? result->truth.shape[last] : 1;
-        result->rows = tensor_count(&result->truth) / result->columns;
-        result->rms = zeros(result->rows, arena, error);
-    }
+    for (size_t i = 0; i < bound->made->count; i++)
+        bound->made->results[i].rms = zeros(bound->made->results[i].rows, arena, error);
     return error->status;
 }
 
@@ -393,7 +389,7 @@ enum status case_bound(struct case_made *made, enum dtype dtype, enum dtype sums
         bound.head = matrix % problem->size.heads;
         bound.kv_head =
             bound.item * problem->size.kv_heads + bound.head / (problem->size.heads / problem->size.kv_heads);
-        take_head(&bound, made, weights, matrix);
+        take_head(&bound, weights, matrix);
     }
     const struct {
         enum stage stage;

@@ -32,7 +32,7 @@ struct case_sizes {
 /* A result that a kernel writes: |theirs - truth| <= absolute + relative |truth|, and the root mean square of that over
  * each row within rms. */
 struct case_result {
-    const char *name;          /* "context", "grad_query" */
+    const char *name;          /* "context", "grad_query": from the table of stages, and so outlives the arena */
     enum dtype dtype;          /* of the file; lse is in that of the sums */
     bool optional;             /* lse: it is checked if it is there */
     struct tensor truth;       /* in float64, */
@@ -170,6 +170,18 @@ static inline double case_unit(enum dtype dtype)
     return ldexp(1, -dtype_precision(dtype));
 }
 
+/* The dtype of a kernel's sums, and of what it takes or gives in no other: slopes and lse. */
+static inline enum dtype case_sums(enum dtype dtype)
+{
+    return dtype == DTYPE_F64 ? dtype : DTYPE_F32;
+}
+
+/* .npy has no bfloat16: it holds such numbers as float32. */
+static inline enum dtype case_npy_dtype(enum dtype dtype)
+{
+    return dtype_npy(dtype) != NULL ? dtype : DTYPE_F32;
+}
+
 /* The rows made by hand. */
 extern const struct case_row CASES[];
 extern const size_t CASES_COUNT;
@@ -212,8 +224,6 @@ struct case_checked {
     bool is_poisoned;                 /* all is NaN, as of keys that must not be read: any mistake would give it */
     bool has_empty_rows;              /* queries without an allowed key */
     bool varies;                      /* two runs gave different numbers */
-    unsigned precisions;              /* 1 << each of CASE_PRECISIONS in which all results would be right, */
-    unsigned even;                    /* and the errors of each row are about as large */
     char reason[CASE_WORDS_BYTES];    /* why it failed before numbers were compared; or "" */
     char mistake[CASE_WORDS_BYTES];   /* that of the verdict, if it gives this case; or "" */
     char sentence[CASE_WORDS_BYTES];  /* what else can be said */
@@ -230,8 +240,8 @@ enum { CASE_VERDICT_LINES = 8 };
 
 /* What explains all failures, and no success. */
 struct case_verdict_lines {
-    char mistake[CASE_WORDS_BYTES]; /* as --mistake takes it; "": none does */
-    char lines[CASE_VERDICT_LINES][2 * CASE_WORDS_BYTES];
+    char mistake[CASE_WORDS_BYTES];                           /* as --mistake takes it; "": none does */
+    char lines[CASE_VERDICT_LINES + 1][2 * CASE_WORDS_BYTES]; /* the last is for one too many */
     size_t count;
 };
 
@@ -242,7 +252,9 @@ struct cases_report {
     struct case_checked *checked;
     size_t count;
     size_t of[CASE_VERDICTS];
-    const char **notes; /* what else is in the folder */
+    unsigned precisions;               /* 1 << each of CASE_PRECISIONS in which all that fails would be right, */
+    size_t even[CASE_PRECISION_COUNT]; /* and cases where the errors of each row are then about as large */
+    const char **notes;                /* what else is in the folder */
     size_t note_count;
     const char **absent; /* the cases whose folders are gone */
     size_t absent_count;

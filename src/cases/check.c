@@ -4,7 +4,6 @@
 #include "base/output.h"
 #include "cases/verdict.h"
 #include "cli/option_line.h"
-#include "model/stage_id.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -88,12 +87,6 @@ static void note(struct case_checked *checked, const char *text)
         checked->more_notes++;
 }
 
-/* The name of a result from the table of stages: it outlives the arena. */
-static const char *lasting_name(const char *result)
-{
-    return stage_name(stage_find(result, strlen(result)));
-}
-
 /* Notes what is no result in files of results, and the names of the results. */
 static enum status note_unread(struct case_checked *checked, const struct answers *answers,
                                const struct case_made *made, struct arena *lasting, struct error *error)
@@ -107,8 +100,7 @@ static enum status note_unread(struct case_checked *checked, const struct answer
         const char *name = arena_copy(lasting, unread->name, error);
         if (file == NULL || name == NULL)
             return error->status;
-        const char *alone = unread->expected != NULL ? lasting_name(unread->expected) : NULL;
-        checked->unread[checked->unread_count++] = (struct case_unread){file, name, alone};
+        checked->unread[checked->unread_count++] = (struct case_unread){file, name, unread->expected};
     }
     checked->more_unread = answers->more_unread;
     return STATUS_OK;
@@ -212,13 +204,12 @@ static enum status check_answer(struct case_checked *checked, const struct answe
     const enum dtype dtype = result->dtype;
     const double *numbers = case_numbers(theirs, result, arena, error);
     char words[CASE_WORDS_BYTES], right[TENSOR_SHAPE_BYTES], wrong[TENSOR_SHAPE_BYTES];
-    const bool wide = dtype_npy(dtype) == NULL && theirs->dtype == DTYPE_F32; /* as .npy holds them */
     if (answer->again != NULL) {
         snprintf(words, sizeof words, "differs from %.80s: not deterministic", answer->name);
         fail(checked, answer->again, words);
         checked->varies = true;
     }
-    if (!answer->is_text && theirs->dtype != dtype && !wide) {
+    if (!answer->is_text && theirs->dtype != dtype && theirs->dtype != case_npy_dtype(dtype)) {
         snprintf(words, sizeof words, "has numbers of %s, expected %s", dtype_name(theirs->dtype), dtype_name(dtype));
         fail(checked, answer->name, words);
     } else if (numbers == NULL && error->status == STATUS_OK) {
@@ -231,18 +222,19 @@ static enum status check_answer(struct case_checked *checked, const struct answe
     return error->status;
 }
 
-/* In which of CASE_PRECISIONS all results would be right, and whether their errors are about as large in each row, as
- * those of rounding are. */
-static enum status find_precisions(struct case_checked *checked, struct case_made *made, const struct answers *answers,
-                                   enum dtype dtype, struct arena *arena, struct error *error)
+/* Leaves those of report->precisions in which all results would be right, and counts where their errors are about as
+ * large in each row, as those of rounding are. */
+static enum status find_precisions(struct cases_report *report, const struct case_checked *checked,
+                                   struct case_made *made, const struct answers *answers, struct arena *arena,
+                                   struct error *error)
 {
     static const double MOST_TYPICAL = 4;
     for (unsigned i = 0; i < CASE_PRECISION_COUNT; i++) {
-        bool right = dtype_precision(CASE_PRECISIONS[i].sums) < dtype_precision(dtype) ||
-                     dtype_precision(CASE_PRECISIONS[i].dtype) < dtype_precision(dtype);
-        if (right && case_bound(made, CASE_PRECISIONS[i].dtype, CASE_PRECISIONS[i].sums, arena, error) != STATUS_OK)
+        if ((report->precisions >> i & 1) == 0)
+            continue;
+        bool right = true, even = true;
+        if (case_bound(made, CASE_PRECISIONS[i].dtype, CASE_PRECISIONS[i].sums, arena, error) != STATUS_OK)
             return error->status;
-        bool even = true;
         for (size_t k = 0; k < checked->told_count && right; k++) {
             const size_t which = checked->told[k].which;
             if (!checked->told[k].is_wrong)
@@ -253,16 +245,17 @@ static enum status find_precisions(struct case_checked *checked, struct case_mad
             right = found.share <= 1 && found.share_of_row <= 1;
             even = even && (made->results[which].columns == 1 || found.share_of_row <= MOST_TYPICAL * found.typical);
         }
-        checked->precisions |= (unsigned)right << i;
-        checked->even |= (unsigned)(right && even) << i;
+        if (!right)
+            report->precisions &= ~(1U << i);
+        report->even[i] += right && even;
     }
     return error->status;
 }
 
 /* --- a case ------------------------------------------------------------------------------------------------------- */
 
-static enum status check_answers(struct case_checked *checked, struct case_made *made, const struct answers *answers,
-                                 enum dtype dtype, struct arena *arena, struct error *error)
+static enum status check_answers(struct cases_report *report, struct case_checked *checked, struct case_made *made,
+                                 const struct answers *answers, struct arena *arena, struct error *error)
 {
     for (size_t i = 0; i < made->count; i++) {
         const struct answer *answer = &answers->of[i];
@@ -294,7 +287,7 @@ static enum status check_answers(struct case_checked *checked, struct case_made 
         return error->status;
     if (line.cut)
         checked->command[0] = '\0';
-    return find_precisions(checked, made, answers, dtype, arena, error);
+    return find_precisions(report, checked, made, answers, arena, error);
 }
 
 /* Which results are missing: all of them, or some. A result that is older than its case does not count. */
@@ -314,27 +307,24 @@ static void check_missing(struct case_checked *checked, const struct case_made *
         }
 }
 
-static enum status check_case(struct case_checked *checked, const struct cases_report *report, struct arena *lasting,
+static enum status check_case(struct cases_report *report, struct case_checked *checked, struct arena *lasting,
                               struct error *error)
 {
-    struct arena arena = {0};
-    struct case_made *made = arena_allocate(&arena, 1, sizeof *made, error);
-    struct answers *answers = arena_allocate(&arena, 1, sizeof *answers, error);
+    struct remade remade;
     struct case_file files[CASES_MOST_FILES];
     size_t count = 0;
-    enum status status = made == NULL || answers == NULL ? STATUS_SYSTEM : STATUS_OK;
-    if (status == STATUS_OK)
-        status = case_make(made, checked->row, &report->options, &arena, error);
-    if (status == STATUS_OK)
-        status = case_files(made, &report->options, files, &count, &arena, error);
-    if (status == STATUS_OK)
-        status = answers_read(answers, made, report->folder, &arena, error);
-    if (status == STATUS_SYSTEM && !error->memory && made != NULL && answers != NULL && answers->names == NULL) {
+    enum status status = case_remake(&remade, report, checked->row, error);
+    struct case_made *made = remade.made;
+    struct answers *answers = remade.answers;
+    struct arena *arena = &remade.arena;
+    if (status == STATUS_SYSTEM && !error->memory && answers->folder != NULL && answers->names == NULL) {
         fail(checked, NULL, error->message);
         *error = (struct error){0};
-        arena_free(&arena);
+        arena_free(arena);
         return STATUS_OK;
     }
+    if (status == STATUS_OK)
+        status = case_files(made, &report->options, files, &count, arena, error);
     for (size_t i = 0; status == STATUS_OK && i < answers->name_count; i++)
         if (!answers->taken[i] && !is_named(answers->names[i], files, count))
             note(checked, arena_copy(lasting, answers->names[i], error));
@@ -346,13 +336,11 @@ static enum status check_case(struct case_checked *checked, const struct cases_r
         if (case_has(checked->row, CASE_PACKED)) /* of its longest sequence, as a kernel sees it */
             checked->sizes.keys = memory_larger(made->longest_row, 1);
         checked->has_empty_rows = made->has_empty_rows;
-        status = check_answers(checked, made, answers, report->options.dtype, &arena, error);
+        status = check_answers(report, checked, made, answers, arena, error);
     }
     if (status == STATUS_OK)
-        status = check_own(checked, answers, files, count, &arena, error);
-    for (size_t i = 0; i < checked->told_count; i++)
-        checked->told[i].result = lasting_name(checked->told[i].result);
-    arena_free(&arena);
+        status = check_own(checked, answers, files, count, arena, error);
+    arena_free(arena);
     return status;
 }
 
@@ -374,6 +362,12 @@ static enum status note_others(struct cases_report *report, struct arena *arena,
     return STATUS_OK;
 }
 
+static bool is_coarser(const struct case_precision *precision, enum dtype dtype)
+{
+    return dtype_precision(precision->sums) < dtype_precision(dtype) ||
+           dtype_precision(precision->dtype) < dtype_precision(dtype);
+}
+
 enum status cases_check(struct cases_report *report, const struct options *options, struct arena *arena,
                         struct error *error)
 {
@@ -390,6 +384,8 @@ enum status cases_check(struct cases_report *report, const struct options *optio
     report->absent = arena_allocate(arena, report->list.count, sizeof report->absent[0], error);
     if (report->checked == NULL || report->absent == NULL)
         return error->status;
+    for (size_t i = 0; i < CASE_PRECISION_COUNT; i++)
+        report->precisions |= (unsigned)is_coarser(&CASE_PRECISIONS[i], report->options.dtype) << i;
     for (size_t i = 0; i < report->list.count; i++) {
         const struct case_row *row = &report->list.rows[i];
         struct case_checked *checked = &report->checked[report->count];
@@ -403,8 +399,10 @@ enum status cases_check(struct cases_report *report, const struct options *optio
             continue;
         }
         *checked = (struct case_checked){.row = row, .written = (double)NAN};
-        if (check_case(checked, report, arena, error) != STATUS_OK)
+        if (check_case(report, checked, arena, error) != STATUS_OK)
             return error->status;
+        if (checked->verdict == CASE_FAILED && !checked->told[checked->worst].is_wrong) /* not by its numbers */
+            report->precisions = 0;
         report->of[checked->verdict]++;
         report->count++;
     }

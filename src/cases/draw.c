@@ -382,21 +382,16 @@ static void lay(const double *from, double *to, const size_t shape[4], bool head
     }
 }
 
-/* Adds tokens first .. first + count of an operand, B x H x T x columns; packed as T x H x columns; with heads last as
- * B x T x H columns. */
+/* Adds tokens first .. first + count of an operand, B x H x T x columns; packed as T x H x columns; with pages as B x T x
+ * H x columns; else with heads last as B x T x H columns. */
 static enum status add_operand(struct case_drawing *drawing, const char *name, const double *drawn,
                                const size_t shape[4], size_t first, size_t count)
 {
     const bool last = drawing->heads_last, packed = case_has(drawing->row, CASE_PACKED);
-    const size_t apart[] = {shape[0], shape[1], count, shape[3]}, of_tokens[] = {count, shape[1], shape[3]};
+    const bool joins = last && !packed && !case_has(drawing->row, CASE_PAGES);
+    const size_t apart[] = {shape[0], shape[1], count, shape[3]}, of_tokens[] = {shape[0], count, shape[1], shape[3]};
     const size_t joined[] = {shape[0], count, shape[1] * shape[3]};
-    const bool paged = case_has(drawing->row, CASE_PAGES) && !packed;
-    const size_t tokens_first[] = {shape[0], count, shape[1], shape[3]};
-    double *laid = add(drawing, name, packed || (last && !paged) ? 3 : 4,
-                       packed  ? of_tokens
-                       : paged ? tokens_first
-                       : last  ? joined
-                               : apart);
+    double *laid = add(drawing, name, packed || joins ? 3 : 4, joins ? joined : last ? of_tokens + packed : apart);
     if (laid == NULL)
         return drawing->error->status;
     lay(drawn, laid, shape, last, first, count);
@@ -413,13 +408,6 @@ static enum status add_starts(struct case_drawing *drawing, const char *name, co
     return added != NULL ? STATUS_OK : drawing->error->status;
 }
 
-/* Fills one page of a cache with NaN. */
-static void poison_page(double *cache, size_t page, size_t numbers)
-{
-    for (size_t i = 0; i < numbers; i++)
-        cache[page * numbers + i] = NAN;
-}
-
 /* The pages of each item. Those that it does not need are of an earlier item, and so are pages 3, 7 and 8 of the cache;
  * with NaN there are none, and pages from 9 on and the tails of pages are NaN. */
 static const size_t TABLE[][3] = {{5, 2, 7}, {4, 8, 3}, {0, 6, 1}, {10, 3, 8}};
@@ -429,14 +417,14 @@ static enum status add_cache(struct case_drawing *drawing, const char *name, dou
 {
     const struct case_sequences *sequences = &drawing->sequences;
     const struct case_sizes *sizes = &drawing->sizes;
-    const size_t heads = sizes->kv_heads, shape[] = {PAGES, PAGE, heads, columns};
+    const size_t heads = sizes->kv_heads, shape[] = {PAGES, PAGE, heads, columns}, numbers = PAGE * heads * columns;
     const bool packed = case_has(drawing->row, CASE_PACKED);
     double *cache = add(drawing, name, 4, shape);
-    if (cache == NULL || draw_normal(drawing, cache, (size_t)PAGES * PAGE * heads * columns) != STATUS_OK)
+    if (cache == NULL || draw_normal(drawing, cache, PAGES * numbers) != STATUS_OK)
         return drawing->error->status;
-    for (size_t page = 0; page < PAGES && case_has(drawing->row, CASE_POISON); page++)
-        if (page != 3 && page != 7 && page != 8)
-            poison_page(cache, page, PAGE * heads * columns);
+    for (size_t i = 0; i < PAGES * numbers && case_has(drawing->row, CASE_POISON); i++)
+        if (i / numbers != 3 && i / numbers != 7 && i / numbers != 8)
+            cache[i] = NAN;
     for (size_t item = 0; item < sequences->count; item++)
         for (size_t token = sequences->keys[item]; token < sequences->keys[item + 1]; token++)
             for (size_t head = 0; head < heads; head++) {

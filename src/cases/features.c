@@ -4,13 +4,12 @@
 
 #include "base/text.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 enum { MOST_ATOMS = 192, ATOM_BYTES = 64, MOST_TERMS = 3, MOST_ALTERNATIVES = 3 };
 
-/* A set of terms that separates fewer results is not told; a term more must separate so many more; and where this share
- * of the results fails, those that pass say little. */
+/* The least score of a set of terms that the verdict reports; what each term more must add to it; and the share of
+ * failing results above which those that pass say little. */
 static const double LEAST_SCORE = 0.4, OF_A_TERM = 0.02, NEARLY_ALL = 0.85;
 
 /* A property that a result has or not. */
@@ -32,56 +31,31 @@ struct atoms {
 
 typedef bool atom_test(const struct case_checked *checked, const struct case_told *told, size_t number);
 
-static bool has_feature(const struct case_checked *checked, const struct case_told *told, size_t number)
-{
-    (void)told;
-    return checked->row->features >> number & 1;
-}
-
-static bool lacks_feature(const struct case_checked *checked, const struct case_told *told, size_t number)
-{
-    return !has_feature(checked, told, number);
-}
-
-static bool is_result(const struct case_checked *checked, const struct case_told *told, size_t number)
-{
-    (void)checked;
-    return stage_find(told->result, strlen(told->result)) == (enum stage)number;
-}
-
-static bool has_scores(const struct case_checked *checked, const struct case_told *told, size_t number)
-{
-    (void)told;
-    (void)number;
-    return checked->row->scores != NULL;
-}
-
-static bool has_empty_rows(const struct case_checked *checked, const struct case_told *told, size_t number)
-{
-    (void)told;
-    (void)number;
-    return checked->has_empty_rows;
-}
-
-#define OF_SIZES(name, condition)                                                                     \
+#define ATOM(name, condition)                                                                         \
     static bool name(const struct case_checked *checked, const struct case_told *told, size_t number) \
     {                                                                                                 \
         const struct case_sizes *sizes = &checked->sizes;                                             \
+        (void)sizes;                                                                                  \
         (void)told;                                                                                   \
         (void)number;                                                                                 \
         return condition;                                                                             \
     }
-OF_SIZES(keys_are, sizes->keys == number)
-OF_SIZES(queries_are, sizes->queries == number)
-OF_SIZES(keys_exceed, sizes->keys > number)
-OF_SIZES(queries_exceed, sizes->queries > number)
-OF_SIZES(keys_within, sizes->keys <= number)
-OF_SIZES(keys_are_ragged, sizes->keys % number != 0)
-OF_SIZES(queries_are_ragged, sizes->queries % number != 0)
-OF_SIZES(keys_are_even, sizes->keys % number == 0)
-OF_SIZES(fewer_queries, sizes->queries < sizes->keys)
-OF_SIZES(more_queries, sizes->queries > sizes->keys)
-OF_SIZES(as_many, sizes->queries == sizes->keys)
+ATOM(has_feature, checked->row->features >> number & 1)
+ATOM(lacks_feature, !(checked->row->features >> number & 1))
+ATOM(is_result, stage_find(told->result, strlen(told->result)) == (enum stage)number)
+ATOM(has_scores, checked->row->scores != NULL)
+ATOM(has_empty_rows, checked->has_empty_rows)
+ATOM(keys_are, sizes->keys == number)
+ATOM(queries_are, sizes->queries == number)
+ATOM(keys_exceed, sizes->keys > number)
+ATOM(queries_exceed, sizes->queries > number)
+ATOM(keys_within, sizes->keys <= number)
+ATOM(keys_are_ragged, sizes->keys % number != 0)
+ATOM(queries_are_ragged, sizes->queries % number != 0)
+ATOM(keys_are_even, sizes->keys % number == 0)
+ATOM(fewer_queries, sizes->queries < sizes->keys)
+ATOM(more_queries, sizes->queries > sizes->keys)
+ATOM(as_many, sizes->queries == sizes->keys)
 
 static bool next_size(size_t *number, size_t from, size_t to)
 {
@@ -107,25 +81,19 @@ static const struct {
              {"T_k a multiple of %zu", 16, 128, keys_are_even},
              {"T_k more than %zu", 1, 8, keys_exceed},
              {"T_q more than %zu", 1, 1024, queries_exceed},
-             {"scores of its own", 1, 1, has_scores}};
-
-static bool add_atom(struct atoms *atoms, atom_test *test, size_t number, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+             {"scores set by the case", 1, 1, has_scores}};
 
 /* Adds one that some failing results have, but not all results. */
-static bool add_atom(struct atoms *atoms, atom_test *test, size_t number, const char *format, ...)
+static bool add_atom(struct atoms *atoms, atom_test *test, size_t number, const char *before, const char *text)
 {
     struct atom *atom = &atoms->items[atoms->count];
     size_t held = 0, failing = 0;
-    va_list arguments;
     if (atoms->count == MOST_ATOMS)
         return true;
     *atom = (struct atom){.holds = arena_allocate(atoms->arena, atoms->results, sizeof *atom->holds, atoms->error)};
     if (atom->holds == NULL)
         return false;
-    va_start(arguments, format);
-    vsnprintf(atom->text, sizeof atom->text, format, arguments);
-    va_end(arguments);
+    snprintf(atom->text, sizeof atom->text, "%s%s", before, text);
     for (size_t i = 0; i < atoms->results; i++) {
         atom->holds[i] = test(atoms->of[i], atoms->told[i], number);
         held += atom->holds[i];
@@ -139,17 +107,17 @@ static bool list_atoms(struct atoms *atoms)
 {
     bool added = true;
     for (size_t i = 0; i < CASE_FEATURE_COUNT && added; i++)
-        added = add_atom(atoms, has_feature, i, "%s", CASE_FEATURE_NAMES[i].name);
+        added = add_atom(atoms, has_feature, i, "", CASE_FEATURE_NAMES[i].name);
     for (size_t i = 0; i < STAGE_COUNT && added; i++)
-        added = add_atom(atoms, is_result, i, "%s", stage_name((enum stage)i));
+        added = add_atom(atoms, is_result, i, "", stage_name((enum stage)i));
     for (size_t i = 0; i < sizeof SIZES / sizeof SIZES[0]; i++)
         for (size_t number = 0; added && next_size(&number, SIZES[i].from, SIZES[i].to);) {
             char text[ATOM_BYTES];
             snprintf(text, sizeof text, SIZES[i].text, number);
-            added = add_atom(atoms, SIZES[i].test, number, "%s", text);
+            added = add_atom(atoms, SIZES[i].test, number, "", text);
         }
     for (size_t i = 0; i < CASE_FEATURE_COUNT && added; i++)
-        added = add_atom(atoms, lacks_feature, i, "no %s", CASE_FEATURE_NAMES[i].name);
+        added = add_atom(atoms, lacks_feature, i, "no ", CASE_FEATURE_NAMES[i].name);
     return added;
 }
 
@@ -186,6 +154,12 @@ static void search(const struct atoms *atoms, const bool *has, struct terms *ter
     }
 }
 
+/* Whether all failing results have them, and no passing one. */
+static bool is_exact(const struct atoms *atoms, const struct terms *terms)
+{
+    return terms->failing == atoms->failing && terms->passing == 0;
+}
+
 static void say_terms(const struct atoms *atoms, const struct terms *terms, const char *between, struct text *text)
 {
     for (size_t i = 0; i < terms->count; i++)
@@ -195,7 +169,7 @@ static void say_terms(const struct atoms *atoms, const struct terms *terms, cons
 static void say(const struct atoms *atoms, const struct terms *best, size_t count, struct text *text)
 {
     const size_t passing = atoms->results - atoms->failing;
-    const bool exact = best[0].failing == atoms->failing && best[0].passing == 0;
+    const bool exact = is_exact(atoms, &best[0]);
     text_add(text, "%s", exact ? "what fails has " : "");
     for (size_t i = 0; i < count; i++) {
         text_add(text, "%s", i > 0 ? ", or equally " : "");
@@ -258,8 +232,7 @@ enum status verdict_features(const struct cases_report *report, struct text *tex
         return error->status;
     memset(all, true, atoms.results * sizeof *all);
     search(&atoms, all, &terms, 0, MOST_TERMS, best, &count);
-    const bool exact = count > 0 && best[0].failing == atoms.failing && best[0].passing == 0;
-    if (!exact && NEARLY_ALL * (double)atoms.results < (double)atoms.failing) {
+    if (!is_exact(&atoms, &best[0]) && NEARLY_ALL * (double)atoms.results < (double)atoms.failing) {
         text_add(text, "nearly every result fails: %zu of %zu", atoms.failing, atoms.results);
         return error->status;
     }

@@ -24,8 +24,8 @@ static const char *name_file(const char *before, const char *name, const char *b
                              struct error *error)
 {
     char text[128];
-    const int length = snprintf(text, sizeof text, "%s%s%s", before, name, behind);
-    return arena_text(arena, text, (size_t)length, error);
+    snprintf(text, sizeof text, "%s%s%s", before, name, behind);
+    return arena_copy(arena, text, error);
 }
 
 /* A tensor by a writer, all numbers rounded once to the dtype. */
@@ -132,7 +132,7 @@ static enum status add_inputs(struct case_made *made, struct case_file *files, s
 enum status case_files(struct case_made *made, const struct options *options, struct case_file *files, size_t *count,
                        struct arena *arena, struct error *error)
 {
-    struct case_input inputs[CASES_MOST_FILES], outputs[CASES_MOST_RESULTS];
+    struct case_input inputs[CASES_MOST_FILES];
     struct output *text = output_of_text(arena, error);
     const size_t given =
         case_inputs(made->row, &made->sizes, options, &made->files, made->truth_job.mask.alibi_slopes, inputs);
@@ -147,12 +147,11 @@ enum status case_files(struct case_made *made, const struct options *options, st
         if (add_tensor(files, count, name, made, &inputs[i].tensor, inputs[i].dtype, arena, error) != STATUS_OK)
             return error->status;
     }
-    case_outputs(made->row, &made->sizes, options, inputs, given, outputs);
     for (size_t i = 0; i < made->count; i++) {
         const struct case_result *result = &made->results[i];
         const char *name = name_file("expected_", result->name, ".npy", arena, error);
         const char *wide = name_file("expected_", result->name, "_f64.npy", arena, error);
-        if (add_tensor(files, count, name, made, &result->truth, outputs[i].dtype, arena, error) ||
+        if (add_tensor(files, count, name, made, &result->truth, case_npy_dtype(result->dtype), arena, error) ||
             add_tensor(files, count, wide, made, &result->truth, DTYPE_F64, arena, error))
             return error->status;
     }

@@ -5,18 +5,6 @@
 
 #include <string.h>
 
-/* .npy has no bfloat16: it holds such numbers as float32. */
-static enum dtype npy_dtype(enum dtype dtype)
-{
-    return dtype_npy(dtype) != NULL ? dtype : DTYPE_F32;
-}
-
-/* The dtype of sums, and of what a kernel takes or gives in no other: slopes and lse. */
-static enum dtype sums_dtype(enum dtype dtype)
-{
-    return dtype == DTYPE_F64 ? dtype : DTYPE_F32;
-}
-
 /* The name in files; NULL: there is no file. */
 static const char *file_name(const struct case_row *row, const char *name)
 {
@@ -59,12 +47,12 @@ size_t case_inputs(const struct case_row *row, const struct case_sizes *sizes, c
             if (name == NULL)
                 continue;
             inputs[count] =
-                (struct case_input){name, real ? npy_dtype(options->dtype) : from->tensor.dtype, from->tensor};
+                (struct case_input){name, real ? case_npy_dtype(options->dtype) : from->tensor.dtype, from->tensor};
             shape_for_kernel(&inputs[count++], row, sizes, options);
         }
     if (case_has(row, CASE_ALIBI)) {
         const struct tensor tensor = {1, {sizes->heads}, DTYPE_F64, (void *)(uintptr_t)slopes};
-        inputs[count++] = (struct case_input){"alibi_slopes", sums_dtype(options->dtype), tensor};
+        inputs[count++] = (struct case_input){"alibi_slopes", case_sums(options->dtype), tensor};
     }
     return count;
 }
@@ -89,9 +77,9 @@ size_t case_outputs(const struct case_row *row, const struct case_sizes *sizes, 
         {"query", "grad_query"}, {"key", "grad_key"}, {"value", "grad_value"}, {"sinks", "grad_sinks"}};
     size_t made = 0;
     if (!case_has(row, CASE_GRAD)) {
-        add_output(&outputs[made++], "context", npy_dtype(options->dtype), row, sizes, case_heads_last(row, options),
-                   sizes->d_value);
-        add_output(&outputs[made++], "lse", sums_dtype(options->dtype), row, sizes, false, 0);
+        add_output(&outputs[made++], "context", case_npy_dtype(options->dtype), row, sizes,
+                   case_heads_last(row, options), sizes->d_value);
+        add_output(&outputs[made++], "lse", case_sums(options->dtype), row, sizes, false, 0);
     }
     for (size_t i = 0; i < 4 && case_has(row, CASE_GRAD); i++)
         for (size_t input = 0; input < count; input++)

@@ -74,6 +74,8 @@ static enum status hold(struct case_made *made, struct case_result *result, stru
             const size_t at = transposed ? token * heads + matrix % heads : matrix * rows + row;
             result_row(&made->truth, &made_of, matrix, row, numbers + at * columns);
         }
+    result->columns = table->rank > 1 && table->axes[table->rank - 1] == AXIS_COLUMN ? result_columns(table) : 1;
+    result->rows = tensor_count(&result->truth) / result->columns;
     table->tensor = &result->truth;
     return STATUS_OK;
 }
@@ -85,7 +87,7 @@ static enum status list_results(struct case_made *made, enum dtype dtype, struct
         const struct result_table *table = &made->truth.tables[i];
         struct case_result *result = &made->results[made->count];
         const bool is_lse = table->stage == STAGE_LSE;
-        const enum dtype own = is_lse && dtype != DTYPE_F64 ? DTYPE_F32 : dtype;
+        const enum dtype own = is_lse ? case_sums(dtype) : dtype;
         if (table->stage == STAGE_WEIGHTS || table->stage == STAGE_GRAD_CONTEXT)
             continue;
         *result = (struct case_result){
@@ -115,12 +117,6 @@ static const char *stages_of(const struct case_row *row)
     return !case_has(row, CASE_GRAD) ? FORWARD : case_has(row, CASE_SINKS) ? WITH_SINKS : BACKWARD;
 }
 
-/* The numbers in which a kernel of that dtype sums. */
-static enum dtype sums_of(enum dtype dtype)
-{
-    return dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
-}
-
 enum status case_make(struct case_made *made, const struct case_row *row, const struct options *options,
                       struct arena *arena, struct error *error)
 {
@@ -135,7 +131,7 @@ enum status case_make(struct case_made *made, const struct case_row *row, const 
     show_drawn(made);
     return list_results(made, options->dtype, arena, error) != STATUS_OK
                ? error->status
-               : case_bound(made, options->dtype, sums_of(options->dtype), arena, error);
+               : case_bound(made, options->dtype, case_sums(options->dtype), arena, error);
 }
 
 enum status case_make_mistaken(struct case_made *mistaken, const struct case_made *made, const char *mistakes,
@@ -156,8 +152,6 @@ enum status case_make_mistaken(struct case_made *mistaken, const struct case_mad
         const struct case_result *bound = &made->results[i];
         struct case_result *result = &mistaken->results[i];
         result->absolute = bound->absolute;
-        result->rows = bound->rows;
-        result->columns = bound->columns;
         result->rms = bound->rms;
     }
     if (own == NULL || result_matrices(own) != result_matrices(right) || result_rows(own) != result_rows(right) ||
@@ -165,5 +159,5 @@ enum status case_make_mistaken(struct case_made *mistaken, const struct case_mad
         return STATUS_OK;
     mistaken->truth_job = made->truth_job; /* in float64, as the bounds need it */
     mistaken->truth_job.scaling.factor = factor;
-    return case_bound(mistaken, dtype, sums_of(dtype), arena, error);
+    return case_bound(mistaken, dtype, case_sums(dtype), arena, error);
 }

@@ -12,14 +12,7 @@
 #define BUDGET 1.0
 
 /* Questions: of the smallest case that fails, and of one that the answer does not explain. */
-enum {
-    MOST_QUESTIONS = 2,
-    MOST_CANDIDATES = 128,
-    MOST_CHOICES = 3,
-    MOST_OBSERVED = 12,
-    MOST_SHARED = 32,
-    LEAST_ROWS = 8
-};
+enum { MOST_QUESTIONS = 2, MOST_CANDIDATES = 128, MOST_CHOICES = 3, MOST_OBSERVED = 12, LEAST_ROWS = 8 };
 
 /* Mistakes made together, and how that fits the cases. */
 struct candidate {
@@ -44,25 +37,6 @@ struct search {
     struct arena *arena;
     struct error *error;
 };
-
-/* A case made again, and its results. */
-struct remade {
-    struct arena arena;
-    struct case_made *made;
-    struct answers *answers;
-};
-
-static enum status remake(struct remade *remade, const struct search *search, size_t at)
-{
-    const struct cases_report *report = search->report;
-    remade->arena = (struct arena){0};
-    remade->made = arena_allocate(&remade->arena, 1, sizeof *remade->made, search->error);
-    remade->answers = arena_allocate(&remade->arena, 1, sizeof *remade->answers, search->error);
-    if (remade->made != NULL && remade->answers != NULL &&
-        case_make(remade->made, report->checked[at].row, &report->options, &remade->arena, search->error) == STATUS_OK)
-        answers_read(remade->answers, remade->made, report->folder, &remade->arena, search->error);
-    return search->error->status;
-}
 
 /* Whether its failure is one of numbers that a mistake may give. */
 static bool is_wrong(const struct case_checked *checked)
@@ -201,7 +175,7 @@ static enum status ask(struct search *search, size_t at, const struct candidate 
     struct text text = text_begin(line, sizeof line);
     int count;
     progress_start(&progress, false, false);
-    if (remake(&remade, search, at) == STATUS_OK) {
+    if (case_remake(&remade, search->report, checked->row, search->error) == STATUS_OK) {
         struct problem *problem = arena_allocate(&remade.arena, 1, sizeof *problem, search->error);
         struct why *why = arena_allocate(&remade.arena, 1, sizeof *why, search->error);
         size_t largest = checked->worst;
@@ -304,7 +278,7 @@ static bool gives(const struct case_checked *checked, const struct remade *remad
         result->absolute = fmax(result->absolute, right->absolute);
         for (size_t row = 0; row < result->rows && row < right->rows; row++)
             result->rms[row] = fmax(result->rms[row], right->rms[row]);
-        if (right->optional && is_wrong_without_lse) /* each kernel makes lse of its wrong sums in its own way */
+        if (right->optional && is_wrong_without_lse) /* each kernel makes lse of its wrong sums differently */
             continue;
         if (theirs == NULL || !tensor_same_shape(&result->truth, &right->truth)) {
             same = answer->path == NULL;
@@ -357,7 +331,7 @@ static enum status try_candidates(struct search *search, size_t first)
             wanted = wanted || !search->candidates[k].refuted;
         if (!wanted || !is_of_pass(search, checked) || (checked->verdict != CASE_PASSED && !is_wrong(checked)))
             continue;
-        if (remake(&remade, search, at) == STATUS_OK)
+        if (case_remake(&remade, search->report, checked->row, search->error) == STATUS_OK)
             for (size_t k = first; k < search->count; k++)
                 if (!search->candidates[k].refuted &&
                     !(case_has(checked->row, CASE_PACKED) && is_of_tiles(&search->candidates[k])))
@@ -416,10 +390,7 @@ static enum status find_mistake(struct search *search)
 
 static struct text next_line(struct cases_report *report)
 {
-    static char spare[CASE_WORDS_BYTES];
     struct case_verdict_lines *verdict = &report->verdict;
-    if (verdict->count == CASE_VERDICT_LINES)
-        return text_begin(spare, sizeof spare);
     return text_begin(verdict->lines[verdict->count], sizeof verdict->lines[0]);
 }
 
@@ -487,46 +458,50 @@ static enum status observe_result(const struct search *search, const struct rema
     return observe(&observed, observations);
 }
 
-/* An observation, and of how many of the results that were looked at. */
+/* An observation, in which case it was made, and of how many results. */
 struct shared {
-    char name[32], text[CASE_WORDS_BYTES], in[64];
-    size_t count, same;
+    const char *name, *in;
+    char text[CASE_WORDS_BYTES];
+    size_t count, same; /* of its kind, and with these words */
 };
+
+/* Counts an observation; adds it if it `may_add`. */
+static void count_observation(struct shared *shared, size_t *count, const struct observation *made, const char *in,
+                              bool may_add)
+{
+    size_t at = 0;
+    while (at < *count && strcmp(shared[at].name, made->name) != 0)
+        at++;
+    if (at == *count) {
+        if (!may_add)
+            return;
+        shared[(*count)++] = (struct shared){.name = made->name, .in = in};
+        snprintf(shared[at].text, sizeof shared[at].text, "%s", made->text);
+    }
+    shared[at].count++;
+    shared[at].same += strcmp(shared[at].text, made->text) == 0;
+}
 
 /* Says the observations that the smallest failing results share: the words of the first, and where others have the same
  * kind with other words, of which case they are. */
 static enum status say_observations(struct search *search)
 {
     struct cases_report *report = search->report;
-    struct shared *shared = arena_allocate(search->arena, MOST_SHARED, sizeof *shared, search->error);
+    struct shared shared[OBSERVE_MOST];
     size_t count = 0, looked = 0;
-    for (size_t i = 0; i < report->count && looked < MOST_OBSERVED && shared != NULL; i++) {
-        const size_t at = search->order[i];
-        const struct case_checked *checked = &report->checked[at];
+    for (size_t i = 0; i < report->count && looked < MOST_OBSERVED; i++) {
+        const struct case_checked *checked = &report->checked[search->order[i]];
         struct remade remade;
         if (!is_wrong(checked) || (checked->sizes.queries < LEAST_ROWS && search->wide > 0))
             continue;
-        if (remake(&remade, search, at) == STATUS_OK)
+        if (case_remake(&remade, report, checked->row, search->error) == STATUS_OK)
             for (size_t k = 0; k < checked->told_count; k++) {
-                struct observations observations = {.count = 0};
+                struct observations made = {.count = 0};
                 if (!checked->told[k].is_wrong ||
-                    observe_result(search, &remade, checked->told[k].which, &observations, &remade.arena))
+                    observe_result(search, &remade, checked->told[k].which, &made, &remade.arena))
                     continue;
-                for (size_t o = 0; o < observations.count; o++) {
-                    size_t to = 0;
-                    while (to < count && strcmp(shared[to].name, observations.lines[o].name) != 0)
-                        to++;
-                    if (to == count && looked == 0 && count < MOST_SHARED) {
-                        shared[count] = (struct shared){.count = 0};
-                        snprintf(shared[count].name, sizeof shared[0].name, "%s", observations.lines[o].name);
-                        snprintf(shared[count].text, sizeof shared[0].text, "%s", observations.lines[o].text);
-                        snprintf(shared[count++].in, sizeof shared[0].in, "%s", checked->row->name);
-                    }
-                    if (to < count) {
-                        shared[to].count++;
-                        shared[to].same += strcmp(shared[to].text, observations.lines[o].text) == 0;
-                    }
-                }
+                for (size_t o = 0; o < made.count; o++)
+                    count_observation(shared, &count, &made.lines[o], checked->row->name, looked == 0);
                 looked++;
             }
         arena_free(&remade.arena);
@@ -542,37 +517,37 @@ static enum status say_observations(struct search *search)
             text_add(&line, " (in %s; the other results that fail are alike)", shared[i].in);
         take_line(report);
     }
-    return search->error->status;
+    return STATUS_OK;
 }
 
-/* Whether a case that passes would fail in that precision: one of random numbers, with several keys. */
+/* Whether the errors of a case show in which precision it was computed: random numbers, several keys. */
+static bool shows_precision(const struct case_checked *checked)
+{
+    const struct case_row *row = checked->row;
+    return row->scores == NULL && row->make == NULL && row->features == 0 && checked->sizes.keys >= LEAST_ROWS &&
+           checked->sizes.queries >= LEAST_ROWS;
+}
+
+/* Whether a case that passes would fail in that precision. */
 static bool is_refuted(const struct cases_report *report, const struct case_precision *precision)
 {
-    enum { COARSER = 32, LEAST_KEYS = 8 };
-    const double unit = fmax(case_unit(precision->dtype), case_unit(precision->sums));
-    size_t k = 0;
-    while (k < report->count &&
-           !(report->checked[k].verdict == CASE_PASSED && report->checked[k].row->scores == NULL &&
-             report->checked[k].row->make == NULL && report->checked[k].row->features == 0 &&
-             report->checked[k].sizes.keys >= LEAST_KEYS && report->checked[k].sizes.queries >= LEAST_KEYS))
-        k++;
-    return k < report->count && unit >= COARSER * case_unit(report->options.dtype);
+    static const double COARSER = 32;
+    if (fmax(case_unit(precision->dtype), case_unit(precision->sums)) < COARSER * case_unit(report->options.dtype))
+        return false;
+    for (size_t i = 0; i < report->count; i++)
+        if (report->checked[i].verdict == CASE_PASSED && shows_precision(&report->checked[i]))
+            return true;
+    return false;
 }
 
 /* Says in which dtype all failing results would be right; false: in none. */
 static bool say_precision(const struct search *search)
 {
     struct cases_report *report = search->report;
-    unsigned common = ~0U;
-    size_t even[CASE_PRECISION_COUNT] = {0}, i = 0;
-    for (size_t k = 0; k < report->count; k++) {
-        if (report->checked[k].verdict == CASE_FAILED)
-            common &= report->checked[k].precisions;
-        for (size_t p = 0; p < CASE_PRECISION_COUNT; p++)
-            even[p] += report->checked[k].even >> p & 1;
-    }
-    while (i < CASE_PRECISION_COUNT && ((common >> i & 1) == 0 || 4 * even[i] < 3 * report->of[CASE_FAILED] ||
-                                        is_refuted(report, &CASE_PRECISIONS[i])))
+    size_t i = 0;
+    while (i < CASE_PRECISION_COUNT &&
+           ((report->precisions >> i & 1) == 0 || 4 * report->even[i] < 3 * report->of[CASE_FAILED] ||
+            is_refuted(report, &CASE_PRECISIONS[i])))
         i++;
     if (i == CASE_PRECISION_COUNT)
         return false;
