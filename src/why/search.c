@@ -34,15 +34,14 @@ static void run_guess(void *context, size_t task, unsigned thread)
         arena_free(arena);
 }
 
-/* Bytes read in another order, and plus infinity as fill, give only NaN on many inputs, so explain nothing there. */
+/* Whether the table is of NaN, which explains nothing with mistakes that may give only NaN. */
 static bool tells_little(const struct trial_base *base, const struct trial_guess *guess)
 {
     const struct mine_table *table = base->mine->count > 0 ? &base->mine->tables[base->mine->count - 1] : NULL;
-    bool gives_nan = false;
+    bool only_nan = false;
     for (size_t i = 0; i < guess->count; i++)
-        gives_nan = gives_nan || MISTAKES[guess->choices[i].id].slot == MISTAKE_SLOT_BITS ||
-                    guess->choices[i].id == MISTAKE_FILL_LARGE;
-    return gives_nan && table != NULL && isnan(table->numbers[0]) && tensor_blank(&table->named->tensor) != NULL;
+        only_nan = only_nan || MISTAKES[guess->choices[i].id].only_nan;
+    return only_nan && table != NULL && isnan(table->numbers[0]) && tensor_blank(&table->named->tensor) != NULL;
 }
 
 static enum status try_chunk(struct why *why, struct batch *batch, const struct options *options, size_t count,
