@@ -519,9 +519,8 @@ ROW(KEYS_STRIDES, KEYS, .name = "keys-strides",
     .c = "k[((b * T + j) * H_kv + h / group) * d + c], not * H",
     .section = "attn-sdpa: HEADS THAT SHARE",
     .forms = MISTAKE_FORMS("both-rows", "key-rows", "value-rows", "both-items", "key-items", "value-items"))
-#define PER_TILE                                                          \
-    .unseen = "one tile holds all keys", .number = "keys per tile", .from = 1, \
-    .to = 4096, .usual = 2, .whole = true, .of_kernels = true
+#define KEYS_PER_TILE .number = "keys per tile", .from = 1, .to = 4096, .usual = 2, .whole = true
+#define PER_TILE .unseen = "one tile holds all keys", KEYS_PER_TILE, .of_kernels = true
 ROW(KEYS_STALE, KEYS, .name = "keys-stale",
     .sentence = "each tile after the first uses the keys of the tile before it",
     .pytorch = "k_tile = keys[..., tile, :], loaded before its scores",
@@ -1176,8 +1175,7 @@ ROW(SINKS_PER_KEY_HEAD, SINKS, .name = "sinks-per-key-head",
 ROW(SINKS_MAXIMUM_MISSING, SINKS, .name = "sinks-maximum-missing",
     .sentence = "the row maximum is not subtracted from the sinks", SINK_FIXES, .unseen = "the row maximum is 0")
 ROW(SINKS_PER_TILE, SINKS, .name = "sinks-per-tile",
-    .sentence = "each tile adds the sink again", SINK_FIXES, .unseen = "one tile holds all keys",
-    .number = "keys per tile", .from = 1, .to = 4096, .usual = 2, .whole = true, .of_kernels = true)
+    .sentence = "each tile adds the sink again", SINK_FIXES, PER_TILE)
 #undef SINK_FIXES
 ROW(LSE_BASE_2, LSE, .name = "lse-base-2",
     .sentence = "lse uses a logarithm to base 2, not to base e",
@@ -1320,29 +1318,25 @@ ROW(TILES_CONTEXT_NOT_RESCALED, TILES, .name = "tiles-context-not-rescaled",
     .pytorch = "context_vec *= torch.exp(old_max - new_max), then += e @ values[..., tile, :]",
     .numpy = "context = context * np.exp(old_max - new_max) + e @ v[..., tile, :]",
     .c = "context[c] *= exp(old_max - new_max), before the tile is added",
-    .unseen = "no row has its maximum after the first tile",
-    .number = "keys per tile", .from = 1, .to = 4096, .usual = 2, .whole = true)
+    .unseen = "no row has its maximum after the first tile", KEYS_PER_TILE)
 ROW(TILES_CONTEXT_DIVIDED, TILES, .name = "tiles-context-divided",
     .sentence = "the context is divided by the running sum per tile, not once at the end",
     .pytorch = "context_vec = context_vec / total, once, after the last tile",
     .numpy = "context = context / total  # once, after the last tile",
     .c = "context[c] /= sum, once, after the last tile",
-    .unseen = "one tile holds all keys",
-    .number = "keys per tile", .from = 1, .to = 4096, .usual = 2, .whole = true)
+    .unseen = "one tile holds all keys", KEYS_PER_TILE)
 ROW(TILES_SUM_NOT_RESCALED, TILES, .name = "tiles-sum-not-rescaled",
     .sentence = "the running sum is not rescaled when a tile raises the running maximum",
     .pytorch = "total = total * torch.exp(old_max - new_max) + e.sum(dim=-1, keepdim=True)",
     .numpy = "total = total * np.exp(old_max - new_max) + e.sum(-1, keepdims=True)",
     .c = "sum *= exp(old_max - new_max), before the tile is added",
-    .unseen = "no row has its maximum after the first tile",
-    .number = "keys per tile", .from = 1, .to = 4096, .usual = 2, .whole = true)
+    .unseen = "no row has its maximum after the first tile", KEYS_PER_TILE)
 ROW(TILES_LAST_ALONE, TILES, .name = "tiles-last-alone",
     .sentence = "the last tile overwrites the sums of the tiles before it",
     .pytorch = "context_vec and total are 0 before the loop over tiles, not in it; then +=",
     .numpy = "context = total = 0  # before the loop over tiles, not in it; then +=",
     .c = "set context[c] and sum to 0 before the first tile, not before each",
-    .unseen = "one tile holds all keys",
-    .number = "keys per tile", .from = 1, .to = 4096, .usual = 2, .whole = true)
+    .unseen = "one tile holds all keys", KEYS_PER_TILE)
 ROW(TILES_NOT_RESCALED, TILES, .name = "tiles-not-rescaled",
     .sentence = "neither sum nor context is rescaled when a tile raises the maximum",
     .pytorch = "factor = torch.exp(old_max - new_max); total *= factor; context_vec *= factor",
@@ -1370,8 +1364,7 @@ ROW(TILES_LAST_SKIPPED, TILES, .name = "tiles-last-skipped",
     .sentence = "the last tile of keys is skipped, full or not", EACH_TILE_ONCE, PER_TILE)
 ROW(TILES_OWN_SKIPPED, TILES, .name = "tiles-own-skipped",
     .sentence = "the last tile that a row may attend to is skipped", EACH_TILE_ONCE,
-    .unseen = "one tile holds all keys", .number = "keys per tile", .from = 1, .to = 4096, .usual = 2,
-    .whole = true)
+    .unseen = "one tile holds all keys", KEYS_PER_TILE)
 #undef EACH_TILE_ONCE
 ROW(TILES_FIRST_ROW_RESCALES, TILES, .name = "tiles-first-row-rescales",
     .sentence = "each row's context is rescaled by the factor of the first row",
@@ -1507,8 +1500,8 @@ ROW(GRAD_QUERY_LAST_TILE, GRAD, .name = "grad-query-last-tile",
     .pytorch = "grad_query = 0 before the loop over tiles of keys, not in it; then +=",
     .numpy = "dq = 0  # before the loop over tiles of keys, not in it; then +=",
     .c = "set dq[i] to 0 before the first tile of keys, not before each",
-    .section = "attn-numbers: TWO PATHS", .unseen = "one tile holds all keys",
-    .number = "keys per tile", .from = 1, .to = 4096, .usual = 2, .whole = true)
+    .section = "attn-numbers: TWO PATHS", .unseen = "one tile holds all keys", KEYS_PER_TILE)
+#undef KEYS_PER_TILE
 ROW(GRAD_KEY_LAST_TILE, GRAD, .name = "grad-key-last-tile",
     .sentence = "the last tile of queries overwrites the sums in grad_key and grad_value",
     .pytorch = "grad_key = grad_value = 0 before the loop over tiles of queries; then +=",
