@@ -328,7 +328,7 @@ static double bits_of_draws(struct why *why)
 
 bool why_can_tell(struct why *why, enum why_kind kind)
 {
-    const bool draws = kind >= WHY_NEAR_SETTINGS;
+    const bool draws = kind != WHY_SINGLES && kind != WHY_PAIRS;
     double bits = why->bits;
     if (draws && why->mine.count > 0) {
         if (isnan(why->bits_of_draws))
