@@ -183,10 +183,10 @@ static enum status try_right(struct why *why, struct trial_base *base)
     struct arena scratch = {0};
     const struct trial_guess none = {.count = 0};
     if (trial_run(base, &none, true, &why->right, &scratch, why->error) == STATUS_OK) {
-        for (size_t i = 0; i < base->mine->count && why->right.has_counts; i++)
+        for (size_t i = 0; i < base->mine->count && why->right.has_counts; i++) {
             base->noise[i] = why_keep(why, why->right.noise[i], base->mine->tables[i].count);
-        for (size_t i = 0; i < base->mine->count && why->right.has_counts; i++)
             base->off[i] = why_keep(why, why->right.off[i], base->mine->tables[i].count);
+        }
         base->exact = why_keep(why, why->right.exact, why->right.of);
     }
     why->right.shown = NULL;
@@ -322,11 +322,10 @@ static void drop_rivals(struct why *why)
 /* Puts the answer that fits best first, if it fits clearly better than the likelier one. */
 static void put_best_first(struct why *why)
 {
-    static const double CLEARLY = 0.1;
     size_t best = 0;
     for (size_t i = 1; i < why->count; i++)
         if (why->explanations[i].same_as == i && why->explanations[i].alone == 0 &&
-            why->explanations[i].trial.rms + CLEARLY < why->explanations[best].trial.rms)
+            why->explanations[i].trial.rms + WHY_CLEARLY < why->explanations[best].trial.rms)
             best = i;
     for (size_t i = 0; i < why->count && best > 0; i++) {
         size_t *first = &why->explanations[i].same_as;
