@@ -69,41 +69,38 @@ static void check_early(void)
     arena_free(&late.made.arena);
 }
 
-static void check_slip(void)
+static void check_slip(const struct why *why)
 {
-    static struct asked asked;
-    struct output *output;
-    check_begin("a slip in one number ends the search before other seeds");
-    if (ask(&asked, SLIP, false, &output)) {
-        const struct why_budget *budget = &asked.why.budget;
-        CHECK(why_is_nearly_right(&asked.why), "expected one wrong number");
-        CHECK(budget->settings < 100 && budget->both == 0, "expected only near settings, got %zu and %zu",
-              budget->settings, budget->both);
-        CHECK(budget->left == 0, "expected nothing to be left out, got %g", budget->left);
-    }
-    arena_free(&asked.made.arena);
+    const struct why_budget *budget = &why->budget;
+    CHECK(why_is_nearly_right(why), "expected one wrong number");
+    CHECK(budget->settings < 100 && budget->both == 0, "expected only near settings, got %zu and %zu", budget->settings,
+          budget->both);
+    CHECK(budget->left == 0, "expected nothing to be left out, got %g", budget->left);
 }
 
 /* Of six rows. Some guesses mix rows, or change none of the last. */
-static void check_rows(void)
+static void check_rows(const struct why *why)
+{
+    const double guesses = (double)(why->budget.singles + why->budget.pairs);
+    CHECK(why->count == 0 && guesses > 1000, "expected many guesses, got %g", guesses);
+    CHECK((double)why->budget.rows < 2 * guesses, "expected less than two rows for each of %g guesses, got %zu",
+          guesses, why->budget.rows);
+}
+
+static void check_search(const char *title, const char *table, void check(const struct why *why))
 {
     static struct asked asked;
     struct output *output;
-    check_begin("a guess that departs in the last row makes no other row");
-    if (ask(&asked, NOISE, false, &output)) {
-        const struct why_budget *budget = &asked.why.budget;
-        const double guesses = (double)(budget->singles + budget->pairs);
-        CHECK(asked.why.count == 0 && guesses > 1000, "expected many guesses, got %g", guesses);
-        CHECK((double)budget->rows < 2 * guesses, "expected less than two rows for each of %g guesses, got %zu",
-              guesses, budget->rows);
-    }
+    check_begin(title);
+    if (ask(&asked, table, false, &output))
+        check(&asked.why);
     arena_free(&asked.made.arena);
 }
 
 int main(void)
 {
     check_early();
-    check_slip();
-    check_rows();
+    check_search("a slip in one number ends the search before other seeds", SLIP, check_slip);
+    check_search("a guess that departs in the last row makes no other row", NOISE, check_rows);
     return check_end();
 }

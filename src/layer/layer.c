@@ -250,25 +250,40 @@ static enum status read_right(struct layer *layer, const struct options *options
 
 /* --- mistakes ---------------------------------------------------------------------------------------------------- */
 
-/* What a mistake takes from another layer: tensors whose names begin and end so, and settings. */
+/* What a mistake takes from another layer: tensors whose names begin and end so, or settings. */
 static const struct part {
     enum mistake id;
     const char *tensors[2], *end;
     const char *settings[5];
 } PARTS[] = {
-    {MISTAKE_LAYER_QUERY, {"W_query"}, "", {NULL}},
-    {MISTAKE_LAYER_KEY, {"W_key"}, "", {NULL}},
-    {MISTAKE_LAYER_VALUE, {"W_value"}, "", {NULL}},
-    {MISTAKE_LAYER_OUT, {"out_proj."}, "", {NULL}},
-    {MISTAKE_LAYER_BIAS, {"W_"}, ".bias", {NULL}},
-    {MISTAKE_LAYER_NORM, {"norm."}, "", {NULL}},
-    {MISTAKE_LAYER_NORM_AFTER, {"norm."}, "", {NULL}},
-    {MISTAKE_LAYER_QK_NORM, {"query_norm.", "key_norm."}, "", {NULL}},
-    {MISTAKE_LAYER_SINKS, {"sinks"}, "", {NULL}},
-    {MISTAKE_LAYER_WINDOW, {NULL}, "", {"window"}},
-    {MISTAKE_LAYER_ROPE, {NULL}, "", {"rope", "rope_theta", "rope_columns", "rope_scaling"}},
-    {MISTAKE_LAYER_KIND, {NULL}, "", {"window", "rope", "rope_theta", "rope_columns", "rope_scaling"}},
+    {MISTAKE_LAYER_QUERY, .tensors = {"W_query"}},
+    {MISTAKE_LAYER_KEY, .tensors = {"W_key"}},
+    {MISTAKE_LAYER_VALUE, .tensors = {"W_value"}},
+    {MISTAKE_LAYER_OUT, .tensors = {"out_proj."}},
+    {MISTAKE_LAYER_BIAS, .tensors = {"W_"}, .end = ".bias"},
+    {MISTAKE_LAYER_NORM, .tensors = {"norm."}},
+    {MISTAKE_LAYER_NORM_AFTER, .tensors = {"norm."}},
+    {MISTAKE_LAYER_QK_NORM, .tensors = {"query_norm.", "key_norm."}},
+    {MISTAKE_LAYER_SINKS, .tensors = {"sinks"}},
+    {MISTAKE_LAYER_WINDOW, .settings = {"window"}},
+    {MISTAKE_LAYER_ROPE, .settings = {"rope", "rope_theta", "rope_columns", "rope_scaling"}},
+    {MISTAKE_LAYER_KIND, .settings = {"window", "rope", "rope_theta", "rope_columns", "rope_scaling"}},
 };
+
+/* Its part; NULL: all of the layer. */
+static const struct part *part_of(enum mistake id)
+{
+    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++)
+        if (PARTS[i].id == id)
+            return &PARTS[i];
+    return NULL;
+}
+
+bool layer_takes_settings(enum mistake id)
+{
+    const struct part *part = part_of(id);
+    return part != NULL && part->settings[0] != NULL;
+}
 
 /* Takes a setting, or its absence, from another layer; returns whether the layers differ. */
 static bool take_setting(struct layer_facts *facts, const struct layer_facts *others, const char *setting)
@@ -284,10 +299,10 @@ static bool take_setting(struct layer_facts *facts, const struct layer_facts *ot
 
 static bool is_of_part(const struct part *part, const char *name)
 {
-    const size_t length = strlen(name), end = strlen(part->end);
-    return length >= end && strcmp(name + length - end, part->end) == 0 &&
-           (strncmp(name, part->tensors[0], strlen(part->tensors[0])) == 0 ||
-            (part->tensors[1] != NULL && strncmp(name, part->tensors[1], strlen(part->tensors[1])) == 0));
+    bool is = false;
+    for (size_t i = 0; i < 2 && part->tensors[i] != NULL; i++)
+        is = is || strncmp(name, part->tensors[i], strlen(part->tensors[i])) == 0;
+    return is && (part->end == NULL || text_ends_in(name, part->end));
 }
 
 /* Takes a part of another layer; returns whether the layers differ in it. */
@@ -296,10 +311,11 @@ static bool take_part(struct layer *layer, const struct layer *other, const stru
     bool differs = false;
     for (size_t i = 0; i < 5 && part->settings[i] != NULL; i++)
         differs = take_setting(&layer->facts, &other->facts, part->settings[i]) || differs;
-    for (size_t i = 0; i < layer->weights.tensor_count && part->tensors[0] != NULL; i++) {
+    for (size_t i = 0; i < layer->weights.tensor_count; i++) {
         struct file_tensor *own = &layer->weights.tensors[i];
-        const struct file_tensor *theirs = input_file_find(&other->weights, own->name);
-        if (theirs == NULL || !is_of_part(part, own->name) || strcmp(theirs->origin, own->origin) == 0)
+        const struct file_tensor *theirs =
+            is_of_part(part, own->name) ? input_file_find(&other->weights, own->name) : NULL;
+        if (theirs == NULL || strcmp(theirs->origin, own->origin) == 0)
             continue;
         *own = *theirs;
         differs = true;
@@ -314,16 +330,14 @@ static enum status make_mistake(struct layer *layer, const struct options *optio
     const size_t number = after ? layer->module->layer : (size_t)choice->form;
     struct options asked = *options;
     struct layer other;
-    size_t part = 0;
+    const struct part *part = part_of(choice->id);
     const char *reason = !after && number == layer->module->layer ? "it is the layer that you asked for" : NULL;
     if (reason == NULL && ((!after && layer_ask(&asked, layer, number, arena, error) != STATUS_OK) ||
                            read_right(&other, &asked, after, arena, error) != STATUS_OK))
         return error->status;
-    while (part < sizeof PARTS / sizeof PARTS[0] && PARTS[part].id != choice->id)
-        part++;
-    if (reason == NULL && part == sizeof PARTS / sizeof PARTS[0])
+    if (reason == NULL && part == NULL)
         *layer = other;
-    else if (reason == NULL && !take_part(layer, &other, &PARTS[part]))
+    else if (reason == NULL && !take_part(layer, &other, part))
         reason = after ? "there is no norm after attention" : "that layer has the same, or none";
     return reason == NULL
                ? STATUS_OK

@@ -37,6 +37,9 @@ bool layer_says(const char *setting);
  * or more than one, where tensors and config contradict each other, or where the family is unknown. */
 enum status layer_read(struct layer *layer, const struct options *options, struct arena *arena, struct error *error);
 
+/* Whether a mistake takes only settings from another layer, and no tensors. */
+bool layer_takes_settings(enum mistake id);
+
 /* Changes the options to layer `number` instead of `layer`: --layer, and --module where its path has that number.
  * STATUS_SYSTEM where memory is short. */
 enum status layer_ask(struct options *options, const struct layer *layer, size_t number, struct arena *arena,

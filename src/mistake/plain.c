@@ -286,12 +286,10 @@ static enum status allocate_stages(struct maker *maker, uint64_t stages)
         return plain->error->status;
     for (size_t j = 0; j < keys; j++)
         maker->weights_column[keys + j] = 0;
-    uint64_t attended = 0;
     for (int each = 0; each < STAGE_COUNT; each++) {
         const enum stage stage = (enum stage)each;
-        if (stage_is_square(stage) || STAGES[stage].from & attended)
-            attended |= STAGE_BIT(stage);
-        if ((stages & attended & STAGE_BIT(stage)) == 0 && (stage != STAGE_NORMED || !plain->wants_normed))
+        if ((!(stages & STAGE_BIT(stage)) || !stage_is_attended(stage)) &&
+            (stage != STAGE_NORMED || !plain->wants_normed))
             continue;
         plain->stages[stage] =
             arena_allocate(plain->arena, plain_count(problem, stage, plain->row_count), sizeof(double), plain->error);

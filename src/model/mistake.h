@@ -104,15 +104,16 @@ enum mistake_slot { MISTAKE_SLOTS(MISTAKE_SLOT_ID) MISTAKE_SLOT_COUNT };
     ID(PACKING_GROUPS) ID(PACKING_BLOCKS) ID(PACKING_ORDER) \
     ID(NORM_MISSING) ID(NORM_TWICE) ID(NORM_WEIGHT_MISSING) ID(NORM_BIAS_MISSING) ID(NORM_PLUS_1) \
     ID(NORM_PLUS_1_MISSING) ID(NORM_MEAN_KEPT) ID(NORM_MEAN_SUBTRACTED) ID(NORM_EPS) \
-    ID(QK_NORM_MISSING) ID(QK_NORM_QUERY_MISSING) ID(QK_NORM_KEY_MISSING) ID(QK_NORM_SWAPPED) ID(QK_NORM_AFTER_ROPE) ID(QK_NORM_ALL_HEADS) ID(QK_NORM_EACH_HEAD) \
+    ID(QK_NORM_MISSING) ID(QK_NORM_QUERY_MISSING) ID(QK_NORM_KEY_MISSING) ID(QK_NORM_SWAPPED) \
+    ID(QK_NORM_AFTER_ROPE) ID(QK_NORM_ALL_HEADS) ID(QK_NORM_EACH_HEAD) \
     ID(QK_NORM_WEIGHT_MISSING) ID(QK_NORM_PLUS_1) ID(QK_NORM_PLUS_1_MISSING) ID(QK_NORM_EPS) \
     ID(QK_NORM_LATENT_MISSING) \
     ID(ROPE_THETA) \
     ID(ROPE_SCALING_MISSING) ID(ROPE_SCALING_LINEAR) ID(ROPE_ATTENTION_MISSING) ID(ROPE_SCALING_TRUNCATE) \
     ID(ROPE_SCALING_OLD) ID(ROPE_SCALING_USUAL) ID(ROPE_SCALING_LISTS) \
     ID(ROPE_HALVES) ID(ROPE_PAIRS) ID(ROPE_MISSING) ID(ROPE_QUERY_MISSING) ID(ROPE_KEY_MISSING) \
-    ID(ROPE_ALL_COLUMNS) ID(ROPE_OTHER_END) ID(ROPE_EXPONENT_OF_HEAD) ID(ROPE_BACKWARDS) ID(ROPE_TWICE) ID(ROPE_QUERY_PLUS_1) \
-    ID(ROPE_QUERY_MINUS_1) ID(ROPE_KEY_PLUS_1) ID(ROPE_KEY_MINUS_1) ID(ROPE_POSITIONS_FROM) \
+    ID(ROPE_ALL_COLUMNS) ID(ROPE_OTHER_END) ID(ROPE_EXPONENT_OF_HEAD) ID(ROPE_BACKWARDS) ID(ROPE_TWICE) \
+    ID(ROPE_QUERY_PLUS_1) ID(ROPE_QUERY_MINUS_1) ID(ROPE_KEY_PLUS_1) ID(ROPE_KEY_MINUS_1) ID(ROPE_POSITIONS_FROM) \
     ID(ROPE_PAST_MISSING) ID(ROPE_ON_VALUES) \
     ID(ROWS_TO_PAIRS) ID(ROWS_TO_HALVES) \
     ID(SOFTCAP_AFTER_MASK) ID(SOFTCAP_BEFORE_SCALE) ID(SOFTCAP_MISSING) ID(SOFTCAP_NOT_MULTIPLIED) \
@@ -158,8 +159,12 @@ struct mistake_row {
     double from, to;          /* its range, both included, */
     double usual;             /* the default, for the name alone, */
     bool whole;               /* and whether it is an integer */
-    bool of_kernels;          /* attn why guesses it only of given query, key and value, and in no pair */
     const char *const *forms; /* words instead of a number, NULL after the last; the first is the default */
+
+    /* For attn why: */
+    bool of_kernels; /* guesses it only of given query, key and value, and in no pair */
+    bool any_seed;   /* guesses it with all seeds: each row of context stays a mean of values, as why/screen.h needs */
+    bool only_nan;   /* may give NaN for all numbers, and so explains no table of NaN */
 };
 
 extern const struct mistake_row MISTAKES[MISTAKE_COUNT];

@@ -74,11 +74,11 @@ bool stage_follows(enum stage stage, enum stage other)
 
 bool stage_is_attended(enum stage stage)
 {
-    const uint64_t made_from = stage_closure(STAGE_BIT(stage));
-    for (int source = 0; source < STAGE_COUNT; source++)
-        if (made_from & STAGE_BIT(source) && stage_is_square((enum stage)source))
-            return true;
-    return false;
+    uint64_t attended = 0;
+    for (int each = 0; each <= (int)stage; each++)
+        if (stage_is_square((enum stage)each) || STAGES[each].from & attended)
+            attended |= STAGE_BIT(each);
+    return (attended & STAGE_BIT(stage)) != 0;
 }
 
 bool stage_is_of_keys(enum stage stage)

@@ -328,7 +328,7 @@ static double bits_of_draws(struct why *why)
 
 bool why_can_tell(struct why *why, enum why_kind kind)
 {
-    const bool draws = kind >= WHY_NEAR_SETTINGS;
+    const bool draws = kind != WHY_SINGLES && kind != WHY_PAIRS;
     double bits = why->bits;
     if (draws && why->mine.count > 0) {
         if (isnan(why->bits_of_draws))
@@ -662,16 +662,15 @@ static enum status try_dropout_seeds(struct why *why, const struct why_guesses *
     return list == NULL ? why->error->status : STATUS_OK;
 }
 
-/* Whether each row of a context stays a mean of the values, as SCREEN_VALUES takes it to be. */
-static bool keeps_means(const struct trial_guess *guess)
+/* Lists the guesses that a screen of SCREEN_VALUES can judge, or those that it cannot. */
+static bool select_guesses(const struct why *why, const struct why_guesses *guesses, bool judged,
+                           struct why_guesses *selected)
 {
-    static const enum mistake_slot KEEPING[] = {MISTAKE_SLOT_SCALE, MISTAKE_SLOT_MASK, MISTAKE_SLOT_WINDOW,
-                                                MISTAKE_SLOT_ALIBI, MISTAKE_SLOT_SOFTCAP};
-    const enum mistake id = guess->choices[0].id;
-    bool keeps = id == MISTAKE_SOFTMAX_BASE_2 || id == MISTAKE_SOFTMAX_TWICE;
-    for (size_t i = 0; i < sizeof KEEPING / sizeof KEEPING[0]; i++)
-        keeps = keeps || (MISTAKES[id].slot == KEEPING[i] && id != MISTAKE_SCALE_AFTER_SOFTMAX);
-    return keeps;
+    *selected = (struct why_guesses){arena_allocate(why->arena, guesses->count, sizeof *guesses->items, why->error), 0};
+    for (size_t i = 0; i < guesses->count && selected->items != NULL; i++)
+        if (MISTAKES[guesses->items[i].choices[0].id].any_seed == judged)
+            selected->items[selected->count++] = guesses->items[i];
+    return selected->items != NULL;
 }
 
 /* Tries the asked seed's skips with mistakes, and popular seeds without a skip, where no screen can judge. */
@@ -689,16 +688,9 @@ static enum status try_far(struct why *why, const struct variation *near, size_t
 {
     uint64_t *seeds = arena_allocate(why->arena, MOST_SEEDS, sizeof *seeds, why->error);
     struct why_guesses judged = {NULL, 0}, others = {NULL, 0};
-    const size_t guess_count = guesses != NULL ? guesses->count : 0;
-    judged.items = arena_allocate(why->arena, guess_count, sizeof *judged.items, why->error);
-    others.items = arena_allocate(why->arena, guess_count, sizeof *others.items, why->error);
-    if (seeds == NULL || judged.items == NULL || others.items == NULL)
+    if (seeds == NULL || (guesses != NULL && (!select_guesses(why, guesses, true, &judged) ||
+                                              !select_guesses(why, guesses, false, &others))))
         return why->error->status;
-    for (size_t i = 0; i < guess_count; i++)
-        if (keeps_means(&guesses->items[i]))
-            judged.items[judged.count++] = guesses->items[i];
-        else
-            others.items[others.count++] = guesses->items[i];
     const size_t count = list_seeds(seeds);
     const enum screen_kind kind = guesses != NULL ? SCREEN_VALUES : SCREEN_RIGHT;
     for (size_t i = 0; i < near_count; i++) {

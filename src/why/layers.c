@@ -77,7 +77,7 @@ static enum status try_part(struct why *why, enum mistake id, size_t layer)
 static enum status try_parts(struct why *why, size_t layer, bool near)
 {
     for (int id = 0; id < MISTAKE_COUNT; id++)
-        if (MISTAKES[id].slot == MISTAKE_SLOT_LAYER && (near || id >= MISTAKE_LAYER_WINDOW) &&
+        if (MISTAKES[id].slot == MISTAKE_SLOT_LAYER && (near || layer_takes_settings((enum mistake)id)) &&
             MISTAKES[id].number != NULL && try_part(why, (enum mistake)id, layer) != STATUS_OK)
             return why->error->status;
     return STATUS_OK;

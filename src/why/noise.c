@@ -112,27 +112,30 @@ static const double *move_numbers(struct mover *mover, const double *numbers, si
     return moved;
 }
 
+static void move_inputs(struct mover *mover, bool large, struct tensor *inputs)
+{
+    for (int times = large ? 2 : 1; times > 0; times--)
+        move_tensor(mover, inputs);
+}
+
 enum status noise_move(struct problem *moved, const struct problem *problem, double share, unsigned run,
                        struct arena *arena, struct error *error)
 {
     struct mover mover = {share, 2463534242U + run * 2654435761U, arena, error};
+    const bool large = is_large(problem);
     *moved = *problem;
     moved->loss.noise = share;
-    move_tensor(&mover, &moved->given.inputs);
-    if (is_large(problem))
-        move_tensor(&mover, &moved->given.inputs);
+    move_inputs(&mover, large, &moved->given.inputs);
     if (problem->given.key_inputs.data == problem->given.inputs.data)
         moved->given.key_inputs.data = moved->given.inputs.data;
     else
-        move_tensor(&mover, &moved->given.key_inputs);
-    if (is_large(problem) && moved->given.key_inputs.data != moved->given.inputs.data)
-        move_tensor(&mover, &moved->given.key_inputs);
+        move_inputs(&mover, large, &moved->given.key_inputs);
     for (int id = 0; id < PROJECTION_COUNT; id++)
         move_tensor(&mover, &moved->given.operands[id]);
     move_tensor(&mover, &moved->loss.gradient);
     move_tensor(&mover, &moved->mask.attn_mask);
     if (problem_projects(problem))
-        move_parameters(&mover, is_large(problem), &moved->parameters);
+        move_parameters(&mover, large, &moved->parameters);
     if (problem->given.pages != NULL)
         move_pages(&mover, moved);
     if (problem->mask.sinks != NULL)

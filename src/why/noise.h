@@ -6,8 +6,7 @@
 
 #include "problem/problem.h"
 
-/* How often to compute it again. */
-/* The runs: 8, or 4 with large projections. */
+/* How often to compute it again: fewer times with large projections. */
 unsigned noise_runs(const struct problem *problem);
 
 /* One unit in the last place, relative to a number: 2^-23 for float32, and for float64, too, since few people give all

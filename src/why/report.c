@@ -696,14 +696,13 @@ static void write_first(const struct why_explanation *answer, bool color, struct
         write_mistake(answer, i, color, output);
 }
 
-/* Then no later answer can fit so much better that the first one is dropped. */
+/* No later answer can come before a first one that fits so well. */
 void why_begin(struct why *why)
 {
-    static const double CLOSE = 0.1;
     const struct why_explanation *answer = why->count > 0 ? &why->explanations[0] : NULL;
     if (why->early == NULL || why->begun || why->options->format != FORMAT_TEXT || answer == NULL ||
         why->step_count > 0 || answer->problem != why->problem || answer->guess.count == 0 ||
-        !(answer->trial.rms <= CLOSE))
+        !(answer->trial.rms <= WHY_CLEARLY))
         return;
     progress_end(why->progress);
     write_mine(why, why->early);

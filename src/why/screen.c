@@ -2,6 +2,7 @@
 #include "why/screen.h"
 
 #include "model/stages.h"
+#include "stage/softmax.h"
 
 #include <math.h>
 #include <string.h>
@@ -233,16 +234,13 @@ static void make_weights(const struct screen *screen, size_t head, double scale,
                          double *weights)
 {
     const double softcap = screen->problem->scaling.softcap;
-    double largest = -INFINITY, sum = 0;
     for (size_t token = 0; token < screen->tokens; token++) {
         const double scaled = scores[token] * scale, capped = softcap > 0 ? softcap * tanh(scaled / softcap) : scaled;
         weights[token] = capped + (masked ? screen->bias[head * screen->tokens + token] : 0);
-        largest = fmax(largest, weights[token]);
     }
+    const struct softmax below = softmax_of_scores(screen->problem, head, weights, weights);
     for (size_t token = 0; token < screen->tokens; token++)
-        sum += weights[token] = exp(weights[token] - largest);
-    for (size_t token = 0; token < screen->tokens; token++)
-        weights[token] /= sum;
+        weights[token] /= below.sum;
 }
 
 /* Makes the context of the row, (H d_v); scratch (2 (tokens + d_in)). */

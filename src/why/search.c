@@ -34,15 +34,14 @@ static void run_guess(void *context, size_t task, unsigned thread)
         arena_free(arena);
 }
 
-/* Bytes read in another order, and plus infinity as fill, give only NaN on many inputs, so explain nothing there. */
+/* Whether the table is of NaN, which explains nothing with mistakes that may give only NaN. */
 static bool tells_little(const struct trial_base *base, const struct trial_guess *guess)
 {
     const struct mine_table *table = base->mine->count > 0 ? &base->mine->tables[base->mine->count - 1] : NULL;
-    bool gives_nan = false;
+    bool only_nan = false;
     for (size_t i = 0; i < guess->count; i++)
-        gives_nan = gives_nan || MISTAKES[guess->choices[i].id].slot == MISTAKE_SLOT_BITS ||
-                    guess->choices[i].id == MISTAKE_FILL_LARGE;
-    return gives_nan && table != NULL && isnan(table->numbers[0]) && tensor_blank(&table->named->tensor) != NULL;
+        only_nan = only_nan || MISTAKES[guess->choices[i].id].only_nan;
+    return only_nan && table != NULL && isnan(table->numbers[0]) && tensor_blank(&table->named->tensor) != NULL;
 }
 
 static enum status try_chunk(struct why *why, struct batch *batch, const struct options *options, size_t count,
@@ -184,10 +183,10 @@ static enum status try_right(struct why *why, struct trial_base *base)
     struct arena scratch = {0};
     const struct trial_guess none = {.count = 0};
     if (trial_run(base, &none, true, &why->right, &scratch, why->error) == STATUS_OK) {
-        for (size_t i = 0; i < base->mine->count && why->right.has_counts; i++)
+        for (size_t i = 0; i < base->mine->count && why->right.has_counts; i++) {
             base->noise[i] = why_keep(why, why->right.noise[i], base->mine->tables[i].count);
-        for (size_t i = 0; i < base->mine->count && why->right.has_counts; i++)
             base->off[i] = why_keep(why, why->right.off[i], base->mine->tables[i].count);
+        }
         base->exact = why_keep(why, why->right.exact, why->right.of);
     }
     why->right.shown = NULL;
@@ -323,11 +322,10 @@ static void drop_rivals(struct why *why)
 /* Puts the answer that fits best first, if it fits clearly better than the likelier one. */
 static void put_best_first(struct why *why)
 {
-    static const double CLEARLY = 0.1;
     size_t best = 0;
     for (size_t i = 1; i < why->count; i++)
         if (why->explanations[i].same_as == i && why->explanations[i].alone == 0 &&
-            why->explanations[i].trial.rms + CLEARLY < why->explanations[best].trial.rms)
+            why->explanations[i].trial.rms + WHY_CLEARLY < why->explanations[best].trial.rms)
             best = i;
     for (size_t i = 0; i < why->count && best > 0; i++) {
         size_t *first = &why->explanations[i].same_as;

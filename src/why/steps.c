@@ -106,7 +106,7 @@ static enum status run_step(const struct stepping *stepping, enum stage stage, c
             arena_free(&arena);
             return error->status;
         }
-        trial_compare(base, &all, NULL, true, stage, trial);
+        trial_compare(base, &all, false, true, stage, trial);
         if (has_few_bits(base)) {
             trial->rms = rms_of(base, &all, stage, trial);
             trial->end = trial->rms <= 2 * fit_most_rms(base, guess) ? trial->end : TRIAL_DEPARTS;
@@ -119,7 +119,8 @@ static enum status run_step(const struct stepping *stepping, enum stage stage, c
 static double step_work(const struct stepping *stepping)
 {
     struct trial_base all_rows = *stepping->base;
-    all_rows.few_count = all_rows.few_columns = 0;
+    all_rows.has_few = false;
+    all_rows.few_columns = 0;
     return trial_work(&all_rows);
 }
 

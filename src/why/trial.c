@@ -79,7 +79,7 @@ double trial_table_number(const struct trial_made *made, const struct mine_table
 }
 
 static struct fit fit_at(const struct trial_base *base, const struct trial_made *made, size_t at,
-                         struct mine_index first, const bool *is_few, bool whole)
+                         struct mine_index first, bool few, bool whole)
 {
     const struct mine_table *table = &base->mine->tables[at];
     const double *gradient = made->gradients[at], *noise = base->noise[at];
@@ -87,11 +87,11 @@ static struct fit fit_at(const struct trial_base *base, const struct trial_made 
     struct fit fit = {.of = 0};
     if (mine_is_backward(table) && gradient == NULL) /* the result lacks the table, or has another shape */
         return (struct fit){.of = table->count, .largest = INFINITY};
-    const bool listed = is_few != NULL && at + 1 == base->mine->count;
+    const bool listed = few && at + 1 == base->mine->count;
     for (size_t k = 0; k < (listed ? base->few_numbers_count : table->count); k++) {
         const size_t i = listed ? base->few_numbers[k] : k;
-        if (is_few != NULL && !listed && !stage_is_of_keys(table->stage) &&
-            (i >= table->shown || !is_few[mine_place_of(table, first, i).at[MINE_ROW]]))
+        if (few && !listed && !stage_is_of_keys(table->stage) &&
+            (i >= table->shown || mine_place_of(table, first, i).at[MINE_ROW] != base->few_row))
             continue;
         const double number = trial_table_number(made, table, gradient, first, i);
         const double error = trial_error(table->stage, table->numbers[i], number);
@@ -121,7 +121,7 @@ static bool is_better(struct fit a, struct fit b)
     return a.close != b.close ? a.close > b.close : a.largest < b.largest;
 }
 
-static struct fit fit_best(const struct trial_base *base, const struct trial_made *made, size_t at, const bool *is_few,
+static struct fit fit_best(const struct trial_base *base, const struct trial_made *made, size_t at, bool few,
                            bool whole, size_t *best)
 {
     const struct mine_table *table = &base->mine->tables[at];
@@ -129,7 +129,7 @@ static struct fit fit_best(const struct trial_base *base, const struct trial_mad
     struct fit found = {.largest = INFINITY};
     *best = 0;
     for (size_t i = 0; i < indices; i++) {
-        const struct fit fit = fit_at(base, made, at, mine_index(table, i), is_few, whole);
+        const struct fit fit = fit_at(base, made, at, mine_index(table, i), few, whole);
         if (i == 0 || is_better(fit, found)) {
             found = fit;
             *best = i;
@@ -140,8 +140,8 @@ static struct fit fit_best(const struct trial_base *base, const struct trial_mad
     return found;
 }
 
-void trial_compare(const struct trial_base *base, const struct trial_made *made, const bool *is_few, bool whole,
-                   enum stage only, struct trial *trial)
+void trial_compare(const struct trial_base *base, const struct trial_made *made, bool few, bool whole, enum stage only,
+                   struct trial *trial)
 {
     trial->end = TRIAL_AGREES;
     trial->agree = trial->of = 0;
@@ -152,7 +152,7 @@ void trial_compare(const struct trial_base *base, const struct trial_made *made,
         const struct mine_table *table = &base->mine->tables[i];
         if (only != STAGE_NAMES && table->stage != only)
             continue;
-        const struct fit fit = fit_best(base, made, i, is_few, whole, &trial->indices[i]);
+        const struct fit fit = fit_best(base, made, i, few, whole, &trial->indices[i]);
         trial->agree += fit.agree;
         trial->of += fit.of;
         trial->largest = fmax(trial->largest, fit.largest);
@@ -255,12 +255,12 @@ static enum status look_at(const struct trial_base *base, const struct recipe *r
     size_t count;
     *made = (struct trial_made){
         .plain = {.wants_normed = mine_table_of(base->mine, STAGE_NORMED) != NULL, .few_columns = look.columns}};
-    if (trial_make(base, recipe, look.few ? base->few : problem->chosen.rows,
-                   look.few ? base->few_count : problem->chosen.row_count, made, arena, error) != STATUS_OK)
+    if (trial_make(base, recipe, problem->chosen.rows + (look.few ? base->few_row : 0),
+                   look.few ? 1 : problem->chosen.row_count, made, arena, error) != STATUS_OK)
         return error->status;
     trial->made += made->plain.row_count;
     if (look.few || look.columns == 0)
-        trial_compare(base, made, look.few ? base->is_few : NULL, look.whole, STAGE_NAMES, trial);
+        trial_compare(base, made, look.few, look.whole, STAGE_NAMES, trial);
     trial->hidden = is_hidden(base, recipe, made, look, arena, error);
     const double *shown = shown_of(made, base->mine, &count, arena, error);
     trial->shown = trial->end == TRIAL_AGREES && !look.few && made->plain.row_count == problem->chosen.row_count
@@ -292,7 +292,7 @@ enum status trial_run(const struct trial_base *base, const struct trial_guess *g
     trial->work += projecting_work(&recipe);
     if (recipe.reason != NULL || (recipe.not_differentiable != NULL && mine_has_backward(base->mine)))
         return STATUS_OK;
-    if (base->few_count > 0 && !whole) {
+    if (base->has_few && !whole) {
         if (look_at(base, &recipe, (struct look){true, base->few_columns, false}, trial, made, arena, error) !=
                 STATUS_OK ||
             (trial->end == TRIAL_DEPARTS && (!trial->hidden || guess->count > 1)))
@@ -355,7 +355,7 @@ double trial_work(const struct trial_base *base)
 {
     const struct problem *problem = base->problem;
     const size_t all = problem->chosen.row_count;
-    const double rows = base->few_count > 0 && all >= MANY ? FEW : (double)all;
+    const double rows = base->has_few && all >= MANY ? FEW : (double)all;
     const size_t columns = base->few_columns > 0 ? base->few_columns : SIZE_MAX;
     const double pairs = (double)problem->size.items * (double)problem->size.heads * rows * (double)problem->size.keys;
     const double operands = (double)problem->size.items * (double)(problem->size.queries + 2 * problem->size.keys) *
@@ -375,7 +375,6 @@ double trial_work(const struct trial_base *base)
 static enum status choose_few(struct trial_base *base, struct error *error)
 {
     enum { COLUMNS = 64 };
-    const struct problem *problem = base->problem;
     const struct mine_table *table = &base->mine->tables[base->mine->count - 1];
     const struct mine_layout *layout = &table->layout;
     const size_t rows = layout->size[MINE_ROW];
@@ -383,14 +382,11 @@ static enum status choose_few(struct trial_base *base, struct error *error)
     if (mine_has_backward(base->mine) || rows < 2 || !known || stage_is_of_keys(table->stage) || table->shown == 0)
         return STATUS_OK;
     const size_t last = mine_place_of(table, (struct mine_index){{0}}, table->shown - 1).at[MINE_ROW];
-    base->few = arena_allocate(base->arena, 1, sizeof base->few[0], error);
-    base->is_few = arena_allocate(base->arena, problem->chosen.row_count, sizeof base->is_few[0], error);
     base->few_numbers = arena_allocate(base->arena, table->count, sizeof base->few_numbers[0], error);
-    if (base->few == NULL || base->is_few == NULL || base->few_numbers == NULL)
+    if (base->few_numbers == NULL)
         return error->status;
-    memset(base->is_few, 0, problem->chosen.row_count * sizeof base->is_few[0]);
-    base->is_few[last] = true;
-    base->few[base->few_count++] = problem->chosen.rows[last];
+    base->has_few = true;
+    base->few_row = last;
     base->few_columns = stage_is_attended(table->stage) ? COLUMNS : 0;
     for (size_t i = 0; i < table->shown; i++) {
         const struct mine_index at = mine_place_of(table, (struct mine_index){{0}}, i);
@@ -452,18 +448,17 @@ static enum status keep_shown(struct trial_base *base, const struct recipe *reci
     return error->status;
 }
 
-/* The same of the few rows; query and key are made of all tokens. NULL: all are compared at once. */
+/* The same of the few numbers; query and key are made of all tokens. NULL: all are compared at once. */
 static double *few_of(const struct trial_base *base, double *numbers, struct error *error)
 {
     const enum stage stage = trial_stage(base->mine);
     const size_t rows = base->problem->chosen.row_count, all = trial_numbers(base),
                  columns = problem_columns_of_head(base->problem, problem_made_as(base->problem, stage));
-    if (base->few_count == 0 || numbers == NULL || (projection_of(stage) != PROJECTION_COUNT && !STAGES[stage].repeats))
-        return base->few_count == 0 ? NULL : numbers;
+    if (!base->has_few || numbers == NULL || (projection_of(stage) != PROJECTION_COUNT && !STAGES[stage].repeats))
+        return base->has_few ? numbers : NULL;
     double *few = arena_allocate(base->arena, all / rows, sizeof *few, error);
-    for (size_t row = 0, made = 0; row < all / columns && few != NULL; row++)
-        if (base->is_few[row % rows])
-            memcpy(few + columns * made++, numbers + row * columns, columns * sizeof *few);
+    for (size_t i = 0; i < all / columns / rows && few != NULL; i++)
+        memcpy(few + i * columns, numbers + (i * rows + base->few_row) * columns, columns * sizeof *few);
     return few;
 }
 

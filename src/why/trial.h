@@ -24,13 +24,12 @@ struct trial_base {
     struct arena *arena;          /* of what lasts */
     uint64_t stages;              /* the tables' stages of the forward pass, and those they are made from */
     double work;                  /* approximate multiply-adds of a guess */
-    size_t *few;                  /* (few_count) some rows, as queries, to compare first; */
-    size_t few_count;             /* 0: compare all at once */
-    bool *is_few;                 /* (S) which of the selected rows these are */
-    size_t *few_numbers;          /* (few_numbers_count) those of the last table in these rows */
+    bool has_few;                 /* compares one row first, */
+    size_t few_row;               /* this one of the selected; else all at once */
+    size_t *few_numbers;          /* (few_numbers_count) those of the last table in this row */
     size_t few_numbers_count;
     size_t few_columns; /* then the columns of output to compare; 0: all */
-    /* The main stage without mistakes, of these rows and of all. */
+    /* The main stage without mistakes, of this row and of all. */
     double *shown_few, *shown;
     double *sizes_few, *sizes;        /* for each, the size of the numbers in its row or column */
     double largest;                   /* of all rows */
@@ -118,10 +117,10 @@ double trial_work(const struct trial_base *base);
 /* A number of a computed stage of the forward pass. */
 double trial_number(const struct plain *plain, enum stage stage, struct mine_index index);
 
-/* Compares the tables with computed stages; `only`: one stage, or STAGE_NAMES for all. Sets end, agree, of, largest and
- * indices. */
-void trial_compare(const struct trial_base *base, const struct trial_made *made, const bool *is_few, bool whole,
-                   enum stage only, struct trial *trial);
+/* Compares the tables with computed stages; `few`: only in the row to compare first; `only`: one stage, or STAGE_NAMES
+ * for all. Sets end, agree, of, largest and indices. */
+void trial_compare(const struct trial_base *base, const struct trial_made *made, bool few, bool whole, enum stage only,
+                   struct trial *trial);
 
 /* The tables' stages of the forward pass, and those they are made from. */
 uint64_t trial_stages(const struct problem *problem, const struct mine *mine);

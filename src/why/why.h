@@ -35,6 +35,9 @@ struct why_step {
     double rms; /* few bits: errors without a mistake, relative to their noise */
 };
 
+/* An answer whose errors are so much smaller, relative to the noise, comes before a likelier one. */
+#define WHY_CLEARLY 0.1
+
 /* The number that two answers give differently. */
 struct why_apart {
     enum stage stage;
