@@ -97,7 +97,7 @@ bool printed_literal(struct printed_reader *reader, struct printed_table *table)
 bool printed_array(struct printed_reader *reader, struct printed_table *table);
 bool printed_rows(struct printed_reader *reader, struct printed_table *table);
 
-/* Reads what a line says of a whole table, such as "context.sum() = 12.3" or "shape: (32, 64)", and its name or "".
+/* Reads what a line says about a whole table, such as "context.sum() = 12.3" or "shape: (32, 64)", and its name or "".
  * False where it says no such thing; then the reader stays. */
 bool printed_fact(struct printed_reader *reader, struct printed_piece *name, struct file_part *part);
 
