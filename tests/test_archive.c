@@ -307,6 +307,34 @@ static void check_entries(void)
     check_one("a/data.pkl", "", "byte 1 of the pickle: the pickle ends without a STOP");
 }
 
+/* A stage of a result in bfloat16, which NumPy lacks, as its bits. */
+static void check_bits(void)
+{
+    static struct archive archive;
+    enum { DESCR = 21, NUMBERS = 64 };
+    char npy[sizeof NPY - 1];
+    double number = 0;
+    struct arena arena = {0};
+    struct input_file input;
+    struct error error = {0};
+    check_begin("the bits of bfloat16");
+    memcpy(npy, NPY, sizeof npy);
+    memcpy(npy + DESCR, "u2", 2);
+    memcpy(npy + NUMBERS, "\xc0\x3f", 2);
+    archive.length = archive.directory_length = archive.count = 0;
+    archive_add(&archive, "context.npy", npy, NUMBERS + 2);
+    archive_add(&archive, "inputs.npy", NPY, sizeof npy);
+    archive_end(&archive);
+    if (CHECK(named_tensors_read(archive_read, "file", archive.bytes, archive.length, INPUT_FILE_OF_DIFF, &arena,
+                                 &input, &error) == STATUS_OK,
+              "expected an archive, got: %s", error.message)) {
+        tensor_load(&input.tensors[0].tensor, 0, 1, &number);
+        CHECK_TEXT("context", input.tensors[0].name);
+        CHECK(input.tensors[0].tensor.dtype == DTYPE_BF16 && number == 1.5, "expected 1.5 in bf16, got %g", number);
+    }
+    arena_free(&arena);
+}
+
 /* --- pickles ----------------------------------------------------------------------------------------------------- */
 
 #define ORDERED "ccollections\nOrderedDict\n)R"
@@ -628,6 +656,7 @@ int main(void)
     check_stays("tests/golden/archive/small.pt", STORED);
     check_lies();
     check_entries();
+    check_bits();
     check_pickles();
     check_doubled();
     check_deep();

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NUMBERS = 1 << 16 };
-
 /* --- attention, in double ---------------------------------------------------------------------------------------- */
 
 struct sizes {
@@ -52,11 +50,12 @@ static double *drawn(size_t count)
 }
 
 /* One query of a head, with the keys from `first` to below `end`. */
-static void attend(const struct job *job, const double *query, size_t kv, size_t first, size_t end, double scale,
-                   double *scaled, double *weights, double *context)
+static void attend(const struct job *job, const double *query, size_t kv, size_t first, size_t end, double *scaled,
+                   double *weights, double *context)
 {
     const struct sizes *size = &job->size;
     const double *key = job->key + kv * size->keys * size->d, *value = job->value + kv * size->keys * size->d_value;
+    const double scale = 1 / sqrt((double)size->d);
     double most = -INFINITY, sum = 0;
     for (size_t j = 0; j < size->keys; j++) {
         scaled[j] = 0;
@@ -76,13 +75,13 @@ static void attend(const struct job *job, const double *query, size_t kv, size_t
     }
 }
 
-static void attend_row(const struct job *job, size_t line, size_t first, size_t end, double scale, double *scaled,
-                       double *weights, double *context)
+static void attend_row(const struct job *job, size_t line, size_t first, size_t end, double *scaled, double *weights,
+                       double *context)
 {
     const struct sizes *size = &job->size;
     const size_t head = line / size->queries;
     const size_t kv = head / size->heads * size->kv_heads + head % size->heads / (size->heads / size->kv_heads);
-    attend(job, job->query + line * size->d, kv, first, end, scale, scaled, weights, context);
+    attend(job, job->query + line * size->d, kv, first, end, scaled, weights, context);
 }
 
 static size_t keys_of(const struct sizes *size, size_t line)
@@ -113,10 +112,10 @@ static char *add_json(char *at, const char *name, const double *list, const size
     return at;
 }
 
-static void job_make(struct job *job, struct sizes size, const char *options)
+static void job_make(struct job *job, struct sizes size)
 {
     const size_t lines = size.items * size.heads * size.queries, kv = size.items * size.kv_heads * size.keys;
-    char *json = malloc(32 * (lines * size.d + kv * (size.d + size.d_value)) + 100), line[200];
+    char *json = malloc(32 * (lines * size.d + kv * (size.d + size.d_value)) + 100);
     *job = (struct job){.size = size};
     job->query = drawn(lines * size.d);
     job->key = drawn(kv * size.d);
@@ -125,15 +124,15 @@ static void job_make(struct job *job, struct sizes size, const char *options)
     job->weights = numbers(lines * size.keys);
     job->context = numbers(lines * size.d_value);
     for (size_t i = 0; i < lines; i++)
-        attend_row(job, i, 0, keys_of(&size, i), 1 / sqrt((double)size.d), job->scaled + i * size.keys,
-                   job->weights + i * size.keys, job->context + i * size.d_value);
+        attend_row(job, i, 0, keys_of(&size, i), job->scaled + i * size.keys, job->weights + i * size.keys,
+                   job->context + i * size.d_value);
     json[0] = '\0';
     char *at = add_json(json + 1, "query", job->query, (size_t[]){size.items, size.heads, size.queries, size.d});
     at = add_json(at, "key", job->key, (size_t[]){size.items, size.kv_heads, size.keys, size.d});
     at = add_json(at, "value", job->value, (size_t[]){size.items, size.kv_heads, size.keys, size.d_value});
     strcpy(at, "}");
-    snprintf(line, sizeof line, "sdpa%s%s", size.causal ? " --causal" : "", options);
-    CHECK(support_make(&job->made, line, json + 1) == STATUS_OK, "%s", job->made.error.message);
+    CHECK(support_make(&job->made, size.causal ? "sdpa --causal" : "sdpa", json + 1) == STATUS_OK, "%s",
+          job->made.error.message);
     free(json);
 }
 
@@ -188,7 +187,7 @@ static double *at(struct table *table, size_t item, size_t head, size_t row, siz
     return table->mine + ((item * table->size[1] + head) * table->size[2] + row) * table->size[3] + column;
 }
 
-static void describe(struct table *table, struct observations *list, bool knows_job)
+static void describe(struct table *table, struct observations *list)
 {
     struct made *made = &table->job->made;
     struct observed observed = {.name = stage_name(table->stage),
@@ -197,7 +196,7 @@ static void describe(struct table *table, struct observations *list, bool knows_
                                 .tolerance = table->tolerance,
                                 .most_rms = 0.5,
                                 .dtype = DTYPE_F32,
-                                .problem = knows_job ? &made->problem : NULL,
+                                .problem = &made->problem,
                                 .arena = &made->arena,
                                 .error = &made->error};
     memcpy(observed.right.size, table->size, sizeof table->size);
@@ -219,7 +218,7 @@ static void expect(struct table *table, const char *name, const char *where, con
 {
     struct observations list;
     check_begin("%s: %s", stage_name(table->stage), text != NULL ? text : "right");
-    describe(table, &list, true);
+    describe(table, &list);
     size_t count = list.count;
     while (text == NULL && count > 0 && is_property(list.lines[count - 1].name))
         count--;
@@ -249,7 +248,7 @@ static void test_parts(void)
 {
     struct job job;
     struct table t;
-    job_make(&job, WIDE, "");
+    job_make(&job, WIDE);
     t = table_of(&job, STAGE_CONTEXT);
     expect(&t, NULL, NULL, NULL);
     t = table_of(&job, STAGE_CONTEXT);
@@ -291,80 +290,100 @@ static void test_parts(void)
     job_free(&job);
 }
 
-static void test_relations(const struct sizes size, const char *options)
+/* A table of all right numbers, of which each is then changed. */
+static void test_factors(struct job *job, enum stage stage)
 {
-    struct job job;
-    struct table t;
-    job_make(&job, size, options);
+    const struct sizes *size = &job->size;
+    struct table t = table_of(job, stage);
     char text[200], sentence[300];
-    const enum stage STAGES_OF[] = {STAGE_CONTEXT, STAGE_WEIGHTS};
-    for (size_t s = 0; s < 2; s++) {
-        t = table_of(&job, STAGES_OF[s]);
-        expect(&t, NULL, NULL, NULL);
-        t = table_of(&job, STAGES_OF[s]);
-        for (size_t i = 0; i < t.count; i++)
-            t.mine[i] *= 1.5;
-        expect(&t, "factor", "", "all numbers are 1.5 times the right numbers");
-        t = table_of(&job, STAGES_OF[s]);
-        for (size_t i = 0; i < t.count; i++)
-            t.mine[i] *= -1;
-        expect(&t, "factor", "", "all numbers are minus the right numbers");
-        t = table_of(&job, STAGES_OF[s]);
-        for (size_t i = 0; i < t.count; i++)
-            t.mine[i] += 0.25;
-        expect(&t, "offset", "", "all numbers are the right numbers plus 1/4");
-        t = table_of(&job, STAGES_OF[s]);
-        for (size_t c = 0; c < t.size[3]; c++)
-            *at(&t, 0, 1, 2, c) *= 0.125;
-        snprintf(text, sizeof text, "%shead 2, row 3", size.items > 1 ? "item 1, " : "");
-        strcpy(sentence, text);
-        strcat(sentence, " is 1/8 times the right numbers; all others are right");
-        expect(&t, "factor", text, sentence);
-        t = table_of(&job, STAGES_OF[s]);
-        for (size_t i = 0; i < t.count; i++)
-            t.mine[i] *= 1.25 + 0.25 * (double)(i / t.size[3] / t.size[2] % t.size[1]);
-        snprintf(text, sizeof text,
-                 "all numbers are the right numbers, each head times its own number, from 1.25 to %g",
-                 1 + 0.25 * (double)size.heads);
-        expect(&t, "own_factor", "", text);
-        t = table_of(&job, STAGES_OF[s]);
-        for (size_t i = 0; i < t.count; i++)
-            t.mine[i] *= i / t.size[3] < 2 ? 0.75 + (double)(i / t.size[3]) : 1.2 + 0.4 * sin((double)(i / t.size[3]));
-        expect(&t, "own_factor", "",
-               "all numbers are the right numbers, each row times its own number, from 0.75 to 1.75: the rows are "
-               "not divided by their own sums");
-        t = table_of(&job, STAGES_OF[s]);
-        for (size_t i = 0; i < t.count; i++)
-            t.mine[i] = round(100 * t.mine[i]) / 100;
-        expect(&t, "rounded", "", "all numbers are right, but rounded to 2 decimals");
-        t = table_of(&job, STAGES_OF[s]);
-        for (size_t i = 0; i < t.count; i++)
-            t.mine[i] += draw();
-        expect(&t, NULL, NULL, NULL);
-    }
-    if (size.queries == size.keys) {
-        t = table_of(&job, STAGE_CONTEXT);
-        const size_t block = size.keys * size.d_value, group = size.heads / size.kv_heads;
-        for (size_t i = 0; i < t.count; i++)
-            t.mine[i] += 0.1 * job.value[i / block / group * block + i % block];
-        expect(&t, "plus", "", "all numbers are the right numbers plus 1/10 times value");
-    }
-    if (size.queries == size.keys) {
-        t = table_of(&job, STAGE_WEIGHTS);
-        for (size_t i = 0; i < t.count; i++)
-            t.mine[i] = t.right[i / (size.keys * size.keys) * size.keys * size.keys + i % size.keys * size.keys +
-                                i / size.keys % size.keys];
-        expect(&t, "order", "", "all numbers are transposed: rows and keys are exchanged");
-    }
-    t = table_of(&job, STAGE_CONTEXT);
-    for (size_t h = 0; h < size.heads; h++)
-        for (size_t r = 0; r < size.queries; r++)
+    for (size_t i = 0; i < t.count; i++)
+        t.mine[i] *= 1.5;
+    expect(&t, "factor", "", "all numbers are 1.5 times the right numbers");
+    t = table_of(job, stage);
+    for (size_t i = 0; i < t.count; i++)
+        t.mine[i] *= -1;
+    expect(&t, "factor", "", "all numbers are minus the right numbers");
+    t = table_of(job, stage);
+    for (size_t c = 0; c < t.size[3]; c++)
+        *at(&t, 0, 1, 2, c) *= 0.125;
+    snprintf(text, sizeof text, "%shead 2, row 3", size->items > 1 ? "item 1, " : "");
+    snprintf(sentence, sizeof sentence, "%s is 1/8 times the right numbers; all others are right", text);
+    expect(&t, "factor", text, sentence);
+    t = table_of(job, stage);
+    for (size_t i = 0; i < t.count; i++)
+        t.mine[i] *= 1.25 + 0.25 * (double)(i / t.size[3] / t.size[2] % t.size[1]);
+    snprintf(text, sizeof text, "all numbers are the right numbers, each head times its own number, from 1.25 to %g",
+             1 + 0.25 * (double)size->heads);
+    expect(&t, "own_factor", "", text);
+    t = table_of(job, stage);
+    for (size_t i = 0; i < t.count; i++)
+        t.mine[i] *= i / t.size[3] < 2 ? 0.75 + (double)(i / t.size[3]) : 1.2 + 0.4 * sin((double)(i / t.size[3]));
+    expect(&t, "own_factor", "",
+           "all numbers are the right numbers, each row times its own number, from 0.75 to 1.75: the rows are "
+           "not divided by their own sums");
+}
+
+static void test_terms(struct job *job, enum stage stage)
+{
+    struct table t = table_of(job, stage);
+    expect(&t, NULL, NULL, NULL);
+    t = table_of(job, stage);
+    for (size_t i = 0; i < t.count; i++)
+        t.mine[i] += 0.25;
+    expect(&t, "offset", "", "all numbers are the right numbers plus 1/4");
+    t = table_of(job, stage);
+    for (size_t i = 0; i < t.count; i++)
+        t.mine[i] = round(100 * t.mine[i]) / 100;
+    expect(&t, "rounded", "", "all numbers are right, but rounded to 2 decimals");
+    t = table_of(job, stage);
+    for (size_t i = 0; i < t.count; i++)
+        t.mine[i] += draw();
+    expect(&t, NULL, NULL, NULL);
+}
+
+/* Of as many queries as keys. */
+static void test_squares(struct job *job)
+{
+    const struct sizes *size = &job->size;
+    const size_t block = size->keys * size->d_value, group = size->heads / size->kv_heads;
+    struct table t = table_of(job, STAGE_CONTEXT);
+    for (size_t i = 0; i < t.count; i++)
+        t.mine[i] += 0.1 * job->value[i / block / group * block + i % block];
+    expect(&t, "plus", "", "all numbers are the right numbers plus 1/10 times value");
+    t = table_of(job, STAGE_WEIGHTS);
+    for (size_t i = 0; i < t.count; i++)
+        t.mine[i] = t.right[i / (size->keys * size->keys) * size->keys * size->keys + i % size->keys * size->keys +
+                            i / size->keys % size->keys];
+    expect(&t, "order", "", "all numbers are transposed: rows and keys are exchanged");
+}
+
+static void test_axes(struct job *job)
+{
+    const struct sizes *size = &job->size;
+    struct table t = table_of(job, STAGE_CONTEXT);
+    char text[200];
+    for (size_t h = 0; h < size->heads; h++)
+        for (size_t r = 0; r < size->queries; r++)
             for (size_t c = 0; c < t.size[3]; c++)
-                t.mine[(r * size.heads + h) * t.size[3] + c] = t.right[(h * size.queries + r) * t.size[3] + c];
+                t.mine[(r * size->heads + h) * t.size[3] + c] = t.right[(h * size->queries + r) * t.size[3] + c];
     snprintf(text, sizeof text,
              "%s right, but written in the order row, head, column and read in the order head, row, column%s",
-             size.items > 1 ? "item 1 is" : "all numbers are", size.items > 1 ? "; all others are right" : "");
-    expect(&t, "order", size.items > 1 ? "item 1" : "", text);
+             size->items > 1 ? "item 1 is" : "all numbers are", size->items > 1 ? "; all others are right" : "");
+    expect(&t, "order", size->items > 1 ? "item 1" : "", text);
+}
+
+static void test_relations(const struct sizes size)
+{
+    static const enum stage STAGES_OF[] = {STAGE_CONTEXT, STAGE_WEIGHTS};
+    struct job job;
+    job_make(&job, size);
+    for (size_t s = 0; s < 2; s++) {
+        test_factors(&job, STAGES_OF[s]);
+        test_terms(&job, STAGES_OF[s]);
+    }
+    if (size.queries == size.keys)
+        test_squares(&job);
+    test_axes(&job);
     job_free(&job);
 }
 
@@ -414,7 +433,7 @@ static void test_keys(void)
         {to_tile_end, NULL, "right with all later keys to the end of a tile of 16; all others are right"},
     };
     struct job job;
-    job_make(&job, WIDE, "");
+    job_make(&job, WIDE);
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++)
         for (int square = 0; square < 2; square++) {
             struct table t = table_of(&job, square ? STAGE_WEIGHTS : STAGE_CONTEXT);
@@ -422,12 +441,12 @@ static void test_keys(void)
             for (size_t line = 0; line < t.count / t.size[3]; line++) {
                 size_t first, end;
                 CASES[i].keys(keys_of(&job.size, line), &first, &end);
-                attend_row(&job, line, first, end, 1 / sqrt((double)job.size.d), scaled, weights, context);
+                attend_row(&job, line, first, end, scaled, weights, context);
                 memcpy(t.mine + line * t.size[3], square ? weights : context, t.size[3] * sizeof(double));
             }
             struct observations list;
             check_begin("%s: %s", stage_name(t.stage), CASES[i].text);
-            describe(&t, &list, true);
+            describe(&t, &list);
             size_t at = 0; /* behind the offset of the queries, which may give the same */
             while (at < list.count && strcmp(list.lines[at].name, "keys") != 0)
                 at++;
@@ -453,7 +472,7 @@ static void test_right(void)
     for (size_t s = 0; s < sizeof SIZES / sizeof SIZES[0]; s++) {
         struct job job;
         check_begin("a job");
-        job_make(&job, SIZES[s], "");
+        job_make(&job, SIZES[s]);
         for (size_t d = 0; d < 8; d++) {
             struct table t = table_of(&job, d % 2 ? STAGE_WEIGHTS : STAGE_CONTEXT);
             const double share = pow(2, -dtype_precision(DTYPES[d / 2]));
@@ -464,11 +483,11 @@ static void test_right(void)
                 dtype_round(DTYPES[d / 2], &t.mine[i], 1);
             }
             check_begin("right: %s in %s, %zu numbers", stage_name(t.stage), dtype_name(DTYPES[d / 2]), t.count);
-            describe(&t, &list, true);
+            describe(&t, &list);
             CHECK(list.count == 0, "%s", list.lines[0].text);
             for (size_t i = 0; i < t.count; i++) /* wrong, by chance */
                 t.mine[i] += (0.1 + fabs(t.right[i])) * draw();
-            describe(&t, &list, true);
+            describe(&t, &list);
             for (size_t i = 0; i < list.count; i++)
                 CHECK(strcmp(list.lines[i].name, "part") == 0 || is_property(list.lines[i].name), "by chance: %s",
                       list.lines[i].text);
@@ -482,9 +501,9 @@ static void test_right(void)
 int main(void)
 {
     test_parts();
-    test_relations(SMALL, "");
-    test_relations(PLAIN, "");
-    test_relations(WIDE, "");
+    test_relations(SMALL);
+    test_relations(PLAIN);
+    test_relations(WIDE);
     test_keys();
     test_right();
     return check_end();

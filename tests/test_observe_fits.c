@@ -227,13 +227,13 @@ static const char *line_of(const struct observations *lines, const char *kind)
 static struct tables right_tables, wrong_tables;
 
 /* The job's table as another job makes it, or as spoilt, has this line of that kind; NULL: none. */
-static void expect(const struct job *job, const struct job *other, spoil *wrong, enum stage stage, int digits,
+static void expect(const struct job *job, const struct job *changed, spoil *wrong, enum stage stage, int digits,
                    const char *kind, const char *text)
 {
     static struct made made;
     struct observations lines;
     attend(job, NULL, &right_tables);
-    attend(other, wrong, &wrong_tables);
+    attend(changed, wrong, &wrong_tables);
     const struct view right = view_of(&right_tables, stage), mine = view_of(&wrong_tables, stage);
     check_begin("%s, %s, %d digits: %s", job->name, stage_name(stage), digits, text != NULL ? text : "no line");
     make_job(job, &made);
@@ -274,57 +274,39 @@ static const struct job PLAIN = {.name = "plain", .command = "sdpa", USUAL},
                                   .theta = 10000,
                                   USUAL};
 
-/* The job with another number; it lives until the next call. */
-static const struct job *with(const struct job *job, size_t field, double number)
-{
-    static struct job other;
-    other = *job;
-    memcpy((char *)&other + field, &number, sizeof number);
-    return &other;
-}
+static const struct job *const JOBS[] = {&PLAIN, &CAUSAL, &CAPPED, &WINDOW, &ALIBI, &SUNK, &ROPE, &MODULE};
 
-static void expect_everywhere(const struct job *job, const struct job *other, const char *text)
+static struct job other;
+
+/* The job with one change; it lives until the next one. */
+#define WITH(of, change) (other = (of), other.change, &other)
+
+static void expect_everywhere(const struct job *job, const struct job *changed, const char *text)
 {
     static const int DIGITS[] = {ALL, FLOATS, 4};
     for (size_t i = 0; i < 3; i++) {
-        expect(job, other, NULL, job->projects ? STAGE_OUTPUT : STAGE_CONTEXT, DIGITS[i], "setting", text);
-        expect(job, other, NULL, STAGE_WEIGHTS, DIGITS[i], "setting", text);
+        expect(job, changed, NULL, job->projects ? STAGE_OUTPUT : STAGE_CONTEXT, DIGITS[i], "setting", text);
+        expect(job, changed, NULL, STAGE_WEIGHTS, DIGITS[i], "setting", text);
     }
     expect(job, job, NULL, STAGE_CONTEXT, FLOATS, "setting", NULL);
 }
 
-#define WITH(of, member, number) with(&(of), offsetof(struct job, member), number)
-
 static void test_settings(void)
 {
-    static const struct job *const JOBS[] = {&PLAIN, &CAUSAL, &CAPPED, &WINDOW, &ALIBI, &SUNK, &ROPE, &MODULE};
-    struct job other;
     for (size_t i = 0; i < sizeof JOBS / sizeof JOBS[0]; i++)
-        expect_everywhere(JOBS[i], WITH(*JOBS[i], scale, 0.375), "the scale is 0.375, not 0.353553");
-    expect(&PLAIN, WITH(PLAIN, scale, 1 / sqrt(12)), NULL, STAGE_CONTEXT, FLOATS, "setting",
+        expect_everywhere(JOBS[i], WITH(*JOBS[i], scale = 0.375), "the scale is 0.375, not 0.353553");
+    expect(&PLAIN, WITH(PLAIN, scale = 1 / sqrt(12)), NULL, STAGE_CONTEXT, FLOATS, "setting",
            "the scale is 0.288675, 1 / sqrt(12), not 0.353553");
-    expect_everywhere(&CAPPED, WITH(CAPPED, softcap, 3), "the softcap is 3, not 5");
-    expect_everywhere(&CAUSAL, WITH(CAUSAL, softcap, 4), "the softcap is 4; this job has none");
-    expect_everywhere(&ROPE, WITH(ROPE, theta, 500), "the rope theta is 500, not 10000");
-    expect_everywhere(&MODULE, WITH(MODULE, theta, 500), "the rope theta is 500, not 10000");
-    other = ALIBI;
-    other.slopes = OTHER_SLOPES;
-    expect_everywhere(&ALIBI, &other, "the ALiBi slope of head 2 is 0.3, not 0.25");
-    other = SUNK;
-    other.sinks = OTHER_SINKS;
-    expect_everywhere(&SUNK, &other, "the sink of head 3 is 1.5, not 1");
-    other = WINDOW;
-    other.left = 6;
-    expect_everywhere(&WINDOW, &other, "the window before a query is 6, not 9");
-    other = CAUSAL;
-    other.left = 6;
-    expect_everywhere(&CAUSAL, &other, "the window before a query is 6; this job has none");
-    other = CAUSAL;
-    other.offset = 3;
-    expect_everywhere(&CAUSAL, &other, "the offset of the queries is 3, not 0");
-    other = PLAIN;
-    other.right = 2;
-    expect_everywhere(&PLAIN, &other, "the window after a query is 2; this job has none");
+    expect_everywhere(&CAPPED, WITH(CAPPED, softcap = 3), "the softcap is 3, not 5");
+    expect_everywhere(&CAUSAL, WITH(CAUSAL, softcap = 4), "the softcap is 4; this job has none");
+    expect_everywhere(&ROPE, WITH(ROPE, theta = 500), "the rope theta is 500, not 10000");
+    expect_everywhere(&MODULE, WITH(MODULE, theta = 500), "the rope theta is 500, not 10000");
+    expect_everywhere(&ALIBI, WITH(ALIBI, slopes = OTHER_SLOPES), "the ALiBi slope of head 2 is 0.3, not 0.25");
+    expect_everywhere(&SUNK, WITH(SUNK, sinks = OTHER_SINKS), "the sink of head 3 is 1.5, not 1");
+    expect_everywhere(&WINDOW, WITH(WINDOW, left = 6), "the window before a query is 6, not 9");
+    expect_everywhere(&CAUSAL, WITH(CAUSAL, left = 6), "the window before a query is 6; this job has none");
+    expect_everywhere(&CAUSAL, WITH(CAUSAL, offset = 3), "the offset of the queries is 3, not 0");
+    expect_everywhere(&PLAIN, WITH(PLAIN, right = 2), "the window after a query is 2; this job has none");
 }
 
 /* --- other bugs -------------------------------------------------------------------------------------------------- */
@@ -380,7 +362,6 @@ static void erase(double *w, int head, int row)
 static void test_others(void)
 {
     static spoil *const BUGS[] = {halve, square, forget_a_key, shift, shake, cut, erase};
-    static const struct job *const JOBS[] = {&PLAIN, &CAUSAL, &CAPPED, &WINDOW, &ALIBI, &SUNK, &ROPE, &MODULE};
     for (size_t j = 0; j < sizeof JOBS / sizeof JOBS[0]; j++)
         for (size_t b = 0; b < sizeof BUGS / sizeof BUGS[0]; b++) {
             const enum stage stage = JOBS[j]->projects ? STAGE_OUTPUT : STAGE_CONTEXT;

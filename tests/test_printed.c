@@ -214,6 +214,18 @@ static void check_parts(void)
     }
 }
 
+/* Sizes have no sign: what looks like a shape of others is an error. */
+static void check_no_shape(void)
+{
+    static const char TEXT[] = "context.shape = (-6, 2)\n[[1, 2], ..., [3, 4]]";
+    struct read read;
+    check_begin("no shape: %s", TEXT);
+    read_kinds(&read, TEXT, sizeof TEXT - 1, INPUT_FILE_OF_DIFF | INPUT_FILE_PARTS);
+    CHECK(read.status == STATUS_USAGE && strncmp(read.error.message, "file:1:17: expected ", 20) == 0,
+          "expected an error with its place, got '%s'", read.error.message);
+    arena_free(&read.arena);
+}
+
 /* Cut short anywhere, and with a NUL anywhere, a text is an answer or an error with a place. */
 static void check_cuts(void)
 {
@@ -325,6 +337,7 @@ int main(void)
     check_texts();
     check_cuts();
     check_parts();
+    check_no_shape();
     check_numbers();
     check_no_numbers();
     check_cannot_be_input();

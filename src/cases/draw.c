@@ -382,8 +382,8 @@ static void lay(const double *from, double *to, const size_t shape[4], bool head
     }
 }
 
-/* Adds tokens first .. first + count of an operand, B x H x T x columns; packed as T x H x columns; with pages as B x T x
- * H x columns; else with heads last as B x T x H columns. */
+/* Adds tokens first .. first + count of an operand, B x H x T x columns; packed as T x H x columns; with pages as
+ * B x T x H x columns; else with heads last as B x T x H columns. */
 static enum status add_operand(struct case_drawing *drawing, const char *name, const double *drawn,
                                const size_t shape[4], size_t first, size_t count)
 {

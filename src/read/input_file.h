@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* Numbers that people print of a whole tensor. The deviation is that of n - 1 or of n, whichever is nearer. */
+/* Numbers that people print about a whole tensor. The deviation divides by n - 1 or by n, whichever is nearer. */
 enum file_total { FILE_SUM, FILE_MEAN, FILE_NORM, FILE_DEVIATION, FILE_TOTALS };
 
 const char *file_total_name(enum file_total total);

@@ -260,9 +260,20 @@ static enum status check_size(const char *source, struct npy_array *array, struc
     return STATUS_OK;
 }
 
+/* Whether the tensor of a result has the bits of bfloat16, which NumPy lacks: as integers, or as two bytes. */
+static bool is_bfloat16(const struct named_tensors *file, const struct npy_array *array,
+                        const struct named_tensor *tensor)
+{
+    const bool is_result = (file->kinds & INPUT_FILE_FOREIGN) != 0 && tensor->use == NAMED_READ &&
+                           (file->sole || (tensor->kind & INPUT_FILE_STAGE) != 0);
+    return is_result && (strcmp(array->descr, "<u2") == 0 || strcmp(array->descr + 1, "V2") == 0);
+}
+
 enum status npy_tensor(const struct named_tensors *file, const char *source, struct npy_array *array,
                        struct arena *scratch, struct named_tensor *tensor)
 {
+    if (is_bfloat16(file, array, tensor))
+        array->bytes.dtype = DTYPE_BF16;
     tensor->bytes = array->bytes;
     tensor->count = array->count;
     tensor->dtype = arena_copy(scratch, array->descr, file->error);
@@ -282,12 +293,10 @@ enum status npy_read(struct named_tensors *file, const unsigned char *bytes, siz
 {
     struct npy_array array;
     struct named_tensor tensor;
+    file->sole = true;
     file->code = dtype_npy;
-    if (npy_header(file->source, "file", bytes, length, file->arena, &array, file->error) != STATUS_OK)
-        return file->error->status;
-    if (file->kinds & INPUT_FILE_FOREIGN && (strcmp(array.descr, "<u2") == 0 || strcmp(array.descr + 1, "V2") == 0))
-        array.bytes.dtype = DTYPE_BF16; /* of a result: .npy has no such dtype, so programs write the bits */
-    return named_tensors_nameless(file, ".safetensors or JSON", &tensor) ||
+    return npy_header(file->source, "file", bytes, length, file->arena, &array, file->error) ||
+                   named_tensors_nameless(file, ".safetensors or JSON", &tensor) ||
                    npy_tensor(file, file->source, &array, file->arena, &tensor) || named_tensors_put(file, &tensor)
                ? file->error->status
                : STATUS_OK;

@@ -432,7 +432,7 @@ static bool take_fact(struct cell *cell, bool *found)
         return (*name != '\0' ||
                 input_file_nameless(cell->input, cell->kinds, "NAME.sum = ...", reader->error) == STATUS_OK) &&
                add_tensor(cell, &none, *name != '\0' ? name : NAMELESS);
-    reader->at = said.text; /* once more, beside what is known */
+    reader->at = said.text; /* again, to add it to what is known */
     none.part = last->part != NULL ? *last->part : (struct file_part){.rank = 0};
     return printed_fact(reader, &said, &none.part) && add_part(cell, last, &none.part);
 }

@@ -27,7 +27,7 @@
  * - Lines end in LF or CR LF. attn skips a byte order mark of UTF-8, which spreadsheets write, before a table.
  *
  * Of INPUT_FILE_PARTS, also what shows a part of a table (file_tensor.part): elided numbers, [0.1, 0.2, ..., 0.9];
- * lines before or behind it, or alone, that say its shape, sum, mean, norm or std, "context.sum() = 12.3"; and dumps of
+ * lines before or after it, or alone, that say its shape, sum, mean, norm or std, "context.sum() = 12.3"; and dumps of
  * ggml (printed_dump.c).
  *
  * attn rounds numbers to nearest, and keeps their last digits (file_tensor.last_digit). Numbers without an exponent

@@ -46,7 +46,7 @@ static bool take_number(struct levels *levels)
     return true;
 }
 
-/* Reads '...', which stands for elements left out. */
+/* Reads '...', where the print leaves elements out. */
 static bool take_elision(struct levels *levels)
 {
     const size_t level = levels->depth - 1;

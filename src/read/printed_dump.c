@@ -62,12 +62,12 @@ static bool read_header(const char *line, size_t length, struct header *header)
     *type = '\0';
     name = strrchr(text, ' ') != NULL ? strrchr(text, ' ') + 1 : text;
     if (sscanf(name, "%63[A-Za-z0-9_]-%n", header->name, &dash) == 1 && dash > 0 &&
-        printed_size(name + dash, 6, &header->layer) != NULL)
+        printed_size(name + dash, &header->layer) != NULL)
         return true;
-    out = strstr(type + 1, "blk."); /* the output may have no name of its own */
+    out = strstr(type + 1, "blk."); /* the output without a name: the product with its matrix */
     snprintf(header->name, sizeof header->name, "attn_out");
     return out != NULL && text_has_word("MUL_MAT ADD", header->op) && strstr(out, ".attn_output.") != NULL &&
-           printed_size(out + strlen("blk."), 6, &header->layer) != NULL;
+           printed_size(out + strlen("blk."), &header->layer) != NULL;
 }
 
 static const char *stage_of(const struct header *header)

@@ -1,46 +1,53 @@
 /* SPDX-License-Identifier: MIT */
-/* What people print beside a table: its shape, its sum and the like. */
+/* What a print says about a table: its shape, its sum and the like. */
 #include "read/printed.h"
 #include "read/printed_table.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static const char *const TOTALS[FILE_TOTALS + 1] = {"sum", "mean", "norm", "std", "shape"};
+/* The words of the totals; then those of the shape. */
+static const char *const FACTS[] = {
+    [FILE_SUM] = "sum",
+    [FILE_MEAN] = "mean",
+    [FILE_NORM] = "norm",
+    [FILE_DEVIATION] = "std",
+    [FILE_TOTALS] = "shape",
+    [FILE_TOTALS + 1] = "size",
+    [FILE_TOTALS + 2] = "torch.Size",
+};
 
 const char *file_total_name(enum file_total total)
 {
-    return TOTALS[total];
+    return FACTS[total];
 }
 
 /* The total of that name, or FILE_TOTALS for a shape; -1: neither. */
 static int find_fact(const char *at, size_t length)
 {
-    for (int i = 0; i <= (int)FILE_TOTALS; i++)
-        if (strlen(TOTALS[i]) == length && memcmp(TOTALS[i], at, length) == 0)
-            return i;
-    return (length == 10 && memcmp(at, "torch.Size", 10) == 0) || (length == 4 && memcmp(at, "size", 4) == 0)
-               ? (int)FILE_TOTALS
-               : -1;
+    for (int i = 0; i < (int)(sizeof FACTS / sizeof FACTS[0]); i++)
+        if (strlen(FACTS[i]) == length && memcmp(FACTS[i], at, length) == 0)
+            return i < (int)FILE_TOTALS ? i : (int)FILE_TOTALS;
+    return -1;
 }
 
-const char *printed_size(const char *at, int most_digits, size_t *size)
+const char *printed_size(const char *at, size_t *size)
 {
-    char digits[16], *end;
-    at += strspn(at, " \t\n\v\f\r");
-    snprintf(digits, sizeof digits, "%.*s", most_digits, at);
-    const size_t read = strtoul(digits, &end, 10);
-    if (end == digits)
+    enum { MOST_DIGITS = 9 };
+    const char *first = at + strspn(at, " \t\n\v\f\r"), *end = first;
+    size_t read = 0;
+    for (; text_is_digit(*end) && end < first + MOST_DIGITS; end++)
+        read = 10 * read + (size_t)(*end - '0');
+    if (end == first)
         return NULL;
     *size = read;
-    return at + (end - digits);
+    return end;
 }
 
 size_t printed_sizes(const char *at, size_t *sizes, const char **end)
 {
     size_t count = 0;
-    for (*end = at; count < TENSOR_RANK && (at = printed_size(at, 9, &sizes[count])) != NULL; at++) {
+    for (*end = at; count < TENSOR_RANK && (at = printed_size(at, &sizes[count])) != NULL; at++) {
         count++;
         *end = at;
         if (*at != ',')

@@ -41,7 +41,7 @@ struct printed_reader {
     struct printed_number last;   /* the last one */
     struct printed_piece *labels; /* (room for one per line) */
     const char *failed;           /* position of the error */
-    bool takes_parts;             /* '...' may stand for numbers left out */
+    bool takes_parts;             /* '...' may replace numbers, and lines may say facts */
     bool text_checked;            /* a table of rows has checked all ends of lines and '#' */
     struct arena *arena, *scratch;
     struct error *error;
@@ -97,12 +97,12 @@ bool printed_literal(struct printed_reader *reader, struct printed_table *table)
 bool printed_array(struct printed_reader *reader, struct printed_table *table);
 bool printed_rows(struct printed_reader *reader, struct printed_table *table);
 
-/* Reads what a line says of a whole table, such as "context.sum() = 12.3" or "shape: (32, 64)", and its name or "".
+/* Reads what a line says about a whole table, such as "context.sum() = 12.3" or "shape: (32, 64)", and its name or "".
  * False where it says no such thing; then the reader stays. */
 bool printed_fact(struct printed_reader *reader, struct printed_piece *name, struct file_part *part);
 
-/* Reads a size of at most 15 digits behind blanks; returns where it ends, or NULL without one. */
-const char *printed_size(const char *at, int most_digits, size_t *size);
+/* Reads a size of at most 9 digits behind blanks; returns where it ends, or NULL without one. */
+const char *printed_size(const char *at, size_t *size);
 
 /* Reads up to TENSOR_RANK sizes with commas between them, which end at *end; returns how many. */
 size_t printed_sizes(const char *at, size_t *sizes, const char **end);

@@ -74,6 +74,11 @@ static enum status read_text(struct mine *mine, const struct options *options, s
     return text == NULL ? error->status : printed_read("--mine", text, strlen(text), kinds, arena, &mine->file, error);
 }
 
+static bool is_of_ggml(const struct file_tensor *named)
+{
+    return named->part != NULL && named->part->of_ggml;
+}
+
 /* Of a dump, keeps the tensors of the layer of --layer, or of its only one. */
 static enum status choose_layer(struct mine *mine, const struct options *options, struct error *error)
 {
@@ -84,7 +89,7 @@ static enum status choose_layer(struct mine *mine, const struct options *options
         struct file_tensor *named = &file->tensors[kept];
         size_t layer = wanted;
         *named = file->tensors[i];
-        if (named->part != NULL && named->part->of_ggml && strncmp(named->name, BLOCK, sizeof BLOCK - 1) == 0) {
+        if (is_of_ggml(named) && strncmp(named->name, BLOCK, sizeof BLOCK - 1) == 0) {
             char *end;
             layer = (size_t)strtoull(named->name + sizeof BLOCK - 1, &end, 10);
             named->name = *end == '.' ? end + 1 : named->name;
@@ -297,7 +302,7 @@ static enum status set_tolerance(struct mine *mine, struct mine_table *table, en
     const int decimals = table->decimals == 0 ? -1 : table->decimals;
     for (size_t i = 0; i < table->count; i++) {
         printed[i] = half_unit(table->named, i, decimals) * (1 + 1e-9);
-        if (i >= table->shown && table->given->part->of_ggml)
+        if (i >= table->shown && is_of_ggml(table->given))
             printed[i] += error_of_sum(table, numbers);
         tolerance[i] = printed[i] + (isfinite(numbers[i]) ? own_share * fabs(numbers[i]) : 0);
     }
@@ -334,19 +339,28 @@ static void loosen_wholes(struct mine *mine)
 static void set_decimals(struct mine *mine)
 {
     int common = INT16_MIN;
-    for (size_t i = 0; i < mine->count; i++)
-        for (size_t k = 0; k < (mine->tables[i].shown > 0 ? mine->tables[i].shown : mine->tables[i].count) &&
-                           mine->tables[i].named->last_digit != NULL;
-             k++) {
-            const int digit = mine->tables[i].named->last_digit[k];
+    for (size_t i = 0; i < mine->count; i++) {
+        const struct mine_table *table = &mine->tables[i];
+        const size_t count = table->shown > 0 ? table->shown : table->count;
+        for (size_t k = 0; table->named->last_digit != NULL && k < count; k++) {
+            const int digit = table->named->last_digit[k];
             if (digit != INT16_MIN && (common == INT16_MIN || digit < common))
                 common = digit;
         }
+    }
     if (common != INT16_MIN && common > -MANY_DECIMALS)
         mine->decimals = common < 0 ? -common : 0;
 }
 
 /* --- matching a table to a stage --------------------------------------------------------------------------------- */
+
+static size_t product(const size_t sizes[MINE_AXES])
+{
+    size_t count = 1;
+    for (int axis = 0; axis < MINE_AXES; axis++)
+        count *= sizes[axis];
+    return count;
+}
 
 /* Expands a shape of up to four axes, the last being columns. */
 static void spread(const size_t *shape, size_t rank, size_t whole[MINE_AXES])
@@ -395,9 +409,8 @@ static enum fit try_layout(const struct tensor *tensor, const size_t whole[MINE_
 {
     size_t axis = 0, stride = 1;
     enum fit fit = FIT_WHOLE;
-    if (tensor->rank > 1 && tensor->shape[tensor->rank - 1] == 1 && whole[MINE_COLUMN] > 1) /* a single column is no row
-                                                                                               */
-        return FIT_NONE;
+    if (tensor->rank > 1 && tensor->shape[tensor->rank - 1] == 1 && whole[MINE_COLUMN] > 1)
+        return FIT_NONE; /* a single column is no row */
     for (int i = 0; i < MINE_AXES; i++) {
         const int of_stage = order[i];
         layout->axis[of_stage] = -1;
@@ -540,19 +553,17 @@ static enum fit find_part(const struct file_tensor *named, const struct problem 
     const struct tensor all = shape_of_all(named, problem, stage);
     const int *order = ORDERS[way == MINE_HEADS_BEHIND];
     struct tensor flat = {.rank = 0};
-    size_t whole[MINE_AXES], count = 1;
+    size_t whole[MINE_AXES];
     shape_of(problem, stage, whole);
     const bool no_row = all.shape[0] == 0 || (all.rank == 1 && is_open(all.shape[0]) && whole[MINE_COLUMN] <= ELIDED);
     const enum fit fit = no_row             ? FIT_NONE
                          : way == MINE_WAYS ? find_layout(&all, problem, stage, layout)
                                             : try_way(&all, problem, stage, way, layout);
-    for (int i = 0; i < MINE_AXES; i++) {
-        count *= whole[i];
+    if (fit != FIT_NONE || way == MINE_SIDE_BY_SIDE || !is_flat(named, product(whole)))
+        return fit;
+    for (int i = 0; i < MINE_AXES; i++)
         if (whole[order[i]] > 1)
             flat.shape[flat.rank++] = whole[order[i]];
-    }
-    if (fit != FIT_NONE || way == MINE_SIDE_BY_SIDE || !is_flat(named, count))
-        return fit;
     return try_order(&flat, whole, order, layout) != FIT_NONE ? FIT_FLAT : FIT_NONE;
 }
 
@@ -692,10 +703,7 @@ static enum status refuse(const struct mine *mine, const struct problem *problem
 
 size_t mine_layout_count(const struct mine_table *table)
 {
-    size_t count = 1;
-    for (int axis = 0; axis < MINE_AXES; axis++)
-        count *= table->layout.size[axis];
-    return count;
+    return product(table->layout.size);
 }
 
 /* The place among all numbers of the layout of number i of those given, or SIZE_MAX for padding. */
@@ -725,8 +733,7 @@ static size_t place_of_given(const struct mine_table *table, const struct tensor
 static bool is_paired(const struct mine *mine, const struct mine_table *table)
 {
     const enum projection_id id = projection_of(table->stage);
-    return mine->in_pairs && (id == PROJECTION_QUERY || id == PROJECTION_KEY) && table->given->part != NULL &&
-           table->given->part->of_ggml;
+    return mine->in_pairs && (id == PROJECTION_QUERY || id == PROJECTION_KEY) && is_of_ggml(table->given);
 }
 
 /* The numbers shown of a part, and its totals, become the table to compare. */
@@ -814,8 +821,7 @@ bool mine_has_backward(const struct mine *mine)
 
 bool mine_is_dump(const struct mine *mine)
 {
-    const struct file_part *part = mine->file.tensors[0].part;
-    return part != NULL && part->of_ggml;
+    return is_of_ggml(&mine->file.tensors[0]);
 }
 
 bool mine_has_part(const struct mine *mine)
@@ -841,10 +847,7 @@ const char *mine_name(const struct mine_table *table)
 
 size_t mine_whole(const struct mine_table *table)
 {
-    size_t count = 1;
-    for (int axis = 0; axis < MINE_AXES; axis++)
-        count *= table->layout.whole[axis];
-    return count;
+    return product(table->layout.whole);
 }
 
 /* The stage that a table states; STAGE_NAMES: none. */

@@ -34,8 +34,8 @@ struct mine_table {
     double screen;         /* further error that trial_run allows before the noise is known */
     size_t count;
     const size_t *places; /* (count) of a part: where each number is among all of the layout's; else NULL */
-    size_t shown;         /* numbers before the totals, */
-    size_t rows;          /* in so many rows */
+    size_t shown;         /* numbers, without the totals behind them */
+    size_t rows;          /* with some of these */
     int decimals;         /* of all numbers in JSON, which keeps no last digit; -1: unknown */
     bool told;            /* its name or --stages says its stage; else inferred from its shape */
 };

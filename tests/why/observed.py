@@ -30,39 +30,26 @@ def softmax(scores):
 class Job:
     """Scaled dot-product attention, (items, heads, tokens, columns), in float64."""
 
-    def __init__(self, items=1, heads=2, tokens=24, columns=8, values=None, causal=False, window=None, scale=None,
-                 softcap=None):
-        self.shape, self.causal, self.window, self.scale, self.softcap = (items, heads, tokens, columns), causal, window, scale, softcap
+    def __init__(self, items=1, heads=2, tokens=24, columns=8, values=None, causal=False):
+        self.shape, self.causal = (items, heads, tokens, columns), causal
         self.q, self.k = draw.standard_normal((2, *self.shape))
         self.v = draw.standard_normal((items, heads, tokens, values or columns))
-        self.set = {}
 
     def words(self):
-        words = ["--causal"] if self.causal else []
-        words += ["--window", f"{self.window},-1"] if self.window is not None else []
-        words += ["--scale", f"{self.scale!r}"] if self.scale is not None else []
-        return words + (["--softcap", f"{self.softcap!r}"] if self.softcap is not None else [])
+        return ["--causal"] if self.causal else []
 
-    def allowed(self, **other):
-        causal, window, offset = (other.get(name, getattr(self, name, 0)) for name in ("causal", "window", "offset"))
+    def allowed(self, window=None, offset=0):
         tokens = self.shape[2]
         i, j = np.ogrid[:tokens, :tokens]
-        allowed = np.ones((tokens, tokens), bool)
-        if causal:
-            allowed &= j <= i + (offset or 0)
-        if window is not None:
-            allowed &= j >= i - window
-        return allowed
+        return (j <= i + offset if self.causal else np.ones((tokens, tokens), bool)) & (window is None or j >= i - window)
 
-    def weights(self, **other):
-        scale = other.get("scale", self.scale) or self.shape[3] ** -0.5
-        scores = np.einsum("bhid,bhjd->bhij", self.q, self.k) * scale
-        cap = other.get("softcap", self.softcap)
-        if cap:
-            scores = cap * np.tanh(scores / cap)
-        scores = np.where(other["allowed"] if "allowed" in other else self.allowed(**other), scores, -np.inf)
-        if "sink" in other:
-            return softmax(np.concatenate([scores, np.full((*scores.shape[:3], 1), other["sink"])], -1))[..., :-1]
+    def weights(self, scale=None, softcap=None, sink=None, allowed=None, **positions):
+        scores = np.einsum("bhid,bhjd->bhij", self.q, self.k) * (scale or self.shape[3] ** -0.5)
+        if softcap:
+            scores = softcap * np.tanh(scores / softcap)
+        scores = np.where(self.allowed(**positions) if allowed is None else allowed, scores, -np.inf)
+        if sink is not None:
+            return softmax(np.concatenate([scores, np.full((*scores.shape[:3], 1), sink)], -1))[..., :-1]
         return softmax(scores)
 
     def context(self, **other):
@@ -85,7 +72,7 @@ def rounded_to(numbers, bits):
 
 
 def digits(number):
-    """Stands for a number within a hundredth of this one."""
+    """A pattern for a number within a hundredth of this one."""
     return f"<{number!r}>"
 
 
