@@ -469,6 +469,7 @@ static enum status start(struct trial_base *base, const struct problem *problem,
     *base = (struct trial_base){.problem = problem, .mine = mine, .arena = arena};
     if (recipe_create(recipe, problem, NULL, 0, arena, error) || choose_few(base, error))
         return error->status;
+    base->columns.out_columns = base->few_columns;
     base->stages = trial_stages(problem, mine);
     base->work = trial_work(base);
     return STATUS_OK;
