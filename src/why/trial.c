@@ -290,6 +290,8 @@ enum status trial_run(const struct trial_base *base, const struct trial_guess *g
     if (made == NULL || recipe_create(&recipe, base->problem, guess->choices, guess->count, arena, error) != STATUS_OK)
         return error->status;
     trial->work += projecting_work(&recipe);
+    trial->possible = recipe.reason == NULL;
+    trial->projects = recipe.changed_projections != 0;
     if (recipe.reason != NULL || (recipe.not_differentiable != NULL && mine_has_backward(base->mine)))
         return STATUS_OK;
     if (base->has_few && !whole) {
