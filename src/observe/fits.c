@@ -210,8 +210,10 @@ static bool take_some(struct fitting *f)
     f->part = *observing->observed;
     if (rows == NULL)
         return false;
-    if (dtype_is_coarse(f->problem.rounding.dtype))
+    if (dtype_is_coarse(f->problem.rounding.dtype)) {
         f->problem.rounding.dtype = f->problem.rounding.softmax_dtype = DTYPE_F32;
+        f->some.columns = (struct plain_columns){.made = {NULL}};
+    }
     const size_t some = choose_rows(observing, rows), columns = narrow(&f->problem, right);
     size_t *size = f->part.right.size, *index = rows + right->size[OBSERVE_ROW];
     size[OBSERVE_ROW] = some;
@@ -221,7 +223,7 @@ static bool take_some(struct fitting *f)
     f->part.right.index[OBSERVE_ROW] = index;
     f->part.problem = &f->problem;
     f->some.observed = &f->part;
-    f->some.columns = (struct plain_columns){.made = {NULL}};
+    f->some.columns.out_weight = NULL; /* it makes other columns */
     f->some.count = observe_count(&f->part.right);
     f->map = arena_allocate(observing->arena, f->some.count, sizeof *f->map, observing->error);
     f->errors = arena_allocate(observing->arena, f->some.count, sizeof *f->errors, observing->error);
