@@ -271,8 +271,10 @@ static enum status check_folder(struct cases_report *report, char *path, struct 
 {
     static struct options options;
     char *argv[] = {(char[]){"attn"}, (char[]){"cases"}, (char[]){"--check"}, path, NULL};
-    return options_parse(&options, 4, argv, error) || cases_check(report, &options, arena, error) ? error->status
-                                                                                                  : STATUS_OK;
+    return options_parse(&options, 4, argv, error) || cases_open(report, &options, arena, error) ||
+                   cases_check(report, &options, arena, error)
+               ? error->status
+               : STATUS_OK;
 }
 
 static void check_kernel(enum fault fault)

@@ -39,7 +39,8 @@ static char folder[] = "/tmp/attn_bugs.XXXXXX";
 static struct vector vectors[MOST_CASES];
 static size_t vector_count;
 static struct arena lasting;
-static struct options written;
+static struct options written, checking;
+static struct cases_report opened; /* the folder: its cases are made once */
 
 /* --- reading a case ----------------------------------------------------------------------------------------------- */
 
@@ -288,7 +289,8 @@ static void run_vector(struct vector *vector, const struct tiled *style)
 
 static void write_folder(const char *dtype, const char *tokens)
 {
-    char path[PATH_BYTES], line[PATH_BYTES], *argv[WORDS] = {0};
+    static char path[PATH_BYTES];
+    char line[PATH_BYTES], *argv[WORDS] = {0};
     struct arena arena = {0};
     struct error error = {0};
     struct output output;
@@ -303,6 +305,10 @@ static void write_folder(const char *dtype, const char *tokens)
     CHECK(options_parse(&written, count, argv, &error) == STATUS_OK, "%s", error.message);
     CHECK(output_open(&output, "/dev/null", &arena, &error) == STATUS_OK, "%s", error.message);
     CHECK(cases_write(&written, &output, &arena, &error) == STATUS_OK, "%s", error.message);
+    char *check[] = {"attn", "cases", "--check", path, NULL};
+    CHECK(options_parse(&checking, 4, check, &error) == STATUS_OK &&
+              cases_open(&opened, &checking, &lasting, &error) == STATUS_OK,
+          "%s", error.message);
     vector_count = 0;
     CHECK(case_list_make(&list, &written, &lasting, &error) == STATUS_OK, "%s", error.message);
     for (size_t i = 0; i < list.count && vector_count < MOST_CASES; i++)
@@ -325,20 +331,17 @@ static size_t run_kernel(const struct tiled *style, char *text, struct cases_rep
 {
     char path[PATH_BYTES];
     struct error error = {0};
-    struct options options = {0};
     struct output output;
     for (size_t i = 0; i < vector_count; i++)
         run_vector(&vectors[i], style);
-    snprintf(path, sizeof path, "%s/v", folder);
-    char *argv[] = {"attn", "cases", "--check", path, NULL};
     text[0] = '\0';
-    if (!CHECK(options_parse(&options, 4, argv, &error) == STATUS_OK &&
-                   cases_check(report, &options, arena, &error) == STATUS_OK,
-               "%s", error.message))
+    *report = opened;
+    if (!CHECK(cases_check(report, &checking, arena, &error) == STATUS_OK, "%s", error.message))
         return 0;
+    opened.room = report->room;
     snprintf(path, sizeof path, "%s/report", folder);
     CHECK(output_open(&output, path, arena, &error) == STATUS_OK, "%s", error.message);
-    cases_report(report, &options, &output, &error);
+    cases_report(report, &checking, &output, &error);
     FILE *file = fopen(path, "r");
     const size_t length = file != NULL ? fread(text, 1, REPORT_BYTES - 1, file) : 0;
     text[length] = '\0';
@@ -461,6 +464,7 @@ static void check_bug(const struct kernel_bug *bug, const char *dtype, struct co
                : wrong ? "FALSELY NAMED"
                        : "seen, but not placed",
                verdict != NULL ? verdict + 1 : "(no verdict)");
+    fflush(stdout);
     arena_free(&arena);
 }
 
