@@ -413,6 +413,13 @@ static void approximate(double *w, int head, int row)
     (void)head, (void)row;
 }
 
+static void approximate_unsummed(double *w, int head, int row)
+{
+    approximate(w, head, row);
+    for (int j = 0; j < TOKENS; j++)
+        w[j] *= 0.5 + 0.01 * (row + head);
+}
+
 /* The same with a parabola for the fraction of each power of 2. */
 static void approximate_power(double *w, int head, int row)
 {
@@ -456,6 +463,8 @@ static void test_weights(void)
     expect(
         &PLAIN, &PLAIN, approximate, STAGE_WEIGHTS, FLOATS, "exp",
         "each weight is off by a share, 0.0035 on average, that depends on its score: as by another function than exp");
+    expect(&PLAIN, &PLAIN, approximate_unsummed, STAGE_WEIGHTS, FLOATS, "sums",
+           "the weights of 96 of 96 rows do not sum to 1, but to 0.5 ... 0.76, from head 1, row 1 on");
     expect(&PLAIN, &PLAIN, approximate_power, STAGE_WEIGHTS, FLOATS, "exp",
            "each weight is off by a share, 0.0019 on average, that depends on the fraction of its power of 2: as by an "
            "approximate exp2");

@@ -219,7 +219,8 @@ enum status observe(const struct observed *observed, struct observations *observ
     struct observing observing = {.observed = observed,
                                   .count = observe_count(&observed->right),
                                   .is_whole = true,
-                                  .share = ldexp(8, -dtype_precision(observed->dtype)),
+                                  .share =
+                                      8 * pow(2, -fmin(dtype_precision(observed->dtype), dtype_precision(DTYPE_F32))),
                                   .list = observations,
                                   .arena = &scratch,
                                   .error = observed->error};

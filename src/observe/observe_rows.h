@@ -39,7 +39,7 @@ enum {
     ROW(own_offset, "own_offset", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
     ROW(some_value, "value", 0, 0, OBSERVE_BIT(some_copy)) \
     ROW(some_copy, "copy", 0, 0, 0) \
-    ROW(exp, "exp", 0, OBSERVE_WEIGHTS, OBSERVE_PARTS) \
+    ROW(exp, "exp", 0, OBSERVE_WEIGHTS, OBSERVE_PARTS & ~OBSERVE_BIT(sums)) \
     ROW(rounding, "rounding", OBSERVE_NEEDS_JOB, 0, OBSERVE_PARTS) \
     ROW(uniform, "uniform", OBSERVE_NEEDS_JOB, 0, OBSERVE_BIT(alike)) \
     ROW(alike, "alike", 0, 0, 0) \

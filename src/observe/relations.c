@@ -453,7 +453,7 @@ static bool is_rounded(const struct observing *observing, const bool *only, cons
     size_t telling = 0; /* numbers that the right one decides */
     for (size_t i = 0; i < observing->count; i++) {
         const double right = observed->right.numbers[i], mine = observed->mine[i], off = observed->tolerance[i];
-        const double own = ldexp(fabs(mine), -dtype_precision(observed->dtype)); /* of the dtype that keeps it */
+        const double own = observing->share / 8 * fabs(mine); /* of the dtype that keeps it */
         const double low = rounding->round(right - off, digits), high = rounding->round(right + off, digits);
         if ((only != NULL && !only[i]) || (observe_is(mine, right, 0) && !isfinite(mine)))
             continue;
