@@ -540,21 +540,20 @@ static bool take_groups(struct fitting *f)
     return true;
 }
 
-enum status observe_setting(struct observing *observing)
+void observe_setting(struct observing *observing)
 {
     struct fitting *f = arena_allocate(observing->arena, 1, sizeof *f, observing->error);
     size_t same = 0;
     while (same < observing->count && observe_is(observing->observed->mine[same], observing->observed->mine[0], 0))
         same++;
     if (f == NULL || same == observing->count) /* equal numbers prove nothing */
-        return observing->error->status;
+        return;
     *f = (struct fitting){.observing = observing};
     if (!take_some(f))
-        return observing->error->status;
+        return;
     for (size_t i = 0; i < sizeof SETTINGS / sizeof SETTINGS[0] && observing->error->status == STATUS_OK; i++) {
         f->tunable = &SETTINGS[i];
         if (take_groups(f) && search(f) && are_certain(f) && are_right(f))
             say(f);
     }
-    return observing->error->status;
 }

@@ -36,16 +36,21 @@ size_t observe_count(const struct observe_table *table)
            table->size[OBSERVE_COLUMN];
 }
 
-/* --- lines ------------------------------------------------------------------------------------------------------- */
-
-/* Whether all wrong numbers are in the part. */
-static bool is_all(const struct observing *observing, const struct observe_part *part)
+void *observe_zeros(const struct observing *observing, size_t count, size_t size)
 {
-    size_t i = 0;
-    while (i < observing->count && (part->only[i] || !observing->wrong[i]))
-        i++;
-    return i == observing->count;
+    void *room = arena_allocate(observing->arena, count, size, observing->error);
+    return room != NULL ? memset(room, 0, count * size) : NULL;
 }
+
+size_t observe_wrong(const struct observing *observing, const bool *only)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < observing->count; i++)
+        count += observing->wrong[i] && (only == NULL || only[i]);
+    return count;
+}
+
+/* --- lines ------------------------------------------------------------------------------------------------------- */
 
 void observe_say(struct observing *observing, const char *where, const char *format, ...)
 {
@@ -67,7 +72,9 @@ void observe_say(struct observing *observing, const char *where, const char *for
 void observe_say_part(struct observing *observing, const struct observe_part *part, const char *sentence)
 {
     observe_say(observing, part->where, "%s%s", sentence,
-                part->where[0] != '\0' && is_all(observing, part) ? "; all others are right" : "");
+                part->where[0] != '\0' && observe_wrong(observing, part->only) == observing->wrong_count
+                    ? "; all others are right"
+                    : "");
 }
 
 void observe_tell(struct observing *observing, const struct observe_part *part, const char *format, ...)
@@ -153,7 +160,7 @@ double observe_bits(const struct observing *observing, const bool *only)
 static bool *find_wrong(struct observing *observing)
 {
     const struct observed *observed = observing->observed;
-    bool *wrong = arena_allocate(observing->arena, observing->count, sizeof *wrong, observing->error);
+    bool *wrong = observe_zeros(observing, observing->count, sizeof *wrong);
     double sum = 0;
     for (size_t i = 0; i < observing->count && wrong != NULL; i++) {
         const double right = observed->right.numbers[i];
@@ -197,16 +204,13 @@ static int test_kinds(struct observing *observing, int kind, bool of_part, uint6
 static void test_places(struct observing *observing, int kind, int axis, uint64_t *covered)
 {
     const struct observe_part whole = observing->part;
-    bool *only = arena_allocate(observing->arena, observing->count, sizeof *only, observing->error);
+    bool *only = observe_zeros(observing, observing->count, sizeof *only);
     const size_t size = observing->observed->right.size[axis];
     observing->is_whole = false;
     for (size_t place = 0; place < size && size > 1 && only != NULL; place++) {
-        bool any = false;
-        for (size_t i = 0; i < observing->count; i++) {
+        for (size_t i = 0; i < observing->count; i++)
             only[i] = whole.only[i] && observe_place(observing, i, axis) == place;
-            any = any || only[i];
-        }
-        if (any && observe_part(observing, only, OBSERVE_NO_AXIS, &observing->part))
+        if (observe_wrong(observing, only) > 0 && observe_part(observing, only, OBSERVE_NO_AXIS, &observing->part))
             test_kinds(observing, kind, true, covered);
     }
     observing->is_whole = true;
@@ -228,16 +232,16 @@ enum status observe(const struct observed *observed, struct observations *observ
     observations->count = 0;
     observing.lines = observing.count / memory_larger(1, observed->right.size[OBSERVE_COLUMN]);
     observing.wrong = find_wrong(&observing);
-    if (observing.wrong_count == 0 || observe_find_part(&observing) != STATUS_OK) {
-        arena_free(&scratch);
-        return observed->error->status;
+    if (observing.wrong_count > 0 && observing.wrong != NULL)
+        observe_find_part(&observing);
+    if (observing.part.only != NULL) {
+        const int of_part = test_kinds(&observing, 0, false, &covered);
+        const size_t before = observations->count;
+        const int rest = test_kinds(&observing, of_part, true, &covered);
+        for (int axis = OBSERVE_HEAD; axis >= OBSERVE_ITEM && observations->count == before; axis--)
+            test_places(&observing, of_part, axis, &covered);
+        test_kinds(&observing, rest, false, &covered);
     }
-    const int of_part = test_kinds(&observing, 0, false, &covered);
-    const size_t before = observations->count;
-    const int rest = test_kinds(&observing, of_part, true, &covered);
-    for (int axis = OBSERVE_HEAD; axis >= OBSERVE_ITEM && observations->count == before; axis--)
-        test_places(&observing, of_part, axis, &covered);
-    test_kinds(&observing, rest, false, &covered);
     arena_free(&scratch);
     return observed->error->status;
 }

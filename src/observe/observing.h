@@ -27,7 +27,7 @@ struct observing {
     struct observe_part part; /* each line with a wrong number, in the columns that have one; for OBSERVE_OF_PART maybe
                                  of a head or an item alone */
     bool is_whole;            /* not that of one head or item */
-    double *rooms[5];         /* (count) each: scratch of a test */
+    double *rooms[3];         /* (count) each: scratch of a test */
     double noise;             /* root mean square of the tolerances, without those of printed digits */
     double share;             /* of a number, its own rounding error at most */
     int kind;                 /* of observe_rows.h: the one being tested */
@@ -39,13 +39,19 @@ struct observing {
     struct error *error;
 };
 
-typedef enum status observe_test(struct observing *observing);
+typedef void observe_test(struct observing *observing);
+
+/* Scratch of zeros; NULL: out of memory, as observing->error says. */
+void *observe_zeros(const struct observing *observing, size_t count, size_t size);
+
+/* How many numbers are wrong; `only`, (count) or NULL for all, are the numbers to look at. */
+size_t observe_wrong(const struct observing *observing, const bool *only);
 
 /* Sets a part from its numbers. `where` says nothing of the axis `but`. False: out of memory. */
 bool observe_part(const struct observing *observing, const bool *only, int but, struct observe_part *part);
 
 /* Sets the wrong part. */
-enum status observe_find_part(struct observing *observing);
+void observe_find_part(struct observing *observing);
 
 /* Adds a line of this kind: a sentence without a stop, and the part of the table that it is about, or "" for all. */
 void observe_say(struct observing *observing, const char *where, const char *format, ...)
@@ -76,6 +82,9 @@ bool observe_fits(const struct observing *observing, const double *made, const b
 double observe_bits(const struct observing *observing, const bool *only);
 enum { OBSERVE_BITS = 24 };
 
+/* Writes what the mask adds for the query of number i, (keys), into bias: minus infinity for masked keys. */
+const double *observe_bias(const struct observing *observing, size_t i, double *bias);
+
 /* Whether the columns of the table are keys. */
 bool observe_is_square(const struct observed *observed);
 
@@ -99,7 +108,9 @@ const double *observe_values(const struct observing *observing, const struct obs
 /* "row", "head", "key": what an axis counts. */
 const char *observe_axis_name(const struct observing *observing, enum observe_axis axis);
 
-/* The place of number i on an axis; the index of a place in the stage of a table, and of number i in its own. */
+/* How far apart neighbours on an axis are; the place of number i on it; the index of a place in the stage of a table,
+ * and of number i in its own. */
+size_t observe_stride(const struct observing *observing, enum observe_axis axis);
 size_t observe_place(const struct observing *observing, size_t i, enum observe_axis axis);
 size_t observe_index(const struct observe_table *table, enum observe_axis axis, size_t place);
 size_t observe_index_of(const struct observing *observing, size_t i, enum observe_axis axis);
