@@ -359,6 +359,17 @@ static void erase(double *w, int head, int row)
     (void)head, (void)row;
 }
 
+/* As another scale, 1.5 times the right one. */
+static void sharpen(double *w, int head, int row)
+{
+    double sum = 0;
+    for (int j = 0; j < TOKENS; j++)
+        sum += w[j] = head == 2 ? pow(w[j], 1.5) : w[j];
+    for (int j = 0; j < TOKENS; j++)
+        w[j] /= sum;
+    (void)row;
+}
+
 static void test_others(void)
 {
     static spoil *const BUGS[] = {halve, square, forget_a_key, shift, shake, cut, erase};
@@ -550,6 +561,8 @@ int main(void)
         test_implied(half_of_each, digits, "by its values, the weights of 5 rows sum to 0.75 ... 0.8, not to 1");
     }
     test_settings();
+    expect(&PLAIN, &PLAIN, sharpen, STAGE_CONTEXT, FLOATS, "setting",
+           "head 3: the scale is 0.53033, not 0.353553; all others are right");
     test_others();
     return check_end();
 }

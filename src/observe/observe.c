@@ -140,17 +140,18 @@ bool observe_fits(const struct observing *observing, const double *made, const b
     return count > 0 && sum <= observed->most_rms * observed->most_rms * (double)count;
 }
 
-double observe_bits(const struct observing *observing, const bool *only)
+double observe_bits_of(const struct observing *observing, size_t i)
 {
     enum { MOST = 20 };
-    const struct observed *observed = observing->observed;
+    const double mine = observing->observed->mine[i], error = fabs(mine - observing->observed->right.numbers[i]);
+    return isfinite(error) ? fmin(MOST, log2(1 + error / observe_tolerance(observing, i, mine))) : 1;
+}
+
+double observe_bits(const struct observing *observing, const bool *only)
+{
     double bits = 0;
-    for (size_t i = 0; i < observing->count; i++) {
-        if (!observing->wrong[i] || (only != NULL && !only[i]))
-            continue;
-        const double error = fabs(observed->mine[i] - observed->right.numbers[i]);
-        bits += isfinite(error) ? fmin(MOST, log2(1 + error / observe_tolerance(observing, i, observed->mine[i]))) : 1;
-    }
+    for (size_t i = 0; i < observing->count; i++)
+        bits += observing->wrong[i] && (only == NULL || only[i]) ? observe_bits_of(observing, i) : 0;
     return bits;
 }
 

@@ -20,7 +20,7 @@ enum {
 #define OBSERVE_PROPERTIES                                                                                \
     (OBSERVE_BIT(hull) | OBSERVE_BIT(implied) | OBSERVE_BIT(sums) | OBSERVE_BIT(negative) | OBSERVE_BIT(masked))
 #define OBSERVE_PARTS \
-    (OBSERVE_BIT(some_value) | OBSERVE_BIT(some_copy) | OBSERVE_BIT(part_alone) | OBSERVE_BIT(exp) | \
+    (OBSERVE_BIT(some_setting) | OBSERVE_BIT(some_value) | OBSERVE_BIT(some_copy) | OBSERVE_BIT(part_alone) | OBSERVE_BIT(exp) | \
      OBSERVE_BIT(rounding) | OBSERVE_PROPERTIES)
 
 /* clang-format off */
@@ -37,6 +37,7 @@ enum {
     ROW(keys, "keys", OBSERVE_OF_PART | OBSERVE_NEEDS_JOB, STAGE_BIT(STAGE_WEIGHTS) | OBSERVE_CONTEXT, OBSERVE_PARTS) \
     ROW(own_factor, "own_factor", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
     ROW(own_offset, "own_offset", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
+    ROW(some_setting, "setting", OBSERVE_NEEDS_JOB, 0, OBSERVE_PARTS) \
     ROW(some_value, "value", 0, 0, OBSERVE_BIT(some_copy)) \
     ROW(some_copy, "copy", 0, 0, 0) \
     ROW(exp, "exp", 0, OBSERVE_WEIGHTS, OBSERVE_PARTS & ~OBSERVE_BIT(sums)) \

@@ -15,6 +15,7 @@ struct observe_part {
     const bool *lines;               /* (lines) the rows of all heads and items that have one of them */
     char where[OBSERVE_WHERE_BYTES]; /* "head 2, rows 33 to 48"; "" for all */
     bool plural;                     /* it is "are" */
+    bool is_product;                 /* the same rows of the same heads of each item, nearly */
 };
 
 struct observing {
@@ -80,6 +81,7 @@ bool observe_fits(const struct observing *observing, const double *made, const b
 /* The evidence in wrong numbers for a line that gives them: the sum of log2(error / tolerance). A line needs
  * OBSERVE_BITS, and as many as a number has for each free parameter, or log2 of the candidates tried. */
 double observe_bits(const struct observing *observing, const bool *only);
+double observe_bits_of(const struct observing *observing, size_t i);
 enum { OBSERVE_BITS = 24 };
 
 /* Writes what the mask adds for the query of number i, (keys), into bias: minus infinity for masked keys. */

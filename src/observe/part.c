@@ -199,7 +199,8 @@ static bool leaves_any(const struct observing *observing, const bool *lines, con
 
 /* Adds where the numbers are: "head 2, rows 33 to 48"; nothing for all, and nothing of the axis `but`. Returns whether
  * that is more than one. */
-static bool describe(const struct observing *observing, const bool *only, const bool *lines, int but, struct text *text)
+static bool describe(const struct observing *observing, const bool *only, const bool *lines, int but, bool *is_product,
+                     struct text *text)
 {
     const size_t *size = observing->observed->right.size;
     bool *in[OBSERVE_AXES], plural = true;
@@ -218,12 +219,12 @@ static bool describe(const struct observing *observing, const bool *only, const 
     for (size_t line = 0; line < observing->lines; line++)
         line_count += lines[line];
     const double product = (double)held[OBSERVE_ITEM] * (double)held[OBSERVE_HEAD] * (double)held[OBSERVE_ROW];
-    const bool is_product = (double)line_count >= 0.9 * product;
-    if ((!is_product || !is_range(in[OBSERVE_ROW], size[OBSERVE_ROW])) && add_rule(observing, lines, text))
+    *is_product = (double)line_count >= 0.9 * product;
+    if ((!*is_product || !is_range(in[OBSERVE_ROW], size[OBSERVE_ROW])) && add_rule(observing, lines, text))
         return true;
-    if (!is_product)
+    if (!*is_product)
         text_add(text, "%zu of the %zu rows", line_count, observing->lines);
-    for (int axis = is_product ? OBSERVE_ITEM : OBSERVE_COLUMN; axis < OBSERVE_AXES; axis++)
+    for (int axis = *is_product ? OBSERVE_ITEM : OBSERVE_COLUMN; axis < OBSERVE_AXES; axis++)
         if (held[axis] < size[axis] && axis != but &&
             (axis != OBSERVE_COLUMN || leaves_any(observing, lines, in[OBSERVE_COLUMN]))) {
             text_add(text, "%s", text->length > 0 ? ", " : "");
@@ -243,7 +244,7 @@ bool observe_part(const struct observing *observing, const bool *only, int but, 
         lines[i / columns] = lines[i / columns] || only[i];
     part->only = only;
     part->lines = lines;
-    part->plural = describe(observing, only, lines, but, &text);
+    part->plural = describe(observing, only, lines, but, &part->is_product, &text);
     return observing->error->status == STATUS_OK;
 }
 
