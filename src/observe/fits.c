@@ -183,22 +183,7 @@ static size_t choose_rows(const struct observing *observing, size_t *rows)
     return some;
 }
 
-/* Makes a large output in its first columns only; returns how many. */
-static size_t narrow(struct problem *problem, const struct observe_table *right)
-{
-    struct projection *out = &problem->parameters.out;
-    const size_t columns = right->size[OBSERVE_COLUMN];
-    if (right->stage != STAGE_OUTPUT || !problem->plan.has_out || !out->transposed || columns <= SOME_COLUMNS ||
-        columns != problem->plan.d_output)
-        return columns;
-    problem->plan.d_output = SOME_COLUMNS;
-    out->weight = tensor_rows(&out->weight, 0, SOME_COLUMNS);
-    if (out->bias.rank > 0)
-        out->bias = tensor_rows(&out->bias, 0, SOME_COLUMNS);
-    return SOME_COLUMNS;
-}
-
-/* Takes a few rows, in at least float32: coarser numbers do not follow a value that moves by little. */
+/* Takes a few rows, of an output a few columns, in at least float32: coarser numbers do not follow a value that moves by little. */
 static bool take_some(struct fitting *f)
 {
     struct observing *observing = f->observing;
@@ -211,7 +196,8 @@ static bool take_some(struct fitting *f)
         return false;
     if (dtype_is_coarse(f->problem.rounding.dtype))
         f->problem.rounding.dtype = f->problem.rounding.softmax_dtype = DTYPE_F32;
-    const size_t some = choose_rows(observing, rows), columns = narrow(&f->problem, right);
+    const size_t some = choose_rows(observing, rows), most = right->size[OBSERVE_COLUMN];
+    const size_t columns = right->stage == STAGE_OUTPUT ? memory_smaller(SOME_COLUMNS, most) : most;
     size_t *size = f->part.right.size, *index = rows + right->size[OBSERVE_ROW];
     size[OBSERVE_ROW] = some;
     size[OBSERVE_COLUMN] = columns;
@@ -417,15 +403,6 @@ static const char *value_text(double *value, double width, char text[VALUE_BYTES
     return text;
 }
 
-/* Whether the best values give all numbers. */
-static bool gives_all(struct fitting *f)
-{
-    for (size_t g = 0; g < f->group_count; g++)
-        f->groups[g].value = f->groups[g].best;
-    const double *made = make(f, f->observing);
-    return made != NULL && observe_fits(f->observing, made, f->only, 1);
-}
-
 /* Whether the best values, rounded to what somebody may have typed or as they are, give all numbers, which prove them
  * and tell them from others. */
 static bool are_right(struct fitting *f)
@@ -433,19 +410,25 @@ static bool are_right(struct fitting *f)
     char text[VALUE_BYTES];
     struct group *const end = f->groups + f->group_count;
     for (struct group *g = f->groups; g < end; g++) {
-        const double off = g->right != f->tunable->none ? fabs(g->best - g->right) : INFINITY;
-        const bool is_told = g->width <= 0.05;
+        const double off = g->right != f->tunable->none ? fabs(g->best - g->right) : INFINITY, width = g->width;
         g->width *= f->tunable->span == BY_FACTOR ? fabs(g->best) : 1;
-        if (g->open && (!is_proven(f, g) || !is_told || off <= 8 * g->width))
+        if (g->open && (!is_proven(f, g) || width > 0.05 || off <= 8 * g->width))
             return false;
-        g->from = g->best;
-        value_text(&g->best, 3 * g->width, text);
     }
-    if (gives_all(f))
+    for (int rounds = 2; rounds-- > 0;) {
+        for (struct group *g = f->groups; g < end; g++) {
+            g->value = g->best;
+            if (rounds > 0)
+                value_text(&g->value, 3 * g->width, text);
+        }
+        const double *made = make(f, f->observing);
+        if (made == NULL || !observe_fits(f->observing, made, f->only, 1))
+            continue;
+        for (struct group *g = f->groups; g < end; g++)
+            g->best = g->value;
         return true;
-    for (struct group *g = f->groups; g < end; g++)
-        g->best = g->from;
-    return gives_all(f);
+    }
+    return false;
 }
 
 /* Adds "is 0.360555, 1 / sqrt(8), not 0.353553". */
@@ -522,14 +505,18 @@ static bool take_groups(struct fitting *f)
     return f->groups != NULL;
 }
 
-/* `only`: the numbers that the setting gives; NULL: all. */
-static void find_settings(struct observing *observing, const bool *only)
+/* Of all numbers; or else (other_form) of the wrong ones alone, if these are few: a head, say, has another scale. */
+void observe_setting(struct observing *observing)
 {
     struct fitting *f = observe_zeros(observing, 1, sizeof *f);
-    size_t same = 0;
+    const bool *only = observing->other_form ? observing->part.only : NULL;
+    size_t same = 0, wrong = 0;
     while (same < observing->count && observe_is(observing->observed->mine[same], observing->observed->mine[0], 0))
         same++;
-    if (f == NULL || same == observing->count) /* equal numbers prove nothing */
+    for (size_t line = 0; line < observing->lines; line++)
+        wrong += observing->part.lines[line];
+    if (f == NULL || same == observing->count || /* equal numbers prove nothing */
+        (only != NULL && (!observing->part.is_product || 4 * wrong >= 3 * observing->lines)))
         return;
     *f = (struct fitting){.observing = observing, .only = only};
     for (size_t i = 0; i < sizeof SETTINGS / sizeof SETTINGS[0] && (i > 0 || take_some(f)); i++) {
@@ -537,19 +524,4 @@ static void find_settings(struct observing *observing, const bool *only)
         if (observing->error->status == STATUS_OK && take_groups(f) && search(f) && are_right(f))
             say(f);
     }
-}
-
-void observe_setting(struct observing *observing)
-{
-    find_settings(observing, NULL);
-}
-
-/* A head, say, has another scale. The rows that a change leaves right are few. */
-void observe_some_setting(struct observing *observing)
-{
-    size_t wrong = 0;
-    for (size_t line = 0; line < observing->lines; line++)
-        wrong += observing->part.lines[line];
-    if (observing->part.is_product && 4 * wrong < 3 * observing->lines)
-        find_settings(observing, observing->part.only);
 }

@@ -90,7 +90,8 @@ const struct observe_table *observe_make_stage(struct observing *observing, cons
     if (table != NULL && plain != NULL && recipe->reason == NULL && problem != NULL && can_make(problem, stage) &&
         lay_out(observing, stage, table)) {
         const size_t *rows = list_rows(observing, recipe, table, &count, &scratch);
-        *plain = (struct plain){.recipe = recipe};
+        *plain =
+            (struct plain){.recipe = recipe, .few_columns = stage == STAGE_OUTPUT ? table->size[OBSERVE_COLUMN] : 0};
         made = rows != NULL &&
                plain_run(plain, recipe, rows, count, stage_closure(STAGE_BIT(problem_made_as(problem, stage))),
                          &observing->columns, observing->arena, &scratch, observing->error) == STATUS_OK;

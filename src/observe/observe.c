@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DECLARE(id, ...) observe_test observe_##id;
+#define DECLARE(id, test, ...) observe_test observe_##test;
 OBSERVE_ROWS(DECLARE)
 #undef DECLARE
 
@@ -25,7 +25,7 @@ struct kind {
 };
 
 static const struct kind KINDS[] = {
-#define KIND(id, name, needs, stages, covers) {name, observe_##id, needs, stages, covers},
+#define KIND(id, test, name, needs, stages, covers) {name, observe_##test, needs, stages, covers},
     OBSERVE_ROWS(KIND)
 #undef KIND
 };
@@ -192,6 +192,7 @@ static int test_kinds(struct observing *observing, int kind, bool of_part, uint6
     for (; kind < OBSERVE_KINDS && ((KINDS[kind].needs & OBSERVE_OF_PART) != 0) == of_part; kind++) {
         const size_t before = observing->list->count;
         observing->kind = kind;
+        observing->other_form = (KINDS[kind].needs & OBSERVE_OTHER_FORM) != 0;
         if (!done && !(*covered >> kind & 1) && describes(observing->observed, &KINDS[kind]) &&
             observing->error->status == STATUS_OK)
             KINDS[kind].test(observing);

@@ -31,7 +31,8 @@ struct observing {
     double *rooms[3];         /* (count) each: scratch of a test */
     double noise;             /* root mean square of the tolerances, without those of printed digits */
     double share;             /* of a number, its own rounding error at most */
-    int kind;                 /* of observe_rows.h: the one being tested */
+    int kind;                 /* of observe_rows.h: the one being tested, */
+    bool other_form;          /* the second of its test */
     struct observations *list;
     struct plain_columns columns;                       /* of make.c: what all tables share, */
     const struct observe_table *made[STAGE_INPUTS + 1]; /* and those made without a change, */

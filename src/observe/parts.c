@@ -38,8 +38,8 @@ static size_t find_value(const struct observing *observing, double value, bool *
     return held;
 }
 
-/* Says which part holds one number; with `all` only if the whole wrong part does. */
-static void try_values(struct observing *observing, bool all)
+/* The whole wrong part holds one number, or else (other_form) a part of it. */
+void observe_value(struct observing *observing)
 {
     const enum stage stage = observing->observed->right.stage;
     const bool masks = stage != STAGE_NAMES && STAGES[stage].infinite; /* with minus infinity */
@@ -52,7 +52,8 @@ static void try_values(struct observing *observing, bool all)
     for (size_t k = 0; k < (values[4] != 0 ? 5 : 4) && only != NULL; k++) {
         const size_t held = find_value(observing, values[k], only);
         if (held < (k == 4 ? 4 : 2) || (k == 3 && masks) ||
-            (all && observe_wrong(observing, only) < observe_wrong(observing, observing->part.only)) ||
+            (!observing->other_form &&
+             observe_wrong(observing, only) < observe_wrong(observing, observing->part.only)) ||
             (isfinite(values[k]) && observe_bits(observing, only) < OBSERVE_BITS) ||
             !observe_part(observing, only, OBSERVE_NO_AXIS, &part))
             continue;
@@ -62,16 +63,6 @@ static void try_values(struct observing *observing, bool all)
             observe_tell(observing, &part, "%s%.6g", part.plural ? "all " : "", values[k]);
         return;
     }
-}
-
-void observe_value(struct observing *observing)
-{
-    try_values(observing, true);
-}
-
-void observe_some_value(struct observing *observing)
-{
-    try_values(observing, false);
 }
 
 /* --- another part's numbers -------------------------------------------------------------------------------------- */
@@ -157,8 +148,8 @@ static bool find_copies(struct observing *observing, enum observe_axis axis, str
     return copies->count > 0;
 }
 
-/* Says which places hold those of others; with `all` only if all wrong numbers do, else a good part of them. */
-static void try_copies(struct observing *observing, bool all)
+/* Places hold those of others: all wrong numbers, or else (other_form) a good part of them. */
+void observe_copy(struct observing *observing)
 {
     enum { ONE_IN = 8 };
     bool *only = observe_zeros(observing, observing->count, sizeof *only);
@@ -169,23 +160,13 @@ static void try_copies(struct observing *observing, bool all)
         struct observe_part part;
         const bool any = find_copies(observing, axis, &copies, only);
         const size_t held = observe_wrong(observing, only);
-        if (any && (all ? held == wrong : held * ONE_IN >= wrong) &&
+        if (any && (observing->other_form ? held * ONE_IN >= wrong : held == wrong) &&
             observe_bits(observing, only) >= OBSERVE_BITS + (double)copies.count * bits_of_place &&
             observe_part(observing, only, axis, &part)) {
             tell_copies(observing, &copies, axis, &part);
             return;
         }
     }
-}
-
-void observe_copy(struct observing *observing)
-{
-    try_copies(observing, true);
-}
-
-void observe_some_copy(struct observing *observing)
-{
-    try_copies(observing, false);
 }
 
 /* --- the part alone ---------------------------------------------------------------------------------------------- */

@@ -74,9 +74,10 @@ void observe_sums(struct observing *observing)
                     wrong, observing->lines, least, most, row);
 }
 
-/* Says the first wrong weight that is below 0, or on a masked key, and how many more. */
-static void say_weights(struct observing *observing, bool masked, const char *what)
+/* Says the first wrong weight that is below 0, or (other_form) on a masked key, and how many more. */
+void observe_weights(struct observing *observing)
 {
+    const bool masked = observing->other_form;
     const struct observed *observed = observing->observed;
     const size_t columns = observed->right.size[OBSERVE_COLUMN];
     double *bias = masked ? observe_zeros(observing, observed->problem->size.keys, sizeof *bias) : NULL;
@@ -97,21 +98,11 @@ static void say_weights(struct observing *observing, bool masked, const char *wh
     if (count == 0)
         return;
     observe_add_place(observing, OBSERVE_COLUMN, first % columns, &text);
-    text_add(&text, "%s", what);
+    text_add(&text, masked ? ", which the mask forbids" : ", less than 0");
     if (count > 1)
         text_add(&text, " (and %zu more such weights)", count - 1);
     observe_line(observing, first, row);
     observe_say(observing, count == 1 ? row : "", "%s gives %.4g to %s", row, observed->mine[first], words);
-}
-
-void observe_negative(struct observing *observing)
-{
-    say_weights(observing, false, ", less than 0");
-}
-
-void observe_masked(struct observing *observing)
-{
-    say_weights(observing, true, ", which the mask forbids");
 }
 
 /* --- contexts ---------------------------------------------------------------------------------------------------- */

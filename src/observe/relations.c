@@ -120,20 +120,6 @@ static void add_number(const struct observing *observing, double number, double 
 
 /* --- factor and offset ------------------------------------------------------------------------------------------- */
 
-void observe_factor(struct observing *observing)
-{
-    struct relation relation = {.along = observing->observed->right.numbers};
-    char words[64];
-    struct text text = text_begin(words, sizeof words);
-    if (!holds(observing, &relation))
-        return;
-    add_number(observing, relation.number, relation.error, &text);
-    if (fabs(relation.number + 1) <= relation.error)
-        observe_tell(observing, &observing->part, "minus the right numbers");
-    else
-        observe_tell(observing, &observing->part, "%s times the right numbers", words);
-}
-
 /* Says that the part is the right numbers plus or minus a number, or as many times others. */
 static void tell_sum(struct observing *observing, const struct relation *relation, const char *others)
 {
@@ -145,11 +131,23 @@ static void tell_sum(struct observing *observing, const struct relation *relatio
                  once ? "" : words, once || others == NULL ? "" : " times ", others != NULL ? others : "");
 }
 
-void observe_offset(struct observing *observing)
+/* A factor, or (other_form) an offset. */
+void observe_number(struct observing *observing)
 {
-    struct relation relation = {.base = observing->observed->right.numbers};
-    if (holds(observing, &relation))
+    const double *right = observing->observed->right.numbers;
+    struct relation relation = {.base = observing->other_form ? right : NULL,
+                                .along = observing->other_form ? NULL : right};
+    char words[64];
+    struct text text = text_begin(words, sizeof words);
+    if (!holds(observing, &relation))
+        return;
+    add_number(observing, relation.number, relation.error, &text);
+    if (observing->other_form)
         tell_sum(observing, &relation, NULL);
+    else if (fabs(relation.number + 1) <= relation.error)
+        observe_tell(observing, &observing->part, "minus the right numbers");
+    else
+        observe_tell(observing, &observing->part, "%s times the right numbers", words);
 }
 
 /* The groups that have a number each, few groups first. */
@@ -171,9 +169,10 @@ static const struct grouping {
               {OF_HEAD | OF_COLUMN, "column of each head"},
               {OF_ITEM | OF_HEAD | OF_ROW, "row"}};
 
-/* Says that each group has its own number. */
-static void try_groups(struct observing *observing, bool factor)
+/* Each group has its own factor, or (other_form) offset. */
+void observe_groups(struct observing *observing)
 {
+    const bool factor = !observing->other_form;
     const enum stage stage = observing->observed->right.stage;
     const double *right = observing->observed->right.numbers;
     for (size_t g = 0; g < sizeof GROUPS / sizeof GROUPS[0]; g++) {
@@ -188,16 +187,6 @@ static void try_groups(struct observing *observing, bool factor)
                      sums ? ": the rows are not divided by their own sums" : "");
         return;
     }
-}
-
-void observe_own_factor(struct observing *observing)
-{
-    try_groups(observing, true);
-}
-
-void observe_own_offset(struct observing *observing)
-{
-    try_groups(observing, false);
 }
 
 /* --- another stage ----------------------------------------------------------------------------------------------- */
@@ -234,10 +223,11 @@ static const double *aligned(struct observing *observing, const struct observe_t
     return numbers;
 }
 
-/* Tries all other stages: mine = it, or right + c x it. */
-static void try_stages(struct observing *observing, const double *base)
+/* The table is another stage, or (other_form) the right numbers plus c x that. */
+void observe_stage(struct observing *observing)
 {
     const struct observe_table *right = &observing->observed->right;
+    const double *base = observing->other_form ? right->numbers : NULL;
     const struct problem *problem = observing->observed->problem;
     for (enum stage stage = 0; stage <= STAGE_INPUTS && observing->is_whole; stage++) {
         if (stage == right->stage ||
@@ -254,16 +244,6 @@ static void try_stages(struct observing *observing, const double *base)
             tell_sum(observing, &relation, stage_name(stage));
         return;
     }
-}
-
-void observe_stage(struct observing *observing)
-{
-    try_stages(observing, NULL);
-}
-
-void observe_plus(struct observing *observing)
-{
-    try_stages(observing, observing->observed->right.numbers);
 }
 
 /* --- the order of axes ------------------------------------------------------------------------------------------- */
