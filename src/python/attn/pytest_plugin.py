@@ -1,0 +1,2 @@
+def cases(*a, **k):
+    raise NotImplementedError
