@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Builds the program by its Makefile, and a wheel of this machine that carries it."""
+"""Builds the program by its Makefile, and a wheel for this machine that carries it."""
+import os
 import pathlib
 import re
 import shutil
@@ -14,33 +15,26 @@ except ImportError:  # before setuptools 70.1
     from wheel.bdist_wheel import bdist_wheel
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-
-
-def version():
-    return re.search(r'ATTN_VERSION "([^"]+)"', (TOP / "src/base/version.h").read_text()).group(1)
+BUILD = TOP / "build/python"
+NEEDS = "attn needs make, a C compiler, pkg-config and cJSON; on Debian: apt install make gcc libc6-dev pkg-config libcjson-dev"
 
 
 class BuildProgram(build_py):
-    """The module, and beside it the program."""
+    """The module, and the program next to it."""
 
     def run(self):
         super().run()
-        if shutil.which("pkg-config") is None or subprocess.run(["pkg-config", "--exists", "libcjson"]).returncode:
-            raise SystemExit("attn needs make, a C compiler, pkg-config and cJSON; on Debian: "
-                             "apt install make gcc pkg-config libcjson-dev")
-        folder = pathlib.Path(self.build_lib).resolve() / "attn"
-        subprocess.run(["make", "-C", str(TOP), f"-j{__import__('os').cpu_count()}", "BUILD=build/python",
-                        "build/python/attn"], check=True)
-        shutil.copy2(TOP / "build/python/attn", folder / "program")
-        subprocess.run(["strip", str(folder / "program")], check=False)
+        tools = ["make", os.environ.get("CC", "cc").split()[-1], os.environ.get("PKG_CONFIG", "pkg-config")]
+        if not all(map(shutil.which, tools)) or subprocess.run([tools[2], "--exists", "libcjson"], check=False).returncode:
+            raise SystemExit(NEEDS)
+        subprocess.run(["make", "-C", TOP, f"-j{os.cpu_count()}", f"BUILD={BUILD}", f"{BUILD}/attn"], check=True)
+        program = pathlib.Path(self.build_lib, "attn", "program")
+        shutil.copy2(BUILD / "attn", program)
+        subprocess.run([os.environ.get("STRIP", "strip"), program], check=False)
 
 
 class MachineWheel(bdist_wheel):
-    """For any Python 3, but one machine."""
-
-    def finalize_options(self):
-        super().finalize_options()
-        self.root_is_pure = False
+    """For any Python 3, but one kind of machine."""
 
     def get_tag(self):
         return "py3", "none", super().get_tag()[2]
@@ -51,5 +45,7 @@ class MachineDistribution(Distribution):
         return True
 
 
-setup(version=version(), distclass=MachineDistribution,
-      cmdclass={"build_py": BuildProgram, "bdist_wheel": MachineWheel})
+BUILD.mkdir(parents=True, exist_ok=True)
+setup(version=re.search(r'ATTN_VERSION "([^"]+)"', (TOP / "src/base/version.h").read_text()).group(1),
+      distclass=MachineDistribution, cmdclass={"build_py": BuildProgram, "bdist_wheel": MachineWheel},
+      options={"build": {"build_base": str(BUILD / "wheel")}, "egg_info": {"egg_base": str(BUILD)}})

@@ -10,24 +10,24 @@ Options are keywords, under the names of attn(1) with _ for -.
 >>> result.weights.round(4).tolist()[0]
 [1.0, 0.0, 0.0]
 >>> wrong = attn.causal(x, d_out=2, seed=789, mistake="scale-missing").context
->>> print(attn.why(wrong, inputs=x, causal=True, d_out=2, seed=789).explanations[0])
-scale-missing
+>>> print(attn.why(wrong, x, causal=True, d_out=2, seed=789).explanations[0])
+the scores are not divided by sqrt(2) (scale-missing)
 """
-from typing import Any, Dict, Optional
+from typing import Any, Optional
 
-from . import _arrays
-from ._job import Job, job_of, write_mine
-from ._program import AttnError, path as program, run, scratch
-from ._result import Difference, Explanation, Observation, Result, Why, report_of, why_of
-from .pytest_plugin import cases
+from ._cases import Case, cases
+from ._job import LAST, Job, job_of, option_words, write_mine
+from ._program import AttnError, Folder, path as program, run
+from ._result import Difference, Explanation, Observation, Result, Why, why_of
 
 __all__ = ["self", "causal", "multihead", "sdpa", "layer", "why", "diff", "assert_attention", "cases", "program",
-           "Result", "Why", "Explanation", "Observation", "Difference", "AttnError"]
+           "Result", "Why", "Explanation", "Observation", "Difference", "Case", "AttnError"]
 
 
-def self(inputs: Any, **options: Any) -> Result:
-    """One head in which every token attends to every token. `inputs`: T x d_in, or B x T x d_in. Parameters are drawn
-    by `seed`, or given: weights=module, a dict of arrays, or a file. Raises AttnError for what the program rejects.
+def self(inputs: Any = None, **options: Any) -> Result:
+    """One head, every token attends to every token. `inputs` is T x d_in or B x T x d_in, or the path of an input
+    file; random="6x3" draws them. `seed` draws the parameters, unless weights= gives them: a module of PyTorch, its
+    state_dict, a dict of arrays, or a file. Raises AttnError if the program rejects the job.
 
     >>> import attn
     >>> attn.self([[1.0, 0.0], [0.0, 1.0]], d_out=3).context.shape
@@ -36,18 +36,23 @@ def self(inputs: Any, **options: Any) -> Result:
     return Result(Job("self", {"inputs": inputs}, options))
 
 
-def causal(inputs: Any, **options: Any) -> Result:
-    """The same, but a token attends to itself and those before it.
+def causal(inputs: Any = None, **options: Any) -> Result:
+    """One head, each token attends to itself and those before it; all else as attn.self.
 
     >>> import attn
     >>> attn.causal([[1.0, 0.0], [0.0, 1.0]], d_out=2).weights[0].tolist()
     [1.0, 0.0]
+    >>> attn.causal([[1.0, 0.0], [0.0, 1.0]], widow="4,0")
+    Traceback (most recent call last):
+        ...
+    attn._program.AttnError: unknown option '--widow'; did you mean '--window'?
     """
     return Result(Job("causal", {"inputs": inputs}, options))
 
 
-def multihead(inputs: Any, heads: int, **options: Any) -> Result:
-    """Several heads, causal unless causal=False. Its `output` is T x d_out, or B x T x d_out.
+def multihead(inputs: Any = None, heads: Optional[int] = None, **options: Any) -> Result:
+    """Several heads, causal unless causal=False; all else as attn.self. query is H x T x d_head, `output` T x d_out,
+    each with B before it for a batch.
 
     >>> import attn
     >>> attn.multihead([[1.0, 0.0], [0.0, 1.0]], heads=2, d_out=4).output.shape
@@ -56,73 +61,86 @@ def multihead(inputs: Any, heads: int, **options: Any) -> Result:
     return Result(Job("multihead", {"inputs": inputs}, {"heads": heads, **options}))
 
 
-def sdpa(query: Any, key: Any, value: Any, **options: Any) -> Result:
-    """Scaled dot-product attention: query T_q x d, key T_k x d, value T_k x d_v, with H x or B x H x before them.
-    Masks and the like are keywords, too: attn_mask, sinks, alibi_slopes, kv_lengths, cu_seqlens_q, block_table.
+def sdpa(query: Any, key: Any = None, value: Any = None, **options: Any) -> Result:
+    """Scaled dot-product attention: query T_q x d, key T_k x d and value T_k x d_v, with H or B x H before them.
+    `context` is T_q x d_v likewise. The other inputs of attn-sdpa(1) are keywords, too: attn_mask, sinks, alibi_slopes,
+    past_key, kv_lengths, cu_seqlens_q, block_table and so on. Raises AttnError if shapes do not fit.
 
     >>> import numpy, attn
     >>> q = numpy.eye(2, dtype="float32")
     >>> attn.sdpa(q, q, q, causal=True).context[0].tolist()
     [1.0, 0.0]
+    >>> attn.sdpa(q, q, q, attn_mask=[[True, False], [True, True]], stages="weights").weights[0].tolist()
+    [1.0, 0.0]
     """
     return Result(Job("sdpa", {"query": query, "key": key, "value": value}, options))
 
 
-def layer(inputs: Any, weights: Any, layer: int = 0, **options: Any) -> Result:  # pylint: disable=redefined-outer-name
-    """The attention module of a checkpoint: `inputs` are its hidden states, T x d_model; `weights` the checkpoint's
-    file or folder, `layer` its number. attn-layer(1) has the options."""
+def layer(inputs: Any, weights: Any, layer: Optional[int] = None, **options: Any) -> Result:
+    """The attention module of a checkpoint, as attn-layer(1). `inputs` are its hidden states, T x d_model or B x T x
+    d_model; `weights` is the file or folder of the checkpoint, `layer` its number from 0 if
+    there are several. `output` has the shape of `inputs`. Raises AttnError for a checkpoint that the program rejects.
+
+    >>> import numpy, attn
+    >>> x = numpy.eye(2, 4, dtype="float32")
+    >>> names = [f"self_attn.{name}_proj.weight" for name in "qkvo"]
+    >>> attn.layer(x, dict.fromkeys(names, numpy.eye(4, dtype="float32")), heads=2).output[0].tolist()
+    [1.0, 0.0, 0.0, 0.0]
+    """
     return Result(Job("layer", {"inputs": inputs}, {"weights": weights, "layer": layer, **options}))
 
 
 def why(mine: Any, *operands: Any, **job: Any) -> Why:
-    """Which mistake gives these numbers. `mine`: an array, arrays by the names of their stages, a printed table as
-    text, or a path. The job is that of sdpa(query, key, value), by position or by name, or of inputs=; causal=True and
-    heads= say which mechanism, or mechanism= does.
+    """Which mistake gives these numbers. `mine` is an array, a dict of arrays by stage, a printed table as text, or a
+    path. The job follows as for the functions above, inputs or query, key and value; causal=True, heads= or layer= say
+    which, or mechanism= does. budget= limits the search, in billions of multiply-adds.
 
     >>> import numpy, attn
     >>> q = numpy.random.default_rng(0).standard_normal((4, 8)).astype("float32")
     >>> wrong = attn.sdpa(q, q, q, mistake="scale-missing").context
-    >>> attn.why(wrong, q, q, q).explanations
-    [scale-missing]
+    >>> print(attn.why(wrong, q, q, q).explanations[0])
+    the scores are not divided by sqrt(8) (scale-missing)
+    >>> print(attn.why(q[::-1], q, q, q, budget=0.1))  # doctest: +ELLIPSIS
+    mine.safetensors is a table, taken for context, 4 x 8
+    ...
     """
-    return why_of(mine, job_of({**_operands(operands), **job}))
-
-
-def _operands(operands: tuple) -> Dict[str, Any]:
-    if len(operands) not in (0, 1, 3):
-        raise TypeError(f"expected inputs, or query, key and value, got {len(operands)} arrays")
-    return dict(zip(("inputs",) if len(operands) == 1 else ("query", "key", "value"), operands))
+    return why_of(mine, job_of(operands, job))
 
 
 def diff(a: Any, b: Any, **options: Any) -> Difference:
-    """Compares two results stage by stage: each a Result, arrays by name, an array, a printed table or a path.
+    """Compares two results stage by stage, as attn-diff(1): `a` is right, `b` is checked. Each is a Result, a dict of
+    arrays by stage, an array, a printed table as text, or a path. The difference is true if there is one.
 
     >>> import attn
     >>> a = attn.self([[1.0, 2.0], [3.0, 4.0]], d_out=2)
-    >>> bool(attn.diff(a, a))
-    False
+    >>> bool(attn.diff(a, a)), attn.diff(a, {"weights": a.weights * 2}).first
+    (False, 'weights')
     """
-    with scratch() as first, scratch() as second:
-        words = ["diff", write_mine(a, first), write_mine(b, second), *Job("self", {}, options).words(first)[2:]]
-        return report_of(Difference, words)
+    folder = Folder()
+    words = [word for name, value in options.items() for word in option_words(name, value, folder)]
+    return Difference(["diff", write_mine(a, folder, "a"), write_mine(b, folder, "b"), *words], folder)
 
 
-def assert_attention(mine: Any, *operands: Any, stage: Optional[str] = None, **job: Any) -> None:
-    """Passes where `mine` is the job's last stage, or `stage`, within the bound of its dtype; else raises
-    AssertionError with what attn.why says of it.
+def assert_attention(mine: Any, *operands: Any, stage: Optional[str] = None, budget: float = 20, **job: Any) -> None:
+    """Passes if `mine`, an array or a dict of arrays by stage, is within what its dtype allows of the job's `stage`:
+    the last one by default, context or output. Else raises AssertionError with the report of attn.why, or of attn.diff
+    if that has none.
 
     >>> import numpy, attn
     >>> q = numpy.eye(3, dtype="float32")
     >>> attn.assert_attention(attn.sdpa(q, q, q).context, q, q, q)
-    >>> attn.assert_attention(q, q, q, q)
+    >>> attn.assert_attention(attn.sdpa(q, q, q, causal=True).context, q, q, q)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    AssertionError: ...
+    AssertionError: mine.safetensors is a table of context, 3 x 3
+    ...
     """
-    made = job_of({**_operands(operands), **job})
-    right = Result(Job(made.mechanism, made.arrays, {**made.options, **({"stages": stage} if stage else {})}))
-    name = stage or list(right)[-1]
-    if diff({name: right[name]}, {name: mine}):
-        found = why_of({name: mine}, made)
-        if not found.right:
-            raise AssertionError(str(found))
+    made = job_of(operands, job)
+    named = dict(mine) if isinstance(mine, dict) else {stage or LAST[made.mechanism]: mine}
+    run(*made.words, "--stages", ",".join(named), "--out", "right.safetensors", folder=made.folder)
+    words = ["diff", "right.safetensors", write_mine(named, made.folder)]
+    difference = Difference(words, made.folder)
+    if difference:
+        made.words += ["--budget", str(budget)]
+        found = why_of(named, made)
+        raise AssertionError(str(difference if found.right else found))

@@ -6,83 +6,79 @@ from typing import Any, Dict, Mapping, Optional, Tuple
 
 import numpy
 
-# Names of dtypes, as NumPy, PyTorch and ml_dtypes have them, and as .safetensors and attn do.
+# The name of a dtype in NumPy, PyTorch and ml_dtypes -> in .safetensors.
 DTYPES = {
-    "float16": ("F16", "f16"), "bfloat16": ("BF16", "bf16"), "float32": ("F32", "f32"), "float64": ("F64", "f64"),
-    "float8_e4m3fn": ("F8_E4M3", "f8e4m3"), "float8_e5m2": ("F8_E5M2", "f8e5m2"),
-    "int32": ("I32", None), "int64": ("I64", None), "uint8": ("U8", None), "bool": ("BOOL", None),
+    "float16": "F16", "bfloat16": "BF16", "float32": "F32", "float64": "F64", "float8_e4m3fn": "F8_E4M3",
+    "float8_e5m2": "F8_E5M2", "int32": "I32", "int64": "I64", "bool": "BOOL",
 }
-READ = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I32": "<i4", "I64": "<i8", "U8": "u1", "BOOL": "?"}
+NUMPY = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I32": "<i4", "I64": "<i8", "U8": "u1", "BOOL": "?"}
 
 
 def is_array(value: Any) -> bool:
-    return hasattr(value, "shape") and hasattr(value, "dtype")
+    return hasattr(value, "dtype") and len(getattr(value, "shape", ())) > 0
 
 
-def dtype_of(value: Any) -> Optional[str]:
-    """The name that attn has for the dtype of an array; None where it is no floating-point number's."""
-    return DTYPES.get(str(value.dtype).rpartition(".")[2], (None, None))[1]
-
-
-def _bytes(name: str, value: Any) -> Tuple[str, Tuple[int, ...], bytes]:
-    if hasattr(value, "detach"):  # PyTorch's
-        value = value.detach().cpu().contiguous()
-        dtype, shape = str(value.dtype).rpartition(".")[2], tuple(value.shape)
-        numbers = value.reshape(-1)
-        raw = (numbers.view(__import__("torch").uint8) if numbers.numel() else numbers.float()).numpy().tobytes()
+def _parts(name: str, value: Any) -> Tuple[str, Tuple[int, ...], numpy.ndarray]:
+    """The dtype, the shape, and the numbers as bytes."""
+    dtype = str(getattr(value, "dtype", "")).rpartition(".")[2]
+    if hasattr(value, "detach"):  # PyTorch's; NumPy has no bfloat16 and float8 of its own
+        value = value.detach().cpu().resolve_neg().contiguous()
+        shape = tuple(value.shape)
+        small = dtype in DTYPES and not hasattr(numpy, dtype) and dtype != "bool"
+        value = value.reshape(-1).view(__import__("torch").uint8).numpy() if small else value.numpy()
     else:
+        rows = not hasattr(value, "dtype")
         value = numpy.asarray(value)
-        if value.dtype == object:
-            raise TypeError(f"{name}: expected an array of numbers, got rows of different lengths or other objects")
+        if rows and value.dtype == "float64":  # lists, as in JSON
+            value = value.astype("float32")
+        shape, small = value.shape, False
+    if not small:
         if value.dtype.kind in "iu" and value.dtype.name not in DTYPES:
             value = value.astype("int64")
-        dtype, shape = value.dtype.name, value.shape
-        raw = numpy.ascontiguousarray(value.astype(value.dtype.newbyteorder("<"), copy=False)).tobytes()
+        dtype = value.dtype.name
+        value = numpy.ascontiguousarray(value.astype(value.dtype.newbyteorder("<"), copy=False)).reshape(-1)
     if dtype not in DTYPES:
-        raise TypeError(f"{name}: numbers of {dtype}; expected one of {', '.join(DTYPES)}")
-    return DTYPES[dtype][0], shape, raw
+        raise TypeError(f"{name}: expected an array of {', '.join(DTYPES)}, got {dtype}")
+    return DTYPES[dtype], shape, value.view("u1")
 
 
-def write(path: str, arrays: Mapping[str, Any], metadata: Mapping[str, str] = {}) -> None:
+def write(path: str, arrays: Mapping[str, Any], metadata: Optional[Mapping[str, str]] = None) -> None:
     """Writes named arrays to a .safetensors file."""
     header: Dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
     blocks, at = [], 0
     for name, value in arrays.items():
-        dtype, shape, raw = _bytes(name, value)
-        header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [at, at + len(raw)]}
-        blocks.append(raw)
-        at += len(raw)
+        dtype, shape, numbers = _parts(name, value)
+        header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [at, at + numbers.nbytes]}
+        blocks.append(numbers)
+        at += numbers.nbytes
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text)
-        file.writelines(blocks)
+        for numbers in blocks:
+            file.write(memoryview(numbers))
 
 
-def _array(dtype: str, shape: Tuple[int, ...], raw: memoryview) -> numpy.ndarray:
-    """As NumPy's own dtype; bfloat16 and float8 widened to float32, which holds each of their numbers."""
-    if dtype in READ:
-        return numpy.frombuffer(raw, READ[dtype]).reshape(shape)
+def _array(dtype: str, raw: numpy.ndarray) -> numpy.ndarray:
+    """In NumPy's own dtype; bfloat16 and float8 become float32, which holds each of their numbers."""
+    if dtype in NUMPY:
+        return raw.view(NUMPY[dtype])
     if dtype == "BF16":
-        return (numpy.frombuffer(raw, "<u2").astype("<u4") << 16).view("<f4").reshape(shape)
-    exponent, mantissa = (4, 3) if dtype == "F8_E4M3" else (5, 2)
-    code = numpy.arange(256)
-    e, m, bias = (code >> mantissa) & ((1 << exponent) - 1), code & ((1 << mantissa) - 1), (1 << (exponent - 1)) - 1
-    table = numpy.where(e > 0, numpy.ldexp(1 + m / 2**mantissa, e - bias), numpy.ldexp(m / 2**mantissa, 1 - bias))
-    if dtype == "F8_E5M2":
-        table = numpy.where(e == 31, numpy.where(m == 0, numpy.inf, numpy.nan), table)
-    else:
-        table = numpy.where((e == 15) & (m == 7), numpy.nan, table)
-    table = numpy.where(code > 127, -table, table).astype("<f4")
-    return table[numpy.frombuffer(raw, "u1")].reshape(shape)
+        return (raw.view("<u2").astype("<u4") << 16).view("<f4")
+    if dtype == "F8_E5M2":  # the upper half of a float16
+        return (raw.astype("<u2") << 8).view("<f2").astype("<f4")
+    code = numpy.arange(128)
+    exponent, fraction = code >> 3, code & 7
+    half = numpy.where(exponent > 0, numpy.ldexp(1 + fraction / 8, exponent - 7), numpy.ldexp(fraction / 8, -6))
+    half[127] = numpy.nan
+    return numpy.concatenate([half, -half]).astype("<f4")[raw]
 
 
 def read(path: str) -> Tuple[Dict[str, numpy.ndarray], Dict[str, str]]:
     """The arrays and the metadata of a .safetensors file."""
-    with open(path, "rb") as file:
-        whole = memoryview(file.read())
-    size = struct.unpack("<Q", whole[:8])[0]
-    header = json.loads(bytes(whole[8:8 + size]))
+    whole = numpy.fromfile(path, "u1")
+    start = 8 + int(whole[:8].view("<u8")[0])
+    header = json.loads(whole[8:start].tobytes())
     metadata = header.pop("__metadata__", {})
-    return {name: _array(row["dtype"], tuple(row["shape"]), whole[8 + size:][slice(*row["data_offsets"])])
+    return {name: _array(row["dtype"], whole[start:][slice(*row["data_offsets"])]).reshape(row["shape"])
             for name, row in header.items()}, metadata

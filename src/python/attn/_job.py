@@ -1,96 +1,98 @@
 # SPDX-License-Identifier: MIT
 """Keywords -> the words of a command line, and the files that it names."""
+import json
 import os
-from typing import Any, Dict, List, Mapping, Sequence
+from typing import Any, Dict, List, Mapping
 
 from . import _arrays
+from ._program import Folder, options as program_options
 
-MECHANISMS = ("self", "causal", "multihead", "sdpa", "layer")
+# The last stage of each mechanism.
+LAST = {"self": "context", "causal": "context", "multihead": "output", "sdpa": "context", "layer": "output"}
+OPERANDS = ("query", "key", "value")
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, os.PathLike) or isinstance(value, str) and "\n" not in value and os.path.exists(value)
 
 
 def _text(value: Any) -> str:
     """A list is joined by commas: window=(16, 0) is --window 16,0."""
-    if isinstance(value, (list, tuple)):
-        return ",".join(_text(one) for one in value)
-    return repr(value) if isinstance(value, float) else str(value)
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return ",".join(map(_text, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def option_words(name: str, value: Any, folder: Folder) -> List[str]:
+    """A keyword -> --name and its argument. True and False are flags, an array or a dict is written to a file."""
+    if hasattr(value, "item") and not _arrays.is_array(value):  # NumPy's scalars
+        value = value.item()
+    option, argument = "--" + name.replace("_", "-"), program_options().get(name, "?")
+    if value is False and argument == "":
+        return ["--no-" + option[2:]] if "no_" + name in program_options() else []
+    if value is True:
+        return [option, "ones"] if name == "grad" else [option]
+    if argument == "FILE":
+        if hasattr(value, "state_dict"):
+            value = value.state_dict()
+        if isinstance(value, Mapping) or not isinstance(value, (str, os.PathLike)):
+            _arrays.write(folder.file(name + ".safetensors"), value if isinstance(value, Mapping) else {name: value})
+            return [option, name + ".safetensors"]
+        return [option, os.path.abspath(value) if _is_path(value) else str(value)]
+    return [option, _text(value)]
 
 
 class Job:
-    """One job: a mechanism, its arrays by their names in attn-files(5), and its options by their long names, with _
-    for -. True is the flag, False the flag with no_ before it, None leaves the option out."""
+    """One job: its words after the command, MECHANISM FILE OPTIONS..., and the folder of its files. Arrays that are no
+    option are inputs by their names in attn-files(5); None is left out."""
 
     def __init__(self, mechanism: str, arrays: Mapping[str, Any], options: Mapping[str, Any]):
-        if mechanism not in MECHANISMS:
-            raise ValueError(f"{mechanism!r} is not a mechanism; expected one of {', '.join(MECHANISMS)}")
-        self.mechanism = mechanism
-        self.arrays = {name: value for name, value in arrays.items() if value is not None}
-        self.options: Dict[str, Any] = {}
+        if mechanism not in LAST:
+            raise ValueError(f"{mechanism!r} is not a mechanism; expected one of {', '.join(LAST)}")
+        self.mechanism, self.folder, self.words = mechanism, Folder(), [mechanism]
+        inputs: Dict[str, Any] = {name: value for name, value in arrays.items() if value is not None}
+        labels, words = {}, []
         for name, value in options.items():
-            if name == "weights" and hasattr(value, "state_dict"):
-                value = value.state_dict()
-            if name == "weights" and isinstance(value, Mapping):
-                self.arrays.update(value)
-            elif _arrays.is_array(value) and name != "grad":
-                self.arrays[name] = value
+            if name in ("tokens", "key_tokens") and value is not None:
+                labels[name] = json.dumps(list(value))
+            elif name not in program_options() and (_arrays.is_array(value) or isinstance(value, (list, tuple))):
+                inputs[name] = value
             elif value is not None:
-                self.options[name] = value
-
-    def words(self, folder: str) -> List[str]:
-        """Writes the files to a folder: the words after the command, [MECHANISM, FILE, options]."""
-        file = os.path.join(folder, "inputs.safetensors")
-        tokens = self.options.get("tokens")
-        metadata = {"tokens": __import__("json").dumps(list(tokens))} if tokens is not None else {}
-        _arrays.write(file, self.arrays, metadata)
-        words = [self.mechanism, file]
-        for name, value in self.options.items():
-            option = "--" + name.replace("_", "-")
-            if name == "tokens":
-                continue
-            if _arrays.is_array(value):
-                _arrays.write(os.path.join(folder, name + ".safetensors"), {name: value})
-                words += [option, os.path.join(folder, name + ".safetensors")]
-            elif value is True:
-                words += [option, "ones"] if name == "grad" else [option]
-            elif value is False:
-                words += ["--no-causal"] if name == "causal" else []
-            else:
-                words += [option, _text(value)]
-        return words
+                words += option_words(name, value, self.folder)
+        if _is_path(inputs.get("inputs")):
+            self.words.append(os.path.abspath(inputs.pop("inputs")))
+        elif inputs:
+            _arrays.write(self.folder.file("inputs.safetensors"), inputs, labels)
+            self.words.append("inputs.safetensors")
+        self.words += words
 
 
-def job_of(options: Dict[str, Any]) -> Job:
-    """The job of keywords alone: query, key and value are sdpa's; weights= with layer= or a folder are a layer's; heads
-    are those of multihead; causal=True is causal; else self. mechanism= says it outright."""
+def job_of(operands: tuple, options: Dict[str, Any]) -> Job:
+    """The job of inputs, or of query, key and value, by position or by name. mechanism= says which; else sdpa if there
+    is a query, layer if there is a layer=, multihead if there are heads=, causal if causal=True, else self."""
+    if len(operands) not in (0, 1, 3):
+        raise TypeError(f"expected inputs, or query, key and value, got {len(operands)} arrays")
+    options = {**dict(zip(OPERANDS if len(operands) == 3 else ("inputs",), operands)), **options}
+    arrays = {name: options.pop(name) for name in (*OPERANDS, "inputs")
+              if name in options and (name == "inputs" or not isinstance(options[name], str))}
     mechanism = options.pop("mechanism", None)
-    arrays = {name: options.pop(name) for name in ("query", "key", "value", "inputs") if name in options}
     if mechanism is None:
-        if "query" in arrays:
-            mechanism = "sdpa"
-        elif isinstance(options.get("weights"), (str, os.PathLike)) and "layer" in options:
-            mechanism = "layer"
-        elif "heads" in options:
-            mechanism = "multihead"
-        else:
-            mechanism = "causal" if options.get("causal") else "self"
-    if mechanism == "causal":
-        options.pop("causal", None)
+        mechanism = ("sdpa" if "query" in arrays else "layer" if "layer" in options else
+                     "multihead" if "heads" in options else "causal" if options.pop("causal", False) else "self")
     return Job(mechanism, arrays, options)
 
 
-def write_mine(mine: Any, folder: str) -> str:
-    """Somebody's numbers as a file: an array, arrays by name, a printed table as text, or a path as it is."""
-    if isinstance(mine, os.PathLike):
-        return os.fspath(mine)
+def write_mine(mine: Any, folder: Folder, name: str = "mine") -> str:
+    """Somebody's numbers as a file: an array, arrays by name, a printed table as text, or a path."""
+    if _is_path(mine):
+        return os.path.abspath(mine)
     if isinstance(mine, str):
-        path = os.path.join(folder, "mine.txt")
-        with open(path, "w", encoding="utf-8") as file:
+        with open(folder.file(name + ".txt"), "w", encoding="utf-8") as file:
             file.write(mine)
-        return path
-    path = os.path.join(folder, "mine.safetensors")
-    named = mine if isinstance(mine, Mapping) else {"mine": mine}
-    _arrays.write(path, named)
-    return path
-
-
-def stages_of(stages: Sequence[str]) -> Dict[str, Any]:
-    return {"stages": list(stages)} if stages else {}
+        return name + ".txt"
+    name += ".safetensors"
+    if hasattr(mine, "save"):  # a Result
+        mine.save(folder.file(name))
+    else:
+        _arrays.write(folder.file(name), mine if isinstance(mine, Mapping) else {"mine": mine})
+    return name

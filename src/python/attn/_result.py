@@ -1,57 +1,68 @@
 # SPDX-License-Identifier: MIT
 """What the program computed, and what it found."""
+import base64
+import gzip
 import html
 import json
 import os
-import pathlib
 from typing import Any, Dict, Iterator, List, Mapping, Optional
 
 import numpy
 
 from . import _arrays
 from ._job import Job, write_mine
-from ._program import AttnError, run, scratch
+from ._program import AttnError, Folder, run
 
 SHOWN_BYTES = 200_000  # of a result in a notebook
+PAGE_NUMBERS = 20_000  # of a result that is shown as a page
+
+# The page, compressed: a browser inflates it in the frame.
+FRAME = """<script>
+const bytes = Uint8Array.from(atob("%s"), c => c.charCodeAt(0));
+new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text().then(text => {
+  document.open(); document.write(text); document.close(); });
+</script>"""
 
 
 class Result(Mapping[str, numpy.ndarray]):
-    """The stages of a job, by name and as attributes: result["weights"] is result.weights. A stage that was not asked
-    for is computed when it is. Arrays are NumPy's; bfloat16 and float8 come as float32, which holds all their numbers.
+    """The stages of a job and its parameters, by name and as attributes: result["weights"] is result.weights. A stage
+    that is not shown by default, such as lse, is computed when you ask for it; one that the job lacks is a KeyError.
+    Arrays are NumPy's; bfloat16 and float8 come as float32, which holds all their numbers.
+
+    `settings` has what changes numbers, as in attn-files(5); `labels` has "tokens", where the input has labels.
 
     >>> import attn
-    >>> result = attn.self([[0.43, 0.15, 0.89], [0.55, 0.87, 0.66]], d_out=2, seed=123)
-    >>> result.weights.shape
-    (2, 2)
-    >>> list(result)
-    ['query', 'key', 'value', 'scores', 'scaled', 'weights', 'context']
+    >>> result = attn.self([[0.43, 0.15, 0.89], [0.55, 0.87, 0.66]], d_out=2, tokens=["Your", "journey"])
+    >>> result.weights.shape, result.lse.shape, result["W_query.weight"].shape
+    ((2, 2), (2,), (2, 3))
+    >>> result.labels["tokens"], result.settings["seed"]
+    (['Your', 'journey'], 123)
     """
 
     def __init__(self, job: Job):
         self._job = job
         self.settings: Dict[str, Any] = {}
-        self.tokens: Optional[List[str]] = None
+        self.labels: Dict[str, List[str]] = {}
         self._stages = self._compute()
+        self._stages.pop("inputs", None)
 
     def _run(self, *words: str) -> str:
-        with scratch() as folder:
-            return run(*self._job.words(folder), *words)
+        return run(*self._job.words, *words, folder=self._job.folder)
 
     def _compute(self, *words: str) -> Dict[str, numpy.ndarray]:
-        with scratch() as folder:
-            out = os.path.join(folder, "result.safetensors")
-            run(*self._job.words(folder), *words, "--out", out)
-            stages, metadata = _arrays.read(out)
-        self.settings = json.loads(metadata.get("settings", "{}"))
-        self.tokens = json.loads(metadata["tokens"]) if "tokens" in metadata else None
-        return {name: array for name, array in stages.items() if name not in self._job.arrays}
+        folder = Folder()
+        self._run(*words, "--out", folder.file("result.safetensors"))
+        stages, metadata = _arrays.read(folder.file("result.safetensors"))
+        self.settings = self.settings or json.loads(metadata["settings"])
+        self.labels = self.labels or {name: json.loads(metadata[name]) for name in metadata if name.endswith("tokens")}
+        return stages
 
     def __getitem__(self, name: str) -> numpy.ndarray:
         if name not in self._stages:
             try:
                 self._stages.update(self._compute("--stages", name))
             except AttnError as error:
-                raise KeyError(f"{name}: {error}") from None
+                raise KeyError(str(error)) from None
         return self._stages[name]
 
     def __getattr__(self, name: str) -> numpy.ndarray:
@@ -62,95 +73,105 @@ class Result(Mapping[str, numpy.ndarray]):
         except KeyError as error:
             raise AttributeError(error.args[0]) from None
 
+    def __dir__(self) -> List[str]:
+        return [*super().__dir__(), *self._stages]
+
     def __iter__(self) -> Iterator[str]:
-        return iter(self._stages)
+        return iter(list(self._stages))
 
     def __len__(self) -> int:
         return len(self._stages)
 
     def __str__(self) -> str:
-        return self._run("--color", "never")
+        return self._run("--color", "never", "--format", "text")
 
     def __repr__(self) -> str:
         shapes = ", ".join(f"{name} {' x '.join(map(str, array.shape))}" for name, array in self._stages.items())
         return f"<attn.Result of {self._job.mechanism}: {shapes}>"
 
     def explain(self, cell: str = "") -> str:
-        """The arithmetic of all stages, or of a cell such as "weights:2,1", counted from 1.
+        """The arithmetic of all stages, or of one cell, such as "weights:2,1": counted from 1, or by labels.
 
         >>> import attn
-        >>> print(attn.self([[1.0, 2.0]], d_out=1).explain("weights:1,1").splitlines()[0])  # doctest: +ELLIPSIS
-        self-attention: ...
+        >>> print(attn.self([[1.0, 2.0]], d_out=1).explain("scaled:1,1").splitlines()[4])
+            key 1  -0.0440 / 1 = -0.0440
         """
         return self._run("--color", "never", f"--explain={cell}" if cell else "--explain")
 
     def save(self, path: Any) -> None:
-        """Writes the result to a file, in the format of its suffix: .svg, .html, .json, .npy, .csv, .md, .tex."""
-        self._run("--out", os.path.abspath(os.fspath(path)))
+        """Writes the result to a file, in the format of its suffix: .svg, .html, .json, .npy, .csv, .md, .tex and so on.
+
+        >>> import attn, os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     attn.self([[1.0, 2.0], [3.0, 4.0]], d_out=1).save(folder + "/x.svg")
+        ...     os.listdir(folder)
+        ['x.svg']
+        """
+        self._run("--out", os.path.abspath(path))
+
+    def _saved(self, suffix: str) -> str:
+        folder = Folder()
+        self.save(folder.file("result" + suffix))
+        with open(folder.file("result" + suffix), encoding="utf-8") as file:
+            return file.read()
 
     def _repr_html_(self) -> str:
-        """In a notebook: the page in a frame if it is small, else the picture, else the text."""
-        with scratch() as folder:
-            for suffix in ("html", "svg"):
-                path = pathlib.Path(folder, f"result.{suffix}")
-                try:
-                    self.save(path)
-                except AttnError:
-                    continue
-                text = path.read_text(encoding="utf-8")
-                if suffix == "html":
-                    text = f'<iframe width="100%" height="640" srcdoc="{html.escape(text)}"></iframe>'
-                if len(text.encode()) <= SHOWN_BYTES:
-                    return text
-        text = html.escape(str(self) if sum(a.size for a in self.values()) < 10_000 else repr(self))
-        return f"<pre>{text}</pre>"
+        """In a notebook: the page of a small result in a frame, else its picture, else its text; at most 200 KB."""
+        try:
+            if sum(array.size for array in self.values()) <= PAGE_NUMBERS:
+                page = base64.b64encode(gzip.compress(self._saved(".html").encode(), mtime=0)).decode()
+                frame = f'<iframe width="100%" height="640" srcdoc="{html.escape(FRAME % page)}"></iframe>'
+                if len(frame) <= SHOWN_BYTES:
+                    return frame
+            picture = self._saved(".svg")
+            if len(picture.encode()) <= SHOWN_BYTES:
+                return picture
+        except AttnError:  # not every result has a page or a picture
+            pass
+        text = f"<pre>{html.escape(str(self))}</pre>"
+        return text if len(text.encode()) <= SHOWN_BYTES else f"<pre>{html.escape(repr(self))}</pre>"
 
 
 class Report:
-    """What diff and why say: a text, and the same as JSON in `data`, which attn-files(5) describes."""
+    """What the program says of two tables: `data` as its JSON, which attn-files(5) describes; str() is the text."""
 
-    def __init__(self, words: List[str], data: Dict[str, Any], text: str):
-        self._words, self.data, self._text = words, data, text
+    def __init__(self, words: List[str], folder: Folder):
+        self._words, self._folder = words, folder
+        self.data: Dict[str, Any] = json.loads(run(*words, "--format", "json", folder=folder, different=True))
 
     def __str__(self) -> str:
-        return self._text
-
-    def __repr__(self) -> str:
-        return f"<attn.{type(self).__name__}: {(str(self).splitlines() or [''])[0]}>"
+        return run(*self._words, "--color", "never", "--format", "text", folder=self._folder, different=True)
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
 
 
-def report_of(kind: type, words: List[str]) -> Any:
-    data = json.loads(run(*words, "--format", "json", different=True))
-    return kind(words, data, run(*words, "--color", "never", different=True))
-
-
 class Explanation:
-    """One answer of why: `mistakes`, `forms` (as --mistake takes them), the `command` that gives the same numbers, how
-    many numbers `agree` `of` how many."""
+    """One answer of why; str() says in words what was done wrong. `mistakes` are the names, `forms` the same as
+    --mistake takes them, `sentences` the words; `agree` of `of` numbers fit. `command` gives the same numbers."""
 
     def __init__(self, row: Dict[str, Any]):
         self.mistakes: List[str] = row["mistakes"]
         self.forms: List[str] = row["forms"]
+        self.sentences: List[str] = row["sentences"]
         self.command: Optional[str] = row["command"]
         self.agree: int = row["agree"]
         self.of: int = row["of"]
 
     def __str__(self) -> str:
-        return ", ".join(self.forms) or "nothing is wrong"
+        return "; ".join(f"{words} ({form})" for words, form in zip(self.sentences, self.forms)) or "nothing is wrong"
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return ",".join(self.forms) or "nothing is wrong"
 
 
 class Observation:
-    """One line about a table that no mistake explains: its kind by `name`, the `text`, and `where`."""
+    """One line about a table that no mistake explains: `name` is its kind, `where` its place; str() is the text."""
 
     def __init__(self, row: Dict[str, Any]):
         self.name: str = row["name"]
+        self.where: str = row["where"]
         self.text: str = row["text"]
-        self.where: Optional[str] = row.get("where")
 
     def __str__(self) -> str:
         return self.text
@@ -159,35 +180,35 @@ class Observation:
 
 
 class Why(Report):
-    """What attn.why found: `explanations`, best first; `observations` where there is none; `right` where nothing is
-    wrong. Its str is the report of the program."""
+    """What attn.why found; str() is the report. `right` if nothing is wrong, `explanations`, best first, and
+    `observations` if there is none."""
 
-    @property
-    def explanations(self) -> List[Explanation]:
-        return [Explanation(row) for row in self.data["explanations"]]
+    def __init__(self, words: List[str], folder: Folder):
+        super().__init__(words, folder)
+        self.right: bool = not self.data["departs"]
+        self.explanations = [Explanation(row) for row in self.data["explanations"]]
+        self.observations = [Observation(row) for row in self.data["observations"]]
 
-    @property
-    def observations(self) -> List[Observation]:
-        return [Observation(row) for row in self.data.get("observations", [])]
-
-    @property
-    def right(self) -> bool:
-        return not self.data["departs"]
+    def __repr__(self) -> str:
+        return f"<attn.Why: {self.explanations or self.observations or ('right' if self.right else 'not explained')}>"
 
 
 class Difference(Report):
-    """What attn.diff found; true where a stage differs beyond the tolerance of its dtype."""
+    """What attn.diff found, true if a stage differs by more than its dtype allows. `first` is the first such stage;
+    `stages` has the numbers for each, `observations` what the wrong table is. str() is the report."""
+
+    def __init__(self, words: List[str], folder: Folder):
+        super().__init__(words, folder)
+        self.first: Optional[str] = self.data["first"]
+        self.stages: Dict[str, Dict[str, Any]] = self.data["stages"]
+        self.observations = [Observation(row) for row in self.data["observations"]]
 
     def __bool__(self) -> bool:
         return not self.data["agree"]
 
-    @property
-    def first(self) -> Optional[str]:
-        """The first stage that differs."""
-        return self.data["first"]
+    def __repr__(self) -> str:
+        return f"<attn.Difference: {self.first + ' differs first' if self.first else 'none' if not self else 'different'}>"
 
 
 def why_of(mine: Any, job: Job) -> Why:
-    with scratch() as folder:
-        words = ["why", *job.words(folder), "--mine", write_mine(mine, folder)]
-        return report_of(Why, words)
+    return Why(["why", *job.words, "--mine", write_mine(mine, job.folder)], job.folder)

@@ -1,2 +1,130 @@
-def cases(*a, **k):
-    raise NotImplementedError
+# SPDX-License-Identifier: MIT
+"""Runs what attn.cases decorates: a test for each case, and one verdict at the end."""
+import functools
+import inspect
+import json
+import os
+import re
+import shutil
+import tempfile
+from typing import Any, Dict, Generator, List, Optional, Tuple
+
+import pytest
+
+from ._cases import Case, Suite
+from ._program import Folder, run
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.getgroup("attn").addoption("--attn-folder", metavar="DIR", help=(
+        "keep the cases and results of attn.cases in this new folder, for attn cases --check"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Plugin(config))
+
+
+class Plugin:
+    """What one run of pytest collects and finds."""
+
+    def __init__(self, config: pytest.Config):
+        self.config = config
+        self.of_worker = getattr(config, "workerinput", {}).get("attn_folder")  # of pytest-xdist
+        self.kept = config.getoption("attn_folder")
+        self.written: Dict[str, str] = {}
+
+    @functools.cached_property
+    def folder(self) -> Tuple[str, Optional[Folder]]:
+        """The folder of the run, and what removes it."""
+        if self.of_worker:
+            return self.of_worker, None
+        if not self.kept:
+            temporary = Folder()
+            return temporary.path, temporary
+        if os.path.isdir(self.kept) and os.listdir(self.kept):
+            raise pytest.UsageError(f"--attn-folder: {self.kept} is not empty")
+        return os.path.abspath(self.kept), None
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        node.workerinput["attn_folder"] = self.folder[0]
+
+    def cases(self, suite: Suite) -> List[Case]:
+        inputs = os.path.join(self.folder[0], "inputs")
+        os.makedirs(inputs, exist_ok=True)
+        return suite.write(tempfile.mkdtemp(dir=inputs))
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        suite = getattr(metafunc.function, "attn_cases", None)
+        if isinstance(suite, Suite) and suite.takes_case:
+            found = self.cases(suite)
+            metafunc.parametrize("case", found, ids=[case.name for case in found])
+
+    def pytest_pycollect_makeitem(self, collector: Any, name: str, obj: Any) -> Optional[List[pytest.Function]]:
+        suite = getattr(obj, "attn_cases", None)
+        if not isinstance(suite, Suite) or suite.takes_case:
+            return None
+        if suite.function.__module__ != collector.module.__name__ and not name.startswith("test"):
+            return None  # imported from where it is tested
+
+        def test() -> None:
+            pass
+
+        test.place_as = suite.function  # type: ignore[attr-defined]
+        test.pytestmark = getattr(obj, "pytestmark", [])  # type: ignore[attr-defined]
+        items = []
+        for case in self.cases(suite):
+            item = pytest.Function.from_parent(collector, name=f"{name}[{case.name}]", callobj=test, originalname=name)
+            item.attn_case = case
+            items.append(item)
+        return items
+
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Optional[bool]:
+        own = getattr(pyfuncitem, "attn_case", None)
+        case = own or pyfuncitem.funcargs.get("case")
+        if not isinstance(case, Case):
+            return None
+        group = self._group(pyfuncitem)
+        case.begin(os.path.join(group, case.name))
+        if own:
+            made = case.call()
+        else:
+            names = inspect.signature(pyfuncitem.obj).parameters
+            made = pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names})
+        wrong = case.wrong(made) if made is not None or not case.checked else ""
+        if wrong:
+            pytest.fail(wrong, pytrace=False)
+        return True
+
+    def _group(self, item: pytest.Function) -> str:
+        """The folder of the results of a function, with one set of its other parameters."""
+        indices = getattr(getattr(item, "callspec", None), "indices", {})
+        others = "".join(f"-{name}{at}" for name, at in sorted(indices.items()) if name != "case")
+        group = re.sub(r"[^\w.-]+", "-", item.nodeid.partition("[")[0] + others)
+        return os.path.join(self.folder[0], "results", group)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
+        yield
+        terminal = self.config.pluginmanager.get_plugin("terminalreporter")
+        if self.of_worker or "folder" not in vars(self) or terminal is None:
+            return
+        results = os.path.join(self.folder[0], "results")
+        for group in sorted(os.listdir(results) if os.path.isdir(results) else []):
+            for line in _verdict(os.path.join(results, group), bool(self.kept)):
+                terminal.write_line(line)
+
+
+def _verdict(group: str, kept: bool) -> List[str]:
+    """What all results of a function say together."""
+    together = os.path.join(group, "all")
+    os.mkdir(together)
+    for name in sorted(set(os.listdir(group)) - {"all"}):
+        shutil.copy2(os.path.join(group, name, "cases.txt"), together)
+        os.rename(os.path.join(group, name, name), os.path.join(together, name))
+        shutil.rmtree(os.path.join(group, name))
+    found = json.loads(run("cases", "--check", "--format", "json", together, different=True))
+    if not found["failed"]:
+        return []
+    title = f"attn: {os.path.basename(group)}: {found['failed']} of {found['passed'] + found['failed']} cases failed"
+    return [title + (f"; see attn cases --check {together}" if kept else ""), *found["verdict"]["lines"]]
