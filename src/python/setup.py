@@ -7,12 +7,8 @@ import shutil
 import subprocess
 
 from setuptools import Distribution, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
-
-try:
-    from setuptools.command.bdist_wheel import bdist_wheel
-except ImportError:  # before setuptools 70.1
-    from wheel.bdist_wheel import bdist_wheel
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = TOP / "build/python"

@@ -6,6 +6,8 @@ from typing import Any, Dict, Mapping, Optional, Tuple
 
 import numpy
 
+Array = numpy.ndarray[Any, Any]
+
 # The name of a dtype in NumPy, PyTorch and ml_dtypes -> in .safetensors.
 DTYPES = {
     "float16": "F16", "bfloat16": "BF16", "float32": "F32", "float64": "F64", "float8_e4m3fn": "F8_E4M3",
@@ -18,7 +20,7 @@ def is_array(value: Any) -> bool:
     return hasattr(value, "dtype") and len(getattr(value, "shape", ())) > 0
 
 
-def _parts(name: str, value: Any) -> Tuple[str, Tuple[int, ...], numpy.ndarray]:
+def _parts(name: str, value: Any) -> Tuple[str, Tuple[int, ...], Array]:
     """The dtype, the shape, and the numbers as bytes."""
     dtype = str(getattr(value, "dtype", "")).rpartition(".")[2]
     if hasattr(value, "detach"):  # PyTorch's; NumPy has no bfloat16 and float8 of its own
@@ -56,10 +58,10 @@ def write(path: str, arrays: Mapping[str, Any], metadata: Optional[Mapping[str, 
     with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text)
         for numbers in blocks:
-            file.write(memoryview(numbers))
+            numbers.tofile(file)
 
 
-def _array(dtype: str, raw: numpy.ndarray) -> numpy.ndarray:
+def _array(dtype: str, raw: Array) -> Array:
     """In NumPy's own dtype; bfloat16 and float8 become float32, which holds each of their numbers."""
     if dtype in NUMPY:
         return raw.view(NUMPY[dtype])
@@ -71,10 +73,11 @@ def _array(dtype: str, raw: numpy.ndarray) -> numpy.ndarray:
     exponent, fraction = code >> 3, code & 7
     half = numpy.where(exponent > 0, numpy.ldexp(1 + fraction / 8, exponent - 7), numpy.ldexp(fraction / 8, -6))
     half[127] = numpy.nan
-    return numpy.concatenate([half, -half]).astype("<f4")[raw]
+    table: Array = numpy.concatenate([half, -half]).astype("<f4")
+    return table[raw]
 
 
-def read(path: str) -> Tuple[Dict[str, numpy.ndarray], Dict[str, str]]:
+def read(path: str) -> Tuple[Dict[str, Array], Dict[str, str]]:
     """The arrays and the metadata of a .safetensors file."""
     whole = numpy.fromfile(path, "u1")
     start = 8 + int(whole[:8].view("<u8")[0])

@@ -3,6 +3,7 @@
 import inspect
 import json
 import os
+import re
 import shutil
 import sys
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, TypeVar, Union
@@ -25,18 +26,18 @@ DTYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float6
 SEEN = ("dtype", "heads", "kv_heads", "alibi")
 
 
-def _numpy(array: numpy.ndarray, dtype: Optional[str], _device: Any) -> Any:
+def _numpy(array: _arrays.Array, dtype: Optional[str], _device: Any) -> Any:
     if dtype is None or hasattr(numpy, dtype) or "ml_dtypes" not in sys.modules:
         return array
     return array.astype(getattr(sys.modules["ml_dtypes"], dtype))
 
 
-def _torch(array: numpy.ndarray, dtype: Optional[str], device: Any) -> Any:
+def _torch(array: _arrays.Array, dtype: Optional[str], device: Any) -> Any:
     torch: Any = __import__("torch")
     return torch.from_numpy(array).to(device=device, dtype=dtype and getattr(torch, dtype))
 
 
-def _jax(array: numpy.ndarray, dtype: Optional[str], device: Any) -> Any:
+def _jax(array: _arrays.Array, dtype: Optional[str], device: Any) -> Any:
     jax: Any = __import__("jax")
     return jax.device_put(jax.numpy.asarray(array, dtype=dtype), device)
 
@@ -47,14 +48,12 @@ ARRAYS = {"numpy": _numpy, "torch": _torch, "jax": _jax}
 class Suite:
     """What a decorated function asks for: its cases, and the arrays that it takes."""
 
-    def __init__(self, function: Callable[..., Any], can: Optional[Iterable[str]], grad: bool, arrays: Optional[str],
-                 device: Any, options: Dict[str, Any]):
+    def __init__(self, function: Callable[..., Any], can: Union[str, Iterable[str], None], grad: bool,
+                 arrays: Optional[str], device: Any, options: Dict[str, Any]):
         self.function, self.grad, self.device, self.options = function, grad, device, options
         self.can = None if can is None else set(can.split(",") if isinstance(can, str) else can)
-        parameters = list(inspect.signature(function).parameters.values())
-        self.takes_case = any(parameter.name == "case" for parameter in parameters)
-        self.keywords = [p.name for p in parameters[3:] if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        self.takes_all = any(parameter.kind == parameter.VAR_KEYWORD for parameter in parameters)
+        self.parameters = list(inspect.signature(function).parameters)
+        self.is_kernel = "case" not in self.parameters
         self.arrays = arrays or _arrays_of(function)
         if self.arrays not in ARRAYS:
             raise ValueError(f"arrays={self.arrays!r}: expected one of {', '.join(ARRAYS)}")
@@ -69,19 +68,17 @@ class Suite:
         run(*words)
         with open(os.path.join(folder, "cases.txt"), encoding="utf-8") as file:
             names = [line.split()[0] for line in file if not line.startswith("#")]
-        return [case for case in (Case(self, folder, name) for name in names) if self.takes(case)]
+        return [case for case in (Case(self, folder, name) for name in names) if self._takes(case)]
 
-    def takes(self, case: "Case") -> bool:
-        if case.grad and not self.grad:
+    def _takes(self, case: "Case") -> bool:
+        needs = {name for name, value in case.settings.items() if value is not False} | {*case.inputs}
+        lacking = needs - {*SEEN, *OPERANDS, *self.parameters}
+        if case.grad and not self.grad or self.is_kernel and lacking and self.can is None:
             return False
-        needs = {name for name, value in case.settings.items() if value is not False} - {*SEEN}
-        lacking = (needs | {*case.inputs}) - {*OPERANDS, *self.keywords}
-        if not lacking or self.takes_case or self.takes_all:
-            return True
-        if self.can is not None and lacking != {"align"}:  # a kernel has one corner
+        if self.is_kernel and lacking - {"align"}:  # a kernel has one corner
             raise TypeError(f"{self.function.__name__}() takes no {min(lacking - {'align'})}=, which the case "
                             f"{case.name} needs; add it, or take {', '.join(case.features)} out of can=")
-        return self.can is not None
+        return True
 
 
 def _arrays_of(function: Callable[..., Any]) -> str:
@@ -90,6 +87,10 @@ def _arrays_of(function: Callable[..., Any]) -> str:
     names = [value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None) for value in values]
     roots = {name.partition(".")[0] for name in names if isinstance(name, str)}
     return "torch" if roots & {"torch", "triton"} else "jax" if "jax" in roots else "numpy"
+
+
+def _first(made: Any) -> Any:
+    return made[0] if isinstance(made, (tuple, list)) else made
 
 
 class Case:
@@ -149,22 +150,12 @@ class Case:
         self._loaded.clear()
 
     def call(self) -> Any:
-        """The function's result on this case."""
-        function, names = self._suite.function, list(self._suite.keywords)
-        if self._suite.takes_all:
-            names += ["causal", "scale", *(name for name in {*self.settings, *self.inputs} - {*SEEN, *OPERANDS})]
-        named = {name: getattr(self, name) for name in names}
-        operands = [self.query, self.key, self.value]
+        """The kernel's result on this case."""
+        function, given = self._suite.function, [self.query, self.key, self.value]
+        named = {name: getattr(self, name) for name in self._suite.parameters[3:]}
         if not self.grad or self._suite.arrays != "jax" or "grad_context" in named:
-            return function(*operands, **named)
-
-        def context(*given: Any) -> Any:
-            named.update(zip(others, given[3:]))
-            made = function(*given[:3], **named)
-            return made[0] if isinstance(made, (tuple, list)) else made
-
-        others = [name[5:] for name in self.expected[3:]]
-        pull = __import__("jax").vjp(context, *operands, *(named[name] for name in others))[1]
+            return function(*given, **named)
+        pull = __import__("jax").vjp(lambda *given: _first(function(*given, **named)), *given)[1]
         return pull(self.grad_context)
 
     def check(self, *made: Any, **named: Any) -> None:
@@ -184,9 +175,9 @@ class Case:
         if lacking:
             return f"{self.name}: there is no {lacking[0]}; return it after {self.expected[0]}"
         _arrays.write(os.path.join(self._folder, self.name, "mine.safetensors"), results)
-        words = ["cases", "--check", "--no-why", "--format", "json", self._folder]
-        case = next(row for row in json.loads(run(*words, different=True))["cases"] if row["name"] == self.name)
-        return "" if case["verdict"] == "passed" else "\n  ".join(_lines(case))
+        report = run("cases", "--check", "--no-why", "--color", "never", self._folder, different=True)
+        failed = re.search(r"^failed +\S+ +(.*(\n {4}(?!ask:).*)*)", report, re.MULTILINE)
+        return failed.group(1) if failed else ""
 
     def _named(self, *made: Any, **named: Any) -> Dict[str, Any]:
         if len(made) == 1 and isinstance(made[0], Mapping):
@@ -202,21 +193,6 @@ class Case:
                             f"got {len(made)} arrays")
         named.update(zip(self.expected, made))
         return named
-
-
-def _lines(case: Dict[str, Any]) -> List[str]:
-    """Why a case failed."""
-    lines = [f"{case['name']}: {case['purpose']}"] + ([case["reason"]] if case["reason"] else [])
-    for row in case["results"]:
-        if row["outside"] or row["rows_outside"]:
-            lines += [f"{row['result']} is off by {_number(row['off'])}, allowed {_number(row['allowed'])}; "
-                      f"{row['outside']} of {row['of']} numbers are off",
-                      f"{row['place']}: {_number(row['theirs'])}, expected {_number(row['expected'])}"]
-    return lines
-
-
-def _number(value: Union[float, str, None]) -> str:
-    return f"{value:.6g}" if isinstance(value, (int, float)) else value or "-Infinity"
 
 
 def cases(can: Union[str, Iterable[str], None] = None, *, grad: bool = False, arrays: Optional[str] = None,

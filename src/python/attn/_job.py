@@ -2,7 +2,7 @@
 """Keywords -> the words of a command line, and the files that it names."""
 import json
 import os
-from typing import Any, Dict, List, Mapping
+from typing import Any, Dict, List, Mapping, Tuple
 
 from . import _arrays
 from ._program import Folder, options as program_options
@@ -67,7 +67,7 @@ class Job:
         self.words += words
 
 
-def job_of(operands: tuple, options: Dict[str, Any]) -> Job:
+def job_of(operands: Tuple[Any, ...], options: Dict[str, Any]) -> Job:
     """The job of inputs, or of query, key and value, by position or by name. mechanism= says which; else sdpa if there
     is a query, layer if there is a layer=, multihead if there are heads=, causal if causal=True, else self."""
     if len(operands) not in (0, 1, 3):
@@ -85,7 +85,7 @@ def job_of(operands: tuple, options: Dict[str, Any]) -> Job:
 def write_mine(mine: Any, folder: Folder, name: str = "mine") -> str:
     """Somebody's numbers as a file: an array, arrays by name, a printed table as text, or a path."""
     if _is_path(mine):
-        return os.path.abspath(mine)
+        return str(os.path.abspath(mine))
     if isinstance(mine, str):
         with open(folder.file(name + ".txt"), "w", encoding="utf-8") as file:
             file.write(mine)

@@ -37,7 +37,7 @@ def path() -> str:
 def run(*words: str, folder: Optional["Folder"] = None, different: bool = False) -> str:
     """Runs the program in a folder, and returns what it prints. Raises AttnError if it fails; with `different`, exit
     status 1 is a result too: that numbers differ."""
-    done = subprocess.run([path(), *words], cwd=folder and folder.path, stdin=subprocess.DEVNULL, capture_output=True,
+    done = subprocess.run([path(), *words], cwd=folder.path if folder else None, stdin=subprocess.DEVNULL, capture_output=True,
                           encoding="utf-8", errors="replace", check=False)
     if done.returncode != 0 and not (different and done.returncode == 1):
         raise AttnError(done.stderr.strip().removeprefix("attn: ") or f"attn ended with status {done.returncode}",

@@ -5,11 +5,11 @@ import gzip
 import html
 import json
 import os
+import types
 from typing import Any, Dict, Iterator, List, Mapping, Optional
 
-import numpy
-
 from . import _arrays
+from ._arrays import Array
 from ._job import Job, write_mine
 from ._program import AttnError, Folder, run
 
@@ -24,7 +24,7 @@ new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzi
 </script>"""
 
 
-class Result(Mapping[str, numpy.ndarray]):
+class Result(Mapping[str, Array]):
     """The stages of a job and its parameters, by name and as attributes: result["weights"] is result.weights. A stage
     that is not shown by default, such as lse, is computed when you ask for it; one that the job lacks is a KeyError.
     Arrays are NumPy's; bfloat16 and float8 come as float32, which holds all their numbers.
@@ -49,7 +49,7 @@ class Result(Mapping[str, numpy.ndarray]):
     def _run(self, *words: str) -> str:
         return run(*self._job.words, *words, folder=self._job.folder)
 
-    def _compute(self, *words: str) -> Dict[str, numpy.ndarray]:
+    def _compute(self, *words: str) -> Dict[str, Array]:
         folder = Folder()
         self._run(*words, "--out", folder.file("result.safetensors"))
         stages, metadata = _arrays.read(folder.file("result.safetensors"))
@@ -57,7 +57,7 @@ class Result(Mapping[str, numpy.ndarray]):
         self.labels = self.labels or {name: json.loads(metadata[name]) for name in metadata if name.endswith("tokens")}
         return stages
 
-    def __getitem__(self, name: str) -> numpy.ndarray:
+    def __getitem__(self, name: str) -> Array:
         if name not in self._stages:
             try:
                 self._stages.update(self._compute("--stages", name))
@@ -65,7 +65,7 @@ class Result(Mapping[str, numpy.ndarray]):
                 raise KeyError(str(error)) from None
         return self._stages[name]
 
-    def __getattr__(self, name: str) -> numpy.ndarray:
+    def __getattr__(self, name: str) -> Array:
         if name.startswith("_"):
             raise AttributeError(name)
         try:
@@ -132,82 +132,64 @@ class Result(Mapping[str, numpy.ndarray]):
         return text if len(text.encode()) <= SHOWN_BYTES else f"<pre>{html.escape(repr(self))}</pre>"
 
 
+class Explanation(types.SimpleNamespace):
+    """One answer of why; str() says in words what was done wrong. `command` gives the same numbers."""
+    mistakes: List[str]
+    forms: List[str]  # as --mistake takes them
+    sentences: List[str]
+    command: Optional[str]
+    agree: int  # numbers that fit
+    of: int
+
+    def __repr__(self) -> str:
+        return "; ".join(f"{words} ({form})" for words, form in zip(self.sentences, self.forms)) or "nothing is wrong"
+
+
+class Observation(types.SimpleNamespace):
+    """One line about a table that no mistake explains; str() is its text."""
+    name: str  # of its kind
+    text: str
+    where: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
 class Report:
-    """What the program says of two tables: `data` as its JSON, which attn-files(5) describes; str() is the text."""
+    """What the program says of two tables; str() is the text. `data` is the same as JSON, and its keys are attributes;
+    attn-why(1) and attn-diff(1) describe them. `observations` say what a wrong table is."""
 
     def __init__(self, words: List[str], folder: Folder):
         self._words, self._folder = words, folder
         self.data: Dict[str, Any] = json.loads(run(*words, "--format", "json", folder=folder, different=True))
+        self.observations = [Observation(**row) for row in self.data["observations"]]
 
-    def __str__(self) -> str:
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self.data:
+            raise AttributeError(name)
+        return self.data[name]
+
+    def __repr__(self) -> str:
         return run(*self._words, "--color", "never", "--format", "text", folder=self._folder, different=True)
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
 
 
-class Explanation:
-    """One answer of why; str() says in words what was done wrong. `mistakes` are the names, `forms` the same as
-    --mistake takes them, `sentences` the words; `agree` of `of` numbers fit. `command` gives the same numbers."""
-
-    def __init__(self, row: Dict[str, Any]):
-        self.mistakes: List[str] = row["mistakes"]
-        self.forms: List[str] = row["forms"]
-        self.sentences: List[str] = row["sentences"]
-        self.command: Optional[str] = row["command"]
-        self.agree: int = row["agree"]
-        self.of: int = row["of"]
-
-    def __str__(self) -> str:
-        return "; ".join(f"{words} ({form})" for words, form in zip(self.sentences, self.forms)) or "nothing is wrong"
-
-    def __repr__(self) -> str:
-        return ",".join(self.forms) or "nothing is wrong"
-
-
-class Observation:
-    """One line about a table that no mistake explains: `name` is its kind, `where` its place; str() is the text."""
-
-    def __init__(self, row: Dict[str, Any]):
-        self.name: str = row["name"]
-        self.where: str = row["where"]
-        self.text: str = row["text"]
-
-    def __str__(self) -> str:
-        return self.text
-
-    __repr__ = __str__
-
-
 class Why(Report):
-    """What attn.why found; str() is the report. `right` if nothing is wrong, `explanations`, best first, and
-    `observations` if there is none."""
+    """What attn.why found: the `explanations`, best first; without one, the observations. `right`: nothing is wrong."""
 
     def __init__(self, words: List[str], folder: Folder):
         super().__init__(words, folder)
+        self.explanations = [Explanation(**row) for row in self.data["explanations"]]
         self.right: bool = not self.data["departs"]
-        self.explanations = [Explanation(row) for row in self.data["explanations"]]
-        self.observations = [Observation(row) for row in self.data["observations"]]
-
-    def __repr__(self) -> str:
-        return f"<attn.Why: {self.explanations or self.observations or ('right' if self.right else 'not explained')}>"
 
 
 class Difference(Report):
-    """What attn.diff found, true if a stage differs by more than its dtype allows. `first` is the first such stage;
-    `stages` has the numbers for each, `observations` what the wrong table is. str() is the report."""
-
-    def __init__(self, words: List[str], folder: Folder):
-        super().__init__(words, folder)
-        self.first: Optional[str] = self.data["first"]
-        self.stages: Dict[str, Dict[str, Any]] = self.data["stages"]
-        self.observations = [Observation(row) for row in self.data["observations"]]
+    """What attn.diff found, true if a stage differs by more than its dtype allows; `first` is the first of them."""
 
     def __bool__(self) -> bool:
         return not self.data["agree"]
-
-    def __repr__(self) -> str:
-        return f"<attn.Difference: {self.first + ' differs first' if self.first else 'none' if not self else 'different'}>"
 
 
 def why_of(mine: Any, job: Job) -> Why:

@@ -56,41 +56,34 @@ class Plugin:
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         suite = getattr(metafunc.function, "attn_cases", None)
-        if isinstance(suite, Suite) and suite.takes_case:
-            found = self.cases(suite)
-            metafunc.parametrize("case", found, ids=[case.name for case in found])
+        if isinstance(suite, Suite):
+            cases = self.cases(suite)
+            metafunc.parametrize("case", cases, ids=[case.name for case in cases])
 
     def pytest_pycollect_makeitem(self, collector: Any, name: str, obj: Any) -> Optional[List[pytest.Function]]:
         suite = getattr(obj, "attn_cases", None)
-        if not isinstance(suite, Suite) or suite.takes_case:
+        if not isinstance(suite, Suite) or not suite.is_kernel:
             return None
-        if suite.function.__module__ != collector.module.__name__ and not name.startswith("test"):
+        if not name.startswith("test") and obj.__module__ != collector.module.__name__:
             return None  # imported from where it is tested
-
-        def test() -> None:
-            pass
-
-        test.place_as = suite.function  # type: ignore[attr-defined]
-        test.pytestmark = getattr(obj, "pytestmark", [])  # type: ignore[attr-defined]
         items = []
         for case in self.cases(suite):
-            item = pytest.Function.from_parent(collector, name=f"{name}[{case.name}]", callobj=test, originalname=name)
-            item.attn_case = case
+            def test(case: Case = case) -> Any:
+                return case.call()
+
+            vars(test).update({**vars(obj), "place_as": obj})
+            item = pytest.Function.from_parent(collector, name=f"{name}[{case.name}]", callobj=test)
+            item.attn_case = case  # type: ignore[attr-defined]
             items.append(item)
         return items
 
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Optional[bool]:
-        own = getattr(pyfuncitem, "attn_case", None)
-        case = own or pyfuncitem.funcargs.get("case")
+        case = getattr(pyfuncitem, "attn_case", pyfuncitem.funcargs.get("case"))
         if not isinstance(case, Case):
             return None
-        group = self._group(pyfuncitem)
-        case.begin(os.path.join(group, case.name))
-        if own:
-            made = case.call()
-        else:
-            names = inspect.signature(pyfuncitem.obj).parameters
-            made = pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names})
+        case.begin(os.path.join(self._group(pyfuncitem), case.name))
+        given = {**pyfuncitem.funcargs, "case": case}
+        made = pyfuncitem.obj(**{name: given[name] for name in inspect.signature(pyfuncitem.obj).parameters})
         wrong = case.wrong(made) if made is not None or not case.checked else ""
         if wrong:
             pytest.fail(wrong, pytrace=False)
