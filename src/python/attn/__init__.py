@@ -123,8 +123,7 @@ def diff(a: Any, b: Any, **options: Any) -> Difference:
 
 def assert_attention(mine: Any, *operands: Any, stage: Optional[str] = None, budget: float = 20, **job: Any) -> None:
     """Passes if `mine`, an array or a dict of arrays by stage, is within what its dtype allows of the job's `stage`:
-    the last one by default, context or output. Else raises AssertionError with the report of attn.why, or of attn.diff
-    if that has none.
+    the last one by default, context or output. Else raises AssertionError with the report of attn.why.
 
     >>> import numpy, attn
     >>> q = numpy.eye(3, dtype="float32")
@@ -138,9 +137,8 @@ def assert_attention(mine: Any, *operands: Any, stage: Optional[str] = None, bud
     made = job_of(operands, job)
     named = dict(mine) if isinstance(mine, dict) else {stage or LAST[made.mechanism]: mine}
     run(*made.words, "--stages", ",".join(named), "--out", "right.safetensors", folder=made.folder)
-    words = ["diff", "right.safetensors", write_mine(named, made.folder)]
-    difference = Difference(words, made.folder)
-    if difference:
+    if Difference(["diff", "right.safetensors", write_mine(named, made.folder)], made.folder):
         made.words += ["--budget", str(budget)]
         found = why_of(named, made)
-        raise AssertionError(str(difference if found.right else found))
+        if not found.right:  # such as a kernel with more precise sums than those of the dtype
+            raise AssertionError(str(found))

@@ -52,7 +52,7 @@ class Suite:
                  arrays: Optional[str], device: Any, options: Dict[str, Any]):
         self.function, self.grad, self.device, self.options = function, grad, device, options
         self.can = None if can is None else set(can.split(",") if isinstance(can, str) else can)
-        self.parameters = list(inspect.signature(function).parameters)
+        self.parameters = inspect.signature(function).parameters
         self.is_kernel = "case" not in self.parameters
         self.arrays = arrays or _arrays_of(function)
         if self.arrays not in ARRAYS:
@@ -62,7 +62,7 @@ class Suite:
         """Writes the cases to a new folder."""
         words = ["cases", folder]
         if self.can is not None:
-            words += ["--can", ",".join(sorted((self.can | ({"grad"} if self.grad else set())) - {"lse"}))]
+            words += ["--can", ",".join(sorted((self.can | ({"grad"} if self.grad else set())) - {"lse"})) or "none"]
         for name, value in self.options.items():
             words += option_words(name, value, Folder())
         run(*words)
@@ -152,7 +152,8 @@ class Case:
     def call(self) -> Any:
         """The kernel's result on this case."""
         function, given = self._suite.function, [self.query, self.key, self.value]
-        named = {name: getattr(self, name) for name in self._suite.parameters[3:]}
+        others = list(self._suite.parameters.items())[3:]
+        named = {name: getattr(self, name) for name, one in others if one.default is one.empty or hasattr(self, name)}
         if not self.grad or self._suite.arrays != "jax" or "grad_context" in named:
             return function(*given, **named)
         pull = __import__("jax").vjp(lambda *given: _first(function(*given, **named)), *given)[1]

@@ -52,7 +52,10 @@ class Job:
         self.mechanism, self.folder, self.words = mechanism, Folder(), [mechanism]
         inputs: Dict[str, Any] = {name: value for name, value in arrays.items() if value is not None}
         labels, words = {}, []
+        in_file = {"grad": "grad_" + LAST[mechanism], "key_inputs": "inputs"}
         for name, value in options.items():
+            if name in in_file and _arrays.is_array(value):
+                value = {in_file[name]: value}
             if name in ("tokens", "key_tokens") and value is not None:
                 labels[name] = json.dumps(list(value))
             elif name not in program_options() and (_arrays.is_array(value) or isinstance(value, (list, tuple))):

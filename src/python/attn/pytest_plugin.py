@@ -81,7 +81,7 @@ class Plugin:
         case = getattr(pyfuncitem, "attn_case", pyfuncitem.funcargs.get("case"))
         if not isinstance(case, Case):
             return None
-        case.begin(os.path.join(self._group(pyfuncitem), case.name))
+        case.begin(os.path.join(self._group(pyfuncitem, case), case.name))
         given = {**pyfuncitem.funcargs, "case": case}
         made = pyfuncitem.obj(**{name: given[name] for name in inspect.signature(pyfuncitem.obj).parameters})
         wrong = case.wrong(made) if made is not None or not case.checked else ""
@@ -89,12 +89,11 @@ class Plugin:
             pytest.fail(wrong, pytrace=False)
         return True
 
-    def _group(self, item: pytest.Function) -> str:
+    def _group(self, item: pytest.Function, case: Case) -> str:
         """The folder of the results of a function, with one set of its other parameters."""
-        indices = getattr(getattr(item, "callspec", None), "indices", {})
-        others = "".join(f"-{name}{at}" for name, at in sorted(indices.items()) if name != "case")
-        group = re.sub(r"[^\w.-]+", "-", item.nodeid.partition("[")[0] + others)
-        return os.path.join(self.folder[0], "results", group)
+        function, _, ids = item.nodeid.partition("[")
+        others = ids.rstrip("]").replace(case.name, "", 1)
+        return os.path.join(self.folder[0], "results", re.sub(r"[^\w.]+", "-", f"{function}-{others}").strip("-"))
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
