@@ -80,7 +80,7 @@ static bool holds(struct observing *observing, struct relation *relation)
                                                     : observing->observed->right.numbers[i];
     }
     const double wrong = (double)observe_wrong(observing, observing->part.only), groups = (double)relation->groups;
-    return wrong > groups &&
+    return groups > 0 && wrong > groups &&
            observe_fits(observing, made, observing->part.only, fmax(fabs(relation->least), fabs(relation->most))) &&
            observe_bits(observing, observing->part.only) * (1 - groups / wrong) >= OBSERVE_BITS;
 }
