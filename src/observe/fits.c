@@ -183,8 +183,8 @@ static size_t choose_rows(const struct observing *observing, size_t *rows)
     return some;
 }
 
-/* Takes a few rows, of an output a few columns, in at least float32: coarser numbers do not follow a value that moves by
- * little. */
+/* Takes a few rows, of an output a few columns, in at least float32: coarser numbers do not follow a value that moves
+ * by little. */
 static bool take_some(struct fitting *f)
 {
     struct observing *observing = f->observing;
