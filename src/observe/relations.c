@@ -319,13 +319,15 @@ static bool is_order(const struct observing *observing, const bool *only, const 
     const size_t *size = observing->observed->right.size;
     for (size_t i = 0; i < observing->count; i++) {
         size_t at[OBSERVE_AXES], k = 0, from = 0;
+        if (!only[i])
+            continue;
         for (int axis = 0; axis < OBSERVE_AXES; axis++)
             k = k * size[read[axis]] + observe_place(observing, i, read[axis]);
         for (int axis = OBSERVE_AXES; axis-- > 0; k /= size[wrote[axis]])
             at[wrote[axis]] = k % size[wrote[axis]];
         for (int axis = 0; axis < OBSERVE_AXES; axis++)
             from = from * size[axis] + at[axis];
-        if (only[i] && !observe_is_copy(observing, i, from))
+        if (!observe_is_copy(observing, i, from))
             return false;
     }
     return true;
