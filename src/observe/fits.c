@@ -242,7 +242,7 @@ static void take_errors(struct fitting *f, double *errors)
         const size_t at = f->map[i];
         const double mine = f->observing->observed->mine[at];
         const double off =
-            observe_is(mine, made[i], 0) ? 0 : (mine - made[i]) / observe_tolerance(f->observing, at, made[i]);
+            observe_is(mine, made[i], 0) ? 0 : (mine - made[i]) / observe_tolerance(f->observing, at, made[i], 1);
         const bool counts = f->only == NULL || f->only[at];
         errors[i] = !counts ? 0 : isfinite(off) ? fmax(-FAR_OFF, fmin(off, FAR_OFF)) : FAR_OFF;
         group_of(f, at)->sum += errors[i] * errors[i];

@@ -46,7 +46,7 @@ static bool bound(struct observing *observing, const struct relation *relation, 
         const size_t group = group_of(observing, relation->axes, i);
         if (!observing->part.only[i] || !isfinite(along) || !isfinite(number))
             continue;
-        const double off = MORE * observe_tolerance_times(observing, i, mine[i], fabs(number)) / fabs(along);
+        const double off = MORE * observe_tolerance(observing, i, mine[i], fabs(number)) / fabs(along);
         low[group] = fmax(low[group], number - off);
         high[group] = fmin(high[group], number + off);
         if (low[group] > high[group])
