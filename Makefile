@@ -208,8 +208,9 @@ check: attn tests
 	WITHOUT='$(LEFT)' sh tests/run.sh $(BUILD)
 
 # Tests that sample in make check, or do not run there.
-SAMPLED = $(addprefix test_,cases decimal explain faults fused fused_backward fuzz grad grad_layers limits session stress why \
-	why_tables worksheet) check_install.sh check_mistakes.sh check_page.sh check_worksheet.sh whole $(LEFT)
+SAMPLED = $(addprefix test_,case_mistakes cases decimal explain faults fused fused_backward fuzz grad grad_layers kernel_bugs limits \
+	observe observe_fits session stress why why_tables worksheet) \
+	$(addprefix check_,install.sh mistakes.sh options.sh page.sh worksheet.sh wrong.sh) whole $(LEFT)
 # Tests that skip if a program is missing that make check does not need.
 SKIPPING = $(addprefix check_,binary.sh completion.sh printed.sh svg.sh)
 check-whole: attn tests
