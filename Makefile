@@ -211,7 +211,7 @@ check: attn tests
 SAMPLED = $(addprefix test_,cases decimal explain faults fused fused_backward fuzz grad grad_layers limits session stress why \
 	why_tables worksheet) check_install.sh check_mistakes.sh check_page.sh check_worksheet.sh whole $(LEFT)
 # Tests that skip if a program is missing that make check does not need.
-SKIPPING = $(addprefix check_,binary.sh completion.sh printed.sh svg.sh)
+SKIPPING = $(addprefix check_,binary.sh completion.sh printed.sh python.sh svg.sh)
 check-whole: attn tests
 	ATTN_WHOLE=1 sh tests/run.sh $(BUILD) $(SAMPLED) $(SKIPPING)
 
