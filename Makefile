@@ -212,7 +212,7 @@ SAMPLED = $(addprefix test_,case_mistakes cases decimal explain faults fused fus
 	observe observe_fits session stress why why_tables worksheet) \
 	$(addprefix check_,install.sh mistakes.sh options.sh page.sh worksheet.sh wrong.sh) whole $(LEFT)
 # Tests that skip if a program is missing that make check does not need.
-SKIPPING = $(addprefix check_,binary.sh completion.sh printed.sh svg.sh)
+SKIPPING = $(addprefix check_,binary.sh completion.sh printed.sh python.sh svg.sh)
 check-whole: attn tests
 	ATTN_WHOLE=1 sh tests/run.sh $(BUILD) $(SAMPLED) $(SKIPPING)
 
