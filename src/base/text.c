@@ -63,11 +63,12 @@ bool text_wants_ascii(void)
 /* Creates its locale object at the first character that may be wide. */
 size_t text_width(uint32_t point)
 {
+    static const char *const NAMES[] = {"C.UTF-8", "en_US.UTF-8"};
     static locale_t utf8;
     if (point < 0x300)
         return 1;
-    if (utf8 == (locale_t)0)
-        utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    for (size_t i = 0; i < 2 && utf8 == (locale_t)0; i++)
+        utf8 = newlocale(LC_CTYPE_MASK, NAMES[i], (locale_t)0);
     if (utf8 == (locale_t)0)
         return 1;
     locale_t before = uselocale(utf8);

@@ -2,10 +2,8 @@
 #include "base/threads.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 struct work {
     size_t tasks;
@@ -58,13 +56,4 @@ void threads_run(unsigned threads, size_t tasks, void (*run)(void *context, size
     for (unsigned i = 0; i < started; i++)
         pthread_join(workers[i].handle, NULL);
     free(workers);
-}
-
-unsigned threads_available(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        return (unsigned)CPU_COUNT(&set);
-    const long online = sysconf(_SC_NPROCESSORS_ONLN); /* more than a cpu_set_t holds */
-    return online > 0 && online <= 1024 ? (unsigned)online : 1;
 }
