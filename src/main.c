@@ -6,8 +6,9 @@
 #include "cli/help.h"
 #include "compute/join.h"
 #include "diff/diff.h"
+#include "jobs/job.h"
+#include "jobs/jsonl.h"
 #include "lesson/session/session.h"
-#include "steps/steps.h"
 #include "why/why.h"
 #include "worksheet/worksheet.h"
 #include "write/checkpoint_text.h"
@@ -178,30 +179,19 @@ static void warn(const struct problem *problem)
     warn_of(problem->record.warnings, problem->record.warning_count);
 }
 
-static enum status run_steps(const struct call *call, const struct problem *problem, struct progress *progress)
-{
-    struct steps steps;
-    if (steps_make(&steps, &call->options, problem, progress, call->arena, call->error) != STATUS_OK) {
-        output_abandon(call->output);
-        return output_close(call->output);
-    }
-    progress_end(progress);
-    return steps_write(&steps, &call->options, call->output, call->arena, call->error);
-}
-
 /* Opens the output before the work, which an error after it would waste; without a result leaves no file. */
 static enum status run_mechanism(const struct call *call)
 {
     const struct options *options = &call->options;
     struct job_files none = {0}, *files = call->files != NULL ? call->files : &none;
     struct problem problem;
-    struct result result;
-    struct progress progress;
     if (files->inputs == NULL && job_files_want_input(options) && isatty(STDIN_FILENO))
         return refuse_terminal(call);
+    if (options->jsonl)
+        return open_result(call) == STATUS_OK ? jsonl_run(options, call->output, call->arena, call->error)
+                                              : call->error->status;
     if (write_check(options, call->error) || job_files_add(files, options, call->arena, call->error) ||
-        problem_create(&problem, options, files, call->arena, call->error) ||
-        (options->steps && steps_check(options, &problem, call->error)))
+        problem_create(&problem, options, files, call->arena, call->error) || job_check(options, &problem, call->error))
         return call->error->status;
     warn(&problem);
     if (open_result(call) != STATUS_OK)
@@ -210,20 +200,7 @@ static enum status run_mechanism(const struct call *call)
         write_config(problem.layer, options->format, call->output);
         return output_close(call->output);
     }
-    progress_start(&progress, options->progress != WHEN_NEVER, options->progress == WHEN_ALWAYS);
-    if (options->steps)
-        return run_steps(call, &problem, &progress);
-    if (result_list(&result, &problem, &progress, write_elides(options, &problem), call->arena, call->error) ||
-        write_check_result(options, &result, call->output, call->arena, call->error) ||
-        result_compute(&result, call->arena, call->error)) {
-        output_abandon(call->output);
-        return output_close(call->output);
-    }
-    if (problem.chosen.explains || output_is_terminal(call->output)) /* an explanation reads rows in any order */
-        progress_stop(&progress);
-    enum status status = write_result(options, &result, call->output, call->arena, call->error);
-    progress_end(&progress);
-    return status;
+    return job_run(options, &problem, call->output, call->arena, call->error);
 }
 
 /* --explain config needs no hidden states. */
@@ -242,7 +219,7 @@ static enum status run_layer(const struct call *call)
 {
     const struct options *options = &call->options;
     struct listing listing;
-    const bool alone = options->weights != NULL && options->in == NULL && options->random == NULL;
+    const bool alone = options->weights != NULL && options->in == NULL && options->random == NULL && !options->jsonl;
     if (alone && options->cell != NULL && strcmp(options->cell, "config") == 0)
         return run_config(call);
     if (!alone || options->origin[OPTION_LAYER] != ORIGIN_DEFAULT)
@@ -302,7 +279,8 @@ static enum status run_cases(const struct call *call)
 {
     const struct options *options = &call->options;
     struct cases_report report;
-    if (options->check && (cases_check(&report, options, call->arena, call->error) ||
+    if (options->check && (cases_open(&report, options, call->arena, call->error) ||
+                           cases_check(&report, options, call->arena, call->error) ||
                            cases_check_out(&report, options->out, call->arena, call->error)))
         return call->error->status;
     if (open_result(call) != STATUS_OK)

@@ -17,7 +17,7 @@ IN_PLACE = $(shell setarch "$$(uname -m)" -R true 2>/dev/null && echo setarch "$
 check-tsan:
 	$(MAKE) BUILD=build/tsan CFLAGS='-O1 -g -fsanitize=thread' $(addprefix build/tsan/,attn test_threads test_compare test_fused test_faults)
 	TSAN_OPTIONS=halt_on_error=1 ATTN_SLOW=1 FAULTS_STRIDE=50 $(IN_PLACE) \
-		sh tests/run.sh build/tsan test_threads test_compare test_fused test_faults check_long.sh
+		sh tests/run.sh build/tsan test_threads test_compare test_fused test_faults check_jsonl.sh check_long.sh
 
 # Uninitialized memory, with clang. tests/msan.c is between the tests and cJSON, which is not instrumented. The
 # sanitizer does not know that fstat64 and the like, for large files, write. It runs the scripts that compute what no

@@ -15,7 +15,7 @@
 
 enum status {
     STATUS_OK = 0,
-    STATUS_DIFFERENT = 1, /* attn diff, or --steps, found a difference: no error, the report says it */
+    STATUS_DIFFERENT = 1, /* a difference (attn diff, --steps) or a line of --jsonl that failed: the output says it */
     STATUS_USAGE = 2,     /* a usage error or bad input */
     STATUS_SYSTEM = 3,    /* the system refused: open, read, write, memory */
 };

@@ -66,7 +66,8 @@ void json_open(struct json *json, const char *key, char bracket)
 
 void json_begin(struct json *json)
 {
-    const bool lines = json->lines;
+    json->compact |= json->output->one_line;
+    const bool lines = json->lines && !json->compact;
     json->lines = false; /* "attn" and "format" share the first line */
     json_open(json, NULL, '{');
     json_text(json, "attn", ATTN_VERSION);
@@ -91,6 +92,8 @@ void json_end(struct json *json)
 
 void json_line(struct json *json, int indent)
 {
+    if (json->compact)
+        return;
     output_print(json->output, "%s\n%*s", json->begun ? "," : "", indent, "");
     json->begun = false;
 }

@@ -177,7 +177,7 @@ void output_open_stream(struct output *output, int stream, const char *name, str
     output->unnamed = -1;
     output->used = 0;
     output->arena = NULL;
-    output->ascii = false;
+    output->ascii = output->one_line = false;
     output->failed = false;
     output->error = error;
 }
@@ -481,6 +481,8 @@ static void put_in_place(struct output *output)
 enum status output_close(struct output *output)
 {
     output_flush(output);
+    if (output->arena != NULL)
+        return output->failed ? output->error->status : STATUS_OK;
     if (close(output->file) != 0 && !output->failed)
         fail(output, errno);
     if (output->target != NULL)

@@ -27,6 +27,7 @@ struct output {
     struct arena *arena; /* for a text collected in memory; NULL where bytes go to the file */
     char *text;          /* the text so far */
     size_t length, room; /* of text */
+    bool one_line;       /* JSON goes into one line, without blanks; false after opening */
     bool ascii;          /* write the marks that attn draws in ASCII; false after opening */
     bool failed;         /* error holds why; later bytes are dropped */
     struct error *error;

@@ -5,6 +5,7 @@
 
 #include <locale.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,15 +61,22 @@ bool text_wants_ascii(void)
     return locale != NULL && (strcmp(locale, "C") == 0 || strcmp(locale, "POSIX") == 0);
 }
 
+static locale_t utf8;
+
+static void make_locale(void)
+{
+    static const char *const NAMES[] = {"C.UTF-8", "en_US.UTF-8"};
+    for (size_t i = 0; i < 2 && utf8 == (locale_t)0; i++)
+        utf8 = newlocale(LC_CTYPE_MASK, NAMES[i], (locale_t)0);
+}
+
 /* Creates its locale object at the first character that may be wide. */
 size_t text_width(uint32_t point)
 {
-    static const char *const NAMES[] = {"C.UTF-8", "en_US.UTF-8"};
-    static locale_t utf8;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (point < 0x300)
         return 1;
-    for (size_t i = 0; i < 2 && utf8 == (locale_t)0; i++)
-        utf8 = newlocale(LC_CTYPE_MASK, NAMES[i], (locale_t)0);
+    pthread_once(&once, make_locale);
     if (utf8 == (locale_t)0)
         return 1;
     locale_t before = uselocale(utf8);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/threads.h"
 
+#include "base/system.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -56,4 +58,9 @@ void threads_run(unsigned threads, size_t tasks, void (*run)(void *context, size
     for (unsigned i = 0; i < started; i++)
         pthread_join(workers[i].handle, NULL);
     free(workers);
+}
+
+unsigned threads_available(void)
+{
+    return system_processors();
 }

@@ -17,4 +17,7 @@
 void threads_run(unsigned threads, size_t tasks, void (*run)(void *context, size_t task, unsigned thread),
                  void *context);
 
+/* How many processors this process may run on. */
+unsigned threads_available(void);
+
 #endif

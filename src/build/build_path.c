@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "build/build.h"
 
-#include "base/system.h"
+#include "base/threads.h"
 #include "kernel/fused.h"
 #include "model/stages.h"
 #include "stage/operand_steps.h"
@@ -112,7 +112,7 @@ enum status build_path(const struct build *build)
     const bool large = problem_work(problem) >= FUSED_WORK, forced = path == PATH_FUSED || path == PATH_FAST16;
     if (choose_kernels(build) != STATUS_OK)
         return build->error->status;
-    problem->path.threads = build->options->threads > 0 ? (unsigned)build->options->threads : system_processors();
+    problem->path.threads = build->options->threads > 0 ? (unsigned)build->options->threads : threads_available();
     if (forced || (path == PATH_AUTO && large))
         check_query(build);
     const char *name = path == PATH_FAST16 ? "fast16" : "fused";

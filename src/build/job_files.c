@@ -89,18 +89,18 @@ enum status job_files_add(struct job_files *job, const struct options *options, 
                                     : load_file(in, job_files_kinds(options), arena, &job->files[0], error))
             return refuse_inputs(options, error);
     }
-    if (options->key_inputs != NULL) {
+    if (options->key_inputs != NULL && job->keys == NULL) {
         job->keys = &job->files[2];
         if (load_file(options->key_inputs, INPUT_FILE_INPUTS | INPUT_FILE_TOKENS, arena, &job->files[2], error) !=
             STATUS_OK)
             return error->status;
     }
-    if (options->grad != NULL && strcmp(options->grad, "ones") != 0) {
+    if (options->grad != NULL && strcmp(options->grad, "ones") != 0 && job->grad == NULL) {
         job->grad = &job->files[3];
         if (load_file(options->grad, INPUT_FILE_STAGE | INPUT_FILE_FOREIGN, arena, &job->files[3], error) != STATUS_OK)
             return error->status;
     }
-    if (options->weights == NULL)
+    if (options->weights == NULL || job->weights != NULL)
         return STATUS_OK;
     if (MECHANISMS[options->mechanism].opens) {
         job->layer = &job->opened;

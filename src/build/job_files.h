@@ -28,7 +28,7 @@ bool job_files_want_input(const struct options *options);
 enum status job_files_read(struct job_files *job, const struct options *options, struct arena *arena,
                            struct error *error);
 
-/* The same where job->inputs may be read already: of these kinds, bits of enum input_file_kind. */
+/* The same where some files may be read already; the inputs are of these kinds, bits of enum input_file_kind. */
 enum status job_files_add(struct job_files *job, const struct options *options, struct arena *arena,
                           struct error *error);
 unsigned job_files_kinds(const struct options *options);

@@ -47,6 +47,10 @@ enum status format_choose(struct options *options, struct error *error)
 {
     if (options->out == NULL)
         options->out = COMMANDS[options->command].out;
+    if (options->jsonl && options->origin[OPTION_FORMAT] == ORIGIN_DEFAULT) {
+        options->format = FORMAT_JSON;
+        options->origin[OPTION_FORMAT] = ORIGIN_COMMAND_LINE;
+    }
     if (options->origin[OPTION_FORMAT] != ORIGIN_DEFAULT)
         return STATUS_OK;
     options->format = COMMANDS[options->command].format;
@@ -171,6 +175,8 @@ enum status format_check(const struct options *options, struct error *error)
 {
     if (!format_is_written(options->command, options_format(options)))
         return refuse_format(options, error);
+    if (options->jsonl && options->format != FORMAT_JSON)
+        return error_usage(error, "--jsonl writes json, not %s", options_format(options)->name);
     if (check_steps(options, error) || check_explain(options, error))
         return error->status;
     if (options->command == COMMAND_JOIN)

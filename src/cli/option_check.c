@@ -267,13 +267,14 @@ static enum status check_steps(const struct options *options, struct error *erro
 enum status option_check(struct options *options, struct error *error)
 {
     const bool named = options->mechanism != MECHANISM_COUNT;
+    options->stage_count = options->blank_count = 0;
     if (COMMANDS[options->command].words == WORDS_MECHANISM && !named)
         return lack_mechanism(options->command, error);
     if (check_standard(options, error) != STATUS_OK)
         return error->status;
     if (options->origin[OPTION_D_IN] != ORIGIN_DEFAULT && options->in != NULL)
         return error_usage(error, "--d-in and %.80s both give the width of the inputs; leave one out", options->in);
-    if (options->random != NULL && options->in != NULL)
+    if (options->random != NULL && options->in != NULL && !options->jsonl)
         return error_usage(error, "--random and %.80s both give the inputs; leave one out", options->in);
     if (command_names_mechanism(options->command) && named && check_mechanism(options, error) != STATUS_OK)
         return error->status;

@@ -62,7 +62,7 @@
         .name = "out", .letter = 'o', .argument = "FILE", .everyday = 13, .foreign = "output outfile save write to", \
         .fallback = "standard output; page: attn.html", .help = "where the result goes") \
     ROW(FORMAT, format, AMONG(enum format, FORMAT_NAMES), ABILITY_RUNS | ABILITY_COMPARES | ABILITY_JOINS | ABILITY_TRIES, \
-        .name = "format", .letter = 'f', .argument = "FORMAT", .everyday = 12, .also = format_word, \
+        .name = "format", .of_run = true, .letter = 'f', .argument = "FORMAT", .everyday = 12, .also = format_word, \
         .foreign = "outputformat fmt filetype ext", \
         .fallback = "by the suffix of --out, else text; init: by the suffix of --out, else json; page: html", .help = "how the result is written") \
     ROW(SEED, seed, WHOLE(0, UINT64_MAX), ABILITY_RUNS | ABILITY_TRIES, .name = "seed", .wraps = true, .letter = 's', .argument = "N", .setting = true, \
@@ -288,22 +288,24 @@
     ROW(ROUNDING, rounding, CHOICE(enum rounding, ROUNDINGS), ABILITY_COMPUTES, .name = "rounding", \
         .argument = "WHEN", .setting = true, .asked = "rounding", .initial = "stages", \
         .rare = RARE, .help = "round to the dtype once per stage, after every operation as ONNX's reference does, or as the model's code does") \
-    ROW(PART, part_text, TEXT, ABILITY_SHOWS, .name = "part", .argument = "K/N", .fallback = "the whole", \
+    ROW(PART, part_text, TEXT, ABILITY_SHOWS, .name = "part", .of_run = true, .argument = "K/N", .fallback = "the whole", \
         .rare = RARE, .help = "compute the K-th of N equal parts of the queries; into a .safetensors file for attn join") \
-    ROW(THREADS, threads, WHOLE(1, 1024), ABILITY_COMPUTES, .name = "threads", .letter = 't', .argument = "N", \
+    ROW(THREADS, threads, WHOLE(1, 1024), ABILITY_COMPUTES, .name = "threads", .of_run = true, .letter = 't', .argument = "N", \
         .foreign = "numthreads nthreads jobs workers cores", \
         .fallback = "the processors available", .rare = RARE, .help = "number of threads; the result is the same bits for any number") \
     ROW(KERNEL, kernel, CHOICE(enum path, PATHS), ABILITY_SHOWS, .name = "kernel", .argument = "PATH", \
         .foreign = "backend impl attnimplementation", \
         .initial = "auto", .fallback = "auto: by the size of the job and by what is asked", .rare = RARE, .help = "which code computes: the reference, or the fused kernels") \
-    ROW(PROGRESS, progress, CHOICE(enum when, WHENS), ABILITY_COMPUTES, .name = "progress", .argument = "WHEN", \
+    ROW(PROGRESS, progress, CHOICE(enum when, WHENS), ABILITY_COMPUTES, .name = "progress", .of_run = true, .argument = "WHEN", \
         .foreign = "bar", \
         .initial = "auto", .fallback = "auto: on a terminal, after a second", .rare = RARE, .help = "a bar on standard error") \
+    ROW(JSONL, jsonl, FLAG, ABILITY_SHOWS, .name = "jsonl", .of_run = true, .foreign = "ndjson jsonlines ldjson", .rare = RARE, \
+        .help = "run a job per line of the input, and write a line of JSON for each, in order") \
     ROW(COMPLETION, completion, CHOICE(enum shell, SHELLS), ABILITY_HELPS, .name = "completion", .argument = "SHELL", \
         .help = "write a completion script for that shell") \
-    ROW(HELP, help, FLAG, ABILITY_ANY, .name = "help", .letter = 'h', .argument = "all", .optional = true, \
+    ROW(HELP, help, FLAG, ABILITY_ANY, .name = "help", .of_run = true, .letter = 'h', .argument = "all", .optional = true, \
         .parse = option_parse_help, .help = "the help of the command; --help=all: with every option") \
-    ROW(VERSION, version, FLAG, ABILITY_ANY, .name = "version", .letter = 'V', .help = "the version")
+    ROW(VERSION, version, FLAG, ABILITY_ANY, .name = "version", .of_run = true, .letter = 'V', .help = "the version")
 
 /* Other names for an option with a value: name, option, value. */
 #define SYNONYM_ROWS(ROW) \

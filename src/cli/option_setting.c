@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/option_check.h"
 #include "cli/option_value.h"
 
 #include "base/suggest.h"
@@ -88,6 +89,31 @@ enum status options_setting(struct options *options, const struct setting *setti
     enum status status = option_store(options, id, place, setting->text, error);
     options->origin[id] = ORIGIN_FILE;
     return status;
+}
+
+enum status options_of_line(struct options *options, const struct setting *setting, const char *source,
+                            struct error *error)
+{
+    char place[TEXT_PATH_BYTES + 64], hint[128];
+    const char *names[OPTION_COUNT];
+    const enum option_id id = options_find(setting->name, strlen(setting->name));
+    snprintf(place, sizeof place, "%s: options: %.40s", source, setting->name);
+    for (int i = 0; i < OPTION_COUNT; i++)
+        names[i] = options_takes(options->command, options->mechanism, (enum option_id)i) ? OPTIONS[i].name : NULL;
+    if (id == OPTION_COUNT)
+        return error_usage(error, "%s: unknown option%s", place,
+                           suggest_hint(hint, sizeof hint, "", setting->name, names, OPTION_COUNT));
+    const struct option_row *row = &OPTIONS[id];
+    if (names[id] == NULL)
+        return option_refuse(options->command, options->mechanism, id, error);
+    if (row->of_run || (row->file && (id != OPTION_GRAD || strcmp(setting->text, "ones") != 0)))
+        return error_usage(error, "%s: the same for all lines; type --%s on the command line", place, row->name);
+    if (row->kind == OPTION_NEGATION)
+        return error_usage(error, "%s: expected \"%s\": false", place, OPTIONS[row->negated].name);
+    if (!kind_fits(row, setting->kind))
+        return wrong_kind(row, setting, place, error);
+    options->origin[id] = ORIGIN_COMMAND_LINE;
+    return option_store(options, id, place, setting->text, error);
 }
 
 enum status options_fact(struct options *options, const char *name, const char *text, const char *source,

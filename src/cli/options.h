@@ -140,6 +140,7 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(THREADS, threads, uint64_t) \
     FIELD(KERNEL, kernel, enum path) \
     FIELD(PROGRESS, progress, enum when) \
+    FIELD(JSONL, jsonl, bool) \
     FIELD(COMPLETION, completion, enum shell) \
     FIELD(HELP, help, bool) \
     FIELD(VERSION, version, bool)
@@ -186,6 +187,7 @@ struct option_row {
     bool file;                           /* the text names a file */
     bool reads;                          /* attn reads that file */
     bool optional;        /* the argument may be missing; the next word is one if it looks like STAGE:... */
+    bool of_run;          /* concerns the whole run: no line of --jsonl has it */
     bool setting;         /* changes numbers: allowed in a file's "settings" */
     const char *asked;    /* name in text of a setting that a result records only if given; or NULL */
     unsigned abilities;   /* bits of enum ability: commands with one of these take it */
@@ -305,6 +307,11 @@ bool options_takes_setting(enum mechanism mechanism, const char *name);
 /* Applies one of a file's settings, unless the command line has that option or the command does not take it.
  * STATUS_USAGE "source: settings: name: ..." for an unknown name or a value out of range. */
 enum status options_setting(struct options *options, const struct setting *setting, const char *source,
+                            struct error *error);
+
+/* Applies one of the options of a line of --jsonl, as if it were on the command line. STATUS_USAGE "source: options:
+ * name: ..." for an unknown name or a wrong value, and for files and options that concern the whole run. */
+enum status options_of_line(struct options *options, const struct setting *setting, const char *source,
                             struct error *error);
 
 /* Applies a fact about a checkpoint's module, under the name of a setting, unless the command line or the input's file

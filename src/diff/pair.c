@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "diff/pair.h"
 
-#include "base/system.h"
+#include "base/threads.h"
 
 #include <string.h>
 
@@ -76,7 +76,7 @@ void diff_compare(struct diff_stage *stage)
 {
     const struct compare_side a = side_of(stage->a, &stage->a->tensor, stage->dtype_a, 0),
                               b = side_of(stage->b, &stage->b->tensor, stage->dtype_b, 0);
-    compare_tensors(a, b, stage->tolerance, system_processors(), &stage->comparison);
+    compare_tensors(a, b, stage->tolerance, threads_available(), &stage->comparison);
     stage->departs = compare_departs(&stage->comparison);
 }
 

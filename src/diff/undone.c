@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "diff/pair.h"
 
-#include "base/system.h"
+#include "base/threads.h"
 #include "model/stage_id.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ static double scale_of(const struct diff_side *side)
         return (double)NAN;
     const struct compare_side a = {.tensor = &scores->tensor, .dtype = DTYPE_F64};
     const struct compare_side b = {.tensor = &scaled->tensor, .dtype = DTYPE_F64};
-    compare_tensors(a, b, (struct compare_tolerance){.dtype = DTYPE_F64}, system_processors(), &comparison);
+    compare_tensors(a, b, (struct compare_tolerance){.dtype = DTYPE_F64}, threads_available(), &comparison);
     return diff_factor(&comparison);
 }
 

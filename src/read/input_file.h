@@ -59,6 +59,8 @@ struct input_file {
     struct token_labels tokens, key_tokens; /* of inputs; of key_inputs */
     struct setting *settings;
     size_t setting_count;
+    struct setting *options; /* of a line of --jsonl, by their long names */
+    size_t option_count;
     const char *mechanism;            /* of a result, or NULL */
     const char *part, *job, *library; /* of a result in .safetensors, or NULL */
     const char *command;              /* of a part: the command line of the job, without --part and --out */
@@ -80,15 +82,16 @@ enum input_file_kind {
     INPUT_FILE_PARAMETER = 4,
     INPUT_FILE_TOKENS = 8,
     INPUT_FILE_SETTINGS = 16,
-    INPUT_FILE_STAGE = 32,    /* a recorded stage, which only join and diff read */
-    INPUT_FILE_MASKING = 64,  /* attn_mask, alibi_slopes, sinks */
-    INPUT_FILE_OPERAND = 128, /* inputs of sdpa: query, key, value */
-    INPUT_FILE_BUFFER = 256,  /* a module's causal buffer */
-    INPUT_FILE_FOREIGN = 512, /* diff: any other name than those of stages, tokens and settings */
-    INPUT_FILE_CACHE = 1024,  /* further inputs of sdpa: past_key, past_value, kv_lengths, cu_seqlens_q, cu_seqlens_k,
+    INPUT_FILE_STAGE = 32,     /* a recorded stage, which only join and diff read */
+    INPUT_FILE_MASKING = 64,   /* attn_mask, alibi_slopes, sinks */
+    INPUT_FILE_OPERAND = 128,  /* inputs of sdpa: query, key, value */
+    INPUT_FILE_BUFFER = 256,   /* a module's causal buffer */
+    INPUT_FILE_FOREIGN = 512,  /* diff: any other name than those of stages, tokens and settings */
+    INPUT_FILE_CACHE = 1024,   /* further inputs of sdpa: past_key, past_value, kv_lengths, cu_seqlens_q, cu_seqlens_k,
                                  block_table, key_cache, value_cache */
-    INPUT_FILE_KEYS = 2048,   /* key_inputs, from which cross-attention makes key and value */
-    INPUT_FILE_PARTS = 4096,  /* elided prints, and totals alone */
+    INPUT_FILE_KEYS = 2048,    /* key_inputs, from which cross-attention makes key and value */
+    INPUT_FILE_PARTS = 4096,   /* elided prints, and totals alone */
+    INPUT_FILE_OPTIONS = 8192, /* "options", of a line of --jsonl */
     /* The sources of stages. */
     INPUT_FILE_SOURCE =
         INPUT_FILE_INPUTS | INPUT_FILE_KEYS | INPUT_FILE_PARAMETER | INPUT_FILE_MASKING | INPUT_FILE_CACHE,

@@ -7,6 +7,7 @@
 #include "read/json_tree.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 enum { PLACE_BYTES = 160 };
@@ -270,23 +271,29 @@ enum status json_check_repeated(const struct json_reader *reader, const cJSON *o
     return input_file_check_repeated(reader->source, where, keys, count, reader->error);
 }
 
+/* Reads "settings" or "options", by `name`. */
+static enum status read_settings(const struct json_reader *reader, const cJSON *object, const char *name,
+                                 struct setting **settings, size_t *count)
+{
+    char where[16];
+    snprintf(where, sizeof where, "%s: ", name);
+    if (!cJSON_IsObject(object))
+        return error_usage(reader->error, "%s: %sexpected an object, got %s", reader->source, where,
+                           json_kind_name(object));
+    if (json_check_repeated(reader, object, where) != STATUS_OK)
+        return reader->error->status;
+    *settings = arena_allocate(reader->arena, json_count(object), sizeof **settings, reader->error);
+    if (*settings == NULL)
+        return reader->error->status;
+    for (const cJSON *item = object->child; item != NULL; item = item->next)
+        if (setting_text(reader, item, &(*settings)[(*count)++]) != STATUS_OK)
+            return reader->error->status;
+    return STATUS_OK;
+}
+
 enum status json_read_settings(const struct json_reader *reader, const cJSON *object, struct input_file *input)
 {
-    if (!cJSON_IsObject(object))
-        return error_usage(reader->error, "%s: settings: expected an object, got %s", reader->source,
-                           json_kind_name(object));
-    if (json_check_repeated(reader, object, "settings: ") != STATUS_OK)
-        return reader->error->status;
-    input->settings = arena_allocate(reader->arena, json_count(object), sizeof input->settings[0], reader->error);
-    if (input->settings == NULL)
-        return reader->error->status;
-    for (const cJSON *item = object->child; item != NULL; item = item->next) {
-        enum status status = setting_text(reader, item, &input->settings[input->setting_count]);
-        if (status != STATUS_OK)
-            return status;
-        input->setting_count++;
-    }
-    return STATUS_OK;
+    return read_settings(reader, object, "settings", &input->settings, &input->setting_count);
 }
 
 /* Whether it is meant as a tensor: its first element is a number, a text or null for one, or a boolean in a mask. */
@@ -339,6 +346,8 @@ static enum status note_origin(const struct json_reader *reader, const cJSON *it
 static enum status read_member(struct json_reader *reader, const cJSON *item, unsigned kinds, struct input_file *input)
 {
     const unsigned kind = kind_of(item, kinds);
+    if ((kinds & INPUT_FILE_OPTIONS) != 0 && strcmp(item->string, "options") == 0)
+        return read_settings(reader, item, item->string, &input->options, &input->option_count);
     if (kind == INPUT_FILE_UNKNOWN)
         return input_file_unknown(reader->source, item->string, reader->error);
     if (note_origin(reader, item, kind, kinds, input) != STATUS_OK)
@@ -415,7 +424,11 @@ cJSON *json_parse(const struct json_reader *reader, const char *source, char *te
         return NULL;
     if (reader->arrays != NULL)
         length = json_arrays_cut(reader->arrays, text, length);
+    /* cJSON notes the place of an error, which attn does not read, for all threads in one variable. */
+    static pthread_mutex_t parsing = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&parsing);
     cJSON *root = cJSON_ParseWithLengthOpts(text, length, NULL, 0);
+    pthread_mutex_unlock(&parsing);
     if (root == NULL) /* the grammar is right, so memory is short */
         error_system(reader->error, 0, "%s: not enough memory to read it", reader->source);
     return root;

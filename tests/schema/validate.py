@@ -67,6 +67,9 @@ run("causal", "data/inputs.json", "--mistake", "scale-missing", "--stages", "con
 run("causal", "data/inputs.json", "--seed", "124", "--stages", "context", "-o", f"{folder}/odd.json")
 run("sdpa", "--random", "2x4x6x8", "--causal", "--grad", "ones", "-o", f"{folder}/grad.json")
 run("causal", "data/inputs.json", "--dtype", "f64", "-o", f"{folder}/wide.json")
+for name, line in (("bad", '{"inputs": [[1, 2], [3 4]]}'), ("good", '{"inputs": [[1, 2], [3, 4]]}')):
+    with open(f"{folder}/{name}.jsonl", "w") as file:
+        file.write(line + "\n")
 run("cases", f"{folder}/cases", "--d-head", "2", "--max-tokens", "16")
 for number, path in enumerate(sorted(glob.glob(f"{folder}/cases/*/expected_context.npy"))):
     if number % 3 < 2:  # the others are missing
@@ -97,6 +100,7 @@ SAID = [
     ("cases", "cases --check */cases"),
     ("checkpoint", "layer -w tests/layers/llama-3"), ("checkpoint", "layer -w tests/layers/t5-cross"),
     ("config", "layer -w tests/layers/qwen3 --layer 1 --explain config"),
+    ("line", "self --jsonl */bad.jsonl"), ("result", "self --jsonl */good.jsonl"),
 ]
 SAID += [("result", f"sdpa {path} --stages inputs,masked,weights,lse,context")
          for path in sorted(glob.glob("tests/golden/sdpa/*.safetensors")) if ".expected" not in path]
