@@ -319,7 +319,8 @@ static enum status run_cases(const struct call *call)
 {
     const struct options *options = &call->options;
     struct cases_report report;
-    if (options->check && (cases_check(&report, options, call->arena, call->error) ||
+    if (options->check && (cases_open(&report, options, call->arena, call->error) ||
+                           cases_check(&report, options, call->arena, call->error) ||
                            cases_check_out(&report, options->out, call->arena, call->error)))
         return call->error->status;
     if (open_result(call) != STATUS_OK)

@@ -195,7 +195,7 @@ static void describe(struct table *table, struct observations *list)
                                 .mine = table->mine,
                                 .tolerance = table->tolerance,
                                 .most_rms = 0.5,
-                                .dtype = DTYPE_F32,
+                                .dtype = DTYPE_F64, /* of the job: its numbers may be kept in float32 */
                                 .problem = &made->problem,
                                 .arena = &made->arena,
                                 .error = &made->error};
@@ -333,7 +333,7 @@ static void test_terms(struct job *job, enum stage stage)
     expect(&t, "offset", "", "all numbers are the right numbers plus 1/4");
     t = table_of(job, stage);
     for (size_t i = 0; i < t.count; i++)
-        t.mine[i] = round(100 * t.mine[i]) / 100;
+        t.mine[i] = (double)(float)(round(100 * t.mine[i]) / 100);
     expect(&t, "rounded", "", "all numbers are right, but rounded to 2 decimals");
     t = table_of(job, stage);
     for (size_t i = 0; i < t.count; i++)

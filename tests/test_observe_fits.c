@@ -359,6 +359,17 @@ static void erase(double *w, int head, int row)
     (void)head, (void)row;
 }
 
+/* As another scale, 1.5 times the right one. */
+static void sharpen(double *w, int head, int row)
+{
+    double sum = 0;
+    for (int j = 0; j < TOKENS; j++)
+        sum += w[j] = head == 2 ? pow(w[j], 1.5) : w[j];
+    for (int j = 0; j < TOKENS; j++)
+        w[j] /= sum;
+    (void)row;
+}
+
 static void test_others(void)
 {
     static spoil *const BUGS[] = {halve, square, forget_a_key, shift, shake, cut, erase};
@@ -413,6 +424,13 @@ static void approximate(double *w, int head, int row)
     (void)head, (void)row;
 }
 
+static void approximate_unsummed(double *w, int head, int row)
+{
+    approximate(w, head, row);
+    for (int j = 0; j < TOKENS; j++)
+        w[j] *= 0.5 + 0.01 * (row + head);
+}
+
 /* The same with a parabola for the fraction of each power of 2. */
 static void approximate_power(double *w, int head, int row)
 {
@@ -456,6 +474,8 @@ static void test_weights(void)
     expect(
         &PLAIN, &PLAIN, approximate, STAGE_WEIGHTS, FLOATS, "exp",
         "each weight is off by a share, 0.0035 on average, that depends on its score: as by another function than exp");
+    expect(&PLAIN, &PLAIN, approximate_unsummed, STAGE_WEIGHTS, FLOATS, "sums",
+           "the weights of 96 of 96 rows do not sum to 1, but to 0.5 ... 0.76, from head 1, row 1 on");
     expect(&PLAIN, &PLAIN, approximate_power, STAGE_WEIGHTS, FLOATS, "exp",
            "each weight is off by a share, 0.0019 on average, that depends on the fraction of its power of 2: as by an "
            "approximate exp2");
@@ -541,6 +561,8 @@ int main(void)
         test_implied(half_of_each, digits, "by its values, the weights of 5 rows sum to 0.75 ... 0.8, not to 1");
     }
     test_settings();
+    expect(&PLAIN, &PLAIN, sharpen, STAGE_CONTEXT, FLOATS, "setting",
+           "head 3: the scale is 0.53033, not 0.353553; all others are right");
     test_others();
     return check_end();
 }

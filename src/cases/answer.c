@@ -168,17 +168,45 @@ static enum status read_answers(struct answers *answers, const struct case_made 
     return STATUS_OK;
 }
 
-enum status case_remake(struct remade *remade, const struct cases_report *report, const struct case_row *row,
+/* What a case takes in memory, roughly. */
+static double bytes_of(const struct case_sizes *sizes)
+{
+    const double numbers = (double)(sizes->items * sizes->heads) * (double)(sizes->queries + 2 * sizes->keys);
+    return 10 * sizeof(double) * numbers * (double)(sizes->d_head + sizes->d_value);
+}
+
+/* The case of that row, as it was made before, or in the arena of the report if there is room, or else in `arena`; NULL
+ * and error as case_make. */
+static const struct case_made *make(struct cases_report *report, const struct case_row *row, struct arena *arena,
+                                    struct error *error)
+{
+    const struct case_made **kept = &report->made[row - report->list.rows];
+    struct case_sizes sizes;
+    if (*kept != NULL)
+        return *kept;
+    case_sizes_of(row, &report->options, &sizes);
+    const bool keeps = bytes_of(&sizes) <= report->room;
+    struct arena *own = keeps ? report->arena : arena;
+    struct case_made *made = arena_allocate(own, 1, sizeof *made, error);
+    if (made == NULL || case_make(made, row, &report->options, own, error) != STATUS_OK)
+        return NULL;
+    if (keeps) {
+        *kept = made;
+        report->room -= bytes_of(&sizes);
+    }
+    return made;
+}
+
+enum status case_remake(struct remade *remade, struct cases_report *report, const struct case_row *row,
                         struct error *error)
 {
     *remade = (struct remade){.arena = {0}};
     struct arena *arena = &remade->arena;
-    remade->made = arena_allocate(arena, 1, sizeof *remade->made, error);
     remade->answers = arena_allocate(arena, 1, sizeof *remade->answers, error);
-    if (remade->made == NULL || remade->answers == NULL)
+    if (remade->answers == NULL)
         return error->status;
     *remade->answers = (struct answers){.folder = NULL};
-    if (case_make(remade->made, row, &report->options, arena, error) != STATUS_OK)
-        return error->status;
-    return read_answers(remade->answers, remade->made, report->folder, arena, error);
+    remade->made = make(report, row, arena, error);
+    return remade->made != NULL ? read_answers(remade->answers, remade->made, report->folder, arena, error)
+                                : error->status;
 }

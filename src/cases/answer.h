@@ -32,14 +32,14 @@ struct answers {
 
 /* A case made again, and what a kernel wrote for it. */
 struct remade {
-    struct arena arena; /* of all that; the caller frees it in any case */
-    struct case_made *made;
+    struct arena arena; /* of all that is not kept; the caller frees it in any case */
+    const struct case_made *made;
     struct answers *answers;
 };
 
 /* Makes the case and reads the answers, which hold why a file cannot be read. STATUS_SYSTEM where memory is short, or
  * the folder cannot be read: then answers->folder is its path, and answers->names is NULL. */
-enum status case_remake(struct remade *remade, const struct cases_report *report, const struct case_row *row,
+enum status case_remake(struct remade *remade, struct cases_report *report, const struct case_row *row,
                         struct error *error);
 
 #endif

@@ -282,27 +282,40 @@ static void take_gradients(struct bound *bound, size_t row, double off)
     bound->largest[QUERY] = fmax(bound->largest[QUERY], largest_of(bound->sum_query, d));
 }
 
+/* Notes how far the row reaches, in the span that it is in. */
+static void note_reach(const struct bound *bound, size_t row)
+{
+    struct case_made *made = bound->made;
+    const struct case_sequences sequences = case_sequences_of(made->row, &made->sizes);
+    const bool packed = case_has(made->row, CASE_PACKED);
+    size_t end = bound->problem->size.keys, at = sequences.count > 1 ? bound->item : 0;
+    while (end > 0 && !(bound->weights[end - 1] > 0))
+        end--;
+    for (at = packed ? 0 : at; packed && row >= sequences.queries[at + 1];)
+        at++;
+    made->has_empty_rows = made->has_empty_rows || end == 0;
+    made->span_count = sequences.count;
+    made->spans[at].queries = sequences.queries[at + 1] - sequences.queries[at];
+    made->spans[at].keys = sequences.keys[at + 1] - sequences.keys[at];
+    made->spans[at].reach = memory_larger(made->spans[at].reach, end - (packed && end > 0 ? sequences.keys[at] : 0));
+}
+
 static void take_head(struct bound *bound, const struct result_table *weights, size_t matrix)
 {
     const struct problem *problem = bound->problem;
-    struct case_made *made = bound->made;
     for (size_t key = 0; key < problem->size.keys; key++) {
         bound->of_keys[key] = square_of(operand(bound, KEY, key), problem->size.d_head);
         bound->of_values[key] = square_of(operand(bound, VALUE, key), problem->size.d_value);
     }
     for (size_t row = 0; row < problem->size.queries; row++) {
-        result_row(&made->truth, weights, matrix, row, bound->weights);
+        result_row(&bound->made->truth, weights, matrix, row, bound->weights);
         memset(bound->bias, 0, problem->size.keys * sizeof *bound->bias);
         if (mask_has_bias(&problem->mask))
             mask_bias(&problem->mask, bound->item, bound->head, row, 0, problem->size.keys, bound->bias);
-        size_t allowed = 0;
-        for (size_t key = 0; key < problem->size.keys; key++)
-            allowed += bound->weights[key] > 0;
-        made->has_empty_rows = made->has_empty_rows || allowed == 0;
-        made->longest_row = memory_larger(made->longest_row, allowed);
+        note_reach(bound, row);
         const double off = off_of_weights(bound, row);
         take_context(bound, row, off);
-        if (case_has(made->row, CASE_GRAD))
+        if (case_has(bound->made->row, CASE_GRAD))
             take_gradients(bound, row, off);
     }
 }
@@ -363,10 +376,10 @@ static void finish(const struct bound *bound, struct case_result *result, double
 }
 
 const struct case_precision CASE_PRECISIONS[CASE_PRECISION_COUNT] = {
-    {"numbers in float32", DTYPE_F32, DTYPE_F32},
-    {"weights or results in float16, or products in tf32", DTYPE_F16, DTYPE_F32},
-    {"weights or results in bfloat16", DTYPE_BF16, DTYPE_F32},
-    {"sums in bfloat16 or float16", DTYPE_BF16, DTYPE_BF16},
+    {"numbers in float32", DTYPE_F32, DTYPE_F32, 1},
+    {"weights, sums or results in float16, products in tf32, or an approximate exp", DTYPE_F16, DTYPE_F32, 1},
+    {"weights, sums or results in bfloat16, or an approximate exp", DTYPE_BF16, DTYPE_F32, 1},
+    {"queries, keys or sums in bfloat16", DTYPE_BF16, DTYPE_BF16, 0.2},
 };
 
 enum status case_bound(struct case_made *made, enum dtype dtype, enum dtype sums, struct arena *arena,

@@ -29,6 +29,20 @@ struct case_sizes {
     size_t items, heads, kv_heads, queries, keys, d_head, d_value;
 };
 
+enum { CASE_MOST_SEQUENCES = 8 };
+
+/* Where the queries and the keys of each sequence begin, and the last ones end. Of items, which have their own tokens,
+ * the differences are how many of them count. */
+struct case_sequences {
+    size_t count;
+    size_t queries[CASE_MOST_SEQUENCES + 1], keys[CASE_MOST_SEQUENCES + 1];
+};
+
+/* The queries and keys of a sequence, or of an item, and the keys up to the last that a query attends to. */
+struct case_span {
+    size_t queries, keys, reach;
+};
+
 /* A result that a kernel writes: |theirs - truth| <= absolute + relative |truth|, and the root mean square of that over
  * each row within rms. */
 struct case_result {
@@ -60,7 +74,8 @@ struct case_made {
     struct case_result results[CASES_MOST_RESULTS];
     size_t count;
     bool has_empty_rows; /* queries without an allowed key */
-    size_t longest_row;  /* keys that a query attends to */
+    struct case_span spans[CASE_MOST_SEQUENCES];
+    size_t span_count;
 };
 
 /* Draws it and computes the right results, all in the arena. `options` are those of attn cases. STATUS_USAGE where
@@ -76,6 +91,9 @@ enum status case_make_mistaken(struct case_made *mistaken, const struct case_mad
 
 /* In draw.c: the sizes of a row; false where these heads and tokens do not allow it. */
 bool case_sizes_of(const struct case_row *row, const struct options *options, struct case_sizes *sizes);
+
+/* In draw.c: the sequences of a row, or its items if their lengths differ, else one for all. */
+struct case_sequences case_sequences_of(const struct case_row *row, const struct case_sizes *sizes);
 
 /* In draw.c: whether query, context and their gradients have tokens before heads: packed sequences, pages, and all
  * cases of --layout bthd. */
@@ -96,6 +114,7 @@ enum { CASE_PRECISION_COUNT = 4 };
 extern const struct case_precision {
     const char *words;
     enum dtype dtype, sums;
+    double most; /* of its bound that the errors of such a kernel typically are */
 } CASE_PRECISIONS[CASE_PRECISION_COUNT];
 
 /* In compare.c: the size of an axis of a result; AXIS_TOKEN: its rows. */
@@ -151,8 +170,8 @@ struct case_file {
 
 /* In files.c: all files of a case, into files (CASES_MOST_FILES); the arena holds their names and bytes.
  * STATUS_SYSTEM where memory is short. */
-enum status case_files(struct case_made *made, const struct options *options, struct case_file *files, size_t *count,
-                       struct arena *arena, struct error *error);
+enum status case_files(const struct case_made *made, const struct options *options, struct case_file *files,
+                       size_t *count, struct arena *arena, struct error *error);
 
 /* In files.c: the index of these cases; the arena holds its bytes. STATUS_SYSTEM where memory is
  * short. */
@@ -220,9 +239,11 @@ struct case_checked {
     enum case_verdict verdict;
     struct case_told told[CASES_MOST_RESULTS];
     size_t told_count;
-    size_t worst;                     /* which is told first: of the largest share */
-    bool is_poisoned;                 /* all is NaN, as of keys that must not be read: any mistake would give it */
-    bool has_empty_rows;              /* queries without an allowed key */
+    size_t worst;        /* which is told first: of the largest share */
+    bool is_poisoned;    /* all is NaN, as of keys that must not be read: any mistake would give it */
+    bool has_empty_rows; /* queries without an allowed key */
+    struct case_span spans[CASE_MOST_SEQUENCES];
+    size_t span_count;
     bool varies;                      /* two runs gave different numbers */
     char reason[CASE_WORDS_BYTES];    /* why it failed before numbers were compared; or "" */
     char mistake[CASE_WORDS_BYTES];   /* that of the verdict, if it gives this case; or "" */
@@ -249,12 +270,16 @@ struct cases_report {
     struct options options; /* those that the folder was written with */
     struct case_list list;  /* its cases */
     const char *folder;
+    struct arena *arena;           /* of what follows: */
+    const struct case_made **made; /* (list) the cases, once they are made; NULL: not yet, or too large to keep */
+    double room;                   /* for more of them, in bytes */
     struct case_checked *checked;
     size_t count;
     size_t of[CASE_VERDICTS];
-    unsigned precisions;               /* 1 << each of CASE_PRECISIONS in which all that fails would be right, */
-    size_t even[CASE_PRECISION_COUNT]; /* and cases where the errors of each row are then about as large */
-    const char **notes;                /* what else is in the folder */
+    unsigned precisions; /* 1 << each of CASE_PRECISIONS in which all that fails would be nearly right, */
+    size_t
+        even[CASE_PRECISION_COUNT]; /* and cases where the errors of each row are then about as large as is typical */
+    const char **notes;             /* what else is in the folder */
     size_t note_count;
     const char **absent; /* the cases whose folders are gone */
     size_t absent_count;
@@ -273,8 +298,13 @@ double case_written(const char *path);
 /* In age.c: sets report->earlier. STATUS_SYSTEM where memory is short. */
 enum status cases_find_earlier(struct cases_report *report, struct arena *arena, struct error *error);
 
-/* Checks the folder that the options name. STATUS_USAGE where attn cases did not write it like that, or no case is
- * left; STATUS_SYSTEM where it cannot be read. */
+/* Reads the index of the folder that the options name. STATUS_USAGE where attn cases did not write it like that,
+ * STATUS_SYSTEM where it cannot be read. */
+enum status cases_open(struct cases_report *report, const struct options *options, struct arena *arena,
+                       struct error *error);
+
+/* Checks what is in the folder now; a report may be checked again. STATUS_USAGE where no case is left, STATUS_SYSTEM
+ * where one cannot be read. */
 enum status cases_check(struct cases_report *report, const struct options *options, struct arena *arena,
                         struct error *error);
 

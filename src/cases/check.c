@@ -222,28 +222,30 @@ static enum status check_answer(struct case_checked *checked, const struct answe
     return error->status;
 }
 
-/* Leaves those of report->precisions in which all results would be right, and counts where their errors are about as
- * large in each row, as those of rounding are. */
+/* Leaves those of report->precisions in which all results would be nearly right, and counts where their errors are
+ * about as large in each row, as those of rounding are, and no larger than typical ones. */
 static enum status find_precisions(struct cases_report *report, const struct case_checked *checked,
-                                   struct case_made *made, const struct answers *answers, struct arena *arena,
+                                   const struct case_made *made, const struct answers *answers, struct arena *arena,
                                    struct error *error)
 {
-    static const double MOST_TYPICAL = 4;
+    static const double MOST = 4; /* times the bound, and times the typical row */
+    struct case_made coarse = *made;
     for (unsigned i = 0; i < CASE_PRECISION_COUNT; i++) {
         if ((report->precisions >> i & 1) == 0)
             continue;
         bool right = true, even = true;
-        if (case_bound(made, CASE_PRECISIONS[i].dtype, CASE_PRECISIONS[i].sums, arena, error) != STATUS_OK)
+        if (case_bound(&coarse, CASE_PRECISIONS[i].dtype, CASE_PRECISIONS[i].sums, arena, error) != STATUS_OK)
             return error->status;
         for (size_t k = 0; k < checked->told_count && right; k++) {
             const size_t which = checked->told[k].which;
             if (!checked->told[k].is_wrong)
                 continue;
             const double *theirs = case_numbers(&answers->of[which].tensor, &made->results[which], arena, error);
-            const struct case_difference found =
-                theirs != NULL ? case_differ(&made->results[which], theirs) : (struct case_difference){.share = 2};
-            right = found.share <= 1 && found.share_of_row <= 1;
-            even = even && (made->results[which].columns == 1 || found.share_of_row <= MOST_TYPICAL * found.typical);
+            const struct case_difference found = theirs != NULL ? case_differ(&coarse.results[which], theirs)
+                                                                : (struct case_difference){.share = 2 * MOST};
+            right = found.share <= MOST && found.share_of_row <= MOST;
+            even = even && found.typical <= CASE_PRECISIONS[i].most &&
+                   (coarse.results[which].columns == 1 || found.share_of_row <= MOST * found.typical);
         }
         if (!right)
             report->precisions &= ~(1U << i);
@@ -254,8 +256,9 @@ static enum status find_precisions(struct cases_report *report, const struct cas
 
 /* --- a case ------------------------------------------------------------------------------------------------------- */
 
-static enum status check_answers(struct cases_report *report, struct case_checked *checked, struct case_made *made,
-                                 const struct answers *answers, struct arena *arena, struct error *error)
+static enum status check_answers(struct cases_report *report, struct case_checked *checked,
+                                 const struct case_made *made, const struct answers *answers, struct arena *arena,
+                                 struct error *error)
 {
     for (size_t i = 0; i < made->count; i++) {
         const struct answer *answer = &answers->of[i];
@@ -314,7 +317,7 @@ static enum status check_case(struct cases_report *report, struct case_checked *
     struct case_file files[CASES_MOST_FILES];
     size_t count = 0;
     enum status status = case_remake(&remade, report, checked->row, error);
-    struct case_made *made = remade.made;
+    const struct case_made *made = remade.made;
     struct answers *answers = remade.answers;
     struct arena *arena = &remade.arena;
     if (status == STATUS_SYSTEM && !error->memory && answers->folder != NULL && answers->names == NULL) {
@@ -333,9 +336,9 @@ static enum status check_case(struct cases_report *report, struct case_checked *
     if (status == STATUS_OK) {
         check_missing(checked, made, answers);
         checked->sizes = made->sizes;
-        if (case_has(checked->row, CASE_PACKED)) /* of its longest sequence, as a kernel sees it */
-            checked->sizes.keys = memory_larger(made->longest_row, 1);
         checked->has_empty_rows = made->has_empty_rows;
+        memcpy(checked->spans, made->spans, sizeof checked->spans);
+        checked->span_count = made->span_count;
         status = check_answers(report, checked, made, answers, arena, error);
     }
     if (status == STATUS_OK)
@@ -364,21 +367,39 @@ static enum status note_others(struct cases_report *report, struct arena *arena,
 
 static bool is_coarser(const struct case_precision *precision, enum dtype dtype)
 {
-    return dtype_precision(precision->sums) < dtype_precision(dtype) ||
+    return dtype_precision(precision->sums) < dtype_precision(case_sums(dtype)) ||
            dtype_precision(precision->dtype) < dtype_precision(dtype);
+}
+
+enum status cases_open(struct cases_report *report, const struct options *options, struct arena *arena,
+                       struct error *error)
+{
+    const char *folder = options->files[0];
+    if (folder[0] == '\0')
+        return error_usage(error, "'' is not a folder; expected one that attn cases wrote");
+    /* After "./" no name is an option, here and in the commands that are run and shown. */
+    *report = (struct cases_report){
+        .folder = folder[0] == '-' ? folder_path(".", folder, arena, error) : folder, .arena = arena, .room = 0x1p28};
+    if (report->folder == NULL || read_index(report, arena, error) != STATUS_OK)
+        return error->status;
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+    report->made = arena_allocate(arena, report->list.count, sizeof report->made[0], error);
+    for (size_t i = 0; i < report->list.count && report->made != NULL; i++)
+        report->made[i] = NULL;
+    return error->status;
 }
 
 enum status cases_check(struct cases_report *report, const struct options *options, struct arena *arena,
                         struct error *error)
 {
-    const char *folder = options->files[0];
     struct case_sizes sizes;
-    if (folder[0] == '\0')
-        return error_usage(error, "'' is not a folder; expected one that attn cases wrote");
-    /* After "./" no name is an option, here and in the commands that are run and shown. */
-    *report = (struct cases_report){.folder = folder[0] == '-' ? folder_path(".", folder, arena, error) : folder};
-    if (report->folder == NULL || read_index(report, arena, error) != STATUS_OK)
-        return error->status;
+    const struct cases_report opened = *report;
+    *report = (struct cases_report){.options = opened.options,
+                                    .list = opened.list,
+                                    .folder = opened.folder,
+                                    .arena = opened.arena,
+                                    .made = opened.made,
+                                    .room = opened.room};
     report->checked = arena_allocate(arena, report->list.count, sizeof report->checked[0], error);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     report->absent = arena_allocate(arena, report->list.count, sizeof report->absent[0], error);
@@ -408,7 +429,7 @@ enum status cases_check(struct cases_report *report, const struct options *optio
     }
     if (report->count == 0)
         return error_usage(error, "%s: has none of the cases in its index; write the folder again with attn cases DIR",
-                           folder);
+                           options->files[0]);
     return cases_find_earlier(report, arena, error) || note_others(report, arena, error)
                ? error->status
                : cases_find_verdict(report, options, arena, error);

@@ -58,38 +58,35 @@ bool case_heads_last(const struct case_row *row, const struct options *options)
 /* --- sequences ---------------------------------------------------------------------------------------------------- */
 
 /* From the lengths of their keys, which repeat; each item has all queries. */
-static void set_lengths(struct case_drawing *drawing, const size_t *lengths, size_t count, size_t queries)
+static struct case_sequences of_lengths(const size_t *lengths, size_t count, size_t queries)
 {
-    struct case_sequences *sequences = &drawing->sequences;
-    sequences->count = count;
+    struct case_sequences sequences = {.count = count};
     for (size_t i = 0; i < count; i++) {
-        sequences->queries[i + 1] = sequences->queries[i] + queries;
-        sequences->keys[i + 1] = sequences->keys[i] + lengths[i % 4];
+        sequences.queries[i + 1] = sequences.queries[i] + queries;
+        sequences.keys[i + 1] = sequences.keys[i] + lengths[i % 4];
     }
+    return sequences;
 }
 
-static void set_sequences(struct case_drawing *drawing)
+struct case_sequences case_sequences_of(const struct case_row *row, const struct case_sizes *sizes)
 {
     /* of as many queries as keys, of fewer, and of fewer where some have none */
     static const struct case_sequences PACKED[] = {{5, {0, 1, 17, 17, 34, 39}, {0, 1, 17, 17, 34, 39}},
                                                    {5, {0, 1, 9, 9, 26, 31}, {0, 3, 12, 14, 33, 39}},
                                                    {5, {0, 1, 17, 17, 26, 31}, {0, 3, 12, 20, 20, 39}}};
     static const size_t PAGED[] = {16, 3, 33, 16}, PAGED_EMPTY[] = {17, 1, 33, 0};
-    const struct case_row *row = drawing->row;
-    const struct case_sizes *sizes = &drawing->sizes;
     const bool empty = case_has(row, CASE_EMPTY);
     const size_t keys = sizes->keys, some = keys > 17 ? 17 : keys / 2, least = memory_smaller(keys, sizes->queries);
     if (case_has(row, CASE_PAGES))
-        set_lengths(drawing, empty ? PAGED_EMPTY : PAGED, 4, sizes->queries / (case_has(row, CASE_PACKED) ? 4 : 1));
-    else if (case_has(row, CASE_PACKED) && !row->one_sequence)
-        drawing->sequences = PACKED[sizes->queries == sizes->keys ? 0 : empty ? 2 : 1];
-    else if (case_has(row, CASE_LENGTHS) && empty)
-        set_lengths(drawing, (const size_t[]){0, 1, some, keys}, sizes->items, sizes->queries);
-    else if (case_has(row, CASE_LENGTHS))
-        set_lengths(drawing, (const size_t[]){least, keys, memory_larger(some, least), memory_larger(keys - 1, least)},
-                    sizes->items, sizes->queries);
-    else
-        set_lengths(drawing, (const size_t[]){keys}, 1, sizes->queries);
+        return of_lengths(empty ? PAGED_EMPTY : PAGED, 4, sizes->queries / (case_has(row, CASE_PACKED) ? 4 : 1));
+    if (case_has(row, CASE_PACKED) && !row->one_sequence)
+        return PACKED[sizes->queries == sizes->keys ? 0 : empty ? 2 : 1];
+    if (case_has(row, CASE_LENGTHS) && empty)
+        return of_lengths((const size_t[]){0, 1, some, keys}, sizes->items, sizes->queries);
+    if (case_has(row, CASE_LENGTHS))
+        return of_lengths((const size_t[]){least, keys, memory_larger(some, least), memory_larger(keys - 1, least)},
+                          sizes->items, sizes->queries);
+    return of_lengths((const size_t[]){keys}, 1, sizes->queries);
 }
 
 /* Whether the key is at the position of the query, in one of the items. */
@@ -558,13 +555,13 @@ enum status case_draw(const struct case_row *row, const struct options *options,
     }
     struct case_drawing drawing = {.row = row,
                                    .sizes = *sizes,
+                                   .sequences = case_sequences_of(row, sizes),
                                    .dtype = options->dtype,
                                    .heads_last = case_heads_last(row, options),
                                    .shapes = shapes,
                                    .file = &files->files[0],
                                    .arena = arena,
                                    .error = error};
-    set_sequences(&drawing);
     torch_random_seed(&drawing.generator, TORCH_RANDOM_VECTOR, options->seed + seed_of(row->name));
     if (draw_operands(&drawing) != STATUS_OK)
         return error->status;

@@ -5,15 +5,6 @@
 
 #include "cases/cases.h"
 
-enum { CASE_MOST_SEQUENCES = 8 };
-
-/* Where the queries and the keys of each sequence begin, and the last ones end. Of items, which have their own tokens,
- * the differences are how many of them count. */
-struct case_sequences {
-    size_t count;
-    size_t queries[CASE_MOST_SEQUENCES + 1], keys[CASE_MOST_SEQUENCES + 1];
-};
-
 /* A case while it is drawn: all numbers are doubles, rounded to the dtype at the end. */
 struct case_drawing {
     const struct case_row *row;

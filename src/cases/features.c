@@ -4,13 +4,14 @@
 
 #include "base/text.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MOST_ATOMS = 192, ATOM_BYTES = 64, MOST_TERMS = 3, MOST_ALTERNATIVES = 3 };
 
-/* The least score of a set of terms that the verdict reports; what each term more must add to it; and the share of
- * failing results above which those that pass say little. */
-static const double LEAST_SCORE = 0.4, OF_A_TERM = 0.02, NEARLY_ALL = 0.85;
+/* The least score of a set of terms that the verdict reports, also where most results fail, or so few that they have
+ * names; and what each term more must add to it. */
+static const double LEAST_SCORE = 0.4, LEAST_OF_MOST = 0.72, LEAST_OF_FEW = 0.7, OF_A_TERM = 0.04;
 
 /* A property that a result has or not. */
 struct atom {
@@ -22,6 +23,7 @@ struct atoms {
     const struct cases_report *report;
     const struct case_told **told; /* (results) */
     const struct case_checked **of;
+    bool *fails; /* (results) */
     size_t results, failing;
     struct atom *items;
     size_t count;
@@ -29,33 +31,57 @@ struct atoms {
     struct error *error;
 };
 
-typedef bool atom_test(const struct case_checked *checked, const struct case_told *told, size_t number);
+typedef bool atom_test(const struct case_checked *checked, const struct case_told *told, uint64_t number);
 
-#define ATOM(name, condition)                                                                         \
-    static bool name(const struct case_checked *checked, const struct case_told *told, size_t number) \
-    {                                                                                                 \
-        const struct case_sizes *sizes = &checked->sizes;                                             \
-        (void)sizes;                                                                                  \
-        (void)told;                                                                                   \
-        (void)number;                                                                                 \
-        return condition;                                                                             \
+#define ATOM(name, condition)                                                                           \
+    static bool name(const struct case_checked *checked, const struct case_told *told, uint64_t number) \
+    {                                                                                                   \
+        (void)checked;                                                                                  \
+        (void)told;                                                                                     \
+        (void)number;                                                                                   \
+        return condition;                                                                               \
     }
-ATOM(has_feature, checked->row->features >> number & 1)
+ATOM(has_any, checked->row->features &number)
 ATOM(lacks_feature, !(checked->row->features >> number & 1))
 ATOM(is_result, stage_find(told->result, strlen(told->result)) == (enum stage)number)
 ATOM(has_scores, checked->row->scores != NULL)
 ATOM(has_empty_rows, checked->has_empty_rows)
-ATOM(keys_are, sizes->keys == number)
-ATOM(queries_are, sizes->queries == number)
-ATOM(keys_exceed, sizes->keys > number)
-ATOM(queries_exceed, sizes->queries > number)
-ATOM(keys_within, sizes->keys <= number)
-ATOM(keys_are_ragged, sizes->keys % number != 0)
-ATOM(queries_are_ragged, sizes->queries % number != 0)
-ATOM(keys_are_even, sizes->keys % number == 0)
-ATOM(fewer_queries, sizes->queries < sizes->keys)
-ATOM(more_queries, sizes->queries > sizes->keys)
-ATOM(as_many, sizes->queries == sizes->keys)
+
+/* Of a span with queries: that is all, or one of several items or sequences. */
+#define SPAN(name, condition)                                                                           \
+    static bool name(const struct case_checked *checked, const struct case_told *told, uint64_t number) \
+    {                                                                                                   \
+        const struct case_span *span = checked->spans;                                                  \
+        (void)told;                                                                                     \
+        (void)number;                                                                                   \
+        while (span < checked->spans + checked->span_count && !(span->queries > 0 && (condition)))      \
+            span++;                                                                                     \
+        return span < checked->spans + checked->span_count;                                             \
+    }
+SPAN(keys_are, span->keys == number)
+SPAN(queries_are, span->queries == number)
+SPAN(keys_exceed, span->reach > number)
+SPAN(queries_exceed, span->queries > number)
+SPAN(keys_within, span->reach > 0 && span->keys <= number)
+SPAN(keys_are_ragged, span->keys % number != 0)
+SPAN(tail_is_attended, span->reach > span->keys - span->keys % number)
+SPAN(last_is_attended, span->keys > 0 && span->reach == span->keys)
+SPAN(queries_are_ragged, span->queries % number != 0)
+SPAN(keys_are_even, span->keys % number == 0 && span->reach > span->keys - number)
+SPAN(fewer_queries, span->queries < span->keys)
+SPAN(more_queries, span->queries > span->keys)
+SPAN(as_many, span->queries == span->keys)
+
+/* Kinds of a feature: a kernel often has one function for them. */
+static const struct {
+    const char *text;
+    uint64_t features;
+} KINDS[] = {{"gqa or mqa", CASE_BIT(GQA) | CASE_BIT(MQA)},
+             {"window or window-both", CASE_BIT(WINDOW) | CASE_BIT(WINDOW_BOTH)},
+             {"mask or mask-float", CASE_BIT(MASK) | CASE_BIT(MASK_FLOAT)},
+             {"lengths or pages", CASE_BIT(LENGTHS) | CASE_BIT(PAGES)},
+             {"offset, lengths or pages", CASE_BIT(OFFSET) | CASE_BIT(LENGTHS) | CASE_BIT(PAGES)},
+             {"several items", CASE_BIT(BATCH) | CASE_BIT(LENGTHS) | CASE_BIT(PAGES) | CASE_BIT(MERGE)}};
 
 static bool next_size(size_t *number, size_t from, size_t to)
 {
@@ -72,7 +98,9 @@ static const struct {
              {"T_k = %zu", 1, 1, keys_are},
              {"T_q = %zu", 1, 1, queries_are},
              {"T_k not a multiple of %zu", 16, 128, keys_are_ragged},
+             {"attention to keys after the last multiple of %zu", 16, 128, tail_is_attended},
              {"T_k more than %zu", 16, 2048, keys_exceed},
+             {"attention to the last key", 1, 1, last_is_attended},
              {"T_k at most %zu", 16, 2048, keys_within},
              {"T_q not a multiple of %zu", 16, 128, queries_are_ragged},
              {"T_q < T_k", 1, 1, fewer_queries},
@@ -83,46 +111,50 @@ static const struct {
              {"T_q more than %zu", 1, 1024, queries_exceed},
              {"scores set by the case", 1, 1, has_scores}};
 
-/* Adds one that some failing results have, but not all results. */
-static bool add_atom(struct atoms *atoms, atom_test *test, size_t number, const char *before, const char *text)
+/* Adds one that some failing results have, but not all results; of sizes and kinds none that has the same results as
+ * another. */
+static void add_atom(struct atoms *atoms, atom_test *test, uint64_t number, const char *before, const char *text)
 {
     struct atom *atom = &atoms->items[atoms->count];
+    bool *holds =
+        atoms->count < MOST_ATOMS ? arena_allocate(atoms->arena, atoms->results, sizeof *holds, atoms->error) : NULL;
     size_t held = 0, failing = 0;
-    if (atoms->count == MOST_ATOMS)
-        return true;
-    *atom = (struct atom){.holds = arena_allocate(atoms->arena, atoms->results, sizeof *atom->holds, atoms->error)};
-    if (atom->holds == NULL)
-        return false;
-    snprintf(atom->text, sizeof atom->text, "%s%s", before, text);
+    if (holds == NULL)
+        return;
     for (size_t i = 0; i < atoms->results; i++) {
-        atom->holds[i] = test(atoms->of[i], atoms->told[i], number);
-        held += atom->holds[i];
-        failing += atom->holds[i] && atoms->told[i]->is_wrong;
+        holds[i] = test(atoms->of[i], atoms->told[i], number);
+        held += holds[i];
+        failing += holds[i] && atoms->fails[i];
     }
+    for (size_t i = 0; i < atoms->count && (test != has_any || (number & (number - 1)) != 0); i++)
+        if (memcmp(atoms->items[i].holds, holds, atoms->results * sizeof *holds) == 0)
+            return;
+    *atom = (struct atom){.holds = holds};
+    snprintf(atom->text, sizeof atom->text, "%s%s", before, text);
     atoms->count += failing > 0 && held < atoms->results;
-    return true;
 }
 
-static bool list_atoms(struct atoms *atoms)
+static void list_atoms(struct atoms *atoms)
 {
-    bool added = true;
-    for (size_t i = 0; i < CASE_FEATURE_COUNT && added; i++)
-        added = add_atom(atoms, has_feature, i, "", CASE_FEATURE_NAMES[i].name);
-    for (size_t i = 0; i < STAGE_COUNT && added; i++)
-        added = add_atom(atoms, is_result, i, "", stage_name((enum stage)i));
+    atoms->count = 0;
+    for (size_t i = 0; i < CASE_FEATURE_COUNT; i++)
+        add_atom(atoms, has_any, UINT64_C(1) << i, "", CASE_FEATURE_NAMES[i].name);
+    for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++)
+        add_atom(atoms, has_any, KINDS[i].features, "", KINDS[i].text);
+    for (size_t i = 0; i < STAGE_COUNT; i++)
+        add_atom(atoms, is_result, i, "", stage_name((enum stage)i));
     for (size_t i = 0; i < sizeof SIZES / sizeof SIZES[0]; i++)
-        for (size_t number = 0; added && next_size(&number, SIZES[i].from, SIZES[i].to);) {
+        for (size_t number = 0; next_size(&number, SIZES[i].from, SIZES[i].to);) {
             char text[ATOM_BYTES];
             snprintf(text, sizeof text, SIZES[i].text, number);
-            added = add_atom(atoms, SIZES[i].test, number, "", text);
+            add_atom(atoms, SIZES[i].test, number, "", text);
         }
-    for (size_t i = 0; i < CASE_FEATURE_COUNT && added; i++)
-        added = add_atom(atoms, lacks_feature, i, "no ", CASE_FEATURE_NAMES[i].name);
-    return added;
+    for (size_t i = 0; i < CASE_FEATURE_COUNT; i++)
+        add_atom(atoms, lacks_feature, i, "no ", CASE_FEATURE_NAMES[i].name);
 }
 
 /* Atoms that hold together: how many failing and passing results have all of them, and how well that separates them
- * (van Rijsbergen's F; 1: exactly). */
+ * (van Rijsbergen's F; 1: exactly). Where few results pass, each of them counts as several. */
 struct terms {
     size_t at[MOST_TERMS], count, failing, passing;
     double score;
@@ -134,21 +166,23 @@ static void search(const struct atoms *atoms, const bool *has, struct terms *ter
                    struct terms *best, size_t *best_count)
 {
     bool *both = arena_allocate(atoms->arena, atoms->results, sizeof *both, atoms->error);
+    const double failing = (double)atoms->failing, weight = fmax(1, failing / ((double)atoms->results - failing));
     for (size_t i = first; i < atoms->count && left > 0 && both != NULL; i++) {
         terms->at[terms->count++] = i;
         terms->failing = terms->passing = 0;
         for (size_t k = 0; k < atoms->results; k++) {
             both[k] = has[k] && atoms->items[i].holds[k];
-            terms->failing += both[k] && atoms->told[k]->is_wrong;
-            terms->passing += both[k] && !atoms->told[k]->is_wrong;
+            terms->failing += both[k] && atoms->fails[k];
+            terms->passing += both[k] && !atoms->fails[k];
         }
-        terms->score = 2 * (double)terms->failing / (double)(terms->failing + terms->passing + atoms->failing) -
-                       OF_A_TERM * (double)terms->count;
+        terms->score =
+            2 * (double)terms->failing / ((double)terms->failing + weight * (double)terms->passing + failing) -
+            OF_A_TERM * (double)terms->count;
         if (*best_count == 0 || terms->score > best[0].score)
             *best_count = 0;
         if (*best_count == 0 || (terms->score == best[0].score && *best_count < MOST_ALTERNATIVES))
             best[(*best_count)++] = *terms;
-        if (2 * (double)terms->failing / (double)(terms->failing + atoms->failing) > best[0].score) /* may get better */
+        if (2 * (double)terms->failing / ((double)terms->failing + failing) > best[0].score) /* may get better */
             search(atoms, both, terms, i + 1, left - 1, best, best_count);
         terms->count--;
     }
@@ -185,20 +219,44 @@ static void say(const struct atoms *atoms, const struct terms *best, size_t coun
                                       : " all three");
 }
 
-/* Lists the results that were compared. */
-static bool list_results(struct atoms *atoms)
+/* Lists the results that were compared: of those stages of which one fails. */
+static bool list_results(struct atoms *atoms, struct text *text)
 {
     const struct cases_report *report = atoms->report;
-    atoms->told = arena_allocate(atoms->arena, report->count * CASES_MOST_RESULTS, sizeof(void *), atoms->error);
-    atoms->of = arena_allocate(atoms->arena, report->count * CASES_MOST_RESULTS, sizeof(void *), atoms->error);
+    const size_t most = report->count * CASES_MOST_RESULTS;
+    bool fails[STAGE_COUNT] = {false}, others = false;
+    size_t said = 0, failing = 0;
+    atoms->told = arena_allocate(atoms->arena, most, sizeof(void *), atoms->error);
+    atoms->of = arena_allocate(atoms->arena, most, sizeof(void *), atoms->error);
+    atoms->fails = arena_allocate(atoms->arena, most, sizeof *atoms->fails, atoms->error);
     atoms->items = arena_allocate(atoms->arena, MOST_ATOMS, sizeof atoms->items[0], atoms->error);
-    for (size_t i = 0; i < report->count && atoms->error->status == STATUS_OK; i++)
-        for (size_t k = 0; k < report->checked[i].told_count; k++) {
-            atoms->of[atoms->results] = &report->checked[i];
-            atoms->told[atoms->results++] = &report->checked[i].told[k];
-            atoms->failing += report->checked[i].told[k].is_wrong;
+    if (atoms->error->status != STATUS_OK)
+        return false;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < report->count; i++)
+            for (size_t k = 0; k < report->checked[i].told_count; k++) {
+                const struct case_told *told = &report->checked[i].told[k];
+                const enum stage stage = stage_find(told->result, strlen(told->result));
+                fails[stage] = fails[stage] || told->is_wrong;
+                others = others || (pass > 0 && !fails[stage]);
+                if (pass == 0 || !fails[stage])
+                    continue;
+                atoms->of[atoms->results] = &report->checked[i];
+                atoms->told[atoms->results] = told;
+                atoms->fails[atoms->results++] = told->is_wrong;
+                atoms->failing += told->is_wrong;
+            }
+    for (size_t i = 0; i < STAGE_COUNT; i++)
+        failing += fails[i];
+    if (others && failing > 2 && !fails[STAGE_CONTEXT])
+        text_add(text, "only gradients fail: ");
+    for (size_t i = 0; i < STAGE_COUNT && others && failing <= 2; i++)
+        if (fails[i]) {
+            text_add(text, "%s%s", said == 0 ? "only " : " and ", stage_name((enum stage)i));
+            said++;
         }
-    return atoms->error->status == STATUS_OK;
+    text_add(text, "%s", said == 0 ? "" : said == 1 ? " fails: " : " fail: ");
+    return true;
 }
 
 /* Names the cases that fail, if they are few. */
@@ -217,26 +275,51 @@ static bool say_cases(const struct cases_report *report, struct text *text)
     return failing <= FEW;
 }
 
+/* The best sets of terms of what fails; false where memory is short. */
+static bool find_terms(struct atoms *atoms, struct terms best[MOST_ALTERNATIVES], size_t *count)
+{
+    struct terms terms = {.count = 0};
+    bool *all = arena_allocate(atoms->arena, atoms->results, sizeof *all, atoms->error);
+    list_atoms(atoms);
+    if (all == NULL)
+        return false;
+    memset(all, true, atoms->results * sizeof *all);
+    *count = 0;
+    search(atoms, all, &terms, 0, MOST_TERMS, best, count);
+    return atoms->error->status == STATUS_OK;
+}
+
+/* Says that most results fail, and what those that pass have. */
+static void say_most(struct atoms *atoms, struct text *text)
+{
+    struct terms best[MOST_ALTERNATIVES] = {{.count = 0}};
+    size_t count = 0;
+    text_add(text, "most results fail: %zu of %zu", atoms->failing, atoms->results);
+    for (size_t i = 0; i < atoms->results; i++)
+        atoms->fails[i] = !atoms->fails[i];
+    atoms->failing = atoms->results - atoms->failing;
+    if (!find_terms(atoms, best, &count) || count == 0 || best[0].score < LEAST_OF_MOST)
+        return;
+    text_add(text, "; of the %zu that pass %zu have ", atoms->failing, best[0].failing);
+    say_terms(atoms, &best[0], " with ", text);
+}
+
 enum status verdict_features(const struct cases_report *report, struct text *text, struct arena *arena,
                              struct error *error)
 {
     struct atoms atoms = {.report = report, .arena = arena, .error = error};
-    struct terms best[MOST_ALTERNATIVES] = {{.count = 0}}, terms = {.count = 0};
+    struct terms best[MOST_ALTERNATIVES] = {{.count = 0}};
     size_t count = 0;
-    if (!list_results(&atoms) || atoms.failing == 0)
+    if (!list_results(&atoms, text) || atoms.failing == 0)
         return error->status;
     if (atoms.failing == atoms.results)
         text_add(text, "every result fails");
-    bool *all = arena_allocate(arena, atoms.results, sizeof *all, error);
-    if (atoms.failing == atoms.results || all == NULL || !list_atoms(&atoms))
+    else if (!find_terms(&atoms, best, &count))
         return error->status;
-    memset(all, true, atoms.results * sizeof *all);
-    search(&atoms, all, &terms, 0, MOST_TERMS, best, &count);
-    if (!is_exact(&atoms, &best[0]) && NEARLY_ALL * (double)atoms.results < (double)atoms.failing) {
-        text_add(text, "nearly every result fails: %zu of %zu", atoms.failing, atoms.results);
-        return error->status;
-    }
-    if (count > 0 && (best[0].count < MOST_TERMS || !say_cases(report, text)) && best[0].score >= LEAST_SCORE)
+    else if (count > 0 && 2 * atoms.failing > atoms.results && best[0].score < LEAST_OF_MOST)
+        say_most(&atoms, text);
+    else if (count > 0 && ((best[0].count < MOST_TERMS && best[0].score >= LEAST_OF_FEW) || !say_cases(report, text)) &&
+             best[0].score >= LEAST_SCORE)
         say(&atoms, best, count, text);
     return error->status;
 }

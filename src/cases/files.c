@@ -29,7 +29,7 @@ static const char *name_file(const char *before, const char *name, const char *b
 }
 
 /* A tensor by a writer, all numbers rounded once to the dtype. */
-static enum status add_tensor(struct case_file *files, size_t *count, const char *name, struct case_made *made,
+static enum status add_tensor(struct case_file *files, size_t *count, const char *name, const struct case_made *made,
                               const struct tensor *tensor, enum dtype dtype, struct arena *arena, struct error *error)
 {
     struct output *text = output_of_text(arena, error);
@@ -117,20 +117,21 @@ static void write_case(const struct case_made *made, const struct case_input *in
 
 /* --- all of a case ------------------------------------------------------------------------------------------------ */
 
-static enum status add_inputs(struct case_made *made, struct case_file *files, size_t *count, struct arena *arena,
+static enum status add_inputs(const struct case_made *made, struct case_file *files, size_t *count, struct arena *arena,
                               struct error *error)
 {
     struct output *text = output_of_text(arena, error);
+    struct result inputs = made->inputs;
     if (text == NULL)
         return error->status;
-    const struct writing writing = {.result = &made->inputs, .output = text, .arena = arena, .error = error};
+    const struct writing writing = {.result = &inputs, .output = text, .arena = arena, .error = error};
     if (write_safetensors(&writing) != STATUS_OK)
         return error->status;
     return add_file(files, count, "inputs.safetensors", text, error);
 }
 
-enum status case_files(struct case_made *made, const struct options *options, struct case_file *files, size_t *count,
-                       struct arena *arena, struct error *error)
+enum status case_files(const struct case_made *made, const struct options *options, struct case_file *files,
+                       size_t *count, struct arena *arena, struct error *error)
 {
     struct case_input inputs[CASES_MOST_FILES];
     struct output *text = output_of_text(arena, error);

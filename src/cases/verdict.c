@@ -458,51 +458,56 @@ static enum status observe_result(const struct search *search, const struct rema
     return observe(&observed, observations);
 }
 
-/* An observation, in which case it was made, and of how many results. */
+/* An observation of a kind of result, in which case it was made, and of how many results. */
 struct shared {
     const char *name, *in;
+    enum stage stage;
     char text[CASE_WORDS_BYTES];
     size_t count, same; /* of its kind, and with these words */
 };
 
-/* Counts an observation; adds it if it `may_add`. */
+enum { MOST_SHARED = OBSERVE_MOST * CASES_MOST_RESULTS };
+
+/* Counts an observation, or adds it. */
 static void count_observation(struct shared *shared, size_t *count, const struct observation *made, const char *in,
-                              bool may_add)
+                              enum stage stage)
 {
     size_t at = 0;
-    while (at < *count && strcmp(shared[at].name, made->name) != 0)
+    while (at < *count && (shared[at].stage != stage || strcmp(shared[at].name, made->name) != 0))
         at++;
+    if (at == MOST_SHARED)
+        return;
     if (at == *count) {
-        if (!may_add)
-            return;
-        shared[(*count)++] = (struct shared){.name = made->name, .in = in};
+        shared[(*count)++] = (struct shared){.name = made->name, .in = in, .stage = stage};
         snprintf(shared[at].text, sizeof shared[at].text, "%s", made->text);
     }
     shared[at].count++;
     shared[at].same += strcmp(shared[at].text, made->text) == 0;
 }
 
-/* Says the observations that the smallest failing results share: the words of the first, and where others have the same
- * kind with other words, of which case they are. */
+/* Says the observations that most of the smallest failing results of a kind share: the words of the first, and where
+ * others have the same kind with other words, of which case they are. */
 static enum status say_observations(struct search *search)
 {
     struct cases_report *report = search->report;
-    struct shared shared[OBSERVE_MOST];
-    size_t count = 0, looked = 0;
-    for (size_t i = 0; i < report->count && looked < MOST_OBSERVED; i++) {
+    struct shared shared[MOST_SHARED];
+    size_t count = 0, looked[STAGE_COUNT] = {0}, cases = 0, kinds = 0;
+    for (size_t i = 0; i < report->count && cases < MOST_OBSERVED; i++) {
         const struct case_checked *checked = &report->checked[search->order[i]];
         struct remade remade;
         if (!is_wrong(checked) || (checked->sizes.queries < LEAST_ROWS && search->wide > 0))
             continue;
+        cases++;
         if (case_remake(&remade, report, checked->row, search->error) == STATUS_OK)
             for (size_t k = 0; k < checked->told_count; k++) {
                 struct observations made = {.count = 0};
+                const enum stage stage = remade.made->results[checked->told[k].which].table.stage;
                 if (!checked->told[k].is_wrong ||
                     observe_result(search, &remade, checked->told[k].which, &made, &remade.arena))
                     continue;
                 for (size_t o = 0; o < made.count; o++)
-                    count_observation(shared, &count, &made.lines[o], checked->row->name, looked == 0);
-                looked++;
+                    count_observation(shared, &count, &made.lines[o], checked->row->name, stage);
+                kinds += looked[stage]++ == 0;
             }
         arena_free(&remade.arena);
         if (search->error->status != STATUS_OK)
@@ -510,11 +515,16 @@ static enum status say_observations(struct search *search)
     }
     for (size_t i = 0; i < count; i++) {
         struct text line = next_line(report);
-        if (shared[i].count < looked)
+        const size_t of = looked[shared[i].stage];
+        bool said = 4 * shared[i].count < 3 * of;
+        for (size_t k = 0; k < i && !said; k++) /* of another kind of result */
+            said = strcmp(shared[k].text, shared[i].text) == 0 && 4 * shared[k].count >= 3 * looked[shared[k].stage];
+        if (said)
             continue;
-        text_add(&line, "%s", shared[i].text);
-        if (shared[i].same < looked)
-            text_add(&line, " (in %s; the other results that fail are alike)", shared[i].in);
+        text_add(&line, "%s%s%s", kinds > 1 ? stage_name(shared[i].stage) : "", kinds > 1 ? ": " : "", shared[i].text);
+        if (shared[i].same < of)
+            text_add(&line, " (in %s; %s results that fail are alike)", shared[i].in,
+                     shared[i].count < of ? "most other" : "the other");
         take_line(report);
     }
     return STATUS_OK;

@@ -305,7 +305,7 @@ static bool is_of_part(const struct part *part, const char *name)
     return is && (part->end == NULL || text_ends_in(name, part->end));
 }
 
-/* Takes a part of another layer; returns whether the layers differ in it. */
+/* Takes a part of another layer, in place; returns whether the layers differ in it. */
 static bool take_part(struct layer *layer, const struct layer *other, const struct part *part)
 {
     bool differs = false;
@@ -323,8 +323,19 @@ static bool take_part(struct layer *layer, const struct layer *other, const stru
     return differs;
 }
 
-static enum status make_mistake(struct layer *layer, const struct options *options, const struct mistake_choice *choice,
-                                struct arena *arena, struct error *error)
+/* Gives the layer its own list of tensors. */
+static bool copy_tensors(struct layer *layer, struct arena *arena, struct error *error)
+{
+    const struct file_tensor *tensors = layer->weights.tensors;
+    const size_t count = layer->weights.tensor_count;
+    layer->weights.tensors = arena_allocate(arena, count, sizeof *tensors, error);
+    if (layer->weights.tensors != NULL && count > 0)
+        memcpy(layer->weights.tensors, tensors, count * sizeof *tensors);
+    return layer->weights.tensors != NULL;
+}
+
+enum status layer_change(struct layer *layer, const struct options *options, const struct mistake_choice *choice,
+                         struct arena *arena, struct error *error)
 {
     const bool after = choice->id == MISTAKE_LAYER_NORM_AFTER;
     const size_t number = after ? layer->module->layer : (size_t)choice->form;
@@ -337,6 +348,8 @@ static enum status make_mistake(struct layer *layer, const struct options *optio
         return error->status;
     if (reason == NULL && part == NULL)
         *layer = other;
+    else if (reason == NULL && !copy_tensors(layer, arena, error))
+        return error->status;
     else if (reason == NULL && !take_part(layer, &other, part))
         reason = after ? "there is no norm after attention" : "that layer has the same, or none";
     return reason == NULL
@@ -350,7 +363,7 @@ enum status layer_read(struct layer *layer, const struct options *options, struc
     for (size_t i = 0; i < options->mistake_count && status == STATUS_OK; i++)
         if (MISTAKES[options->mistakes[i].id].slot == MISTAKE_SLOT_LAYER ||
             options->mistakes[i].id == MISTAKE_DRAW_LAYER)
-            status = make_mistake(layer, options, &options->mistakes[i], arena, error);
+            status = layer_change(layer, options, &options->mistakes[i], arena, error);
     return status;
 }
 

@@ -37,6 +37,10 @@ bool layer_says(const char *setting);
  * or more than one, where tensors and config contradict each other, or where the family is unknown. */
 enum status layer_read(struct layer *layer, const struct options *options, struct arena *arena, struct error *error);
 
+/* Makes a mistake of slot layer in a copy of a layer that was read with these options. */
+enum status layer_change(struct layer *layer, const struct options *options, const struct mistake_choice *choice,
+                         struct arena *arena, struct error *error);
+
 /* Whether a mistake takes only settings from another layer, and no tensors. */
 bool layer_takes_settings(enum mistake id);
 

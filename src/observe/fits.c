@@ -82,16 +82,26 @@ static const struct tunable SETTINGS[] = {
 
 enum { STARTS = 3, STEPS = 12, SOME_ROWS = 3, SOME_COLUMNS = 64, GRID = 512, VALUE_BYTES = 32 };
 
+/* A number of the setting: of all, or of a head or item. */
+struct group {
+    size_t place;              /* its head or item */
+    bool open;                 /* has wrong numbers; else it keeps the right value */
+    double right, value, best; /* `value` is being tried */
+    double sum, least;         /* of squares of errors in tolerances: of the value, of the best; */
+    size_t count;              /* of how many numbers */
+    double width;              /* the move of the best that moves a number by a tolerance */
+    double from, of_from, squares, along, sums[GRID]; /* of a step, and of the grid */
+};
+
 struct fitting {
     const struct tunable *tunable;
     struct observing *observing, some; /* all numbers, and a few rows, */
     struct observed part;              /* these rows, */
     struct problem problem;            /* of a job in at least float32 */
     size_t *map;                       /* (some.count) their indices among all */
-    size_t groups, *places;            /* the numbers of the setting, and their heads or items */
-    bool *open;                        /* (groups) has wrong numbers; the others keep the right value */
-    double *right, *values, *best;     /* (groups); `values` are being tried */
-    double *least, *width;  /* (groups) sum of squares of the best; its move that moves a number a tolerance */
+    const bool *only;                  /* (observing->count) the numbers that the setting gives; NULL: all */
+    size_t group_count;
+    struct group *groups;
     double *errors, *moved; /* (some.count) in tolerances */
 };
 
@@ -111,8 +121,8 @@ static double right_of(const struct tunable *tunable, const struct problem *prob
     return number < 0 && tunable->none == -1 ? -1 : number;
 }
 
-/* Changes the job; false if it cannot have these values. */
-static bool set_values(const struct fitting *f, struct recipe *recipe, const double *values)
+/* Changes the job to the values being tried; false if it cannot have these. */
+static bool set_values(const struct fitting *f, struct recipe *recipe)
 {
     const struct tunable *tunable = f->tunable;
     struct problem *problem = &recipe->problem;
@@ -128,8 +138,8 @@ static bool set_values(const struct fitting *f, struct recipe *recipe, const dou
         return false;
     for (size_t i = 0; i < count; i++)
         numbers[i] = right_of(tunable, problem, i);
-    for (size_t g = 0; g < f->groups; g++)
-        numbers[f->places[g]] = values[g];
+    for (size_t g = 0; g < f->group_count; g++)
+        numbers[f->groups[g].place] = f->groups[g].value;
     for (size_t i = 0; i < count && tunable->whole; i++)
         wholes[i] = (int64_t)numbers[i];
     const double eps = norms[NORM_QUERY].eps;
@@ -145,18 +155,14 @@ static bool set_values(const struct fitting *f, struct recipe *recipe, const dou
                                                          problem->rotation.highest, recipe->arena, &error) == STATUS_OK;
 }
 
-/* --- a few rows -------------------------------------------------------------------------------------------------- */
-
-/* Whether a line at that place of the axis has a wrong number; OBSERVE_AXES: any. */
-static bool is_wrong(const struct observing *observing, enum observe_axis axis, size_t at)
+/* The numbers of all, or of the sample, with the values being tried; NULL: the job cannot have them. */
+static const double *make(const struct fitting *f, struct observing *observing)
 {
-    const size_t columns = observing->observed->right.size[OBSERVE_COLUMN];
-    size_t line = 0;
-    while (line < observing->lines && !(observing->part.lines[line] &&
-                                        (axis == OBSERVE_AXES || observe_place(observing, line * columns, axis) == at)))
-        line++;
-    return line < observing->lines;
+    struct recipe *recipe = observe_recipe(observing, NULL);
+    return recipe != NULL && (f->tunable == NULL || set_values(f, recipe)) ? observe_make(observing, recipe) : NULL;
 }
+
+/* --- a few rows -------------------------------------------------------------------------------------------------- */
 
 /* Up to SOME_ROWS rows with wrong numbers, or all rows of a small table. */
 static size_t choose_rows(const struct observing *observing, size_t *rows)
@@ -177,34 +183,12 @@ static size_t choose_rows(const struct observing *observing, size_t *rows)
     return some;
 }
 
-/* Makes a large output in its first columns only; returns how many. */
-static size_t narrow(struct problem *problem, const struct observe_table *right)
-{
-    struct projection *out = &problem->parameters.out;
-    const size_t columns = right->size[OBSERVE_COLUMN];
-    if (right->stage != STAGE_OUTPUT || !problem->plan.has_out || !out->transposed || columns <= SOME_COLUMNS ||
-        columns != problem->plan.d_output)
-        return columns;
-    problem->plan.d_output = SOME_COLUMNS;
-    out->weight = tensor_rows(&out->weight, 0, SOME_COLUMNS);
-    if (out->bias.rank > 0)
-        out->bias = tensor_rows(&out->bias, 0, SOME_COLUMNS);
-    return SOME_COLUMNS;
-}
-
-/* The numbers of all, or of the sample, with these values (NULL: the right ones); NULL: the job cannot have them. */
-static const double *make(const struct fitting *f, struct observing *observing, const double *values)
-{
-    struct recipe *recipe = observe_recipe(observing, NULL);
-    return recipe != NULL && (values == NULL || set_values(f, recipe, values)) ? observe_make(observing, recipe) : NULL;
-}
-
-/* Takes a few rows, in at least float32: coarser numbers do not follow a value that moves by little. */
+/* Takes a few rows, of an output a few columns, in at least float32: coarser numbers do not follow a value that moves by little. */
 static bool take_some(struct fitting *f)
 {
     struct observing *observing = f->observing;
     const struct observe_table *right = &observing->observed->right;
-    size_t *rows = arena_allocate(observing->arena, right->size[OBSERVE_ROW], 2 * sizeof *rows, observing->error);
+    size_t *rows = observe_zeros(observing, right->size[OBSERVE_ROW], 2 * sizeof *rows);
     f->problem = *observing->observed->problem;
     f->some = *observing;
     f->part = *observing->observed;
@@ -212,7 +196,8 @@ static bool take_some(struct fitting *f)
         return false;
     if (dtype_is_coarse(f->problem.rounding.dtype))
         f->problem.rounding.dtype = f->problem.rounding.softmax_dtype = DTYPE_F32;
-    const size_t some = choose_rows(observing, rows), columns = narrow(&f->problem, right);
+    const size_t some = choose_rows(observing, rows), most = right->size[OBSERVE_COLUMN];
+    const size_t columns = right->stage == STAGE_OUTPUT ? memory_smaller(SOME_COLUMNS, most) : most;
     size_t *size = f->part.right.size, *index = rows + right->size[OBSERVE_ROW];
     size[OBSERVE_ROW] = some;
     size[OBSERVE_COLUMN] = columns;
@@ -223,39 +208,44 @@ static bool take_some(struct fitting *f)
     f->some.observed = &f->part;
     f->some.columns = (struct plain_columns){.made = {NULL}};
     f->some.count = observe_count(&f->part.right);
-    f->map = arena_allocate(observing->arena, f->some.count, sizeof *f->map, observing->error);
-    f->errors = arena_allocate(observing->arena, f->some.count, sizeof *f->errors, observing->error);
-    f->moved = arena_allocate(observing->arena, f->some.count, sizeof *f->moved, observing->error);
+    f->map = observe_zeros(observing, f->some.count, sizeof *f->map);
+    f->errors = observe_zeros(observing, f->some.count, sizeof *f->errors);
+    f->moved = observe_zeros(observing, f->some.count, sizeof *f->moved);
     for (size_t i = 0; some > 0 && columns > 0 && i < f->some.count && f->map != NULL; i++) {
         const size_t row = i / columns, matrix = row / some;
         f->map[i] = (matrix * right->size[OBSERVE_ROW] + rows[row % some]) * right->size[OBSERVE_COLUMN] + i % columns;
     }
-    return observing->error->status == STATUS_OK && make(f, &f->some, NULL) != NULL; /* that fills f->some.columns */
+    return observing->error->status == STATUS_OK && make(f, &f->some) != NULL; /* that fills f->some.columns */
 }
 
 /* --- the search -------------------------------------------------------------------------------------------------- */
 
 /* The group of number i of all. */
-static size_t group_of(const struct fitting *f, size_t i)
+static struct group *group_of(const struct fitting *f, size_t i)
 {
-    return f->groups > 1 ? observe_place(f->observing, i, f->tunable->axis) : 0;
+    return &f->groups[f->group_count > 1 ? observe_place(f->observing, i, f->tunable->axis) : 0];
 }
 
 /* The errors of the sample in tolerances, and their sums of squares by group; infinite if it cannot be made. */
-static void take_errors(struct fitting *f, const double *values, double *errors, double *sums)
+static void take_errors(struct fitting *f, double *errors)
 {
     static const double FAR_OFF = 1e9;
     struct arena scratch = {0};
     f->some.arena = &scratch;
-    const double *made = make(f, &f->some, values);
-    for (size_t g = 0; g < f->groups; g++)
-        sums[g] = made != NULL ? 0 : INFINITY;
+    const double *made = make(f, &f->some);
+    for (size_t g = 0; g < f->group_count; g++) {
+        f->groups[g].sum = made != NULL ? 0 : INFINITY;
+        f->groups[g].count = 0;
+    }
     for (size_t i = 0; i < f->some.count && made != NULL; i++) {
-        const double mine = f->observing->observed->mine[f->map[i]];
+        const size_t at = f->map[i];
+        const double mine = f->observing->observed->mine[at];
         const double off =
-            observe_is(mine, made[i], 0) ? 0 : (mine - made[i]) / observe_tolerance(f->observing, f->map[i], made[i]);
-        errors[i] = isfinite(off) ? fmax(-FAR_OFF, fmin(off, FAR_OFF)) : FAR_OFF;
-        sums[group_of(f, f->map[i])] += errors[i] * errors[i];
+            observe_is(mine, made[i], 0) ? 0 : (mine - made[i]) / observe_tolerance(f->observing, at, made[i]);
+        const bool counts = f->only == NULL || f->only[at];
+        errors[i] = !counts ? 0 : isfinite(off) ? fmax(-FAR_OFF, fmin(off, FAR_OFF)) : FAR_OFF;
+        group_of(f, at)->sum += errors[i] * errors[i];
+        group_of(f, at)->count += counts;
     }
     arena_free(&scratch);
 }
@@ -266,35 +256,38 @@ static double step_from(const struct tunable *tunable, double value, double step
     return tunable->span == BY_FACTOR ? value * exp(step) : value + step;
 }
 
-/* Gauss-Newton steps from f->values, each group on its own; keeps the best. */
-static void refine(struct fitting *f, double *sums)
+/* Gauss-Newton steps from the values, each group on its own; keeps the best. */
+static void refine(struct fitting *f)
 {
     const double most = f->tunable->span == BY_FACTOR ? log(f->tunable->by) : f->tunable->by, by = most * 1e-3;
-    double *moved = sums + f->groups, *squares = moved + f->groups, *along = squares + f->groups;
+    struct group *const end = f->groups + f->group_count;
     bool moves = true;
     for (int step = 0, worse = 0; step < STEPS && moves && worse++ < 4; step++) {
-        for (size_t g = 0; g < f->groups; g++)
-            moved[g] = f->open[g] ? step_from(f->tunable, f->values[g], by, most) : f->values[g];
-        take_errors(f, moved, f->moved, sums);
-        take_errors(f, f->values, f->errors, sums);
-        memset(squares, 0, 2 * f->groups * sizeof *squares);
+        take_errors(f, f->errors);
+        for (struct group *g = f->groups; g < end; g++) {
+            g->from = g->value;
+            g->of_from = g->sum;
+            g->squares = g->along = 0;
+            g->value = g->open ? step_from(f->tunable, g->from, by, most) : g->from;
+        }
+        take_errors(f, f->moved);
         for (size_t i = 0; i < f->some.count; i++) {
             const double slope = (f->moved[i] - f->errors[i]) / by;
-            squares[group_of(f, f->map[i])] += slope * slope;
-            along[group_of(f, f->map[i])] += slope * f->errors[i];
+            group_of(f, f->map[i])->squares += slope * slope;
+            group_of(f, f->map[i])->along += slope * f->errors[i];
         }
         moves = false;
-        for (size_t g = 0; g < f->groups; g++) {
-            if (!f->open[g])
+        for (struct group *g = f->groups; g < end; g++) {
+            if (!g->open)
                 continue;
-            if (sums[g] < f->least[g]) {
-                worse = sums[g] < 0.9 * f->least[g] ? 0 : worse;
-                f->least[g] = sums[g];
-                f->best[g] = f->values[g];
-                f->width[g] = 1 / sqrt(squares[g]);
+            if (g->of_from < g->least) {
+                worse = g->of_from < 0.9 * g->least ? 0 : worse;
+                g->least = g->of_from;
+                g->best = g->from;
+                g->width = 1 / sqrt(g->squares);
             }
-            f->values[g] = step_from(f->tunable, f->values[g], -along[g] / squares[g], most * pow(0.8, step));
-            moves = moves || fabs(f->values[g] - f->best[g]) > 1e-9 * fabs(f->best[g]);
+            g->value = step_from(f->tunable, g->from, -g->along / g->squares, most * pow(0.8, step));
+            moves = moves || fabs(g->value - g->best) > 1e-9 * fabs(g->best);
         }
     }
 }
@@ -303,7 +296,7 @@ static void refine(struct fitting *f, double *sums)
 static size_t list_values(const struct fitting *f, double *grid)
 {
     const struct tunable *tunable = f->tunable;
-    const double unit = tunable->relative ? fabs(f->right[0]) : 1, keys = (double)f->problem.size.keys;
+    const double unit = tunable->relative ? fabs(f->groups[0].right) : 1, keys = (double)f->problem.size.keys;
     const double last = tunable->last > 0 ? unit * tunable->last : keys + 2 * fmin(0, tunable->none); /* -1: all keys */
     double value = fmax(unit * tunable->first, -keys);
     size_t count = 0;
@@ -316,69 +309,49 @@ static size_t list_values(const struct fitting *f, double *grid)
     return tunable->relative && 2 * count <= GRID ? 2 * count : count;
 }
 
-/* The largest sum of squares of a group that fits: 1 for each of its numbers. */
-static double most_squares(const struct fitting *f)
+/* Begins at the lowest sum of the grid, of which later starts know nothing. A value of EACH fits if no other does. */
+static void begin(const struct fitting *f, struct group *group, const double *grid, size_t count)
 {
-    return (double)(f->some.count / f->groups);
-}
-
-/* Whether the best values fit the sample. */
-static bool fits(const struct fitting *f)
-{
-    size_t g = 0;
-    while (g < f->groups && (!f->open[g] || f->least[g] <= most_squares(f)))
-        g++;
-    return g == f->groups;
-}
-
-/* Searches the value of each group by the sums of the grid: the one that fits, or the lowest ones refined. */
-static void search_grid(struct fitting *f, const double *grid, double *sums, size_t count, double *room)
-{
-    const size_t groups = f->groups;
-    const double most = most_squares(f);
-    for (int start = 0; start < (f->tunable->span == EACH ? 1 : STARTS); start++) {
-        for (size_t g = 0; g < groups; g++) {
-            size_t lowest = 0, fitting = 0;
-            for (size_t k = 0; k < count; k++) {
-                lowest = sums[k * groups + g] < sums[lowest * groups + g] ? k : lowest;
-                fitting += sums[k * groups + g] <= most;
-            }
-            f->values[g] = f->open[g] ? grid[lowest] : f->right[g];
-            if (f->tunable->span == EACH) {
-                f->best[g] = f->values[g];
-                f->least[g] = fitting == 1 ? 0 : INFINITY;
-                f->width[g] = 0;
-            }
-            for (size_t k = lowest - (lowest > 0); k < count && k <= lowest + 1; k++)
-                sums[k * groups + g] = INFINITY;
-        }
-        if (f->tunable->span != EACH)
-            refine(f, room);
-        if (fits(f))
-            return;
+    double *sums = group->sums;
+    size_t lowest = 0, fitting = 0;
+    for (size_t k = 0; k < count; k++) {
+        lowest = sums[k] < sums[lowest] ? k : lowest;
+        fitting += sums[k] <= (double)group->count;
     }
+    group->value = group->open ? grid[lowest] : group->right;
+    if (f->tunable->span == EACH) {
+        group->best = group->value;
+        group->least = fitting == 1 ? 0 : INFINITY;
+    }
+    for (size_t k = lowest - (lowest > 0); k < count && k <= lowest + 1; k++)
+        sums[k] = INFINITY;
 }
 
-/* Whether some value fits the sample for each group. */
+/* Whether some value fits the sample for each group: 1 in the sum of squares for each of its numbers. */
 static bool search(struct fitting *f)
 {
-    struct arena scratch = {0};
-    double grid[GRID], *sums = arena_allocate(&scratch, (GRID + 4) * f->groups, sizeof *sums, f->some.error);
-    const size_t count = sums != NULL ? list_values(f, grid) : 0;
-    for (size_t g = 0; g < f->groups; g++) {
-        f->least[g] = INFINITY;
-        f->best[g] = f->right[g];
-        f->width[g] = 0;
-    }
+    double grid[GRID];
+    const size_t count = list_values(f, grid);
+    struct group *const end = f->groups + f->group_count;
     for (size_t k = 0; k < count; k++) {
-        for (size_t g = 0; g < f->groups; g++)
-            f->values[g] = f->open[g] ? grid[k] : f->right[g];
-        take_errors(f, f->values, f->errors, sums + k * f->groups);
+        for (struct group *g = f->groups; g < end; g++)
+            g->value = g->open ? grid[k] : g->right;
+        take_errors(f, f->errors);
+        for (struct group *g = f->groups; g < end; g++)
+            g->sums[k] = g->sum;
     }
-    if (count > 0)
-        search_grid(f, grid, sums, count, sums + GRID * f->groups);
-    arena_free(&scratch);
-    return fits(f);
+    for (int start = 0; start < (f->tunable->span == EACH ? 1 : STARTS) && count > 0; start++) {
+        for (struct group *g = f->groups; g < end; g++)
+            begin(f, g, grid, count);
+        if (f->tunable->span != EACH)
+            refine(f);
+        struct group *g = f->groups;
+        while (g < end && (!g->open || g->least <= (double)g->count))
+            g++;
+        if (g == end)
+            return true;
+    }
+    return false;
 }
 
 /* --- the answer -------------------------------------------------------------------------------------------------- */
@@ -395,11 +368,10 @@ static double freedom(const struct observing *observing, size_t line)
 }
 
 /* Whether the wrong numbers of a group prove its value, which takes the bits of a number, or of a place in the grid. */
-static bool is_proven(const struct fitting *f, size_t group)
+static bool is_proven(const struct fitting *f, const struct group *group)
 {
     const struct observing *observing = f->observing;
-    const struct observed *observed = observing->observed;
-    const size_t columns = observed->right.size[OBSERVE_COLUMN];
+    const size_t columns = observing->observed->right.size[OBSERVE_COLUMN];
     const bool each = f->tunable->span == EACH;
     double bits = 0, most = each ? log2(GRID) : 0;
     for (size_t row = 0; row < observing->lines; row++) {
@@ -407,22 +379,14 @@ static bool is_proven(const struct fitting *f, size_t group)
         if (!observing->part.lines[row] || group_of(f, row * columns) != group)
             continue;
         for (size_t i = row * columns; i < (row + 1) * columns; i++) {
-            const double off = fabs(observed->mine[i] - observed->right.numbers[i]);
-            const double own = fmin(20, log2(1 + off / observe_tolerance(observing, i, observed->mine[i])));
-            of_row += observing->wrong[i] ? own : 0;
-            most_of_row = fmax(most_of_row, observing->wrong[i] ? own : 0);
+            const double of = observing->wrong[i] ? observe_bits_of(observing, i) : 0;
+            of_row += of;
+            most_of_row = fmax(most_of_row, of);
         }
         bits += each ? of_row : fmin(of_row, freedom(observing, row) * most_of_row);
         most = fmax(most, most_of_row);
     }
     return bits >= OBSERVE_BITS + most;
-}
-
-/* Whether the best values give all numbers. */
-static bool gives_all(const struct fitting *f)
-{
-    const double *made = make(f, f->observing, f->best);
-    return made != NULL && observe_fits(f->observing, made, NULL, 1);
 }
 
 /* A value in as few digits as its width allows, or 6; rounds it to them if they are so few. */
@@ -439,45 +403,44 @@ static const char *value_text(double *value, double width, char text[VALUE_BYTES
     return text;
 }
 
-/* Adds "is 0.360555, 1 / sqrt(8), not 0.353553". */
-static void add_value(const struct fitting *f, size_t group, struct text *text)
-{
-    char is[VALUE_BYTES], right[VALUE_BYTES];
-    const double none = f->tunable->none, best = f->best[group], of = 1 / (best * best), width = f->width[group];
-    text_add(text, "is %s", best == none ? "missing" : value_text(&(double){best}, 0, is));
-    if (f->tunable->relative && best > 0 && best < 1 && fabs(of - round(of)) <= 2 * width * of && width * of < 0.1)
-        text_add(text, ", 1 / sqrt(%.0f)", of);
-    if (f->right[group] != none)
-        text_add(text, ", not %s", value_text(&(double){f->right[group]}, 0, right));
-}
-
-static double width_of(const struct fitting *f, size_t group)
-{
-    return f->width[group] * (f->tunable->span == BY_FACTOR ? fabs(f->best[group]) : 1);
-}
-
-/* Whether the numbers prove the best values, and tell them from others. */
-static bool are_certain(const struct fitting *f)
-{
-    for (size_t g = 0; g < f->groups; g++) {
-        const double off = f->right[g] != f->tunable->none ? fabs(f->best[g] - f->right[g]) : INFINITY;
-        if (f->open[g] && (!is_proven(f, g) || f->width[g] > 0.05 || off <= 8 * width_of(f, g)))
-            return false;
-    }
-    return true;
-}
-
-/* Whether the best values give all numbers: rounded to what somebody may have typed, or as they are. */
+/* Whether the best values, rounded to what somebody may have typed or as they are, give all numbers, which prove them
+ * and tell them from others. */
 static bool are_right(struct fitting *f)
 {
     char text[VALUE_BYTES];
-    memcpy(f->values, f->best, f->groups * sizeof *f->best);
-    for (size_t g = 0; g < f->groups; g++)
-        value_text(&f->best[g], 3 * width_of(f, g), text);
-    if (gives_all(f))
+    struct group *const end = f->groups + f->group_count;
+    for (struct group *g = f->groups; g < end; g++) {
+        const double off = g->right != f->tunable->none ? fabs(g->best - g->right) : INFINITY, width = g->width;
+        g->width *= f->tunable->span == BY_FACTOR ? fabs(g->best) : 1;
+        if (g->open && (!is_proven(f, g) || width > 0.05 || off <= 8 * g->width))
+            return false;
+    }
+    for (int rounds = 2; rounds-- > 0;) {
+        for (struct group *g = f->groups; g < end; g++) {
+            g->value = g->best;
+            if (rounds > 0)
+                value_text(&g->value, 3 * g->width, text);
+        }
+        const double *made = make(f, f->observing);
+        if (made == NULL || !observe_fits(f->observing, made, f->only, 1))
+            continue;
+        for (struct group *g = f->groups; g < end; g++)
+            g->best = g->value;
         return true;
-    memcpy(f->best, f->values, f->groups * sizeof *f->best);
-    return gives_all(f);
+    }
+    return false;
+}
+
+/* Adds "is 0.360555, 1 / sqrt(8), not 0.353553". */
+static void add_value(const struct tunable *tunable, const struct group *group, struct text *text)
+{
+    char is[VALUE_BYTES], right[VALUE_BYTES];
+    const double best = group->best, of = 1 / (best * best), width = group->width / best;
+    text_add(text, " is %s", best == tunable->none ? "missing" : value_text(&(double){best}, 0, is));
+    if (tunable->relative && best > 0 && best < 1 && fabs(of - round(of)) <= 2 * width * of && width * of < 0.1)
+        text_add(text, ", 1 / sqrt(%.0f)", of);
+    if (group->right != tunable->none)
+        text_add(text, ", not %s", value_text(&(double){group->right}, 0, right));
 }
 
 /* Says "the sink of head 2 is 0.5, not 1; of head 3 is 2, not 1". */
@@ -487,30 +450,34 @@ static void say(const struct fitting *f)
     struct observing *observing = f->observing;
     char words[OBSERVE_TEXT_BYTES], place[OBSERVE_WHERE_BYTES];
     struct text text = text_begin(words, sizeof words), where = text_begin(place, sizeof place);
+    const struct group *first = f->groups;
     size_t told = 0, open = 0, same = 0;
-    for (size_t g = 0; g < f->groups; g++) {
-        open += f->open[g];
-        same += f->open[g] && f->best[g] == f->best[0] && f->right[g] == f->right[0];
+    for (size_t g = 0; g < f->group_count; g++) {
+        open += first[g].open;
+        same += first[g].open && first[g].best == first->best && first[g].right == first->right;
     }
-    text_add(&text, "the %s", f->tunable->name);
-    for (size_t g = 0; g < f->groups; g++) {
-        if (!f->open[g] || (same == f->groups && g > 0) || told++ >= MOST)
+    text_add(&text, "%s%sthe %s", f->only != NULL ? observing->part.where : "", f->only != NULL ? ": " : "",
+             f->tunable->name);
+    for (size_t g = 0; g < f->group_count; g++) {
+        if (!first[g].open || (same == f->group_count && g > 0) || told++ >= MOST)
             continue;
-        text_add(&text, told > 1 ? "; of " : f->groups > 1 ? " of " : "");
-        if (f->groups > 1 && same == f->groups)
+        text_add(&text, told > 1 ? "; of " : f->group_count > 1 ? " of " : "");
+        if (f->group_count > 1 && same == f->group_count)
             text_add(&text, "every %s", observe_axis_name(observing, f->tunable->axis));
-        else if (f->groups > 1)
+        else if (f->group_count > 1)
             observe_add_place(observing, f->tunable->axis, g, &text);
-        if (f->groups > 1 && open == 1)
+        if (f->group_count > 1 && open == 1)
             observe_add_place(observing, f->tunable->axis, g, &where);
-        text_add(&text, " ");
-        add_value(f, g, &text);
+        add_value(f->tunable, &first[g], &text);
     }
     if (told > MOST)
         text_add(&text, "; and %zu more", told - MOST);
-    if (f->right[0] == f->tunable->none)
+    if (first->right == f->tunable->none)
         text_add(&text, "; this job has none");
-    observe_say(observing, place, "%s", words);
+    if (f->only != NULL)
+        observe_say_part(observing, &observing->part, words);
+    else
+        observe_say(observing, place, "%s", words);
 }
 
 /* The groups of the setting, with the right values; false: it does not apply to this table. */
@@ -520,41 +487,41 @@ static bool take_groups(struct fitting *f)
     const struct observe_table *right = &observing->observed->right;
     const struct problem *problem = observing->observed->problem;
     const enum observe_axis axis = f->tunable->axis;
-    f->groups = axis == OBSERVE_AXES ? 1 : right->size[axis];
-    f->places = arena_allocate(observing->arena, f->groups, sizeof *f->places, observing->error);
-    f->open = arena_allocate(observing->arena, f->groups, sizeof *f->open, observing->error);
-    f->right = arena_allocate(observing->arena, f->groups, 5 * sizeof *f->right, observing->error);
-    if (!f->tunable->applies(problem) || f->places == NULL || f->open == NULL || f->right == NULL ||
+    f->group_count = axis == OBSERVE_AXES ? 1 : right->size[axis];
+    if (!f->tunable->applies(problem) ||
         (axis == OBSERVE_HEAD &&
          (stage_is_of_keys(right->stage) || (right->size[axis] == 1 && problem->size.heads > 1))))
         return false;
-    f->values = f->right + f->groups;
-    f->best = f->values + f->groups;
-    f->least = f->best + f->groups;
-    f->width = f->least + f->groups;
-    for (size_t g = 0; g < f->groups; g++) {
-        f->places[g] = axis != OBSERVE_AXES ? observe_index(right, axis, g) : g;
-        f->right[g] = right_of(f->tunable, problem, f->places[g]);
-        f->open[g] = is_wrong(observing, axis, g);
+    f->groups = observe_zeros(observing, f->group_count, sizeof *f->groups);
+    for (size_t g = 0; g < f->group_count && f->groups != NULL; g++) {
+        struct group *group = &f->groups[g];
+        group->place = axis != OBSERVE_AXES ? observe_index(right, axis, g) : g;
+        group->right = group->best = right_of(f->tunable, problem, group->place);
+        group->least = INFINITY;
     }
-    return true;
+    for (size_t line = 0; line < observing->lines && f->groups != NULL; line++)
+        if (observing->part.lines[line])
+            group_of(f, line * right->size[OBSERVE_COLUMN])->open = true;
+    return f->groups != NULL;
 }
 
-enum status observe_setting(struct observing *observing)
+/* Of all numbers; or else (other_form) of the wrong ones alone, if these are few: a head, say, has another scale. */
+void observe_setting(struct observing *observing)
 {
-    struct fitting *f = arena_allocate(observing->arena, 1, sizeof *f, observing->error);
-    size_t same = 0;
+    struct fitting *f = observe_zeros(observing, 1, sizeof *f);
+    const bool *only = observing->other_form ? observing->part.only : NULL;
+    size_t same = 0, wrong = 0;
     while (same < observing->count && observe_is(observing->observed->mine[same], observing->observed->mine[0], 0))
         same++;
-    if (f == NULL || same == observing->count) /* equal numbers prove nothing */
-        return observing->error->status;
-    *f = (struct fitting){.observing = observing};
-    if (!take_some(f))
-        return observing->error->status;
-    for (size_t i = 0; i < sizeof SETTINGS / sizeof SETTINGS[0] && observing->error->status == STATUS_OK; i++) {
+    for (size_t line = 0; line < observing->lines; line++)
+        wrong += observing->part.lines[line];
+    if (f == NULL || same == observing->count || /* equal numbers prove nothing */
+        (only != NULL && (!observing->part.is_product || 4 * wrong >= 3 * observing->lines)))
+        return;
+    *f = (struct fitting){.observing = observing, .only = only};
+    for (size_t i = 0; i < sizeof SETTINGS / sizeof SETTINGS[0] && (i > 0 || take_some(f)); i++) {
         f->tunable = &SETTINGS[i];
-        if (take_groups(f) && search(f) && are_certain(f) && are_right(f))
+        if (observing->error->status == STATUS_OK && take_groups(f) && search(f) && are_right(f))
             say(f);
     }
-    return observing->error->status;
 }

@@ -4,7 +4,11 @@
 #include "observe/observing.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Kinds of wrong weights: of masked keys, of allowed keys without weight, and others. */
+enum { ALSO, MISSES, OTHER, FOUND_KINDS };
 
 /* Wrong weights of one kind: how many, the first, and whether all are of its key, or as far from the query. */
 struct found {
@@ -17,14 +21,14 @@ struct found {
 struct implied {
     struct observing *observing;
     size_t keys, columns;
-    const double *values;             /* (keys, columns) */
-    double *inverse;                  /* (keys, keys) of values . values^T */
-    double *made;                     /* (keys) the weights of a row */
-    double *error, sum_error;         /* (keys) how far an error of 1 in the row moves a weight; and their sum */
-    double bits;                      /* of evidence that weights of these values made the table */
-    struct found also, misses, other; /* weights of masked keys, allowed keys without weight, other weights */
-    size_t sums;                      /* rows whose weights do not sum as they should, */
-    double least, most;               /* and these sums */
+    const double *values;     /* (keys, columns) */
+    double *inverse;          /* (keys, keys) of values . values^T */
+    double *made;             /* (keys) the weights of a row */
+    double *error, sum_error; /* (keys) how far an error of 1 in the row moves a weight; and their sum */
+    double bits;              /* of evidence that weights of these values made the table */
+    struct found found[FOUND_KINDS];
+    size_t sums;        /* rows whose weights do not sum as they should, */
+    double least, most; /* and these sums */
 };
 
 /* Inverts values . values^T in place, by Gauss-Jordan elimination; false if the values are not independent. */
@@ -86,31 +90,23 @@ static bool solve(struct implied *implied, size_t line, double tolerance)
     return true;
 }
 
-static void note(const struct implied *implied, struct found *found, size_t line, size_t key, double right)
-{
-    const size_t rows = implied->observing->observed->right.size[OBSERVE_ROW];
-    if (found->count++ == 0)
-        *found = (struct found){1, line, key, implied->made[key], right, true, true};
-    found->same_key = found->same_key && key == found->key;
-    found->same_distance = found->same_distance && key + found->line % rows == found->key + line % rows;
-}
-
 /* Compares the weights of a row with the right ones. */
 static void compare(struct implied *implied, size_t line, const double *right, double tolerance)
 {
     static const double CERTAIN = 0.02, VISIBLE = 1e-3;
+    const size_t rows = implied->observing->observed->right.size[OBSERVE_ROW];
     double sum = 0, of_right = 0;
     for (size_t key = 0; key < implied->keys; key++) {
         const double limit = fmax(4 * tolerance * implied->error[key], VISIBLE), made = implied->made[key];
+        struct found *found = &implied->found[right[key] == 0 ? ALSO : fabs(made) <= limit ? MISSES : OTHER];
         sum += made;
         of_right += right[key];
         if (limit > CERTAIN || fabs(made - right[key]) <= 2 * limit)
             continue;
-        note(implied,
-             right[key] == 0       ? &implied->also
-             : fabs(made) <= limit ? &implied->misses
-                                   : &implied->other,
-             line, key, right[key]);
+        if (found->count++ == 0)
+            *found = (struct found){1, line, key, made, right[key], true, true};
+        found->same_key = found->same_key && key == found->key;
+        found->same_distance = found->same_distance && key + found->line % rows == found->key + line % rows;
     }
     const double limit = 4 * tolerance * implied->sum_error;
     if (fabs(sum - of_right) <= limit) {
@@ -122,46 +118,43 @@ static void compare(struct implied *implied, size_t line, const double *right, d
 }
 
 /* Says weights of a kind: "row 5 also gives 0.31 to key 7". */
-static void say_found(struct implied *implied, const struct found *found)
+static void say_found(struct implied *implied, int kind)
 {
     struct observing *observing = implied->observing;
+    const struct found *found = &implied->found[kind];
     const size_t *size = observing->observed->right.size;
     const long long from = (long long)found->key - (long long)(found->line % size[OBSERVE_ROW]);
-    char row[OBSERVE_WHERE_BYTES], more[OBSERVE_WHERE_BYTES] = "";
-    struct text text = text_begin(more, sizeof more);
+    char row[OBSERVE_WHERE_BYTES], words[OBSERVE_TEXT_BYTES];
+    struct text text = text_begin(words, sizeof words);
+    if (found->count == 0)
+        return;
+    observe_line(observing, found->line * size[OBSERVE_COLUMN], row);
+    text_add(&text, "%s %s ", row, kind == ALSO ? "also gives" : "gives");
+    if (kind == MISSES)
+        text_add(&text, "nothing");
+    else
+        text_add(&text, "%.3g", found->is);
+    text_add(&text, " to key %zu", found->key + 1);
+    if (kind != ALSO)
+        text_add(&text, ", expected %.3g", found->right);
     if (found->count > 1)
         text_add(&text, " (and %zu more such weights", found->count - 1);
     if (found->count > 1 && found->same_key)
         text_add(&text, ", each of key %zu", found->key + 1);
     else if (found->count > 1 && found->same_distance)
-        text_add(&text, ", each of key i %c %lld of row i", from < 0 ? '-' : '+', from < 0 ? -from : from);
-    text_add(&text, found->count > 1 ? ")" : "");
-    observe_line(observing, found->line * size[OBSERVE_COLUMN], row);
-    const char *where = found->count == 1 ? row : "";
-    if (found == &implied->also)
-        observe_say(observing, where, "%s also gives %.3g to key %zu%s", row, found->is, found->key + 1, more);
-    else if (found == &implied->misses)
-        observe_say(observing, where, "%s gives nothing to key %zu, expected %.3g%s", row, found->key + 1, found->right,
-                    more);
-    else
-        observe_say(observing, where, "%s gives %.3g to key %zu, expected %.3g%s", row, found->is, found->key + 1,
-                    found->right, more);
+        text_add(&text, ", each of key i %c %lld of row i", from < 0 ? '-' : '+', llabs(from));
+    observe_say(observing, found->count == 1 ? row : "", "%s%s", words, found->count > 1 ? ")" : "");
 }
 
 static void say(struct implied *implied)
 {
-    struct observing *observing = implied->observing;
-    if (implied->bits < OBSERVE_BITS)
-        return;
-    if (implied->also.count > 0)
-        say_found(implied, &implied->also);
-    if (implied->misses.count > 0)
-        say_found(implied, &implied->misses);
+    say_found(implied, ALSO);
+    say_found(implied, MISSES);
     if (implied->sums > 0)
-        observe_say(observing, "", "by its values, the weights of %zu rows sum to %.3g ... %.3g, not to 1",
+        observe_say(implied->observing, "", "by its values, the weights of %zu rows sum to %.3g ... %.3g, not to 1",
                     implied->sums, implied->least, implied->most);
-    if (implied->also.count + implied->misses.count + implied->sums == 0 && implied->other.count > 0)
-        say_found(implied, &implied->other);
+    if (implied->found[ALSO].count + implied->found[MISSES].count + implied->sums == 0)
+        say_found(implied, OTHER);
 }
 
 /* Compares the rows of a head that have wrong numbers; false if its values do not determine them. */
@@ -184,27 +177,27 @@ static bool compare_head(struct implied *implied, const struct observe_table *we
     return true;
 }
 
-enum status observe_implied(struct observing *observing)
+void observe_implied(struct observing *observing)
 {
     const struct observe_table *right = &observing->observed->right;
     const struct problem *problem = observing->observed->problem;
     const size_t keys = problem->size.keys, columns = problem->size.d_value, rows = right->size[OBSERVE_ROW];
     struct implied implied = {.observing = observing, .keys = keys, .columns = columns};
     if (keys > columns || right->size[OBSERVE_COLUMN] != columns || right->size[OBSERVE_HEAD] != problem->size.heads)
-        return STATUS_OK;
+        return;
     const struct observe_table *value = observe_other(observing, STAGE_VALUE);
     const struct observe_table *weights =
         observe_other(observing, problem->drop.share > 0 ? STAGE_DROPPED : STAGE_WEIGHTS);
-    implied.inverse = arena_allocate(observing->arena, keys, keys * sizeof(double), observing->error);
-    implied.made = arena_allocate(observing->arena, 2 * keys, sizeof(double), observing->error);
+    implied.inverse = observe_zeros(observing, keys, keys * sizeof(double));
+    implied.made = observe_zeros(observing, 2 * keys, sizeof(double));
     if (value == NULL || weights == NULL || implied.inverse == NULL || implied.made == NULL)
-        return observing->error->status;
+        return;
     implied.error = implied.made + keys;
     for (size_t matrix = 0; matrix < right->size[OBSERVE_ITEM] * problem->size.heads; matrix++) {
         implied.values = observe_values(observing, value, matrix * rows * columns);
         if (!invert(&implied) || !compare_head(&implied, weights, matrix * rows, rows))
-            return STATUS_OK;
+            return;
     }
-    say(&implied);
-    return STATUS_OK;
+    if (implied.bits >= OBSERVE_BITS)
+        say(&implied);
 }

@@ -4,25 +4,12 @@
 
 #include "model/stages.h"
 
-#include <stdlib.h>
-
 /* Whether plain.h makes it, row by row or as an operand. */
 static bool can_make(const struct problem *problem, enum stage stage)
 {
     return stage_exists(stage) && !STAGES[stage].backward && !STAGES[stage].repeats && stage != STAGE_NORMED &&
            !stage_is_of_mask(stage) &&
            (stage_applies(problem, stage) || STAGES[problem_made_as(problem, stage)].on_demand);
-}
-
-/* The indices on an axis: those of the observed table, or all. */
-static size_t *list_index(struct observing *observing, enum observe_axis axis, size_t whole, bool same, size_t *size)
-{
-    const struct observe_table *right = &observing->observed->right;
-    *size = same ? right->size[axis] : whole;
-    size_t *index = arena_allocate(observing->arena, *size, sizeof *index, observing->error);
-    for (size_t i = 0; i < *size && index != NULL; i++)
-        index[i] = same ? observe_index(right, axis, i) : i;
-    return index;
 }
 
 /* Lays out the table of a stage: the items of the observed table, its heads if both have the same, its rows if both
@@ -35,25 +22,22 @@ static bool lay_out(struct observing *observing, enum stage stage, struct observ
     const bool same_kind = of_keys == stage_is_of_keys(observed->right.stage);
     const bool same_heads = same_kind && joins == problem_is_side_by_side(problem, observed->right.stage);
     const size_t heads = joins ? 1 : of_keys ? problem->size.kv_heads : problem->size.heads;
-    const size_t columns = stage_has_columns(stage) ? problem_columns(problem, stage) : 1;
     const size_t rows = of_keys ? problem->size.keys : problem->size.queries;
     const bool same[] = {true, same_heads, same_kind, stage == observed->right.stage};
-    const size_t whole[] = {problem->size.items, heads, rows, columns};
+    const size_t whole[] = {problem->size.items, heads, rows, problem_columns(problem, stage)};
     table->stage = stage;
     for (int axis = 0; axis < OBSERVE_AXES; axis++) {
-        table->index[axis] = list_index(observing, axis, whole[axis], same[axis], &table->size[axis]);
-        for (size_t i = 0; i < table->size[axis] && table->index[axis] != NULL; i++)
-            if (table->index[axis][i] >= whole[axis])
+        table->size[axis] = same[axis] ? observed->right.size[axis] : whole[axis];
+        size_t *index = observe_zeros(observing, table->size[axis], sizeof *index);
+        for (size_t i = 0; i < table->size[axis] && index != NULL; i++) {
+            index[i] = same[axis] ? observe_index(&observed->right, axis, i) : i;
+            if (index[i] >= whole[axis])
                 return false;
+        }
+        table->index[axis] = index;
     }
     table->numbers = arena_allocate(observing->arena, observe_count(table), sizeof *table->numbers, observing->error);
     return observing->error->status == STATUS_OK;
-}
-
-static int compare_sizes(const void *a, const void *b)
-{
-    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return (x > y) - (x < y);
 }
 
 static void take_numbers(const struct plain *plain, struct observe_table *table)
@@ -71,19 +55,17 @@ static void take_numbers(const struct plain *plain, struct observe_table *table)
 static const size_t *list_rows(struct observing *observing, const struct recipe *recipe,
                                const struct observe_table *table, size_t *count, struct arena *arena)
 {
-    size_t *rows =
-        arena_allocate(arena, recipe->problem.size.queries + table->size[OBSERVE_ROW], sizeof *rows, observing->error);
-    size_t kept = 0;
-    *count = stage_is_of_keys(table->stage) ? 0 : table->size[OBSERVE_ROW];
-    if (rows == NULL)
+    const size_t queries = recipe->problem.size.queries;
+    size_t *rows = arena_allocate(arena, queries, sizeof *rows, observing->error);
+    bool *asked = observe_zeros(observing, queries, sizeof *asked);
+    *count = 0;
+    if (rows == NULL || asked == NULL)
         return NULL;
-    for (size_t i = 0; i < *count; i++)
-        rows[i] = table->index[OBSERVE_ROW][i];
-    qsort(rows, *count, sizeof *rows, compare_sizes);
-    for (size_t i = 0; i < *count; i++)
-        if (kept == 0 || rows[kept - 1] != rows[i])
-            rows[kept++] = rows[i];
-    *count = kept;
+    for (size_t i = 0; i < table->size[OBSERVE_ROW] && !stage_is_of_keys(table->stage); i++)
+        asked[table->index[OBSERVE_ROW][i]] = true;
+    for (size_t i = 0; i < queries; i++)
+        if (asked[i])
+            rows[(*count)++] = i;
     return plain_rows(recipe, rows, count, arena, observing->error);
 }
 
@@ -108,7 +90,8 @@ const struct observe_table *observe_make_stage(struct observing *observing, cons
     if (table != NULL && plain != NULL && recipe->reason == NULL && problem != NULL && can_make(problem, stage) &&
         lay_out(observing, stage, table)) {
         const size_t *rows = list_rows(observing, recipe, table, &count, &scratch);
-        *plain = (struct plain){.recipe = recipe};
+        *plain =
+            (struct plain){.recipe = recipe, .few_columns = stage == STAGE_OUTPUT ? table->size[OBSERVE_COLUMN] : 0};
         made = rows != NULL &&
                plain_run(plain, recipe, rows, count, stage_closure(STAGE_BIT(problem_made_as(problem, stage))),
                          &observing->columns, observing->arena, &scratch, observing->error) == STATUS_OK;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DECLARE(id, ...) observe_test observe_##id;
+#define DECLARE(id, test, ...) observe_test observe_##test;
 OBSERVE_ROWS(DECLARE)
 #undef DECLARE
 
@@ -25,7 +25,7 @@ struct kind {
 };
 
 static const struct kind KINDS[] = {
-#define KIND(id, name, needs, stages, covers) {name, observe_##id, needs, stages, covers},
+#define KIND(id, test, name, needs, stages, covers) {name, observe_##test, needs, stages, covers},
     OBSERVE_ROWS(KIND)
 #undef KIND
 };
@@ -36,16 +36,21 @@ size_t observe_count(const struct observe_table *table)
            table->size[OBSERVE_COLUMN];
 }
 
-/* --- lines ------------------------------------------------------------------------------------------------------- */
-
-/* Whether all wrong numbers are in the part. */
-static bool is_all(const struct observing *observing, const struct observe_part *part)
+void *observe_zeros(const struct observing *observing, size_t count, size_t size)
 {
-    size_t i = 0;
-    while (i < observing->count && (part->only[i] || !observing->wrong[i]))
-        i++;
-    return i == observing->count;
+    void *room = arena_allocate(observing->arena, count, size, observing->error);
+    return room != NULL ? memset(room, 0, count * size) : NULL;
 }
+
+size_t observe_wrong(const struct observing *observing, const bool *only)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < observing->count; i++)
+        count += observing->wrong[i] && (only == NULL || only[i]);
+    return count;
+}
+
+/* --- lines ------------------------------------------------------------------------------------------------------- */
 
 void observe_say(struct observing *observing, const char *where, const char *format, ...)
 {
@@ -67,7 +72,9 @@ void observe_say(struct observing *observing, const char *where, const char *for
 void observe_say_part(struct observing *observing, const struct observe_part *part, const char *sentence)
 {
     observe_say(observing, part->where, "%s%s", sentence,
-                part->where[0] != '\0' && is_all(observing, part) ? "; all others are right" : "");
+                part->where[0] != '\0' && observe_wrong(observing, part->only) == observing->wrong_count
+                    ? "; all others are right"
+                    : "");
 }
 
 void observe_tell(struct observing *observing, const struct observe_part *part, const char *format, ...)
@@ -133,17 +140,18 @@ bool observe_fits(const struct observing *observing, const double *made, const b
     return count > 0 && sum <= observed->most_rms * observed->most_rms * (double)count;
 }
 
-double observe_bits(const struct observing *observing, const bool *only)
+double observe_bits_of(const struct observing *observing, size_t i)
 {
     enum { MOST = 20 };
-    const struct observed *observed = observing->observed;
+    const double mine = observing->observed->mine[i], error = fabs(mine - observing->observed->right.numbers[i]);
+    return isfinite(error) ? fmin(MOST, log2(1 + error / observe_tolerance(observing, i, mine))) : 1;
+}
+
+double observe_bits(const struct observing *observing, const bool *only)
+{
     double bits = 0;
-    for (size_t i = 0; i < observing->count; i++) {
-        if (!observing->wrong[i] || (only != NULL && !only[i]))
-            continue;
-        const double error = fabs(observed->mine[i] - observed->right.numbers[i]);
-        bits += isfinite(error) ? fmin(MOST, log2(1 + error / observe_tolerance(observing, i, observed->mine[i]))) : 1;
-    }
+    for (size_t i = 0; i < observing->count; i++)
+        bits += observing->wrong[i] && (only == NULL || only[i]) ? observe_bits_of(observing, i) : 0;
     return bits;
 }
 
@@ -153,7 +161,7 @@ double observe_bits(const struct observing *observing, const bool *only)
 static bool *find_wrong(struct observing *observing)
 {
     const struct observed *observed = observing->observed;
-    bool *wrong = arena_allocate(observing->arena, observing->count, sizeof *wrong, observing->error);
+    bool *wrong = observe_zeros(observing, observing->count, sizeof *wrong);
     double sum = 0;
     for (size_t i = 0; i < observing->count && wrong != NULL; i++) {
         const double right = observed->right.numbers[i];
@@ -184,6 +192,7 @@ static int test_kinds(struct observing *observing, int kind, bool of_part, uint6
     for (; kind < OBSERVE_KINDS && ((KINDS[kind].needs & OBSERVE_OF_PART) != 0) == of_part; kind++) {
         const size_t before = observing->list->count;
         observing->kind = kind;
+        observing->other_form = (KINDS[kind].needs & OBSERVE_OTHER_FORM) != 0;
         if (!done && !(*covered >> kind & 1) && describes(observing->observed, &KINDS[kind]) &&
             observing->error->status == STATUS_OK)
             KINDS[kind].test(observing);
@@ -197,16 +206,13 @@ static int test_kinds(struct observing *observing, int kind, bool of_part, uint6
 static void test_places(struct observing *observing, int kind, int axis, uint64_t *covered)
 {
     const struct observe_part whole = observing->part;
-    bool *only = arena_allocate(observing->arena, observing->count, sizeof *only, observing->error);
+    bool *only = observe_zeros(observing, observing->count, sizeof *only);
     const size_t size = observing->observed->right.size[axis];
     observing->is_whole = false;
     for (size_t place = 0; place < size && size > 1 && only != NULL; place++) {
-        bool any = false;
-        for (size_t i = 0; i < observing->count; i++) {
+        for (size_t i = 0; i < observing->count; i++)
             only[i] = whole.only[i] && observe_place(observing, i, axis) == place;
-            any = any || only[i];
-        }
-        if (any && observe_part(observing, only, OBSERVE_NO_AXIS, &observing->part))
+        if (observe_wrong(observing, only) > 0 && observe_part(observing, only, OBSERVE_NO_AXIS, &observing->part))
             test_kinds(observing, kind, true, covered);
     }
     observing->is_whole = true;
@@ -219,7 +225,8 @@ enum status observe(const struct observed *observed, struct observations *observ
     struct observing observing = {.observed = observed,
                                   .count = observe_count(&observed->right),
                                   .is_whole = true,
-                                  .share = ldexp(8, -dtype_precision(observed->dtype)),
+                                  .share =
+                                      8 * pow(2, -fmin(dtype_precision(observed->dtype), dtype_precision(DTYPE_F32))),
                                   .list = observations,
                                   .arena = &scratch,
                                   .error = observed->error};
@@ -227,16 +234,16 @@ enum status observe(const struct observed *observed, struct observations *observ
     observations->count = 0;
     observing.lines = observing.count / memory_larger(1, observed->right.size[OBSERVE_COLUMN]);
     observing.wrong = find_wrong(&observing);
-    if (observing.wrong_count == 0 || observe_find_part(&observing) != STATUS_OK) {
-        arena_free(&scratch);
-        return observed->error->status;
+    if (observing.wrong_count > 0 && observing.wrong != NULL)
+        observe_find_part(&observing);
+    if (observing.part.only != NULL) {
+        const int of_part = test_kinds(&observing, 0, false, &covered);
+        const size_t before = observations->count;
+        const int rest = test_kinds(&observing, of_part, true, &covered);
+        for (int axis = OBSERVE_HEAD; axis >= OBSERVE_ITEM && observations->count == before; axis--)
+            test_places(&observing, of_part, axis, &covered);
+        test_kinds(&observing, rest, false, &covered);
     }
-    const int of_part = test_kinds(&observing, 0, false, &covered);
-    const size_t before = observations->count;
-    const int rest = test_kinds(&observing, of_part, true, &covered);
-    for (int axis = OBSERVE_HEAD; axis >= OBSERVE_ITEM && observations->count == before; axis--)
-        test_places(&observing, of_part, axis, &covered);
-    test_kinds(&observing, rest, false, &covered);
     arena_free(&scratch);
     return observed->error->status;
 }

@@ -15,6 +15,7 @@ struct observe_part {
     const bool *lines;               /* (lines) the rows of all heads and items that have one of them */
     char where[OBSERVE_WHERE_BYTES]; /* "head 2, rows 33 to 48"; "" for all */
     bool plural;                     /* it is "are" */
+    bool is_product;                 /* the same rows of the same heads of each item, nearly */
 };
 
 struct observing {
@@ -27,10 +28,11 @@ struct observing {
     struct observe_part part; /* each line with a wrong number, in the columns that have one; for OBSERVE_OF_PART maybe
                                  of a head or an item alone */
     bool is_whole;            /* not that of one head or item */
-    double *rooms[5];         /* (count) each: scratch of a test */
+    double *rooms[3];         /* (count) each: scratch of a test */
     double noise;             /* root mean square of the tolerances, without those of printed digits */
     double share;             /* of a number, its own rounding error at most */
-    int kind;                 /* of observe_rows.h: the one being tested */
+    int kind;                 /* of observe_rows.h: the one being tested, */
+    bool other_form;          /* the second of its test */
     struct observations *list;
     struct plain_columns columns;                       /* of make.c: what all tables share, */
     const struct observe_table *made[STAGE_INPUTS + 1]; /* and those made without a change, */
@@ -39,13 +41,19 @@ struct observing {
     struct error *error;
 };
 
-typedef enum status observe_test(struct observing *observing);
+typedef void observe_test(struct observing *observing);
+
+/* Scratch of zeros; NULL: out of memory, as observing->error says. */
+void *observe_zeros(const struct observing *observing, size_t count, size_t size);
+
+/* How many numbers are wrong; `only`, (count) or NULL for all, are the numbers to look at. */
+size_t observe_wrong(const struct observing *observing, const bool *only);
 
 /* Sets a part from its numbers. `where` says nothing of the axis `but`. False: out of memory. */
 bool observe_part(const struct observing *observing, const bool *only, int but, struct observe_part *part);
 
 /* Sets the wrong part. */
-enum status observe_find_part(struct observing *observing);
+void observe_find_part(struct observing *observing);
 
 /* Adds a line of this kind: a sentence without a stop, and the part of the table that it is about, or "" for all. */
 void observe_say(struct observing *observing, const char *where, const char *format, ...)
@@ -74,7 +82,11 @@ bool observe_fits(const struct observing *observing, const double *made, const b
 /* The evidence in wrong numbers for a line that gives them: the sum of log2(error / tolerance). A line needs
  * OBSERVE_BITS, and as many as a number has for each free parameter, or log2 of the candidates tried. */
 double observe_bits(const struct observing *observing, const bool *only);
+double observe_bits_of(const struct observing *observing, size_t i);
 enum { OBSERVE_BITS = 24 };
+
+/* Writes what the mask adds for the query of number i, (keys), into bias: minus infinity for masked keys. */
+const double *observe_bias(const struct observing *observing, size_t i, double *bias);
 
 /* Whether the columns of the table are keys. */
 bool observe_is_square(const struct observed *observed);
@@ -99,7 +111,9 @@ const double *observe_values(const struct observing *observing, const struct obs
 /* "row", "head", "key": what an axis counts. */
 const char *observe_axis_name(const struct observing *observing, enum observe_axis axis);
 
-/* The place of number i on an axis; the index of a place in the stage of a table, and of number i in its own. */
+/* How far apart neighbours on an axis are; the place of number i on it; the index of a place in the stage of a table,
+ * and of number i in its own. */
+size_t observe_stride(const struct observing *observing, enum observe_axis axis);
 size_t observe_place(const struct observing *observing, size_t i, enum observe_axis axis);
 size_t observe_index(const struct observe_table *table, enum observe_axis axis, size_t place);
 size_t observe_index_of(const struct observing *observing, size_t i, enum observe_axis axis);

@@ -14,8 +14,8 @@ struct relation {
     const double *base;  /* (count) or NULL: 0 */
     const double *along; /* (count) or NULL: 1 */
     unsigned axes;       /* 1 << OBSERVE_HEAD: a group for each head */
-    double *numbers;     /* (count of groups, at most count) found */
-    double error;        /* of the first */
+    double number;       /* found, of the first group, */
+    double error;        /* and its error */
     size_t groups;       /* that have one, */
     double least, most;  /* of these */
 };
@@ -29,87 +29,60 @@ static size_t group_of(const struct observing *observing, unsigned axes, size_t 
     return group;
 }
 
-/* What number i says of the number of its group: that times `along` is `rest`. False: nothing. */
-static bool take_term(const struct observing *observing, const struct relation *relation, size_t i, double *along,
-                      double *rest)
-{
-    *along = relation->along != NULL ? relation->along[i] : 1;
-    *rest = observing->observed->mine[i] - (relation->base != NULL ? relation->base[i] : 0);
-    return observing->part.only[i] && isfinite(*along) && isfinite(*rest) && *along != 0;
-}
-
 /* Bounds the number of each group by what the digits and the noise of each of its numbers allow; false: by nothing. */
-static bool bound(struct observing *observing, const struct relation *relation)
+static bool bound(struct observing *observing, const struct relation *relation, double *low, double *high)
 {
     static const double MORE = 1.01; /* rounding decides at a bound */
-    double *low = observing->rooms[3], *high = observing->rooms[4], along, rest;
+    const double *mine = observing->observed->mine;
     for (size_t i = 0; i < observing->count; i++) {
         low[i] = -INFINITY;
         high[i] = INFINITY;
     }
     for (size_t i = 0; i < observing->count; i++) {
-        if (!take_term(observing, relation, i, &along, &rest))
-            continue;
+        const double along = relation->along != NULL ? relation->along[i] : 1;
+        const double number = (mine[i] - (relation->base != NULL ? relation->base[i] : 0)) / along;
         const size_t group = group_of(observing, relation->axes, i);
-        const double off = observe_tolerance_times(observing, i, observing->observed->mine[i], fabs(rest / along));
-        low[group] = fmax(low[group], rest / along - MORE * off / fabs(along));
-        high[group] = fmin(high[group], rest / along + MORE * off / fabs(along));
+        if (!observing->part.only[i] || !isfinite(along) || !isfinite(number))
+            continue;
+        const double off = MORE * observe_tolerance_times(observing, i, mine[i], fabs(number)) / fabs(along);
+        low[group] = fmax(low[group], number - off);
+        high[group] = fmin(high[group], number + off);
         if (low[group] > high[group])
             return false;
     }
     return true;
 }
 
-/* Finds the number of each group by least squares, within these bounds. */
-static void solve(struct observing *observing, struct relation *relation)
+/* Whether some numbers give the part, and more than it took to find them: the middle of these bounds. */
+static bool holds(struct observing *observing, struct relation *relation)
 {
-    double *sums = observing->rooms[0], *low = observing->rooms[3], *high = observing->rooms[4], along, rest;
-    memset(sums, 0, observing->count * sizeof *sums);
-    memset(relation->numbers, 0, observing->count * sizeof *relation->numbers);
-    for (size_t i = 0; i < observing->count; i++) {
-        if (!take_term(observing, relation, i, &along, &rest))
-            continue;
-        const size_t group = group_of(observing, relation->axes, i);
-        relation->numbers[group] += rest * along;
-        sums[group] += along * along;
-    }
+    double *low = observing->rooms[0], *high = observing->rooms[1], *made = low;
+    if (!bound(observing, relation, low, high))
+        return false;
     relation->groups = 0;
     relation->least = INFINITY;
     relation->most = -INFINITY;
+    relation->error = (high[0] - low[0]) / 2;
     for (size_t group = 0; group < observing->count; group++) {
-        double *number = &relation->numbers[group];
-        const double margin = (high[group] - low[group]) / 8;
-        if (!(sums[group] > 0))
+        high[group] = low[group] > -INFINITY ? (low[group] + high[group]) / 2 : 0;
+        if (!(low[group] > -INFINITY))
             continue;
-        *number = fmin(fmax(*number / sums[group], low[group] + margin), high[group] - margin);
-        relation->least = fmin(relation->least, *number);
-        relation->most = fmax(relation->most, *number);
+        relation->least = fmin(relation->least, high[group]);
+        relation->most = fmax(relation->most, high[group]);
         relation->groups++;
     }
-    relation->error = fmax((high[0] - low[0]) / 2, 1e-7 * fabs(relation->numbers[0]));
-}
-
-/* Whether that gives all numbers of the part, and more than it took to find it. */
-static bool holds(struct observing *observing, struct relation *relation)
-{
-    const struct observed *observed = observing->observed;
-    double *made = observing->rooms[0];
-    size_t wrong = 0;
-    relation->numbers = observing->rooms[1];
-    if (!bound(observing, relation))
-        return false;
-    solve(observing, relation);
+    relation->number = high[0];
+    relation->error = fmax(relation->error, 1e-7 * fabs(high[0]));
     for (size_t i = 0; i < observing->count; i++) {
         const double along = relation->along != NULL ? relation->along[i] : 1;
-        const double number = relation->numbers[group_of(observing, relation->axes, i)];
         const double base = relation->base != NULL ? relation->base[i] : 0;
-        made[i] = isfinite(along) && isfinite(base) ? base + number * along : observed->right.numbers[i];
-        wrong += observing->part.only[i] && observing->wrong[i];
+        made[i] = isfinite(along) && isfinite(base) ? base + high[group_of(observing, relation->axes, i)] * along
+                                                    : observing->observed->right.numbers[i];
     }
-    const double most = fmax(fabs(relation->least), fabs(relation->most));
-    return wrong > relation->groups && observe_fits(observing, made, observing->part.only, most) &&
-           observe_bits(observing, observing->part.only) * (1 - (double)relation->groups / (double)wrong) >=
-               OBSERVE_BITS;
+    const double wrong = (double)observe_wrong(observing, observing->part.only), groups = (double)relation->groups;
+    return wrong > groups &&
+           observe_fits(observing, made, observing->part.only, fmax(fabs(relation->least), fabs(relation->most))) &&
+           observe_bits(observing, observing->part.only) * (1 - groups / wrong) >= OBSERVE_BITS;
 }
 
 /* Adds "2", "1/8", "0.353553 (1/sqrt(d_head))": a number found with some error. */
@@ -147,14 +120,44 @@ static void add_number(const struct observing *observing, double number, double 
 
 /* --- factor and offset ------------------------------------------------------------------------------------------- */
 
+/* Says that the part is the right numbers plus or minus a number, or as many times others. */
+static void tell_sum(struct observing *observing, const struct relation *relation, const char *others)
+{
+    char words[64];
+    struct text text = text_begin(words, sizeof words);
+    add_number(observing, fabs(relation->number), relation->error, &text);
+    const bool once = others != NULL && strcmp(words, "1") == 0;
+    observe_tell(observing, &observing->part, "the right numbers %s %s%s%s", relation->number < 0 ? "minus" : "plus",
+                 once ? "" : words, once || others == NULL ? "" : " times ", others != NULL ? others : "");
+}
+
+/* A factor, or (other_form) an offset. */
+void observe_number(struct observing *observing)
+{
+    const double *right = observing->observed->right.numbers;
+    struct relation relation = {.base = observing->other_form ? right : NULL,
+                                .along = observing->other_form ? NULL : right};
+    char words[64];
+    struct text text = text_begin(words, sizeof words);
+    if (!holds(observing, &relation))
+        return;
+    add_number(observing, relation.number, relation.error, &text);
+    if (observing->other_form)
+        tell_sum(observing, &relation, NULL);
+    else if (fabs(relation.number + 1) <= relation.error)
+        observe_tell(observing, &observing->part, "minus the right numbers");
+    else
+        observe_tell(observing, &observing->part, "%s times the right numbers", words);
+}
+
+/* The groups that have a number each, few groups first. */
 enum {
-    OF_HEAD = 1 << OBSERVE_HEAD,
     OF_ITEM = 1 << OBSERVE_ITEM,
+    OF_HEAD = 1 << OBSERVE_HEAD,
     OF_ROW = 1 << OBSERVE_ROW,
     OF_COLUMN = 1 << OBSERVE_COLUMN
 };
 
-/* The groups that have a number each, few groups first. */
 static const struct grouping {
     unsigned axes;
     const char *each;
@@ -166,44 +169,10 @@ static const struct grouping {
               {OF_HEAD | OF_COLUMN, "column of each head"},
               {OF_ITEM | OF_HEAD | OF_ROW, "row"}};
 
-enum status observe_factor(struct observing *observing)
+/* Each group has its own factor, or (other_form) offset. */
+void observe_groups(struct observing *observing)
 {
-    struct relation relation = {.along = observing->observed->right.numbers};
-    char words[64];
-    struct text text = text_begin(words, sizeof words);
-    if (!holds(observing, &relation))
-        return observing->error->status;
-    add_number(observing, relation.numbers[0], relation.error, &text);
-    if (fabs(relation.numbers[0] + 1) <= relation.error)
-        observe_tell(observing, &observing->part, "minus the right numbers");
-    else
-        observe_tell(observing, &observing->part, "%s times the right numbers", words);
-    return STATUS_OK;
-}
-
-/* Says that the part is the right numbers plus or minus a number, or as many times a stage. */
-static void tell_sum(struct observing *observing, const struct relation *relation, const char *stage)
-{
-    char words[64];
-    struct text text = text_begin(words, sizeof words);
-    add_number(observing, fabs(relation->numbers[0]), relation->error, &text);
-    const bool once = stage != NULL && strcmp(words, "1") == 0;
-    observe_tell(observing, &observing->part, "the right numbers %s %s%s%s",
-                 relation->numbers[0] < 0 ? "minus" : "plus", once ? "" : words, once || stage == NULL ? "" : " times ",
-                 stage != NULL ? stage : "");
-}
-
-enum status observe_offset(struct observing *observing)
-{
-    struct relation relation = {.base = observing->observed->right.numbers};
-    if (holds(observing, &relation))
-        tell_sum(observing, &relation, NULL);
-    return observing->error->status;
-}
-
-/* Says that each group has its own number. */
-static enum status try_groups(struct observing *observing, bool factor)
-{
+    const bool factor = !observing->other_form;
     const enum stage stage = observing->observed->right.stage;
     const double *right = observing->observed->right.numbers;
     for (size_t g = 0; g < sizeof GROUPS / sizeof GROUPS[0]; g++) {
@@ -216,19 +185,8 @@ static enum status try_groups(struct observing *observing, bool factor)
         observe_tell(observing, &observing->part, "the right numbers, each %s %s its own number, from %.4g to %.4g%s",
                      GROUPS[g].each, factor ? "times" : "plus", relation.least, relation.most,
                      sums ? ": the rows are not divided by their own sums" : "");
-        break;
+        return;
     }
-    return observing->error->status;
-}
-
-enum status observe_own_factor(struct observing *observing)
-{
-    return try_groups(observing, true);
-}
-
-enum status observe_own_offset(struct observing *observing)
-{
-    return try_groups(observing, false);
 }
 
 /* --- another stage ----------------------------------------------------------------------------------------------- */
@@ -244,15 +202,14 @@ static const double *aligned(struct observing *observing, const struct observe_t
         return NULL;
     const size_t group = memory_larger(1, right->size[OBSERVE_HEAD] / other->size[OBSERVE_HEAD]);
     for (int axis = 0; axis < OBSERVE_AXES; axis++) {
-        from[axis] = arena_allocate(observing->arena, right->size[axis], sizeof *from[axis], observing->error);
+        from[axis] = observe_zeros(observing, right->size[axis], sizeof *from[axis]);
         for (size_t i = 0; i < right->size[axis] && from[axis] != NULL; i++) {
             const size_t index = observe_index(right, axis, i) / (axis == OBSERVE_HEAD ? group : 1);
-            size_t place = 0;
-            while (place < other->size[axis] && observe_index(other, axis, place) != index)
-                place++;
-            if (place == other->size[axis])
+            size_t *place = &from[axis][i];
+            while (*place < other->size[axis] && observe_index(other, axis, *place) != index)
+                (*place)++;
+            if (*place == other->size[axis])
                 return NULL;
-            from[axis][i] = place;
         }
         if (from[axis] == NULL)
             return NULL;
@@ -266,67 +223,30 @@ static const double *aligned(struct observing *observing, const struct observe_t
     return numbers;
 }
 
-/* Whether another stage may have the columns of the observed table. */
-static bool has_columns(const struct observing *observing, enum stage stage)
+/* The table is another stage, or (other_form) the right numbers plus c x that. */
+void observe_stage(struct observing *observing)
 {
-    const struct observed *observed = observing->observed;
-    const struct problem *problem = observed->problem;
-    if (stage == observed->right.stage || problem == NULL)
-        return stage != observed->right.stage;
-    const size_t columns = stage == STAGE_INPUTS      ? problem->size.d_in
-                           : stage_has_columns(stage) ? problem_columns(problem, stage)
-                                                      : 1;
-    return columns == observed->right.size[OBSERVE_COLUMN];
-}
-
-/* Tries all other stages: mine = it, or right + c x it. */
-static enum status try_stages(struct observing *observing, const double *base)
-{
-    for (int stage = 0; stage <= STAGE_INPUTS && observing->is_whole; stage++) {
-        const char *name = stage_name((enum stage)stage);
-        const struct observe_table *other =
-            has_columns(observing, (enum stage)stage) ? observe_other(observing, (enum stage)stage) : NULL;
-        struct relation relation = {.base = base, .along = other != NULL ? aligned(observing, other) : NULL};
-        if (relation.along == NULL || !holds(observing, &relation))
+    const struct observe_table *right = &observing->observed->right;
+    const double *base = observing->other_form ? right->numbers : NULL;
+    const struct problem *problem = observing->observed->problem;
+    for (enum stage stage = 0; stage <= STAGE_INPUTS && observing->is_whole; stage++) {
+        if (stage == right->stage ||
+            (problem != NULL && problem_columns(problem, stage) != right->size[OBSERVE_COLUMN]))
             continue;
-        if (base == NULL &&
-            !(fabs(relation.numbers[0] - 1) <= relation.error)) /* attn why has its factor as a mistake */
+        const struct observe_table *other = observe_other(observing, stage);
+        struct relation relation = {.base = base, .along = other != NULL ? aligned(observing, other) : NULL};
+        if (relation.along == NULL || !holds(observing, &relation) ||
+            (base == NULL && fabs(relation.number - 1) > relation.error)) /* attn why has its factor as a mistake */
             continue;
         if (base == NULL)
-            observe_tell(observing, &observing->part, "the right numbers of %s", name);
+            observe_tell(observing, &observing->part, "the right numbers of %s", stage_name(stage));
         else
-            tell_sum(observing, &relation, name);
-        break;
+            tell_sum(observing, &relation, stage_name(stage));
+        return;
     }
-    return observing->error->status;
-}
-
-enum status observe_stage(struct observing *observing)
-{
-    return try_stages(observing, NULL);
-}
-
-enum status observe_plus(struct observing *observing)
-{
-    return try_stages(observing, observing->observed->right.numbers);
 }
 
 /* --- the order of axes ------------------------------------------------------------------------------------------- */
-
-/* Number i of the table, if it is written in the order `wrote` and read in the order `read`: which one that was. */
-static size_t in_order(const struct observing *observing, const int wrote[OBSERVE_AXES], const int read[OBSERVE_AXES],
-                       size_t i)
-{
-    const size_t *size = observing->observed->right.size;
-    size_t at[OBSERVE_AXES], k = 0, from = 0;
-    for (int axis = 0; axis < OBSERVE_AXES; axis++)
-        k = k * size[read[axis]] + observe_place(observing, i, read[axis]);
-    for (int axis = OBSERVE_AXES; axis-- > 0; k /= size[wrote[axis]])
-        at[wrote[axis]] = k % size[wrote[axis]];
-    for (int axis = 0; axis < OBSERVE_AXES; axis++)
-        from = from * size[axis] + at[axis];
-    return from;
-}
 
 /* Adds "row, head, column", without axes of one place, and those before the first in which another order differs. */
 static void add_order(const struct observing *observing, const int order[OBSERVE_AXES], const int other[OBSERVE_AXES],
@@ -344,28 +264,34 @@ static void add_order(const struct observing *observing, const int order[OBSERVE
 /* Whether the wrong part has the right numbers written in the order `wrote` and read in the order `read`. */
 static bool is_order(const struct observing *observing, const int wrote[OBSERVE_AXES], const int read[OBSERVE_AXES])
 {
-    bool is = true;
-    for (size_t i = 0; i < observing->count && is; i++)
-        is = !observing->part.only[i] || observe_is_copy(observing, i, in_order(observing, wrote, read, i));
-    return is;
+    const size_t *size = observing->observed->right.size;
+    for (size_t i = 0; i < observing->count; i++) {
+        size_t at[OBSERVE_AXES], k = 0, from = 0;
+        for (int axis = 0; axis < OBSERVE_AXES; axis++)
+            k = k * size[read[axis]] + observe_place(observing, i, read[axis]);
+        for (int axis = OBSERVE_AXES; axis-- > 0; k /= size[wrote[axis]])
+            at[wrote[axis]] = k % size[wrote[axis]];
+        for (int axis = 0; axis < OBSERVE_AXES; axis++)
+            from = from * size[axis] + at[axis];
+        if (observing->part.only[i] && !observe_is_copy(observing, i, from))
+            return false;
+    }
+    return true;
 }
 
-/* Says so. */
+/* Says so, of whole heads or items. */
 static void tell_order(struct observing *observing, const int wrote[OBSERVE_AXES], const int read[OBSERVE_AXES])
 {
     const size_t *size = observing->observed->right.size;
     const bool heads_move = read[1] != OBSERVE_HEAD || wrote[1] != OBSERVE_HEAD;
     const size_t block = size[OBSERVE_ROW] * size[OBSERVE_COLUMN] * (heads_move ? size[OBSERVE_HEAD] : 1);
-    bool *only = arena_allocate(observing->arena, observing->count, sizeof *only, observing->error);
+    bool *only = observe_zeros(observing, observing->count, sizeof *only);
     char words[2][64];
     struct text written = text_begin(words[0], sizeof words[0]), as = text_begin(words[1], sizeof words[1]);
     struct observe_part part;
-    for (size_t first = 0; first < observing->count && only != NULL; first += block) {
-        bool any = false;
-        for (size_t i = first; i < first + block; i++)
-            any = any || observing->part.only[i];
-        memset(only + first, any, block);
-    }
+    for (size_t i = 0; i < observing->count && only != NULL; i++)
+        if (observing->part.only[i])
+            memset(only + i / block * block, true, block);
     if (only == NULL || !observe_part(observing, only, OBSERVE_NO_AXIS, &part))
         return;
     add_order(observing, wrote, read, &written);
@@ -378,19 +304,18 @@ static void tell_order(struct observing *observing, const int wrote[OBSERVE_AXES
                      words[1]);
 }
 
-enum status observe_order(struct observing *observing)
+void observe_order(struct observing *observing)
 {
     static const int READ[][OBSERVE_AXES] = {{0, 1, 2, 3}, {0, 2, 1, 3}}; /* as stages have it; heads after rows */
-    for (size_t read = 0; read < 2 && observe_bits(observing, observing->part.only) >= OBSERVE_BITS + 6; read++)
-        for (int code = 0; code < 256; code++) {
-            const int wrote[] = {code >> 6, code >> 4 & 3, code >> 2 & 3, code & 3};
-            if ((1 << wrote[0] | 1 << wrote[1] | 1 << wrote[2] | 1 << wrote[3]) != 15 ||
-                !is_order(observing, wrote, READ[read]))
-                continue;
-            tell_order(observing, wrote, READ[read]);
-            return observing->error->status;
-        }
-    return observing->error->status;
+    if (observe_bits(observing, observing->part.only) < OBSERVE_BITS + 6)
+        return;
+    for (int code = 0; code < 2 * 256; code++) {
+        const int wrote[] = {code >> 6 & 3, code >> 4 & 3, code >> 2 & 3, code & 3}, *read = READ[code >> 8];
+        if ((1 << wrote[0] | 1 << wrote[1] | 1 << wrote[2] | 1 << wrote[3]) != 15 || !is_order(observing, wrote, read))
+            continue;
+        tell_order(observing, wrote, read);
+        return;
+    }
 }
 
 /* --- rounding ---------------------------------------------------------------------------------------------------- */
@@ -453,7 +378,7 @@ static bool is_rounded(const struct observing *observing, const bool *only, cons
     size_t telling = 0; /* numbers that the right one decides */
     for (size_t i = 0; i < observing->count; i++) {
         const double right = observed->right.numbers[i], mine = observed->mine[i], off = observed->tolerance[i];
-        const double own = ldexp(fabs(mine), -dtype_precision(observed->dtype)); /* of the dtype that keeps it */
+        const double own = observing->share / 8 * fabs(mine); /* of the dtype that keeps it */
         const double low = rounding->round(right - off, digits), high = rounding->round(right + off, digits);
         if ((only != NULL && !only[i]) || (observe_is(mine, right, 0) && !isfinite(mine)))
             continue;
@@ -465,22 +390,19 @@ static bool is_rounded(const struct observing *observing, const bool *only, cons
     return telling >= LEAST && observe_bits(observing, only) >= OBSERVE_BITS;
 }
 
-enum status observe_rounded(struct observing *observing)
+void observe_rounded(struct observing *observing)
 {
-    const bool *only = observing->part.only;
     for (size_t i = 0; i < sizeof ROUNDINGS / sizeof ROUNDINGS[0] && observing->is_whole; i++)
         for (int digits = ROUNDINGS[i].from; digits <= ROUNDINGS[i].to; digits++) {
-            if (!is_rounded(observing, only, &ROUNDINGS[i], digits))
+            if (!is_rounded(observing, observing->part.only, &ROUNDINGS[i], digits))
                 continue;
             struct observe_part part = observing->part;
-            if (is_rounded(observing, NULL, &ROUNDINGS[i], digits)) {
-                part.where[0] = '\0';
-                part.plural = true;
-            }
+            if (is_rounded(observing, NULL, &ROUNDINGS[i], digits))
+                part = (struct observe_part){.only = part.only, .lines = part.lines, .plural = true};
             char words[80];
-            snprintf(words, sizeof words, ROUNDINGS[i].words, digits);
+            struct text text = text_begin(words, sizeof words);
+            text_add(&text, ROUNDINGS[i].words, digits);
             observe_tell(observing, &part, "right, but %s", words);
-            return observing->error->status;
+            return;
         }
-    return observing->error->status;
 }

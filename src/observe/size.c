@@ -49,7 +49,7 @@ static bool is_alike(const struct observing *observing, const double *rounded, d
 }
 
 /* A computation that rounds each stage: the finest dtype that is coarse enough explains them. */
-enum status observe_rounding(struct observing *observing)
+void observe_rounding(struct observing *observing)
 {
     static const enum dtype DTYPES[] = {DTYPE_F16, DTYPE_BF16};
     static const char *const NAMES[] = {"float16 or TF32", "bfloat16"};
@@ -58,7 +58,7 @@ enum status observe_rounding(struct observing *observing)
         const struct mistake_choice choice = {.id = mistake_of_dtype(DTYPES[i])};
         const struct recipe *recipe = observe_recipe(observing, &choice);
         if (recipe == NULL)
-            return observing->error->status;
+            return;
         const double *made = observe_make(observing, recipe);
         const double ratio = made != NULL ? mine / rms_of(observing, made, 0, observing->count) : INFINITY;
         if (made == NULL || !(ratio < 1.5))
@@ -68,9 +68,8 @@ enum status observe_rounding(struct observing *observing)
                         "the errors are as small as those of %s: their root mean square is %.2g, and %.2g where "
                         "each stage is rounded to it",
                         NAMES[i], mine, mine / ratio);
-        return STATUS_OK;
+        return;
     }
-    return STATUS_OK;
 }
 
 /* --- exp --------------------------------------------------------------------------------------------------------- */
@@ -108,7 +107,7 @@ static double largest_of(const double *numbers, size_t count)
 
 /* Whether log(mine / right) of weights, less the mean of its row, depends on the power of 2 that a weight is of the
  * largest one: on its fraction, as an exp2 by parts computes only that nearly, or on all of it. */
-enum status observe_exp(struct observing *observing)
+void observe_exp(struct observing *observing)
 {
     enum { ROUNDS = 4, LEAST = 256 };
     static const char *const WORDS[] = {"the fraction of its power of 2: as by an approximate exp2",
@@ -144,7 +143,6 @@ enum status observe_exp(struct observing *observing)
             continue;
         observe_say(observing, "", "each weight is off by a share, %.2g on average, that depends on %s",
                     sqrt(before / (double)of), WORDS[kind]);
-        return STATUS_OK;
+        return;
     }
-    return observing->error->status;
 }

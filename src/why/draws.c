@@ -543,7 +543,7 @@ static void scan_seed(void *context, size_t task, unsigned thread)
     struct scan *scan = context;
     const struct streams *streams = &scan->streams;
     const struct screen *screen = scan->screen;
-    const size_t span = (size_t)(streams->last - streams->first) + screen->numbers;
+    const size_t span = (size_t)(streams->last - streams->first) + screen->numbers + SCREEN_LANES - 1;
     struct arena arena = {0};
     struct torch_random generator;
     float *u = arena_allocate(&arena, span, sizeof *u, &scan->errors[task]);
@@ -553,9 +553,14 @@ static void scan_seed(void *context, size_t task, unsigned thread)
     torch_random_skip(&generator, streams->first);
     if (u != NULL && scratch != NULL)
         torch_random_uniform(&generator, 0, 1, u, span);
-    for (uint64_t skip = streams->first; skip <= streams->last && *count < MOST_HITS && scratch != NULL; skip++)
-        if (screen_passes(screen, u + (skip - streams->first), scratch))
-            scan->hits[task][(*count)++] = skip;
+    for (uint64_t skip = streams->first; skip <= streams->last && scratch != NULL; skip += SCREEN_LANES) {
+        const uint64_t now = streams->last - skip + 1;
+        const unsigned passes = screen_passes(screen, u + (skip - streams->first),
+                                              now < SCREEN_LANES ? (size_t)now : SCREEN_LANES, scratch);
+        for (unsigned lane = 0; passes >> lane != 0 && *count < MOST_HITS; lane++)
+            if (passes >> lane & 1)
+                scan->hits[task][(*count)++] = skip + lane;
+    }
     arena_free(&arena);
 }
 

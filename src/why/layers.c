@@ -14,20 +14,25 @@ struct other_layer {
     struct trial_base base;
 };
 
+/* Reads the layer of its options, or makes the mistake of slot layer in the chosen one. */
+static enum status read_layer(const struct why *why, struct other_layer *other, const struct trial_guess *named,
+                              struct error *error)
+{
+    if (named->count == 0 || MISTAKES[named->choices[0].id].slot != MISTAKE_SLOT_LAYER)
+        return layer_read(&other->files.opened, &other->options, why->arena, error);
+    other->files.opened = *why->problem->layer;
+    return layer_change(&other->files.opened, &other->options, &named->choices[0], why->arena, error);
+}
+
 /* Makes the job with the options of `other`, its layer with the mistake of slot layer in `named`, and matches the
  * tables; false if it cannot. */
 static bool make(const struct why *why, struct other_layer *other, const struct trial_guess *named, struct error *error)
 {
-    struct options options = other->options;
-    if (named->count > 0 && MISTAKES[named->choices[0].id].slot == MISTAKE_SLOT_LAYER) {
-        options.mistakes[0] = named->choices[0];
-        options.mistake_count = 1;
-    }
     other->files = *why->files;
     other->mine = why->mine;
     other->files.layer = &other->files.opened;
     other->files.weights = &other->files.opened.weights;
-    return layer_read(&other->files.opened, &options, why->arena, error) == STATUS_OK &&
+    return read_layer(why, other, named, error) == STATUS_OK &&
            problem_create(&other->problem, &other->options, &other->files, why->arena, error) == STATUS_OK &&
            mine_place(&other->mine, &other->problem, why->options, why->arena, error) == STATUS_OK &&
            trial_start(&other->base, &other->problem, &other->mine, why->arena, error) == STATUS_OK;

@@ -11,7 +11,7 @@
 
 enum {
     PATH_BYTES = 4 * TEXT_PATH_BYTES + 64,
-    SENTENCE_BYTES = 256,
+    SENTENCE_BYTES = REPORT_SENTENCE_BYTES,
     PLACE_BYTES = 400,
     TITLE_BYTES = 64,
     NAMES_BYTES = 512,
@@ -78,8 +78,7 @@ static void write_words(const char *words, size_t indent, struct output *output)
     write_words_after(0, indent, words, output);
 }
 
-/* The sentence of a mistake, with the job's number filled in. */
-static const char *sentence_of(const struct problem *problem, enum mistake id, char *text)
+const char *why_sentence(const struct problem *problem, enum mistake id, char *text)
 {
     static const char NAME[] = "sqrt(d_head)";
     const char *sentence = MISTAKES[id].sentence, *at = strstr(sentence, NAME);
@@ -134,7 +133,7 @@ static void write_mistake(const struct why_explanation *explanation, size_t plac
     const struct mistake_choice choice = explanation->guess.choices[place];
     const struct mistake_row *row = &MISTAKES[choice.id];
     char sentence[SENTENCE_BYTES], name[MISTAKE_NAME_BYTES];
-    sentence_of(explanation->problem, choice.id, sentence);
+    why_sentence(explanation->problem, choice.id, sentence);
     mistake_text(choice, name);
     const size_t columns = text_columns(sentence) + 2, whole = columns + strlen(name) + 4;
     output_print(output, "%s%zu ", color ? TEXT_BOLD : "", place + 1);

@@ -5,11 +5,14 @@
 
 #include "why/why.h"
 
-enum { REPORT_COMMAND_BYTES = 4200 };
+enum { REPORT_COMMAND_BYTES = 4200, REPORT_SENTENCE_BYTES = 256 };
 
 /* Writes the command that gives the table, "attn causal data/inputs.json -s 789 --mistake scale-missing", to text
  * (REPORT_COMMAND_BYTES). Returns text, or NULL if it does not fit. */
 const char *why_command(const struct why_explanation *explanation, char *text);
+
+/* The sentence of a mistake, with the job's number filled in; text has REPORT_SENTENCE_BYTES. */
+const char *why_sentence(const struct problem *problem, enum mistake id, char *text);
 
 /* Whether attn found nothing, but at most one in ten numbers is wrong: probably a slip, not a mistake. */
 bool why_is_nearly_right(const struct why *why);

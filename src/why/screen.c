@@ -41,17 +41,23 @@ static void set_places(struct screen *screen)
         screen->numbers = set_place(&screen->out, screen->numbers, plan->d_out, plan->d_out, true, true);
 }
 
-/* Adds `times` the weights of a column, of all modules, to weights (d_in); returns as much of its bias. */
-static double add_column(const struct screen *screen, const float *u, enum projection_id id, size_t column,
-                         double times, double *weights)
+/* Adds `times` the weights of a column, of all modules, to weights (d_in), and its bias to *bias; in each of `lanes`
+ * streams, which begin at neighbouring numbers. All but u have them as their last axis. */
+__attribute__((always_inline)) static inline void add_column(const struct screen *screen, const float *u, size_t lanes,
+                                                             enum projection_id id, size_t column, const double *times,
+                                                             double *weights, double *bias)
 {
     const struct screen_place *place = &screen->places[id];
     const size_t module = column / place->columns, own = column - module * place->columns, d_in = screen->d_in;
-    const double from = times * place->from, width = times * place->width;
     u += module * screen->module_numbers;
-    for (size_t k = 0; k < d_in; k++)
-        weights[k] += from + width * (double)u[place->start + own * place->column_step + k * place->input_step];
-    return place->bias == SIZE_MAX ? 0 : times * place->bias_bound * (2 * (double)u[place->bias + own] - 1);
+    for (size_t k = 0; k < d_in; k++) {
+        const float *of_weight = u + place->start + own * place->column_step + k * place->input_step;
+        for (size_t lane = 0; lane < lanes; lane++)
+            weights[k * lanes + lane] +=
+                times[lane] * place->from + times[lane] * place->width * (double)of_weight[lane];
+    }
+    for (size_t lane = 0; lane < lanes && place->bias != SIZE_MAX; lane++)
+        bias[lane] += times[lane] * place->bias_bound * (2 * (double)u[place->bias + own + lane] - 1);
 }
 
 /* numbers[token] = inputs . weights + bias, for all tokens. */
@@ -153,7 +159,8 @@ bool screen_create(struct screen *screen, const struct problem *problem, const s
                               .kind = kind,
                               .joins = stage == STAGE_OUTPUT && problem->plan.has_out};
     set_places(screen);
-    screen->scratch = 3 * (tokens + problem->size.d_in) + problem->size.heads * problem->size.d_value;
+    screen->scratch = memory_larger(3 * (tokens + problem->size.d_in) + problem->size.heads * problem->size.d_value,
+                                    SCREEN_LANES * problem->size.heads * (problem->size.d_in + 3));
     screen->inputs = arena_allocate(arena, tokens * problem->size.d_in, sizeof(double), error);
     screen->lowest = arena_allocate(arena, tokens * columns, sizeof(double), error);
     screen->highest = arena_allocate(arena, tokens * columns, sizeof(double), error);
@@ -179,36 +186,53 @@ double screen_work(const struct screen *screen)
 
 /* --- the test ---------------------------------------------------------------------------------------------------- */
 
-/* Whether the numbers of a column lie between the values; scratch (d_in + 3 tokens). */
-static bool column_fits(const struct screen *screen, const float *u, size_t column, double *scratch)
+/* Of the streams `alive`, a bit for each, those whose numbers of a column lie between the values; scratch (lanes,
+ * heads (d_in + 3)). */
+__attribute__((always_inline)) static inline unsigned fitting(const struct screen *screen, const float *u, size_t lanes,
+                                                              size_t column, unsigned alive, double *scratch)
 {
     const struct problem *problem = screen->problem;
     const bool output = screen->joins;
-    const size_t heads = output ? problem->size.heads : 1, d = problem->size.d_value, tokens = screen->tokens;
-    const size_t group = problem->size.heads / problem->size.kv_heads;
-    double *weights = scratch, *numbers = weights + screen->d_in, *low = numbers + tokens, *high = low + tokens;
-    const double *lowest = screen->lowest + column * tokens, *highest = screen->highest + column * tokens;
-    for (size_t token = 0; token < tokens; token++)
-        low[token] = high[token] = output ? out_bias(screen, u, column) : 0;
+    const size_t heads = output ? problem->size.heads : 1, d = output ? problem->size.d_value : 1, d_in = screen->d_in;
+    const size_t group = problem->size.heads / problem->size.kv_heads, tokens = screen->tokens;
+    double *weights = scratch, *bias = weights + heads * d_in * lanes, *least = bias + heads * lanes,
+           *most = least + heads * lanes;
+    double times[SCREEN_LANES], low[SCREEN_LANES], high[SCREEN_LANES], numbers[SCREEN_LANES];
+    memset(scratch, 0, heads * (d_in + 1) * lanes * sizeof *scratch);
     for (size_t head = 0; head < heads; head++) {
-        double least = INFINITY, most = -INFINITY, bias = 0;
-        for (size_t k = 0; k < screen->d_in; k++)
-            weights[k] = 0;
-        for (size_t c = 0; c < (output ? d : 1); c++)
-            bias += add_column(screen, u, screen->id, output ? head / group * d + c : column,
-                               output ? out_weight(screen, u, column, head * d + c) : 1, weights);
-        multiply(screen, weights, bias, numbers);
-        for (size_t token = 0; token < tokens; token++) {
-            least = numbers[token] < least ? numbers[token] : least;
-            most = numbers[token] > most ? numbers[token] : most;
-            low[token] += least;
-            high[token] += most;
+        for (size_t c = 0; c < d; c++) {
+            for (size_t lane = 0; lane < lanes; lane++)
+                times[lane] = output ? out_weight(screen, u + lane, column, head * d + c) : 1;
+            add_column(screen, u, lanes, screen->id, output ? head / group * d + c : column, times,
+                       weights + head * d_in * lanes, bias + head * lanes);
+        }
+        for (size_t lane = 0; lane < lanes; lane++) {
+            least[head * lanes + lane] = INFINITY;
+            most[head * lanes + lane] = -INFINITY;
         }
     }
-    size_t token = 0;
-    while (token < tokens && lowest[token] >= low[token] && highest[token] <= high[token])
-        token++;
-    return token == tokens;
+    for (size_t token = 0; token < tokens && alive != 0; token++) {
+        for (size_t lane = 0; lane < lanes; lane++)
+            low[lane] = high[lane] = output ? out_bias(screen, u + lane, column) : 0;
+        for (size_t head = 0; head < heads; head++) {
+            const size_t first = head * lanes;
+            memcpy(numbers, bias + first, lanes * sizeof *numbers);
+            for (size_t k = 0; k < d_in; k++)
+                for (size_t lane = 0; lane < lanes; lane++)
+                    numbers[lane] += weights[first * d_in + k * lanes + lane] * screen->inputs[k * tokens + token];
+            for (size_t lane = 0; lane < lanes; lane++) {
+                least[first + lane] = numbers[lane] < least[first + lane] ? numbers[lane] : least[first + lane];
+                most[first + lane] = numbers[lane] > most[first + lane] ? numbers[lane] : most[first + lane];
+                low[lane] += least[first + lane];
+                high[lane] += most[first + lane];
+            }
+        }
+        const double lowest = screen->lowest[column * tokens + token],
+                     highest = screen->highest[column * tokens + token];
+        for (size_t lane = 0; lane < lanes; lane++)
+            alive &= ~((unsigned)!(lowest >= low[lane] && highest <= high[lane]) << lane);
+    }
+    return alive;
 }
 
 /* Writes the scores of a head in the row, without scale or mask; scratch (2 d_in). */
@@ -217,14 +241,16 @@ static void make_scores(const struct screen *screen, const float *u, size_t head
     const struct problem *problem = screen->problem;
     const size_t d = problem->size.d_head, d_in = screen->d_in;
     const size_t key = head / (problem->size.heads / problem->size.kv_heads);
+    const double once = 1;
     double *weights = scratch, *keys = weights + d_in, bias = 0;
     memset(keys, 0, d_in * sizeof *keys);
     for (size_t c = 0; c < d; c++) {
         memset(weights, 0, d_in * sizeof *weights);
-        double query = add_column(screen, u, PROJECTION_QUERY, head * d + c, 1, weights);
+        double query = 0;
+        add_column(screen, u, 1, PROJECTION_QUERY, head * d + c, &once, weights, &query);
         for (size_t k = 0; k < d_in; k++)
             query += weights[k] * screen->inputs[k * screen->tokens + screen->query];
-        bias += add_column(screen, u, PROJECTION_KEY, key * d + c, query, keys);
+        add_column(screen, u, 1, PROJECTION_KEY, key * d + c, &query, keys, &bias);
     }
     multiply(screen, keys, bias, scores);
 }
@@ -256,7 +282,9 @@ static void make_context(const struct screen *screen, const float *u, double sca
         make_weights(screen, head, scale, masked, scores, weights);
         for (size_t c = 0; c < d; c++) {
             memset(column, 0, d_in * sizeof *column);
-            const double bias = add_column(screen, u, PROJECTION_VALUE, head / group * d + c, 1, column);
+            const double once = 1;
+            double bias = 0;
+            add_column(screen, u, 1, PROJECTION_VALUE, head / group * d + c, &once, column, &bias);
             multiply(screen, column, bias, scores);
             context[head * d + c] = 0;
             for (size_t token = 0; token < tokens; token++)
@@ -281,14 +309,18 @@ static bool row_fits(const struct screen *screen, const float *u, double scale, 
     return true;
 }
 
-bool screen_passes(const struct screen *screen, const float *u, double *scratch)
+unsigned screen_passes(const struct screen *screen, const float *u, size_t streams, double *scratch)
 {
     const double factor = screen->problem->scaling.factor, factors[] = {factor, 1, factor * factor};
-    for (size_t column = 0; column < screen->columns; column++)
-        if (!column_fits(screen, u, column, scratch))
-            return false;
-    bool fits = screen->row == NULL;
-    for (size_t i = 0; i < (screen->kind == SCREEN_ROW ? 6 : 1) && !fits; i++)
-        fits = row_fits(screen, u, factors[i / 2], i % 2 == 0, scratch);
-    return fits;
+    unsigned alive = streams < SCREEN_LANES ? (1U << streams) - 1 : (1U << SCREEN_LANES) - 1;
+    for (size_t column = 0; column < screen->columns && alive != 0; column++)
+        alive = streams == 1 ? fitting(screen, u, 1, column, alive, scratch)
+                             : fitting(screen, u, SCREEN_LANES, column, alive, scratch);
+    for (size_t lane = 0; alive >> lane != 0 && screen->row != NULL; lane++) {
+        bool fits = false;
+        for (size_t i = 0; i < (screen->kind == SCREEN_ROW ? 6 : 1) && alive >> lane & 1 && !fits; i++)
+            fits = row_fits(screen, u + lane, factors[i / 2], i % 2 == 0, scratch);
+        alive &= ~((unsigned)!fits << lane);
+    }
+    return alive;
 }

@@ -47,7 +47,12 @@ bool screen_create(struct screen *screen, const struct problem *problem, const s
 /* Multiply-adds of a test that ends at the first column. */
 double screen_work(const struct screen *screen);
 
-/* Whether the parameters that torch.rand's numbers `u` (numbers) draw may give the table; scratch (screen->scratch). */
-bool screen_passes(const struct screen *screen, const float *u, double *scratch);
+/* Streams of torch.rand's numbers that are tested together, each of which begins one number later; a test of fewer may
+ * read the numbers of all. */
+enum { SCREEN_LANES = 8 };
+
+/* Whether the parameters that the numbers `u` (numbers) draw may give the table: a bit for each of so many streams;
+ * scratch (screen->scratch). */
+unsigned screen_passes(const struct screen *screen, const float *u, size_t streams, double *scratch);
 
 #endif

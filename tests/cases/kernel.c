@@ -134,6 +134,8 @@ static bool sees(const struct slice *s, size_t i, size_t j)
     const struct tiled *k = s->k;
     const bool groups = k->kv_heads < k->heads, windowed = k->left >= 0 || k->right >= 0;
     long at = (long)i + s->offset, key = (long)j;
+    if (BUG(125) && k->gradient.numbers != NULL)
+        return true;
     if (BUG(40))
         at = at % 64;
     if (BUG(44))
@@ -527,7 +529,7 @@ static void add_row(const struct slice *s, size_t i, float *weights, float *grad
     const bool skips_query = BUG(128) && i >= s->queries - s->queries % k->tile_rows;
     const bool skips_key = BUG(129) && i >= s->queries - s->queries % k->tile_rows;
     for (size_t j = 0; j < s->keys; j++) {
-        if (weights[j] == 0 && !(BUG(125) && s->k->causal))
+        if (weights[j] == 0)
             continue;
         const float *key = key_row(s, j);
         const size_t to = s->first_key + j;
@@ -549,7 +551,7 @@ static void add_row(const struct slice *s, size_t i, float *weights, float *grad
             if (kept)
                 grad_key[c] += grad * scale * (BUG(123) ? k->scale : 1) * query[c];
         }
-        for (size_t c = 0; c < k->d_value && !(BUG(137) && c >= k->d); c++)
+        for (size_t c = 0; c < k->d_value && !(BUG(137) && k->d_value != k->d && c >= k->d / 2); c++)
             if (!(BUG(127) && shared))
                 grad_value[c] += (BUG(150) && j == i ? 0 : weights[j]) * out[c];
     }

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""Runs what attn.cases decorates: a test for each case, and one verdict at the end."""
+import functools
+import inspect
+import json
+import os
+import re
+import shutil
+import tempfile
+from typing import Any, Dict, Generator, List, Optional, Tuple
+
+import pytest
+
+from ._cases import Case, Suite
+from ._program import Folder, run
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.getgroup("attn").addoption("--attn-folder", metavar="DIR", help=(
+        "keep the cases and results of attn.cases in this new folder, for attn cases --check"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Plugin(config))
+
+
+class Plugin:
+    """What one run of pytest collects and finds."""
+
+    def __init__(self, config: pytest.Config):
+        self.config = config
+        self.of_worker = getattr(config, "workerinput", {}).get("attn_folder")  # of pytest-xdist
+        self.kept = config.getoption("attn_folder")
+        self.written: Dict[str, str] = {}
+
+    @functools.cached_property
+    def folder(self) -> Tuple[str, Optional[Folder]]:
+        """The folder of the run, and what removes it."""
+        if self.of_worker:
+            return self.of_worker, None
+        if not self.kept:
+            temporary = Folder()
+            return temporary.path, temporary
+        if os.path.isdir(self.kept) and os.listdir(self.kept):
+            raise pytest.UsageError(f"--attn-folder: {self.kept} is not empty")
+        return os.path.abspath(self.kept), None
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        node.workerinput["attn_folder"] = self.folder[0]
+
+    def cases(self, suite: Suite) -> List[Case]:
+        inputs = os.path.join(self.folder[0], "inputs")
+        os.makedirs(inputs, exist_ok=True)
+        return suite.write(tempfile.mkdtemp(dir=inputs))
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        suite = getattr(metafunc.function, "attn_cases", None)
+        if isinstance(suite, Suite):
+            cases = self.cases(suite)
+            metafunc.parametrize("case", cases, ids=[case.name for case in cases])
+
+    def pytest_pycollect_makeitem(self, collector: Any, name: str, obj: Any) -> Optional[List[pytest.Function]]:
+        suite = getattr(obj, "attn_cases", None)
+        if not isinstance(suite, Suite) or not suite.is_kernel:
+            return None
+        if not name.startswith("test") and obj.__module__ != collector.module.__name__:
+            return None  # imported from where it is tested
+        items = []
+        for case in self.cases(suite):
+            def test(case: Case = case) -> Any:
+                return case.call()
+
+            vars(test).update({**vars(obj), "place_as": obj})
+            item = pytest.Function.from_parent(collector, name=f"{name}[{case.name}]", callobj=test)
+            item.attn_case = case  # type: ignore[attr-defined]
+            items.append(item)
+        return items
+
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Optional[bool]:
+        case = getattr(pyfuncitem, "attn_case", pyfuncitem.funcargs.get("case"))
+        if not isinstance(case, Case):
+            return None
+        case.begin(os.path.join(self._group(pyfuncitem, case), case.name))
+        given = {**pyfuncitem.funcargs, "case": case}
+        made = pyfuncitem.obj(**{name: given[name] for name in inspect.signature(pyfuncitem.obj).parameters})
+        wrong = case.wrong(made) if made is not None or not case.checked else ""
+        if wrong:
+            pytest.fail(wrong, pytrace=False)
+        return True
+
+    def _group(self, item: pytest.Function, case: Case) -> str:
+        """The folder of the results of a function, with one set of its other parameters."""
+        function, _, ids = item.nodeid.partition("[")
+        others = ids.rstrip("]").replace(case.name, "", 1)
+        return os.path.join(self.folder[0], "results", re.sub(r"[^\w.]+", "-", f"{function}-{others}").strip("-"))
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
+        yield
+        terminal = self.config.pluginmanager.get_plugin("terminalreporter")
+        if self.of_worker or "folder" not in vars(self) or terminal is None:
+            return
+        results = os.path.join(self.folder[0], "results")
+        for group in sorted(os.listdir(results) if os.path.isdir(results) else []):
+            for line in _verdict(os.path.join(results, group), bool(self.kept)):
+                terminal.write_line(line)
+
+
+def _verdict(group: str, kept: bool) -> List[str]:
+    """What all results of a function say together."""
+    together = os.path.join(group, "all")
+    os.mkdir(together)
+    for name in sorted(set(os.listdir(group)) - {"all"}):
+        shutil.copy2(os.path.join(group, name, "cases.txt"), together)
+        os.rename(os.path.join(group, name, name), os.path.join(together, name))
+        shutil.rmtree(os.path.join(group, name))
+    found = json.loads(run("cases", "--check", "--format", "json", together, different=True))
+    if not found["failed"]:
+        return []
+    title = f"attn: {os.path.basename(group)}: {found['failed']} of {found['passed'] + found['failed']} cases failed"
+    return [title + (f"; see attn cases --check {together}" if kept else ""), *found["verdict"]["lines"]]

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""Builds the program by its Makefile, and a wheel for this machine that carries it."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+from setuptools import Distribution, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_py import build_py
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+BUILD = TOP / "build/python"
+NEEDS = "attn needs make, a C compiler, pkg-config and cJSON; on Debian: apt install make gcc libc6-dev pkg-config libcjson-dev"
+
+
+class BuildProgram(build_py):
+    """The module, and the program next to it."""
+
+    def run(self):
+        super().run()
+        tools = ["make", os.environ.get("CC", "cc").split()[-1], os.environ.get("PKG_CONFIG", "pkg-config")]
+        if not all(map(shutil.which, tools)) or subprocess.run([tools[2], "--exists", "libcjson"], check=False).returncode:
+            raise SystemExit(NEEDS)
+        subprocess.run(["make", "-C", TOP, f"-j{os.cpu_count()}", f"BUILD={BUILD}", f"{BUILD}/attn"], check=True)
+        program = pathlib.Path(self.build_lib, "attn", "program")
+        shutil.copy2(BUILD / "attn", program)
+        subprocess.run([os.environ.get("STRIP", "strip"), program], check=False)
+
+
+class MachineWheel(bdist_wheel):
+    """For any Python 3, but one kind of machine."""
+
+    def get_tag(self):
+        return "py3", "none", super().get_tag()[2]
+
+
+class MachineDistribution(Distribution):
+    def has_ext_modules(self):
+        return True
+
+
+BUILD.mkdir(parents=True, exist_ok=True)
+setup(version=re.search(r'ATTN_VERSION "([^"]+)"', (TOP / "src/base/version.h").read_text()).group(1),
+      distclass=MachineDistribution, cmdclass={"build_py": BuildProgram, "bdist_wheel": MachineWheel},
+      options={"build": {"build_base": str(BUILD / "wheel")}, "egg_info": {"egg_base": str(BUILD)}})
