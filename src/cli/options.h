@@ -305,8 +305,8 @@ const char *options_setting_meant(const char *name, char *text, size_t size);
 bool options_takes_setting(enum mechanism mechanism, const char *name);
 
 /* Applies one of a file's settings, unless the command line has that option or the command does not take it.
- * STATUS_USAGE "source: settings: name: ..." for an unknown name or a value out of range. `of_line`: one of "options" of
- * a line of --jsonl, as if on the command line; STATUS_USAGE also for files and what concerns the whole run. */
+ * STATUS_USAGE "source: settings: name: ..." for an unknown name or a value out of range. `of_line`: one of "options"
+ * of a line of --jsonl, as if on the command line; STATUS_USAGE also for files and what concerns the whole run. */
 enum status options_setting(struct options *options, const struct setting *setting, bool of_line, const char *source,
                             struct error *error);
 
