@@ -65,7 +65,8 @@ static const struct tunable SETTINGS[] = {
      .last = 128, .by = 1.4, ROTATED},
     {"ALiBi slope", has_positions, ARRAY(mask.alibi_slopes, OBSERVE_HEAD), .none = 0, .first = 0x1p-11, .last = 4,
      .by = 2},
-    {"sink", any, ARRAY(mask.sinks, OBSERVE_HEAD), .none = -INFINITY, .span = BY_STEP, .first = -8, .last = 12, .by = 2},
+    {"sink", any, ARRAY(mask.sinks, OBSERVE_HEAD), .none = -INFINITY, .span = BY_STEP, .first = -8, .last = 12,
+     .by = 2},
     {"window before a query", has_positions, NUMBER(mask.left), .none = -1, EACH_KEY(-1)},
     {"window after a query", sees_later_keys, NUMBER(mask.right), .none = -1, EACH_KEY(-1)},
     {"offset of the queries", has_offset, NUMBER(mask.offset), .none = NAN, EACH_KEY(-64)},
@@ -183,7 +184,8 @@ static size_t choose_rows(const struct observing *observing, size_t *rows)
     return some;
 }
 
-/* Takes a few rows, of an output a few columns, in at least float32: coarser numbers do not follow a value that moves by little. */
+/* Takes a few rows, of an output a few columns, in at least float32: coarser numbers do not follow a value that moves
+ * by little. */
 static bool take_some(struct fitting *f)
 {
     struct observing *observing = f->observing;

@@ -12,7 +12,8 @@
 
 enum { ROWS = 4, TERMS = 32, AT_ONCE = 8 };
 
-/* Some terms of some rows' sums, x (rows, d_in) . weight (terms, stride); each number adds its own in the order of k. */
+/* Some terms of some rows' sums, x (rows, d_in) . weight (terms, stride); each number adds its own in the order of
+ * k. */
 struct block {
     const double *x, *weight;
     double *sums; /* (rows, sums_stride) */
