@@ -14,6 +14,8 @@
 # make install        PREFIX and DESTDIR as usual, stripped, with completion for bash, zsh and fish; make uninstall
 #                     removes it
 # make dist           build/attn-VERSION.tar.gz and its .sha256, the same bytes each time; make distcheck proves it
+# make release         all files of a release, in build/release, with checksums: data/packaging/release.sh
+# make site            the manual as web pages, in build/site
 # make deb            Debian's source package, and build/attn_VERSION-1_ARCHITECTURE.deb, which make check-deb tries
 # make format         clang-format over the sources; make lint checks the man pages
 #
