@@ -65,8 +65,7 @@ static const struct tunable SETTINGS[] = {
      .last = 128, .by = 1.4, ROTATED},
     {"ALiBi slope", has_positions, ARRAY(mask.alibi_slopes, OBSERVE_HEAD), .none = 0, .first = 0x1p-11, .last = 4,
      .by = 2},
-    {"sink", any, ARRAY(mask.sinks, OBSERVE_HEAD), .none = -INFINITY, .span = BY_STEP, .first = -8, .last = 12,
-     .by = 2},
+    {"sink", any, ARRAY(mask.sinks, OBSERVE_HEAD), .none = -INFINITY, .span = BY_STEP, .first = -8, .last = 12, .by = 2},
     {"window before a query", has_positions, NUMBER(mask.left), .none = -1, EACH_KEY(-1)},
     {"window after a query", sees_later_keys, NUMBER(mask.right), .none = -1, EACH_KEY(-1)},
     {"offset of the queries", has_offset, NUMBER(mask.offset), .none = NAN, EACH_KEY(-64)},
@@ -246,7 +245,7 @@ static void take_errors(struct fitting *f, double *errors)
         const size_t at = f->map[i];
         const double mine = f->observing->observed->mine[at];
         const double off =
-            observe_is(mine, made[i], 0) ? 0 : (mine - made[i]) / observe_tolerance(f->observing, at, made[i]);
+            observe_is(mine, made[i], 0) ? 0 : (mine - made[i]) / observe_tolerance(f->observing, at, made[i], 1);
         const bool counts = f->only == NULL || f->only[at];
         errors[i] = !counts ? 0 : isfinite(off) ? fmax(-FAR_OFF, fmin(off, FAR_OFF)) : FAR_OFF;
         group_of(f, at)->sum += errors[i] * errors[i];
