@@ -222,8 +222,8 @@ static enum status check_answer(struct case_checked *checked, const struct answe
     return error->status;
 }
 
-/* Leaves those of report->precisions in which all results but a few would be nearly right, and counts where their errors
- * are about as large in each row, as those of rounding are, and no larger than typical ones. */
+/* Leaves those of report->precisions in which all results but a few would be nearly right, and counts where errors are
+ * typical of it: no larger, and about as large in each row. */
 static enum status find_precisions(struct cases_report *report, const struct case_checked *checked,
                                    const struct case_made *made, const struct answers *answers, struct arena *arena,
                                    struct error *error)
