@@ -159,7 +159,7 @@ static bool obeys(const struct observing *observing, const bool *lines, size_t r
     size_t counts[2] = {0, 0};
     for (size_t line = 0; line < observing->lines; line++) {
         const size_t keys = observing->keys[line], rest = keys % memory_larger(1, number);
-        const bool holds[] = {rest != 0, rest == 0, keys > number, keys < number};
+        const bool holds[] = {rest != 0, rest == 0 && keys > 0, keys > number, keys < number};
         if (keys == 1 && !lines[line])
             continue;
         if (lines[line] != holds[rule])
