@@ -195,8 +195,10 @@ static bool take_some(struct fitting *f)
     f->part = *observing->observed;
     if (rows == NULL)
         return false;
-    if (dtype_is_coarse(f->problem.rounding.dtype))
+    if (dtype_is_coarse(f->problem.rounding.dtype)) {
         f->problem.rounding.dtype = f->problem.rounding.softmax_dtype = DTYPE_F32;
+        f->some.columns = (struct plain_columns){.made = {NULL}};
+    }
     const size_t some = choose_rows(observing, rows), most = right->size[OBSERVE_COLUMN];
     const size_t columns = right->stage == STAGE_OUTPUT ? memory_smaller(SOME_COLUMNS, most) : most;
     size_t *size = f->part.right.size, *index = rows + right->size[OBSERVE_ROW];
@@ -207,7 +209,8 @@ static bool take_some(struct fitting *f)
     f->part.right.index[OBSERVE_ROW] = index;
     f->part.problem = &f->problem;
     f->some.observed = &f->part;
-    f->some.columns = (struct plain_columns){.made = {NULL}};
+    f->some.columns.out_weight = NULL; /* it makes fewer */
+    f->some.columns.out_columns = columns;
     f->some.count = observe_count(&f->part.right);
     f->map = observe_zeros(observing, f->some.count, sizeof *f->map);
     f->errors = observe_zeros(observing, f->some.count, sizeof *f->errors);
