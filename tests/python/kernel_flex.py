@@ -6,7 +6,7 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 
 @attn.cases(can={"causal", "gqa", "window", "window-both", "prefix", "softcap", "alibi", "documents", "lse"},
-            dtype="bf16", layout="bthd", d_head=16, max_tokens=65)
+            dtype="bf16", layout="bthd", d_head=8, max_tokens=33)
 def flex(q, k, v, *, causal, window, prefix, softcap, alibi_slopes, document_ids, scale):
     def allowed(_item, _head, query, key):
         yes = query >= 0
