@@ -44,7 +44,7 @@ def run(pytester):
 
 def passes(result, least=10):
     outcomes = result.parseoutcomes()
-    assert outcomes.pop("passed") >= least and not {*outcomes} - {"warnings"} and " passed" in result.outlines[-1]
+    assert outcomes.pop("passed") >= least and not {*outcomes} - {"warnings", "skipped"} and " passed" in result.outlines[-1]
 
 
 def example(pytester, name):
@@ -67,10 +67,7 @@ def test_attention_of_pytorch(pytester):
 
 @NEEDS_TORCH
 def test_flex_attention(pytester):
-    result = example(pytester, "kernel_flex.py")
-    # On a processor it makes values below the smallest normal number 0.
-    assert result.parseoutcomes()["failed"] == 1 and result.parseoutcomes()["passed"] > 40
-    assert "what fails is denormal: values, and so contexts, are below" in result.outlines[-2]
+    passes(example(pytester, "kernel_flex.py"), 40)
 
 
 # --- what a kernel gets, and returns
