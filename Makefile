@@ -14,6 +14,8 @@
 # make install        PREFIX and DESTDIR as usual, stripped, with completion for bash, zsh and fish; make uninstall
 #                     removes it
 # make dist           build/attn-VERSION.tar.gz and its .sha256, the same bytes each time; make distcheck proves it
+# make release         all files of a release, in build/release, with checksums: data/packaging/release.sh
+# make site            the manual as web pages, in build/site
 # make deb            Debian's source package, and build/attn_VERSION-1_ARCHITECTURE.deb, which make check-deb tries
 # make format         clang-format over the sources; make lint checks the man pages
 #
@@ -210,10 +212,11 @@ check: attn tests
 	WITHOUT='$(LEFT)' sh tests/run.sh $(BUILD)
 
 # Tests that sample in make check, or do not run there.
-SAMPLED = $(addprefix test_,cases decimal explain faults fused fused_backward fuzz grad grad_layers limits session stress why \
-	why_tables worksheet) check_install.sh check_mistakes.sh check_page.sh check_worksheet.sh whole $(LEFT)
+SAMPLED = $(addprefix test_,case_mistakes cases decimal explain faults fused fused_backward fuzz grad grad_layers kernel_bugs limits \
+	observe observe_fits session stress why why_tables worksheet) \
+	$(addprefix check_,install.sh mistakes.sh options.sh page.sh worksheet.sh wrong.sh) whole $(LEFT)
 # Tests that skip if a program is missing that make check does not need.
-SKIPPING = $(addprefix check_,binary.sh completion.sh printed.sh svg.sh)
+SKIPPING = $(addprefix check_,binary.sh completion.sh printed.sh python.sh svg.sh)
 check-whole: attn tests
 	ATTN_WHOLE=1 sh tests/run.sh $(BUILD) $(SAMPLED) $(SKIPPING)
 

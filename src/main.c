@@ -6,9 +6,9 @@
 #include "cli/help.h"
 #include "compute/join.h"
 #include "diff/diff.h"
-#include "jobs/job.h"
 #include "jobs/jsonl.h"
 #include "lesson/session/session.h"
+#include "steps/steps.h"
 #include "why/why.h"
 #include "worksheet/worksheet.h"
 #include "write/checkpoint_text.h"
@@ -24,6 +24,7 @@ struct call {
     const char *program; /* argv[0] */
     struct options options;
     struct job_files *files; /* files already read; or NULL */
+    size_t line;             /* of --jsonl; then the output is open. Else 0 */
     struct output *output;
     struct arena *arena;
     struct error *error;
@@ -50,7 +51,7 @@ static enum status open_output(const struct call *call, const char *path)
 
 static enum status open_result(const struct call *call)
 {
-    return open_output(call, call->options.out);
+    return call->line > 0 ? STATUS_OK : open_output(call, call->options.out);
 }
 
 /* For output that never goes to --out. */
@@ -165,19 +166,37 @@ static enum status run_join(const struct call *call)
     return write_result(&call->options, &result, call->output, call->arena, call->error);
 }
 
-static void warn_of(const char *const *warnings, size_t count)
+static void warn_of(const struct call *call, const char *const *warnings, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        error_warn(warnings[i], stderr);
+    char warning[sizeof call->error->message], place[32] = "";
+    if (call->line > 0)
+        snprintf(place, sizeof place, "line %zu: ", call->line);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(warning, sizeof warning, "%s%s", place, warnings[i]);
+        error_warn(warning, stderr);
+    }
 }
 
 /* Warns of parts of a checkpoint that attn does not compute, and of options that do nothing in this job. */
-static void warn(const struct problem *problem)
+static void warn(const struct call *call, const struct problem *problem)
 {
     if (problem->layer != NULL)
-        warn_of(problem->layer->warnings.texts, problem->layer->warnings.count);
-    warn_of(problem->record.warnings, problem->record.warning_count);
+        warn_of(call, problem->layer->warnings.texts, problem->layer->warnings.count);
+    warn_of(call, problem->record.warnings, problem->record.warning_count);
 }
+
+static enum status run_steps(const struct call *call, const struct problem *problem, struct progress *progress)
+{
+    struct steps steps;
+    if (steps_make(&steps, &call->options, problem, progress, call->arena, call->error) != STATUS_OK) {
+        output_abandon(call->output);
+        return output_close(call->output);
+    }
+    progress_end(progress);
+    return steps_write(&steps, &call->options, call->output, call->arena, call->error);
+}
+
+static jsonl_runner run_line;
 
 /* Opens the output before the work, which an error after it would waste; without a result leaves no file. */
 static enum status run_mechanism(const struct call *call)
@@ -185,22 +204,49 @@ static enum status run_mechanism(const struct call *call)
     const struct options *options = &call->options;
     struct job_files none = {0}, *files = call->files != NULL ? call->files : &none;
     struct problem problem;
+    struct result result;
+    struct progress progress;
     if (files->inputs == NULL && job_files_want_input(options) && isatty(STDIN_FILENO))
         return refuse_terminal(call);
     if (options->jsonl)
-        return open_result(call) == STATUS_OK ? jsonl_run(options, call->output, call->arena, call->error)
-                                              : call->error->status;
+        return open_result(call) ? call->error->status
+                                 : jsonl_run(options, run_line, call->output, call->arena, call->error);
     if (write_check(options, call->error) || job_files_add(files, options, call->arena, call->error) ||
-        problem_create(&problem, options, files, call->arena, call->error) || job_check(options, &problem, call->error))
+        problem_create(&problem, options, files, call->arena, call->error) ||
+        (options->steps && steps_check(options, &problem, call->error)))
         return call->error->status;
-    warn(&problem);
+    warn(call, &problem);
     if (open_result(call) != STATUS_OK)
         return call->error->status;
     if (problem.chosen.explains_config) {
         write_config(problem.layer, options->format, call->output);
         return output_close(call->output);
     }
-    return job_run(options, &problem, call->output, call->arena, call->error);
+    progress_start(&progress, options->progress != WHEN_NEVER, options->progress == WHEN_ALWAYS);
+    if (options->steps)
+        return run_steps(call, &problem, &progress);
+    if (result_list(&result, &problem, &progress, write_elides(options, &problem), call->arena, call->error) ||
+        write_check_result(options, &result, call->output, call->arena, call->error) ||
+        result_compute(&result, call->arena, call->error)) {
+        output_abandon(call->output);
+        return output_close(call->output);
+    }
+    if (problem.chosen.explains || output_is_terminal(call->output)) /* an explanation reads rows in any order */
+        progress_stop(&progress);
+    enum status status = write_result(options, &result, call->output, call->arena, call->error);
+    progress_end(&progress);
+    return status;
+}
+
+static enum status run_line(struct jsonl_job *job)
+{
+    const struct call call = {.options = job->options,
+                              .files = &job->files,
+                              .line = job->line,
+                              .output = &job->output,
+                              .arena = &job->arena,
+                              .error = &job->error};
+    return run_mechanism(&call);
 }
 
 /* --explain config needs no hidden states. */
@@ -209,7 +255,7 @@ static enum status run_config(const struct call *call)
     struct layer layer;
     if (layer_read(&layer, &call->options, call->arena, call->error) || open_result(call))
         return call->error->status;
-    warn_of(layer.warnings.texts, layer.warnings.count);
+    warn_of(call, layer.warnings.texts, layer.warnings.count);
     write_config(&layer, call->options.format, call->output);
     return output_close(call->output);
 }
@@ -233,7 +279,7 @@ static enum status run_layer(const struct call *call)
                                OPTIONS[id].name);
     if (listing_read(&listing, options, call->arena, call->error) || open_result(call))
         return call->error->status;
-    warn_of(listing.warnings.texts, listing.warnings.count);
+    warn_of(call, listing.warnings.texts, listing.warnings.count);
     write_listing(&listing, options->format, call->output);
     return output_close(call->output);
 }
@@ -252,7 +298,7 @@ static enum status run_why(const struct call *call)
     if (job_files_read(&files, options, call->arena, call->error) ||
         problem_create(&problem, options, &files, call->arena, call->error))
         return call->error->status;
-    warn(&problem);
+    warn(call, &problem);
     progress_start(&progress, options->progress != WHEN_NEVER, options->progress == WHEN_ALWAYS);
     if (open_result(call) != STATUS_OK)
         return call->error->status;
@@ -269,7 +315,7 @@ static enum status run_worksheet(const struct call *call)
     struct worksheet *worksheet = arena_allocate(call->arena, 1, sizeof *worksheet, call->error);
     if (worksheet == NULL || worksheet_create(worksheet, &call->options, call->arena, call->error) != STATUS_OK)
         return call->error->status;
-    warn(&worksheet->first);
+    warn(call, &worksheet->first);
     if (open_result(call) != STATUS_OK)
         return call->error->status;
     return worksheet_write(worksheet, call->output);

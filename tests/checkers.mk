@@ -65,5 +65,5 @@ release-check: lint
 	sh tests/mutate.sh --check
 	sh tests/ports.sh gcc clang aarch64 i386
 	for checker in asan tsan msan valgrind; do $(MAKE) check-$$checker || exit; done
-	DISTCHECK='check check-whole' $(MAKE) -j1 distcheck check-deb
+	DISTCHECK='check check-whole' $(MAKE) -j1 distcheck release
 	$(MAKE) fuzz

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# A release, and the Debian package.
+# A release, the Debian package, and the site of the manual.
 
 # All files that git tracks, or of an unpacked release; dated by the last commit, or by the unpacked files.
 VERSION := $(shell sed -n 's/^.define ATTN_VERSION "\(.*\)"/\1/p' src/base/version.h)
@@ -45,3 +45,14 @@ deb: dist
 check-deb: deb
 	sh tests/deb.sh $(BUILD)/attn_$(VERSION)-1_$(shell dpkg --print-architecture 2>/dev/null).deb
 
+# The manual as web pages that need no network.
+site: $(BUILD)/attn
+	rm -rf $(BUILD)/site
+	sh data/packaging/site.sh $(BUILD)/attn $(BUILD)/site
+
+# The files of a release, in BUILD/release. CJSON=PATH for the static programs, URL of the source for packagers; what is
+# skipped is an error unless ALLOW_SKIPPED=1.
+release: dist $(BUILD)/attn $(BUILD)/run_examples
+	+MAKE='$(MAKE)' CJSON='$(CJSON)' URL='$(URL)' ALLOW_SKIPPED='$(ALLOW_SKIPPED)' sh data/packaging/release.sh $(BUILD) $(VERSION)
+
+.PHONY: site release

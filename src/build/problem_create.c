@@ -38,7 +38,7 @@ static enum status apply_settings(const struct build *build)
     const bool of_other = is_of_other_layer(build);
     for (size_t i = 0; inputs != NULL && i < inputs->setting_count; i++)
         if (!(of_other && layer_says(inputs->settings[i].name)) &&
-            options_setting(build->options, &inputs->settings[i], inputs->source, build->error))
+            options_setting(build->options, &inputs->settings[i], false, inputs->source, build->error))
             return build->error->status;
     if (inputs == NULL || inputs->is_result || build->options->origin[OPTION_RANDOM] != ORIGIN_FILE)
         return STATUS_OK;

@@ -27,6 +27,23 @@ bool options_takes_setting(enum mechanism mechanism, const char *name)
     return id < OPTION_COUNT && options_takes(command_of(mechanism), mechanism, id);
 }
 
+/* Any option that a line of --jsonl may set. */
+static enum status check_line_option(const struct options *options, const struct setting *setting, enum option_id id,
+                                     const char *place, struct error *error)
+{
+    const struct option_row *row = &OPTIONS[id];
+    if (id == OPTION_COUNT)
+        return error_usage(error, "%s: unknown option; attn %s --help=all lists them", place,
+                           command_name(options->command));
+    if (!options_takes(options->command, options->mechanism, id))
+        return option_refuse(options->command, options->mechanism, id, error);
+    if (row->of_run || (row->file && (id != OPTION_GRAD || strcmp(setting->text, "ones") != 0)))
+        return error_usage(error, "%s: the same for all lines; type --%s on the command line", place, row->name);
+    if (row->kind == OPTION_NEGATION)
+        return error_usage(error, "%s: expected \"%s\": false", place, OPTIONS[row->negated].name);
+    return STATUS_OK;
+}
+
 static enum status unknown_setting(const char *source, const char *name, struct error *error)
 {
     char texts[OPTION_COUNT][SETTING_BYTES], hint[128];
@@ -71,49 +88,28 @@ static enum status wrong_kind(const struct option_row *row, const struct setting
                        GOT[setting->kind] != NULL ? GOT[setting->kind] : setting->text);
 }
 
-enum status options_setting(struct options *options, const struct setting *setting, const char *source,
+enum status options_setting(struct options *options, const struct setting *setting, bool of_line, const char *source,
                             struct error *error)
 {
     char place[TEXT_PATH_BYTES + 64];
-    const enum option_id id = find_setting(setting->name);
+    const char *name = setting->name;
+    const enum option_id id = of_line ? options_find(name, strlen(name)) : find_setting(name);
+    snprintf(place, sizeof place, "%s: %s: %.40s", source, of_line ? "options" : "settings", name);
+    if (of_line && check_line_option(options, setting, id, place, error) != STATUS_OK)
+        return error->status;
     if (id == OPTION_COUNT)
-        return unknown_setting(source, setting->name, error);
+        return unknown_setting(source, name, error);
     const struct option_row *row = &OPTIONS[id];
-    if (!options_takes(options->command, options->mechanism, id) || options->origin[id] == ORIGIN_COMMAND_LINE)
+    const bool passed = !options_takes(options->command, options->mechanism, id);
+    if (!of_line && (passed || options->origin[id] == ORIGIN_COMMAND_LINE))
         return STATUS_OK;
-    snprintf(place, sizeof place, "%s: settings: %s", source, setting->name);
     if (options->origin[id] == ORIGIN_FILE)
         return error_usage(error, "%s: given twice, under two names; leave one out", place);
     if (!kind_fits(row, setting->kind))
         return wrong_kind(row, setting, place, error);
     enum status status = option_store(options, id, place, setting->text, error);
-    options->origin[id] = ORIGIN_FILE;
+    options->origin[id] = of_line ? ORIGIN_COMMAND_LINE : ORIGIN_FILE;
     return status;
-}
-
-enum status options_of_line(struct options *options, const struct setting *setting, const char *source,
-                            struct error *error)
-{
-    char place[TEXT_PATH_BYTES + 64], hint[128];
-    const char *names[OPTION_COUNT];
-    const enum option_id id = options_find(setting->name, strlen(setting->name));
-    snprintf(place, sizeof place, "%s: options: %.40s", source, setting->name);
-    for (int i = 0; i < OPTION_COUNT; i++)
-        names[i] = options_takes(options->command, options->mechanism, (enum option_id)i) ? OPTIONS[i].name : NULL;
-    if (id == OPTION_COUNT)
-        return error_usage(error, "%s: unknown option%s", place,
-                           suggest_hint(hint, sizeof hint, "", setting->name, names, OPTION_COUNT));
-    const struct option_row *row = &OPTIONS[id];
-    if (names[id] == NULL)
-        return option_refuse(options->command, options->mechanism, id, error);
-    if (row->of_run || (row->file && (id != OPTION_GRAD || strcmp(setting->text, "ones") != 0)))
-        return error_usage(error, "%s: the same for all lines; type --%s on the command line", place, row->name);
-    if (row->kind == OPTION_NEGATION)
-        return error_usage(error, "%s: expected \"%s\": false", place, OPTIONS[row->negated].name);
-    if (!kind_fits(row, setting->kind))
-        return wrong_kind(row, setting, place, error);
-    options->origin[id] = ORIGIN_COMMAND_LINE;
-    return option_store(options, id, place, setting->text, error);
 }
 
 enum status options_fact(struct options *options, const char *name, const char *text, const char *source,

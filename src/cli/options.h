@@ -305,13 +305,9 @@ const char *options_setting_meant(const char *name, char *text, size_t size);
 bool options_takes_setting(enum mechanism mechanism, const char *name);
 
 /* Applies one of a file's settings, unless the command line has that option or the command does not take it.
- * STATUS_USAGE "source: settings: name: ..." for an unknown name or a value out of range. */
-enum status options_setting(struct options *options, const struct setting *setting, const char *source,
-                            struct error *error);
-
-/* Applies one of the options of a line of --jsonl, as if it were on the command line. STATUS_USAGE "source: options:
- * name: ..." for an unknown name or a wrong value, and for files and options that concern the whole run. */
-enum status options_of_line(struct options *options, const struct setting *setting, const char *source,
+ * STATUS_USAGE "source: settings: name: ..." for an unknown name or a value out of range. `of_line`: one of "options"
+ * of a line of --jsonl, as if on the command line; STATUS_USAGE also for files and what concerns the whole run. */
+enum status options_setting(struct options *options, const struct setting *setting, bool of_line, const char *source,
                             struct error *error);
 
 /* Applies a fact about a checkpoint's module, under the name of a setting, unless the command line or the input's file

@@ -215,7 +215,7 @@ static enum status take_settings(const struct joining *joining, struct problem *
         return foreign(joining);
     for (size_t i = 0; i < first->setting_count; i++) {
         const struct setting *setting = &first->settings[i];
-        if (options_setting(&options, setting, first->source, joining->error) != STATUS_OK)
+        if (options_setting(&options, setting, false, first->source, joining->error) != STATUS_OK)
             return joining->error->status;
         if (!options_takes_setting(problem->mechanism, setting->name))
             return error_usage(joining->error,

@@ -99,7 +99,7 @@ static bool draws_long(const struct options *options, const struct job_files *lo
     uint64_t d_in = all.d_in;
     const struct file_tensor *inputs = load->inputs != NULL ? input_file_find(load->inputs, "inputs") : NULL;
     for (size_t i = 0; load->inputs != NULL && i < load->inputs->setting_count; i++)
-        options_setting(&all, &load->inputs->settings[i], "file", &ignored);
+        options_setting(&all, &load->inputs->settings[i], i % 2 != 0, "file", &ignored);
     if (inputs != NULL)
         d_in = inputs->tensor.shape[inputs->tensor.rank - 1];
     const double d_out = all.d_out > 0 ? (double)all.d_out : (double)d_in;

@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Makes the files of a release in BUILD/release: source, static programs, the Debian package, a wheel, the site of the
+# manual, files for packagers, checksums. It names what this machine cannot make, and fails for it unless
+# ALLOW_SKIPPED=1.
+#
+#     CJSON=PATH sh data/packaging/release.sh BUILD VERSION     (make release)
+#
+# CJSON is cJSON's source tree, for the static programs. URL says where the source will be, for the packagers' files.
+set -eu
+build=${1:?usage: data/packaging/release.sh BUILD VERSION} version=${2:?usage: data/packaging/release.sh BUILD VERSION}
+make=${MAKE:-make} python=${PYTHON:-python3}
+release=$build/release skipped=''
+rm -rf "$release"
+mkdir -p "$release"
+
+has() { command -v "$1" >/dev/null; }
+skip() { # NAME WHY
+    echo "skipped: $1: $2"
+    skipped="$skipped
+  $1: $2"
+}
+
+# The compiler of a static program, or nothing.
+compiler() { # MACHINE
+    if has zig; then
+        echo "zig cc -target $1-linux-musl"
+    elif [ "$1" = "$(uname -m)" ] && has musl-gcc; then
+        echo musl-gcc
+    elif has "$1-linux-gnu-gcc"; then
+        echo "$1-linux-gnu-gcc"
+    fi
+}
+
+# Runs the manual's examples with the program, on this machine or emulated.
+try() { # MACHINE PROGRAM
+    folder=$build/static-$1/try runner=
+    [ "$1" = "$(uname -m)" ] || runner=$(command -v "qemu-$1" || command -v "qemu-$1-static") ||
+        { skip "a test of attn-$version-linux-$1" "qemu-$1 is missing"; return 0; }
+    mkdir -p "$folder"
+    printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$runner" "$(cd "${2%/*}" && pwd)/${2##*/}" >"$folder/attn"
+    chmod +x "$folder/attn"
+    ATTN_BIN=$folder "$build/run_examples" README.md man/attn.1 man/attn-sdpa.1
+}
+
+static() { # MACHINE
+    cc=$(compiler "$1")
+    if [ ! -f "${CJSON:-}/cJSON.c" ]; then
+        skip "attn-$version-linux-$1" "CJSON=PATH must name the source tree of cJSON"
+    elif [ -z "$cc" ]; then
+        skip "attn-$version-linux-$1" "zig, or $1-linux-gnu-gcc, is missing"
+    else
+        $make static STATIC="$build/static-$1" STATIC_CC="$cc" CJSON="$CJSON"
+        cp "$build/static-$1/attn" "$release/attn-$version-linux-$1"
+        try "$1" "$release/attn-$version-linux-$1"
+    fi
+}
+
+deb() {
+    has dpkg-source && has dpkg-deb || { skip "attn_$version-1_*.deb" "dpkg-dev is missing"; return 0; }
+    $make check-deb
+    cp "$build/attn_$version-1_"*.deb "$release"
+}
+
+wheel() {
+    "$python" -c 'import pip, setuptools; assert [int(n) for n in setuptools.__version__.split(".")[:2]] >= [70, 1]' 2>/dev/null ||
+        { skip "attn-$version-py3-none-*.whl" "$python lacks pip, or setuptools 70.1"; return 0; }
+    "$python" -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir "$release" ./src/python
+    rm -rf "$build/wheel-try"
+    "$python" -m zipfile -e "$release/attn-$version-"*.whl "$build/wheel-try"
+    chmod +x "$build/wheel-try/attn/program"
+    "$build/wheel-try/attn/program" --version | grep -qF "attn $version"
+}
+
+site() {
+    has mandoc || { skip "attn-$version-site.tar.gz" "mandoc is missing"; return 0; }
+    $make site
+    tar --create --gzip --file="$release/attn-$version-site.tar.gz" --directory="$build" --owner=root:0 --group=root:0 \
+        --transform="s,^site,attn-$version-site," site
+}
+
+cp "$build/attn-$version.tar.gz" "$release"
+static x86_64
+static aarch64
+deb
+wheel
+site
+sum=$(sha256sum <"$release/attn-$version.tar.gz" | cut -d ' ' -f 1)
+for file in attn.rb PKGBUILD; do
+    sh data/packaging/fill.sh "$file" "$sum" >"$release/$file"
+done
+(cd "$release" && sha256sum -- * >SHA256SUMS.new && mv SHA256SUMS.new SHA256SUMS)
+ls -l "$release"
+[ -z "$skipped" ] || echo "skipped:$skipped"
+[ -z "$skipped" ] || [ "${ALLOW_SKIPPED:-}" = 1 ] || {
+    echo "this release is not complete; ALLOW_SKIPPED=1 accepts it" >&2
+    exit 1
+}
