@@ -379,7 +379,7 @@ double trial_work(const struct trial_base *base)
 {
     const struct problem *problem = base->problem;
     const size_t all = problem->chosen.row_count;
-    const double rows = base->has_few && all >= MANY ? FEW : (double)all;
+    const double rows = base->has_few && all >= MANY ? (double)FEW : (double)all;
     const size_t columns = base->few_columns > 0 ? base->few_columns : SIZE_MAX;
     const double pairs = (double)problem->size.items * (double)problem->size.heads * rows * (double)problem->size.keys;
     const double operands = (double)problem->size.items * (double)(problem->size.queries + 2 * problem->size.keys) *
