@@ -63,7 +63,7 @@ deb() {
 }
 
 wheel() {
-    "$python" -c 'import pip, setuptools; assert [int(n) for n in setuptools.__version__.split(".")[:2]] >= [70, 1]' 2>/dev/null ||
+    "$python" -c 'import setuptools, pip; assert [int(n) for n in setuptools.__version__.split(".")[:2]] >= [70, 1]' 2>/dev/null ||
         { skip "attn-$version-py3-none-*.whl" "$python lacks pip, or setuptools 70.1"; return 0; }
     "$python" -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir "$release" ./src/python
     rm -rf "$build/wheel-try"
