@@ -24,12 +24,13 @@
 CC ?= cc
 CFLAGS ?= -O3 -g
 PREFIX ?= /usr/local
-BUILD ?= build
+# PORTABLE=1 builds what POSIX has alone, as on other systems, elsewhere: src/base/system.h.
+BUILD ?= build$(if $(PORTABLE),/portable)
 PKG_CONFIG ?= pkg-config
 
 # One job per processor by default; not with `clean`, which removes what other targets make.
 ifeq ($(MAKELEVEL)$(filter clean,$(MAKECMDGOALS)),0)
-MAKEFLAGS += -j$(shell nproc)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN || echo 1)
 endif
 
 SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -41,7 +42,8 @@ CJSON_LIBS := $(shell $(PKG_CONFIG) --libs libcjson)
 MACHINE := $(shell $(CC) -dumpmachine)
 MACHINE_FLAGS := $(if $(filter i386-% i486-% i586-% i686-%,$(MACHINE)),-msse2 -mfpmath=sse) \
 	$(if $(filter s390x-%,$(MACHINE)),-fexcess-precision=fast)
-STRICT = -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 $(WARNINGS) -ffp-contract=off $(MACHINE_FLAGS)
+STRICT = -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 $(if $(PORTABLE),-DPORTABLE) $(WARNINGS) \
+	-ffp-contract=off $(MACHINE_FLAGS)
 # make prints a line per file, and with V=1 each command.
 say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@echo '$1 $2';)
 COMPILE = $(call say,CC,$<)$(CC) $(STRICT) -MMD -MP -Isrc $(CJSON_CFLAGS) $(CPPFLAGS) $(CFLAGS)
@@ -178,7 +180,7 @@ $(BUILD)/test_%: $(BUILD)/test_%.o $(BUILD)/check.o $(BUILD)/support.o $(LIBRARY
 # the name of getrlimit that the program does not use.
 FAULT_NAMES = malloc calloc realloc free stat open fstat lseek mmap mkstemp fopen stat64 open64 fstat64 \
 	lseek64 mmap64 mkstemp64 fopen64 munmap read write close access readlink __read_chk __readlink_chk \
-	fchmod fchown linkat rename pthread_create newlocale sysconf sched_getaffinity fallocate fallocate64 pwrite pwrite64 \
+	fchmod fchown linkat rename pthread_create newlocale sysconf sched_getaffinity fallocate fallocate64 fstatvfs fstatvfs64 pwrite pwrite64 \
 	$(if $(findstring -U_FILE_OFFSET_BITS,$(CPPFLAGS)),getrlimit,getrlimit64)
 FAULT_OBJECTS := $(BUILD)/faults/main.o $(BUILD)/faults/base/memory.o
 
@@ -210,10 +212,11 @@ check: attn tests
 	WITHOUT='$(LEFT)' sh tests/run.sh $(BUILD)
 
 # Tests that sample in make check, or do not run there.
-SAMPLED = $(addprefix test_,cases decimal explain faults fused fused_backward fuzz grad grad_layers limits session stress why \
-	why_tables worksheet) check_install.sh check_mistakes.sh check_page.sh check_worksheet.sh whole $(LEFT)
+SAMPLED = $(addprefix test_,case_mistakes cases decimal explain faults fused fused_backward fuzz grad grad_layers kernel_bugs limits \
+	observe observe_fits session stress why why_tables worksheet) \
+	$(addprefix check_,install.sh mistakes.sh options.sh page.sh worksheet.sh wrong.sh) whole $(LEFT)
 # Tests that skip if a program is missing that make check does not need.
-SKIPPING = $(addprefix check_,binary.sh completion.sh printed.sh svg.sh)
+SKIPPING = $(addprefix check_,binary.sh completion.sh printed.sh python.sh svg.sh)
 check-whole: attn tests
 	ATTN_WHOLE=1 sh tests/run.sh $(BUILD) $(SAMPLED) $(SKIPPING)
 

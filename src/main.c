@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 struct call {
+    const char *program; /* argv[0] */
     struct options options;
     struct job_files *files; /* files already read; or NULL */
     size_t line;             /* of --jsonl; then the output is open. Else 0 */
@@ -139,8 +140,8 @@ static enum status run_lesson(const struct call *call)
     if (options->lesson == 0 && !(isatty(STDIN_FILENO) && output_is_terminal(call->output)))
         session_list(call->output);
     else
-        status = session_run(options->lesson, options_want_color(options, call->output), call->output, call->arena,
-                             call->error);
+        status = session_run(options->lesson, options_want_color(options, call->output), call->program, call->output,
+                             call->arena, call->error);
     return status == STATUS_OK ? output_close(call->output) : status;
 }
 
@@ -381,7 +382,7 @@ int main(int argc, char **argv)
 {
     struct arena arena = {0};
     struct error error = {0};
-    struct call call = {.arena = &arena, .error = &error};
+    struct call call = {.program = argv[0], .arena = &arena, .error = &error};
     if (!open_standard_streams())
         return STATUS_SYSTEM;
     signal(SIGPIPE, SIG_IGN); /* a reader that has gone is an error of write */

@@ -12,15 +12,19 @@ answers() {
     tr -d '\n ' <"$scratch/why" | sed 's/"command".*//; s/.*"explanations":\[*//; s/"mistakes":\[[^]]*\]//; s/\]/\n/g' |
         sed -n 's/[^[]*\[*\("[^[]*"\)$/\1/p' | tr -d '"'
 }
-named() { answers | grep -qE "^($1)(:[^,]*)?\$"; }
+named() { printf '%s\n' "$found" | grep -qE "^($1)(:[^,]*)?\$"; }
 
+# A sample leaves out what attn searches to the end without a name, but for one.
+left=0
 while read -r table names words; do
+    case ${ATTN_QUICK:+$names $table} in '- port-55') ;; '- port-'*) left=$((left + 1)) && continue ;; esac
     "$attn" why $words --mine "tests/wrong/$table.npy" -f json --budget 4 >"$scratch/why"
+    found=$(answers)
     if [ "$names" = - ]; then
-        check "$table: nothing is named, but $(answers | tr '\n' ' ')" grep -q '"explanations": \[\]' "$scratch/why"
+        check "$table: nothing is named, but $found" grep -q '"explanations": \[\]' "$scratch/why"
     else
-        pattern=$(echo "$names" | sed 's/,/(:[^,]*)?,/g')
-        check "$table: $names is named, not $(answers | tr '\n' ' '): attn why $words" named "$pattern"
+        check "$table: $names is named, not $found: attn why $words" named "$(echo "$names" | sed 's/,/(:[^,]*)?,/g')"
     fi
 done <tests/wrong/cases.txt
+[ $left -eq 0 ] || echo "ATTN_QUICK: without $left tables that have no name"
 finish

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* Where files may be larger than the machine's words, the headers call these functions by other names. */
@@ -36,21 +37,35 @@
 #define __wrap_pwrite __wrap_pwrite64
 #define __real_fallocate __real_fallocate64
 #define __wrap_fallocate __wrap_fallocate64
+#define __real_fstatvfs __real_fstatvfs64
+#define __wrap_fstatvfs __wrap_fstatvfs64
 #endif
 
-const char *const FAULT_CALLS[CALL_COUNT] = {"malloc",         "open",
-                                             "stat",           "fstat",
-                                             "lseek",          "mmap",
-                                             "read",           "write",
-                                             "pwrite",         "lseek of the result",
-                                             "close",          "close of the result",
-                                             "access",         "readlink",
-                                             "mkstemp",        "fchmod",
-                                             "fchown",         "open of an unnamed file",
-                                             "linkat",         "rename",
-                                             "pthread_create", "newlocale",
-                                             "fopen",          "sysconf",
-                                             "fallocate"};
+const char *const FAULT_CALLS[CALL_COUNT] = {"malloc",
+                                             "open",
+                                             "stat",
+                                             "fstat",
+                                             "lseek",
+                                             "mmap",
+                                             "read",
+                                             "write",
+                                             "pwrite",
+                                             "lseek of the result",
+                                             "close",
+                                             "close of the result",
+                                             "access",
+                                             "readlink",
+                                             "mkstemp",
+                                             "fchmod",
+                                             "fchown",
+                                             "open of an unnamed file",
+                                             "linkat",
+                                             "rename",
+                                             "pthread_create",
+                                             "newlocale",
+                                             "fopen",
+                                             "sysconf",
+                                             "fallocate or fstatvfs"};
 
 static struct faults no_plan;
 struct faults *faults = &no_plan;
@@ -136,6 +151,7 @@ WRAP(CALL_FCHOWN, -1, int, fchown, (int file, uid_t user, gid_t group), (file, u
 WRAP(CALL_LINK, -1, int, linkat, (int from_folder, const char *from, int to_folder, const char *to, int flags),
      (from_folder, from, to_folder, to, flags), )
 WRAP(CALL_ROOM, -1, int, fallocate, (int file, int mode, off_t from, off_t length), (file, mode, from, length), )
+WRAP(CALL_ROOM, -1, int, fstatvfs, (int file, struct statvfs *volume), (file, volume), )
 WRAP(CALL_RENAME, -1, int, rename, (const char *from, const char *to), (from, to), )
 WRAP(CALL_THREAD, EAGAIN, int, pthread_create,
      (pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument),

@@ -34,7 +34,7 @@ enum fault_call {
     CALL_LOCALE,
     CALL_FOPEN,
     CALL_LIMITS, /* sysconf, getrlimit, sched_getaffinity */
-    CALL_ROOM,   /* fallocate */
+    CALL_ROOM,   /* fallocate, fstatvfs */
     CALL_COUNT,
     CALL_SYSTEM = CALL_COUNT /* as a plan's call: any but CALL_ALLOCATE */
 };

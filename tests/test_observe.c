@@ -290,6 +290,44 @@ static void test_parts(void)
     job_free(&job);
 }
 
+/* Numbers of other heads and rows: added, or in place of all. And rows of zeros, which any masked keys have. */
+static void test_others(void)
+{
+    static const struct sizes ODD = {1, 2, 2, 28, 28, 4, 4, true};
+    struct job job;
+    struct table t;
+    job_make(&job, ODD);
+    t = table_of(&job, STAGE_CONTEXT);
+    for (size_t i = 0; i < t.count / 2; i++)
+        t.mine[t.count / 2 + i] += 0.5 * t.right[i];
+    expect(&t, "plus", "head 2",
+           "head 2 is the right numbers plus 1/2 times those of the head before; all others are right");
+    t = table_of(&job, STAGE_CONTEXT);
+    for (size_t i = 4; i < t.count; i++)
+        t.mine[i] -= i / 4 % 28 > 0 ? t.right[i - 4] : 0;
+    expect(&t, "plus", "rows 2 to 28",
+           "rows 2 to 28 are the right numbers minus those of the row before; all others are right");
+    t = table_of(&job, STAGE_CONTEXT);
+    for (size_t i = 4; i < t.count; i++)
+        t.mine[i] += i / 4 % 28 > 0 ? t.mine[i - 4] : 0;
+    expect(&t, "plus", "rows 2 to 28",
+           "rows 2 to 28 are the right numbers plus those of all rows before; all others are right");
+    t = table_of(&job, STAGE_CONTEXT);
+    for (size_t i = 0; i < t.count / 2; i++)
+        t.mine[i] = t.mine[t.count / 2 + i] = (t.right[i] + t.right[t.count / 2 + i]) / 2;
+    expect(&t, "alike", "", "all heads are the same");
+    t = table_of(&job, STAGE_CONTEXT);
+    for (size_t i = 0; i < t.count; i++)
+        t.mine[i] += i / 4 % 28 >= 16 ? draw() : 0;
+    expect(&t, "part", "rows 17 to 28 (the rest after tiles of 16)",
+           "rows 17 to 28 (the rest after tiles of 16) are wrong; all others are right");
+    t = table_of(&job, STAGE_WEIGHTS);
+    for (size_t h = 0; h < 2; h++)
+        memset(at(&t, 0, h, 8, 0), 0, (size_t)4 * 28 * sizeof(double));
+    expect(&t, "value", "rows 9 to 12", "rows 9 to 12 are all 0; all others are right");
+    job_free(&job);
+}
+
 /* A table of all right numbers, of which each is then changed. */
 static void test_factors(struct job *job, enum stage stage)
 {
@@ -501,9 +539,13 @@ static void test_right(void)
 int main(void)
 {
     test_parts();
+    test_others();
     test_relations(SMALL);
     test_relations(PLAIN);
-    test_relations(WIDE);
+    if (getenv("ATTN_QUICK") == NULL)
+        test_relations(WIDE);
+    else
+        puts("ATTN_QUICK: relations in small and plain jobs alone");
     test_keys();
     test_right();
     return check_end();

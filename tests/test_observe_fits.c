@@ -317,13 +317,20 @@ static void halve(double *w, int head, int row)
         w[j] *= head + row > 3 ? 0.5 : 1;
 }
 
-static void square(double *w, int head, int row)
+static void divide_by_sum(double *w)
 {
     double sum = 0;
     for (int j = 0; j < TOKENS; j++)
-        sum += w[j] *= row % 2 == head % 2 ? w[j] : 1;
+        sum += w[j];
     for (int j = 0; j < TOKENS; j++)
         w[j] /= sum;
+}
+
+static void square(double *w, int head, int row)
+{
+    for (int j = 0; j < TOKENS; j++)
+        w[j] *= row % 2 == head % 2 ? w[j] : 1;
+    divide_by_sum(w);
 }
 
 static void forget_a_key(double *w, int head, int row)
@@ -362,20 +369,20 @@ static void erase(double *w, int head, int row)
 /* As another scale, 1.5 times the right one. */
 static void sharpen(double *w, int head, int row)
 {
-    double sum = 0;
     for (int j = 0; j < TOKENS; j++)
-        sum += w[j] = head == 2 ? pow(w[j], 1.5) : w[j];
-    for (int j = 0; j < TOKENS; j++)
-        w[j] /= sum;
+        w[j] = head == 2 ? pow(w[j], 1.5) : w[j];
+    divide_by_sum(w);
     (void)row;
 }
 
-static void test_others(void)
+static void test_others(bool quick)
 {
     static spoil *const BUGS[] = {halve, square, forget_a_key, shift, shake, cut, erase};
     for (size_t j = 0; j < sizeof JOBS / sizeof JOBS[0]; j++)
         for (size_t b = 0; b < sizeof BUGS / sizeof BUGS[0]; b++) {
             const enum stage stage = JOBS[j]->projects ? STAGE_OUTPUT : STAGE_CONTEXT;
+            if (quick && (b + j) % 3 != 0)
+                continue;
             expect(JOBS[j], JOBS[j], BUGS[b], stage, FLOATS, "setting", NULL);
             expect(JOBS[j], JOBS[j], BUGS[b], STAGE_WEIGHTS, b % 2 ? 4 : FLOATS, "setting", NULL);
             expect(JOBS[j], JOBS[j], BUGS[b], STAGE_WEIGHTS, FLOATS, "alike", NULL);
@@ -411,16 +418,21 @@ static void weigh_one(double *w, int head, int row)
         w[j] *= head == 3 && row == 20 ? 1.25 : 1;
 }
 
+static double largest_of(const double *w)
+{
+    double most = 0;
+    for (int j = 0; j < TOKENS; j++)
+        most = fmax(most, w[j]);
+    return most;
+}
+
 /* exp as (1 + x / 1024)^1024, whose error grows with the score. */
 static void approximate(double *w, int head, int row)
 {
-    double most = 0, sum = 0;
+    const double most = largest_of(w);
     for (int j = 0; j < TOKENS; j++)
-        most = fmax(most, w[j]);
-    for (int j = 0; j < TOKENS; j++)
-        sum += w[j] = w[j] > 0 ? pow(1 + log(w[j] / most) / 1024, 1024) : 0;
-    for (int j = 0; j < TOKENS; j++)
-        w[j] /= sum;
+        w[j] = w[j] > 0 ? pow(1 + log(w[j] / most) / 1024, 1024) : 0;
+    divide_by_sum(w);
     (void)head, (void)row;
 }
 
@@ -434,15 +446,12 @@ static void approximate_unsummed(double *w, int head, int row)
 /* The same with a parabola for the fraction of each power of 2. */
 static void approximate_power(double *w, int head, int row)
 {
-    double most = 0, sum = 0;
-    for (int j = 0; j < TOKENS; j++)
-        most = fmax(most, w[j]);
+    const double most = largest_of(w);
     for (int j = 0; j < TOKENS; j++) {
         const double power = log2(w[j] / most), part = power - floor(power);
-        sum += w[j] = w[j] > 0 ? ldexp(1 + part * (0.6565 + part * 0.3435), (int)floor(power)) : 0;
+        w[j] = w[j] > 0 ? ldexp(1 + part * (0.6565 + part * 0.3435), (int)floor(power)) : 0;
     }
-    for (int j = 0; j < TOKENS; j++)
-        w[j] /= sum;
+    divide_by_sum(w);
     (void)head, (void)row;
 }
 
@@ -551,6 +560,9 @@ static void half_of_each(double *w, int head, int row)
 
 int main(void)
 {
+    const bool quick = getenv("ATTN_QUICK") != NULL;
+    if (quick)
+        puts("ATTN_QUICK: one in three of the numbers that no setting gives");
     draw_all();
     test_weights();
     for (int digits = ALL; digits <= 4; digits += digits == FLOATS ? 5 : 1) {
@@ -563,6 +575,6 @@ int main(void)
     test_settings();
     expect(&PLAIN, &PLAIN, sharpen, STAGE_CONTEXT, FLOATS, "setting",
            "head 3: the scale is 0.53033, not 0.353553; all others are right");
-    test_others();
+    test_others(quick);
     return check_end();
 }

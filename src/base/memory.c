@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/memory.h"
 
+#include "base/system.h"
+
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -68,7 +69,7 @@ static void *map_large(size_t *bytes)
         munmap(mapped, before);
     if (before < LARGE_PAGE)
         munmap(mapped + before + *bytes, LARGE_PAGE - before);
-    madvise(mapped + before, *bytes, MADV_HUGEPAGE);
+    system_prefer_large_pages(mapped + before, *bytes);
     return mapped + before;
 }
 
@@ -158,28 +159,12 @@ void arena_free(struct arena *arena)
     }
 }
 
-/* The limit of the process's control group in bytes; infinite where there is none. */
-static double group_limit(void)
-{
-    double limit = INFINITY;
-    char text[32], *end;
-    FILE *file = fopen("/sys/fs/cgroup/memory.max", "re");
-    if (file == NULL)
-        return limit;
-    if (fgets(text, sizeof text, file) != NULL) {
-        const double bytes = strtod(text, &end);
-        limit = end != text ? bytes : INFINITY; /* "max" */
-    }
-    fclose(file);
-    return limit;
-}
-
 double memory_there(void)
 {
     struct rlimit limit;
     const long pages = sysconf(_SC_PHYS_PAGES), page_size = sysconf(_SC_PAGESIZE);
     double there = pages > 0 && page_size > 0 ? (double)pages * (double)page_size : INFINITY;
-    there = fmin(there, group_limit());
+    there = fmin(there, system_memory_limit());
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
         there = fmin(there, (double)limit.rlim_cur);
     return there;

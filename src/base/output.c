@@ -2,6 +2,7 @@
 #include "base/output.h"
 
 #include "base/signals.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,8 +21,7 @@ enum {
     USUAL_COLUMNS = 80,
     FEWEST_COLUMNS = 30,
     MOST_COLUMNS = 1000,
-    DESCRIPTOR_BYTES = 32, /* of "/proc/self/fd/3" */
-    LETTERS = 6,           /* that end the temporary name */
+    LETTERS = 6, /* that end the temporary name */
     NAMES_TRIED = 1000,
 };
 
@@ -130,27 +130,6 @@ static bool take_permissions(int file, const struct stat *replaced)
     return fchmod(file, mode) == 0;
 }
 
-/* The path by which the system names an open descriptor. */
-static const char *descriptor_path(int descriptor, char path[DESCRIPTOR_BYTES])
-{
-    snprintf(path, DESCRIPTOR_BYTES, "/proc/self/fd/%d", descriptor);
-    return path;
-}
-
-/* Opens a file without a name, and a second descriptor of it, by which it gets a name once the first is closed. False
- * where the system, or the file system, has no such files. */
-static bool open_unnamed(struct output *output, const char *folder)
-{
-    char path[DESCRIPTOR_BYTES];
-    output->file = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    if (output->file < 0)
-        return false;
-    output->unnamed = open(descriptor_path(output->file, path), O_PATH | O_CLOEXEC);
-    if (output->unnamed < 0)
-        close(output->file);
-    return output->unnamed >= 0;
-}
-
 /* A file by its temporary name. */
 static enum status open_named(struct output *output)
 {
@@ -180,7 +159,8 @@ static enum status open_beside(struct output *output, const struct stat *replace
         return output->error->status;
     memcpy(output->temporary, output->target, length);
     memcpy(output->temporary + length, NAME, sizeof NAME);
-    if (!open_unnamed(output, folder) && open_named(output) != STATUS_OK)
+    output->file = system_open_unnamed(folder, &output->unnamed);
+    if (output->file < 0 && open_named(output) != STATUS_OK)
         return output->error->status;
     if (replaced != NULL ? take_permissions(output->file, replaced) : fchmod(output->file, usual_mode()) == 0)
         return STATUS_OK;
@@ -329,8 +309,7 @@ void output_expect(struct output *output, size_t length)
     const off_t most = INT64_MAX;
     if (output->target == NULL || output->failed || length > (uintmax_t)most)
         return;
-    if (fallocate(output->file, FALLOC_FL_KEEP_SIZE, 0, (off_t)length) != 0 &&
-        (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
+    if (system_reserve(output->file, (off_t)length) != 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
         fail(output, errno);
 }
 
@@ -473,13 +452,11 @@ static void number_name(char *name, uint32_t number)
  * since no link replaces a file. Returns whether it has the temporary name. */
 static bool name_file(struct output *output)
 {
-    char path[DESCRIPTOR_BYTES];
-    descriptor_path(output->unnamed, path);
-    if (linkat(AT_FDCWD, path, AT_FDCWD, output->target, AT_SYMLINK_FOLLOW) == 0)
+    if (system_name(output->unnamed, output->target) == 0)
         return false;
     for (uint32_t i = 0; errno == EEXIST && i < NAMES_TRIED; i++) {
         number_name(output->temporary, (uint32_t)getpid() * NAMES_TRIED + i);
-        if (linkat(AT_FDCWD, path, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) == 0)
+        if (system_name(output->unnamed, output->temporary) == 0)
             return true;
     }
     fail(output, errno);

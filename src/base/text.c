@@ -65,7 +65,9 @@ static locale_t utf8;
 
 static void make_locale(void)
 {
-    utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    static const char *const NAMES[] = {"C.UTF-8", "en_US.UTF-8"};
+    for (size_t i = 0; i < 2 && utf8 == (locale_t)0; i++)
+        utf8 = newlocale(LC_CTYPE_MASK, NAMES[i], (locale_t)0);
 }
 
 /* Creates its locale object at the first character that may be wide. */

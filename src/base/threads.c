@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/threads.h"
 
+#include "base/system.h"
+
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 struct work {
     size_t tasks;
@@ -62,9 +62,5 @@ void threads_run(unsigned threads, size_t tasks, void (*run)(void *context, size
 
 unsigned threads_available(void)
 {
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        return (unsigned)CPU_COUNT(&set);
-    const long online = sysconf(_SC_NPROCESSORS_ONLN); /* more than a cpu_set_t holds */
-    return online > 0 && online <= 1024 ? (unsigned)online : 1;
+    return system_processors();
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/system.h"
 #include "cases/cases.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 /* In seconds: nobody fixes a kernel and runs it again in less. */
 static const double SHORTEST_PAUSE = 5;
@@ -10,7 +10,10 @@ static const double SHORTEST_PAUSE = 5;
 double case_written(const char *path)
 {
     struct stat there;
-    return stat(path, &there) == 0 ? (double)there.st_mtim.tv_sec + 1e-9 * (double)there.st_mtim.tv_nsec : (double)NAN;
+    if (stat(path, &there) != 0)
+        return (double)NAN;
+    const struct timespec written = system_written(&there);
+    return (double)written.tv_sec + 1e-9 * (double)written.tv_nsec;
 }
 
 static int by_time(const void *a, const void *b)

@@ -79,8 +79,14 @@ struct case_sequences case_sequences_of(const struct case_row *row, const struct
     const size_t keys = sizes->keys, some = keys > 17 ? 17 : keys / 2, least = memory_smaller(keys, sizes->queries);
     if (case_has(row, CASE_PAGES))
         return of_lengths(empty ? PAGED_EMPTY : PAGED, 4, sizes->queries / (case_has(row, CASE_PACKED) ? 4 : 1));
-    if (case_has(row, CASE_PACKED) && !row->one_sequence)
-        return PACKED[sizes->queries == sizes->keys ? 0 : empty ? 2 : 1];
+    if (case_has(row, CASE_PACKED) && !row->one_sequence) {
+        struct case_sequences packed = PACKED[sizes->queries == sizes->keys ? 0 : empty ? 2 : 1];
+        for (size_t i = 0; i <= packed.count; i++) {
+            packed.queries[i] *= keys / CASE_PACKED_KEYS;
+            packed.keys[i] *= keys / CASE_PACKED_KEYS;
+        }
+        return packed;
+    }
     if (case_has(row, CASE_LENGTHS) && empty)
         return of_lengths((const size_t[]){0, 1, some, keys}, sizes->items, sizes->queries);
     if (case_has(row, CASE_LENGTHS))

@@ -69,7 +69,7 @@ static void add_sizes(struct case_row *row)
             continue;
         row->items = feature->items > 0 ? feature->items : row->items;
         row->exact = row->exact || feature->exact;
-        row->keys = feature->exact || row->keys == 0 ? feature->keys : row->keys;
+        row->keys = (feature->exact && row->keys % feature->keys != 0) || row->keys == 0 ? feature->keys : row->keys;
         row->queries = row->queries == 0 ? feature->queries : row->queries;
     }
     if (!case_has(row, CASE_PACKED) || row->one_sequence)
@@ -179,7 +179,7 @@ static uint64_t coverable(const struct options *options, uint64_t can)
 static enum status add_cover(struct case_list *list, struct case_row *rows, const struct options *options, uint64_t can,
                              struct arena *arena, struct error *error)
 {
-    static const size_t KEYS[] = {50, 33, 70, 40, 65};
+    static const size_t KEYS[] = {50, 33, 100, 40, 65};
     uint64_t sets[MOST_ROWS] = {0}, given[MOST_ROWS];
     const uint64_t allowed = coverable(options, can);
     const size_t room = MOST_ROWS - 1 - CASES_COUNT;

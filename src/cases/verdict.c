@@ -12,7 +12,10 @@
 #define BUDGET 1.0
 
 /* Questions: of the smallest case that fails, and of one that the answer does not explain. */
-enum { MOST_QUESTIONS = 2, MOST_CANDIDATES = 128, MOST_CHOICES = 3, MOST_OBSERVED = 12, LEAST_ROWS = 8 };
+enum { MOST_QUESTIONS = 2, MOST_CANDIDATES = 128, MOST_CHOICES = 3, MOST_OBSERVED = 12 };
+
+/* Queries of a case that one can ask about, and of one that tells parts of rows apart: more than a tile of 16. */
+enum { LEAST_ROWS = 8, WIDE_ROWS = 18 };
 
 /* Mistakes made together, and how that fits the cases. */
 struct candidate {
@@ -495,7 +498,7 @@ static enum status say_observations(struct search *search)
     for (size_t i = 0; i < report->count && cases < MOST_OBSERVED; i++) {
         const struct case_checked *checked = &report->checked[search->order[i]];
         struct remade remade;
-        if (!is_wrong(checked) || (checked->sizes.queries < LEAST_ROWS && search->wide > 0))
+        if (!is_wrong(checked) || (checked->sizes.queries < WIDE_ROWS && search->wide > 0))
             continue;
         cases++;
         if (case_remake(&remade, report, checked->row, search->error) == STATUS_OK)
@@ -534,20 +537,25 @@ static enum status say_observations(struct search *search)
 static bool shows_precision(const struct case_checked *checked)
 {
     const struct case_row *row = checked->row;
-    return row->scores == NULL && row->make == NULL && row->features == 0 && checked->sizes.keys >= LEAST_ROWS &&
-           checked->sizes.queries >= LEAST_ROWS;
+    return row->scores == NULL && row->make == NULL && (row->features & ~(CASE_BIT(CAUSAL) | CASE_BIT(GRAD))) == 0 &&
+           checked->sizes.keys >= LEAST_ROWS && checked->sizes.queries >= LEAST_ROWS;
 }
 
-/* Whether a case that passes would fail in that precision. */
+/* Whether no case shows that precision, or one passes that it would fail, of a pass in which others fail. */
 static bool is_refuted(const struct cases_report *report, const struct case_precision *precision)
 {
     static const double COARSER = 32;
-    if (fmax(case_unit(precision->dtype), case_unit(precision->sums)) < COARSER * case_unit(report->options.dtype))
-        return false;
+    bool fails[2] = {false}, passes[2] = {false};
     for (size_t i = 0; i < report->count; i++)
-        if (report->checked[i].verdict == CASE_PASSED && shows_precision(&report->checked[i]))
-            return true;
-    return false;
+        if (shows_precision(&report->checked[i]) && report->checked[i].told_count > 0) {
+            const bool backward = case_has(report->checked[i].row, CASE_GRAD);
+            fails[backward] = fails[backward] || report->checked[i].verdict == CASE_FAILED;
+            passes[backward] = passes[backward] || report->checked[i].verdict == CASE_PASSED;
+        }
+    const bool one_passes = (fails[false] && passes[false]) || (fails[true] && passes[true]);
+    return (!fails[false] && !fails[true]) ||
+           (one_passes && fmax(case_unit(precision->dtype), case_unit(precision->sums)) >=
+                              COARSER * case_unit(report->options.dtype));
 }
 
 /* Says in which dtype all failing results would be right; false: in none. */
@@ -586,7 +594,7 @@ static enum status sort_cases(struct search *search)
         for (; at > 0 && work_of(&report->checked[search->order[at - 1]]) > work_of(&report->checked[i]); at--)
             search->order[at] = search->order[at - 1];
         search->order[at] = i;
-        search->wide += is_wrong(&report->checked[i]) && report->checked[i].sizes.queries >= LEAST_ROWS;
+        search->wide += is_wrong(&report->checked[i]) && report->checked[i].sizes.queries >= WIDE_ROWS;
     }
     return search->error->status;
 }

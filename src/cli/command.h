@@ -193,7 +193,7 @@ struct command_word {
     const char *name, *meaning;
 };
 
-enum { COMMAND_WORDS = COMMAND_COUNT + HELP_PAGE_COUNT + EXAMPLE_COUNT };
+enum { COMMAND_WORDS = (int)COMMAND_COUNT + (int)HELP_PAGE_COUNT + (int)EXAMPLE_COUNT };
 
 /* Lists the known words after a command, and returns their number: mechanisms, examples, or topics, which are commands
  * and, with `pages`, the pages of the help. */

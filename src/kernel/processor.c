@@ -1,35 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/processor.h"
 
+#include "base/system.h"
+
 #ifdef __x86_64__
 
 #include <cpuid.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { AMX_BF16 = 1 << 22 }; /* in EDX of leaf 7 */
-
-#ifdef __linux__
-#include <sys/syscall.h>
-
-enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 }; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
-
-/* False on processors without tiles, and on Linux before 5.16. */
-static bool may_use_tiles(void)
-{
-    return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
-}
-#else
-static bool may_use_tiles(void)
-{
-    return false;
-}
-#endif
 
 bool processor_has_amx(void)
 {
     unsigned a = 0, b = 0, c = 0, d = 0;
-    return may_use_tiles() && __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & (unsigned)AMX_BF16) != 0;
+    return system_grants_tiles() && __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & (unsigned)AMX_BF16) != 0;
 }
 
 bool processor_has_fast_pairs(void)

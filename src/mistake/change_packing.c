@@ -54,32 +54,44 @@ static struct packed_row in_order(const struct packed *packed, size_t at)
 
 typedef struct packed_row packing_order(const struct packed *packed, size_t at);
 
-/* Loads a row of the weight and then its bias to row (width). */
-static void load_row(const struct packed *packed, struct packed_row from, double *row)
+/* Copies a row of the weight and its bias, 0 if it has none; row (width) is scratch. */
+static void copy_row(const struct packed *packed, struct packed_row from, const struct projection *made, size_t to,
+                     double *row)
 {
     const struct projection *projection = &packed->projections[from.id];
-    const size_t rows = projection->weight.shape[1];
-    if (projection->transposed)
-        tensor_load(&projection->weight, from.row * packed->width, packed->width, row);
-    for (size_t i = 0; i < packed->width && !projection->transposed; i++)
-        tensor_load(&projection->weight, i * rows + from.row, 1, &row[i]);
-    row[packed->width] = 0;
+    const size_t rows = projection->weight.shape[1], bytes = packed->width * dtype_size(made->weight.dtype);
+    double bias = 0;
+    if (projection->transposed && projection->weight.dtype == made->weight.dtype) {
+        memcpy((char *)made->weight.data + to * bytes, (const char *)projection->weight.data + from.row * bytes, bytes);
+    } else {
+        if (projection->transposed)
+            tensor_load(&projection->weight, from.row * packed->width, packed->width, row);
+        for (size_t i = 0; i < packed->width && !projection->transposed; i++)
+            tensor_load(&projection->weight, i * rows + from.row, 1, &row[i]);
+        tensor_store(&made->weight, to * packed->width, packed->width, row);
+    }
     if (projection->bias.rank > 0)
-        tensor_load(&projection->bias, from.row, 1, &row[packed->width]);
+        tensor_load(&projection->bias, from.row, 1, &bias);
+    if (made->bias.rank > 0)
+        tensor_store(&made->bias, to, 1, &bias);
 }
 
-/* Makes an unfilled projection of as many rows. */
-static enum status create_projection(struct recipe *recipe, const struct packed *packed, enum projection_id id,
-                                     bool has_bias, struct projection *made)
+/* Makes an unfilled projection of as many rows, in the dtype of the first weights if that is narrow. */
+static enum status create_projection(struct recipe *recipe, const struct packed *packed, size_t weights,
+                                     enum projection_id id, bool has_bias, struct projection *made)
 {
     const size_t rows = (id == PROJECTION_QUERY ? packed->heads : packed->kv_heads) * packed->d;
     const size_t shape[] = {rows, packed->width};
-    const enum dtype dtype = dtype_storage(recipe->problem.rounding.dtype);
+    const enum dtype working = dtype_storage(recipe->problem.rounding.dtype),
+                     given = packed->projections[0].weight.dtype;
+    bool narrow = dtype_size(given) < dtype_size(working);
+    for (size_t i = 0; i < weights; i++)
+        narrow = narrow && packed->projections[i].weight.dtype == given;
     *made = (struct projection){.transposed = true};
-    if (tensor_create(&made->weight, dtype, 2, shape, recipe->arena, recipe->error) != STATUS_OK || !has_bias)
+    if (tensor_create(&made->weight, narrow ? given : working, 2, shape, recipe->arena, recipe->error) != STATUS_OK ||
+        !has_bias)
         return recipe->error->status;
-    return tensor_create(&made->bias, dtype_storage(recipe->problem.rounding.dtype), 1, &rows, recipe->arena,
-                         recipe->error);
+    return tensor_create(&made->bias, working, 1, &rows, recipe->arena, recipe->error);
 }
 
 /* Reads rows in the order `lies` as if they were in the order `read`. */
@@ -88,18 +100,16 @@ static enum status repack(struct recipe *recipe, const struct packed *packed, pa
 {
     const size_t rows = (packed->heads + 2 * packed->kv_heads) * packed->d;
     bool has_bias = false;
-    double *row = arena_allocate(recipe->arena, packed->width + 1, sizeof *row, recipe->error);
+    double *row = arena_allocate(recipe->arena, packed->width, sizeof *row, recipe->error);
     for (int id = 0; id < PROJECTION_COUNT; id++)
         has_bias = has_bias || packed->projections[id].bias.rank > 0;
     for (int id = 0; id < PROJECTION_COUNT && row != NULL; id++)
-        if (create_projection(recipe, packed, (enum projection_id)id, has_bias, &made[id]) != STATUS_OK)
+        if (create_projection(recipe, packed, PROJECTION_COUNT, (enum projection_id)id, has_bias, &made[id]) !=
+            STATUS_OK)
             return recipe->error->status;
     for (size_t at = 0; at < rows && row != NULL; at++) {
         const struct packed_row to = read(packed, at);
-        load_row(packed, lies(packed, at), row);
-        tensor_store(&made[to.id].weight, to.row * packed->width, packed->width, row);
-        if (has_bias)
-            tensor_store(&made[to.id].bias, to.row, 1, &row[packed->width]);
+        copy_row(packed, lies(packed, at), &made[to.id], to.row, row);
     }
     return recipe->error->status;
 }
@@ -164,17 +174,13 @@ static enum status permute_rows(struct recipe *recipe, struct projection *projec
                                   .heads = projection->weight.shape[projection->transposed ? 0 : 1] / d,
                                   .d = d,
                                   .width = projection->weight.shape[projection->transposed ? 1 : 0]};
-    const bool has_bias = projection->bias.rank > 0;
     struct projection made;
-    double *row = arena_allocate(recipe->arena, packed.width + 1, sizeof *row, recipe->error);
-    if (row == NULL || create_projection(recipe, &packed, PROJECTION_QUERY, has_bias, &made) != STATUS_OK)
+    double *row = arena_allocate(recipe->arena, packed.width, sizeof *row, recipe->error);
+    if (row == NULL ||
+        create_projection(recipe, &packed, 1, PROJECTION_QUERY, projection->bias.rank > 0, &made) != STATUS_OK)
         return recipe->error->status;
-    for (size_t at = 0; at < packed.heads * d; at++) {
-        load_row(&packed, (struct packed_row){0, at / d * d + from(at % d, d)}, row);
-        tensor_store(&made.weight, at * packed.width, packed.width, row);
-        if (has_bias)
-            tensor_store(&made.bias, at, 1, &row[packed.width]);
-    }
+    for (size_t at = 0; at < packed.heads * d; at++)
+        copy_row(&packed, (struct packed_row){0, at / d * d + from(at % d, d)}, &made, at, row);
     if (!with_bias)
         made.bias = projection->bias;
     *projection = made;

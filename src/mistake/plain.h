@@ -12,7 +12,8 @@ struct plain_columns {
     struct tensor operands[PROJECTION_COUNT]; /* the same cut into heads, after its steps; rank 0: not yet */
     struct tensor projected[PROJECTION_COUNT], normed[PROJECTION_COUNT]; /* and before these steps */
     const void *given[PROJECTION_COUNT]; /* the data of the given operand that it is made from */
-    double *out_weight, *out_bias;       /* of the output projection, as y = x . W; NULL: not yet, or none */
+    size_t out_columns;                  /* columns of the output projection to share; 0: all */
+    double *out_weight, *out_bias;       /* these, as y = x . W; NULL: not yet, or none */
 };
 
 /* Masked scores at or below this mean minus infinity: some people mask with a large negative number. */
@@ -67,6 +68,11 @@ double plain_number(const struct plain *plain, enum stage stage, size_t item, si
 
 /* In plain_operands.c: makes query, key and value. */
 enum status plain_operands(struct plain *plain);
+
+/* Projects rows by the first columns of a projection, a few at a time, which fit in the cache: y (rows, y_stride), not
+ * rounded. STATUS_SYSTEM: out of memory. */
+enum status plain_project(const struct plain *plain, const struct projection *projection, const double *x, size_t rows,
+                          size_t d_in, size_t columns, double *y, size_t y_stride);
 
 /* Makes normed, (B, S, d_in), of those rows. */
 void plain_make_normed(const struct plain *plain, double *normed);

@@ -48,11 +48,10 @@ void plain_make_normed(const struct plain *plain, double *normed)
                     normed + i * problem->size.d_in);
 }
 
-enum { ROWS = 256, COLUMNS = 256 };
+enum { ROWS = 256, COLUMNS = 32 };
 
-/* Projects rows of one module in columns that fit in the cache. */
-static enum status project_columns(const struct plain *plain, const struct projection *projection, const double *x,
-                                   size_t rows, size_t d_in, size_t columns, double *y, size_t y_stride)
+enum status plain_project(const struct plain *plain, const struct projection *projection, const double *x, size_t rows,
+                          size_t d_in, size_t columns, double *y, size_t y_stride)
 {
     double *bias = NULL, *weight;
     struct arena scratch = {0};
@@ -106,7 +105,7 @@ static enum status project_module(const struct plain *plain, enum projection_id 
         for (size_t row = 0; row < now && latent; row++)
             latent_row(problem, id, &step, x + row * d_in, x + most * d_in, y + row * columns);
         if (!latent)
-            project_columns(plain, &problem->parameters.modules[module].projections[id], x, now, d_in, own, y, columns);
+            plain_project(plain, &problem->parameters.modules[module].projections[id], x, now, d_in, own, y, columns);
     }
     arena_free(&scratch);
     return plain->error->status;

@@ -65,8 +65,7 @@ static const struct tunable SETTINGS[] = {
      .last = 128, .by = 1.4, ROTATED},
     {"ALiBi slope", has_positions, ARRAY(mask.alibi_slopes, OBSERVE_HEAD), .none = 0, .first = 0x1p-11, .last = 4,
      .by = 2},
-    {"sink", any, ARRAY(mask.sinks, OBSERVE_HEAD), .none = -INFINITY, .span = BY_STEP, .first = -8, .last = 12,
-     .by = 2},
+    {"sink", any, ARRAY(mask.sinks, OBSERVE_HEAD), .none = -INFINITY, .span = BY_STEP, .first = -8, .last = 12, .by = 2},
     {"window before a query", has_positions, NUMBER(mask.left), .none = -1, EACH_KEY(-1)},
     {"window after a query", sees_later_keys, NUMBER(mask.right), .none = -1, EACH_KEY(-1)},
     {"offset of the queries", has_offset, NUMBER(mask.offset), .none = NAN, EACH_KEY(-64)},
@@ -196,8 +195,10 @@ static bool take_some(struct fitting *f)
     f->part = *observing->observed;
     if (rows == NULL)
         return false;
-    if (dtype_is_coarse(f->problem.rounding.dtype))
+    if (dtype_is_coarse(f->problem.rounding.dtype)) {
         f->problem.rounding.dtype = f->problem.rounding.softmax_dtype = DTYPE_F32;
+        f->some.columns = (struct plain_columns){.made = {NULL}};
+    }
     const size_t some = choose_rows(observing, rows), most = right->size[OBSERVE_COLUMN];
     const size_t columns = right->stage == STAGE_OUTPUT ? memory_smaller(SOME_COLUMNS, most) : most;
     size_t *size = f->part.right.size, *index = rows + right->size[OBSERVE_ROW];
@@ -208,7 +209,8 @@ static bool take_some(struct fitting *f)
     f->part.right.index[OBSERVE_ROW] = index;
     f->part.problem = &f->problem;
     f->some.observed = &f->part;
-    f->some.columns = (struct plain_columns){.made = {NULL}};
+    f->some.columns.out_weight = NULL; /* it makes fewer */
+    f->some.columns.out_columns = columns;
     f->some.count = observe_count(&f->part.right);
     f->map = observe_zeros(observing, f->some.count, sizeof *f->map);
     f->errors = observe_zeros(observing, f->some.count, sizeof *f->errors);
@@ -243,7 +245,7 @@ static void take_errors(struct fitting *f, double *errors)
         const size_t at = f->map[i];
         const double mine = f->observing->observed->mine[at];
         const double off =
-            observe_is(mine, made[i], 0) ? 0 : (mine - made[i]) / observe_tolerance(f->observing, at, made[i]);
+            observe_is(mine, made[i], 0) ? 0 : (mine - made[i]) / observe_tolerance(f->observing, at, made[i], 1);
         const bool counts = f->only == NULL || f->only[at];
         errors[i] = !counts ? 0 : isfinite(off) ? fmax(-FAR_OFF, fmin(off, FAR_OFF)) : FAR_OFF;
         group_of(f, at)->sum += errors[i] * errors[i];

@@ -102,22 +102,17 @@ bool observe_is(double mine, double value, double tolerance)
                                              : mine == value || (isnan(mine) && isnan(value));
 }
 
-double observe_tolerance_times(const struct observing *observing, size_t i, double made, double factor)
+double observe_tolerance(const struct observing *observing, size_t i, double made, double factor)
 {
     const double printed = observing->observed->printed != NULL ? observing->observed->printed[i] : 0;
     const double own = isfinite(made) ? observing->noise + observing->share * fabs(made) : 0;
     return printed + fmax(own, fmax(1, factor) * (observing->observed->tolerance[i] - printed));
 }
 
-double observe_tolerance(const struct observing *observing, size_t i, double made)
-{
-    return observe_tolerance_times(observing, i, made, 1);
-}
-
 bool observe_is_copy(const struct observing *observing, size_t i, size_t from)
 {
     const double right = observing->observed->right.numbers[from];
-    const double tolerance = fmax(observing->observed->tolerance[from], observe_tolerance(observing, i, right));
+    const double tolerance = fmax(observing->observed->tolerance[from], observe_tolerance(observing, i, right, 1));
     return observe_is(observing->observed->mine[i], right, tolerance);
 }
 
@@ -130,7 +125,7 @@ bool observe_fits(const struct observing *observing, const double *made, const b
         if (only != NULL && !only[i])
             continue;
         const double printed = observed->printed != NULL ? observed->printed[i] : 0;
-        const double noise = observe_tolerance_times(observing, i, made[i], factor) - printed;
+        const double noise = observe_tolerance(observing, i, made[i], factor) - printed;
         if (!observe_is(observed->mine[i], made[i], printed + noise))
             return false;
         const double beyond = isfinite(made[i]) ? fmax(0, fabs(observed->mine[i] - made[i]) - printed) : 0;
@@ -144,7 +139,7 @@ double observe_bits_of(const struct observing *observing, size_t i)
 {
     enum { MOST = 20 };
     const double mine = observing->observed->mine[i], error = fabs(mine - observing->observed->right.numbers[i]);
-    return isfinite(error) ? fmin(MOST, log2(1 + error / observe_tolerance(observing, i, mine))) : 1;
+    return isfinite(error) ? fmin(MOST, log2(1 + error / observe_tolerance(observing, i, mine, 1))) : 1;
 }
 
 double observe_bits(const struct observing *observing, const bool *only)

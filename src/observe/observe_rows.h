@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kinds of observations, the most specific first. A row: its identifier, its test (observe_TEST), its name in
- * JSON, what it needs, the stages that it describes (0: any), and the kinds that say nothing more once it has said a
- * line. */
+/* The kinds of observations, the most specific first. A row: its identifier, its test (observe_TEST), its name in JSON,
+ * what it needs, the stages that it describes (0: any), and the kinds that say nothing more once it has said a line. */
 #ifndef ATTN_OBSERVE_OBSERVE_ROWS_H
 #define ATTN_OBSERVE_OBSERVE_ROWS_H
 
@@ -21,25 +20,27 @@ enum {
 
 #define OBSERVE_PROPERTIES \
     (OBSERVE_BIT(hull) | OBSERVE_BIT(implied) | OBSERVE_BIT(sums) | OBSERVE_BIT(negative) | OBSERVE_BIT(masked))
-#define OBSERVE_PARTS                                                                                         \
+#define OBSERVE_PARTS_ALONE                                                                                   \
     (OBSERVE_BIT(some_setting) | OBSERVE_BIT(some_value) | OBSERVE_BIT(some_copy) | OBSERVE_BIT(part_alone) | \
-     OBSERVE_BIT(exp) | OBSERVE_BIT(rounding) | OBSERVE_PROPERTIES)
+     OBSERVE_BIT(exp) | OBSERVE_BIT(rounding))
+#define OBSERVE_PARTS (OBSERVE_PARTS_ALONE | OBSERVE_PROPERTIES)
 
 /* clang-format off */
 #define OBSERVE_ROWS(ROW) \
     ROW(setting, setting, "setting", OBSERVE_NEEDS_JOB, 0, ~OBSERVE_BIT(keys)) \
-    ROW(order, order, "order", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
     ROW(value, value, "value", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
+    ROW(order, order, "order", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
     ROW(copy, copy, "copy", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
     ROW(stage, stage, "stage", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
     ROW(rounded, rounded, "rounded", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
     ROW(factor, number, "factor", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
     ROW(offset, number, "offset", OBSERVE_OF_PART | OBSERVE_OTHER_FORM, 0, OBSERVE_PARTS) \
     ROW(plus, stage, "plus", OBSERVE_OF_PART | OBSERVE_OTHER_FORM, 0, OBSERVE_PARTS) \
+    ROW(plus_place, place_before, "plus", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
     ROW(keys, keys, "keys", OBSERVE_OF_PART | OBSERVE_NEEDS_JOB, STAGE_BIT(STAGE_WEIGHTS) | OBSERVE_CONTEXT, \
         OBSERVE_PARTS) \
     ROW(own_factor, groups, "own_factor", OBSERVE_OF_PART, 0, OBSERVE_PARTS) \
-    ROW(own_offset, groups, "own_offset", OBSERVE_OF_PART | OBSERVE_OTHER_FORM, 0, OBSERVE_PARTS) \
+    ROW(own_offset, groups, "own_offset", OBSERVE_OF_PART | OBSERVE_OTHER_FORM, 0, OBSERVE_PARTS_ALONE) \
     ROW(some_setting, setting, "setting", OBSERVE_NEEDS_JOB | OBSERVE_OTHER_FORM, 0, OBSERVE_PARTS) \
     ROW(some_value, value, "value", OBSERVE_OTHER_FORM, 0, OBSERVE_BIT(some_copy)) \
     ROW(some_copy, copy, "copy", OBSERVE_OTHER_FORM, 0, 0) \

@@ -68,9 +68,8 @@ void observe_tell(struct observing *observing, const struct observe_part *part, 
 /* Whether a number is that value, to within a tolerance of the value; NaN is NaN, an infinity the same infinity. */
 bool observe_is(double mine, double value, double tolerance);
 
-/* The tolerance of number i if it is `made` rather than the right one; with `factor` times the noise of that. */
-double observe_tolerance(const struct observing *observing, size_t i, double made);
-double observe_tolerance_times(const struct observing *observing, size_t i, double made, double factor);
+/* The tolerance of number i if it is `made` rather than the right one, with `factor` times the noise of that. */
+double observe_tolerance(const struct observing *observing, size_t i, double made, double factor);
 
 /* Whether number i is the right number `from`, to the tolerance of both. */
 bool observe_is_copy(const struct observing *observing, size_t i, size_t from);

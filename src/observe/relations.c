@@ -5,6 +5,7 @@
 #include "model/stages.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- one number for each group: mine = base + number x along ------------------------------------------------------ */
@@ -14,6 +15,7 @@ struct relation {
     const double *base;  /* (count) or NULL: 0 */
     const double *along; /* (count) or NULL: 1 */
     unsigned axes;       /* 1 << OBSERVE_HEAD: a group for each head */
+    double tried;        /* log2 of such relations */
     double number;       /* found, of the first group, */
     double error;        /* and its error */
     size_t groups;       /* that have one, */
@@ -44,7 +46,7 @@ static bool bound(struct observing *observing, const struct relation *relation, 
         const size_t group = group_of(observing, relation->axes, i);
         if (!observing->part.only[i] || !isfinite(along) || !isfinite(number))
             continue;
-        const double off = MORE * observe_tolerance_times(observing, i, mine[i], fabs(number)) / fabs(along);
+        const double off = MORE * observe_tolerance(observing, i, mine[i], fabs(number)) / fabs(along);
         low[group] = fmax(low[group], number - off);
         high[group] = fmin(high[group], number + off);
         if (low[group] > high[group])
@@ -80,9 +82,9 @@ static bool holds(struct observing *observing, struct relation *relation)
                                                     : observing->observed->right.numbers[i];
     }
     const double wrong = (double)observe_wrong(observing, observing->part.only), groups = (double)relation->groups;
-    return wrong > groups &&
+    return groups > 0 && wrong > groups &&
            observe_fits(observing, made, observing->part.only, fmax(fabs(relation->least), fabs(relation->most))) &&
-           observe_bits(observing, observing->part.only) * (1 - groups / wrong) >= OBSERVE_BITS;
+           observe_bits(observing, observing->part.only) * (1 - groups / wrong) >= OBSERVE_BITS + relation->tried;
 }
 
 /* Adds "2", "1/8", "0.353553 (1/sqrt(d_head))": a number found with some error. */
@@ -246,6 +248,55 @@ void observe_stage(struct observing *observing)
     }
 }
 
+/* The right numbers `by` places before on an axis, or (0) of all places before; 0 where there is none. */
+static const double *before(const struct observing *observing, enum observe_axis axis, long long by)
+{
+    const double *right = observing->observed->right.numbers;
+    const long long stride = (long long)observe_stride(observing, axis),
+                    size = (long long)observing->observed->right.size[axis];
+    double *numbers = observing->rooms[2];
+    for (long long i = 0; i < (long long)observing->count; i++) {
+        const long long place = i / stride % size, from = place - (by != 0 ? by : 1);
+        numbers[i] = from >= 0 && from < size ? right[i + (from - place) * stride] : 0;
+        numbers[i] += by == 0 && place > 0 ? numbers[i - stride] : 0;
+    }
+    return numbers;
+}
+
+/* Says that these are added, if so. */
+static bool add_before(struct observing *observing, enum observe_axis axis, long long by)
+{
+    const char *name = observe_axis_name(observing, axis), *way = by < 0 ? "after" : "before";
+    struct relation relation = {
+        .base = observing->observed->right.numbers, .along = before(observing, axis, by), .tried = 8};
+    char words[64];
+    struct text text = text_begin(words, sizeof words);
+    if (!holds(observing, &relation))
+        return false;
+    if (by == 0)
+        text_add(&text, "those of all %ss before", name);
+    else if (llabs(by) == 1)
+        text_add(&text, "those of the %s %s", name, way);
+    else
+        text_add(&text, "those %lld %ss %s", llabs(by), name, way);
+    tell_sum(observing, &relation, words);
+    return true;
+}
+
+/* Another part's right numbers are added, as by an accumulator that nobody clears. */
+void observe_place_before(struct observing *observing)
+{
+    enum { NEAR = 4 };
+    for (enum observe_axis axis = OBSERVE_ITEM; axis < OBSERVE_AXES && observing->is_whole; axis++) {
+        const long long size = (long long)observing->observed->right.size[axis];
+        for (long long by = 1; by < size; by = by < NEAR ? by + 1 : 2 * by)
+            if (add_before(observing, axis, by) || add_before(observing, axis, -by))
+                return;
+        if (size > 1 && add_before(observing, axis, 0))
+            return;
+    }
+}
+
 /* --- the order of axes ------------------------------------------------------------------------------------------- */
 
 /* Adds "row, head, column", without axes of one place, and those before the first in which another order differs. */
@@ -261,26 +312,29 @@ static void add_order(const struct observing *observing, const int order[OBSERVE
     }
 }
 
-/* Whether the wrong part has the right numbers written in the order `wrote` and read in the order `read`. */
-static bool is_order(const struct observing *observing, const int wrote[OBSERVE_AXES], const int read[OBSERVE_AXES])
+/* Whether these are the right numbers written in the order `wrote` and read in the order `read`. */
+static bool is_order(const struct observing *observing, const bool *only, const int wrote[OBSERVE_AXES],
+                     const int read[OBSERVE_AXES])
 {
     const size_t *size = observing->observed->right.size;
     for (size_t i = 0; i < observing->count; i++) {
         size_t at[OBSERVE_AXES], k = 0, from = 0;
+        if (!only[i])
+            continue;
         for (int axis = 0; axis < OBSERVE_AXES; axis++)
             k = k * size[read[axis]] + observe_place(observing, i, read[axis]);
         for (int axis = OBSERVE_AXES; axis-- > 0; k /= size[wrote[axis]])
             at[wrote[axis]] = k % size[wrote[axis]];
         for (int axis = 0; axis < OBSERVE_AXES; axis++)
             from = from * size[axis] + at[axis];
-        if (observing->part.only[i] && !observe_is_copy(observing, i, from))
+        if (!observe_is_copy(observing, i, from))
             return false;
     }
     return true;
 }
 
-/* Says so, of whole heads or items. */
-static void tell_order(struct observing *observing, const int wrote[OBSERVE_AXES], const int read[OBSERVE_AXES])
+/* Says so, if it holds for whole heads or items. */
+static bool tell_order(struct observing *observing, const int wrote[OBSERVE_AXES], const int read[OBSERVE_AXES])
 {
     const size_t *size = observing->observed->right.size;
     const bool heads_move = read[1] != OBSERVE_HEAD || wrote[1] != OBSERVE_HEAD;
@@ -292,8 +346,9 @@ static void tell_order(struct observing *observing, const int wrote[OBSERVE_AXES
     for (size_t i = 0; i < observing->count && only != NULL; i++)
         if (observing->part.only[i])
             memset(only + i / block * block, true, block);
-    if (only == NULL || !observe_part(observing, only, OBSERVE_NO_AXIS, &part))
-        return;
+    if (only == NULL || !is_order(observing, only, wrote, read) ||
+        !observe_part(observing, only, OBSERVE_NO_AXIS, &part))
+        return false;
     add_order(observing, wrote, read, &written);
     add_order(observing, read, wrote, &as);
     if (!heads_move && size[OBSERVE_ROW] == size[OBSERVE_COLUMN])
@@ -302,6 +357,7 @@ static void tell_order(struct observing *observing, const int wrote[OBSERVE_AXES
     else
         observe_tell(observing, &part, "right, but written in the order %s and read in the order %s", words[0],
                      words[1]);
+    return true;
 }
 
 void observe_order(struct observing *observing)
@@ -311,10 +367,9 @@ void observe_order(struct observing *observing)
         return;
     for (int code = 0; code < 2 * 256; code++) {
         const int wrote[] = {code >> 6 & 3, code >> 4 & 3, code >> 2 & 3, code & 3}, *read = READ[code >> 8];
-        if ((1 << wrote[0] | 1 << wrote[1] | 1 << wrote[2] | 1 << wrote[3]) != 15 || !is_order(observing, wrote, read))
-            continue;
-        tell_order(observing, wrote, read);
-        return;
+        if ((1 << wrote[0] | 1 << wrote[1] | 1 << wrote[2] | 1 << wrote[3]) == 15 &&
+            is_order(observing, observing->part.only, wrote, read) && tell_order(observing, wrote, read))
+            return;
     }
 }
 

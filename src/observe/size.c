@@ -48,12 +48,25 @@ static bool is_alike(const struct observing *observing, const double *rounded, d
            fabs(sum) <= 0.5 * rms_of(observing, mine, 0, count) * (double)count;
 }
 
+/* The root mean square of the right numbers. */
+static double size_of(const struct observing *observing)
+{
+    double squares = 0;
+    for (size_t i = 0; i < observing->count; i++) {
+        const double number = observing->observed->right.numbers[i];
+        squares += isfinite(number) ? number * number : 0;
+    }
+    return sqrt(squares / (double)observing->count);
+}
+
 /* A computation that rounds each stage: the finest dtype that is coarse enough explains them. */
 void observe_rounding(struct observing *observing)
 {
     static const enum dtype DTYPES[] = {DTYPE_F16, DTYPE_BF16};
     static const char *const NAMES[] = {"float16 or TF32", "bfloat16"};
     const double mine = rms_of(observing, observing->observed->mine, 0, observing->count);
+    if (mine >= size_of(observing)) /* the table has nothing of the right numbers */
+        return;
     for (size_t i = 0; i < sizeof DTYPES / sizeof DTYPES[0] && observing->count >= LEAST_NUMBERS; i++) {
         const struct mistake_choice choice = {.id = mistake_of_dtype(DTYPES[i])};
         const struct recipe *recipe = observe_recipe(observing, &choice);
@@ -76,9 +89,10 @@ void observe_rounding(struct observing *observing)
 
 enum { BINS = 32 };
 
-/* Takes the mean of each group out of its numbers that are not NaN. */
-static void take_out(double *numbers, size_t count, const size_t *groups, size_t group_count, double *sums)
+/* Takes the mean of each group out of its numbers that are not NaN; returns the sum of their squares then. */
+static double take_out(double *numbers, size_t count, const size_t *groups, size_t group_count, double *sums)
 {
+    double squares = 0;
     memset(sums, 0, 2 * group_count * sizeof *sums);
     for (size_t i = 0; i < count; i++)
         if (!isnan(numbers[i])) {
@@ -86,23 +100,11 @@ static void take_out(double *numbers, size_t count, const size_t *groups, size_t
             sums[group_count + groups[i]]++;
         }
     for (size_t i = 0; i < count; i++)
-        numbers[i] -= isnan(numbers[i]) ? 0 : sums[groups[i]] / sums[group_count + groups[i]];
-}
-
-static double squares_of(const double *numbers, size_t count)
-{
-    double squares = 0;
-    for (size_t i = 0; i < count; i++)
-        squares += isnan(numbers[i]) ? 0 : numbers[i] * numbers[i];
+        if (!isnan(numbers[i])) {
+            numbers[i] -= sums[groups[i]] / sums[group_count + groups[i]];
+            squares += numbers[i] * numbers[i];
+        }
     return squares;
-}
-
-static double largest_of(const double *numbers, size_t count)
-{
-    double largest = 0;
-    for (size_t i = 0; i < count; i++)
-        largest = fmax(largest, numbers[i]);
-    return largest;
 }
 
 /* Whether log(mine / right) of weights, less the mean of its row, depends on the power of 2 that a weight is of the
@@ -115,31 +117,30 @@ void observe_exp(struct observing *observing)
     const struct observed *observed = observing->observed;
     const double *right = observed->right.numbers;
     const size_t count = observing->count, columns = count / observing->lines;
-    size_t *rows = arena_allocate(observing->arena, count, sizeof *rows, observing->error);
-    size_t *bins = arena_allocate(observing->arena, count, sizeof *bins, observing->error);
+    size_t *rows = observe_zeros(observing, count, sizeof *rows), *bins = observe_zeros(observing, count, sizeof *bins);
     double *logs = observing->rooms[0];
-    double *sums = arena_allocate(observing->arena, observing->lines + BINS, 2 * sizeof *sums, observing->error);
+    double *sums = observe_zeros(observing, observing->lines + BINS, 2 * sizeof *sums);
     for (int kind = 0; kind < 2 && rows != NULL && bins != NULL && sums != NULL; kind++) {
         size_t of = 0;
         double noise = 0, largest = 0; /* of the row */
         for (size_t i = 0; i < count; i++) {
-            largest = i % columns == 0 ? largest_of(right + i, columns) : largest;
-            const double power = -log2(right[i] / largest);
+            for (size_t k = i; i % columns == 0 && k < i + columns; k++)
+                largest = fmax(k > i ? largest : 0, right[k]);
+            const double power = -log2(right[i] / largest), off = observed->tolerance[i] / right[i];
             const bool tells = right[i] > 8 * observed->tolerance[i] && observed->mine[i] > 0 && power > 0;
             logs[i] = tells ? log(observed->mine[i] / right[i]) : (double)NAN;
             rows[i] = i / columns;
             bins[i] = tells ? (size_t)fmin(BINS - 1, kind == 0 ? (power - floor(power)) * BINS : power * 4) : 0;
             of += tells;
-            const double off = tells ? observed->tolerance[i] / right[i] : 0;
-            noise += off * off;
+            noise += tells ? off * off : 0;
         }
-        take_out(logs, count, rows, observing->lines, sums);
-        const double before = squares_of(logs, count);
+        const double before = take_out(logs, count, rows, observing->lines, sums);
+        double after = before;
         for (int round = 0; round < ROUNDS; round++) {
             take_out(logs, count, bins, BINS, sums);
-            take_out(logs, count, rows, observing->lines, sums);
+            after = take_out(logs, count, rows, observing->lines, sums);
         }
-        if (of < LEAST || before < noise || squares_of(logs, count) > 0.05 * before)
+        if (of < LEAST || before < noise || after > 0.05 * before)
             continue;
         observe_say(observing, "", "each weight is off by a share, %.2g on average, that depends on %s",
                     sqrt(before / (double)of), WORDS[kind]);

@@ -138,7 +138,7 @@ static bool test_row(const struct spans *spans, size_t line, struct candidate *c
                                change->sign * (made[to * row->columns] - made[from * row->columns])) /
                               (candidate->keeps_sum ? kept : sum);
         const size_t i = line * row->columns + c;
-        if (!observe_is(spans->observing->observed->mine[i], number, observe_tolerance(spans->observing, i, number)))
+        if (!observe_is(spans->observing->observed->mine[i], number, observe_tolerance(spans->observing, i, number, 1)))
             return false;
     }
     candidate->fits += from != row->first || to != row->end; /* all twice is a factor */

@@ -102,9 +102,11 @@ bool printed_fact(struct printed_reader *reader, struct printed_piece *name, str
     int kind = *at == '(' ? (int)FILE_TOTALS : find_fact(at, length);
     *name = (struct printed_piece){at, 0, false};
     if (kind < 0 && length > 0) { /* a name first: "context.sum", "context sum", "context (6, 2)" */
-        const char *point = memrchr(at, '.', length);
-        name->length = point != NULL ? (size_t)(point - at) : length;
-        fact = point != NULL ? point + 1 : at + length + strspn(at + length, BETWEEN);
+        size_t dot = length;      /* behind the last one; 0: none */
+        while (dot > 0 && at[dot - 1] != '.')
+            dot--;
+        name->length = dot > 0 ? dot - 1 : length;
+        fact = at + (dot > 0 ? dot : length + strspn(at + length, BETWEEN));
         length = printed_word_length(fact);
         kind = *fact == '(' && fact > at + name->length ? (int)FILE_TOTALS : find_fact(fact, length);
     }

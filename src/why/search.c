@@ -121,12 +121,14 @@ static enum status try_singles(struct why *why, const struct trial_base *base)
     if (trials == NULL || try_guesses(why, base, why->options, &singles, "one mistake", trials, &tried) != STATUS_OK)
         return why->error->status;
     note_hidden(why, &singles, trials, tried);
+    why->singles = (struct why_guesses){singles.items, tried};
+    why->alone = trials;
     for (size_t i = 0; i < tried; i++)
         why->budget.singles += trials[i].end != TRIAL_REFUSED;
     return STATUS_OK;
 }
 
-/* Lists the mistakes that can be made here. */
+/* Lists the mistakes that can be made here, as their trials alone showed, and those without one. */
 static enum status list_possible(struct why *why, struct why_guesses *singles)
 {
     static const double LARGE = 1e8;
@@ -134,16 +136,13 @@ static enum status list_possible(struct why *why, struct why_guesses *singles)
     if (why_singles(why, why->problem, true, singles) != STATUS_OK)
         return why->error->status;
     for (size_t i = 0; i < singles->count; i++) {
-        struct arena scratch = {0};
-        struct recipe recipe;
-        const enum status status =
-            recipe_create(&recipe, why->problem, singles->items[i].choices, 1, &scratch, why->error);
-        why->costly[singles->items[i].choices[0].id] =
-            recipe.changed_projections != 0 && problem_work(why->problem) > LARGE;
-        arena_free(&scratch);
-        if (status != STATUS_OK)
-            return status;
-        if (recipe.reason == NULL)
+        const struct mistake_choice choice = singles->items[i].choices[0];
+        size_t at = 0;
+        while (at < why->singles.count && !trial_makes(&why->singles.items[at], choice))
+            at++;
+        const struct trial *alone = at < why->singles.count ? &why->alone[at] : NULL;
+        why->costly[choice.id] = alone != NULL && alone->projects && problem_work(why->problem) > LARGE;
+        if (alone == NULL || alone->possible)
             singles->items[count++] = singles->items[i];
     }
     singles->count = count;

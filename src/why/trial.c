@@ -290,6 +290,8 @@ enum status trial_run(const struct trial_base *base, const struct trial_guess *g
     if (made == NULL || recipe_create(&recipe, base->problem, guess->choices, guess->count, arena, error) != STATUS_OK)
         return error->status;
     trial->work += projecting_work(&recipe);
+    trial->possible = recipe.reason == NULL;
+    trial->projects = recipe.changed_projections != 0;
     if (recipe.reason != NULL || (recipe.not_differentiable != NULL && mine_has_backward(base->mine)))
         return STATUS_OK;
     if (base->has_few && !whole) {
@@ -469,6 +471,7 @@ static enum status start(struct trial_base *base, const struct problem *problem,
     *base = (struct trial_base){.problem = problem, .mine = mine, .arena = arena};
     if (recipe_create(recipe, problem, NULL, 0, arena, error) || choose_few(base, error))
         return error->status;
+    base->columns.out_columns = base->few_columns;
     base->stages = trial_stages(problem, mine);
     base->work = trial_work(base);
     return STATUS_OK;

@@ -52,6 +52,8 @@ struct trial_worst {
 
 struct trial {
     enum trial_end end;
+    bool possible;   /* the mistakes can be made, */
+    bool projects;   /* and change a projection */
     bool hidden;     /* the main stage is the same as without mistakes */
     bool has_counts; /* all numbers are compared: */
     size_t agree, of, rows;

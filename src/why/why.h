@@ -47,6 +47,12 @@ struct why_apart {
     double share; /* of the stage's largest number; 0: none */
 };
 
+/* A list that grows. */
+struct why_guesses {
+    struct trial_guess *items;
+    size_t count;
+};
+
 /* The kinds of search, by the number of guesses. */
 enum why_kind { WHY_SINGLES, WHY_PAIRS, WHY_NEAR_SETTINGS, WHY_SETTINGS, WHY_WITH_MISTAKES, WHY_MODULES };
 
@@ -78,6 +84,8 @@ struct why {
     struct why_step steps[STAGE_COUNT]; /* with several stages, in their order */
     size_t step_count;
     bool masked_first;                /* masked before scaling, which changes no weight */
+    struct why_guesses singles;       /* those tried, */
+    struct trial *alone;              /* (singles.count) and their trials */
     bool hidden[MISTAKE_COUNT];       /* can be made, but does not change the main stage */
     bool costly[MISTAKE_COUNT];       /* needs large projections again */
     struct observations observations; /* if nothing explains it: what the first wrong table is */
@@ -110,12 +118,6 @@ uint64_t why_departs(const struct why *why);
 enum status why_write(const struct why *why, struct output *output);
 
 /* --- for the parts of the search --------------------------------------------------------------------------------- */
-
-/* A list that grows. */
-struct why_guesses {
-    struct trial_guess *items;
-    size_t count;
-};
 
 /* In guesses.c: lists each mistake to guess, with each of its forms (few if `common`); and pairs of them from different
  * slots, the likeliest and cheapest first. */

@@ -140,7 +140,7 @@ static const struct kernel_bug KERNEL_BUGS[] = {
     {122, "no scale in the gradients", "grad-scale-missing", "grad", false},
     {123, "the gradient of key has the scale twice", "grad-scale-twice grad-key-from-scaled-query", "grad_key", false},
     {124, "the gradient of key is not summed over a group", "grad-groups-not-summed", "grad_key.*[gm]qa|[gm]qa.*grad_key|[gm]qa", false},
-    {125, "no mask in the backward pass", NULL, "grad", false},
+    {125, "no mask in the backward pass", "mask-missing window-missing", "grad", false},
     {126, "no derivative of the softcap", "grad-softcap-missing", "softcap", false},
     {127, "the gradient of value is not summed over a group", "grad-groups-not-summed", "grad_value.*[gm]qa|[gm]qa.*grad_value|[gm]qa", false},
     {128, "the last rows of the gradient of query are left out", "grad-query-last-tile", "grad_query|row", false},

@@ -249,7 +249,7 @@ def test_kept_results(run, pytester):
     result = run(text, "--attn-folder", "kept")
     folder = re.search("see attn cases --check (.*)", result.outlines[-2]).group(1)
     assert (pathlib.Path(folder) / "causal-15/mine.safetensors").exists() and "mask-missing" in result.outlines[-1]
-    assert "--attn-folder: kept is not empty" in str(run(text, "--attn-folder", "kept").stdout)
+    assert "--attn-folder: kept is not empty" in str(run(text, "--attn-folder", "kept").stderr)
 
 
 def test_several_processes(run):

@@ -6,7 +6,8 @@
 
 A wrong table is described rightly if one of the observations has the words that its kind wants: the part, or the number;
 truly, but only in part, if one of them says which part is wrong, and that is so. It counts as described wrongly if there
-are only other observations, and as named if a mistake gives it all. A right table must have no observation."""
+are only other observations, and as named if a mistake gives it all. A right table must have no observation, but one of
+TF32 that its errors are of that size."""
 import collections
 import json
 import re
@@ -436,6 +437,7 @@ def main():
     good = collections.Counter()
     for precision, one, stage, table in right_tables() if not only else ():
         explanations, lines = ask(one, stage, table, precision)
+        lines = [line for line in lines if precision != "tf32" or not re.match("rounding: .* as small as .*TF32", line)]
         outcome = "silent" if explanations is not None and not lines else "told"
         good[precision, outcome] += 1
         if outcome == "told":

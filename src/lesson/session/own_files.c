@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/system.h"
 #include "lesson/session/ask.h"
 
 #include <dirent.h>
@@ -14,9 +15,9 @@ static enum status note(struct own_file **files, const char *name, const struct 
     while (file != NULL && strcmp(file->name, name) != 0)
         file = file->next;
     const struct stat *seen = file != NULL ? &file->seen : NULL;
+    const struct timespec now = system_written(present), before = seen != NULL ? system_written(seen) : now;
     const bool changed = seen == NULL || seen->st_ino != present->st_ino || seen->st_size != present->st_size ||
-                         seen->st_mtim.tv_sec != present->st_mtim.tv_sec ||
-                         seen->st_mtim.tv_nsec != present->st_mtim.tv_nsec;
+                         before.tv_sec != now.tv_sec || before.tv_nsec != now.tv_nsec;
     if (file == NULL) {
         file = arena_allocate(arena, 1, sizeof *file, error);
         char *kept = file != NULL ? arena_copy(arena, name, error) : NULL;

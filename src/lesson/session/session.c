@@ -341,7 +341,8 @@ static bool begin(struct session *session, size_t first)
     return move != MOVE_QUIT;
 }
 
-enum status session_run(size_t first, bool color, struct output *output, struct arena *arena, struct error *error)
+enum status session_run(size_t first, bool color, const char *called, struct output *output, struct arena *arena,
+                        struct error *error)
 {
     struct session *session = arena_allocate(arena, 1, sizeof *session, error);
     if (session == NULL)
@@ -349,7 +350,7 @@ enum status session_run(size_t first, bool color, struct output *output, struct 
     *session = (struct session){.show = {output, color}, .arena = arena, .error = error};
     session->live = isatty(STDIN_FILENO) && output_is_terminal(output);
     session->reading = session->live || !isatty(STDIN_FILENO);
-    if (shell_open(&session->shell, arena, error) != STATUS_OK)
+    if (shell_open(&session->shell, called, arena, error) != STATUS_OK)
         return error->status;
     if (begin(session, first))
         go_through(session, (struct lesson_position){.lesson = first > 0 ? first : 1});

@@ -9,7 +9,8 @@
  * Reads standard input. If that is a script that ends, or the output is no terminal, shows the lesson to its end with
  * the output of its commands, which write to standard output, as `output` must. STATUS_SYSTEM where the system
  * refuses. */
-enum status session_run(size_t first, bool color, struct output *output, struct arena *arena, struct error *error);
+enum status session_run(size_t first, bool color, const char *called, struct output *output, struct arena *arena,
+                        struct error *error);
 
 /* Lists the lessons in lines such as "  5  Why the square root". */
 void session_list(struct output *output);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "lesson/session/shell.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,46 +110,39 @@ static enum status make_root(struct shell *shell, struct arena *arena, struct er
     return STATUS_OK;
 }
 
-/* The entry of PATH for the folder: an open descriptor where its name has a colon. */
-static const char *path_entry(const char *folder, char entry[PATH_MAX], struct error *error)
+/* The entry of PATH for the folder. A name with a colon would be two: then by a descriptor, or else from lesson/. */
+static const char *path_entry(const char *folder, char entry[PATH_MAX])
 {
-    const int there = strchr(folder, ':') != NULL ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     if (strchr(folder, ':') == NULL)
         return folder;
-    if (there < 0) {
-        error_system(error, errno, "%.200s", folder);
-        return NULL;
-    }
-    snprintf(entry, PATH_MAX, "/proc/%ld/fd/%d", (long)getpid(), there);
-    return entry;
+    return system_path_by_descriptor(folder, entry) ? entry : "../bin";
 }
 
 /* Fills the folder, and sets PATH. */
-static enum status furnish(struct shell *shell, struct arena *arena, struct error *error)
+static enum status furnish(struct shell *shell, const char *called, struct arena *arena, struct error *error)
 {
     char program[PATH_MAX], entry[PATH_MAX];
     const char *path = getenv("PATH");
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    const bool found = system_program(called, program);
     shell->folder = join_path(arena, shell->root, "lesson", error);
     char *bin = join_path(arena, shell->root, "bin", error);
     char *link = bin != NULL ? join_path(arena, bin, "attn", error) : NULL;
     if (shell->folder == NULL || link == NULL)
         return error->status;
-    program[length > 0 ? length : 0] = '\0';
-    if (length <= 0 || mkdir(shell->folder, 0777) != 0 || mkdir(bin, 0777) != 0 || symlink(program, link) != 0)
+    if (!found || mkdir(shell->folder, 0777) != 0 || mkdir(bin, 0777) != 0 || symlink(program, link) != 0)
         return error_system(error, errno, "cannot make a folder for the lesson in %.200s", shell->root);
     if (path == NULL || path[0] == '\0')
         path = "/usr/bin:/bin";
-    const char *first = path_entry(bin, entry, error);
-    const size_t size = first != NULL ? strlen(first) + strlen(path) + 2 : 0;
-    char *all = first != NULL ? arena_allocate(arena, size, 1, error) : NULL;
+    const char *first = path_entry(bin, entry);
+    const size_t size = strlen(first) + strlen(path) + 2;
+    char *all = arena_allocate(arena, size, 1, error);
     if (all == NULL)
         return error->status;
     snprintf(all, size, "%s:%s", first, path);
     return setenv("PATH", all, 1) == 0 ? STATUS_OK : error_system(error, errno, "PATH");
 }
 
-enum status shell_open(struct shell *shell, struct arena *arena, struct error *error)
+enum status shell_open(struct shell *shell, const char *called, struct arena *arena, struct error *error)
 {
     sigset_t all, before;
     sigfillset(&all);
@@ -163,7 +154,7 @@ enum status shell_open(struct shell *shell, struct arena *arena, struct error *e
         watch_signals();
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
-    if (status == STATUS_OK && (status = furnish(shell, arena, error)) != STATUS_OK)
+    if (status == STATUS_OK && (status = furnish(shell, called, arena, error)) != STATUS_OK)
         shell_close(shell);
     return status;
 }
@@ -254,7 +245,7 @@ char *shell_collect(struct shell *shell, const char *name, const char *command, 
     char *folder = join_path(arena, shell->root, name, error);
     if (folder == NULL)
         return NULL;
-    const int file = memfd_create("attn-lesson", MFD_CLOEXEC);
+    const int file = system_open_scratch(shell->root);
     if (file < 0) {
         error_system(error, errno, "a file for what a command prints");
         return NULL;

@@ -18,9 +18,9 @@ struct shell {
     struct termios modes;
 };
 
-/* Makes the folder in TMPDIR, or /tmp, and puts its bin/ first into PATH. From now on, signals that end this program
- * leave the terminal as it was. STATUS_SYSTEM where the folder cannot be made. */
-enum status shell_open(struct shell *shell, struct arena *arena, struct error *error);
+/* Makes the folder in TMPDIR, or /tmp, and puts its bin/ first into PATH; `called` is argv[0] of this program. From now
+ * on, signals that end this program leave the terminal as it was. STATUS_SYSTEM where the folder cannot be made. */
+enum status shell_open(struct shell *shell, const char *called, struct arena *arena, struct error *error);
 
 /* Runs a command in lesson/, with standard input if `reads`, and standard error on standard output. Returns its exit
  * status as a shell has it: 128 + N where signal N ended it. Ctrl-C and Ctrl-\ end the command alone. */

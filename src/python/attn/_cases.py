@@ -89,8 +89,8 @@ def _arrays_of(function: Callable[..., Any]) -> str:
     return "torch" if roots & {"torch", "triton"} else "jax" if "jax" in roots else "numpy"
 
 
-def _first(made: Any) -> Any:
-    return made[0] if isinstance(made, (tuple, list)) else made
+def _tuple(made: Any) -> Tuple[Any, ...]:
+    return tuple(made) if isinstance(made, (tuple, list)) else (made,)
 
 
 class Case:
@@ -122,18 +122,16 @@ class Case:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        if name in self._loaded:
-            return self._loaded[name]
         if name in OPERANDS or name in TENSORS:
-            self._loaded[name] = self._load(name)
+            if name not in self._loaded:
+                self._loaded[name] = self._load(os.path.join(self._source, self.name, name + ".npy"), name)
             return self._loaded[name]
         if name in self.settings or name in program_options():
             return self.settings.get(name)
         raise AttributeError(f"a case has no {name!r}; it has query, key, value, causal, scale, window, softcap, "
                              f"prefix, attention_chunk, align, {', '.join(TENSORS)}")
 
-    def _load(self, name: str) -> Any:
-        file = os.path.join(self._source, self.name, name + ".npy")
+    def _load(self, file: str, name: str) -> Any:
         if not os.path.exists(file):
             return None
         array = numpy.load(file)
@@ -156,21 +154,21 @@ class Case:
         named = {name: getattr(self, name) for name, one in others if one.default is one.empty or hasattr(self, name)}
         if not self.grad or self._suite.arrays != "jax" or "grad_context" in named:
             return function(*given, **named)
-        pull = __import__("jax").vjp(lambda *given: _first(function(*given, **named)), *given)[1]
+        pull = __import__("jax").vjp(lambda *given: _tuple(function(*given, **named))[0], *given)[1]
         return pull(self.grad_context)
 
-    def check(self, *made: Any, **named: Any) -> None:
-        """Checks a result: the context, (context, lse), or a dict by name. Where `grad` is true it is a context of
-        PyTorch, which is differentiated, or the gradients in the order of query, key, value, sinks. Raises
+    def check(self, made: Any = None, **named: Any) -> None:
+        """Checks a result: the context, (context, lse), a dict or keywords by name. Where `grad` is true it is a
+        context of PyTorch, which is differentiated, or the gradients in the order of query, key, value, sinks. Raises
         AssertionError with the largest error if a result is not right."""
-        wrong = self.wrong(*made, **named)
+        wrong = self.wrong(made, **named)
         if wrong:
             raise AssertionError(wrong)
 
-    def wrong(self, *made: Any, **named: Any) -> str:
+    def wrong(self, made: Any = None, **named: Any) -> str:
         """What is wrong with a result; nothing if it is right."""
         self.checked = True
-        results = self._named(*made, **named)
+        results = self._named(made, **named)
         optional = {"lse"} - {*(self._suite.can or ())}
         lacking = [name for name in self.expected if name not in results and name not in optional]
         if lacking:
@@ -180,20 +178,17 @@ class Case:
         failed = re.search(r"^failed +\S+ +(.*(\n {4}(?!ask:).*)*)", report, re.MULTILINE)
         return failed.group(1) if failed else ""
 
-    def _named(self, *made: Any, **named: Any) -> Dict[str, Any]:
-        if len(made) == 1 and isinstance(made[0], Mapping):
-            named, made = {**made[0], **named}, ()
-        if len(made) == 1 and isinstance(made[0], (tuple, list)):
-            made = tuple(made[0])
-        made = tuple(one for one in made if one is not None)
-        if self.grad and made and getattr(made[0], "requires_grad", False):
-            made = __import__("torch").autograd.grad(made[0], [getattr(self, name[5:]) for name in self.expected],
-                                                     self.grad_context, materialize_grads=True)
-        if self.grad and made and len(made) != len(self.expected):
+    def _named(self, made: Any = None, **named: Any) -> Dict[str, Any]:
+        if isinstance(made, Mapping):
+            return {**made, **named}
+        given = tuple(one for one in _tuple(made) if one is not None)
+        if self.grad and given and getattr(given[0], "requires_grad", False):
+            given = __import__("torch").autograd.grad(given[0], [getattr(self, name[5:]) for name in self.expected],
+                                                      self.grad_context, materialize_grads=True)
+        if self.grad and len(given) not in (0, len(self.expected)):
             raise TypeError(f"expected a context of PyTorch that requires gradients, or {', '.join(self.expected)}, "
-                            f"got {len(made)} arrays")
-        named.update(zip(self.expected, made))
-        return named
+                            f"got {len(given)} arrays")
+        return {**dict(zip(self.expected, given)), **named}
 
 
 def cases(can: Union[str, Iterable[str], None] = None, *, grad: bool = False, arrays: Optional[str] = None,

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Runs what attn.cases decorates: a test for each case, and one verdict at the end."""
-import functools
+import glob
 import inspect
 import json
 import os
 import re
 import shutil
 import tempfile
-from typing import Any, Dict, Generator, List, Optional, Tuple
+from typing import Any, Generator, List, Optional
 
 import pytest
 
@@ -31,26 +31,17 @@ class Plugin:
         self.config = config
         self.of_worker = getattr(config, "workerinput", {}).get("attn_folder")  # of pytest-xdist
         self.kept = config.getoption("attn_folder")
-        self.written: Dict[str, str] = {}
-
-    @functools.cached_property
-    def folder(self) -> Tuple[str, Optional[Folder]]:
-        """The folder of the run, and what removes it."""
-        if self.of_worker:
-            return self.of_worker, None
-        if not self.kept:
-            temporary = Folder()
-            return temporary.path, temporary
-        if os.path.isdir(self.kept) and os.listdir(self.kept):
+        if self.kept and not self.of_worker and os.path.isdir(self.kept) and os.listdir(self.kept):
             raise pytest.UsageError(f"--attn-folder: {self.kept} is not empty")
-        return os.path.abspath(self.kept), None
+        self.temporary = Folder()
+        self.path = self.of_worker or os.path.abspath(self.kept or self.temporary.path)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        node.workerinput["attn_folder"] = self.folder[0]
+        node.workerinput["attn_folder"] = self.path
 
     def cases(self, suite: Suite) -> List[Case]:
-        inputs = os.path.join(self.folder[0], "inputs")
+        inputs = os.path.join(self.path, "inputs")
         os.makedirs(inputs, exist_ok=True)
         return suite.write(tempfile.mkdtemp(dir=inputs))
 
@@ -71,7 +62,7 @@ class Plugin:
             def test(case: Case = case) -> Any:
                 return case.call()
 
-            vars(test).update({**vars(obj), "place_as": obj})
+            vars(test).update(pytestmark=getattr(obj, "pytestmark", []), place_as=obj)
             item = pytest.Function.from_parent(collector, name=f"{name}[{case.name}]", callobj=test)
             item.attn_case = case  # type: ignore[attr-defined]
             items.append(item)
@@ -93,17 +84,16 @@ class Plugin:
         """The folder of the results of a function, with one set of its other parameters."""
         function, _, ids = item.nodeid.partition("[")
         others = ids.rstrip("]").replace(case.name, "", 1)
-        return os.path.join(self.folder[0], "results", re.sub(r"[^\w.]+", "-", f"{function}-{others}").strip("-"))
+        return os.path.join(self.path, "results", re.sub(r"[^\w.]+", "-", f"{function}-{others}").strip("-"))
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
         yield
         terminal = self.config.pluginmanager.get_plugin("terminalreporter")
-        if self.of_worker or "folder" not in vars(self) or terminal is None:
+        if terminal is None or self.of_worker:
             return
-        results = os.path.join(self.folder[0], "results")
-        for group in sorted(os.listdir(results) if os.path.isdir(results) else []):
-            for line in _verdict(os.path.join(results, group), bool(self.kept)):
+        for group in sorted(glob.glob(os.path.join(glob.escape(self.path), "results", "*"))):
+            for line in _verdict(group, bool(self.kept)):
                 terminal.write_line(line)
 
 
