@@ -240,7 +240,12 @@ static enum status run_mechanism(const struct call *call)
 
 static enum status run_line(struct jsonl_job *job)
 {
-    const struct call call = {job->options, &job->files, job->line, &job->output, &job->arena, &job->error};
+    const struct call call = {.options = job->options,
+                              .files = &job->files,
+                              .line = job->line,
+                              .output = &job->output,
+                              .arena = &job->arena,
+                              .error = &job->error};
     return run_mechanism(&call);
 }
 

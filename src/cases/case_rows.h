@@ -46,8 +46,8 @@ struct case_feature_row {
     case_maker *make;            /* adds its tensors, or changes numbers; or NULL */
 };
 
-/* Tokens of packed sequences, or a whole multiple of them; queries if there are fewer than keys; and keys in pages, also
- * if some have none. */
+/* Tokens of packed sequences, or a whole multiple of them; queries if there are fewer than keys; and keys in pages,
+ * also if some have none. */
 enum { CASE_PACKED_KEYS = 39, CASE_APART_QUERIES = 31, CASE_PAGED_KEYS = 68, CASE_PAGED_KEYS_EMPTY = 51 };
 
 extern const struct case_feature_row CASE_FEATURE_ROWS[CASE_FEATURE_COUNT];
