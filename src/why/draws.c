@@ -653,7 +653,8 @@ static enum status try_each(struct why *why, const struct variation *near, const
 static double told(const struct why *why, const struct why_guesses *guesses)
 {
     enum { WAYS = 4, MORE = 8, MISTAKES_EACH = 6 };
-    return exp2(fmin(why->bits, why->bits_of_draws) - (double)WAYS - (double)MORE - (guesses != NULL ? MISTAKES_EACH : 0));
+    const int more = WAYS + MORE + (guesses != NULL ? MISTAKES_EACH : 0);
+    return exp2(fmin(why->bits, why->bits_of_draws) - more);
 }
 
 /* Tries streams drawn as `near` is; `work`: only if a screen rejects nearly all, and as many skips as these
