@@ -107,13 +107,13 @@ enum status build_page(const struct build *build)
         numbers_before(problem) + (attn_mask->rank > 0 ? (double)tensor_count(attn_mask) : 0) +
         (problem->drop.share > 0 ? items * (double)problem->size.heads * rows * keys / 32 : 0) +
         (problem->mistake.recipe != NULL ? made_numbers(problem) : 0);
-    if (numbers > PAGE_NUMBERS)
+    if (numbers > (double)PAGE_NUMBERS)
         return error_usage(build->error,
                            "the job has %.0f numbers, and a page holds "
                            "at most %d; ask for fewer "
                            "queries with --query, or give a shorter input",
                            numbers, PAGE_NUMBERS);
-    if (rows * keys > PAGE_CELLS)
+    if (rows * keys > (double)PAGE_CELLS)
         return error_usage(build->error,
                            "%zu x %zu are more cells than the %d that a page draws; ask for fewer queries, as in "
                            "--query 1-%zu",

@@ -20,7 +20,7 @@ void work_end(const struct work_progress *progress)
 
 unsigned work_threads(unsigned threads, double multiply_adds)
 {
-    return threads > 1 && multiply_adds >= SMALL_WORK ? threads : 1;
+    return threads > 1 && multiply_adds >= (double)SMALL_WORK ? threads : 1;
 }
 
 size_t work_scratch_bytes(size_t shared, size_t own, unsigned threads)

@@ -82,7 +82,7 @@ bool observe_fits(const struct observing *observing, const double *made, const b
  * OBSERVE_BITS, and as many as a number has for each free parameter, or log2 of the candidates tried. */
 double observe_bits(const struct observing *observing, const bool *only);
 double observe_bits_of(const struct observing *observing, size_t i);
-enum { OBSERVE_BITS = 24 };
+static const double OBSERVE_BITS = 24;
 
 /* Writes what the mask adds for the query of number i, (keys), into bias: minus infinity for masked keys. */
 const double *observe_bias(const struct observing *observing, size_t i, double *bias);

@@ -130,7 +130,7 @@ void observe_exp(struct observing *observing)
             const bool tells = right[i] > 8 * observed->tolerance[i] && observed->mine[i] > 0 && power > 0;
             logs[i] = tells ? log(observed->mine[i] / right[i]) : (double)NAN;
             rows[i] = i / columns;
-            bins[i] = tells ? (size_t)fmin(BINS - 1, kind == 0 ? (power - floor(power)) * BINS : power * 4) : 0;
+            bins[i] = tells ? (size_t)fmin(BINS - 1, kind == 0 ? (power - floor(power)) * (double)BINS : power * 4) : 0;
             of += tells;
             noise += tells ? off * off : 0;
         }

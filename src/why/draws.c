@@ -503,7 +503,7 @@ static enum status keep_if_alone(struct why *why, const struct variation *near, 
 {
     enum { PLENTY = 400 }; /* more bits than chance can fit */
     bool alone = true;
-    if (why->count == 0 || why->mine.count == 0 || why->bits_of_draws > PLENTY)
+    if (why->count == 0 || why->mine.count == 0 || why->bits_of_draws > (double)PLENTY)
         return STATUS_OK;
     struct variation found = *near;
     const struct trial_guess mistakes = mistakes_of(&why->explanations[0].guess);
@@ -619,7 +619,7 @@ static enum status try_each(struct why *why, const struct variation *near, const
 static double told(const struct why *why, const struct why_guesses *guesses)
 {
     enum { WAYS = 4, MORE = 8, MISTAKES_EACH = 6 };
-    return exp2(fmin(why->bits, why->bits_of_draws) - WAYS - MORE - (guesses != NULL ? MISTAKES_EACH : 0));
+    return exp2(fmin(why->bits, why->bits_of_draws) - (double)WAYS - (double)MORE - (guesses != NULL ? MISTAKES_EACH : 0));
 }
 
 /* Tries streams drawn as `near` is; `work`: only if a screen rejects nearly all, and as many skips as these

@@ -195,7 +195,7 @@ static size_t scaled_row(const struct numbers *numbers, const struct numbers_pla
         for (size_t i = 0; i < d; i++)
             score += (double)query[i] * (double)key[j * d + i];
         scaled[j] = round(score * plan->scale);
-        if (fabs(score * plan->scale - scaled[j]) > NOTHING || fabs(scaled[j]) > NUMBERS_LARGEST)
+        if (fabs(score * plan->scale - scaled[j]) > NOTHING || fabs(scaled[j]) > (double)NUMBERS_LARGEST)
             return 0;
     }
     return allowed;
@@ -242,7 +242,7 @@ static bool has_easy_scores(const struct numbers *numbers, const struct numbers_
             if (allowed == 0)
                 return false;
             bounds_of(scaled, allowed, &least, &largest);
-            if (largest - least > NUMBERS_SPREAD || (allowed > 1 && largest == least) ||
+            if (largest - least > (double)NUMBERS_SPREAD || (allowed > 1 && largest == least) ||
                 weigh(scaled, allowed, weights, by_hand) > (numbers->strict ? NOTHING : LAST_DIGIT))
                 return false;
         }

@@ -386,7 +386,7 @@ static enum status make_powers_of_e(const struct making *making, struct sheet *s
     if (find_exponents(making, &least, &step) != STATUS_OK)
         return making->error->status;
     const double count = fmax(round(-least / step) + 2, POWERS_LEAST);
-    if (!(count <= POWERS_MOST))
+    if (!(count <= (double)POWERS_MOST))
         return STATUS_OK;
     if (make_cells(making, made, 1, (size_t)count) != STATUS_OK)
         return making->error->status;

@@ -39,7 +39,7 @@ bool page_draws(const struct problem *problem)
 {
     const double draws = (double)problem->size.items * (double)problem->size.heads * (double)problem->size.queries *
                          (double)problem->size.keys;
-    return problem->drop.share > 0 && problem->mistake.recipe == NULL && draws <= MOST_DRAWS;
+    return problem->drop.share > 0 && problem->mistake.recipe == NULL && draws <= (double)MOST_DRAWS;
 }
 
 static void take_tensor(const char *name, const struct tensor *tensor, page_table_take *take, void *context)

@@ -148,7 +148,7 @@ static double legend_width(const struct svg_panel *panel)
 static void draw_legend(const struct svg_figure *figure, struct output *output)
 {
     const struct svg_panel *panel = &figure->panel;
-    const double y = figure->y + figure->height - LEGEND + 14, step = BAR_WIDTH / COLORMAP_LEVELS;
+    const double y = figure->y + figure->height - LEGEND + 14, step = BAR_WIDTH / (double)COLORMAP_LEVELS;
     char text[CELL_NUMBER_BYTES], class[SVG_CLASS_BYTES];
     const double x = bar_left(panel, text);
     svg_text(output, x - LEGEND_GAP, y + BAR_HEIGHT - 1, 0, "ink end", text);
