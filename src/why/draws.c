@@ -589,8 +589,8 @@ static void scan_seed(void *context, size_t task, unsigned thread)
         const uint64_t left = streams->last - at + 1;
         if (listed)
             draw_after(&generator, streams, at, u, span);
-        const unsigned passes = screen_passes(screen, u + (listed ? 0 : at - streams->first),
-                                              (size_t)(left < step ? left : step), scratch);
+        const unsigned passes =
+            screen_passes(screen, u + (listed ? 0 : at - streams->first), (size_t)(left < step ? left : step), scratch);
         for (unsigned lane = 0; passes >> lane != 0 && *count < MOST_HITS; lane++)
             if (passes >> lane & 1)
                 scan->hits[task][(*count)++] = listed ? streams->skips[at] : at + lane;
