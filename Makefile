@@ -16,15 +16,17 @@
 # make dist           build/attn-VERSION.tar.gz and its .sha256, the same bytes each time; make distcheck proves it
 # make release         all files of a release, in build/release, with checksums: data/packaging/release.sh
 # make site            the manual as web pages, in build/site
+# make static         build/static/attn, one static program by musl; make check-static tries it (CJSON=PATH: cJSON's source)
+# make check-cross    compiles for macOS, FreeBSD and aarch64 with zig's C compiler, and tries what can run here
 # make deb            Debian's source package, and build/attn_VERSION-1_ARCHITECTURE.deb, which make check-deb tries
 # make format         clang-format over the sources; make lint checks the man pages
 #
-# V=1 prints the commands. Another build: make BUILD=build/clang CC=clang
+# V=1 prints the commands. Another build: make BUILD=build/clang CC=clang; make PORTABLE=1 leaves out what only Linux
+# has, as on other systems (src/base/system.h), in build/portable
 
 CC ?= cc
 CFLAGS ?= -O3 -g
 PREFIX ?= /usr/local
-# PORTABLE=1 builds what POSIX has alone, as on other systems, elsewhere: src/base/system.h.
 BUILD ?= build$(if $(PORTABLE),/portable)
 PKG_CONFIG ?= pkg-config
 
@@ -36,8 +38,9 @@ endif
 SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_SECONDS ?= 60
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wvla
-CJSON_CFLAGS := $(shell $(PKG_CONFIG) --cflags libcjson)
-CJSON_LIBS := $(shell $(PKG_CONFIG) --libs libcjson)
+# CJSON=PATH takes cJSON from its source tree in place of the system's package: data/packaging/static.mk.
+CJSON_CFLAGS := $(if $(CJSON),-I$(BUILD),$(shell $(PKG_CONFIG) --cflags libcjson))
+CJSON_LIBS := $(if $(CJSON),,$(shell $(PKG_CONFIG) --libs libcjson))
 # A product of floats must be a float: not the x87's, nor the double that C allows on s390x.
 MACHINE := $(shell $(CC) -dumpmachine)
 MACHINE_FLAGS := $(if $(filter i386-% i486-% i586-% i686-%,$(MACHINE)),-msse2 -mfpmath=sse) \
@@ -59,7 +62,7 @@ ISA_FLAGS = $(shell sed -n '1s,.*flags: \(.*\) \*/,\1,p' $1)
 ALL_ISAS := $(wildcard src/kernel/isa_*.c)
 ISAS := $(foreach isa,$(ALL_ISAS),$(if $(filter any $(firstword $(subst -, ,$(MACHINE))),$(call ISA_MACHINES,$(isa))),$(isa)))
 # Leaves out those whose flags the compiler does not know, and defines WITHOUT_NAME for kernel_choose.c.
-LEFT_OUT := $(foreach isa,$(ISAS),$(if $(shell $(CC) $(call ISA_FLAGS,$(isa)) -fsyntax-only -x c /dev/null 2>&1),$(isa)))
+LEFT_OUT := $(foreach isa,$(ISAS),$(if $(shell $(CC) $(call ISA_FLAGS,$(isa)) -E -x c /dev/null 2>&1 >/dev/null),$(isa)))
 ISAS := $(filter-out $(LEFT_OUT),$(ISAS))
 # Files with kernel_body.h are compiled again for doubles.
 DOUBLE_ISAS := $(if $(ISAS),$(shell grep -l 'include "kernel/kernel_body.h"' $(ISAS)))
@@ -73,7 +76,7 @@ SOURCES := $(filter-out $(ALL_ISAS),$(wildcard src/*.c $(ROOMS:%=src/%/*.c)))
 HEADERS := $(wildcard $(ROOMS:%=src/%/*.h))
 EXAMPLES := $(patsubst data/%.json,$(BUILD)/cli/example_%.o,$(wildcard data/*.json))
 GENERATED := $(EXAMPLES) $(BUILD)/cli/schema.o $(BUILD)/write/html/page.o $(BUILD)/lesson/table.o $(BUILD)/base/powers.o
-OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(GENERATED) $(KERNELS)
+OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(GENERATED) $(KERNELS) $(if $(CJSON),$(BUILD)/cjson/cJSON.o)
 LIBRARY := $(BUILD)/libattn.a
 FOLDERS := $(BUILD) $(ROOMS:%=$(BUILD)/%)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -267,7 +270,8 @@ uninstall:
 	rm -f '$(DESTDIR)$(PREFIX)/bin/attn' $(INSTALLED_PAGES:%='$(SHARE)/man/%') '$(BASH_COMPLETION)' '$(ZSH_COMPLETION)' \
 		'$(FISH_COMPLETION)'
 
-include tests/checkers.mk tests/analyze.mk tests/fuzz/fuzz.mk data/packaging/release.mk
+include tests/checkers.mk tests/analyze.mk tests/fuzz/fuzz.mk data/packaging/release.mk \
+	data/packaging/static.mk
 
 lint:
 	mandoc -T lint -W warning $(PAGES:%=man/%)

@@ -589,8 +589,8 @@ static void scan_seed(void *context, size_t task, unsigned thread)
         const uint64_t left = streams->last - at + 1;
         if (listed)
             draw_after(&generator, streams, at, u, span);
-        const unsigned passes = screen_passes(screen, u + (listed ? 0 : at - streams->first),
-                                              (size_t)(left < step ? left : step), scratch);
+        const unsigned passes =
+            screen_passes(screen, u + (listed ? 0 : at - streams->first), (size_t)(left < step ? left : step), scratch);
         for (unsigned lane = 0; passes >> lane != 0 && *count < MOST_HITS; lane++)
             if (passes >> lane & 1)
                 scan->hits[task][(*count)++] = listed ? streams->skips[at] : at + lane;
@@ -653,7 +653,8 @@ static enum status try_each(struct why *why, const struct variation *near, const
 static double told(const struct why *why, const struct why_guesses *guesses)
 {
     enum { WAYS = 4, MORE = 8, MISTAKES_EACH = 6 };
-    return exp2(fmin(why->bits, why->bits_of_draws) - (double)WAYS - (double)MORE - (guesses != NULL ? MISTAKES_EACH : 0));
+    const int more = WAYS + MORE + (guesses != NULL ? MISTAKES_EACH : 0);
+    return exp2(fmin(why->bits, why->bits_of_draws) - more);
 }
 
 /* Tries streams drawn as `near` is; `work`: only if a screen rejects nearly all, and as many skips as these
