@@ -618,8 +618,8 @@ static enum status try_each(struct why *why, const struct variation *near, const
  * that no wrong one fits by chance. */
 static double told(const struct why *why, const struct why_guesses *guesses)
 {
-    enum { WAYS = 4, MORE = 8, MISTAKES_EACH = 6 };
-    return exp2(fmin(why->bits, why->bits_of_draws) - (double)WAYS - (double)MORE - (guesses != NULL ? MISTAKES_EACH : 0));
+    static const double WAYS = 4, MORE = 8, MISTAKES_EACH = 6;
+    return exp2(fmin(why->bits, why->bits_of_draws) - WAYS - MORE - (guesses != NULL ? MISTAKES_EACH : 0));
 }
 
 /* Tries streams drawn as `near` is; `work`: only if a screen rejects nearly all, and as many skips as these
