@@ -11,7 +11,7 @@ done
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 
-ATTN_PROGRAM=$(cd "$ATTN_BIN" && pwd)/attn PYTHONPATH=src/python
+ATTN_PROGRAM=$(cd "$ATTN_BIN" && pwd)/attn PYTHONPATH=$PWD/src/python
 export ATTN_PROGRAM PYTHONPATH PYTHONDONTWRITEBYTECODE=1
 "$python" -m pytest -q -rs -p no:cacheprovider -p attn.pytest_plugin --basetemp "$scratch/tests" --doctest-modules \
     --ignore-glob "*/kernel_*" src/python/attn tests/python >"$scratch/log" 2>&1

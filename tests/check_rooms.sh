@@ -59,6 +59,12 @@ too_long() { # FILE...
 found=$(set +f; too_long src/*.[ch] src/*/*.[ch] src/*/*/*.[ch])
 check "no line is beyond 120 columns${found:+: $found}" [ -z "$found" ]
 
+# The linker takes one of two functions of the same name in a library, and says nothing.
+if [ -f "$ATTN_BIN/libattn.a" ] && command -v nm >/dev/null; then
+    found=$(nm -g --defined-only "$ATTN_BIN/libattn.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | LC_ALL=C sort | uniq -d)
+    check "no two functions have the same name${found:+: $found}" [ -z "$found" ]
+fi
+
 # Tests itself: it must find a forbidden include and a long line.
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT

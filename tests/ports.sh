@@ -9,7 +9,7 @@
 #   s390x       the same: the other byte order
 #   i386        the same, emulated only if the processor cannot: 32 bits
 #
-# PORT_TESTS names the tests, as tests/run.sh takes them (all).
+# PORT_TESTS names the tests, as tests/run.sh takes them (all); PORT_CFLAGS are the flags of another machine's compiler.
 #
 # The port of another machine is in build/ports/PORT: Debian's cJSON for that machine, which apt downloads from this
 # machine's sources into a separate state (without adding an architecture), the programs, and in run/ a script for each
@@ -57,12 +57,16 @@ fetch_cjson() {
     touch "$sysroot/complete"
 }
 
-# The programs of the port, in $folder.
+# The programs of the port, in $folder; where PORT_TESTS names nothing but test programs, no others.
 compile() {
+    targets=$folder/attn
+    for name in ${PORT_TESTS:-all}; do
+        case $name in test_*) targets="$targets $folder/$name" ;; *) targets=tests; break ;; esac
+    done
     libraries=$(ls -d "$sysroot"/usr/lib/*-linux-gnu)
     PKG_CONFIG_LIBDIR=$libraries/pkgconfig PKG_CONFIG_SYSROOT_DIR=$sysroot \
-        make -s -j "$(nproc)" BUILD="$folder" CC="$triple-gcc" CPPFLAGS=-Werror \
-        LDFLAGS="-Wl,--dynamic-linker=/usr/$triple/lib/$loader -Wl,-rpath,/usr/$triple/lib:$libraries" tests \
+        make -s -j "$(nproc)" BUILD="$folder" CC="$triple-gcc" CPPFLAGS=-Werror ${PORT_CFLAGS:+CFLAGS="$PORT_CFLAGS"} \
+        LDFLAGS="-Wl,--dynamic-linker=/usr/$triple/lib/$loader -Wl,-rpath,/usr/$triple/lib:$libraries" $targets \
         >"$folder/make.log" 2>&1 || { cat "$folder/make.log"; return 1; }
 }
 

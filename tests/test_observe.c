@@ -190,8 +190,7 @@ static double *at(struct table *table, size_t item, size_t head, size_t row, siz
 static void describe(struct table *table, struct observations *list)
 {
     struct made *made = &table->job->made;
-    struct observed observed = {.name = stage_name(table->stage),
-                                .right = {.stage = table->stage, .numbers = table->right},
+    struct observed observed = {.right = {.stage = table->stage, .numbers = table->right},
                                 .mine = table->mine,
                                 .tolerance = table->tolerance,
                                 .most_rms = 0.5,

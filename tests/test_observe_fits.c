@@ -194,8 +194,7 @@ static void describe(struct made *made, const struct view *right, const struct v
                      struct observations *lines)
 {
     static double numbers[ROOM], list[ROOM], tolerance[ROOM], printed[ROOM];
-    struct observed observed = {.name = stage_name(right->stage),
-                                .right = {.stage = right->stage, .numbers = numbers},
+    struct observed observed = {.right = {.stage = right->stage, .numbers = numbers},
                                 .mine = list,
                                 .tolerance = tolerance,
                                 .most_rms = 0.5,

@@ -21,14 +21,17 @@ skip() { # NAME WHY
   $1: $2"
 }
 
-# The compiler of a static program, or nothing.
+# The compiler and the archiver of a static program; false where there are none. Without musl it contains the C library
+# of the machine's cross-compiler.
 compiler() { # MACHINE
     if has zig; then
-        echo "zig cc -target $1-linux-musl"
+        cc="zig cc -target $1-linux-musl" ar='zig ar'
     elif [ "$1" = "$(uname -m)" ] && has musl-gcc; then
-        echo musl-gcc
+        cc=musl-gcc ar=ar
     elif has "$1-linux-gnu-gcc"; then
-        echo "$1-linux-gnu-gcc"
+        cc=$1-linux-gnu-gcc ar=$1-linux-gnu-ar
+    else
+        return 1
     fi
 }
 
@@ -44,13 +47,12 @@ try() { # MACHINE PROGRAM
 }
 
 static() { # MACHINE
-    cc=$(compiler "$1")
     if [ ! -f "${CJSON:-}/cJSON.c" ]; then
         skip "attn-$version-linux-$1" "CJSON=PATH must name the source tree of cJSON"
-    elif [ -z "$cc" ]; then
+    elif ! compiler "$1"; then
         skip "attn-$version-linux-$1" "zig, or $1-linux-gnu-gcc, is missing"
     else
-        $make static STATIC="$build/static-$1" STATIC_CC="$cc" CJSON="$CJSON"
+        $make static STATIC="$build/static-$1" STATIC_CC="$cc" AR="$ar" CJSON="$CJSON"
         cp "$build/static-$1/attn" "$release/attn-$version-linux-$1"
         try "$1" "$release/attn-$version-linux-$1"
     fi
@@ -63,7 +65,7 @@ deb() {
 }
 
 wheel() {
-    "$python" -c 'import pip, setuptools; assert [int(n) for n in setuptools.__version__.split(".")[:2]] >= [70, 1]' 2>/dev/null ||
+    "$python" -c 'import setuptools, pip; assert [int(n) for n in setuptools.__version__.split(".")[:2]] >= [70, 1]' 2>/dev/null ||
         { skip "attn-$version-py3-none-*.whl" "$python lacks pip, or setuptools 70.1"; return 0; }
     "$python" -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir "$release" ./src/python
     rm -rf "$build/wheel-try"

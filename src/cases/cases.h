@@ -276,10 +276,10 @@ struct cases_report {
     struct case_checked *checked;
     size_t count;
     size_t of[CASE_VERDICTS];
-    unsigned precisions; /* 1 << each of CASE_PRECISIONS in which all that fails would be nearly right, */
-    size_t
-        even[CASE_PRECISION_COUNT]; /* and cases where the errors of each row are then about as large as is typical */
-    const char **notes;             /* what else is in the folder */
+    unsigned
+        precisions; /* 1 << each of CASE_PRECISIONS in which what fails would be nearly right, but for a few cases */
+    size_t missed[CASE_PRECISION_COUNT], even[CASE_PRECISION_COUNT]; /* those, and cases of errors typical of it */
+    const char **notes;                                              /* what else is in the folder */
     size_t note_count;
     const char **absent; /* the cases whose folders are gone */
     size_t absent_count;

@@ -222,12 +222,13 @@ static enum status check_answer(struct case_checked *checked, const struct answe
     return error->status;
 }
 
-/* Leaves those of report->precisions in which all results would be nearly right, and counts where their errors are
- * about as large in each row, as those of rounding are, and no larger than typical ones. */
+/* Leaves those of report->precisions in which all results but a few would be nearly right, and counts where errors are
+ * typical of it: no larger, and about as large in each row. */
 static enum status find_precisions(struct cases_report *report, const struct case_checked *checked,
                                    const struct case_made *made, const struct answers *answers, struct arena *arena,
                                    struct error *error)
 {
+    enum { MOST_MISSED = 4 };
     static const double MOST = 4; /* times the bound, and times the typical row */
     struct case_made coarse = *made;
     for (unsigned i = 0; i < CASE_PRECISION_COUNT; i++) {
@@ -247,7 +248,8 @@ static enum status find_precisions(struct cases_report *report, const struct cas
             even = even && found.typical <= CASE_PRECISIONS[i].most &&
                    (coarse.results[which].columns == 1 || found.share_of_row <= MOST * found.typical);
         }
-        if (!right)
+        report->missed[i] += !right;
+        if (report->missed[i] > MOST_MISSED)
             report->precisions &= ~(1U << i);
         report->even[i] += right && even;
     }

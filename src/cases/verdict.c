@@ -435,8 +435,7 @@ static enum status observe_result(const struct search *search, const struct rema
     double *right = arena_allocate(arena, count, sizeof *right, search->error);
     double *mine = arena_allocate(arena, count, sizeof *mine, search->error);
     double *tolerance = arena_allocate(arena, count, sizeof *tolerance, search->error);
-    struct observed observed = {.name = result->name,
-                                .right = {.stage = result->table.stage,
+    struct observed observed = {.right = {.stage = result->table.stage,
                                           .size = {case_axis(result, AXIS_ITEM), case_axis(result, AXIS_HEAD),
                                                    case_axis(result, AXIS_TOKEN), result->columns}},
                                 .most_rms = 1 / MOST,

@@ -101,32 +101,21 @@ static const char **list_labels(const struct diff *diff, const struct diff_stage
 enum status diff_observe(struct diff *diff, struct arena *arena, struct error *error)
 {
     const struct diff_stage *stage = &diff->stages[diff->cause];
-    struct observed observed = {.name = stage->name, .most_rms = 1, .arena = arena, .error = error};
+    struct observed observed = {.most_rms = 1, .arena = arena, .error = error};
     if (diff->cause == diff->count || !diff_same_sources(diff))
         return STATUS_OK;
     observed.right.stage = stage->stage;
     observed.dtype = stage->tolerance.dtype;
     const size_t *to = lay_out(diff, stage, observed.right.size, arena, error);
-    const size_t count = observe_count(&observed.right);
-    double *lists[4]; /* right, mine, tolerance, printed */
-    for (size_t i = 0; i < 4; i++)
-        lists[i] = to != NULL ? arena_allocate(arena, count, sizeof(double), error) : NULL;
-    if (to == NULL || error->status != STATUS_OK)
+    if (to == NULL || observe_begin(&observed) != STATUS_OK)
         return error->status;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < observe_count(&observed.right); i++) {
         const double half = half_unit(stage->a, i) + half_unit(stage->b, i);
-        const double units = stage->tolerance.given || half <= stage->tolerance.absolute ? 0 : half;
-        double a, b;
-        diff_numbers(stage, i, 1, &a, &b);
-        lists[0][to[i]] = a;
-        lists[1][to[i]] = b;
-        lists[2][to[i]] = stage->tolerance.absolute + stage->tolerance.relative * fabs(a) + units;
-        lists[3][to[i]] = units;
+        double *right = &observed.right.numbers[to[i]], *printed = &observed.printed[to[i]];
+        diff_numbers(stage, i, 1, right, &observed.mine[to[i]]);
+        *printed = stage->tolerance.given || half <= stage->tolerance.absolute ? 0 : half;
+        observed.tolerance[to[i]] = stage->tolerance.absolute + stage->tolerance.relative * fabs(*right) + *printed;
     }
-    observed.right.numbers = lists[0];
-    observed.mine = lists[1];
-    observed.tolerance = lists[2];
-    observed.printed = lists[3];
     observed.labels = list_labels(diff, stage, &observed, to, arena, error);
     observed.others = list_others(diff, &observed.other_count, arena, error);
     return error->status == STATUS_OK ? observe(&observed, &diff->observations) : error->status;

@@ -240,6 +240,8 @@ static enum status make_stage(struct maker *maker, enum stage stage)
     const struct recipe *recipe = plain->recipe;
     const bool wrong = (plain->problem->mistake.wrong & STAGE_BIT(stage)) != 0;
     double *numbers = plain->stages[stage];
+    if (plain->has_only) /* rows that are not made */
+        memset(numbers, 0, plain_count(plain->problem, stage, plain->row_count) * sizeof *numbers);
     if (plain->own[stage] != NULL) {
         memcpy(numbers, plain->own[stage], plain_count(plain->problem, stage, plain->row_count) * sizeof *numbers);
         if (stage == STAGE_MASKED)
@@ -260,7 +262,10 @@ static enum status make_stage(struct maker *maker, enum stage stage)
         return plain->error->status;
     if (stage == STAGE_WEIGHTS && recipe->axis != RECIPE_AXIS_KEYS)
         return plain_softmax(plain, maker->scores != NULL ? maker->scores : plain->stages[STAGE_MASKED]);
-    for (size_t index = 0; index < plain->problem->size.items * plain->problem->size.heads * plain->row_count; index++)
+    const bool only = plain->has_only && stage == STAGE_CONTEXT && recipe->merge != RECIPE_MERGE_VIEW;
+    for (size_t index = only ? plain->only : 0;
+         index < plain->problem->size.items * plain->problem->size.heads * plain->row_count;
+         index += only ? plain->row_count : 1)
         make_row(maker, stage, index);
     if (stage == STAGE_WEIGHTS && wrong)
         plain_finish_weights(plain);

@@ -32,6 +32,8 @@ struct plain {
     bool wants_normed;           /* makes normed, too, (B, S, d_in) */
     size_t few_columns;          /* not 0: makes query for `rows` alone, and of out_proj only the first so many columns,
                                     where the recipe allows that */
+    bool has_only;               /* recipe->across: context and output are made for the query `only` alone */
+    size_t only;
     struct plain_columns *columns; /* shared by trials, and */
     struct arena *lasting;         /* its arena; or NULL */
     bool *kept;                    /* (B, H, S, Tk) what dropout keeps; NULL without dropout */
@@ -44,7 +46,7 @@ struct plain {
 };
 
 /* Computes the stages, a set closed under stage_closure, of those rows; recipe->across requires all queries. `plain`
- * begins as {0}, or with `own`, `wants_normed` and `few_columns`. It reads and fills `columns`, which lives in
+ * begins as {0}, or with `own`, `wants_normed`, `few_columns` and `only`. It reads and fills `columns`, which lives in
  * `lasting`, if the recipe leaves the projections unchanged; NULL: shares nothing. STATUS_SYSTEM: out of memory. */
 enum status plain_run(struct plain *plain, const struct recipe *recipe, const size_t *rows, size_t row_count,
                       uint64_t stages, struct plain_columns *columns, struct arena *lasting, struct arena *arena,

@@ -73,23 +73,26 @@ enum status plain_output(struct plain *plain)
 {
     const struct problem *problem = plain->problem;
     const size_t width = problem->size.heads * problem->size.d_value, rows = plain->row_count;
-    const size_t all = problem->size.items * rows;
-    double *side_by_side = arena_allocate(plain->arena, all, width * sizeof *side_by_side, plain->error);
-    double *output = plain->stages[STAGE_OUTPUT];
-    for (size_t i = 0; i < all && side_by_side != NULL; i++) {
-        const double *contexts = plain->stages[STAGE_CONTEXT] + i / rows * rows * width;
-        for (size_t column = 0; column < width; column++)
-            side_by_side[i * width + column] = contexts[source_of(plain, i % rows, column)];
-    }
-    if (side_by_side == NULL || make_rows(plain, side_by_side, all, output) != STATUS_OK)
-        return plain->error->status;
-    if (plain->recipe->out_twice) {
-        memcpy(side_by_side, output, all * width * sizeof *output);
-        if (make_rows(plain, side_by_side, all, output) != STATUS_OK)
+    const size_t all = problem->size.items * rows, some = plain->has_only ? 1 : all;
+    const size_t columns = problem_columns_of_head(problem, STAGE_OUTPUT);
+    double *side_by_side = arena_allocate(plain->arena, some, width * sizeof *side_by_side, plain->error);
+    for (size_t first = plain->has_only ? plain->only : 0; first < all; first += plain->has_only ? rows : all) {
+        double *output = plain->stages[STAGE_OUTPUT] + first * columns;
+        for (size_t i = 0; i < some && side_by_side != NULL; i++) {
+            const double *contexts = plain->stages[STAGE_CONTEXT] + (first + i) / rows * rows * width;
+            for (size_t column = 0; column < width; column++)
+                side_by_side[i * width + column] = contexts[source_of(plain, (first + i) % rows, column)];
+        }
+        if (side_by_side == NULL || make_rows(plain, side_by_side, some, output) != STATUS_OK)
+            return plain->error->status;
+        if (!plain->recipe->out_twice)
+            continue;
+        memcpy(side_by_side, output, some * width * sizeof *output);
+        if (make_rows(plain, side_by_side, some, output) != STATUS_OK)
             return plain->error->status;
     }
     if (plain->recipe->adds_inputs)
-        plain_add_inputs(plain, output);
+        plain_add_inputs(plain, plain->stages[STAGE_OUTPUT]);
     return STATUS_OK;
 }
 

@@ -36,6 +36,14 @@ size_t observe_count(const struct observe_table *table)
            table->size[OBSERVE_COLUMN];
 }
 
+enum status observe_begin(struct observed *observed)
+{
+    double **lists[] = {&observed->right.numbers, &observed->mine, &observed->tolerance, &observed->printed};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        *lists[i] = arena_allocate(observed->arena, observe_count(&observed->right), sizeof(double), observed->error);
+    return observed->error->status;
+}
+
 void *observe_zeros(const struct observing *observing, size_t count, size_t size)
 {
     void *room = arena_allocate(observing->arena, count, size, observing->error);

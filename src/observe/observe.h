@@ -20,12 +20,11 @@ struct observe_table {
 };
 
 struct observed {
-    const char *name;              /* of the table: "context" */
     struct observe_table right;    /* the right numbers; index NULL: all, in order */
-    const double *mine;            /* (count) somebody's, laid out as these; not all right */
-    const double *tolerance;       /* (count) the largest error of a right number, */
+    double *mine;                  /* (count) somebody's, laid out as these; not all right */
+    double *tolerance;             /* (count) the largest error of a right number, */
     double most_rms;               /* and of all: root mean square of the errors, each divided by its tolerance */
-    const double *printed;         /* (count) half a unit of the last printed digit, within the tolerance; NULL: none */
+    double *printed;               /* (count) half a unit of the last printed digit, within the tolerance; NULL: none */
     enum dtype dtype;              /* of somebody's numbers */
     const char *const *labels;     /* (size[OBSERVE_ROW]) of the rows, NULL where one has none; or NULL */
     const struct problem *problem; /* the job; NULL: unknown, so that no other table can be made */
@@ -47,6 +46,9 @@ struct observations {
     struct observation lines[OBSERVE_MOST]; /* the most specific first; their text is in the arena */
     size_t count;
 };
+
+/* Allocates its four lists of numbers, of the sizes of the right table. STATUS_SYSTEM: out of memory. */
+enum status observe_begin(struct observed *observed);
 
 /* Describes a table. STATUS_SYSTEM: out of memory. */
 enum status observe(const struct observed *observed, struct observations *observations);

@@ -415,34 +415,52 @@ static size_t list_near(const struct why *why, bool orders, struct variation nea
     return count;
 }
 
-/* Adds the same with MKL's dropout, and with a seed right before dropout. */
-static size_t add_dropout(const struct why *why, struct variation *list, size_t count, size_t most)
-{
-    static const uint64_t SEEDS[] = {123, 0, 42, 1, 789, 1234};
-    const struct variation asked = start_from(why);
-    if (why->problem->drop.share == 0)
-        return count;
-    for (int mkl = 0; mkl < 2; mkl++)
-        for (size_t i = 0; i <= sizeof SEEDS / sizeof SEEDS[0] && count < most; i++) {
-            struct variation *added = &list[count++];
-            *added = asked;
-            added->rng = mkl ? TORCH_RANDOM_MKL : asked.rng;
-            added->seeds_dropout = i > 0;
-            added->dropout_seed = i > 0 ? SEEDS[i - 1] : 0;
-        }
-    return count;
-}
-
 /* Popular seeds, the most common first; then larger ones: round numbers, runs of digits. */
 static const uint64_t USUAL[] = {
-    123,      42,        0,         1,          1337,       2024,       3407,       7,         10,      100,
-    1234,     2,         2025,      2026,       2023,       3,          13,         21,        37,      99,
-    101,      111,       321,       456,        555,        666,        777,        789,       999,     1000,
+    123,      42,        0,         1,          789,        1337,       2024,       3407,      7,       10,
+    100,      1234,      2,         2025,       2026,       2023,       3,          13,        21,      37,
+    99,       101,       111,       321,        456,        555,        666,        777,       999,     1000,
     1111,     2020,      2021,      2022,       2027,       4242,       9999,       4,         5,       6,
     8,        9,         11,        12,         12345,      54321,      31337,      65535,     65536,   99999,
     100000,   112358,    123123,    123456,     271828,     314159,     424242,     654321,    1000000, 1234567,
     12345678, 123456789, 987654321, 1234567890, 2147483647, 3141592653, 3735928559, 4294967295};
 enum { USUAL_SEEDS = sizeof USUAL / sizeof USUAL[0], MOST_USUAL = 12 /* after which far skips are rare */ };
+
+/* Tries dropout with each build of PyTorch, drawn on after the parameters or with a popular seed right before it; other
+ * popular seeds of the parameters with the most popular of these. Without dropout, as if it were on, and other seeds of
+ * the parameters only without a seed before it. */
+static enum status try_dropout(struct why *why, const struct variation *ways, size_t way_count)
+{
+    enum { FEW = 5, MOST = 2 * 2 * (USUAL_SEEDS + 1) * (FEW + 2 + 1) };
+    static const double SHARE = 0.02; /* of the budget */
+    struct why_guesses singles, on = {NULL, 0};
+    struct variation *list = arena_allocate(why->arena, MOST, sizeof *list, why->error);
+    const struct variation asked = start_from(why);
+    const size_t few = why->problem->drop.share > 0 ? FEW + 1 : 0;
+    size_t count = 0;
+    if (list == NULL || why_singles(why, why->problem, true, &singles) != STATUS_OK)
+        return why->error->status;
+    for (size_t i = 0; i < singles.count; i++)
+        if (singles.items[i].choices[0].id == MISTAKE_DROPOUT_ON)
+            on = (struct why_guesses){on.items == NULL ? &singles.items[i] : on.items, on.count + 1};
+    if (why->problem->drop.share == 0 && on.count == 0)
+        return STATUS_OK;
+    for (size_t seed = 0; seed <= (may_draw_parameters(why) ? USUAL_SEEDS : 0); seed++)
+        for (size_t way = 0; way < way_count; way++)
+            for (int mkl = 0; mkl < 2; mkl++)
+                for (size_t i = 0; i <= (seed == 0 ? USUAL_SEEDS : few); i++) {
+                    struct variation *added = &list[count++];
+                    *added = ways[way];
+                    added->seed = seed == 0 ? asked.seed : USUAL[seed - 1];
+                    added->rng = mkl ? TORCH_RANDOM_MKL : asked.rng;
+                    added->seeds_dropout = i > 0;
+                    added->dropout_seed = i == 0 ? 0 : i == FEW + 1 && seed > 0 ? added->seed : USUAL[i - 1];
+                    count -= seed > 0 && seed <= FEW && i == FEW + 1; /* there already */
+                }
+    const struct trial_base base = {.problem = why->problem};
+    const double most = SHARE * why->budget.most / trial_work(&base) / (double)memory_larger(on.count, 1);
+    return try_all(why, list, most < (double)count ? (size_t)most : count, why->problem->drop.share > 0 ? NULL : &on);
+}
 
 /* Lists 0 to 9999, popular larger seeds, and the dates of some years. */
 static size_t list_seeds(uint64_t *seeds)
@@ -479,6 +497,7 @@ static enum status is_alone(struct why *why, const struct variation *found, cons
         for (size_t i = 0; i < now; i++) {
             list[i] = *found;
             list[i].seed = seeds[tried + i];
+            list[i].skip = 0; /* chance is the same after any, and none is the quickest */
         }
         *batch = (struct batch){.why = why, .variations = list, .loose = LOOSE, .guesses = &guesses};
         threads_run(why->problem->path.threads, now, run_variation, batch);
@@ -521,11 +540,12 @@ static enum status keep_if_alone(struct why *why, const struct variation *near, 
 
 enum { MOST_HITS = LAST_SKIP + 1 };
 
-/* Seeds, each with the skips from first to last. */
+/* Seeds, each with the skips from first to last, or those of a list. */
 struct streams {
     const uint64_t *seeds;
     size_t seed_count;
     uint64_t first, last;
+    const uint64_t *skips; /* ascending, those at first to last of it; NULL: no list */
 };
 
 struct scan {
@@ -537,29 +557,43 @@ struct scan {
     struct error errors[CHUNK];
 };
 
+/* Writes the numbers after a skip of the list. */
+static void draw_after(struct torch_random *generator, const struct streams *streams, uint64_t at, float *u,
+                       size_t count)
+{
+    torch_random_skip(generator, streams->skips[at] - (at > streams->first ? streams->skips[at - 1] : 0));
+    struct torch_random copy = *generator;
+    torch_random_uniform(&copy, 0, 1, u, count);
+}
+
 static void scan_seed(void *context, size_t task, unsigned thread)
 {
     (void)thread;
     struct scan *scan = context;
     const struct streams *streams = &scan->streams;
     const struct screen *screen = scan->screen;
-    const size_t span = (size_t)(streams->last - streams->first) + screen->numbers + SCREEN_LANES - 1;
+    const bool listed = streams->skips != NULL;
+    const uint64_t step = listed ? 1 : SCREEN_LANES;
+    const size_t span = (listed ? 0 : (size_t)(streams->last - streams->first)) + screen->numbers + SCREEN_LANES - 1;
     struct arena arena = {0};
     struct torch_random generator;
     float *u = arena_allocate(&arena, span, sizeof *u, &scan->errors[task]);
     double *scratch = arena_allocate(&arena, screen->scratch, sizeof *scratch, &scan->errors[task]);
     size_t *count = &scan->hit_count[task];
     torch_random_seed(&generator, scan->rng, streams->seeds[task]);
-    torch_random_skip(&generator, streams->first);
-    if (u != NULL && scratch != NULL)
+    if (u != NULL && scratch != NULL && !listed) {
+        torch_random_skip(&generator, streams->first);
         torch_random_uniform(&generator, 0, 1, u, span);
-    for (uint64_t skip = streams->first; skip <= streams->last && scratch != NULL; skip += SCREEN_LANES) {
-        const uint64_t now = streams->last - skip + 1;
-        const unsigned passes = screen_passes(screen, u + (skip - streams->first),
-                                              now < SCREEN_LANES ? (size_t)now : SCREEN_LANES, scratch);
+    }
+    for (uint64_t at = streams->first; at <= streams->last && u != NULL && scratch != NULL; at += step) {
+        const uint64_t left = streams->last - at + 1;
+        if (listed)
+            draw_after(&generator, streams, at, u, span);
+        const unsigned passes =
+            screen_passes(screen, u + (listed ? 0 : at - streams->first), (size_t)(left < step ? left : step), scratch);
         for (unsigned lane = 0; passes >> lane != 0 && *count < MOST_HITS; lane++)
             if (passes >> lane & 1)
-                scan->hits[task][(*count)++] = skip + lane;
+                scan->hits[task][(*count)++] = listed ? streams->skips[at] : at + lane;
     }
     arena_free(&arena);
 }
@@ -618,8 +652,9 @@ static enum status try_each(struct why *why, const struct variation *near, const
  * that no wrong one fits by chance. */
 static double told(const struct why *why, const struct why_guesses *guesses)
 {
-    static const double WAYS = 4, MORE = 8, MISTAKES_EACH = 6;
-    return exp2(fmin(why->bits, why->bits_of_draws) - WAYS - MORE - (guesses != NULL ? MISTAKES_EACH : 0));
+    enum { WAYS = 4, MORE = 8, MISTAKES_EACH = 6 };
+    const int more = WAYS + MORE + (guesses != NULL ? MISTAKES_EACH : 0);
+    return exp2(fmin(why->bits, why->bits_of_draws) - more);
 }
 
 /* Tries streams drawn as `near` is; `work`: only if a screen rejects nearly all, and as many skips as these
@@ -681,7 +716,8 @@ static bool select_guesses(const struct why *why, const struct why_guesses *gues
 /* Tries the asked seed's skips with mistakes, and popular seeds without a skip, where no screen can judge. */
 static enum status try_unscreened(struct why *why, const struct variation *near, const struct why_guesses *guesses)
 {
-    const struct streams skips = {&near->seed, 1, 0, LAST_SKIP}, seeds = {USUAL, USUAL_SEEDS, near->skip, near->skip};
+    const struct streams skips = {&near->seed, 1, 0, LAST_SKIP, NULL},
+                         seeds = {USUAL, USUAL_SEEDS, near->skip, near->skip, NULL};
     if (try_each(why, near, &seeds, guesses) != STATUS_OK || why->count > 0)
         return why->error->status;
     return try_each(why, near, &skips, guesses);
@@ -699,7 +735,8 @@ static enum status try_far(struct why *why, const struct variation *near, size_t
     const size_t count = list_seeds(seeds);
     const enum screen_kind kind = guesses != NULL ? SCREEN_VALUES : SCREEN_RIGHT;
     for (size_t i = 0; i < near_count; i++) {
-        const struct streams ways[] = {{&near[i].seed, 1, 0, LAST_SKIP}, {seeds, count, near[i].skip, near[i].skip}};
+        const struct streams ways[] = {{&near[i].seed, 1, 0, LAST_SKIP, NULL},
+                                       {seeds, count, near[i].skip, near[i].skip, NULL}};
         for (size_t k = 0; k < 2 && why->count == 0; k++)
             if (try_streams(why, &near[i], kind, ways[k], 0, guesses != NULL ? &judged : NULL) ||
                 keep_if_alone(why, &near[i], seeds, count))
@@ -710,16 +747,72 @@ static enum status try_far(struct why *why, const struct variation *near, size_t
     return STATUS_OK;
 }
 
+enum { MOST_MODULES = 8192, FAR_SKIP = 7000000, LAST_MODULE = 40000000 };
+
+static void add_skip(uint64_t skip, uint64_t *skips, size_t *count)
+{
+    if (*count < MOST_MODULES && skip <= LAST_MODULE)
+        skips[(*count)++] = skip;
+}
+
+static int compare_skips(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* What torch.randn draws for so many numbers: the last 16 again unless they are a block. */
+static uint64_t normals(uint64_t numbers)
+{
+    return numbers + (numbers % 16 > 0 ? 16 : 0);
+}
+
+/* Lists what modules draw that people make before attention, ascending without repeats: nn.Linear, one to four of them
+ * as in an attention class, feed-forward layers; embeddings, of tokens, and of positions after them. */
+static size_t list_modules(const struct why *why, uint64_t skips[MOST_MODULES])
+{
+    static const uint64_t WORDS[] = {50257, 50304, 30522, 32000, 10000, 5000, 1000, 100, 128000, 65536, 20000, 2000};
+    const uint64_t widths[] = {
+        why->problem->size.d_in, why->problem->plan.d_out, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 768, 1024};
+    enum { WIDTHS = sizeof widths / sizeof widths[0] };
+    size_t count = 0, kept = 0;
+    for (size_t i = 0; i < WIDTHS; i++) {
+        const uint64_t in = widths[i], wide = 4 * in * in;
+        for (size_t k = 0; k < WIDTHS; k++)
+            for (uint64_t times = 1; times <= 4; times++) {
+                add_skip(times * in * widths[k], skips, &count);                   /* without biases */
+                add_skip(times * (in + 1) * widths[k], skips, &count);             /* with them */
+                add_skip((times * in + widths[k] + 1) * widths[k], skips, &count); /* and out_proj with its own */
+            }
+        add_skip(2 * wide + 5 * in, skips, &count);
+        add_skip(4 * in * (in + 1) + 2 * wide + 5 * in, skips, &count);
+        for (size_t word = 0; word < sizeof WORDS / sizeof WORDS[0]; word++) {
+            add_skip(normals(WORDS[word] * in), skips, &count);
+            for (uint64_t places = 4; places <= 2048; places *= 2)
+                add_skip(normals(WORDS[word] * in) + normals(places * in), skips, &count);
+        }
+    }
+    qsort(skips, count, sizeof *skips, compare_skips);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || skips[i] != skips[i - 1])
+            skips[kept++] = skips[i];
+    return kept;
+}
+
 /* Tries popular seeds after other modules: each with many skips and the ways to draw of the asked size, then with fewer
  * and all ways, then all seeds, and last with common mistakes. */
 static enum status try_modules(struct why *why, const struct variation *near, size_t near_count)
 {
     const struct variation asked = start_from(why);
-    uint64_t *seeds = arena_allocate(why->arena, MOST_SEEDS, sizeof *seeds, why->error);
+    uint64_t *seeds = arena_allocate(why->arena, MOST_SEEDS + MOST_MODULES, sizeof *seeds, why->error);
     struct why_guesses singles;
     if (seeds == NULL || why_singles(why, why->problem, true, &singles) != STATUS_OK)
         return why->error->status;
-    const size_t count = list_seeds(seeds);
+    uint64_t *skips = seeds + MOST_SEEDS;
+    const size_t count = list_seeds(seeds), most = list_modules(why, skips);
+    size_t few = 0;
+    while (few < most && skips[few] < FAR_SKIP)
+        few++;
     const struct {
         struct streams streams;
         double share;          /* of the budget, at most, for each way */
@@ -727,11 +820,13 @@ static enum status try_modules(struct why *why, const struct variation *near, si
         enum screen_kind kind;
         const struct why_guesses *guesses;
     } STEPS[] = {
-        {{USUAL, USUAL_SEEDS, 0, 20000}, 0.005, true, false, SCREEN_RIGHT, NULL},
-        {{USUAL, USUAL_SEEDS, 0, LAST_SKIP}, 0.005, false, false, SCREEN_RIGHT, NULL},
-        {{USUAL, MOST_USUAL, 0, 300000}, 0.005, true, true, SCREEN_RIGHT, NULL},
-        {{seeds, LAST_SEED + 1, 0, LAST_SKIP}, 0.015, true, true, SCREEN_RIGHT, NULL},
-        {{USUAL, USUAL_SEEDS, 0, LAST_SKIP}, 0.005, true, false, SCREEN_ROW, &singles},
+        {{USUAL, USUAL_SEEDS, 0, 20000, NULL}, 0.005, true, false, SCREEN_RIGHT, NULL},
+        {{USUAL, USUAL_SEEDS, 0, LAST_SKIP, NULL}, 0.005, false, false, SCREEN_RIGHT, NULL},
+        {{USUAL, MOST_USUAL, 0, 300000, NULL}, 0.005, true, true, SCREEN_RIGHT, NULL},
+        {{USUAL, USUAL_SEEDS, 0, few - 1, skips}, 0.005, true, true, SCREEN_RIGHT, NULL},
+        {{USUAL, MOST_USUAL, few, most - 1, skips}, 0.005, true, true, SCREEN_RIGHT, NULL},
+        {{seeds, LAST_SEED + 1, 0, LAST_SKIP, NULL}, 0.015, true, true, SCREEN_RIGHT, NULL},
+        {{USUAL, USUAL_SEEDS, 0, LAST_SKIP, NULL}, 0.005, true, false, SCREEN_ROW, &singles},
     };
     for (size_t step = 0; step < sizeof STEPS / sizeof STEPS[0]; step++)
         for (size_t i = 0; i < near_count && why->count == 0; i++) {
@@ -800,8 +895,10 @@ enum status why_draws(struct why *why, enum why_depth depth)
     size_t count = may_draw_parameters(why) ? list_near(why, depth == WHY_NEAR || depth == WHY_BOTH, near) : 0,
            of_size = 0;
     if (depth == WHY_NEAR) {
-        if (try_all(why, near, add_dropout(why, near, count, MOST_NEAR), NULL) != STATUS_OK || why->count > 0 ||
-            why->mine.count == 0 || why_is_nearly_right(why) || !why_can_tell(why, WHY_SETTINGS))
+        const bool drops = why->problem->drop.share > 0;
+        if (try_all(why, near, count, NULL) != STATUS_OK || why->count > 0 || why->mine.count == 0 ||
+            (!drops && why_is_nearly_right(why)) || !why_can_tell(why, WHY_SETTINGS) ||
+            try_dropout(why, near, memory_smaller(count, 2)) != STATUS_OK || why->count > 0 || why_is_nearly_right(why))
             return why->error->status;
         return try_modules(why, near, keep_fitting(why, near, count));
     }

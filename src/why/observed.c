@@ -40,59 +40,53 @@ static enum status lay_out(struct why *why, const struct trial_base *base, size_
     const struct mine_table *table = &why->mine.tables[at];
     const size_t *size = table->layout.size, *stride = table->layout.stride;
     const struct mine_index first = mine_index(table, why->right.indices[at]);
-    double *lists[4]; /* right, mine, tolerance, printed */
-    for (size_t i = 0; i < 4; i++)
-        lists[i] = arena_allocate(why->arena, table->count, sizeof *lists[i], why->error);
-    observed->right = (struct observe_table){.stage = table->stage, .numbers = lists[0]};
+    observed->right.stage = table->stage;
     for (int axis = 0; axis < MINE_AXES; axis++) {
         observed->right.size[axis] = size[axis];
         observed->right.index[axis] = list_index(why, table, first, axis);
     }
     observed->labels = list_labels(why, table, first);
-    for (size_t i = 0; i < table->count && why->error->status == STATUS_OK; i++) {
+    if (observe_begin(observed) != STATUS_OK)
+        return why->error->status;
+    for (size_t i = 0; i < table->count; i++) {
+        const double *noise = base->noise[at];
         size_t left = i, from = 0;
         for (int axis = MINE_AXES; axis-- > 0; left /= size[axis])
             from += left % size[axis] * stride[axis];
-        lists[0][i] = trial_made_number(made, table, made->gradients[at], mine_place_of(table, first, from));
-        lists[1][i] = table->numbers[from];
-        lists[2][i] = base->noise[at] != NULL ? table->printed[from] + fit_most_noise(base) * base->noise[at][from]
-                                              : table->tolerance[from];
-        lists[3][i] = table->printed[from];
+        observed->right.numbers[i] =
+            trial_made_number(made, table, made->gradients[at], mine_place_of(table, first, from));
+        observed->mine[i] = table->numbers[from];
+        observed->printed[i] = table->printed[from];
+        observed->tolerance[i] =
+            noise != NULL ? table->printed[from] + fit_most_noise(base) * noise[from] : table->tolerance[from];
     }
-    observed->mine = lists[1];
-    observed->tolerance = lists[2];
-    observed->printed = lists[3];
-    return why->error->status;
+    return STATUS_OK;
 }
 
 enum status why_observe(struct why *why, const struct trial_base *base)
 {
     const struct trial_guess none = {.count = 0};
     const uint64_t departs = why_departs(why);
-    struct arena scratch = {0};
-    struct recipe recipe;
-    struct trial_made made = {.plain.wants_normed = mine_table_of(&why->mine, STAGE_NORMED) != NULL};
-    size_t at = 0;
-    while (at < why->mine.count &&
-           (!(departs & STAGE_BIT(why->mine.tables[at].stage)) || why->mine.tables[at].places != NULL))
-        at++;
-    if (at == why->mine.count || mine_indices(&why->mine.tables[at]) > 1 /* nobody knows its place */ ||
-        recipe_create(&recipe, why->problem, NULL, 0, &scratch, why->error) ||
-        trial_make(base, &recipe, why->problem->chosen.rows, why->problem->chosen.row_count, &made, &scratch,
-                   why->error)) {
-        arena_free(&scratch);
-        return why->error->status;
-    }
-    struct observed observed = {.name = mine_name(&why->mine.tables[at]),
-                                .most_rms = fit_most_rms(base, &none) / fit_most_noise(base),
+    struct observed observed = {.most_rms = fit_most_rms(base, &none) / fit_most_noise(base),
                                 .dtype = why->mine.dtype,
                                 .problem = why->problem,
                                 .arena = why->arena,
                                 .error = why->error};
-    if (made.gradients[at] != NULL || !mine_is_backward(&why->mine.tables[at])) {
-        if (lay_out(why, base, at, &made, &observed) == STATUS_OK)
-            observe(&observed, &why->observations);
-    }
+    struct arena scratch = {0};
+    struct recipe recipe;
+    struct trial_made made = {.plain.wants_normed = mine_table_of(&why->mine, STAGE_NORMED) != NULL};
+    const struct mine_table *table = why->mine.tables, *end = table + why->mine.count;
+    while (table < end && (!(departs & STAGE_BIT(table->stage)) || table->places != NULL))
+        table++;
+    if (table == end || mine_indices(table) > 1) /* nobody knows its place */
+        return STATUS_OK;
+    const size_t at = (size_t)(table - why->mine.tables);
+    if (recipe_create(&recipe, why->problem, NULL, 0, &scratch, why->error) == STATUS_OK &&
+        trial_make(base, &recipe, why->problem->chosen.rows, why->problem->chosen.row_count, &made, &scratch,
+                   why->error) == STATUS_OK &&
+        (made.gradients[at] != NULL || !mine_is_backward(table)) &&
+        lay_out(why, base, at, &made, &observed) == STATUS_OK)
+        observe(&observed, &why->observations);
     arena_free(&scratch);
     return why->error->status;
 }

@@ -233,6 +233,22 @@ struct look {
     bool whole;     /* compares all numbers */
 };
 
+/* Of numbers of the main stage, those of the few rows; query and key are made of all tokens. NULL: all are compared at
+ * once. */
+static const double *few_of(const struct trial_base *base, const double *numbers, struct arena *arena,
+                            struct error *error)
+{
+    const enum stage stage = trial_stage(base->mine);
+    const size_t rows = base->problem->chosen.row_count, all = trial_numbers(base),
+                 columns = problem_columns_of_head(base->problem, problem_made_as(base->problem, stage));
+    if (!base->has_few || numbers == NULL || (projection_of(stage) != PROJECTION_COUNT && !STAGES[stage].repeats))
+        return base->has_few ? numbers : NULL;
+    double *few = arena_allocate(arena, all / rows, sizeof *few, error);
+    for (size_t i = 0; i < all / columns / rows && few != NULL; i++)
+        memcpy(few + i * columns, numbers + (i * rows + base->few_row) * columns, columns * sizeof *few);
+    return few;
+}
+
 /* Whether the main stage is the same as without mistakes; with recipe->across, only if all queries are selected. */
 static bool is_hidden(const struct trial_base *base, const struct recipe *recipe, const struct trial_made *made,
                       struct look look, struct arena *arena, struct error *error)
@@ -241,10 +257,14 @@ static bool is_hidden(const struct trial_base *base, const struct recipe *recipe
     const bool all = made->plain.row_count == base->problem->chosen.row_count;
     const bool is_output = trial_stage(base->mine) == STAGE_OUTPUT && look.columns > 0;
     const double *shown = shown_of(made, base->mine, &count, arena, error);
-    const double *right = recipe->across ? (all ? base->shown : NULL) : look.few ? base->shown_few : base->shown;
-    const double *sizes = look.few && !recipe->across ? base->sizes_few : base->sizes;
+    const double *right = recipe->across && !all ? NULL : look.few ? base->shown_few : base->shown;
+    if (recipe->across && look.few && shown != NULL && right != NULL && right != base->shown) {
+        shown = few_of(base, shown, arena, error);
+        count /= made->plain.row_count;
+    }
     return shown != NULL && right != NULL &&
-           all_alike(shown, right, sizes, count, is_output ? problem_columns_of_head(base->problem, STAGE_OUTPUT) : 1,
+           all_alike(shown, right, look.few ? base->sizes_few : base->sizes, count,
+                     is_output ? problem_columns_of_head(base->problem, STAGE_OUTPUT) : 1,
                      is_output ? look.columns : 1);
 }
 
@@ -253,8 +273,10 @@ static enum status look_at(const struct trial_base *base, const struct recipe *r
 {
     const struct problem *problem = base->problem;
     size_t count;
-    *made = (struct trial_made){
-        .plain = {.wants_normed = mine_table_of(base->mine, STAGE_NORMED) != NULL, .few_columns = look.columns}};
+    *made = (struct trial_made){.plain = {.wants_normed = mine_table_of(base->mine, STAGE_NORMED) != NULL,
+                                          .few_columns = look.columns,
+                                          .has_only = look.few && recipe->across,
+                                          .only = problem->chosen.rows[look.few ? base->few_row : 0]}};
     if (trial_make(base, recipe, problem->chosen.rows + (look.few ? base->few_row : 0),
                    look.few ? 1 : problem->chosen.row_count, made, arena, error) != STATUS_OK)
         return error->status;
@@ -450,20 +472,6 @@ static enum status keep_shown(struct trial_base *base, const struct recipe *reci
     return error->status;
 }
 
-/* The same of the few numbers; query and key are made of all tokens. NULL: all are compared at once. */
-static double *few_of(const struct trial_base *base, double *numbers, struct error *error)
-{
-    const enum stage stage = trial_stage(base->mine);
-    const size_t rows = base->problem->chosen.row_count, all = trial_numbers(base),
-                 columns = problem_columns_of_head(base->problem, problem_made_as(base->problem, stage));
-    if (!base->has_few || numbers == NULL || (projection_of(stage) != PROJECTION_COUNT && !STAGES[stage].repeats))
-        return base->has_few ? numbers : NULL;
-    double *few = arena_allocate(base->arena, all / rows, sizeof *few, error);
-    for (size_t i = 0; i < all / columns / rows && few != NULL; i++)
-        memcpy(few + i * columns, numbers + (i * rows + base->few_row) * columns, columns * sizeof *few);
-    return few;
-}
-
 /* Prepares for both: the recipe without a mistake, and the rows to compare first. */
 static enum status start(struct trial_base *base, const struct problem *problem, const struct mine *mine,
                          struct recipe *recipe, struct arena *arena, struct error *error)
@@ -504,7 +512,7 @@ enum status trial_start(struct trial_base *base, const struct problem *problem, 
     struct recipe recipe;
     if (start(base, problem, mine, &recipe, arena, error) || keep_shown(base, &recipe, error))
         return error->status;
-    base->shown_few = few_of(base, base->shown, error);
-    base->sizes_few = few_of(base, base->sizes, error);
+    base->shown_few = few_of(base, base->shown, base->arena, error);
+    base->sizes_few = few_of(base, base->sizes, base->arena, error);
     return error->status;
 }

@@ -30,8 +30,8 @@ struct trial_base {
     size_t few_numbers_count;
     size_t few_columns; /* then the columns of output to compare; 0: all */
     /* The main stage without mistakes, of this row and of all. */
-    double *shown_few, *shown;
-    double *sizes_few, *sizes;        /* for each, the size of the numbers in its row or column */
+    const double *shown_few, *sizes_few;
+    double *shown, *sizes;            /* for each, the size of the numbers in its row or column */
     double largest;                   /* of all rows */
     const double *noise[MINE_TABLES]; /* (count) of a table's numbers without mistakes; NULL: unknown */
     const double *off[MINE_TABLES];   /* (count) its errors, -1 where it is right for any input, as a masked 0; NULL */

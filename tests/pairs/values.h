@@ -6,7 +6,7 @@
 
 #include "cli/options.h"
 
-enum { VALUES_MOST = 224, VALUE_FILE = 0, VALUE_FORMAT = 1 };
+enum { VALUES_MOST = 288, VALUE_FILE = 0, VALUE_FORMAT = 1 };
 
 /* One value of an option, or the input file (factor VALUE_FILE). */
 struct value {

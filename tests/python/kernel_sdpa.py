@@ -6,7 +6,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 
 @attn.cases(can={"causal", "gqa", "mqa", "batch", "cross", "top-left", "scale", "d-value", "mask", "mask-float",
-                 "mask-items", "mask-heads", "mask-padding"}, grad=True, d_head=16, max_tokens=65)
+                 "mask-items", "mask-heads", "mask-padding"}, grad=True, d_head=8, max_tokens=33)
 def sdpa(q, k, v, *, causal, scale, attn_mask):
     if causal and attn_mask is not None:  # PyTorch takes one of them
         allowed = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool).tril()

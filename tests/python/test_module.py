@@ -5,6 +5,7 @@ import gc
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -284,6 +285,12 @@ def test_assert_attention():
 
 
 # --- the program
+
+def test_the_lines_of_the_readme(capsys):
+    readme = (TOP / "README.md").read_text(encoding="utf-8")
+    exec(re.search(r"```python\n(.*?)```", readme, re.DOTALL).group(1), {})
+    assert f"It prints `{capsys.readouterr().out.strip()}`." in readme
+
 
 def test_python_m_attn():
     run = subprocess.run([sys.executable, "-m", "attn", "--version"], capture_output=True, encoding="utf-8", check=True)
