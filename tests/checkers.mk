@@ -64,6 +64,7 @@ release-check: lint
 	$(MAKE) analyze
 	sh tests/mutate.sh --check
 	sh tests/ports.sh gcc clang aarch64 i386
+	$(MAKE) check-cross
 	for checker in asan tsan msan valgrind; do $(MAKE) check-$$checker || exit; done
 	DISTCHECK='check check-whole' $(MAKE) -j1 distcheck release
 	$(MAKE) fuzz
