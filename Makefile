@@ -257,14 +257,16 @@ INSTALLED_PAGES = $(foreach page,$(PAGES),man$(subst .,,$(suffix $(page)))/$(pag
 $(SHELLS:%=$(BUILD)/completion.%): $(BUILD)/completion.%: $(BUILD)/attn
 	$< help --completion $* >$@
 
-# Installs the program without debug symbols; STRIP=: keeps them.
+# Installs the program without debug symbols; STRIP=: keeps them. macOS and BSD lack install -D.
 STRIP ?= strip
 install install-strip: $(BUILD)/attn $(SHELLS:%=$(BUILD)/completion.%)
-	install -D -m 755 -s --strip-program='$(STRIP)' $(BUILD)/attn '$(DESTDIR)$(PREFIX)/bin/attn'
-	for page in $(INSTALLED_PAGES); do install -D -m 644 "man/$${page##*/}" '$(SHARE)/man'/"$$page" || exit; done
-	install -D -m 644 $(BUILD)/completion.bash '$(BASH_COMPLETION)'
-	install -D -m 644 $(BUILD)/completion.zsh '$(ZSH_COMPLETION)'
-	install -D -m 644 $(BUILD)/completion.fish '$(FISH_COMPLETION)'
+	install -d '$(DESTDIR)$(PREFIX)/bin'
+	install -m 755 $(BUILD)/attn '$(DESTDIR)$(PREFIX)/bin/attn'
+	$(STRIP) '$(DESTDIR)$(PREFIX)/bin/attn'
+	place() { install -d "$$(dirname "$$2")" && install -m 644 "$$1" "$$2"; }; \
+	for page in $(INSTALLED_PAGES); do place "man/$${page##*/}" '$(SHARE)/man'/"$$page" || exit; done; \
+	place $(BUILD)/completion.bash '$(BASH_COMPLETION)' && place $(BUILD)/completion.zsh '$(ZSH_COMPLETION)' && \
+		place $(BUILD)/completion.fish '$(FISH_COMPLETION)'
 
 uninstall:
 	rm -f '$(DESTDIR)$(PREFIX)/bin/attn' $(INSTALLED_PAGES:%='$(SHARE)/man/%') '$(BASH_COMPLETION)' '$(ZSH_COMPLETION)' \
