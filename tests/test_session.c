@@ -709,7 +709,12 @@ static void test_temporary(void)
     check_begin("one with a colon");
     mkdir(in_scratch("a:b", path), 0777);
     setenv("TMPDIR", path, 1);
-    seen = piped("lesson 1", "$ pwd; cd /; command -v attn\n", 29, &status);
+#if defined(__linux__) && !defined(PORTABLE)
+    static const char asks[] = "$ pwd; cd /; command -v attn\n";
+#else
+    static const char asks[] = "$ pwd; command -v attn\n"; /* POSIX has no entry of PATH for it but a relative one */
+#endif
+    seen = piped("lesson 1", asks, sizeof asks - 1, &status);
     check_contains(seen, "/a:b/attn-lesson.");
     check_contains(seen, "/attn\n");
     check_contains(seen, "0.5800");
