@@ -91,7 +91,7 @@ static void check_search(const char *title, const char *table, void check(const 
 {
     static struct asked asked;
     struct output *output;
-    check_begin(title);
+    check_begin("%s", title);
     if (ask(&asked, table, false, &output))
         check(&asked.why);
     arena_free(&asked.made.arena);

@@ -122,7 +122,7 @@ const struct case_row CASES[] = {
     {.name = "packed", .purpose = "sequences of 1, 16, 0, 17 and 5 tokens end to end: none attends to another", .features = B(PACKED)},
     {.name = "packed-causal", .purpose = "sequences of 1, 16, 0, 17 and 5 tokens end to end, causal within each", .features = B(CAUSAL) | B(PACKED)},
     {.name = "packed-long", .purpose = "sequences of 4, 64, 0, 68 and 20 tokens end to end, causal within each", .features = B(CAUSAL) | B(PACKED),
-        .keys = 4 * CASE_PACKED_KEYS},
+        .keys = (size_t)4 * CASE_PACKED_KEYS},
     {.name = "packed-apart", .purpose = "sequences whose query and key lengths differ, some 0; causal, aligned at the last key",
         .features = B(CAUSAL) | B(OFFSET) | B(PACKED) | B(EMPTY)},
     {.name = "pages", .purpose = "a cache in pages of 16, in random order; NaN fills all that lies after a length",

@@ -60,7 +60,7 @@ void observe_value(struct observing *observing)
         if (isnan(values[k]))
             observe_tell(observing, &part, "NaN");
         else
-            observe_tell(observing, &part, "%s%.6g", part.plural ? "all " : "", values[k]);
+            observe_tell(observing, &part, "%s%.6g", part.plural && part.where[0] != '\0' ? "all " : "", values[k]);
         return;
     }
 }

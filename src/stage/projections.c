@@ -41,19 +41,19 @@ static void add_block(const struct block *block, size_t first, size_t end)
 #define ADD_BLOCK(name, set, bytes)                                                                         \
     __attribute__((target(set))) static void name(const struct block *block, size_t first, size_t end)      \
     {                                                                                                       \
-        typedef double lanes __attribute__((vector_size(bytes), aligned(8), may_alias));                    \
-        enum { VECTORS = 2, WIDTH = VECTORS * bytes / 8 };                                                  \
+        typedef double lanes __attribute__((vector_size((bytes)), aligned(8), may_alias));                  \
+        enum { VECTORS = 2, ALL = ROWS * VECTORS, WIDTH = VECTORS * (bytes) / 8 };                          \
         for (; block->rows == ROWS && first + WIDTH <= end; first += WIDTH) {                               \
             lanes sums[ROWS][VECTORS];                                                                      \
-            for (size_t i = 0; i < ROWS * VECTORS; i++)                                                     \
+            for (size_t i = 0; i < ALL; i++)                                                                \
                 sums[i / VECTORS][i % VECTORS] =                                                            \
                     ((const lanes *)(block->sums + i / VECTORS * block->sums_stride + first))[i % VECTORS]; \
             for (size_t k = 0; k < block->terms; k++)                                                       \
-                for (size_t i = 0; i < ROWS * VECTORS; i++)                                                 \
+                for (size_t i = 0; i < ALL; i++)                                                            \
                     sums[i / VECTORS][i % VECTORS] +=                                                       \
                         block->x[i / VECTORS * block->d_in + k] *                                           \
                         ((const lanes *)(block->weight + k * block->stride + first))[i % VECTORS];          \
-            for (size_t i = 0; i < ROWS * VECTORS; i++)                                                     \
+            for (size_t i = 0; i < ALL; i++)                                                                \
                 ((lanes *)(block->sums + i / VECTORS * block->sums_stride + first))[i % VECTORS] =          \
                     sums[i / VECTORS][i % VECTORS];                                                         \
         }                                                                                                   \
