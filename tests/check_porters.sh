@@ -161,6 +161,13 @@ make_file $whole norm.weight:4=ones norm.bias:4 >"$other"
 same norm-weight-missing "normed $all"
 make_file $whole norm.weight:4 norm.bias:4=zeros >"$other"
 same norm-bias-missing "normed $all"
+make_file $whole >"$file"
+make_file $whole norm.weight:4=ones >"$other"
+right=$job
+for kind in layer rms; do
+    wrong="multihead -H 2 $other --residual --norm $kind --norm-eps 1e-5"
+    same norm-added:$kind "$all"
+done
 
 make_file $whole query_norm.weight:4 key_norm.weight:4 >"$file"
 right="$job --rope half --qk-norm rms --qk-norm-eps 0.5" wrong="multihead -H 2 $other --rope half"

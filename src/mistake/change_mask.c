@@ -125,6 +125,12 @@ CHANGE_BY(FILL_SMALL)
     return fill(recipe, arena_text(recipe->arena, formula, (size_t)length, recipe->error));
 }
 
+CHANGE_BY(FILL_ADDED)
+{
+    recipe->added = recipe->form;
+    return recipe->form == 0 ? "0 changes nothing" : fill(recipe, ", a number added where masked");
+}
+
 static const char *fill_weights(struct recipe *recipe, const char *formula)
 {
     recipe->fills_weights = true;

@@ -101,6 +101,20 @@ CHANGE(NORM_MEAN_KEPT, change_inputs(recipe, MEAN_KEPT))
 CHANGE(NORM_MEAN_SUBTRACTED, change_inputs(recipe, MEAN_SUBTRACTED))
 CHANGE(NORM_EPS, change_inputs(recipe, OTHER_EPS))
 
+CHANGE_BY(NORM_ADDED)
+{
+    struct problem *problem = &recipe->problem;
+    struct norm *norm = &problem->parameters.norms[NORM_INPUTS];
+    if (!problem_projects(problem))
+        return "nothing is projected";
+    if (is_made(norm))
+        return "the inputs have a norm";
+    *norm = (struct norm){.kind = recipe->form == 0 ? NORM_LAYER : NORM_RMS, .eps = RECIPE_NORM_EPS};
+    problem->given.residual = true;
+    recipe->changed_projections = OF_ALL;
+    return NULL;
+}
+
 /* --- qk_norm: of query and key ------------------------------------------------------------------------------------ */
 
 static const char NO_NORM[] = "query and key are not normed";

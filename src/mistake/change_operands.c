@@ -303,6 +303,16 @@ CHANGE_BY(OUT_RESIDUAL)
     return recipe_makes(recipe, last, ", plus inputs");
 }
 
+CHANGE_BY(OUT_NORMED)
+{
+    const int form = (int)recipe->form;
+    if (!problem_projects(&recipe->problem))
+        return NOT_PROJECTED;
+    recipe->norms_result = form < 2 ? NORM_LAYER : NORM_RMS;
+    return form % 2 == 1 ? change_OUT_RESIDUAL(recipe)
+                         : recipe_makes(recipe, problem_last_stage(&recipe->problem), ", normed");
+}
+
 /* --- groups ------------------------------------------------------------------------------------------------------ */
 
 static const char *group(struct recipe *recipe, enum recipe_groups kind, const char *scores, const char *context)

@@ -197,8 +197,8 @@ static void make_masked(const struct plain *plain, double *masked)
     const double softcap = plain->problem->scaling.softcap, *capped = plain->stages[STAGE_CAPPED];
     const size_t count = plain_count(plain->problem, STAGE_MASKED, plain->row_count), keys = plain->problem->size.keys;
     for (size_t i = 0; i < count; i++) {
-        if (recipe->fills_weights && plain->bias[i] == -INFINITY)
-            masked[i] = capped[i];
+        if ((recipe->fills_weights || recipe->added != 0) && plain->bias[i] == -INFINITY)
+            masked[i] = capped[i] + recipe->added;
         else if (recipe->fill != -INFINITY && plain->bias[i] == -INFINITY)
             masked[i] = recipe->fill;
         if (recipe->caps_masked)
@@ -273,8 +273,8 @@ static enum status make_stage(struct maker *maker, enum stage stage)
         make_scores(plain, numbers);
     else if (stage == STAGE_MASKED && wrong)
         make_masked(plain, numbers);
-    if (stage == STAGE_CONTEXT && recipe->adds_inputs && problem_last_stage(plain->problem) == stage)
-        plain_add_inputs(plain, numbers);
+    if (stage == STAGE_CONTEXT && problem_last_stage(plain->problem) == stage)
+        plain_finish_result(plain, numbers);
     return STATUS_OK;
 }
 

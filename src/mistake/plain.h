@@ -88,10 +88,10 @@ enum status plain_drop_scores(struct plain *plain, double **scores);
 enum status plain_softmax(struct plain *plain, const double *scores);
 void plain_finish_weights(const struct plain *plain);
 
-/* In plain_output.c. plain_add_inputs: to the rows of the last stage. plain_attend_heads: makes context from query, key
- * and value, in which each token's heads attend to each other. */
+/* In plain_output.c. plain_finish_result: adds inputs to the rows of the last stage, and norms them.
+ * plain_attend_heads: makes context from query, key and value, in which each token's heads attend to each other. */
 enum status plain_output(struct plain *plain);
-void plain_add_inputs(const struct plain *plain, double *numbers);
+void plain_finish_result(const struct plain *plain, double *numbers);
 enum status plain_attend_heads(const struct plain *plain, const struct tensor operands[PROJECTION_COUNT]);
 
 /* The index of row `row` of an item and head in a stage. */

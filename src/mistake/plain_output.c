@@ -2,6 +2,7 @@
 /* output of a recipe. */
 #include "mistake/plain.h"
 
+#include "stage/norm.h"
 #include "stage/projections.h"
 
 #include <math.h>
@@ -28,7 +29,8 @@ static size_t source_of(const struct plain *plain, size_t row, size_t column)
 /* Whether it makes only the first columns. */
 static bool makes_some(const struct plain *plain)
 {
-    return plain->few_columns > 0 && plain->few_columns < plain->problem->plan.d_output && !plain->recipe->out_twice;
+    return plain->few_columns > 0 && plain->few_columns < plain->problem->plan.d_output && !plain->recipe->out_twice &&
+           plain->recipe->norms_result == NORM_NONE;
 }
 
 /* Loads the columns of out_proj that trials share. */
@@ -91,12 +93,11 @@ enum status plain_output(struct plain *plain)
         if (make_rows(plain, side_by_side, some, output) != STATUS_OK)
             return plain->error->status;
     }
-    if (plain->recipe->adds_inputs)
-        plain_add_inputs(plain, plain->stages[STAGE_OUTPUT]);
+    plain_finish_result(plain, plain->stages[STAGE_OUTPUT]);
     return STATUS_OK;
 }
 
-void plain_add_inputs(const struct plain *plain, double *numbers)
+static void add_inputs(const struct plain *plain, double *numbers)
 {
     const struct problem *problem = plain->problem;
     const size_t rows = plain->row_count, columns = problem->size.d_in;
@@ -108,6 +109,20 @@ void plain_add_inputs(const struct plain *plain, double *numbers)
             numbers[row * columns + column] += number;
         }
     dtype_round(problem->rounding.dtype, numbers, problem->size.items * rows * columns);
+}
+
+void plain_finish_result(const struct plain *plain, double *numbers)
+{
+    const struct problem *problem = plain->problem;
+    const struct norm norm = {.kind = plain->recipe->norms_result, .eps = RECIPE_NORM_EPS};
+    const size_t columns = problem_columns(problem, problem_last_stage(problem)),
+                 count = problem->size.items * plain->row_count;
+    if (plain->recipe->adds_inputs)
+        add_inputs(plain, numbers);
+    for (size_t row = 0; row < count && norm.kind != NORM_NONE; row++)
+        norm_row(problem, &norm, 0, numbers + row * columns, columns, numbers + row * columns);
+    if (norm.kind != NORM_NONE)
+        dtype_round(problem->rounding.dtype, numbers, count * columns);
 }
 
 /* Attention of one token's heads; weights (H) is scratch. */

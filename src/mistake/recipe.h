@@ -83,6 +83,8 @@ struct recipe_rule {
 
 enum { RECIPE_RULES = 4 };
 
+#define RECIPE_NORM_EPS 1e-5 /* of a norm that a mistake adds, as torch.nn.LayerNorm has it */
+
 struct recipe {
     struct problem problem; /* changed */
     bool plain;             /* a field below is set, so only plain.h can compute it */
@@ -110,10 +112,12 @@ struct recipe {
     bool caps_masked;              /* the softcap comes after the mask */
     recipe_row *rows[STAGE_COUNT]; /* NULL: stage_make */
     double fill;                   /* what a forbidden score becomes; minus infinity: right */
+    double added;                  /* to a forbidden score, in place of that; 0: nothing */
     bool unmasks;                  /* every key has a weight that counts, whatever the mask says */
     bool mixes_sums, mixes_maxima; /* column j of the weights has the sum, or the maximum, of row j */
     bool attends_heads;            /* each token's heads attend to each other */
     bool adds_inputs;              /* to the output */
+    enum norm_kind norms_result;   /* after that */
     bool fills_weights;            /* softmax over all keys, then 0 for the forbidden ones */
     enum recipe_axis axis;
     double padding; /* count of zero keys in the sum, each with a score of 0 */

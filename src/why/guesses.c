@@ -84,16 +84,18 @@ static const struct {
     enum mistake id;
     size_t count;
     double forms[6];
+    bool scaled; /* also times the scale: people mask before they scale */
 } GUESSED[] = {
-    {MISTAKE_DROPOUT_ON, 5, {0.1, 0.2, 0.25, 0.3, 0.5}},
-    {MISTAKE_FILL_SMALL, 3, {-9, -1, -5}},
-    {MISTAKE_NORM_EPS, 6, {1e-5, 1e-6, 0, 1e-12, 1e-8, 1e-3}},
-    {MISTAKE_QK_NORM_EPS, 6, {1e-5, 1e-6, 0, 1e-12, 1e-8, 1e-3}},
-    {MISTAKE_ROPE_THETA, 4, {10000, 1e6, 500000, 1000}},
-    {MISTAKE_SINKS_REPEATED, 6, {2, 3, 4, 5, 6, 8}},
-    {MISTAKE_ROPE_POSITIONS_FROM, 4, {1, 2, 3, 4}},
-    {MISTAKE_SEQUENCES_LEAK_BEFORE, 4, {1, 2, 3, 4}},
-    {MISTAKE_SEQUENCES_LEAK_BEHIND, 4, {1, 2, 3, 4}},
+    {MISTAKE_DROPOUT_ON, 5, {0.1, 0.2, 0.25, 0.3, 0.5}, false},
+    {MISTAKE_FILL_SMALL, 4, {-9, -1, -5, 1}, true},
+    {MISTAKE_FILL_ADDED, 2, {1, -1}, true},
+    {MISTAKE_NORM_EPS, 6, {1e-5, 1e-6, 0, 1e-12, 1e-8, 1e-3}, false},
+    {MISTAKE_QK_NORM_EPS, 6, {1e-5, 1e-6, 0, 1e-12, 1e-8, 1e-3}, false},
+    {MISTAKE_ROPE_THETA, 4, {10000, 1e6, 500000, 1000}, false},
+    {MISTAKE_SINKS_REPEATED, 6, {2, 3, 4, 5, 6, 8}, false},
+    {MISTAKE_ROPE_POSITIONS_FROM, 4, {1, 2, 3, 4}, false},
+    {MISTAKE_SEQUENCES_LEAK_BEFORE, 4, {1, 2, 3, 4}, false},
+    {MISTAKE_SEQUENCES_LEAK_BEHIND, 4, {1, 2, 3, 4}, false},
 };
 
 /* Lists the forms of a mistake to guess. */
@@ -124,8 +126,12 @@ static size_t list_forms(const struct problem *problem, enum mistake id, bool co
         return list_range(1, problem->given.pages != NULL ? problem->given.pages->items : 0, forms);
     for (size_t i = 0; i < sizeof GUESSED / sizeof GUESSED[0]; i++)
         if (GUESSED[i].id == id) {
-            memcpy(forms, GUESSED[i].forms, GUESSED[i].count * sizeof *forms);
-            return GUESSED[i].count;
+            const double scale = problem->scaling.factor * problem->scaling.query_factor;
+            const size_t count = GUESSED[i].count;
+            memcpy(forms, GUESSED[i].forms, count * sizeof *forms);
+            for (size_t k = 0; k < count; k++)
+                forms[count + k] = forms[k] * scale;
+            return GUESSED[i].scaled && scale != 1 ? 2 * count : count;
         }
     /* Each number of cu_seqlens by itself, and all if there are several. */
     return row->slot == MISTAKE_SLOT_SEQUENCES ? list_range(sequences == 2, sequences, forms) : 0;

@@ -288,7 +288,9 @@ static enum status try_other_stages(struct why *why, const struct trial_base *ba
         return STATUS_OK;
     const struct mine_candidate *candidates = mine_candidates(why->problem, &count, why->arena, why->error);
     for (size_t i = count; i-- > 0 && candidates != NULL && why->count == 0 && !why->constant;) {
-        struct mine *mine = place(why, &candidates[i]);
+        const bool skips_out = taken == STAGE_OUTPUT && candidates[i].stage == STAGE_CONTEXT &&
+                               candidates[i].way == MINE_SIDE_BY_SIDE && why->problem->plan.has_out;
+        struct mine *mine = skips_out ? NULL : place(why, &candidates[i]); /* out-missing gives such a context */
         if (mine != NULL && try_placed(why, base, mine) != STATUS_OK)
             return why->error->status;
     }

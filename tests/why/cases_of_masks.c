@@ -115,6 +115,26 @@ static void hide_nothing(struct sheet *s, int b, int h)
     memcpy(s->masked[b][h], s->biased[b][h], sizeof s->masked[b][h]);
 }
 
+/* attn_scores + mask, or minus it, with a mask of ones and zeros */
+static void add_mask(struct sheet *s, int b, int h, double number)
+{
+    hide_nothing(s, b, h);
+    for (int i = 0; i < s->Tq; i++)
+        for (int j = 0; j < s->Tk; j++)
+            if (s->hidden[b][h][i][j])
+                s->masked[b][h][i][j] += number;
+}
+
+static void add_one(struct sheet *s, int b, int h)
+{
+    add_mask(s, b, h, 1);
+}
+
+static void subtract_one(struct sheet *s, int b, int h)
+{
+    add_mask(s, b, h, -1);
+}
+
 /* softmax(scores) * mask, without dividing by the rows' sums again */
 static void hide_weights(struct sheet *s, int b, int h)
 {
@@ -361,6 +381,8 @@ static const struct mistaken ROWS[] = {
     {"fill-zero", ON(WIDE) | ON(BOOK) | ON(MODULE) | ON(GROUPED), {.head[HIDE] = fill_zero}},
     {"fill-small:-9", ON(WIDE) | ON(MODULE), {.head[HIDE] = fill_small}},
     {"fill-after-softmax", ON(WIDE) | ON(BOOK) | ON(MODULE), {.head = {[HIDE] = hide_nothing, [AFTER] = hide_weights}}},
+    {"fill-added:1", ON(BOOK) | ON(MODULE), {.head[HIDE] = add_one}},
+    {"fill-added:-1", ON(BOOK) | ON(BOOK_SPLIT), {.head[HIDE] = subtract_one}},
     {"fill-large:finite", ON(WIDE) | ON(BOOK), {.head[HIDE] = fill_large}},
     {"fill-large:infinite", ON(BOOK_NAN), {.head[HIDE] = fill_infinite}},
     {"fill-no-keepdim", ON(WIDE) | ON(BOOK), {.head = {[HIDE] = hide_nothing, [AFTER] = share_without_keepdim}}},

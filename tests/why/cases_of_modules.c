@@ -311,6 +311,58 @@ static void add_inputs(struct sheet *s)
                 s->context[b][0][t][c] += s->inputs[b][t][c];
 }
 
+/* F.layer_norm(x, x.shape[-1:]), or without the mean */
+static void norm_rows(const struct sheet *s, rows numbers[], int width, bool centred)
+{
+    for (int b = 0; b < s->B; b++)
+        for (int t = 0; t < s->Tq; t++) {
+            double *x = numbers[0][b][t], mean = 0, squares = 0;
+            for (int c = 0; c < width; c++)
+                mean += centred ? x[c] / width : 0;
+            for (int c = 0; c < width; c++)
+                squares += (x[c] - mean) * (x[c] - mean) / width;
+            for (int c = 0; c < width; c++)
+                x[c] = (x[c] - mean) / sqrt(squares + 1e-5);
+        }
+}
+
+/* self.norm(self.attention(x)) */
+static void out_normed(struct sheet *s)
+{
+    out_proj(s);
+    norm_rows(s, &s->output, s->D, true);
+}
+
+static void out_normed_by_rms(struct sheet *s)
+{
+    out_proj(s);
+    norm_rows(s, &s->output, s->D, false);
+}
+
+/* self.norm(x + self.attention(x)) */
+static void sum_normed(struct sheet *s)
+{
+    out_residual(s);
+    norm_rows(s, &s->output, s->D, true);
+}
+
+static void sum_normed_by_rms(struct sheet *s)
+{
+    out_residual(s);
+    norm_rows(s, &s->output, s->D, false);
+}
+
+/* self.attention(self.norm(x)) */
+static void norm_inputs(struct sheet *s)
+{
+    norm_rows(s, &s->inputs, s->d_in, true);
+}
+
+static void norm_inputs_by_rms(struct sheet *s)
+{
+    norm_rows(s, &s->inputs, s->d_in, false);
+}
+
 static void out_twice(struct sheet *s)
 {
     out_proj(s);
@@ -528,6 +580,12 @@ static const struct mistaken ROWS[] = {
     {"out-twice", ON(WIDE) | ON(MODULE) | ON(BOOK_SPLIT), {.whole[OUT] = out_twice}},
     {"out-residual", ON(MODULE), {.whole[OUT] = out_residual}},
     {"out-residual", ON(SINGLE), {.whole[MERGE] = add_inputs}},
+    {"out-normed:layer", ON(MODULE) | ON(BOOK_SPLIT), {.whole[OUT] = out_normed}},
+    {"out-normed:rms", ON(MODULE) | ON(BOOK_SPLIT), {.whole[OUT] = out_normed_by_rms}},
+    {"out-normed:layer-of-sum", ON(MODULE), {.whole[OUT] = sum_normed}},
+    {"out-normed:rms-of-sum", ON(MODULE), {.whole[OUT] = sum_normed_by_rms}},
+    {"norm-added:layer", ON(MODULE) | ON(BOOK), {.whole[MATRIX] = norm_inputs}},
+    {"norm-added:rms", ON(MODULE) | ON(BOOK), {.whole[MATRIX] = norm_inputs_by_rms}},
     {"groups-tiled", ON(GROUPED) | ON(KERNEL), {.whole[GROUP] = groups_tiled}},
     {"groups-first", ON(GROUPED) | ON(KERNEL), {.whole[GROUP] = groups_first}},
     {"dropout-not-rescaled", ON(BOOK_DROPOUT), {.head[DROPOUT] = dropout_not_rescaled}},
