@@ -82,7 +82,7 @@ static size_t list_range(size_t first, size_t end, double *forms)
 /* Popular numbers, and those of published configs. */
 static const struct {
     enum mistake id;
-    size_t count;
+    unsigned count;
     double forms[6];
     bool scaled; /* also times the scale: people mask before they scale */
 } GUESSED[] = {
