@@ -124,11 +124,11 @@ static bool find_copies(struct observing *observing, enum observe_axis axis, str
 {
     const size_t size = observing->observed->right.size[axis];
     size_t *first = observe_zeros(observing, size, sizeof *first); /* wrong number of each, and 1 */
-    bool *whole = observe_zeros(observing, size, 2 * sizeof *whole), *held = whole + size;
+    bool *whole = observe_zeros(observing, size, sizeof *whole), *held = observe_zeros(observing, size, sizeof *held);
     copies->to = observe_zeros(observing, size, sizeof *copies->to);
     copies->from = observe_zeros(observing, size, sizeof *copies->from);
     copies->count = 0;
-    if (first == NULL || whole == NULL || copies->to == NULL || copies->from == NULL)
+    if (first == NULL || whole == NULL || held == NULL || copies->to == NULL || copies->from == NULL)
         return false;
     for (size_t i = 0; i < observing->count; i++)
         if (observing->wrong[i] && observing->part.only[i])
