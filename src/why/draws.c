@@ -557,13 +557,15 @@ struct scan {
     struct error errors[CHUNK];
 };
 
-/* Writes the numbers after a skip of the list. */
+/* Writes the numbers after a skip of the list; those that u has of the skip before it are moved, not drawn again. */
 static void draw_after(struct torch_random *generator, const struct streams *streams, uint64_t at, float *u,
                        size_t count)
 {
-    torch_random_skip(generator, streams->skips[at] - (at > streams->first ? streams->skips[at - 1] : 0));
-    struct torch_random copy = *generator;
-    torch_random_uniform(&copy, 0, 1, u, count);
+    const uint64_t drawn = at > streams->first ? streams->skips[at - 1] + count : 0, skip = streams->skips[at];
+    const size_t kept = skip < drawn ? (size_t)(drawn - skip) : 0;
+    memmove(u, u + (count - kept), kept * sizeof *u);
+    torch_random_skip(generator, skip > drawn ? skip - drawn : 0);
+    torch_random_uniform(generator, 0, 1, u + kept, count - kept);
 }
 
 static void scan_seed(void *context, size_t task, unsigned thread)
