@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,6 +18,15 @@ static unsigned processors_online(void)
 {
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 && online <= 1024 ? (unsigned)online : 1;
+}
+
+ssize_t system_read(int file, void *bytes, size_t room)
+{
+    ssize_t count;
+    while ((count = read(file, bytes, room)) < 0 && (errno == EINTR || errno == EAGAIN))
+        if (errno == EAGAIN)
+            poll(&(struct pollfd){.fd = file, .events = POLLIN}, 1, -1);
+    return count;
 }
 
 struct timespec system_written(const struct stat *file)

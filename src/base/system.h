@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What each system does in its own way. system.c has Linux's way, and beside it the one of POSIX, which other systems
- * take; -DPORTABLE takes that on Linux, too, so that it can be tested there. */
+/* Calls that differ between systems. Each has two versions in system.c: one for Linux, and one in POSIX for all others.
+ * -DPORTABLE compiles the POSIX version on Linux, to test it there. */
 #ifndef ATTN_BASE_SYSTEM_H
 #define ATTN_BASE_SYSTEM_H
 
@@ -8,7 +8,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <time.h>
+
+/* Reads up to `room` bytes, and waits for them if a signal interrupts it or the descriptor does not block. Returns how
+ * many, 0 at the end, or -1 and errno. */
+ssize_t system_read(int file, void *bytes, size_t room);
 
 /* Opens a file without a name in the folder, for writing, and *named, a second descriptor, by which it gets a name once
  * the first is closed. -1 where the system, or the file system, has no such files: POSIX has none. */

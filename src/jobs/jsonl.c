@@ -2,13 +2,13 @@
 #include "jobs/jsonl.h"
 
 #include "base/json_writer.h"
+#include "base/system.h"
 #include "base/threads.h"
 #include "cli/option_check.h"
 #include "read/json.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -51,11 +51,7 @@ static bool read_more(struct stream *stream)
         return error_system(&stream->trouble, 0, "%s: not enough memory for line %zu", stream->source,
                             stream->lines + 1) == STATUS_OK;
     stream->bytes = larger;
-    struct pollfd input = {.fd = stream->file, .events = POLLIN};
-    ssize_t bytes;
-    do
-        bytes = read(stream->file, larger + length, room - length);
-    while (bytes < 0 && (errno == EINTR || (errno == EAGAIN && poll(&input, 1, -1) >= 0)));
+    const ssize_t bytes = system_read(stream->file, larger + length, room - length);
     if (bytes < 0)
         error_system(&stream->trouble, errno, "%s", stream->source);
     stream->end += bytes > 0 ? (size_t)bytes : 0;

@@ -2,6 +2,7 @@
 #include "read/load.h"
 
 #include "base/mapped_file.h"
+#include "base/system.h"
 #include "base/text.h"
 #include "read/archive.h"
 #include "read/json.h"
@@ -13,7 +14,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,12 +96,10 @@ static enum status read_all(int file, const char *source, struct content *conten
     if (content->bytes == NULL)
         return error_system(error, 0, "%s: not enough memory to read it", source);
     while (!ended) {
-        ssize_t bytes = read(file, content->bytes + content->length, room - content->length - 1);
-        if (bytes < 0 && errno == EAGAIN)
-            poll(&(struct pollfd){.fd = file, .events = POLLIN}, 1, -1);
-        else if (bytes < 0 && errno != EINTR)
+        const ssize_t bytes = system_read(file, content->bytes + content->length, room - content->length - 1);
+        if (bytes < 0)
             return error_system(error, errno, "%s", source);
-        content->length += bytes > 0 ? (size_t)bytes : 0;
+        content->length += (size_t)bytes;
         const bool full = room - content->length <= 1;
         ended = bytes == 0 || (full && cannot_be_input(content));
         if (full && !ended && grow(source, content, &room, error) != STATUS_OK)

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "lesson/session/ask.h"
 
-#include <errno.h>
-#include <poll.h>
+#include "base/system.h"
+
 #include <string.h>
 #include <unistd.h>
 
 static void fill(struct line_input *input)
 {
-    const ssize_t bytes = read(STDIN_FILENO, input->bytes + input->used, sizeof input->bytes - input->used);
-    if (bytes > 0)
-        input->used += (size_t)bytes;
-    else if (bytes < 0 && errno == EAGAIN)
-        poll(&(struct pollfd){.fd = STDIN_FILENO, .events = POLLIN}, 1, -1);
-    else if (bytes == 0 || errno != EINTR)
-        input->ended = true;
+    const ssize_t bytes = system_read(STDIN_FILENO, input->bytes + input->used, sizeof input->bytes - input->used);
+    input->used += bytes > 0 ? (size_t)bytes : 0;
+    input->ended = bytes <= 0;
 }
 
 /* Moves the bytes up to the next newline, the end of the input, or as many as fit, into line; returns whether the
