@@ -239,7 +239,7 @@ struct case_checked {
     enum case_verdict verdict;
     struct case_told told[CASES_MOST_RESULTS];
     size_t told_count;
-    size_t worst;        /* which is told first: of the largest share */
+    size_t worst;        /* of `told`: the one with the largest share, reported first */
     bool is_poisoned;    /* all is NaN, as of keys that must not be read: any mistake would give it */
     bool has_empty_rows; /* queries without an allowed key */
     struct case_span spans[CASE_MOST_SEQUENCES];

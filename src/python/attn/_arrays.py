@@ -23,7 +23,7 @@ def is_array(value: Any) -> bool:
 def _parts(name: str, value: Any) -> Tuple[str, Tuple[int, ...], Array]:
     """The dtype, the shape, and the numbers as bytes."""
     dtype = str(getattr(value, "dtype", "")).rpartition(".")[2]
-    if hasattr(value, "detach"):  # PyTorch's; NumPy has no bfloat16 and float8 of its own
+    if hasattr(value, "detach"):  # a tensor of PyTorch: NumPy lacks bfloat16 and float8
         value = value.detach().cpu().resolve_neg().contiguous()
         shape = tuple(value.shape)
         small = dtype in DTYPES and not hasattr(numpy, dtype) and dtype != "bool"
