@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JSON_BYTES = 1 << 16, LINE_BYTES = 512, MOST_NUMBERS = 1 << 12, MOST_FORMS = 8 };
+enum { JSON_BYTES = 1 << 16, LINE_BYTES = 512, MOST_NUMBERS = 1 << 12, MOST_FORMS = 10 };
 
 /* --- jobs -------------------------------------------------------------------------------------------------------- */
 
@@ -89,6 +89,8 @@ static const struct job JOBS[] = {
      "multihead -H 1 --rope half --rope-theta 100 --rope-scaling longrope:old=4,max=16,short=1;1.5;2;3,long=2;3;4;5", 0,
      0, 1, 5, 5, 4, 0, PROJECTED(8, 8)},
     {"pairs", "multihead -H 2 -d 8 --qkv-bias --rope pairs --qk-norm rms --scale-on query", 0, 0, 2, 4, 4, 3, 0, ""},
+    {"a quarter of the columns, heads by LayerNorm",
+     "multihead -H 2 -d 16 --rope pairs --rope-columns 2 --qk-norm layer", 0, 0, 1, 5, 5, 4, 0, ""},
     {"pairs of a batch, some queries", "causal -d 4 --rope pairs -q 2,4", 0, 0, 2, 4, 4, 3, 0, ""},
     {"turned behind a past", "sdpa --causal --rope half" ALL, 1, 1, 1, 2, 2, 4, 4,
      ", \"past_key\": [[[[1, 2, 0, 3]]]], \"past_value\": [[[[3, 2, 0, 1]]]]"},
@@ -324,7 +326,7 @@ static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
     [MISTAKE_SLOT_SPLIT] = PROJECTED_STAGES | BIT(SCORES) | BIT(CONTEXT), /* of heads that attend to each other */
     [MISTAKE_SLOT_MERGE] = BIT(OUTPUT) | BIT(CONTEXT),                    /* of packed heads */
     [MISTAKE_SLOT_OUT] = BIT(OUTPUT) | BIT(CONTEXT), /* of one head, to which the inputs are added */
-    [MISTAKE_SLOT_GROUPS] = BIT(SCORES),
+    [MISTAKE_SLOT_GROUPS] = BIT(SCORES) | BIT(CONTEXT),
     [MISTAKE_SLOT_SOFTCAP] = BIT(CAPPED),
     [MISTAKE_SLOT_ALIBI] = BIT(MASKED),
     [MISTAKE_SLOT_SINKS] = BIT(WEIGHTS) | BIT(CONTEXT),

@@ -259,6 +259,7 @@ static const struct part {
     {MISTAKE_LAYER_QUERY, .tensors = {"W_query"}},
     {MISTAKE_LAYER_KEY, .tensors = {"W_key"}},
     {MISTAKE_LAYER_VALUE, .tensors = {"W_value"}},
+    {MISTAKE_LAYER_KEY_VALUE, .tensors = {"W_key", "W_value"}},
     {MISTAKE_LAYER_OUT, .tensors = {"out_proj."}},
     {MISTAKE_LAYER_BIAS, .tensors = {"W_"}, .end = ".bias"},
     {MISTAKE_LAYER_NORM, .tensors = {"norm."}},

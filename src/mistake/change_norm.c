@@ -10,7 +10,18 @@ static bool is_made(const struct norm *norm)
 
 static const char NO_WEIGHT[] = "the norm has no weight";
 
-enum norm_change { LEAVE_OUT, NO_WEIGHTS, NO_BIAS, PLUS_1, PLUS_1_MISSING, MEAN_KEPT, MEAN_SUBTRACTED, OTHER_EPS };
+enum norm_change {
+    LEAVE_OUT,
+    NO_WEIGHTS,
+    NO_BIAS,
+    PLUS_1,
+    PLUS_1_MISSING,
+    MEAN_KEPT,
+    MEAN_SUBTRACTED,
+    OTHER_EPS,
+    UNBIASED,
+    OF_SUM
+};
 
 /* Replaces one kind with another. */
 static const char *exchange(struct norm *norm, enum norm_kind from, enum norm_kind to, const char *reason)
@@ -50,6 +61,14 @@ static const char *change(struct norm *norm, enum norm_change change, double for
         if (norm->eps == form)
             return "the norm has this eps already";
         norm->eps = form;
+        break;
+    case UNBIASED:
+        if (norm->kind != NORM_LAYER)
+            return "the norm has no variance";
+        norm->less_1 = true;
+        break;
+    case OF_SUM:
+        norm->of_sum = true;
         break;
     }
     return NULL;
@@ -100,6 +119,8 @@ CHANGE(NORM_PLUS_1_MISSING, change_inputs(recipe, PLUS_1_MISSING))
 CHANGE(NORM_MEAN_KEPT, change_inputs(recipe, MEAN_KEPT))
 CHANGE(NORM_MEAN_SUBTRACTED, change_inputs(recipe, MEAN_SUBTRACTED))
 CHANGE(NORM_EPS, change_inputs(recipe, OTHER_EPS))
+CHANGE(NORM_UNBIASED, change_inputs(recipe, UNBIASED))
+CHANGE(NORM_OF_SUM, change_inputs(recipe, OF_SUM))
 
 CHANGE_BY(NORM_ADDED)
 {
@@ -164,24 +185,36 @@ CHANGE(QK_NORM_MISSING, leave_out(recipe, OF_QUERY | OF_KEY))
 CHANGE(QK_NORM_QUERY_MISSING, leave_out(recipe, OF_QUERY))
 CHANGE(QK_NORM_KEY_MISSING, leave_out(recipe, OF_KEY))
 
-CHANGE_BY(QK_NORM_SWAPPED)
+/* Gives query and key the norms of these. */
+static const char *exchange_norms(struct recipe *recipe, enum norm_id query, enum norm_id key)
 {
     struct norm *norms = recipe->problem.parameters.norms;
-    const struct norm query = norms[NORM_QUERY];
-    if (!is_made(&query) || !is_made(&norms[NORM_KEY]))
+    const struct norm right[] = {[NORM_QUERY] = norms[NORM_QUERY], [NORM_KEY] = norms[NORM_KEY]};
+    if (!is_made(&right[NORM_QUERY]) || !is_made(&right[NORM_KEY]))
         return "query and key are not both normed";
-    if (query.weight.rank == 0 || tensor_count(&query.weight) != tensor_count(&norms[NORM_KEY].weight))
+    if (right[NORM_QUERY].weight.rank == 0 ||
+        tensor_count(&right[NORM_QUERY].weight) != tensor_count(&right[NORM_KEY].weight))
         return "their weights differ in number";
-    norms[NORM_QUERY] = norms[NORM_KEY];
-    norms[NORM_KEY] = query;
+    norms[NORM_QUERY] = right[query];
+    norms[NORM_KEY] = right[key];
     recipe->changed_steps |= OF_QUERY | OF_KEY;
     return NULL;
 }
 
+CHANGE(QK_NORM_SWAPPED, exchange_norms(recipe, NORM_KEY, NORM_QUERY))
+
+/* The forms: whose. */
+CHANGE(QK_NORM_ONE_FOR_BOTH,
+       exchange_norms(recipe, form == 0 ? NORM_QUERY : NORM_KEY, form == 0 ? NORM_QUERY : NORM_KEY))
+
 CHANGE(QK_NORM_WEIGHT_MISSING, change_both(recipe, NO_WEIGHTS))
 CHANGE(QK_NORM_PLUS_1, change_both(recipe, PLUS_1))
 CHANGE(QK_NORM_PLUS_1_MISSING, change_both(recipe, PLUS_1_MISSING))
+CHANGE(QK_NORM_MEAN_KEPT, change_both(recipe, MEAN_KEPT))
+CHANGE(QK_NORM_MEAN_SUBTRACTED, change_both(recipe, MEAN_SUBTRACTED))
 CHANGE(QK_NORM_EPS, change_both(recipe, OTHER_EPS))
+CHANGE(QK_NORM_UNBIASED, change_both(recipe, UNBIASED))
+CHANGE(QK_NORM_OF_SUM, change_both(recipe, OF_SUM))
 
 CHANGE_BY(QK_NORM_AFTER_ROPE)
 {

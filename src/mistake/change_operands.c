@@ -132,28 +132,77 @@ static const char *swap(struct recipe *recipe, enum projection_id a, enum projec
 CHANGE(MATRIX_KEY_VALUE_SWAPPED, swap(recipe, PROJECTION_KEY, PROJECTION_VALUE))
 CHANGE(MATRIX_QUERY_KEY_SWAPPED, swap(recipe, PROJECTION_QUERY, PROJECTION_KEY))
 
-/* Removes the biases of a set of projections. */
-static const char *leave_bias(struct recipe *recipe, unsigned ids)
+/* Gives projection `id` of a module `other` bias times a number, 0: none; `first` is its first column of all. */
+static const char *replace_bias(struct recipe *recipe, enum projection_id id, struct projection *projection,
+                                const struct tensor *other, double times, size_t first)
 {
+    const size_t count = tensor_count(&projection->bias);
+    const struct tensor own = projection->bias;
+    double *addends = recipe->addends[id], number, another;
+    if (tensor_count(other) != count)
+        return OTHER_SHAPES;
+    if (tensor_create(&projection->bias, own.dtype, 1, &count, recipe->arena, recipe->error) != STATUS_OK)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        tensor_load(&own, i, 1, &number);
+        tensor_load(other, i, 1, &another);
+        another *= times;
+        tensor_store(&projection->bias, i, 1, &another);
+        addends[first + i] = another - number;
+    }
+    projection->bias.rank = times != 0;
+    return NULL;
+}
+
+/* Replaces the biases of a set of projections by those of `from`, times a number. */
+static const char *change_bias(struct recipe *recipe, unsigned ids, const enum projection_id from[PROJECTION_COUNT],
+                               double times, const char *formula)
+{
+    const struct problem *problem = &recipe->problem;
+    const struct module *right = problem->parameters.modules;
     const char *reason = "the projections have no bias";
-    if (!problem_projects(&recipe->problem) || !recipe->problem.plan.qkv_bias)
+    if (!problem_projects(problem) || !problem->plan.qkv_bias)
         return reason;
     struct module *modules = recipe_copy_modules(recipe);
-    for (size_t i = 0; modules != NULL && i < recipe->problem.parameters.module_count; i++)
-        for (int id = 0; id < PROJECTION_COUNT; id++)
-            if (ids & 1U << id && modules[i].projections[id].bias.rank > 0) {
-                modules[i].projections[id].bias.rank = 0;
-                recipe->changed_projections |= 1U << id;
-                recipe_tells_projected(recipe, 1U << id, "inputs . the matrix, no bias added");
-                reason = NULL;
-            }
+    for (int each = 0; each < PROJECTION_COUNT && modules != NULL; each++) {
+        const enum projection_id id = (enum projection_id)each;
+        const size_t count = problem->parameters.module_count, width = tensor_count(&right[0].projections[id].bias);
+        if ((ids & 1U << id) == 0 || right[0].projections[id].bias.rank == 0 ||
+            right[0].projections[from[id]].bias.rank == 0)
+            continue;
+        recipe_derives(recipe, id, NULL, arena_allocate(recipe->arena, count * width, sizeof(double), recipe->error));
+        for (size_t i = 0; i < count && recipe->error->status == STATUS_OK; i++)
+            if ((reason = replace_bias(recipe, id, &modules[i].projections[id], &right[i].projections[from[id]].bias,
+                                       times, i * width)) != NULL)
+                return reason;
+        recipe_tells_projected(recipe, 1U << id, formula);
+        reason = NULL;
+    }
     return reason;
 }
 
-CHANGE(BIAS_MISSING, leave_bias(recipe, OF_ALL))
-CHANGE(BIAS_QUERY_MISSING, leave_bias(recipe, OF_QUERY))
-CHANGE(BIAS_KEY_MISSING, leave_bias(recipe, OF_KEY))
-CHANGE(BIAS_VALUE_MISSING, leave_bias(recipe, OF_VALUE))
+static const enum projection_id SAME[] = {PROJECTION_QUERY, PROJECTION_KEY, PROJECTION_VALUE};
+static const char NO_BIAS[] = "inputs . the matrix, no bias added";
+
+CHANGE(BIAS_MISSING, change_bias(recipe, OF_ALL, SAME, 0, NO_BIAS))
+CHANGE(BIAS_QUERY_MISSING, change_bias(recipe, OF_QUERY, SAME, 0, NO_BIAS))
+CHANGE(BIAS_KEY_MISSING, change_bias(recipe, OF_KEY, SAME, 0, NO_BIAS))
+CHANGE(BIAS_VALUE_MISSING, change_bias(recipe, OF_VALUE, SAME, 0, NO_BIAS))
+
+/* The forms: whose. */
+CHANGE(BIAS_TWICE, change_bias(recipe, form == 0 ? OF_ALL : 1U << ((unsigned)form - 1), SAME, 2,
+                               "inputs . the matrix + twice the bias"))
+
+/* The forms: those of key and value, query and key, query and value. */
+CHANGE_BY(BIAS_SWAPPED)
+{
+    static const enum projection_id FROM[][PROJECTION_COUNT] = {{PROJECTION_QUERY, PROJECTION_VALUE, PROJECTION_KEY},
+                                                                {PROJECTION_KEY, PROJECTION_QUERY, PROJECTION_VALUE},
+                                                                {PROJECTION_VALUE, PROJECTION_KEY, PROJECTION_QUERY}};
+    static const unsigned SETS[] = {OF_KEY | OF_VALUE, OF_QUERY | OF_KEY, OF_QUERY | OF_VALUE};
+    const size_t form = (size_t)recipe->form;
+    return change_bias(recipe, SETS[form], FROM[form], 1, "inputs . the matrix + the other one's bias");
+}
 
 /* --- clip -------------------------------------------------------------------------------------------------------- */
 
@@ -284,6 +333,25 @@ CHANGE_BY(OUT_BIAS_MISSING)
     return NULL;
 }
 
+CHANGE_BY(OUT_BIAS_TWICE)
+{
+    struct tensor *bias = &recipe->problem.parameters.out.bias;
+    const struct tensor own = *bias;
+    const size_t count = tensor_count(&own);
+    if (!recipe->problem.plan.has_out || own.rank == 0)
+        return recipe->problem.plan.has_out ? "out_proj has no bias" : NO_OUT;
+    recipe->output_changed = true;
+    if (tensor_create(bias, own.dtype, 1, &count, recipe->arena, recipe->error) != STATUS_OK)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        double number;
+        tensor_load(&own, i, 1, &number);
+        number *= 2;
+        tensor_store(bias, i, 1, &number);
+    }
+    return recipe_tells(recipe, STAGE_OUTPUT, "heads . out_proj.weight^T + twice its bias");
+}
+
 CHANGE_BY(OUT_TWICE)
 {
     recipe->out_twice = true;
@@ -303,6 +371,15 @@ CHANGE_BY(OUT_RESIDUAL)
     return recipe_makes(recipe, last, ", plus inputs");
 }
 
+CHANGE_BY(OUT_NORMED_ADDED)
+{
+    const char *reason = change_OUT_RESIDUAL(recipe);
+    recipe->adds_normed = true;
+    if (!stage_applies(&recipe->problem, STAGE_NORMED))
+        return "the inputs are not normed here";
+    return reason != NULL ? reason : recipe_makes(recipe, problem_last_stage(&recipe->problem), ", plus normed");
+}
+
 CHANGE_BY(OUT_NORMED)
 {
     const int form = (int)recipe->form;
@@ -315,18 +392,29 @@ CHANGE_BY(OUT_NORMED)
 
 /* --- groups ------------------------------------------------------------------------------------------------------ */
 
+/* Key or value are grouped right where they have no formula. */
 static const char *group(struct recipe *recipe, enum recipe_groups kind, const char *scores, const char *context)
 {
     const struct problem *problem = &recipe->problem;
     if (problem->size.kv_heads == 1 || problem->size.kv_heads == problem->size.heads)
         return "heads do not share key and value";
-    recipe->groups = kind;
-    recipe_makes(recipe, STAGE_SCORES, scores);
-    return recipe_makes(recipe, STAGE_CONTEXT, context);
+    if (scores != NULL) {
+        recipe->groups[PROJECTION_KEY] = kind;
+        recipe_makes(recipe, STAGE_SCORES, scores);
+    }
+    if (context != NULL) {
+        recipe->groups[PROJECTION_VALUE] = kind;
+        recipe_makes(recipe, STAGE_CONTEXT, context);
+    }
+    return NULL;
 }
 
-CHANGE(GROUPS_TILED, group(recipe, RECIPE_GROUPS_TILED, "query . key^T of head modulo heads of key",
-                           "weights . value of head modulo heads of value"))
+static const char TILED_KEY[] = "query . key^T of head modulo heads of key",
+                  TILED_VALUE[] = "weights . value of head modulo heads of value";
+
+CHANGE(GROUPS_TILED, group(recipe, RECIPE_GROUPS_TILED, TILED_KEY, TILED_VALUE))
+CHANGE(GROUPS_KEY_TILED, group(recipe, RECIPE_GROUPS_TILED, TILED_KEY, NULL))
+CHANGE(GROUPS_VALUE_TILED, group(recipe, RECIPE_GROUPS_TILED, NULL, TILED_VALUE))
 CHANGE(GROUPS_FIRST, group(recipe, RECIPE_GROUPS_FIRST, "query . key^T of the first head of key",
                            "weights . value of the first head of value"))
 

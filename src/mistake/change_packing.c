@@ -153,9 +153,6 @@ CHANGE(PACKING_ORDER, !problem->parameters.given
 
 /* --- rows -------------------------------------------------------------------------------------------------------- */
 
-/* The row of a head of d that becomes row `at`. */
-typedef size_t row_source(size_t at, size_t d);
-
 static size_t to_pairs(size_t at, size_t d)
 {
     return at / 2 + at % 2 * (d / 2);
@@ -166,8 +163,19 @@ static size_t to_halves(size_t at, size_t d)
     return at % (d / 2) * 2 + at / (d / 2);
 }
 
+/* What is added to permuted columns if the bias keeps its order, all of it: `first` is this module's first. */
+static void add_bias_in_order(double *addends, const struct tensor *bias, size_t first, size_t d, recipe_order *from)
+{
+    for (size_t at = 0; at < tensor_count(bias); at++) {
+        double own, moved;
+        tensor_load(bias, at, 1, &own);
+        tensor_load(bias, at / d * d + from(at % d, d), 1, &moved);
+        addends[first + at] = own - moved;
+    }
+}
+
 /* Permutes the rows of each head of a projection, and those of its bias. */
-static enum status permute_rows(struct recipe *recipe, struct projection *projection, size_t d, row_source *from,
+static enum status permute_rows(struct recipe *recipe, struct projection *projection, size_t d, recipe_order *from,
                                 bool with_bias)
 {
     const struct packed packed = {.projections = projection,
@@ -188,26 +196,41 @@ static enum status permute_rows(struct recipe *recipe, struct projection *projec
 }
 
 /* The forms: whose rows, and whether the bias keeps its order. */
-static const char *permute(struct recipe *recipe, row_source *from)
+static const char *permute(struct recipe *recipe, recipe_order *from)
 {
-    static const unsigned SETS[] = {OF_QUERY | OF_KEY, OF_QUERY, OF_KEY, OF_VALUE};
+    static const unsigned SETS[] = {OF_QUERY | OF_KEY, OF_QUERY, OF_KEY, OF_VALUE, OF_ALL};
+    enum { SET_COUNT = sizeof SETS / sizeof SETS[0] };
     const struct problem *problem = &recipe->problem;
-    const unsigned form = (unsigned)recipe->form, ids = SETS[form % 4];
+    const unsigned form = (unsigned)recipe->form, ids = SETS[form % SET_COUNT];
     const size_t d = ids == OF_VALUE ? problem->size.d_value : problem->size.d_head;
-    bool has_bias = form < 4;
+    const bool with_bias = form < SET_COUNT;
+    bool has_bias = with_bias;
+    if (ids == OF_ALL && problem->size.d_value != d)
+        return "their shapes differ";
     if (!problem_projects(problem) || problem->parameters.latent.rank > 0)
         return "query, key and value are not projected directly";
     if (problem->rotation.rope.kind == ROPE_NONE || d % 2 != 0)
         return "there is no rotation of pairs";
     struct module *modules = recipe_copy_modules(recipe);
-    for (size_t i = 0; modules != NULL && i < problem->parameters.module_count; i++)
-        for (int id = 0; id < PROJECTION_COUNT; id++)
-            if (ids & 1U << id) {
-                has_bias = has_bias || modules[i].projections[id].bias.rank > 0;
-                if (permute_rows(recipe, &modules[i].projections[id], d, from, form < 4) != STATUS_OK)
-                    return NULL;
-            }
-    recipe->changed_projections |= ids;
+    const size_t count = problem->parameters.module_count;
+    for (int id = 0; id < PROJECTION_COUNT && modules != NULL; id++) {
+        const struct tensor *bias = &modules[0].projections[id].bias;
+        const size_t width = tensor_count(bias);
+        double *addends = NULL;
+        if ((ids & 1U << id) == 0)
+            continue;
+        has_bias = has_bias || bias->rank > 0;
+        if (!with_bias && bias->rank > 0 &&
+            (addends = arena_allocate(recipe->arena, count * width, sizeof *addends, recipe->error)) == NULL)
+            return NULL;
+        recipe_derives(recipe, (enum projection_id)id, from, addends);
+        for (size_t i = 0; i < count; i++) {
+            if (addends != NULL)
+                add_bias_in_order(addends, &modules[i].projections[id].bias, i * width, d, from);
+            if (permute_rows(recipe, &modules[i].projections[id], d, from, with_bias) != STATUS_OK)
+                return NULL;
+        }
+    }
     recipe_tells_projected(recipe, ids, "inputs . the matrix, its rows permuted");
     return has_bias ? NULL : "there is no bias";
 }

@@ -20,12 +20,12 @@ static const char *change_steps(struct recipe *recipe, unsigned ids, const char 
 /* --- which columns, which angles --------------------------------------------------------------------------------- */
 
 /* Makes the rotation from other settings, or returns why it cannot. */
-static const char *make_rope(struct recipe *recipe, const struct rope_settings *settings)
+static const char *make_rope(struct recipe *recipe, const struct rope_settings *settings, size_t width)
 {
     struct problem *problem = &recipe->problem;
     struct error error = {0};
-    const enum status status = rope_create(&problem->rotation.rope, settings, problem->size.d_head,
-                                           problem->rotation.highest, recipe->arena, &error);
+    const enum status status =
+        rope_create(&problem->rotation.rope, settings, width, problem->rotation.highest, recipe->arena, &error);
     if (status == STATUS_SYSTEM)
         *recipe->error = error;
     problem->rotation.settings = *settings;
@@ -54,8 +54,20 @@ CHANGE_BY(ROPE_THETA)
     if (settings.theta == recipe->form)
         return "the rotation has this theta already";
     settings.theta = recipe->form;
-    return make_rope(recipe, &settings);
+    return make_rope(recipe, &settings, recipe->problem.size.d_head);
 }
+
+/* Changes the exponents, -(step i + start) / n. */
+static const char *raise_by(struct recipe *recipe, double step, double start)
+{
+    struct rope_settings settings = recipe->problem.rotation.settings;
+    settings.step = step;
+    settings.start = start;
+    return settings.kind == ROPE_NONE ? NO_ROPE : make_rope(recipe, &settings, recipe->problem.size.d_head);
+}
+
+/* The forms: -i / n, -4 i / n, -2 (i + 1) / n. */
+CHANGE(ROPE_EXPONENT, raise_by(recipe, form == 0 ? 1 : form == 1 ? 4 : 2, form == 2 ? 2 : 0))
 
 static const char NO_SCALING[] = "the frequencies are not scaled";
 
@@ -66,7 +78,7 @@ static const char *scale_as(struct recipe *recipe, bool known, struct rope_scali
     if (settings.kind == ROPE_NONE || settings.scaling.kind == ROPE_SCALING_NONE)
         return NO_SCALING;
     settings.scaling = scaling;
-    return known ? make_rope(recipe, &settings) : otherwise;
+    return known ? make_rope(recipe, &settings, recipe->problem.size.d_head) : otherwise;
 }
 
 /* The job's scaling with the numbers of most models. */
@@ -104,9 +116,21 @@ SCALING(ROPE_SCALING_OLD, scaling.old > 0 && scaling.factor > 0, "the scaling ha
         scaling.old *= scaling.factor)
 SCALING(ROPE_SCALING_USUAL, kind == ROPE_SCALING_LLAMA3 || kind == ROPE_SCALING_YARN,
         "the scaling is neither llama3 nor yarn", scaling = usual_scaling(scaling))
+SCALING(ROPE_SCALING_SWAPPED, kind == ROPE_SCALING_LLAMA3 || kind == ROPE_SCALING_YARN,
+        "the scaling is neither llama3 nor yarn", scaling.low = recipe->problem.rotation.settings.scaling.high;
+        scaling.high = recipe->problem.rotation.settings.scaling.low; scaling.fast = scaling.slow;
+        scaling.slow = recipe->problem.rotation.settings.scaling.fast)
 SCALING(ROPE_SCALING_LISTS, kind == ROPE_SCALING_LONGROPE, "the scaling is not longrope",
         scaling.short_list = scaling.long_list;
         scaling.long_list = recipe->problem.rotation.settings.scaling.short_list)
+
+CHANGE_BY(ROPE_SCALING_ATTENTION_ALONE)
+{
+    const double attention = recipe->problem.rotation.rope.attention;
+    const char *reason = change_ROPE_SCALING_MISSING(recipe);
+    recipe->problem.rotation.rope.attention = attention;
+    return attention == 1 ? "the scaling has no attention factor" : reason;
+}
 
 static const char *why_all_columns(const struct rope *rope)
 {
@@ -119,7 +143,7 @@ CHANGE_BY(ROPE_ALL_COLUMNS)
     const char *reason = why_all_columns(&recipe->problem.rotation.rope);
     settings.columns = 0;
     settings.last = false;
-    return reason != NULL ? reason : make_rope(recipe, &settings);
+    return reason != NULL ? reason : make_rope(recipe, &settings, recipe->problem.size.d_head);
 }
 
 CHANGE_BY(ROPE_OTHER_END)
@@ -127,7 +151,19 @@ CHANGE_BY(ROPE_OTHER_END)
     struct rope_settings settings = recipe->problem.rotation.settings;
     const char *reason = why_all_columns(&recipe->problem.rotation.rope);
     settings.last = !settings.last;
-    return reason != NULL ? reason : make_rope(recipe, &settings);
+    return reason != NULL ? reason : make_rope(recipe, &settings, recipe->problem.size.d_head);
+}
+
+/* The forms: twice, or half as many. */
+CHANGE_BY(ROPE_COLUMNS)
+{
+    const struct rope *rope = &recipe->problem.rotation.rope;
+    struct rope_settings settings = recipe->problem.rotation.settings;
+    settings.columns = recipe->form == 0 ? 2 * rope->columns : rope->columns / 2;
+    return rope->kind == ROPE_NONE                                       ? NO_ROPE
+           : settings.columns > rope->width || settings.columns % 2 != 0 ? "a head has no such columns"
+           : settings.columns == rope->width                             ? "rope-all-columns does the same"
+                                             : make_rope(recipe, &settings, recipe->problem.size.d_head);
 }
 
 /* Uses the exponents -2 i / d in place of -2 i / n. */
@@ -140,8 +176,8 @@ CHANGE_BY(ROPE_EXPONENT_OF_HEAD)
     return reason;
 }
 
-/* Multiplies all frequencies by a factor. */
-static const char *multiply(struct recipe *recipe, double factor, const char *formula)
+/* Multiplies all frequencies by a factor, and rounds them to a dtype. */
+static const char *multiply(struct recipe *recipe, double factor, enum dtype dtype, const char *formula)
 {
     struct rope *rope = &recipe->problem.rotation.rope;
     if (rope->kind == ROPE_NONE)
@@ -149,18 +185,69 @@ static const char *multiply(struct recipe *recipe, double factor, const char *fo
     double *frequencies = arena_allocate(recipe->arena, rope->columns / 2, sizeof *frequencies, recipe->error);
     for (size_t i = 0; i < rope->columns / 2 && frequencies != NULL; i++)
         frequencies[i] = rope->frequencies[i] * factor;
+    if (frequencies != NULL)
+        dtype_round(dtype, frequencies, rope->columns / 2);
     rope->frequencies = frequencies;
     return change_steps(recipe, BOTH, formula);
 }
 
-CHANGE(ROPE_BACKWARDS, multiply(recipe, -1, ", rotated the wrong way"))
+CHANGE(ROPE_BACKWARDS, multiply(recipe, -1, DTYPE_F64, ", rotated the wrong way"))
+CHANGE(ROPE_DEGREES, multiply(recipe, 3.14159265358979323846 / 180, DTYPE_F64, ", its angles taken as degrees"))
+
+/* --- how a pair turns --------------------------------------------------------------------------------------------- */
+
+static const char *turn(struct recipe *recipe, enum recipe_turn kind, const char *query, const char *key)
+{
+    if (recipe->problem.rotation.rope.kind == ROPE_NONE)
+        return NO_ROPE;
+    recipe->turn = kind;
+    change_steps(recipe, BOTH, NULL);
+    recipe_makes(recipe, STAGE_QUERY, query);
+    return recipe_makes(recipe, STAGE_KEY, key);
+}
+
+#define BOTH_BY(how) ", " how, ", " how
+
+CHANGE(ROPE_MIXED, problem->rotation.rope.kind == ROPE_PAIRS_TO_HALVES
+                       ? "pairs are written as halves"
+                       : turn(recipe, RECIPE_TURN_MIXED, BOTH_BY("rotated by the angles of other columns")))
+CHANGE(ROPE_MINUS_MISSING, turn(recipe, RECIPE_TURN_PLUS, BOTH_BY("rotated without a minus")))
+CHANGE(ROPE_BY_HEADS, problem->size.heads == 1
+                          ? "there is one head"
+                          : turn(recipe, RECIPE_TURN_HEADS, BOTH_BY("rotated by the number of its head")))
+
+/* The forms: cosines, frequencies, angles. */
+CHANGE(ROPE_BF16, problem->rounding.dtype == DTYPE_BF16 ? "all is in bfloat16"
+                  : form == 1                           ? multiply(recipe, 1, DTYPE_BF16, NULL)
+                  : form == 0 ? turn(recipe, RECIPE_TURN_BF16_COSINES, BOTH_BY("cosines in bfloat16"))
+                              : turn(recipe, RECIPE_TURN_BF16_ANGLES, BOTH_BY("angles in bfloat16")))
+
+CHANGE_BY(ROPE_BEFORE_SPLIT)
+{
+    const struct problem *problem = &recipe->problem;
+    const struct rope right = problem->rotation.rope;
+    const struct rope_settings settings = problem->rotation.settings;
+    const size_t heads[] = {problem->size.heads, problem->size.kv_heads};
+    if (heads[0] == 1 || right.columns != right.width)
+        return right.kind == ROPE_NONE ? NO_ROPE
+               : heads[0] == 1         ? "there is one head"
+                                       : "only some columns are rotated";
+    for (int id = PROJECTION_QUERY; id <= PROJECTION_KEY; id++) {
+        const char *reason = make_rope(recipe, &settings, heads[id] * problem->size.d_head);
+        if (reason != NULL)
+            return reason;
+        recipe->all_heads[id] = problem->rotation.rope;
+    }
+    recipe->problem.rotation.rope = right;
+    return turn(recipe, RECIPE_TURN_ALL_HEADS, BOTH_BY("all heads rotated as one"));
+}
 
 CHANGE_BY(ROPE_TWICE)
 {
     if (recipe->problem.rotation.rope.kind == ROPE_PAIRS_TO_HALVES)
         return "pairs written as halves cannot be rotated twice";
     recipe->problem.rotation.rope.attention *= recipe->problem.rotation.rope.attention;
-    return multiply(recipe, 2, ", rotated twice by its position");
+    return multiply(recipe, 2, DTYPE_F64, ", rotated twice by its position");
 }
 
 /* --- which rows, which positions --------------------------------------------------------------------------------- */

@@ -131,6 +131,8 @@ static const char *change_sinks(struct recipe *recipe, size_t share, double fact
 
 CHANGE(SINKS_REPEATED, change_sinks(recipe, 1, 1, log(form)))
 CHANGE(SINKS_BASE_2, change_sinks(recipe, 1, log(2), 0))
+CHANGE(SINKS_NEGATIVE, change_sinks(recipe, 1, -1, 0))
+CHANGE(SINKS_ZERO, change_sinks(recipe, 1, 0, 0))
 CHANGE(SINKS_SCALED, change_sinks(recipe, 1, problem->scaling.factor * problem->scaling.query_factor, 0))
 CHANGE(SINKS_PER_KEY_HEAD, problem->size.heads == problem->size.kv_heads
                                ? "heads do not share keys"

@@ -34,12 +34,12 @@ double plain_bytes(const struct problem *problem, size_t row_count)
     return 2 * sizeof(double) * numbers;
 }
 
-/* The index of a query head's first key among those of all items and heads. */
-static size_t first_key(const struct plain *plain, size_t item, size_t head)
+/* The index of a query head's first key, or value, among those of all items and heads. */
+static size_t first_key(const struct plain *plain, enum projection_id id, size_t item, size_t head)
 {
     const struct problem *problem = plain->problem;
     const size_t group = problem->size.heads / problem->size.kv_heads;
-    const enum recipe_groups groups = plain->recipe->groups;
+    const enum recipe_groups groups = plain->recipe->groups[id];
     const size_t kv_head = groups == RECIPE_GROUPS_TILED   ? head % problem->size.kv_heads
                            : groups == RECIPE_GROUPS_FIRST ? 0
                                                            : head / group;
@@ -147,7 +147,9 @@ static void make_row(struct maker *maker, enum stage stage, size_t index)
                                 .query = maker->pairs,
                                 .cast = maker->cast};
     recipe_row *const make = stage == STAGE_WEIGHTS && row.empty ? NULL : recipe->rows[stage];
-    head_load(&maker->head, stage, &maker->key, &maker->value, first_key(plain, matrix / problem->size.heads, head));
+    head_load(&maker->head, stage, &maker->key, &maker->value,
+              first_key(plain, stage == STAGE_CONTEXT ? PROJECTION_VALUE : PROJECTION_KEY, matrix / problem->size.heads,
+                        head));
     if (stage == STAGE_SCORES || !stage_applies(problem, STAGE_SCORES))
         tensor_load(&maker->query, (matrix * problem->size.queries + query) * d, d, stages[STAGE_QUERY]);
     if (stage == STAGE_CONTEXT && recipe->weights_transposed && make == NULL) {

@@ -8,6 +8,7 @@
 #include "stage/projections.h"
 #include "stage/stage.h"
 
+#include <math.h>
 #include <string.h>
 
 static size_t tokens_of(const struct problem *problem, enum projection_id id)
@@ -76,7 +77,8 @@ static bool needs_rows(const struct plain *plain, enum projection_id id)
     bool exchanges = recipe->across || recipe->split != RECIPE_SPLIT_HEADS;
     for (int role = 0; role < PROJECTION_COUNT; role++)
         exchanges = exchanges || recipe->roles[role] != RECIPE_ROLE_OWN;
-    return id == PROJECTION_QUERY && plain->few_columns > 0 && (recipe->changed_projections & OF_QUERY) && !exchanges;
+    return id == PROJECTION_QUERY && plain->few_columns > 0 &&
+           ((recipe->changed_projections | recipe->derived) & OF_QUERY) && !exchanges;
 }
 
 /* Projects one module, or all through the latent, to its columns of made (B, T, columns). */
@@ -111,17 +113,35 @@ static enum status project_module(const struct plain *plain, enum projection_id 
     return plain->error->status;
 }
 
+/* Makes the columns of a changed projection, (rows, width), from those of the right one. */
+static const double *derive(const struct plain *plain, enum projection_id id, size_t rows, size_t width)
+{
+    const struct recipe *recipe = plain->recipe;
+    recipe_order *const order = recipe->orders[id];
+    const size_t d = columns_of(plain->problem, id);
+    const double *right = plain->columns->made[id], *addends = recipe->addends[id];
+    double *made = arena_allocate(plain->arena, rows, width * sizeof *made, plain->error);
+    for (size_t i = 0; i < rows && made != NULL; i++)
+        for (size_t c = 0; c < width; c++)
+            made[i * width + c] = right[i * width + (order == NULL ? c : c / d * d + order(c % d, d))] +
+                                  (addends == NULL ? 0 : addends[c]);
+    return made;
+}
+
 /* Returns (B, T, columns), all modules side by side. */
 static const double *project(const struct plain *plain, enum projection_id id)
 {
     const struct problem *problem = plain->problem;
     struct plain_columns *columns = plain->columns;
-    const bool shared =
-        columns != NULL && (plain->recipe->changed_projections & 1U << id) == 0 && plain->own[STAGE_NORMED] == NULL;
+    const bool can_share = columns != NULL && plain->own[STAGE_NORMED] == NULL;
+    const bool changed = plain->recipe->changed_projections & 1U << id, derived = plain->recipe->derived & 1U << id;
+    const bool shared = can_share && !changed && !derived;
+    const size_t rows = problem->size.items * tokens_of(problem, id),
+                 width = operand_heads(problem, id) * columns_of(problem, id), count = rows * width;
     if (shared && columns->made[id] != NULL)
         return columns->made[id];
-    const size_t count =
-        problem->size.items * tokens_of(problem, id) * operand_heads(problem, id) * columns_of(problem, id);
+    if (can_share && derived && !changed && columns->made[id] != NULL)
+        return derive(plain, id, rows, width);
     double *made = arena_allocate(shared ? plain->lasting : plain->arena, count, sizeof *made, plain->error);
     const size_t modules = latent_makes(problem, id) ? 1 : problem->plan.module_count;
     if (made != NULL && needs_rows(plain, id))
@@ -251,17 +271,85 @@ static bool is_shared(const struct plain *plain, enum projection_id id)
            plain->own[projection_stage(id)] == NULL;
 }
 
+/* Cosines and sines (n / 2 each) for a head; those of the head before where they are the same. */
+static void turns_of(const struct plain *plain, size_t position, size_t head, double *cosines, double *sines)
+{
+    const struct problem *problem = plain->problem;
+    const struct rope *rope = &problem->rotation.rope;
+    const enum recipe_turn turn = plain->recipe->turn;
+    if (turn == RECIPE_TURN_ALL_HEADS || (head > 0 && turn != RECIPE_TURN_HEADS))
+        return;
+    rope_turns(rope, turn == RECIPE_TURN_HEADS ? head : position, problem_rounding(problem)->rope,
+               problem->rounding.dtype, cosines, sines);
+    for (size_t i = 0; i < rope->columns / 2 && turn == RECIPE_TURN_BF16_ANGLES; i++) {
+        double angle[] = {(double)position, rope->frequencies[i]};
+        dtype_round(DTYPE_BF16, angle, 2);
+        angle[0] *= angle[1];
+        dtype_round(DTYPE_BF16, angle, 1);
+        cosines[i] = cos(angle[0]) * rope->attention;
+        sines[i] = sin(angle[0]) * rope->attention;
+    }
+    if (turn == RECIPE_TURN_BF16_COSINES) {
+        dtype_round(DTYPE_BF16, cosines, rope->columns / 2);
+        dtype_round(DTYPE_BF16, sines, rope->columns / 2);
+    }
+}
+
+/* Rotates a head x (d) -> y (d) with a mistake. */
+static void turn_head(const struct plain *plain, const double *cosines, const double *sines, const double *x, double *y)
+{
+    const struct rope *rope = &plain->problem->rotation.rope;
+    const bool mixed = plain->recipe->turn == RECIPE_TURN_MIXED, plus = plain->recipe->turn == RECIPE_TURN_PLUS;
+    memcpy(y, x, plain->problem->size.d_head * sizeof *y);
+    for (size_t i = 0; i < rope->columns / 2; i++) {
+        const struct rope_pair at = rope_pair(rope, i);
+        for (size_t which = 0; which < 2; which++) {
+            const size_t column = at.to[which] - rope->first;
+            const size_t angle = !mixed ? i : rope->kind == ROPE_PAIRS ? column % (rope->columns / 2) : column / 2;
+            const double sine = which == 0 && !plus ? -sines[angle] : sines[angle];
+            y[at.to[which]] = x[at.from[which]] * cosines[angle] + x[at.from[1 - which]] * sine;
+        }
+    }
+}
+
+/* operand_steps with a mistake in the rotation. */
+static void turn_otherwise(const struct plain *plain, enum projection_id id, size_t position, const double *projected,
+                           double *normed, double *made, double *turns)
+{
+    struct problem part = *plain->problem;
+    const struct rope *all = &plain->recipe->all_heads[id];
+    const size_t d = part.size.d_head, count = operand_heads(&part, id) * d;
+    part.scaling.on_query = false;
+    part.rotation.rope.kind = ROPE_NONE;
+    operand_steps(&part, id, position, projected, normed, made, turns);
+    for (size_t head = 0; head < operand_heads(&part, id); head++) {
+        turns_of(plain, position, head, turns, turns + d / 2);
+        if (plain->recipe->turn != RECIPE_TURN_ALL_HEADS)
+            turn_head(plain, turns, turns + d / 2, normed + head * d, made + head * d);
+    }
+    if (plain->recipe->turn == RECIPE_TURN_ALL_HEADS)
+        rope_row(all, position, ROPE_ROUNDING_ONCE, part.rounding.dtype, normed, made);
+    dtype_round(part.rounding.dtype, made, count);
+    for (size_t i = 0; i < count && operand_is_scaled(plain->problem, id); i++)
+        made[i] *= part.scaling.query_factor;
+    dtype_round(part.rounding.dtype, made, count);
+}
+
 /* Takes a token's heads through the steps; arguments as in operand_steps. With recipe->norms_last `normed` equals
  * projected. */
 static void make_steps(const struct plain *plain, enum projection_id id, size_t position, const double *projected,
                        double *normed, double *made, double *angles)
 {
-    struct problem rotating = *plain->problem, norming = *plain->problem;
-    const size_t count = operand_heads(plain->problem, id) * plain->problem->size.d_head;
+    if (plain->recipe->turn != RECIPE_TURN_RIGHT && position != SIZE_MAX) {
+        turn_otherwise(plain, id, position, projected, normed, made, angles);
+        return;
+    }
     if (!plain->recipe->norms_last) {
         operand_steps(plain->problem, id, position, projected, normed, made, angles);
         return;
     }
+    struct problem rotating = *plain->problem, norming = *plain->problem;
+    const size_t count = operand_heads(plain->problem, id) * plain->problem->size.d_head;
     rotating.parameters.norms[NORM_QUERY].kind = rotating.parameters.norms[NORM_KEY].kind = NORM_NONE;
     rotating.scaling.on_query = false;
     norming.rotation.rope.kind = ROPE_NONE;

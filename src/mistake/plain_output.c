@@ -101,13 +101,15 @@ static void add_inputs(const struct plain *plain, double *numbers)
 {
     const struct problem *problem = plain->problem;
     const size_t rows = plain->row_count, columns = problem->size.d_in;
-    for (size_t row = 0; row < problem->size.items * rows; row++)
-        for (size_t column = 0; column < columns; column++) {
-            const size_t token = row / rows * problem->size.queries + plain->rows[row % rows];
-            double number;
-            tensor_load(&problem->given.inputs, token * columns + column, 1, &number);
-            numbers[row * columns + column] += number;
-        }
+    double *x = arena_allocate(plain->arena, columns, sizeof *x, plain->error);
+    for (size_t row = 0; row < problem->size.items * rows && x != NULL; row++) {
+        const size_t token = row / rows * problem->size.queries + plain->rows[row % rows];
+        tensor_load(&problem->given.inputs, token * columns, columns, x);
+        if (plain->recipe->adds_normed)
+            norm_input_row(problem, x);
+        for (size_t column = 0; column < columns; column++)
+            numbers[row * columns + column] += x[column];
+    }
     dtype_round(problem->rounding.dtype, numbers, problem->size.items * rows * columns);
 }
 

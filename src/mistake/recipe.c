@@ -45,6 +45,16 @@ void recipe_tells_projected(struct recipe *recipe, unsigned operands, const char
             recipe_tells(recipe, recipe_projected(recipe, (enum projection_id)id), formula);
 }
 
+void recipe_derives(struct recipe *recipe, enum projection_id id, recipe_order *order, double *addends)
+{
+    if (recipe->derived & 1U << id) /* two mistakes: neither follows from the right ones alone */
+        recipe->changed_projections |= 1U << id;
+    recipe->derived |= 1U << id;
+    recipe->changed_steps |= 1U << id;
+    recipe->orders[id] = order;
+    recipe->addends[id] = addends;
+}
+
 const char *recipe_reads(struct recipe *recipe, enum projection_id id, recipe_source *source, const char *formula)
 {
     if (recipe->sources[id] != NULL)

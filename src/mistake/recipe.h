@@ -52,7 +52,21 @@ enum recipe_merge { RECIPE_MERGE_HEADS, RECIPE_MERGE_VIEW, RECIPE_MERGE_INTERLEA
 
 enum recipe_groups { RECIPE_GROUPS_NEXT, RECIPE_GROUPS_TILED, RECIPE_GROUPS_FIRST };
 
+/* How query and key are rotated. */
+enum recipe_turn {
+    RECIPE_TURN_RIGHT,
+    RECIPE_TURN_MIXED,        /* columns in halves by the angles of pairs, or the reverse */
+    RECIPE_TURN_PLUS,         /* (a, b) -> (a cos + b sin, b cos + a sin) */
+    RECIPE_TURN_HEADS,        /* by the head's index, not the position */
+    RECIPE_TURN_ALL_HEADS,    /* all heads of a token as if they were one */
+    RECIPE_TURN_BF16_COSINES, /* cos and sin in bfloat16, */
+    RECIPE_TURN_BF16_ANGLES,  /* or the angles */
+};
+
 enum recipe_bits { RECIPE_BITS_KEPT, RECIPE_BITS_BF16, RECIPE_BITS_SWAPPED };
+
+/* The row, of d of a head, that becomes row `at` of a projection. */
+typedef size_t recipe_order(size_t at, size_t d);
 
 /* Sets of query, key and value. */
 enum {
@@ -93,17 +107,22 @@ struct recipe {
     const char *reason;     /* why it cannot be made here: "there are no sinks"; NULL: all are made */
     /* The mistake that rules out gradients, since it changes how a stage is made; or NULL. */
     const char *not_differentiable;
-    bool across;                  /* queries depend on each other: making one row needs all */
-    unsigned changed_projections; /* sets of operands: their parameters changed, */
-    unsigned changed_steps;       /* or only norm, rotation or scale, so trials share x . W */
-    bool norms_last;              /* normalises query and key after the rotation */
-    bool rotates_value;           /* rotates value as key */
-    bool output_changed;          /* the output projection changed */
+    bool across;                            /* queries depend on each other: making one row needs all */
+    unsigned changed_projections;           /* sets of operands: their parameters changed, */
+    unsigned changed_steps;                 /* or only norm, rotation or scale, so trials share x . W */
+    unsigned derived;                       /* or their parameters, so that trials derive x . W + bias: */
+    recipe_order *orders[PROJECTION_COUNT]; /* a head's columns in this order (NULL: the same), */
+    double *addends[PROJECTION_COUNT];      /* plus a number for each of all columns (NULL: none) */
+    bool norms_last;                        /* normalises query and key after the rotation */
+    enum recipe_turn turn;
+    struct rope all_heads[PROJECTION_COUNT]; /* of query and key, for that turn */
+    bool rotates_value;                      /* rotates value as key */
+    bool output_changed;                     /* the output projection changed */
     enum recipe_split split;
     enum recipe_bits bits[PROJECTION_COUNT];
     enum recipe_role roles[PROJECTION_COUNT];
     bool roles_early; /* exchanges them when made, so that the stages show it; else where used */
-    enum recipe_groups groups;
+    enum recipe_groups groups[PROJECTION_COUNT]; /* of key and value */
     struct recipe_rule rules[RECIPE_RULES];
     size_t past; /* keys of the past in the original problem */
     size_t rule_count;
@@ -116,7 +135,7 @@ struct recipe {
     bool unmasks;                  /* every key has a weight that counts, whatever the mask says */
     bool mixes_sums, mixes_maxima; /* column j of the weights has the sum, or the maximum, of row j */
     bool attends_heads;            /* each token's heads attend to each other */
-    bool adds_inputs;              /* to the output */
+    bool adds_inputs, adds_normed; /* to the output, as given or normed */
     enum norm_kind norms_result;   /* after that */
     bool fills_weights;            /* softmax over all keys, then 0 for the forbidden ones */
     enum recipe_axis axis;
@@ -158,6 +177,9 @@ void recipe_tells_projected(struct recipe *recipe, unsigned operands, const char
 
 /* Gives the problem a copy of its modules and returns it; NULL: no projections, or out of memory. */
 struct module *recipe_copy_modules(struct recipe *recipe);
+
+/* The parameters of a projection have changed, but its columns follow from the right ones: see `orders`, `addends`. */
+void recipe_derives(struct recipe *recipe, enum projection_id id, recipe_order *order, double *addends);
 
 /* Reads rows of key or value from other places; NULL, or why not. */
 const char *recipe_reads(struct recipe *recipe, enum projection_id id, recipe_source *source, const char *formula);

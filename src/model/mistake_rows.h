@@ -49,6 +49,18 @@ ROW(SCALE_USUAL, SCALE, .name = "scale-usual", .any_seed = true,
     .numpy = "s = q @ k.swapaxes(-1, -2) * scale  # from the config, not 1 / np.sqrt(d)",
     .c = "s[i][j] = dot(q[i], k[j], d) * scale, with the model's own scale",
     .section = "attn: The mechanism", .unseen = "the scale is 1 / sqrt(d_head)")
+ROW(SCALE_AND_USUAL, SCALE, .name = "scale-and-usual", .alone = true,
+    .sentence = "the scores are divided by sqrt(d_head), too, besides the model's own scale",
+    .pytorch = "F.scaled_dot_product_attention(q, k, v, scale=scaling), with q as it is",
+    .numpy = "s = q @ k.swapaxes(-1, -2) * scale  # scale alone, not / np.sqrt(d)",
+    .c = "s[i][j] = dot(q[i], k[j], d) * scale, not / sqrt(d)",
+    .section = "attn: The mechanism")
+ROW(SCALE_D_IN_OVER_HEADS, SCALE, .name = "scale-d-in-over-heads",
+    .sentence = "the scores are divided by sqrt(d_in / heads), which is not sqrt(d_head)",
+    .pytorch = "attn_scores * config.head_dim**-0.5, not (hidden_size // num_heads)**-0.5",
+    .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # not d_in / H",
+    .c = "s[i][j] /= sqrt(d), where d is the config's head_dim",
+    .section = "attn-lessons: Several heads, split")
 ROW(SCALE_TOKENS, SCALE, .name = "scale-tokens", .any_seed = true,
     .sentence = "the scores are divided by sqrt(tokens), not by sqrt(d_head)",
     .pytorch = "attn_scores / keys.shape[-1]**0.5, not keys.shape[-2]**0.5",
@@ -662,6 +674,17 @@ ROW(BIAS_VALUE_MISSING, BIAS, .name = "bias-value-missing",
     .numpy = "v = x @ W_value + b_value",
     .c = "v[j][c] starts at b_value[c], not at 0",
     .unseen = "the bias of the values is 0")
+#define OWN_BIAS                                                                                \
+    .pytorch = "x @ W_query.weight.T + W_query.bias, as self.W_query(x); same for key, value",  \
+    .numpy = "q, k, v = x @ W_query + b_query, x @ W_key + b_key, x @ W_value + b_value",       \
+    .c = "q[i][c] starts at b_query[c], k[j][c] at b_key[c], v[j][c] at b_value[c]"
+ROW(BIAS_TWICE, BIAS, .name = "bias-twice", .alone = true,
+    .sentence = "biases of queries, keys or values are added twice", OWN_BIAS,
+    .unseen = "these biases are 0", .forms = MISTAKE_FORMS("all", "query", "key", "value"))
+ROW(BIAS_SWAPPED, BIAS, .name = "bias-swapped", .alone = true,
+    .sentence = "two of query, key and value have each other's bias", OWN_BIAS,
+    .unseen = "these biases are the same", .forms = MISTAKE_FORMS("key-value", "query-key", "query-value"))
+#undef OWN_BIAS
 ROW(CLIP_MISSING, CLIP, .name = "clip-missing",
     .sentence = "query, key and value are not clipped, though the model clips them",
     .pytorch = "qkv.clamp_(min=-clip_qkv, max=clip_qkv), right after the projection",
@@ -735,6 +758,12 @@ ROW(OUT_BIAS_MISSING, OUT, .name = "out-bias-missing",
     .numpy = "output = context @ W_out.T + b_out",
     .c = "output[i][r] starts at b_out[r], not at 0",
     .unseen = "out_proj.bias is 0")
+ROW(OUT_BIAS_TWICE, OUT, .name = "out-bias-twice", .alone = true,
+    .sentence = "the bias of out_proj is added twice",
+    .pytorch = "output = out_proj(context_vec), which adds it; of many devices one adds it",
+    .numpy = "output = context @ W_out.T + b_out  # once",
+    .c = "output[i][r] starts at b_out[r], and nothing more is added",
+    .unseen = "out_proj.bias is 0")
 ROW(OUT_TWICE, OUT, .name = "out-twice",
     .sentence = "out_proj is applied twice",
     .pytorch = "self.out_proj(context_vec) once: in forward, not again in its caller",
@@ -745,6 +774,12 @@ ROW(OUT_RESIDUAL, OUT, .name = "out-residual",
     .pytorch = "return context_vec; the block does x + attention(norm(x))",
     .numpy = "return w @ v  # not x + w @ v",
     .c = "out[i][c] = sum, not x[i][c] + sum",
+    .section = "attn-layer: Positions and norms")
+ROW(OUT_NORMED_ADDED, OUT, .name = "out-normed-added",
+    .sentence = "the normed inputs are added to the result, not the inputs before the norm",
+    .pytorch = "residual = hidden_states, before self.input_layernorm(hidden_states)",
+    .numpy = "x = x + attention(norm(x))  # not norm(x) + attention(norm(x))",
+    .c = "out[i][c] += x[i][c], as it was before the norm",
     .section = "attn-layer: Positions and norms")
 ROW(OUT_NORMED, OUT, .name = "out-normed",
     .sentence = "the result is normed, as a block does after attention",
@@ -758,6 +793,16 @@ ROW(GROUPS_TILED, GROUPS, .name = "groups-tiled",
     .numpy = "k, v = (np.repeat(x, H // H_kv, axis=0) for x in (k, v))  # not np.tile",
     .c = "head h reads k[h / (H / H_kv)], not k[h % H_kv]; same for v",
     .unseen = "there is one head of key and value")
+#define REPEATED_ALIKE                                                                               \
+    .pytorch = "x.repeat_interleave(num_heads // kv_heads, 1), of keys as of values",                \
+    .numpy = "k, v = (np.repeat(x, H // H_kv, axis=0) for x in (k, v))  # not np.tile",              \
+    .c = "head h reads k[h / (H / H_kv)] and v[h / (H / H_kv)]",                                     \
+    .unseen = "there is one head of key and value"
+ROW(GROUPS_KEY_TILED, GROUPS, .name = "groups-key-tiled", .alone = true,
+    .sentence = "keys are repeated as h mod kv_heads, values in groups", REPEATED_ALIKE)
+ROW(GROUPS_VALUE_TILED, GROUPS, .name = "groups-value-tiled", .alone = true,
+    .sentence = "values are repeated as h mod kv_heads, keys in groups", REPEATED_ALIKE)
+#undef REPEATED_ALIKE
 ROW(GROUPS_FIRST, GROUPS, .name = "groups-first",
     .sentence = "all query heads read the first head of key and value",
     .pytorch = "keys.repeat_interleave(num_heads // kv_heads, 1), not [:, :1]; same for values",
@@ -832,6 +877,16 @@ ROW(NORM_EPS, NORM, .name = "norm-eps",
     .c = "sqrt(mean_square + eps), with eps from the config",
     .unseen = "eps is tiny compared to the rows",
     .number = "the eps", .from = 0, .to = 1, .usual = 1e-5)
+ROW(NORM_UNBIASED, NORM, .name = "norm-unbiased", .alone = true,
+    .sentence = "the norm's variance is divided by d - 1, as torch.var does, not by d",
+    .pytorch = "x.var(-1, unbiased=False, keepdim=True), as nn.LayerNorm has it",
+    .numpy = "variance = x.var(-1, keepdims=True)  # without ddof=1",
+    .c = "variance = squares / d, not / (d - 1)")
+ROW(NORM_OF_SUM, NORM, .name = "norm-of-sum", .alone = true,
+    .sentence = "the norm divides by the root of the sum of squares, not of their mean",
+    .pytorch = "x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps), not F.normalize(x)",
+    .numpy = "x / np.sqrt((x**2).mean(-1, keepdims=True) + eps)  # not np.linalg.norm(x)",
+    .c = "sqrt(squares / d + eps), not sqrt(squares + eps)")
 ROW(NORM_ADDED, NORM, .name = "norm-added",
     .sentence = "the inputs are normed, though no norm was asked for",
     .pytorch = "self.attention(x), not self.attention(self.norm(x))",
@@ -881,6 +936,12 @@ ROW(QK_NORM_WEIGHT_MISSING, QK_NORM, .name = "qk-norm-weight-missing",
     .numpy = "q = q / np.sqrt((q**2).mean(-1, keepdims=True) + eps) * q_weight",
     .c = "q[c] = q[c] / sqrt(mean_square + eps) * weight[c]",
     .unseen = "the weights are 1")
+ROW(QK_NORM_ONE_FOR_BOTH, QK_NORM, .name = "qk-norm-one-for-both", .alone = true,
+    .sentence = "query and key have the same norm: that of the query, or of the key",
+    .pytorch = "query_states = self.q_norm(query_states); key_states = self.k_norm(key_states)",
+    .numpy = "q, k = norm(q, q_weight), norm(k, k_weight)  # two weights",
+    .c = "q_norm.weight is the query's, k_norm.weight the key's",
+    .unseen = "both norms have the same weights", .forms = MISTAKE_FORMS("query", "key"))
 ROW(QK_NORM_PLUS_1, QK_NORM, .name = "qk-norm-plus-1",
     .sentence = "the norms of query and key multiply by 1 + weight, not by weight",
     .pytorch = "query_states * self.q_norm.weight; 1 + weight is for Gemma",
@@ -891,6 +952,18 @@ ROW(QK_NORM_PLUS_1_MISSING, QK_NORM, .name = "qk-norm-plus-1-missing",
     .pytorch = "output * (1.0 + self.q_norm.weight.float()), as in Gemma",
     .numpy = "q = normed * (1 + q_weight)",
     .c = "q[c] = normed[c] * (1 + weight[c])")
+ROW(QK_NORM_MEAN_KEPT, QK_NORM, .name = "qk-norm-mean-kept",
+    .sentence = "the norms of query and key do not subtract the mean: RMSNorm for LayerNorm",
+    .pytorch = "self.q_norm = nn.LayerNorm(head_dim), not nn.RMSNorm(head_dim); same for key",
+    .numpy = "q = q - q.mean(-1, keepdims=True)  # before the division; same for k",
+    .c = "q[c] = (q[c] - mean) / sqrt(variance + eps) * weight[c]",
+    .unseen = "the mean of each row is 0")
+ROW(QK_NORM_MEAN_SUBTRACTED, QK_NORM, .name = "qk-norm-mean-subtracted",
+    .sentence = "the norms of query and key subtract the mean: LayerNorm for RMSNorm",
+    .pytorch = "self.q_norm = nn.RMSNorm(head_dim), not nn.LayerNorm(head_dim); same for key",
+    .numpy = "q = q / np.sqrt((q**2).mean(-1, keepdims=True) + eps)  # no mean",
+    .c = "q[c] = q[c] / sqrt(mean_square + eps) * weight[c]",
+    .unseen = "the mean of each row is 0")
 ROW(QK_NORM_EPS, QK_NORM, .name = "qk-norm-eps",
     .sentence = "the norms of query and key use a different eps",
     .pytorch = "RMSNorm(head_dim, eps=config.rms_norm_eps), from the model's config",
@@ -898,6 +971,16 @@ ROW(QK_NORM_EPS, QK_NORM, .name = "qk-norm-eps",
     .c = "sqrt(mean_square + eps), with eps from the config",
     .unseen = "eps is tiny compared to query and key",
     .number = "the eps", .from = 0, .to = 1, .usual = 1e-5)
+ROW(QK_NORM_UNBIASED, QK_NORM, .name = "qk-norm-unbiased", .alone = true,
+    .sentence = "variances of query and key are divided by d - 1, as torch.var does, not by d",
+    .pytorch = "x.var(-1, unbiased=False, keepdim=True), as nn.LayerNorm has it",
+    .numpy = "variance = q.var(-1, keepdims=True)  # without ddof=1; same for k",
+    .c = "variance = squares / d, not / (d - 1)")
+ROW(QK_NORM_OF_SUM, QK_NORM, .name = "qk-norm-of-sum", .alone = true,
+    .sentence = "the norms of query and key divide by the root of the sum of squares",
+    .pytorch = "self.q_norm(query_states), an RMSNorm, not F.normalize(query_states)",
+    .numpy = "q / np.sqrt((q**2).mean(-1, keepdims=True) + eps)  # not np.linalg.norm(q)",
+    .c = "sqrt(squares / d + eps), not sqrt(squares + eps)")
 ROW(QK_NORM_LATENT_MISSING, QK_NORM, .name = "qk-norm-latent-missing",
     .sentence = "the latent rows behind query, key and value are not normed",
     .pytorch = "self.kv_b_proj(self.kv_a_layernorm(compressed_kv)); same for the query",
@@ -927,6 +1010,12 @@ ROW(ROPE_ATTENTION_MISSING, ROPE_SCALING, .name = "rope-attention-missing",
     .pytorch = "cos = emb.cos() * self.attention_scaling; sin = emb.sin() * attention_scaling",
     .numpy = "cos, sin = np.cos(angle) * factor, np.sin(angle) * factor",
     .c = "cosine *= factor and sine *= factor: 0.1 * log(s) + 1 for yarn")
+ROW(ROPE_SCALING_ATTENTION_ALONE, ROPE_SCALING, .name = "rope-scaling-attention-alone", .alone = true,
+    .sentence = "the scaling changes no frequency, only its attention factor is there",
+    .pytorch = "inv_freq, attention_scaling = rope_init_fn(config, device): both of them",
+    .numpy = "cos, sin = factor * np.cos(angle), factor * np.sin(angle)  # angle scaled",
+    .c = "change each frequency as rope_scaling says, besides the factor of cos and sin",
+    .unseen = "it changes no frequency here")
 ROW(ROPE_SCALING_TRUNCATE, ROPE_SCALING, .name = "rope-scaling-truncate",
     .sentence = "the ramp of yarn begins and ends at other pairs: rounded, or not",
     .pytorch = "low, high = floor(low), ceil(high) if rope_scaling.get('truncate', True)",
@@ -943,6 +1032,12 @@ ROW(ROPE_SCALING_USUAL, ROPE_SCALING, .name = "rope-scaling-usual",
     .pytorch = "low_freq_factor, high_freq_factor, beta_fast, beta_slow: from the config",
     .numpy = "low, high = scaling['low_freq_factor'], scaling['high_freq_factor']",
     .c = "low and high, or beta_fast and beta_slow, come from the config")
+ROW(ROPE_SCALING_SWAPPED, ROPE_SCALING, .name = "rope-scaling-swapped", .alone = true,
+    .sentence = "the scaling's two bounds are swapped: low and high, or fast and slow",
+    .pytorch = "low_freq_wavelen = old / low_freq_factor; yarn: low = find(beta_fast)",
+    .numpy = "low, high = find(beta_fast), find(beta_slow)  # llama3: old / low, old / high",
+    .c = "above old / low a wavelength is slow; below old / high it is fast",
+    .unseen = "it changes no frequency here")
 ROW(ROPE_SCALING_LISTS, ROPE_SCALING, .name = "rope-scaling-lists",
     .sentence = "longrope divides by short_factor in place of long_factor, or the reverse",
     .pytorch = "short_factor up to original_max_position_embeddings, long_factor beyond",
@@ -990,12 +1085,57 @@ ROW(ROPE_OTHER_END, ROPE, .name = "rope-other-end",
     .numpy = "q[..., :n] = rotate(q[..., :n])  # or the last n, as in MLA",
     .c = "rotate x[0] to x[n - 1]; in MLA, the last n",
     .unseen = "all columns are rotated")
+ROW(ROPE_COLUMNS, ROPE, .name = "rope-columns", .alone = true,
+    .sentence = "twice as many columns are rotated, or half as many",
+    .pytorch = "rotary_ndims = int(head_dim * rotary_pct): columns, two for each pair",
+    .numpy = "q[..., :n] = rotate(q[..., :n])  # n columns, n // 2 pairs",
+    .c = "rotate x[0] to x[n - 1]: n / 2 pairs",
+    .forms = MISTAKE_FORMS("double", "half"))
 ROW(ROPE_EXPONENT_OF_HEAD, ROPE, .name = "rope-exponent-of-head",
     .sentence = "the frequencies use the width of the head, not of its rotated columns",
     .pytorch = "torch.arange(0, n, 2) / n: n is rotary_dim, not head_dim",
     .numpy = "frequencies = theta ** (-np.arange(0, n, 2) / n)  # n, not d",
     .c = "pow(theta, -2.0 * i / n), not / d",
     .unseen = "all columns are rotated")
+ROW(ROPE_EXPONENT, ROPE, .name = "rope-exponent", .alone = true,
+    .sentence = "the exponent of theta is not -2 i / n for pair i, from 0 on",
+    .pytorch = "1.0 / theta ** (torch.arange(0, n, 2).float() / n): 0, 2, 4, ... over n",
+    .numpy = "frequencies = theta ** (-np.arange(0, n, 2) / n)",
+    .c = "pow(theta, -2.0 * i / n), i from 0 to n / 2 - 1",
+    .unseen = "there is one pair", .forms = MISTAKE_FORMS("i", "4i", "from-1"))
+ROW(ROPE_MIXED, ROPE, .name = "rope-mixed",
+    .sentence = "cosines are laid out for halves and columns rotated in pairs, or the reverse",
+    .pytorch = "halves: cat((freqs, freqs), -1); pairs: freqs.repeat_interleave(2, -1)",
+    .numpy = "np.concatenate([cos, cos], -1) for halves, np.repeat(cos, 2, -1) for pairs",
+    .c = "x[i] and x[i + n / 2] have angle i, or x[2 * i] and x[2 * i + 1]",
+    .unseen = "there is one pair")
+ROW(ROPE_MINUS_MISSING, ROPE, .name = "rope-minus-missing",
+    .sentence = "rotate_half has no minus: cat((x2, x1)), not cat((-x2, x1))",
+    .pytorch = "torch.cat((-x2, x1), dim=-1), not torch.cat((x2, x1), dim=-1)",
+    .numpy = "a, b = a * cos - b * sin, b * cos + a * sin  # one minus",
+    .c = "y[0] = a * cosine - b * sine; y[1] = b * cosine + a * sine",
+    .unseen = "every position is 0")
+ROW(ROPE_BY_HEADS, ROPE, .name = "rope-by-heads", .alone = true,
+    .sentence = "each head is rotated by its own number, as if heads were tokens",
+    .pytorch = "q.view(b, T, H, d).transpose(1, 2) first; or cos[:, :, None] for (b, T, H, d)",
+    .numpy = "q = rotate(q.swapaxes(0, 1))  # (H, T, d): T before d, as cos (T, d)",
+    .c = "rotate(q[h][i], i), by the token i, not the head h")
+ROW(ROPE_BEFORE_SPLIT, ROPE, .name = "rope-before-split", .alone = true,
+    .sentence = "all columns of a token are rotated as if they were one head",
+    .pytorch = "q.view(b, T, H, d) first, then apply_rotary_pos_emb over d columns",
+    .numpy = "q = rotate(q.reshape(T, H, d))  # not rotate(q) of H * d columns",
+    .c = "pair i of each head has frequency i, from pow(theta, -2.0 * i / d)")
+ROW(ROPE_BF16, ROPE, .name = "rope-bf16", .alone = true,
+    .sentence = "cosines, frequencies or angles of the rotation are bfloat16",
+    .pytorch = "inv_freq.float() and position_ids.float(); only cos and sin .to(x.dtype)",
+    .numpy = "angle = positions[:, None] * frequencies  # float32 or wider",
+    .c = "float angle = position * frequency; cosf(angle), sinf(angle)",
+    .forms = MISTAKE_FORMS("cosines", "frequencies", "angles"))
+ROW(ROPE_DEGREES, ROPE, .name = "rope-degrees", .alone = true,
+    .sentence = "angles of the rotation are taken as degrees, but are radians",
+    .pytorch = "freqs.cos(), freqs.sin(), without torch.deg2rad",
+    .numpy = "cos, sin = np.cos(angle), np.sin(angle)  # without np.deg2rad",
+    .c = "cosf(angle), sinf(angle): no pi / 180")
 ROW(ROPE_BACKWARDS, ROPE, .name = "rope-backwards",
     .sentence = "query and key are rotated the wrong way: the sine has the wrong sign",
     .pytorch = "rotate_half(x) is cat((-x2, x1)), not cat((x2, -x1))",
@@ -1045,8 +1185,8 @@ ROW(ROPE_ON_VALUES, ROPE, .name = "rope-on-values",
     .c = "v[h][j] is not rotated",
     .unseen = "the keys are at position 0")
 #define BOTH_WAYS                                                                                          \
-    MISTAKE_FORMS("query-key", "query", "key", "value", "query-key-weights", "query-weights", "key-weights", \
-                  "value-weights")
+    MISTAKE_FORMS("query-key", "query", "key", "value", "query-key-value", "query-key-weights",            \
+                  "query-weights", "key-weights", "value-weights", "query-key-value-weights")
 ROW(ROWS_TO_PAIRS, ROWS, .name = "rows-to-pairs",
     .sentence = "rows of a projection are permuted from halves to pairs, as for GGUF",
     .pytorch = "w.view(h, d // 2, 2, -1).transpose(1, 2).reshape(w.shape) undoes it",
@@ -1184,6 +1324,11 @@ ROW(SINKS_BASE_2, SINKS, .name = "sinks-base-2",
     .unseen = "the sinks are 0")
 ROW(SINKS_SCALED, SINKS, .name = "sinks-scaled",
     .sentence = "the sinks are multiplied by the scale, like scores", SINK_FIXES, .unseen = "the sinks are 0")
+ROW(SINKS_NEGATIVE, SINKS, .name = "sinks-negative", .alone = true,
+    .sentence = "the sinks have the wrong sign", SINK_FIXES, .unseen = "the sinks are 0")
+ROW(SINKS_ZERO, SINKS, .name = "sinks-zero", .alone = true,
+    .sentence = "each row has a sink of 0, which adds 1 to its sum, not the sink of its head", SINK_FIXES,
+    .unseen = "the sinks are 0")
 ROW(SINKS_PER_KEY_HEAD, SINKS, .name = "sinks-per-key-head",
     .sentence = "each query head takes the sink of its key head",
     .pytorch = "sinks[h] of the query's head h, not sinks[h // (num_heads // kv_heads)]",
@@ -1250,6 +1395,8 @@ ROW(LAYER_QUERY, LAYER, .name = "layer-query",
 ROW(LAYER_KEY, LAYER, .name = "layer-key", .sentence = "the key's projection is that of another layer", OWN_LAYER)
 ROW(LAYER_VALUE, LAYER, .name = "layer-value",
     .sentence = "the value's projection is that of another layer", OWN_LAYER)
+ROW(LAYER_KEY_VALUE, LAYER, .name = "layer-key-value",
+    .sentence = "the projections of key and value are those of another layer", OWN_LAYER)
 ROW(LAYER_OUT, LAYER, .name = "layer-out", .sentence = "the output projection is that of another layer", OWN_LAYER)
 ROW(LAYER_BIAS, LAYER, .name = "layer-bias",
     .sentence = "the biases of queries, keys and values are those of another layer", OWN_LAYER)

@@ -60,8 +60,9 @@ static double step(bool in_double, double number)
  * million differ between glibc with and without FMA), so parts of two machines join. */
 static double wave(const struct plan *plan, double base, size_t pair)
 {
-    const bool wide = plan->settings->in_double;
-    return step(wide, pow(base, step(wide, (double)(2 * pair) / (double)plan->columns)));
+    const struct rope_settings *settings = plan->settings;
+    const double each = settings->step > 0 ? settings->step : 2, at = each * (double)pair + settings->start;
+    return step(settings->in_double, pow(base, step(settings->in_double, at / (double)plan->columns)));
 }
 
 static double theta_of(const struct plan *plan)

@@ -65,6 +65,7 @@ struct rope_settings {
     bool last;      /* rotates the last n columns, else the first */
     bool in_double; /* computes frequencies, angles, cos and sin in double, else float32 */
     struct rope_scaling scaling;
+    double step, start; /* a mistake: the exponent is -(step i + start) / n in place of -2 i / n; 0 and 0: none */
 };
 
 enum { ROPE_POSITION_LIMIT = INT32_MAX }; /* the highest position */

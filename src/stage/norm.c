@@ -4,6 +4,12 @@
 #include <math.h>
 #include <string.h>
 
+/* What the squares are divided by. */
+static double divisor_of(const struct norm *norm, size_t count)
+{
+    return norm->of_sum ? 1 : (double)count - norm->less_1;
+}
+
 struct norm_terms norm_terms(const struct norm *norm, const double *x, size_t count)
 {
     struct norm_terms terms = {0, 1};
@@ -12,7 +18,7 @@ struct norm_terms norm_terms(const struct norm *norm, const double *x, size_t co
         terms.mean += x[i] / (double)count;
     for (size_t i = 0; i < count; i++)
         squares += (x[i] - terms.mean) * (x[i] - terms.mean);
-    terms.factor = 1 / sqrt(squares / (double)count + norm->eps);
+    terms.factor = 1 / sqrt(squares / divisor_of(norm, count) + norm->eps);
     return terms;
 }
 
@@ -72,7 +78,7 @@ void norm_back(const struct norm *norm, size_t first, const double *x, size_t co
         by_weight[i] = above[i] * y;
         above[i] *= norm_weight(norm, first + i);
         mean += above[i] / (double)count;
-        product += above[i] * y / (double)count;
+        product += above[i] * y / divisor_of(norm, count);
     }
     for (size_t i = 0; i < count; i++)
         above[i] = terms.factor *

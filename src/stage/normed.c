@@ -20,15 +20,22 @@ static enum norm_id norm_of(enum stage stage)
     return stage_is_of_inputs(stage) ? NORM_INPUTS : projection_of(stage) == PROJECTION_QUERY ? NORM_QUERY : NORM_KEY;
 }
 
+/* What the square root is of. */
+static const char *squares_of(const struct norm *norm)
+{
+    return norm->of_sum               ? "sum of squares"
+           : norm->less_1             ? "squares / (n - 1)"
+           : norm->kind == NORM_LAYER ? "variance"
+                                      : "mean square";
+}
+
 void normed_formula(const struct problem *problem, enum stage stage, const char *from, struct text *text)
 {
     static const char *const NAMES[NORM_COUNT] = {"norm", "query_norm", "key_norm"};
     const enum norm_id id = norm_of(stage);
     const struct norm *norm = &problem->parameters.norms[id];
-    if (norm->kind == NORM_LAYER)
-        text_add(text, "(%s - mean) / sqrt(variance + %g)", from, norm->eps);
-    else
-        text_add(text, "%s / sqrt(mean square + %g)", from, norm->eps);
+    text_add(text, norm->kind == NORM_LAYER ? "(%s - mean) / sqrt(%s + %g)" : "%s / sqrt(%s + %g)", from,
+             squares_of(norm), norm->eps);
     if (norm->weight.rank > 0)
         text_add(text, norm->kind == NORM_RMS_PLUS_ONE ? " x (1 + %s.weight)" : " x %s.weight", NAMES[id]);
     if (norm->bias.rank > 0)
@@ -70,8 +77,7 @@ static void say_factor(struct explanation *e, enum stage stage, enum stage from,
     const double square = fmax(0, 1 / (terms.factor * terms.factor) - norm->eps);
     if (norm->kind == NORM_LAYER)
         text_add(&text, "mean %s, ", explain_number(e, (int)from, terms.mean));
-    text_add(&text, "1 / sqrt(%s %s + %g) ≈ ", norm->kind == NORM_LAYER ? "variance" : "mean square",
-             explain_number(e, (int)from, square), norm->eps);
+    text_add(&text, "1 / sqrt(%s %s + %g) ≈ ", squares_of(norm), explain_number(e, (int)from, square), norm->eps);
     text_add(&text, "%s", explain_number(e, (int)stage, terms.factor));
 }
 

@@ -102,7 +102,7 @@ static const struct {
 static size_t list_forms(const struct problem *problem, enum mistake id, bool common, double forms[MOST_FORMS])
 {
     const struct mistake_row *row = &MISTAKES[id];
-    if (row->of_kernels && (common || problem_projects(problem)))
+    if ((row->of_kernels && (common || problem_projects(problem))) || (row->alone && common))
         return 0;
     size_t words = 0, sequences = problem->mask.sequences.count;
     forms[0] = 0;

@@ -291,14 +291,15 @@ static enum status look_at(const struct trial_base *base, const struct recipe *r
     return error->status;
 }
 
-/* What x . W of changed projections adds to the work; others share it. */
+/* What x . W of changed projections adds to the work; derived ones take half as long, others share it. */
 static double projecting_work(const struct recipe *recipe)
 {
     const struct problem *problem = &recipe->problem;
     double work = 0;
     for (int id = PROJECTION_KEY; id < PROJECTION_COUNT; id++)
-        if (recipe->changed_projections & 1U << id)
-            work += 2 * (double)problem->size.items * (double)problem->size.keys * (double)problem->size.d_key_in *
+        if ((recipe->changed_projections | recipe->derived) & 1U << id)
+            work += (recipe->changed_projections & 1U << id ? 2 : 1) * (double)problem->size.items *
+                    (double)problem->size.keys * (double)problem->size.d_key_in *
                     (double)(problem->size.kv_heads * problem->size.d_head);
     return work;
 }

@@ -129,6 +129,114 @@ def normed_twice(layer):
     return {}, dict(entrance=lambda l, s, r: plain.normalized(right(l, s, r), s["norm"], s["norm_eps"], *l.norm()))
 
 
+def times(names, by):
+    """Tensors of the module, times a number."""
+
+    def change(layer):
+        for name in names.split():
+            layer.all[f"{layer.module}.{name}"] = layer.all[f"{layer.module}.{name}"] * by
+        return {}, {}
+
+    return change
+
+
+def biases_swapped(a, b):
+    def change(layer):
+        one, other = f"{layer.module}.{a}.bias", f"{layer.module}.{b}.bias"
+        layer.all[one], layer.all[other] = layer.all[other], layer.all[one]
+        return {}, {}
+
+    return change
+
+
+def normed_by(divisor, of_kind=None):
+    """All norms, the squares divided by divisor(d), maybe of another kind."""
+
+    def norm(x, kind, eps, weight, bias=None):
+        if (of_kind or kind) == "layer":
+            x = x - x.mean(-1, keepdims=True)
+        x = x / numpy.sqrt((x * x).sum(-1, keepdims=True) / divisor(x.shape[-1]) + eps)
+        return x * weight + (0 if bias is None else bias)
+
+    return functions(lambda layer: dict(normalized=norm))
+
+
+def adds_normed(layer):
+    right = plain.compute
+
+    def compute(*given, **more):
+        stages = right(*given, **more)
+        return dict(stages, output=stages["output"] + stages["normed"])
+
+    return {}, dict(compute=compute)
+
+
+def tiled(key):
+    """The keys alone, or the values alone, repeated by numpy.tile."""
+
+    def make(layer):
+        compute, attend = plain.compute, plain.attend
+
+        def other_keys(layer, s, query, repeated, scale):
+            heads, groups = query.shape[1], s.get("kv_heads") or query.shape[1]
+            each = numpy.arange(heads)
+            return attend(layer, s, query, repeated[:, each % groups * (heads // groups) if key else each // (heads // groups)], scale)
+
+        return dict(compute=lambda *given, **more: compute(*given, tiled=not key, **more), attend=other_keys)
+
+    return functions(make)
+
+
+def attention_alone():
+    right = plain.frequencies
+    return functions(lambda layer: dict(frequencies=lambda n, theta, text, tokens: (right(n, theta, None, tokens)[0], right(n, theta, text, tokens)[1])))
+
+
+def turned(how, step=2, start=0):
+    """Rotations of the first columns with one thing wrong, without a scaling."""
+
+    def rotate(x, s):
+        n = int(s.get("rope_columns") or x.shape[-1])
+        if how == "joined":
+            n = x.shape[1] * n
+            x = x.swapaxes(1, 2).reshape(x.shape[0], 1, x.shape[2], n)
+        in_halves = s["rope"] == "half"
+        of_halves, of_pairs = numpy.arange(n) % (n // 2), numpy.arange(n) // 2
+        pair = of_halves if in_halves != (how == "mixed") else of_pairs
+        inverse = float(s["rope_theta"]) ** (-(step * numpy.arange(n // 2) + start) / n)
+        position = numpy.arange(x.shape[2])[:, None]
+        if how in ("frequencies", "angles"):
+            inverse = plain.bfloat16(inverse)
+        if how == "heads":
+            position = numpy.arange(x.shape[1])[:, None, None]
+        angle = position * inverse[pair]
+        if how == "angles":
+            angle = plain.bfloat16(angle)
+        if how == "degrees":
+            angle = numpy.deg2rad(angle)
+        cos, sin = numpy.cos(angle), numpy.sin(angle)
+        if how == "cosines":
+            cos, sin = plain.bfloat16(cos), plain.bfloat16(sin)
+        part, minus = x[..., :n], 1 if how == "plus" else -1
+        if in_halves:
+            other = numpy.concatenate([minus * part[..., n // 2 :], part[..., : n // 2]], -1)
+        else:
+            other = numpy.stack([minus * part[..., 1::2], part[..., ::2]], -1).reshape(part.shape)
+        y = numpy.concatenate([part * cos + other * sin, x[..., n:]], -1)
+        if how == "joined":
+            y = y.reshape(*y.shape[:1], y.shape[2], -1, HEAD[0]).swapaxes(1, 2)
+        return y
+
+    def make(layer):
+        HEAD[0] = len(layer.linear("q_proj")[0]) // layer.settings["heads"] if layer.named("q_proj.weight") is not None else 0
+        return dict(rotated=rotate)
+
+    return functions(make)
+
+
+HEAD = [0]  # columns of one
+
+
 def noisy(name, by):
     def change(layer):
         random = numpy.random.default_rng(5)
@@ -192,6 +300,46 @@ PORTS = [  # what attn why is to answer, the cases, the mistake, and whether the
     ("-", "qwen2 gemma-2", noisy("v_proj", 0.05)),
     ("-", "qwen3", shuffled("k_proj")),
     ("-", "llama-2", settings(rope_theta=23456.0)),
+]
+
+
+LATER_PORTS = [
+    ("scale-d-in-over-heads", "mistral-nemo", lambda layer: (dict(scale=(layer.given["hidden"].shape[-1] // layer.settings["heads"]) ** -0.5), {})),
+    ("scale-and-usual", "gemma-2", lambda layer: (dict(scale=layer.settings["scale"] * (len(layer.linear("q_proj")[0]) // layer.settings["heads"]) ** -0.5), {})),
+    ("bias-twice:all", "qwen2", times("q_proj.bias k_proj.bias v_proj.bias", 2)),
+    ("bias-twice:value", "qwen2", times("v_proj.bias", 2)),
+    ("bias-swapped:key-value", "qwen2", biases_swapped("k_proj", "v_proj")),
+    ("out-bias-twice", "gpt2", times("c_proj.bias", 2)),
+    ("out-normed-added", "llama-3", adds_normed, True),
+    ("groups-key-tiled", "llama-3", tiled(True)),
+    ("groups-value-tiled", "qwen2", tiled(False)),
+    ("norm-unbiased", "gpt2", normed_by(lambda d: d - 1), True),
+    ("norm-of-sum", "llama-3", normed_by(lambda d: 1), True),
+    ("qk-norm-one-for-both:query", "qwen3", with_norms(lambda n: "q_norm")),
+    ("qk-norm-one-for-both:key", "qwen3", with_norms(lambda n: "k_norm")),
+    ("qk-norm-mean-kept", "cohere-norms", normed_by(lambda d: d, "rms")),
+    ("qk-norm-mean-subtracted", "qwen3", normed_by(lambda d: d, "layer")),
+    ("qk-norm-unbiased", "cohere-norms", normed_by(lambda d: d - 1)),
+    ("qk-norm-of-sum", "qwen3", normed_by(lambda d: 1)),
+    ("rope-scaling-attention-alone", "llama-yarn", attention_alone()),
+    ("rope-scaling-swapped", "llama-yarn", scaling(lambda text: text + ",fast=1,slow=32")),
+    ("rope-columns:double", "neox", lambda layer: (dict(rope_columns=2 * int(layer.settings["rope_columns"])), {})),
+    ("rope-columns:half", "neox-half-rotated", lambda layer: (dict(rope_columns=int(layer.settings["rope_columns"]) // 2), {})),
+    ("rope-exponent:i", "llama-2", turned("exponent", 1)),
+    ("rope-exponent:4i", "llama-2", turned("exponent", 4)),
+    ("rope-exponent:from-1", "gptj", turned("exponent", 2, 2)),
+    ("rope-mixed", "llama-2 gptj", turned("mixed")),
+    ("rope-minus-missing", "qwen2 cohere", turned("plus")),
+    ("rope-by-heads", "qwen2", turned("heads")),
+    ("rope-before-split", "qwen2 llama-2", turned("joined")),
+    ("rope-bf16:cosines", "qwen2", turned("cosines")),
+    ("rope-bf16:frequencies", "llama-2", turned("frequencies")),
+    ("rope-bf16:angles", "qwen2", turned("angles")),
+    ("rope-degrees", "qwen2", turned("degrees")),
+    ("rows-to-pairs:query-key-value", "qwen2", permuted("q_proj k_proj v_proj")),
+    ("sinks-negative", "gpt-oss-full", times("sinks", -1)),
+    ("sinks-zero", "gpt-oss-full", times("sinks", 0)),
+    ("layer-key-value:0", "llama-3", of_layer("k_proj v_proj")),
 ]
 
 
@@ -378,6 +526,10 @@ def main(folder):
         table = kernel(inputs, {**job, "tile": 4}, wrong)
         assert wrong == "from-0" or not (abs(table - kernel(inputs, {**job, "tile": 4}, "")) < 1e-3).all(), wrong
         lines.append((f"kernel-{len(lines) + 1}", names, words, table))
+    for names, cases, change, *from_residual in LATER_PORTS:
+        for case in cases.split():
+            table, words = make_port(case, change, bool(from_residual))
+            lines.append((f"port-{len(lines) + 1}", names, words, table))
     for name, _, _, table in lines:
         numpy.save(os.path.join(folder, name + ".npy"), table.astype("f4"))
     with open(os.path.join(folder, "cases.txt"), "w") as file:

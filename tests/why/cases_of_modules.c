@@ -134,6 +134,42 @@ static void no_bias(struct sheet *s)
     memset(s->bias, 0, sizeof s->bias);
 }
 
+static void bias_twice(struct sheet *s, int role)
+{
+    for (int c = 0; c < s->D; c++)
+        s->bias[role][c] += s->bias[role][c];
+}
+
+static void value_bias_twice(struct sheet *s)
+{
+    bias_twice(s, VALUE);
+}
+
+static void biases_twice(struct sheet *s)
+{
+    for (int role = 0; role < ROLES; role++)
+        bias_twice(s, role);
+}
+
+static void exchange_biases(struct sheet *s, int one, int other)
+{
+    for (int c = 0; c < s->D; c++) {
+        const double kept = s->bias[one][c];
+        s->bias[one][c] = s->bias[other][c];
+        s->bias[other][c] = kept;
+    }
+}
+
+static void key_value_biases(struct sheet *s)
+{
+    exchange_biases(s, KEY, VALUE);
+}
+
+static void query_value_biases(struct sheet *s)
+{
+    exchange_biases(s, QUERY, VALUE);
+}
+
 /* --- heads ------------------------------------------------------------------------------------------------------- */
 
 /* Where column c of head h of that role and token comes from: a place in B x T x D, row-major, or in B x T x 3 D. */
@@ -293,6 +329,14 @@ static void out_without_bias(struct sheet *s)
     out_proj(s);
 }
 
+/* Both devices add it. */
+static void out_bias_twice(struct sheet *s)
+{
+    for (int c = 0; c < s->D; c++)
+        s->out_bias[c] *= 2;
+    out_proj(s);
+}
+
 /* x + self.attention(x) */
 static void out_residual(struct sheet *s)
 {
@@ -375,6 +419,27 @@ static void groups_tiled(struct sheet *s)
 {
     for (int h = 0; h < s->H; h++)
         s->group[h] = h % s->G;
+}
+
+/* One of them by repeat, the other by repeat_interleave. */
+static void tile_one(struct sheet *s, int tiled, int other)
+{
+    for (int b = 0; b < s->B; b++)
+        for (int h = 0; h < s->H; h++) {
+            memcpy(s->used[tiled][b][h], s->part[tiled][b][h % s->G], sizeof s->used[tiled][b][h]);
+            memcpy(s->used[other][b][h], s->part[other][b][h * s->G / s->H], sizeof s->used[other][b][h]);
+            s->group[h] = h;
+        }
+}
+
+static void keys_tiled(struct sheet *s)
+{
+    tile_one(s, KEY, VALUE);
+}
+
+static void values_tiled(struct sheet *s)
+{
+    tile_one(s, VALUE, KEY);
 }
 
 static void groups_first(struct sheet *s)
@@ -564,6 +629,10 @@ static const struct mistaken ROWS[] = {
     {"bias-query-missing", ON(MODULE), {.whole[BIAS] = no_query_bias}},
     {"bias-key-missing", 0, {.whole[BIAS] = no_key_bias}}, /* adds the same to all scores of a row */
     {"bias-value-missing", ON(MODULE), {.whole[BIAS] = no_value_bias}},
+    {"bias-twice:all", ON(MODULE), {.whole[BIAS] = biases_twice}},
+    {"bias-twice:value", ON(MODULE), {.whole[BIAS] = value_bias_twice}},
+    {"bias-swapped:key-value", ON(MODULE), {.whole[BIAS] = key_value_biases}},
+    {"bias-swapped:query-value", ON(MODULE), {.whole[BIAS] = query_value_biases}},
     {"split-view", ON(WIDE) | ON(MODULE) | ON(BATCH), {.whole[SPLIT] = split_view}},
     {"split-interleaved", ON(WIDE) | ON(MODULE) | ON(BATCH), {.whole[SPLIT] = split_interleaved}},
     {"split-packed-by-head", ON(WIDE) | ON(MODULE), {.whole[SPLIT] = split_packed_by_head}},
@@ -577,6 +646,7 @@ static const struct mistaken ROWS[] = {
     {"out-missing", ON(WIDE) | ON(MODULE) | ON(BOOK_SPLIT), {.whole[OUT] = out_missing}},
     {"out-transposed", ON(WIDE) | ON(MODULE) | ON(BOOK_SPLIT), {.whole[OUT] = out_transposed}},
     {"out-bias-missing", ON(MODULE) | ON(BOOK_SPLIT), {.whole[OUT] = out_without_bias}},
+    {"out-bias-twice", ON(MODULE) | ON(BOOK_SPLIT), {.whole[OUT] = out_bias_twice}},
     {"out-twice", ON(WIDE) | ON(MODULE) | ON(BOOK_SPLIT), {.whole[OUT] = out_twice}},
     {"out-residual", ON(MODULE), {.whole[OUT] = out_residual}},
     {"out-residual", ON(SINGLE), {.whole[MERGE] = add_inputs}},
@@ -587,6 +657,8 @@ static const struct mistaken ROWS[] = {
     {"norm-added:layer", ON(MODULE) | ON(BOOK), {.whole[MATRIX] = norm_inputs}},
     {"norm-added:rms", ON(MODULE) | ON(BOOK), {.whole[MATRIX] = norm_inputs_by_rms}},
     {"groups-tiled", ON(GROUPED) | ON(KERNEL), {.whole[GROUP] = groups_tiled}},
+    {"groups-key-tiled", ON(GROUPED) | ON(KERNEL), {.whole[GROUP] = keys_tiled}},
+    {"groups-value-tiled", ON(GROUPED) | ON(KERNEL), {.whole[GROUP] = values_tiled}},
     {"groups-first", ON(GROUPED) | ON(KERNEL), {.whole[GROUP] = groups_first}},
     {"dropout-not-rescaled", ON(BOOK_DROPOUT), {.head[DROPOUT] = dropout_not_rescaled}},
     {"dropout-divided-by-p", ON(BOOK_DROPOUT), {.head[DROPOUT] = dropout_divided_by_p}},

@@ -353,6 +353,20 @@ static void slope_scores(struct sheet *s, int b, int h)
 
 /* --- sinks, lse -------------------------------------------------------------------------------------------------- */
 
+static void turn_sinks(struct sheet *s)
+{
+    place(s);
+    for (int h = 0; h < s->H; h++)
+        s->sinks[h] = -s->sinks[h];
+}
+
+/* softmax(x) with 1 in the denominator */
+static void clear_sinks(struct sheet *s)
+{
+    place(s);
+    memset(s->sinks, 0, sizeof s->sinks);
+}
+
 static void softmax_without_sink(struct sheet *s, int b, int h)
 {
     s->sinks[h] = -INFINITY;
@@ -442,6 +456,8 @@ static const struct mistaken ROWS[] = {
     {"alibi-one-head-off:later", ON(ALIBI), {.head[DISTANCE] = alibi_later}},
     {"alibi-one-head-off:earlier", ON(ALIBI), {.head[DISTANCE] = alibi_earlier}},
     {"alibi-scaled", ON(ALIBI), {.head = {[BEFORE_SCALE] = slope_scores, [DISTANCE] = alibi_missing}}},
+    {"sinks-negative", ON(SINKS) | ON(KERNEL), {.whole[PLACE] = turn_sinks}},
+    {"sinks-zero", ON(SINKS) | ON(KERNEL), {.whole[PLACE] = clear_sinks}},
     {"sinks-missing", ON(SINKS) | ON(KERNEL), {.head[SOFTMAX] = softmax_without_sink}},
     {"lse-base-2", ON(PLAIN_LSE), {.head[LSE] = lse_base_2}},
     {"lse-maximum-missing", ON(PLAIN_LSE), {.head[LSE] = lse_maximum_missing}},
