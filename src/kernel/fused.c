@@ -741,9 +741,12 @@ static bool is_wrong(struct plan *plan)
            atomic_load_explicit(&plan->wrong_value, memory_order_relaxed);
 }
 
-/* Loads the keys of the block at block->start up to `end`. */
-static void open_keys(const struct plan *plan, const struct place *place, size_t end, struct block *block)
+/* Loads the keys of the block at block->start up to `end`. After the last block the next task will likely read the
+ * first one, at `begin`. */
+static void open_keys(const struct plan *plan, const struct place *place, size_t begin, size_t end, struct block *block)
 {
+    const size_t next = block->start + KERNEL_KEYS;
+    block->keys.ahead = (ptrdiff_t)(next < end ? next : begin) - (ptrdiff_t)block->start;
     block->keys.key = place->key + block->start * plan->key_row;
     block->keys.value = place->value + block->start * plan->value_row;
     block->keys.count = memory_smaller(KERNEL_KEYS, end - block->start);
@@ -770,7 +773,7 @@ static void attend_tiles(struct plan *plan, const struct place *place, struct ti
         looked = end;
         if (is_wrong(plan))
             break;
-        open_keys(plan, place, span.end, block);
+        open_keys(plan, place, begin, span.end, block);
         for (size_t i = 0; i < count; i++) {
             attend_block(plan, place, &tiles[i], block);
             if (plan->grouped && (next % GROUP_KEYS == 0 || next >= span.end))
