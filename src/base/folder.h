@@ -10,7 +10,6 @@
 #include "base/memory.h"
 
 #include <signal.h>
-#include <stdbool.h>
 #include <sys/types.h>
 
 struct folder {

@@ -5,7 +5,6 @@
 #include "model/torch_random.h"
 #include "read/load.h"
 
-#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 

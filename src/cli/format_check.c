@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { SUFFIXES_BYTES = 256 };
+enum { LIST_BYTES = 256 };
 
 const struct format_row *options_format(const struct options *options)
 {
@@ -29,18 +29,15 @@ bool format_is_written(enum command command, const struct format_row *format)
     return (abilities & ABILITY_NAMES_PARAMETERS) == 0 || format->refuses_parameters == NULL;
 }
 
-bool options_are_of_picture(const struct options *options)
+/* The formats that the command writes, "text, markdown or json", or their suffixes, into text (LIST_BYTES). */
+static const char *list_written(enum command command, bool suffixes, char *text)
 {
-    return options->heatmap || options_format(options)->pictures;
-}
-
-/* The suffixes that the command writes, ".txt, .json or .html", into text (SUFFIXES_BYTES). */
-static const char *list_suffixes(enum command command, char *text)
-{
-    const char *suffixes[FORMAT_COUNT];
+    const char *words[FORMAT_COUNT];
     for (int format = 0; format < FORMAT_COUNT; format++)
-        suffixes[format] = format_is_written(command, &FORMATS[format]) ? FORMATS[format].suffixes[0] : NULL;
-    return text_alternatives(suffixes, FORMAT_COUNT, text, SUFFIXES_BYTES);
+        words[format] = !format_is_written(command, &FORMATS[format]) ? NULL
+                        : suffixes                                    ? FORMATS[format].suffixes[0]
+                                                                      : FORMATS[format].name;
+    return text_alternatives(words, FORMAT_COUNT, text, LIST_BYTES);
 }
 
 enum status format_choose(struct options *options, struct error *error)
@@ -62,10 +59,10 @@ enum status format_choose(struct options *options, struct error *error)
     if (suffix == NULL || suffix == file)
         return STATUS_OK;
     const enum format found = format_of_suffix(suffix);
-    char suffixes[SUFFIXES_BYTES];
+    char list[LIST_BYTES];
     if (found == FORMAT_COUNT)
         return error_usage(error, "--out %.200s: attn writes no '%.40s'; type %s, or add --format", options->out,
-                           suffix, list_suffixes(options->command, suffixes));
+                           suffix, list_written(options->command, true, list));
     options->format = found;
     return STATUS_OK;
 }
@@ -132,37 +129,26 @@ static enum status check_look(const struct options *options, struct error *error
     return STATUS_OK;
 }
 
-enum { NAMES_BYTES = 96 };
-
-/* The formats that the command writes, "text, markdown or json", into text (NAMES_BYTES). */
-static const char *list_names(enum command command, char *text)
-{
-    const char *names[FORMAT_COUNT];
-    for (int format = 0; format < FORMAT_COUNT; format++)
-        names[format] = format_is_written(command, &FORMATS[format]) ? FORMATS[format].name : NULL;
-    return text_alternatives(names, FORMAT_COUNT, text, NAMES_BYTES);
-}
-
 static enum status refuse_format(const struct options *options, struct error *error)
 {
-    char suffixes[SUFFIXES_BYTES], names[NAMES_BYTES];
+    char list[LIST_BYTES];
     if (options->command == COMMAND_INIT && options_format(options)->refuses_parameters != NULL)
         return error_usage(error, "%s", options_format(options)->refuses_parameters);
     if (options->command == COMMAND_JOIN)
         return error_usage(error, "join writes one of these formats: --out WHOLE%s",
-                           list_suffixes(options->command, suffixes));
+                           list_written(options->command, true, list));
     if (options->command == COMMAND_WORKSHEET)
         return error_usage(error, "a worksheet is for paper, and %s is not; expected %s", options_format(options)->name,
-                           list_names(options->command, names));
+                           list_written(options->command, false, list));
     return error_usage(error, "%s writes %s, not %s", command_name(options->command),
-                       list_names(options->command, names), options_format(options)->name);
+                       list_written(options->command, false, list), options_format(options)->name);
 }
 
 /* Only some formats can write steps. */
 static enum status check_steps(const struct options *options, struct error *error)
 {
     const char *names[FORMAT_COUNT];
-    char list[NAMES_BYTES];
+    char list[LIST_BYTES];
     for (int format = 0; format < FORMAT_COUNT; format++)
         names[format] = FORMATS[format].steps ? FORMATS[format].name : NULL;
     if (!options->steps || options_format(options)->steps)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "explain/terms.h"
 
-#include "model/stages.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

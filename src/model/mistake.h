@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* A slot, its name, the first stage that its mistakes can change, and the page and section of the manual on most of
  * them. */

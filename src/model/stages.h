@@ -10,7 +10,6 @@
 #include "model/stage_id.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum { STAGE_ALIASES = 2 };

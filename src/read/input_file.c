@@ -150,11 +150,8 @@ bool input_file_is_past(const char *name)
 
 bool input_file_is_whole(const char *name)
 {
-    static const char *const WHOLE[] = {"kv_lengths", "cu_seqlens_q", "cu_seqlens_k", "block_table"};
-    for (size_t i = 0; i < sizeof WHOLE / sizeof WHOLE[0]; i++)
-        if (strcmp(name, WHOLE[i]) == 0)
-            return true;
-    return mask_reads(name) != MASK_RULE_COUNT;
+    return text_has_word("kv_lengths cu_seqlens_q cu_seqlens_k block_table", name) ||
+           mask_reads(name) != MASK_RULE_COUNT;
 }
 
 enum status input_file_nameless(struct input_file *input, unsigned kinds, const char *expected, struct error *error)

@@ -271,9 +271,8 @@ enum status json_check_repeated(const struct json_reader *reader, const cJSON *o
     return input_file_check_repeated(reader->source, where, keys, count, reader->error);
 }
 
-/* Reads "settings" or "options", by `name`. */
-static enum status read_settings(const struct json_reader *reader, const cJSON *object, const char *name,
-                                 struct setting **settings, size_t *count)
+enum status json_read_settings(const struct json_reader *reader, const cJSON *object, const char *name,
+                               struct setting **settings, size_t *count)
 {
     char where[16];
     snprintf(where, sizeof where, "%s: ", name);
@@ -289,11 +288,6 @@ static enum status read_settings(const struct json_reader *reader, const cJSON *
         if (setting_text(reader, item, &(*settings)[(*count)++]) != STATUS_OK)
             return reader->error->status;
     return STATUS_OK;
-}
-
-enum status json_read_settings(const struct json_reader *reader, const cJSON *object, struct input_file *input)
-{
-    return read_settings(reader, object, "settings", &input->settings, &input->setting_count);
 }
 
 /* Whether it is meant as a tensor: its first element is a number, a text or null for one, or a boolean in a mask. */
@@ -347,7 +341,7 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
 {
     const unsigned kind = kind_of(item, kinds);
     if ((kinds & INPUT_FILE_OPTIONS) != 0 && strcmp(item->string, "options") == 0)
-        return read_settings(reader, item, item->string, &input->options, &input->option_count);
+        return json_read_settings(reader, item, item->string, &input->options, &input->option_count);
     if (kind == INPUT_FILE_UNKNOWN)
         return input_file_unknown(reader->source, item->string, reader->error);
     if (note_origin(reader, item, kind, kinds, input) != STATUS_OK)
@@ -362,7 +356,7 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
     if (kind == INPUT_FILE_TOKENS)
         return json_read_tokens(reader, item, item->string, input_file_labels(input, item->string));
     if (kind == INPUT_FILE_SETTINGS)
-        return json_read_settings(reader, item, input);
+        return json_read_settings(reader, item, item->string, &input->settings, &input->setting_count);
     return kind & INPUT_FILE_FOREIGN && !is_tensor(item, kind) ? STATUS_OK : add_tensor(reader, item, kind, input);
 }
 

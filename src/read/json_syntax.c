@@ -358,18 +358,10 @@ static enum status read_values(struct reader *reader)
     return STATUS_OK;
 }
 
-static bool has_byte_order_mark(const struct reader *reader)
-{
-    static const char *const marks[] = {"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"};
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
-        if (strncmp(reader->in.text, marks[i], strlen(marks[i])) == 0)
-            return true;
-    return false;
-}
-
 static enum status read_document(struct reader *reader)
 {
-    if (has_byte_order_mark(reader))
+    const char *text = reader->in.text;
+    if (strncmp(text, "\xef\xbb\xbf", 3) == 0 || strncmp(text, "\xff\xfe", 2) == 0 || strncmp(text, "\xfe\xff", 2) == 0)
         return text_error_at(&reader->in, reader->at, reader->error,
                              "expected a value, got a byte order mark; save the text as UTF-8 without it");
     enum status status = read_values(reader);

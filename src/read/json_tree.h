@@ -34,10 +34,11 @@ size_t json_count(const cJSON *item);
 /* STATUS_USAGE "source: WHEREkey 'name' is given twice; expected it once". */
 enum status json_check_repeated(const struct json_reader *reader, const cJSON *object, const char *where);
 
-/* Reads the value of "tokens" or "key_tokens", by `name`, into the labels, and of "settings" into the input.
+/* Read the value of "tokens" or "key_tokens" into the labels, and of "settings" or "options" into a list, by `name`.
  * STATUS_USAGE where the value has the wrong form. */
 enum status json_read_tokens(const struct json_reader *reader, const cJSON *item, const char *name,
                              struct token_labels *labels);
-enum status json_read_settings(const struct json_reader *reader, const cJSON *object, struct input_file *input);
+enum status json_read_settings(const struct json_reader *reader, const cJSON *object, const char *name,
+                               struct setting **settings, size_t *count);
 
 #endif

@@ -139,17 +139,10 @@ static bool take_tokens(const struct cell *cell, const struct printed_table *tab
 /* The tokens that the labels of that tensor's rows are; NULL where they are none. */
 static struct token_labels *tokens_of(struct cell *cell, const char *name)
 {
-    const struct {
-        const char *name;
-        struct token_labels *tokens;
-    } ROWS[] = {{"inputs", &cell->input->tokens},
-                {"key", &cell->input->tokens},
-                {"key_inputs", &cell->input->key_tokens},
-                {"query", &cell->query_tokens}};
-    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++)
-        if (strcmp(ROWS[i].name, name) == 0)
-            return ROWS[i].tokens;
-    return NULL;
+    return strcmp(name, "query") == 0          ? &cell->query_tokens
+           : strcmp(name, "key_inputs") == 0   ? &cell->input->key_tokens
+           : text_has_word("inputs key", name) ? &cell->input->tokens
+                                               : NULL;
 }
 
 static bool same_tokens(const struct token_labels *a, const struct token_labels *b)

@@ -2,7 +2,6 @@
 #include "read/printed_table.h"
 
 #include <string.h>
-#include <strings.h>
 
 enum { LONGEST_CELL = 24 }; /* bytes of a cell in a message */
 

@@ -84,7 +84,8 @@ static enum status find_entry(struct reading *reading, const char *prefix, const
     memcpy(path + folder + 1, prefix, before - folder - 1);
     memcpy(path + before, name->bytes, name->length);
     path[before + name->length] = '\0';
-    *entry = strlen(path) == before + name->length ? zip_find(zip, path) : NULL;
+    *entry = strlen(path) == before + name->length ? text_find(path, zip->entries, zip->count, sizeof zip->entries[0])
+                                                   : NULL;
     return STATUS_OK;
 }
 

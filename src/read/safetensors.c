@@ -203,7 +203,7 @@ static enum status read_text(const struct file *file, const cJSON *item, unsigne
     struct input_file *input = file->tensors.input;
     enum status status = kind == INPUT_FILE_TOKENS
                              ? json_read_tokens(reader, value, item->string, input_file_labels(input, item->string))
-                             : json_read_settings(reader, value, input);
+                             : json_read_settings(reader, value, item->string, &input->settings, &input->setting_count);
     cJSON_Delete(value);
     return status;
 }

@@ -328,11 +328,6 @@ enum status zip_open(const char *source, const unsigned char *bytes, size_t leng
     return check_places(&reading) || check_names(&reading) ? error->status : STATUS_OK;
 }
 
-const struct zip_entry *zip_find(const struct zip *zip, const char *name)
-{
-    return text_find(name, zip->entries, zip->count, sizeof zip->entries[0]);
-}
-
 /* CRC-32, the polynomial of IEEE 802.3, bit by bit: the data are small. */
 static uint32_t checksum(const unsigned char *bytes, size_t length)
 {

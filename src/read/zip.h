@@ -38,9 +38,6 @@ bool zip_begins(const unsigned char *bytes, size_t length);
 enum status zip_open(const char *source, const unsigned char *bytes, size_t length, struct arena *arena,
                      struct zip *zip, struct error *error);
 
-/* The entry of that name, or NULL. */
-const struct zip_entry *zip_find(const struct zip *zip, const char *name);
-
 /* STATUS_USAGE unless bytes[0 .. entry->length), a copy of the entry's, have its checksum. A checksum of 0 fits any
  * bytes, since some writers compute none. */
 enum status zip_check(const struct zip *zip, const struct zip_entry *entry, const unsigned char *bytes,

@@ -4,7 +4,6 @@
 #include "model/stage_id.h"
 #include "stage/norm.h"
 #include "stage/projections.h"
-#include "stage/stage.h"
 
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "steps/steps.h"
 
 #include "compute/result.h"
-#include "stage/stage.h"
 
 #include <math.h>
 #include <string.h>

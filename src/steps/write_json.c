@@ -4,18 +4,12 @@
 #include "steps/steps.h"
 #include "write/json.h"
 
-static void write_bytes(struct json *json, const char *key, double bytes)
-{
-    json_key(json, key);
-    output_print(json->output, "%.0f", bytes);
-}
-
 static void write_numbers(struct json *json, const struct steps *steps, const struct step *step)
 {
     json_size(json, "numbers_read", step->read);
-    write_bytes(json, "bytes_read", steps_bytes(steps, step->read));
+    json_real(json, "bytes_read", steps_bytes(steps, step->read));
     json_size(json, "numbers_kept", step->kept);
-    write_bytes(json, "bytes_kept", steps_bytes(steps, step->kept));
+    json_real(json, "bytes_kept", steps_bytes(steps, step->kept));
     json_size(json, "rows", step->rows);
     json_size(json, "same_rows", step->same);
     json_real(json, "largest_difference", step->largest);

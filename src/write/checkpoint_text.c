@@ -159,8 +159,7 @@ static void write_row_json(struct json *json, const struct listed_row *row)
     json_size(json, "kv_heads", row->kv_heads);
     json_size(json, "d_head", row->columns);
     json_size(json, "d_in", row->d_in);
-    json_key(json, "bytes");
-    output_print(json->output, "%.0f", row->bytes);
+    json_real(json, "bytes", row->bytes);
     json_line(json, 3);
     json_open(json, "settings", '{');
     for (size_t i = 0; i < row->facts.count; i++)

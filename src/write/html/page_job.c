@@ -30,12 +30,6 @@ static void write_named(struct json *json, const char *name, const char *text, s
     json_close(json);
 }
 
-static void write_integer(struct json *json, const char *key, long long number)
-{
-    json_key(json, key);
-    output_print(json->output, "%lld", number);
-}
-
 static void write_settings(struct json *json, const struct problem *problem)
 {
     char mistake[MISTAKE_NAME_BYTES];
@@ -208,7 +202,7 @@ static void write_rotary_positions(struct json *json, const struct problem *prob
     for (size_t i = 0; i < problem->size.items * rows; i++) {
         const size_t row = id == PROJECTION_QUERY ? problem->chosen.rows[i % rows] : i % rows;
         const size_t position = operand_position(problem, id, i / rows, row);
-        write_integer(json, NULL, position == SIZE_MAX ? -1 : (long long)position);
+        json_real(json, NULL, position == SIZE_MAX ? -1 : (double)position);
     }
     json_close(json);
 }
@@ -239,7 +233,7 @@ static void write_relative(struct json *json, const struct mask *mask)
         return;
     }
     json_open(json, "relative", '{');
-    write_integer(json, "far", far);
+    json_size(json, "far", (size_t)far);
     json_open(json, "buckets", '[');
     for (long long distance = -far; distance <= far; distance++)
         json_size(json, NULL, mask_bucket(mask, distance));
@@ -287,7 +281,7 @@ static void write_mask(struct json *json, const struct problem *problem)
     json_real(json, "right", (double)mask->right);
     json_open(json, "offsets", '[');
     for (size_t item = 0; item < problem->size.items; item++)
-        write_integer(json, NULL, mask_offset(mask, item, 0));
+        json_real(json, NULL, (double)mask_offset(mask, item, 0));
     json_close(json);
     json_truth(json, "has_lengths", mask->lengths != NULL);
     json_size(json, "past", problem->rotation.past);
@@ -318,7 +312,7 @@ static void write_dtypes(struct json *json, const struct problem *problem)
         json_break(json, 2);
         json_open(json, dtype_name(dtypes[i]), '{');
         json_text(json, "storage", dtype_name(dtype_storage(dtypes[i])));
-        write_integer(json, "bits", dtype_precision(dtypes[i]));
+        json_size(json, "bits", (size_t)dtype_precision(dtypes[i]));
         json_real(json, "smallest", dtype_smallest(dtypes[i]));
         json_real(json, "largest", dtype_largest(dtypes[i]));
         json_truth(json, "infinite", dtype_has_infinity(dtypes[i]));
@@ -376,7 +370,7 @@ void page_write_job(const struct result *result, int precision, struct output *o
     write_settings(&json, problem);
     write_json_settings(&json, "given", problem);
     write_start(&json, problem);
-    write_integer(&json, "precision", precision);
+    json_size(&json, "precision", (size_t)precision);
     write_sizes(&json, problem);
     json_text(&json, "dtype", dtype_name(problem->rounding.dtype));
     json_text(&json, "softmax_dtype", dtype_name(problem->rounding.softmax_dtype));

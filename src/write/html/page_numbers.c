@@ -5,7 +5,6 @@
 #include "model/stages.h"
 #include "stage/operand_steps.h"
 #include "stage/projections.h"
-#include "stage/stage.h"
 
 #include <stdio.h>
 
