@@ -113,7 +113,7 @@ $(BUILD)/%.o: src/%.c Makefile | $(FOLDERS)
 	$(COMPILE) -c -o $@ $<
 
 # The C library's header for processors shifts an int by 31.
-$(BUILD)/kernel/kernel_choose.o: override CFLAGS += -fno-sanitize=shift
+$(BUILD)/kernel/kernel_choose.o $(BUILD)/stage/projections.o: override CFLAGS += -fno-sanitize=shift
 
 # A file as an array, NAME_bytes, and its NAME_length, which HEADER declares: $(call ARRAY,HEADER,NAME).
 ARRAY = $(call say,MAKE,$@){ echo '\#include "$1"'; echo 'const unsigned char $2_bytes[] = {'; \
