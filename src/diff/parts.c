@@ -38,7 +38,7 @@ static bool fits(const struct tensor *whole, const struct file_tensor *named, bo
     for (size_t axis = 0; axis < TENSOR_RANK; axis++) {
         const size_t size = diff_size_from_end(whole, axis), shown = diff_size_from_end(&named->tensor, axis);
         const size_t stated = named->part->rank > 0 || shows ? stated_size(named, axis) : size;
-        if (stated == 0 ? shown >= size : padded && axis == 0 ? stated < size : stated != size)
+        if (stated == 0 ? shown >= size : shown > stated || (padded && axis == 0 ? stated < size : stated != size))
             return false;
     }
     return true;
