@@ -172,7 +172,9 @@ class Report:
         return self.data[name]
 
     def __repr__(self) -> str:
-        return run(*self._words, "--color", "never", "--format", "text", folder=self._folder, different=True)
+        if "text" not in self.data:
+            self.data["text"] = run(*self._words, "--color", "never", folder=self._folder, different=True)
+        return str(self.data["text"])
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
