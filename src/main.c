@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/version.h"
 #include "build/job_files.h"
 #include "build/problem_create.h"
 #include "cases/cases.h"
@@ -7,6 +8,7 @@
 #include "compute/join.h"
 #include "diff/diff.h"
 #include "jobs/jsonl.h"
+#include "lesson/lessons.h"
 #include "lesson/session/session.h"
 #include "steps/steps.h"
 #include "why/why.h"
@@ -65,7 +67,7 @@ static enum status run_version(const struct call *call)
     const struct kernel *kernel = kernel_choose(getenv("ATTN_ISA"), DTYPE_BF16, false, call->error);
     if (kernel == NULL || open_standard_output(call) != STATUS_OK)
         return call->error->status;
-    help_write_version(kernel->name, call->output);
+    output_print(call->output, "attn " ATTN_VERSION "\nkernels: %s\n", kernel->name);
     return output_close(call->output);
 }
 
@@ -138,7 +140,8 @@ static enum status run_lesson(const struct call *call)
         return call->error->status;
     enum status status = STATUS_OK;
     if (options->lesson == 0 && !(isatty(STDIN_FILENO) && output_is_terminal(call->output)))
-        session_list(call->output);
+        for (size_t i = 1; i <= LESSON_COUNT; i++)
+            output_print(call->output, "%3zu  %s\n", i, LESSONS[i].title);
     else
         status = session_run(options->lesson, options_want_color(options, call->output), call->program, call->output,
                              call->arena, call->error);
@@ -168,12 +171,12 @@ static enum status run_join(const struct call *call)
 
 static void warn_of(const struct call *call, const char *const *warnings, size_t count)
 {
-    char warning[sizeof call->error->message], place[32] = "";
+    char shown[4 * sizeof call->error->message], place[32] = "";
     if (call->line > 0)
         snprintf(place, sizeof place, "line %zu: ", call->line);
     for (size_t i = 0; i < count; i++) {
-        snprintf(warning, sizeof warning, "%s%s", place, warnings[i]);
-        error_warn(warning, stderr);
+        text_shown(warnings[i], SIZE_MAX, shown, sizeof shown);
+        fprintf(stderr, "attn: warning: %s%s\n", place, shown);
     }
 }
 

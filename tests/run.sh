@@ -18,12 +18,12 @@ limit=${LIMIT:-7200}
 ATTN_BIN=$build
 export ATTN_BIN
 if [ -z "${ATTN_WHOLE-}" ]; then
-    export ATTN_QUICK=1 FAULTS_STRIDE="${FAULTS_STRIDE-20}"
+    export ATTN_QUICK=1 FAULTS_STRIDE="${FAULTS_STRIDE-40}"
 fi
 
 # The longest tests start first, so that no processor waits at the end.
-longest='cli check_page.sh test_pairs test_why test_fused documentation hostile check_mistakes.sh test_faults check_long.sh run_examples_selfcheck run_selfcheck test_limits
-    test_decimal test_explain test_fuzz check_environment.sh check_limits.sh check_pipe.sh check_svg.sh test_cases test_session test_fused_backward'
+longest='check_page.sh check_long.sh cli documentation test_why test_pairs hostile test_kernel_bugs test_fused check_mistakes.sh check_files.sh check_limits.sh test_limits run_examples_selfcheck
+    run_selfcheck test_session check_options.sh check_svg.sh check_install.sh test_cases test_faults test_observe_fits check_manual.sh test_decimal test_explain test_fuzz check_wrong.sh'
 
 all_of() { # KIND
     case $1 in

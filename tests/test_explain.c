@@ -348,7 +348,7 @@ static bool explain(struct made *made, const char *line, const char *json, bool 
                                     .full = full};
     page = (struct page){.precision = writing.precision, .total = {.step = 1}, .last = NAN};
     output_open_text(&output, &made->arena, &made->error);
-    const enum status status = write_explanation(&writing);
+    const enum status status = write_explanation(&writing, false);
     char *text = output_close_text(&output, &length);
     if (!CHECK(status == STATUS_OK && text != NULL, "expected a text, got: %s", made->error.message))
         return false;

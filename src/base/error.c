@@ -51,10 +51,3 @@ void error_print(const struct error *error, FILE *stream)
     text_shown(error->message, SIZE_MAX, shown, sizeof shown);
     fprintf(stream, "attn: %s\n%s", shown, error->detail);
 }
-
-void error_warn(const char *message, FILE *stream)
-{
-    char shown[4 * sizeof((struct error *)0)->message];
-    text_shown(message, SIZE_MAX, shown, sizeof shown);
-    fprintf(stream, "attn: warning: %s\n", shown);
-}

@@ -44,7 +44,4 @@ enum status error_quietly(struct error *error, enum status status);
 /* "attn: " and the message on one line, then the detail. Nothing where the error is quiet. */
 void error_print(const struct error *error, FILE *stream);
 
-/* "attn: warning: " and the message on one line. */
-void error_warn(const char *message, FILE *stream);
-
 #endif

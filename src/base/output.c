@@ -372,11 +372,6 @@ void output_write(struct output *output, const char *bytes, size_t length)
     }
 }
 
-bool output_takes_parts(const struct output *output)
-{
-    return output->target != NULL;
-}
-
 int output_write_at(const struct output *output, uint64_t offset, const char *bytes, size_t length)
 {
     while (length > 0) {

@@ -37,7 +37,8 @@ enum status build_check_stage(const struct build *build, const char *place, enum
 /* Lists all stages of the mechanism; of sdpa only the context, and gradients that are not T x T; of steps the last. */
 static void list_stages(struct problem *problem, const struct options *options)
 {
-    const bool page = options_format(options)->computes, picture = options_are_of_picture(options) || page;
+    const bool page = options_format(options)->computes;
+    const bool picture = options->heatmap || options_format(options)->pictures || page; /* mostly of T x T tables */
     if (options->steps) {
         problem->chosen.stages[problem->chosen.stage_count++] = problem_last_stage(problem);
         return;

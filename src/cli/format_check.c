@@ -29,11 +29,6 @@ bool format_is_written(enum command command, const struct format_row *format)
     return (abilities & ABILITY_NAMES_PARAMETERS) == 0 || format->refuses_parameters == NULL;
 }
 
-bool options_are_of_picture(const struct options *options)
-{
-    return options->heatmap || options_format(options)->pictures;
-}
-
 /* The formats that the command writes, "text, markdown or json", or their suffixes, into text (LIST_BYTES). */
 static const char *list_written(enum command command, bool suffixes, char *text)
 {

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "cli/help_lines.h"
-#include "model/stage_id.h"
+#include "model/stages.h"
 
 #include <math.h>
 #include <string.h>
@@ -314,7 +314,7 @@ void help_write_stages(struct output *output)
     output_write(output, "\n", 1);
     for (int stage = 0; stage < STAGE_NAMES; stage++)
         if (stage_exists((enum stage)stage))
-            help_entry(output, stage_name((enum stage)stage), STAGE_COLUMN, stage_help((enum stage)stage));
+            help_entry(output, STAGES[stage].name, STAGE_COLUMN, STAGES[stage].help);
 }
 
 void help_write_commands(struct output *output)
@@ -347,9 +347,4 @@ void help_write_page(enum help_page page, struct output *output)
 #define WRITES(id, name, meaning, function) [HELP_PAGE_##id] = (function),
     static void (*const WRITERS[HELP_PAGE_COUNT])(struct output * output) = {HELP_PAGE_ROWS(WRITES)};
     WRITERS[page](output);
-}
-
-void help_write_version(const char *kernel, struct output *output)
-{
-    output_print(output, "attn " ATTN_VERSION "\nkernels: %s\n", kernel);
 }

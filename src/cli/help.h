@@ -12,7 +12,4 @@ void help_write(enum command topic, bool all, struct output *output);
 
 void help_write_page(enum help_page page, struct output *output);
 
-/* "attn 0.2.0", and the kernels for this processor. */
-void help_write_version(const char *kernel, struct output *output);
-
 #endif

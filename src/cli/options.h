@@ -293,9 +293,6 @@ const struct format_row *options_format(const struct options *options);
 /* Whether the command, or with COMMAND_COUNT any, writes that format. */
 bool format_is_written(enum command command, const struct format_row *format);
 
-/* Whether the result is a picture, mostly of T x T tables. */
-bool options_are_of_picture(const struct options *options);
-
 /* In option_setting.c: */
 
 /* Writes the setting meant by a name, an alias or a foreign name into text (size bytes). NULL for an unknown name. */

@@ -282,7 +282,7 @@ static struct explain_range columns_of_way(const struct problem *problem, enum s
     size_t which;
     if (first && problem->parameters.norms[norm].kind != NORM_NONE)
         return range_of(false, 0, problem->size.d_head);
-    const size_t pair = rope_pair_of(&problem->rotation.rope, cell->column, &which);
+    const size_t pair = rope_pair_of(&problem->rotation.rope, false, cell->column, &which);
     if (pair == SIZE_MAX)
         return range_of(true, cell->column, 0);
     const struct rope_pair of = rope_pair(&problem->rotation.rope, pair);

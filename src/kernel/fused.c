@@ -619,13 +619,15 @@ static int32_t clip(size_t key, const struct block *block)
     return key > first ? (int32_t)memory_smaller(key - first, block->count) : 0;
 }
 
-/* Marks the keys of the block in each lane's span; false if all lanes have none. */
-static bool mark_spans(const struct plan *plan, const struct place *place, const struct tile *tile,
+/* Marks the keys of the block in each lane's span; false if all lanes have none. bounded: not all spans hold all
+ * keys. */
+static bool mark_spans(const struct plan *plan, const struct place *place, const struct tile *tile, bool bounded,
                        const struct block *block)
 {
     bool any = false;
     for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
-        const struct span span = query_span(plan->job, place->item, lane_query(tile, lane));
+        const struct span span =
+            bounded ? query_span(plan->job, place->item, lane_query(tile, lane)) : (struct span){0, SIZE_MAX};
         block->from[lane] = clip(span.first, block);
         block->till[lane] = clip(span.end, block);
         any = any || block->from[lane] < block->till[lane];
@@ -685,7 +687,7 @@ static bool make_scores(const struct plan *plan, const struct place *place, cons
     const bool bounded = first < tile->all.first || first + block->count > tile->all.end;
     if (says == MASK_SAYS_FORBIDDEN)
         return false;
-    if ((bounded || plan->adjusted || plan->biased) && !mark_spans(plan, place, tile, block))
+    if ((bounded || plan->adjusted || plan->biased) && !mark_spans(plan, place, tile, bounded, block))
         return false;
     const bool plain = says == MASK_SAYS_PLAIN;
     if (!plain || plan->relative)

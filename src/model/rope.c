@@ -31,12 +31,14 @@ struct rope_pair rope_pair(const struct rope *rope, size_t pair)
     return columns;
 }
 
-size_t rope_pair_of(const struct rope *rope, size_t column, size_t *which)
+size_t rope_pair_of(const struct rope *rope, bool back, size_t column, size_t *which)
 {
-    for (size_t pair = 0; pair < rope->columns / 2; pair++)
+    for (size_t pair = 0; pair < rope->columns / 2; pair++) {
+        const struct rope_pair columns = rope_pair(rope, pair);
         for (*which = 0; *which < 2; (*which)++)
-            if (rope_pair(rope, pair).to[*which] == column)
+            if ((back ? columns.from : columns.to)[*which] == column)
                 return pair;
+    }
     return SIZE_MAX;
 }
 

@@ -109,8 +109,9 @@ struct rope_pair {
 
 struct rope_pair rope_pair(const struct rope *rope, size_t pair);
 
-/* The pair that writes a column, and which of its two; SIZE_MAX: the column is unrotated. */
-size_t rope_pair_of(const struct rope *rope, size_t column, size_t *which);
+/* The pair that writes a column, or in the backward pass reads it, and which of its two; SIZE_MAX: the column is
+ * unrotated. */
+size_t rope_pair_of(const struct rope *rope, bool back, size_t column, size_t *which);
 
 /* The cosines and sines (n / 2 each) of a position, for rows of several heads. */
 void rope_turns(const struct rope *rope, size_t position, enum rope_rounding rounding, enum dtype dtype,

@@ -77,9 +77,6 @@ static_assert(STAGE_NAMES < 64, "a set of stages is a uint64_t");
 /* The name, also for inputs, key inputs and parameters. */
 const char *stage_name(enum stage stage);
 
-/* A line of help. */
-const char *stage_help(enum stage stage);
-
 /* The stage of that name or alias among all STAGE_NAMES, or STAGE_NAMES where there is none. */
 enum stage stage_find(const char *name, size_t length);
 

@@ -19,11 +19,6 @@ const char *stage_name(enum stage stage)
     return STAGES[stage].name;
 }
 
-const char *stage_help(enum stage stage)
-{
-    return STAGES[stage].help;
-}
-
 static bool is_called(const char *own, const char *name, size_t length)
 {
     return own != NULL && strlen(own) == length && memcmp(own, name, length) == 0;

@@ -28,19 +28,6 @@ bool rotated_back_is_all(const struct problem *problem, enum stage stage)
     return normed || !operand_is_normed(problem, id_of(stage));
 }
 
-/* The pair that writes a column, or reads it in the backward pass; and which of its two. SIZE_MAX: the column is
- * unrotated. */
-static size_t pair_of(const struct rope *rope, const struct rotating *rotating, size_t column, size_t *which)
-{
-    for (size_t pair = 0; pair < rope->columns / 2 && rotating->rotates; pair++) {
-        const struct rope_pair columns = rope_pair(rope, pair);
-        for (*which = 0; *which < 2; ++*which)
-            if ((rotating->back ? columns.from : columns.to)[*which] == column)
-                return pair;
-    }
-    return SIZE_MAX;
-}
-
 /* "columns 1, 3   2 x 0.0100 = 0.0200, cosine 0.9998, sine 0.0200" */
 static bool prepare_pair(struct explanation *e, struct explain_lines *line)
 {
@@ -74,7 +61,7 @@ static void write_pairs(struct explanation *e, enum stage stage, struct explain_
                                   .context = rotating};
     size_t which;
     if (columns.end - columns.first == 1) {
-        lines.range.first = pair_of(&e->problem->rotation.rope, rotating, columns.first, &which);
+        lines.range.first = rope_pair_of(&e->problem->rotation.rope, rotating->back, columns.first, &which);
         lines.range.end = memory_smaller(lines.range.end, lines.range.first + 1);
     }
     explain_write(e, stage, place, NULL, &lines);
@@ -86,7 +73,8 @@ static bool prepare_column(struct explanation *e, struct explain_lines *line)
 {
     const struct rotating *rotating = line->context;
     size_t which;
-    const size_t pair = pair_of(&e->problem->rotation.rope, rotating, line->index, &which);
+    const struct rope *rope = &e->problem->rotation.rope;
+    const size_t pair = rotating->rotates ? rope_pair_of(rope, rotating->back, line->index, &which) : SIZE_MAX;
     const bool scales = rotating->scale[0] != '\0';
     if (scales)
         line->given[4] = explain_text(rotating->scale, 0);
@@ -97,7 +85,7 @@ static bool prepare_column(struct explanation *e, struct explain_lines *line)
         return true;
     }
     const struct rope_turn turn = operand_turn(e->problem, rotating->position, pair);
-    const struct rope_pair columns = rope_pair(&e->problem->rotation.rope, pair);
+    const struct rope_pair columns = rope_pair(rope, pair);
     const size_t *read = rotating->back ? columns.to : columns.from;
     const double other = e->operand[read[!which]];
     line->given[0] = explain_value(rotating->from, e->operand[read[which]]);

@@ -720,6 +720,9 @@ static void write_answer(const struct why *why, bool color, struct output *outpu
         write_first(answer, color, output);
     write_same(why, 0, output);
     write_others(why, output);
+    if (answer->guess.count == 1 && answer->guess.choices[0].id == MISTAKE_OUT_MISSING && answer->mine->count == 1 &&
+        !answer->mine->tables[0].told)
+        output_print(output, "as context they are right (--stages context)\n");
     if (answer->mine->count == 1 && answer->mine->tables[0].shown == 0)
         output_print(output, "so little may fit by chance; some rows of the table would prove it\n");
     output_print(output, "\n");

@@ -494,7 +494,7 @@ static enum status make_worked(const struct making *making, struct sheet *sheet)
                                     .precision = making->plan->precision,
                                     .precision_said = true,
                                     .full = true};
-    if (write_explanation_by_hand(&writing) != STATUS_OK)
+    if (write_explanation(&writing, true) != STATUS_OK)
         return making->error->status;
     const char *worked = output_close_text(output, &length);
     sheet->worked = worked != NULL ? worked + strspn(worked, "\n") : NULL;
@@ -515,14 +515,4 @@ enum status sheet_make(struct sheet *sheet, const struct sheet_plan *plan, struc
 bool sheet_is_powers(const struct sheet_table *table)
 {
     return table->corner[0] != '\0';
-}
-
-size_t sheet_group_end(const struct sheet *sheet, size_t first, size_t *tables)
-{
-    size_t end = first;
-    *tables = 0;
-    do
-        *tables += sheet->tasks[end++].count;
-    while (end < sheet->task_count && !sheet->tasks[end].begins);
-    return end;
 }

@@ -69,9 +69,6 @@ enum status sheet_make(struct sheet *sheet, const struct sheet_plan *plan, struc
 /* Whether it is the table of powers of e: its columns are numbers, where those of others may be tokens. */
 bool sheet_is_powers(const struct sheet_table *table);
 
-/* The task after the group that begins with this one, and how many tables the group has. */
-size_t sheet_group_end(const struct sheet *sheet, size_t first, size_t *tables);
-
 /* In frame.c: the way of working for one number of a stage, into frames (SHEET_FRAMES); none for a stage whose
  * formula says enough. `query` and `key` name a query and a token. STATUS_SYSTEM where memory is short. */
 enum status frame_make(const struct problem *problem, enum stage stage, const char *query, const char *key,

@@ -139,12 +139,10 @@ static void write_task(const struct page *page, const struct sheet_task *task, s
 static void write_tasks(const struct page *page, const struct sheet *sheet, bool answers)
 {
     const struct sheet_dialect *dialect = page->dialect;
-    for (size_t first = 0, end, count; first < sheet->task_count; first = end) {
-        end = sheet_group_end(sheet, first, &count);
-        if (dialect->tables_by_task) {
-            end = first + 1;
-            count = sheet->tasks[first].count;
-        }
+    for (size_t first = 0, end; first < sheet->task_count; first = end) {
+        size_t count = sheet->tasks[first].count;
+        for (end = first + 1; end < sheet->task_count && !sheet->tasks[end].begins && !dialect->tables_by_task; end++)
+            count += sheet->tasks[end].count;
         page_put(page, dialect->group[0]);
         for (size_t i = first; i < end && !answers; i++)
             (dialect->write_task != NULL ? dialect->write_task : write_task)(page, &sheet->tasks[i], i + 1);

@@ -18,7 +18,7 @@ enum status write_raw_size(const struct result_table *table, size_t *size, struc
 static bool is_streamed(const struct writing *writing, const struct result_table *table, size_t size)
 {
     const struct problem *problem = writing->result->problem;
-    return output_takes_parts(writing->output) && problem->chosen.parts == 0 && stage_exists(table->stage) &&
+    return writing->output->target != NULL && problem->chosen.parts == 0 && stage_exists(table->stage) &&
            problem_made_as(problem, table->stage) == STAGE_CONTEXT && problem->mistake.recipe == NULL &&
            problem->path.fused && size >= LEAST_STREAMED;
 }

@@ -84,7 +84,7 @@ void ask_help(const struct session *session)
                session->shell.folder);
 }
 
-static int run(struct session *session, const char *command, bool own)
+int ask_run(struct session *session, const char *command, bool own)
 {
     struct error ignored = {0}; /* files that cannot be read are not offered */
     own_files_look(&session->files, session->shell.folder, true, session->arena, &ignored);
@@ -92,11 +92,6 @@ static int run(struct session *session, const char *command, bool own)
     const int status = shell_run(&session->shell, command, session->live);
     own_files_look(&session->files, session->shell.folder, own, session->arena, &ignored);
     return status;
-}
-
-int ask_run(struct session *session, const char *command)
-{
-    return run(session, command, false);
 }
 
 /* Reads the command that the line begins: with the lines after a backslash at its end, or up to the word of <<END. */
@@ -157,7 +152,7 @@ void ask_run_or_refuse(struct session *session)
 int ask_run_typed(struct session *session)
 {
     read_command(session);
-    const int status = run(session, session->command, true);
+    const int status = ask_run(session, session->command, true);
     if (ask_was_interrupted(status))
         output_print(session->show.output, "\n");
     else if (status > 128)

@@ -98,8 +98,8 @@ enum key ask_key(const struct session *session);
 /* Lists all keys, and the folder of the files. */
 void ask_help(const struct session *session);
 
-/* Runs a command of the lesson; returns its exit status as a shell has it. */
-int ask_run(struct session *session, const char *command);
+/* Runs a command of the lesson, or the reader's `own`; returns its exit status as a shell has it. */
+int ask_run(struct session *session, const char *command, bool own);
 
 /* Whether a line starts like a command in the lessons. */
 bool ask_is_command(const char *line);

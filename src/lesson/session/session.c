@@ -75,7 +75,7 @@ static void judge_prediction(struct session *session, const struct lesson_part *
 /* Runs the command of the lesson; false if the reader interrupted it. */
 static bool run_shown(struct session *session, const struct lesson_part *part)
 {
-    const int status = ask_run(session, part->text);
+    const int status = ask_run(session, part->text, false);
     if (ask_was_interrupted(status) && !session->reading)
         raise(SIGINT);
     if (ask_was_interrupted(status)) {
@@ -358,10 +358,4 @@ enum status session_run(size_t first, bool color, const char *called, struct out
     shell_close(&session->shell);
     *error = output->failed ? *error : (struct error){0};
     return output->failed ? error->status : STATUS_OK;
-}
-
-void session_list(struct output *output)
-{
-    for (size_t i = 1; i <= LESSON_COUNT; i++)
-        output_print(output, "%3zu  %s\n", i, LESSONS[i].title);
 }

@@ -12,7 +12,4 @@
 enum status session_run(size_t first, bool color, const char *called, struct output *output, struct arena *arena,
                         struct error *error);
 
-/* Lists the lessons in lines such as "  5  Why the square root". */
-void session_list(struct output *output);
-
 #endif

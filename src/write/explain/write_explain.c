@@ -198,20 +198,6 @@ static void write_rows(struct explanation *explanation, enum stage stage)
         }
 }
 
-/* Begins an explanation, with all decimals, or `by_hand`. */
-static enum status begin(struct explanation *explanation, const struct writing *writing, bool by_hand)
-{
-    struct result *result = writing->result;
-    if (explain_create(explanation, result->problem, (struct explain_source){result, load_row, kept_row},
-                       result->widest, writing->precision, writing->full, writing->output, writing->arena,
-                       writing->error) != STATUS_OK)
-        return writing->error->status;
-    choose_notation(explanation, result);
-    if (by_hand)
-        choose_whole(explanation, result);
-    return STATUS_OK;
-}
-
 static enum status write_stages(const struct writing *writing, struct explanation *explanation)
 {
     const struct problem *problem = writing->result->problem;
@@ -231,18 +217,18 @@ static enum status write_stages(const struct writing *writing, struct explanatio
     return STATUS_OK;
 }
 
-enum status write_explanation(const struct writing *writing)
+enum status write_explanation(const struct writing *writing, bool by_hand)
 {
+    struct result *result = writing->result;
     struct explanation explanation;
-    if (begin(&explanation, writing, false) != STATUS_OK)
+    if (explain_create(&explanation, result->problem, (struct explain_source){result, load_row, kept_row},
+                       result->widest, writing->precision, writing->full, writing->output, writing->arena,
+                       writing->error) != STATUS_OK)
         return writing->error->status;
-    head_lines_write(writing->result->problem, WRAP_COLUMNS, writing->color, writing->output);
+    choose_notation(&explanation, result);
+    if (by_hand)
+        choose_whole(&explanation, result);
+    else
+        head_lines_write(result->problem, WRAP_COLUMNS, writing->color, writing->output);
     return write_stages(writing, &explanation);
-}
-
-enum status write_explanation_by_hand(const struct writing *writing)
-{
-    struct explanation explanation;
-    return begin(&explanation, writing, true) != STATUS_OK ? writing->error->status
-                                                           : write_stages(writing, &explanation);
 }

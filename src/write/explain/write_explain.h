@@ -9,11 +9,8 @@
 
 #include "write/writing.h"
 
-/* STATUS_SYSTEM where memory is short. */
-enum status write_explanation(const struct writing *writing);
-
-/* The same without the head lines, and without decimals where all numbers of a stage or parameter are whole, as in a
- * calculation by hand. */
-enum status write_explanation_by_hand(const struct writing *writing);
+/* `by_hand`: without the head lines, and without decimals where all numbers of a stage or parameter are whole, as in a
+ * calculation by hand. STATUS_SYSTEM where memory is short. */
+enum status write_explanation(const struct writing *writing, bool by_hand);
 
 #endif

@@ -10,7 +10,7 @@
 /* Text is the only format that is written in two ways. */
 enum status write_text(const struct writing *writing)
 {
-    return writing->result->problem->chosen.explains ? write_explanation(writing) : write_plain_text(writing);
+    return writing->result->problem->chosen.explains ? write_explanation(writing, false) : write_plain_text(writing);
 }
 
 #define FORMAT_WRITER(id, name, writer, ...) [FORMAT_##id] = writer,
