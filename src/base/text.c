@@ -177,7 +177,7 @@ static bool is_wider(const char *text, size_t columns)
     return width > columns;
 }
 
-/* What "%.*f" writes of most numbers, in a tenth of the time; but zero without its sign. False: it may be another text. */
+/* What "%.*f" writes of most numbers, in a tenth of the time; but zero without its sign. False: it may be another. */
 static bool write_fixed(char *text, size_t size, int decimals, double number)
 {
     static const double TENS[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};

@@ -24,10 +24,10 @@
  * added, and one of the dtype.
  *
  * That is the worst case, which no long sum comes near: its roundings go up and down. So each row has a second bound,
- * of the root mean square of its errors. A rounding is off by u / sqrt(3) in the root mean square for numbers just above
- * a power of two, by 0.42 u for numbers of all sizes; independent errors add as squares, and a sum of n terms, one after
- * another, has the roundings of n partial sums (Higham, Accuracy and Stability of Numerical Algorithms, chapters 2 and
- * 4). With U = u^2 / 3, C = c^2 / 3 and s_ij the score,
+ * of the root mean square of its errors. A rounding is off by u / sqrt(3) in the root mean square for numbers just
+ * above a power of two, by 0.42 u for numbers of all sizes; independent errors add as squares, and a sum of n terms,
+ * one after another, has the roundings of n partial sums (Higham, Accuracy and Stability of Numerical Algorithms,
+ * chapters 2 and 4). With U = u^2 / 3, C = c^2 / 3 and s_ij the score,
  *
  *   e_ij = C ((d + 4) (sum (scale q k)^2 + s_ij^2) + bias_ij^2 + sink^2 + 16)   of a weight, its share squared
  *   E_i  = sum_j w_ij^2 e_ij + C lse_i^2                                 of the divisor of a row, which gradients reuse
@@ -44,10 +44,10 @@
  *   grad_sinks:  sum_i w_sink^2 (d_i + L_i^2 (U + e_i + C Tq)) + (U + C Tq) dsink^2
  *   lse:         max_j e_ij + C Tk + U lse^2
  *
- * are squares of the error of a row of n numbers, n times its mean. A few large terms scatter more than many small ones,
- * by s = sqrt(sum of squares of the terms) / sum of the terms, which is 1 / sqrt(m) for m equal ones. A term is one of a
- * sum over j or i; U |O_i|^2 is n terms, C Tk |O_i|^2 one, as all numbers of a row share the divisor. Allowed is 1.7 + 4 s
- * times the root of the mean: right kernels, in tiles of 1 to 256 keys, use at most half of it. */
+ * are squares of the error of a row of n numbers, n times its mean. A few large terms scatter more than many small
+ * ones, by s = sqrt(sum of squares of the terms) / sum of the terms, which is 1 / sqrt(m) for m equal ones. A term is
+ * one of a sum over j or i; U |O_i|^2 is n terms, C Tk |O_i|^2 one, as all numbers of a row share the divisor. Allowed
+ * is 1.7 + 4 s times the root of the mean: right kernels, in tiles of 1 to 256 keys, use at most half of it. */
 #include "cases/cases.h"
 
 #include <math.h>

@@ -780,6 +780,20 @@ bool mine_has_part(const struct mine *mine)
     return false;
 }
 
+bool mine_may_be_tf32(const struct mine *mine)
+{
+    static const double NORMAL = 0x1p-14;
+    for (size_t i = 0; i < mine->count; i++) {
+        const struct mine_table *table = &mine->tables[i];
+        if (table->given->tensor.dtype == DTYPE_F16 || table->given->stated == DTYPE_F16)
+            return false;
+        for (size_t k = 0; k < table->shown; k++)
+            if (table->numbers[k] != 0 && fabs(table->numbers[k]) < NORMAL)
+                return false;
+    }
+    return mine->dtype == DTYPE_F16;
+}
+
 const struct mine_table *mine_table_of(const struct mine *mine, enum stage stage)
 {
     for (size_t i = 0; i < mine->count; i++)

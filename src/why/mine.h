@@ -98,6 +98,10 @@ bool mine_has_backward(const struct mine *mine);
 /* Whether the file is a dump of ggml. */
 bool mine_is_dump(const struct mine *mine);
 
+/* Whether its numbers, of float16, may as well be float32 with the bits of TF32: none is stored as float16, or so small
+ * that float16 has fewer bits. */
+bool mine_may_be_tf32(const struct mine *mine);
+
 /* Whether only a part of a table is shown. */
 bool mine_has_part(const struct mine *mine);
 

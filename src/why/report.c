@@ -657,8 +657,8 @@ static void write_right(const struct why *why, struct output *output)
     if (!why->low_precision)
         return;
     snprintf(words, sizeof words,
-             "They are %s numbers, off by rounding of at most %.1e: low precision (dtype-%s), not a mistake.", title,
-             why->right.largest, dtype_name(why->mine.dtype));
+             "They are %s%s numbers, off by rounding of at most %.1e: low precision (dtype-%s), not a mistake.", title,
+             mine_may_be_tf32(&why->mine) ? " or TF32" : "", why->right.largest, dtype_name(why->mine.dtype));
     write_words(words, 0, output);
     write_command(&why->explanations[0], output);
 }
