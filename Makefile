@@ -30,6 +30,8 @@ PREFIX ?= /usr/local
 BUILD ?= build$(if $(PORTABLE),/portable)
 PKG_CONFIG ?= pkg-config
 
+# No built-in rules: make would try each on each file.
+MAKEFLAGS += -r
 # One job per processor by default; not with `clean`, which removes what other targets make.
 ifeq ($(MAKELEVEL)$(filter clean,$(MAKECMDGOALS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN || echo 1)
@@ -111,7 +113,7 @@ $(BUILD)/%.o: src/%.c Makefile | $(FOLDERS)
 	$(COMPILE) -c -o $@ $<
 
 # The C library's header for processors shifts an int by 31.
-$(BUILD)/kernel/kernel_choose.o: override CFLAGS += -fno-sanitize=shift
+$(BUILD)/kernel/kernel_choose.o $(BUILD)/stage/projections.o: override CFLAGS += -fno-sanitize=shift
 
 # A file as an array, NAME_bytes, and its NAME_length, which HEADER declares: $(call ARRAY,HEADER,NAME).
 ARRAY = $(call say,MAKE,$@){ echo '\#include "$1"'; echo 'const unsigned char $2_bytes[] = {'; \
@@ -209,15 +211,17 @@ $(BUILD)/run_examples: $(BUILD)/run_examples.o $(BUILD)/check.o
 $(FOLDERS):
 	@mkdir -p $@
 
-# Tests that only make check-whole runs: repetitions in double, long inputs, limits, interruptions.
-LEFT = test_fused_f64 test_fused_backward_f64 test_limits check_cases.sh check_limits.sh check_long.sh check_schema.sh
+# Tests that only make check-whole runs: repetitions in double, long inputs, limits, interruptions; many kernels, tables
+# and cases of one kind, which another test has a few of.
+LEFT = test_case_mistakes test_fused_f64 test_fused_backward_f64 test_kernel_bugs test_limits test_observe_fits \
+	test_why_tables check_cases.sh check_limits.sh check_long.sh check_schema.sh
 check: attn tests
 	WITHOUT='$(LEFT)' sh tests/run.sh $(BUILD)
 
 # Tests that sample in make check, or do not run there.
-SAMPLED = $(addprefix test_,case_mistakes cases decimal explain faults fused fused_backward fuzz grad grad_layers kernel_bugs limits \
-	observe observe_fits session stress why why_tables worksheet) \
-	$(addprefix check_,install.sh mistakes.sh options.sh page.sh worksheet.sh wrong.sh) whole $(LEFT)
+SAMPLED = $(addprefix test_,cases decimal explain faults fused fused_backward fuzz grad grad_layers mistakes npy observe \
+	session stress why worksheet) \
+	$(addprefix check_,install.sh mistakes.sh options.sh page.sh pipe.sh worksheet.sh wrong.sh) whole $(LEFT)
 # Tests that skip if a program is missing that make check does not need.
 SKIPPING = $(addprefix check_,binary.sh completion.sh printed.sh python.sh svg.sh)
 check-whole: attn tests

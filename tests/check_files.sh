@@ -94,7 +94,7 @@ unnamed() { python3 -c 'import os; os.open(".", os.O_TMPFILE | os.O_WRONLY)' 2>/
 writes() { ls -l /proc/$1/fd 2>/dev/null | grep -q "$scratch/signals/"; }
 for signal in INT TERM HUP USR1 KILL; do
     # A shell starts background jobs with INT ignored, nohup this one with HUP; env gives it back.
-    env $([ $signal = KILL ] || echo --default-signal=$signal) "$attn" sdpa --random 1x1x60000x64 --kernel reference --stages context -f json -o signals/out.json &
+    env $([ $signal = KILL ] || echo --default-signal=$signal) "$attn" sdpa --random 1x1x60000x2 --kernel reference --stages context -f json -o signals/out.json &
     job=$!
     check "SIG$signal comes while the file is written" during $job writes $job
     named=$(ls -A signals)

@@ -25,7 +25,7 @@ equations() {
 }
 
 # The browser takes a second for each page: without ATTN_WHOLE it opens these.
-opened=' lengths hostile queries-softmax edit-causal '
+opened=' hostile edit-causal '
 
 # page NAME OPTION...: the same, and the page with a watch, that JSON and its test. As in the page itself, no '<' of a
 # token may end a script.
@@ -140,7 +140,7 @@ check "packed heads" equations sdpa "$scratch/packed.json" --stages $every
 
 # An edited page shows the numbers that attn computes from the file that it saves: random jobs and edits.
 if [ -n "$node" ]; then
-    edited=10
+    edited=5
     [ -z "${ATTN_WHOLE-}" ] || edited=300
     [ -z "${ATTN_ALL-}" ] || edited=1500
     edits() {

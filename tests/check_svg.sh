@@ -17,7 +17,7 @@ awk 'BEGIN { srand(2); printf "{\"inputs\": ["
     for (i = 0; i < 300; i++) printf "%s[%.3f, %.3f]", i ? "," : "", 2 * rand() - 1, 2 * rand() - 1
     print "]}" }' >"$scratch/long.json"
 
-[ -n "${ATTN_WHOLE-}" ] || echo 'rsvg-convert draws one picture in four: ATTN_WHOLE=1, as in .ci/run, has it draw all'
+[ -n "${ATTN_WHOLE-}" ] || echo 'rsvg-convert draws one picture in eight: ATTN_WHOLE=1, as in .ci/run, has it draw all'
 pictures=0
 
 # The checks of an SVG, for each way to draw.
@@ -35,7 +35,7 @@ picture() { # NAME ARGUMENTS...
         skip "valid XML" "xmllint is not installed"
     fi
     pictures=$((pictures + 1))
-    if [ -z "${ATTN_WHOLE-}" ] && [ $((pictures % 4)) -ne 1 ]; then
+    if [ -z "${ATTN_WHOLE-}" ] && [ $((pictures % 8)) -ne 1 ]; then
         return
     elif command -v rsvg-convert >/dev/null; then
         check "rsvg-convert draws it" rsvg-convert "$svg" -o "$svg.png"

@@ -3,12 +3,13 @@
 #
 #   check NAME COMMAND...   the command must succeed
 #   skip NAME WHY
+#   one_in N                true; in a sample (ATTN_QUICK) for the first of N calls alone, and finish says how many were not
 #   finish                  prints "N passed, N failed", exits
 #   has_module MODULE       $python, which is PYTHON or python3, has it
 #   gone PROCESS            it has ended, even as a zombie
 #   comes_true COMMAND...   waits until the command succeeds; false after ten minutes at least, which end a hang
 #   during PROCESS COMMAND...   the same, but false too once the process has ended
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 calls=0 left_out=0
 
 check() {
     checked=$1
@@ -26,7 +27,16 @@ skip() {
     skipped=$((skipped + 1))
 }
 
+one_in() {
+    [ -n "${ATTN_QUICK-}" ] || return 0
+    calls=$((calls + 1))
+    [ $((calls % $1)) -ne 1 ] || return 0
+    left_out=$((left_out + 1))
+    return 1
+}
+
 finish() {
+    [ $left_out -eq 0 ] || echo "ATTN_QUICK: without $left_out more, which make check-whole has"
     if [ $skipped -gt 0 ]; then
         echo "$passed passed, $failed failed, $skipped skipped"
     else

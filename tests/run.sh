@@ -5,7 +5,7 @@
 # if a test failed, left a temporary file or did not finish.
 #
 #   sh tests/run.sh BUILD [TEST...]     only these: test_fused, check_page.sh, cli, hostile, documentation; whole, the
-#                                       files of cli that skip an example without ATTN_WHOLE; or all of a kind:
+#                                       files of cli that leave examples to check-whole; or all of a kind:
 #                                       programs, examples, scripts
 #
 # JOBS of them run at a time (one per processor); WITHOUT names tests to skip. A test that runs for two hours, or for
@@ -18,12 +18,12 @@ limit=${LIMIT:-7200}
 ATTN_BIN=$build
 export ATTN_BIN
 if [ -z "${ATTN_WHOLE-}" ]; then
-    export ATTN_QUICK=1 FAULTS_STRIDE="${FAULTS_STRIDE-20}"
+    export ATTN_QUICK=1 FAULTS_STRIDE="${FAULTS_STRIDE-40}"
 fi
 
 # The longest tests start first, so that no processor waits at the end.
-longest='cli check_page.sh test_pairs test_why test_fused documentation hostile check_mistakes.sh test_faults check_long.sh run_examples_selfcheck run_selfcheck test_limits
-    test_decimal test_explain test_fuzz check_environment.sh check_limits.sh check_pipe.sh check_svg.sh test_cases test_session test_fused_backward'
+longest='check_page.sh check_long.sh cli documentation test_why test_pairs hostile test_kernel_bugs test_fused check_mistakes.sh check_files.sh check_limits.sh test_limits run_examples_selfcheck
+    run_selfcheck test_session check_options.sh check_svg.sh check_install.sh test_cases test_faults test_observe_fits check_manual.sh test_decimal test_explain test_fuzz check_wrong.sh'
 
 all_of() { # KIND
     case $1 in
@@ -74,7 +74,7 @@ start() { # TEST
     case $1 in
     *_selfcheck) set -- sh "tests/$1.sh" "$build/run_examples" ;;
     cli) set -- "$build/run_examples" tests/cli/*.test ;;
-    whole) set -- "$build/run_examples" $(grep -l '^skip-without check-whole$' tests/cli/*.test) ;;
+    whole) unset ATTN_QUICK && set -- "$build/run_examples" $(grep -l '^skip-without check-whole$' tests/cli/*.test) ;;
     hostile) set -- "$build/run_examples" tests/hostile/*.test ;;
     documentation) set -- "$build/run_examples" README.md man/*.[157] ;;
     check_*) set -- sh "tests/$1" ;;

@@ -9,7 +9,7 @@
  *     # what it is about                (any number; the first one names the test)
  *     skip-without PROGRAM              the test is skipped where PROGRAM is not in PATH
  *     skip-without pseudo-terminal      or where none can be opened
- *     skip-without check-whole          or unless ATTN_WHOLE is set: it takes long
+ *     skip-without check-whole          or in a sample, where ATTN_QUICK is set: it takes long
  *     $ command
  *     > a further line of the command
  *     < a line of standard input        (none: standard input is /dev/null)
@@ -17,6 +17,8 @@
  *     ! a line of standard error        !~ or: text that standard error contains
  *     \ no newline                      the | or ! line before it is a last line without newline
  *     ? 2                               the exit status (none: 0)
+ *
+ * A line "skip-without check-whole" between two empty lines holds for all examples that follow it in the file.
  *
  * FILE.md: in a ``` fence, `$ attn ...` and `$ ./attn ...` are commands, and any `$ ...` where the
  * fence is ```console. FILE.1, FILE.5 and FILE.7: in mdoc's .Bd -literal, any `$ ...`, written with roff's escapes.
@@ -51,6 +53,9 @@ enum { OUT, ERR, STREAMS };
 enum { SHOWN_LINES = 40, LONGEST_OUTPUT = 1 << 24 };
 
 static volatile sig_atomic_t stop_signal;
+
+/* Examples that take long, in a sample. */
+static size_t left_to_whole;
 
 /* ---- text that grows ------------------------------------------------------------------------ */
 
@@ -617,7 +622,7 @@ static bool has_terminals(void)
 static bool is_there(const char *program)
 {
     if (strcmp(program, WHOLE) == 0)
-        return getenv("ATTN_WHOLE") != NULL;
+        return getenv("ATTN_QUICK") == NULL;
     return strcmp(program, TERMINALS) == 0 ? has_terminals() : in_path(program);
 }
 
@@ -826,12 +831,7 @@ static const char *update_block(struct source *source, size_t begin, size_t end,
 static void skip_without(const char *program)
 {
     struct text reason = {0};
-    const bool whole = strcmp(program, WHOLE) == 0;
-    text_print(&reason,
-               whole                             ? "it runs in make %s"
-               : strcmp(program, TERMINALS) == 0 ? "no %s"
-                                                 : "no %s in PATH",
-               program);
+    text_print(&reason, strcmp(program, TERMINALS) == 0 ? "no %s" : "no %s in PATH", program);
     check_skip(reason.bytes);
     text_free(&reason);
 }
@@ -840,10 +840,13 @@ static void run_block(struct source *source, size_t begin, size_t end)
 {
     struct example example = {0};
     if (read_block(source, begin, end, &example)) {
-        example_begin(source, &example);
-        if (example.missing) {
+        if (example.missing && strcmp(example.missing, WHOLE) == 0) {
+            left_to_whole++;
+        } else if (example.missing) {
+            example_begin(source, &example);
             skip_without(example.missing);
         } else {
+            example_begin(source, &example);
             struct outcome outcome;
             run_example(&example, &outcome);
             const char *obstacle = NULL;
@@ -856,14 +859,25 @@ static void run_block(struct source *source, size_t begin, size_t end)
     example_free(&example);
 }
 
+/* Whether the block is that line alone, which leaves what follows to check-whole. */
+static bool leaves_the_rest(const struct source *source, size_t begin, size_t end)
+{
+    const char *required = end == begin + 1 ? after_prefix(source->lines[begin], "skip-without") : NULL;
+    return required != NULL && strcmp(required, WHOLE) == 0 && end < source->count;
+}
+
 static void run_test_file(struct source *source)
 {
     for (size_t begin = 0; begin < source->count && !stop_signal;) {
         size_t end = begin;
         while (end < source->count && source->lines[end][0] != '\0')
             end++;
-        if (end > begin)
+        if (leaves_the_rest(source, begin, end)) {
+            for (; !is_there(WHOLE) && end < source->count; end++)
+                left_to_whole += after_prefix(source->lines[end], "$") != NULL;
+        } else if (end > begin) {
             run_block(source, begin, end);
+        }
         begin = end + 1;
     }
 }
@@ -1408,6 +1422,8 @@ int main(int argc, char **argv)
     for (int i = first; i < argc && !stop_signal; i++)
         run_file(argv[i], update, scratch_parent);
     free(scratch_parent);
+    if (left_to_whole > 0)
+        printf("%zu examples take long: make %s runs them\n", left_to_whole, WHOLE);
     int status = check_end();
     if (stop_signal) {
         fflush(stdout);

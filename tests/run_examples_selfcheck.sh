@@ -205,10 +205,12 @@ $ echo here
 END
 holds "a program that is missing" skip.test "1 passed, 0 failed, 1 skipped"
 count "its name" "$(grep -qF "no no-such-program-anywhere in PATH" log || echo "not in the report")"
-printf 'skip-without check-whole\n$ echo here\n| here\n' >whole.test
-ATTN_WHOLE='' holds "what takes long, in check-whole" whole.test "1 passed, 0 failed"
-unset ATTN_WHOLE
-holds "and not elsewhere" whole.test "0 passed, 0 failed, 1 skipped"
+printf '$ echo here\n| here\n\nskip-without check-whole\n$ echo one\n| one\n\nskip-without check-whole\n\n$ echo more\n| more\n\n$ echo most\n| most\n' >whole.test
+export ATTN_QUICK=1
+holds "a sample leaves what takes long to check-whole" whole.test "1 passed, 0 failed"
+count "and says so" "$(grep -qx '3 examples take long: make check-whole runs them' log || echo "not in the report")"
+unset ATTN_QUICK
+holds "which runs it" whole.test "4 passed, 0 failed"
 
 # ---- .test: examples that fail
 

@@ -44,7 +44,7 @@ static const struct {
 static char doing[PATH_BYTES + 64];
 
 /* ATTN_QUICK: of what is cut short and changed, one in so many. */
-enum { ONE_IN = 7 };
+enum { ONE_IN = 13 };
 static bool quick;
 
 static bool is_left_out(void)

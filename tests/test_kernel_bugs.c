@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* attn cases against a kernel with one bug at a time, of which more than half are no mistake of attn's list: each is
  * seen, the verdict names its place or its mistake, and never another mistake. Right kernels of several kinds pass, and
- * use at most 0.8 of what is allowed.
+ * use at most 0.55 of what is allowed.
  *
  *     build/test_kernel_bugs              a sample; with ATTN_QUICK a smaller one
  *     ATTN_ALL=1 build/test_kernel_bugs   all bugs, in float32 and bfloat16
@@ -390,7 +390,7 @@ static void check_right(const char *dtype)
             }
         }
         printf("%s, kernel %zu: uses %.2f of what is allowed, in %s, %s\n", dtype, i + 1, most, where, result);
-        CHECK(most <= 0.8, "uses %.2f of what is allowed, in %s", most, where);
+        CHECK(most <= 0.55, "uses %.2f of what is allowed, in %s", most, where);
         arena_free(&arena);
     }
 }

@@ -445,6 +445,10 @@ static double usual(enum mistake id)
     return id == MISTAKE_KEYS_PADDING_COUNTED ? 4 : MISTAKES[id].usual;
 }
 
+/* ATTN_QUICK: each mistake in the jobs up to the third that it changes. */
+static bool quick;
+enum { ENOUGH = 3 };
+
 static void test_mistakes(const struct job *job, struct tried tried[MISTAKE_COUNT][MOST_FORMS])
 {
     struct made right;
@@ -452,6 +456,8 @@ static void test_mistakes(const struct job *job, struct tried tried[MISTAKE_COUN
     if (CHECK(make(&right, job, NULL) == STATUS_OK, "expected a result, got: %s", right.error.message))
         for (int id = 0; id < MISTAKE_COUNT; id++)
             for (size_t form = 0; form < count_forms((enum mistake)id); form++) {
+                if (quick && tried[id][form].changed >= ENOUGH)
+                    continue;
                 const double number_of = MISTAKES[id].forms != NULL ? (double)form : usual((enum mistake)id);
                 try_mistake(&right, job, (struct mistake_choice){(enum mistake)id, number_of}, &tried[id][form]);
             }
@@ -476,6 +482,9 @@ static void test_all_made(struct tried tried[MISTAKE_COUNT][MOST_FORMS])
 int main(void)
 {
     static struct tried tried[MISTAKE_COUNT][MOST_FORMS];
+    quick = getenv("ATTN_QUICK") != NULL;
+    if (quick)
+        puts("ATTN_QUICK: each mistake in the jobs up to the third that it changes");
     for (size_t i = 0; i < sizeof JOBS / sizeof JOBS[0]; i++)
         test_reference(&JOBS[i]);
     for (size_t i = 0; i < sizeof JOBS / sizeof JOBS[0]; i++)

@@ -2,7 +2,7 @@
 /* data/module.json, kernel-causal.json and kernel-plain.json: on one of them at least each mistake shows, by so much
  * that attn why names it from a table printed with one decimal.
  *
- *   build/test_stress            checks them; with ATTN_QUICK, one in eight of what attn why is asked
+ *   build/test_stress            checks them; with ATTN_QUICK, one in sixteen of what attn why is asked
  *   build/test_stress NAME [SEED]
  *                                finds the input again, in a second at most, and writes it to standard output */
 #include "build/job_files.h"
@@ -153,7 +153,7 @@ static void ask(const struct input *input, const char *json, const struct measur
 
 static void check_named(const struct input *input, const struct measure *measured, const char *json)
 {
-    const size_t step = getenv("ATTN_QUICK") != NULL ? 8 : 1;
+    const size_t step = getenv("ATTN_QUICK") != NULL ? 16 : 1;
     const char *folder = getenv("TMPDIR");
     snprintf(printed, sizeof printed, "%s/attn-stress-XXXXXX", folder != NULL ? folder : "/tmp");
     const int file = mkstemp(printed);

@@ -24,8 +24,10 @@ skip() { # NAME WHY
 # The compiler and the archiver of a static program; false where there are none. Without musl it contains the C library
 # of the machine's cross-compiler.
 compiler() { # MACHINE
-    if has zig; then
-        cc="zig cc -target $1-linux-musl" ar='zig ar'
+    zig=$(command -v zig) ||
+        zig=$("$python" -c 'import os, ziglang; print(os.path.join(ziglang.__path__[0], "zig"))' 2>/dev/null) || zig=''
+    if [ -n "$zig" ]; then
+        cc="$zig cc -target $1-linux-musl" ar="$zig ar"
     elif [ "$1" = "$(uname -m)" ] && has musl-gcc; then
         cc=musl-gcc ar=ar
     elif has "$1-linux-gnu-gcc"; then
@@ -50,7 +52,7 @@ static() { # MACHINE
     if [ ! -f "${CJSON:-}/cJSON.c" ]; then
         skip "attn-$version-linux-$1" "CJSON=PATH must name the source tree of cJSON"
     elif ! compiler "$1"; then
-        skip "attn-$version-linux-$1" "zig, or $1-linux-gnu-gcc, is missing"
+        skip "attn-$version-linux-$1" "zig is missing (pip install ziglang), or $1-linux-gnu-gcc"
     else
         $make static STATIC="$build/static-$1" STATIC_CC="$cc" AR="$ar" CJSON="$CJSON"
         cp "$build/static-$1/attn" "$release/attn-$version-linux-$1"

@@ -177,8 +177,38 @@ static bool is_wider(const char *text, size_t columns)
     return width > columns;
 }
 
+/* What "%.*f" writes of most numbers, in a tenth of the time; but zero without its sign. False: it may be another. */
+static bool write_fixed(char *text, size_t size, int decimals, double number)
+{
+    static const double TENS[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+    if (decimals < 0 || (size_t)decimals >= sizeof TENS / sizeof TENS[0])
+        return false;
+    /* Below 2^40 the product is off by at most 2^-13, which matters only about a half. */
+    const double scaled = fabs(number) * TENS[decimals];
+    if (!(scaled < 0x1p40) || fabs(scaled - floor(scaled) - 0.5) < 0x1p-12)
+        return false;
+    char digits[24], *at = digits + sizeof digits;
+    uint64_t left = (uint64_t)(scaled + 0.5);
+    const bool negative = number < 0 && left > 0;
+    for (int count = 0; count <= decimals || left > 0; count++, left /= 10) {
+        if (count == decimals && decimals > 0)
+            *--at = '.';
+        *--at = (char)('0' + left % 10);
+    }
+    if (negative)
+        *--at = '-';
+    const size_t length = (size_t)(digits + sizeof digits - at);
+    if (length >= size)
+        return false;
+    memcpy(text, at, length);
+    text[length] = '\0';
+    return true;
+}
+
 const char *text_number(char *text, size_t size, int decimals, bool exponent, double number)
 {
+    if (!exponent && write_fixed(text, size, decimals, number))
+        return text;
     if (isnan(number)) /* which printf may give a sign */
         snprintf(text, size, "nan");
     else

@@ -24,13 +24,13 @@
  * added, and one of the dtype.
  *
  * That is the worst case, which no long sum comes near: its roundings go up and down. So each row has a second bound,
- * of the root mean square of its errors. A rounding is off by about 0.42 u in the root mean square, for numbers of all
- * sizes; independent errors add as squares, and a sum of n terms, one after another, has the roundings of n partial
- * sums (Higham, Accuracy and Stability of Numerical Algorithms, chapters 2 and 4). With U = (u / 2)^2,
- * C = (c / 2)^2 and
- * s_ij the score,
+ * of the root mean square of its errors. A rounding is off by u / sqrt(3) in the root mean square for numbers just
+ * above a power of two, by 0.42 u for numbers of all sizes; independent errors add as squares, and a sum of n terms,
+ * one after another, has the roundings of n partial sums (Higham, Accuracy and Stability of Numerical Algorithms,
+ * chapters 2 and 4). With U = u^2 / 3, C = c^2 / 3 and s_ij the score,
  *
  *   e_ij = C ((d + 4) (sum (scale q k)^2 + s_ij^2) + bias_ij^2 + sink^2 + 16)   of a weight, its share squared
+ *   E_i  = sum_j w_ij^2 e_ij + C lse_i^2                                 of the divisor of a row, which gradients reuse
  *   context:     sum_j w_ij^2 (U + e_ij + C Tk) |v_j|^2 + (U + C Tk) |O_i|^2
  *
  * where U in the sum is a kernel's that rounds weights to the dtype. The gradients, with P_ij = dO_i . v_j,
@@ -39,13 +39,15 @@
  * g_ij = w_ij^2 ((P_ij - L_i)^2 (2 U + e_ij + C (Tq + Tk)) + U P_ij^2 + C (d_v + 4) (sum (dO v)^2 + P_ij^2) + d_i):
  *
  *   grad_query:  scale^2 (sum_j g_ij |k_j|^2 + d_i |sum_j w_ij k_j|^2) + (U + C Tk) |dQ_i|^2
- *   grad_key:    scale^2 sum_i g_ij |q_i|^2 + (U + C Tq) |dK_j|^2
- *   grad_value:  sum_i w_ij^2 (U + e_ij + C Tq) |dO_i|^2 + (U + C Tq) |dV_j|^2
+ *   grad_key:    scale^2 sum_i (g_ij + w_ij^2 (P_ij - L_i)^2 E_i) |q_i|^2 + (U + C Tq) |dK_j|^2
+ *   grad_value:  sum_i w_ij^2 (U + e_ij + E_i + C Tq) |dO_i|^2 + (U + C Tq) |dV_j|^2
  *   grad_sinks:  sum_i w_sink^2 (d_i + L_i^2 (U + e_i + C Tq)) + (U + C Tq) dsink^2
  *   lse:         max_j e_ij + C Tk + U lse^2
  *
- * are squares of the error of a row of n numbers, n times its mean. A right kernel comes to about 0.8 of its root;
- * twice that is allowed, and 3 / sqrt(n) of it more, since few numbers scatter. */
+ * are squares of the error of a row of n numbers, n times its mean. A few large terms scatter more than many small
+ * ones, by s = sqrt(sum of squares of the terms) / sum of the terms, which is 1 / sqrt(m) for m equal ones. A term is
+ * one of a sum over j or i; U |O_i|^2 is n terms, C Tk |O_i|^2 one, as all numbers of a row share the divisor. Allowed
+ * is 1.7 + 4 s times the root of the mean: right kernels, in tiles of 1 to 256 keys, use at most half of it. */
 #include "cases/cases.h"
 
 #include <math.h>
@@ -61,14 +63,16 @@ struct bound {
     double unit, sums;                       /* u and c, */
     double rounding, step;                   /* U and C */
     double *weights, *bias;                  /* (Tk) of a row */
-    double *errors;                          /* (Tk) e_ij */
+    double *errors;                          /* (Tk) e_ij, and */
+    double of_lse;                           /* E_i */
     double *products, *squares;              /* (Tk) P_ij, sum (dO v)^2 */
     double *grads;                           /* (Tk) D_ij, then G_ij */
     double *of_keys, *of_values;             /* (Tk) |k_j|^2, |v_j|^2 */
     double *means;                           /* (d, d_v) sum_j w_ij k_j, O_i */
     double *sum_query, *sum_key, *sum_value; /* (d), (B H_kv Tk d), (B H_kv Tk d_v) */
     double largest[OPERANDS], context, lse;
-    double *sum_sinks; /* (H) */
+    double *sum_sinks;                   /* (H) */
+    double *fourths[CASES_MOST_RESULTS]; /* (rows) of each result: the squares of the terms of rms */
 };
 
 static const double *numbers_of(const struct tensor *tensor, size_t row)
@@ -105,8 +109,11 @@ static void add_square(const struct bound *bound, enum stage stage, size_t head,
 {
     for (size_t i = 0; i < bound->made->count; i++) {
         const struct case_result *result = &bound->made->results[i];
-        if (result->table.stage == stage)
-            result->rms[case_row_at(result, bound->item, head, row)] += square;
+        if (result->table.stage != stage)
+            continue;
+        const size_t at = case_row_at(result, bound->item, head, row);
+        result->rms[at] += square;
+        bound->fourths[i][at] += square * square;
     }
 }
 
@@ -121,13 +128,14 @@ static void add_of_key(const struct bound *bound, enum stage stage, size_t key, 
 }
 
 /* w_i; makes e_ij. */
-static double off_of_weights(const struct bound *bound, size_t row)
+static double off_of_weights(struct bound *bound, size_t row)
 {
     const struct problem *problem = bound->problem;
     const double *query = operand(bound, QUERY, row), scale = fabs(problem->scaling.factor);
     const size_t d = problem->size.d_head;
     const double sink = problem->mask.sinks != NULL ? problem->mask.sinks[bound->head] : 0;
-    double largest = fabs(sink), most = 0;
+    double largest = fabs(sink), most = 0, heaviest = 0, lse = 0;
+    bound->of_lse = 0;
     for (size_t key = 0; key < problem->size.keys; key++) {
         const double *numbers = operand(bound, KEY, key);
         double sizes = 0, squares = 0, score = 0;
@@ -143,7 +151,13 @@ static double off_of_weights(const struct bound *bound, size_t row)
         bound->errors[key] = bound->step * (((double)d + 4) * (squares + score * score) +
                                             bound->bias[key] * bound->bias[key] + sink * sink + 16);
         most = fmax(most, bound->errors[key]);
+        bound->of_lse += bound->weights[key] * bound->weights[key] * bound->errors[key];
+        if (bound->weights[key] > heaviest) {
+            heaviest = bound->weights[key];
+            lse = score + bound->bias[key] - log(heaviest);
+        }
     }
+    bound->of_lse += bound->step * lse * lse;
     add_of_query(bound, STAGE_LSE, row, most + bound->step * ((double)problem->size.keys + largest * largest));
     return bound->sums * (2 * ((double)d + 4) * largest + 2 * (double)problem->size.keys + 8);
 }
@@ -152,7 +166,6 @@ static void take_context(struct bound *bound, size_t row, double off)
 {
     const struct problem *problem = bound->problem;
     const double own = bound->rounding + bound->step * (double)problem->size.keys;
-    double square = 0;
     for (size_t column = 0; column < problem->size.d_value; column++) {
         double sum = 0;
         for (size_t key = 0; key < problem->size.keys; key++)
@@ -162,8 +175,9 @@ static void take_context(struct bound *bound, size_t row, double off)
     }
     for (size_t key = 0; key < problem->size.keys; key++)
         if (bound->weights[key] > 0)
-            square += bound->weights[key] * bound->weights[key] * (own + bound->errors[key]) * bound->of_values[key];
-    add_of_query(bound, STAGE_CONTEXT, row, square);
+            add_of_query(bound, STAGE_CONTEXT, row,
+                         bound->weights[key] * bound->weights[key] * (own + bound->errors[key]) *
+                             bound->of_values[key]);
     bound->lse = fmax(bound->lse, off);
 }
 
@@ -226,7 +240,7 @@ static void take_squares(struct bound *bound, const double *gradient, size_t row
     const double scale = problem->scaling.factor * problem->scaling.factor, *context = bound->means + d;
     const double keys = (double)problem->size.keys, queries = (double)problem->size.queries;
     const double of_query = square_of(operand(bound, QUERY, row), d), of_gradient = square_of(gradient, d_value);
-    double delta = 0, of_delta = 0, square = 0, most = 0;
+    double delta = 0, of_delta = 0, most = 0;
     for (size_t i = 0; i < d_value; i++)
         of_delta += gradient[i] * context[i] * gradient[i] * context[i];
     for (size_t key = 0; key < problem->size.keys; key++)
@@ -242,13 +256,13 @@ static void take_squares(struct bound *bound, const double *gradient, size_t row
             weight * (by * by * (2 * bound->rounding + error + bound->step * (keys + queries)) +
                       bound->rounding * product * product +
                       bound->step * ((double)d_value + 4) * (bound->squares[key] + product * product) + of_delta);
-        square += scale * grad * bound->of_keys[key];
         most = fmax(most, error);
-        add_of_key(bound, STAGE_GRAD_KEY, key, scale * grad * of_query);
+        add_of_query(bound, STAGE_GRAD_QUERY, row, scale * grad * bound->of_keys[key]);
+        add_of_key(bound, STAGE_GRAD_KEY, key, scale * (grad + weight * by * by * bound->of_lse) * of_query);
         add_of_key(bound, STAGE_GRAD_VALUE, key,
-                   weight * (bound->rounding + error + bound->step * queries) * of_gradient);
+                   weight * (bound->rounding + error + bound->of_lse + bound->step * queries) * of_gradient);
     }
-    add_of_query(bound, STAGE_GRAD_QUERY, row, square + scale * of_delta * square_of(bound->means, d));
+    add_of_query(bound, STAGE_GRAD_QUERY, row, scale * of_delta * square_of(bound->means, d));
     add_square(bound, STAGE_GRAD_SINKS, bound->head, 0,
                sink * sink * (of_delta + delta * delta * (bound->rounding + most + bound->step * queries)));
 }
@@ -353,25 +367,34 @@ static enum status allocate_bound(struct bound *bound, size_t *key_count, size_t
                  {&bound->sum_sinks, problem->size.heads}};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         *lists[i].numbers = zeros(lists[i].count, arena, error);
-    for (size_t i = 0; i < bound->made->count; i++)
+    for (size_t i = 0; i < bound->made->count; i++) {
         bound->made->results[i].rms = zeros(bound->made->results[i].rows, arena, error);
+        bound->fourths[i] = zeros(bound->made->results[i].rows, arena, error);
+    }
     return error->status;
 }
 
 /* Turns the squares of a result's rows into what is allowed. `floor`: half of the smallest numbers. */
-static void finish(const struct bound *bound, struct case_result *result, double floor)
+static void finish(const struct bound *bound, struct case_result *result, const double *fourths, double floor)
 {
     const struct problem *problem = bound->problem;
     const bool of_keys = result->table.stage == STAGE_GRAD_KEY || result->table.stage == STAGE_GRAD_VALUE;
     const size_t terms =
         of_keys ? problem->size.queries * problem->size.heads / problem->size.kv_heads : problem->size.keys;
     const double rounding =
-        result->table.stage == STAGE_LSE ? result->relative * result->relative / 4 : bound->rounding;
-    const double own = rounding + bound->step * (double)terms, count = (double)result->columns;
+        result->table.stage == STAGE_LSE ? result->relative * result->relative / 3 : bound->rounding;
+    const double count = (double)result->columns;
     for (size_t row = 0; row < result->rows; row++) {
         const double *truth = (const double *)result->truth.data + row * result->columns;
-        const double square = result->rms[row] + own * square_of(truth, result->columns);
-        result->rms[row] = isfinite(square) ? (2 + 3 / sqrt(count)) * sqrt(square / count) + floor : INFINITY;
+        const double of_sum = bound->step * (double)terms * square_of(truth, result->columns);
+        double square = result->rms[row] + of_sum, fourth = fourths[row] + of_sum * of_sum;
+        for (size_t i = 0; i < result->columns; i++) {
+            const double of_number = rounding * truth[i] * truth[i];
+            square += of_number;
+            fourth += of_number * of_number;
+        }
+        const double scatter = square > 0 ? sqrt(fourth) / square : 0;
+        result->rms[row] = isfinite(square) ? (1.7 + 4 * scatter) * sqrt(square / count) + floor : INFINITY;
     }
 }
 
@@ -392,8 +415,8 @@ enum status case_bound(struct case_made *made, enum dtype dtype, enum dtype sums
                           .problem = problem,
                           .unit = unit,
                           .sums = of_sums,
-                          .rounding = unit * unit / 4,
-                          .step = of_sums * of_sums / 4};
+                          .rounding = unit * unit / 3,
+                          .step = of_sums * of_sums / 3};
     size_t key_count, value_count;
     if (allocate_bound(&bound, &key_count, &value_count, arena, error) != STATUS_OK)
         return error->status;
@@ -420,7 +443,7 @@ enum status case_bound(struct case_made *made, enum dtype dtype, enum dtype sums
         for (size_t k = 0; k < sizeof of_stages / sizeof of_stages[0]; k++)
             if (of_stages[k].stage == result->table.stage)
                 result->absolute = of_stages[k].largest + floor;
-        finish(&bound, result, floor);
+        finish(&bound, result, bound.fourths[i], floor);
     }
     return STATUS_OK;
 }

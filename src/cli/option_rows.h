@@ -51,7 +51,7 @@
         .help = "compute key and value from these inputs: cross-attention; multihead is then not causal unless you type --causal") \
     ROW(MINE, mine, FILE, ABILITY_SEARCHES, .name = "mine", .argument = "TABLE", .reads = true, \
         .foreign = "my table theirs actual got wrong", .fallback = "why needs it", \
-        .help = "your table: any file that diff takes, an elided print, sum=12.34; - is standard input") \
+        .help = "your table: any file that diff takes, also an elided print; or sum=12.34; - is standard input") \
     ROW(BUDGET, budget, REAL(0x1p-1074, INFINITY, "a finite number above 0"), ABILITY_SEARCHES | ABILITY_TRIES, .name = "budget", \
         .argument = "N", .foreign = "effort work limit timeout", .initial = "20", .fallback = "20; cases: 1", \
         .help = "how much the search may do, in billions of multiply-adds") \
@@ -210,7 +210,7 @@
     ROW(RELATIVE_DISTANCE, relative_distance, WHOLE(2, 1 << 20), ABILITY_PROJECTS, .name = "relative-distance", .argument = "N", \
         .setting = true, .asked = "relative distance", .foreign = "relativeattentionmaxdistance", .initial = "128", \
         .rare = RARE, .help = "relative_bias.weight: from this distance on all keys share a bucket") \
-    ROW(LAYER, layer, WHOLE(0, 65535), ABILITY_OPENS, .name = "layer", .argument = "N", .asked = "layer", .setting = true, \
+    ROW(LAYER, layer, WHOLE(0, 65535), ABILITY_OPENS | ABILITY_COMPARES, .name = "layer", .argument = "N", .asked = "layer", .setting = true, \
         .foreign = "layeridx block", .fallback = "the checkpoint is listed", .help = "which layer, from 0 as checkpoints count") \
     ROW(MODULE, module, TEXT, ABILITY_OPENS, .name = "module", .argument = "PREFIX", .asked = "module", .setting = true, \
         .foreign = "tower submodule part", .fallback = "the only one", \

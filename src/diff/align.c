@@ -218,14 +218,13 @@ static enum status cut_side(const struct file_tensor **named, bool of_a, struct 
                             struct arena *arena, struct error *error)
 {
     const struct tensor *tensor = &(*named)->tensor;
-    struct diff_axes axes = {.rank = tensor->rank};
-    size_t cuts = 0, stride = 1;
-    for (size_t axis = axes.rank; axis-- > 0; stride *= tensor->shape[axis]) {
+    struct diff_axes axes = diff_axes_of(tensor);
+    size_t cuts = 0;
+    for (size_t axis = 0; axis < axes.rank; axis++) {
         const struct diff_alignment *alignment = alignments[axes.rank - 1 - axis];
         const bool cut = alignment != NULL && alignment->whole == (of_a ? alignment->a : alignment->b);
         axes.kept[axis] = cut ? alignment->kept : NULL;
-        axes.shape[axis] = cut ? alignment->few->count : tensor->shape[axis];
-        axes.stride[axis] = stride;
+        axes.shape[axis] = cut ? alignment->few->count : axes.shape[axis];
         cuts += cut;
     }
     return cuts > 0 ? diff_rearrange(named, &axes, arena, error) : STATUS_OK;

@@ -2,7 +2,7 @@
 #include "diff/diff.h"
 
 #include "model/stages.h"
-#include "read/load.h"
+#include "read/file_part.h"
 
 #include <string.h>
 
@@ -17,9 +17,10 @@ static const char NAMELESS[] = "tensor";
 
 /* --- the two files ----------------------------------------------------------------------------------------------- */
 
-static enum status read_side(struct diff_side *side, const char *path, struct arena *arena, struct error *error)
+static enum status read_side(struct diff_side *side, const char *path, const struct options *options,
+                             struct arena *arena, struct error *error)
 {
-    if (load_file(path, INPUT_FILE_OF_DIFF, arena, &side->input, error) != STATUS_OK)
+    if (file_part_load(path, path, options, INPUT_FILE_OF_DIFF, arena, &side->input, error) != STATUS_OK)
         return error->status;
     return side->input.tensor_count > 0
                ? diff_read_dtype(side, error)
@@ -72,11 +73,13 @@ static enum status add_stage(const struct diffing *diffing, enum stage stage, co
 {
     struct diff *diff = diffing->diff;
     struct diff_stage *added = &diff->stages[diff->count];
-    if (diff_meet_heads(diff, stage, &a, &b, diffing->arena, diffing->error) != STATUS_OK)
-        return diffing->error->status;
     const char *name = !stage_exists(stage)                                ? NAMELESS
                        : STAGES[stage].columns == STAGE_COLUMNS_PARAMETERS ? a->name
                                                                            : stage_name(stage);
+    if (a->part != NULL || b->part != NULL)
+        return diff_add_part(diff, diffing->options, name, stage, a, b, diffing->arena, diffing->error);
+    if (diff_meet_heads(diff, stage, &a, &b, diffing->arena, diffing->error) != STATUS_OK)
+        return diffing->error->status;
     *added = diff_pair(diff, diffing->options, name, stage, a, b);
     diff->count++;
     if (check_rows(diffing, name, a, b) != STATUS_OK)
@@ -241,10 +244,12 @@ enum status diff_results(struct diff *diff, const struct options *options, struc
 {
     *diff = (struct diff){0};
     const struct diffing diffing = {diff, options, arena, error};
-    if (read_side(&diff->a, options->files[0], arena, error) || read_side(&diff->b, options->files[1], arena, error) ||
-        diff_round_texts(diff, arena, error) || diff_align_tokens(diff, arena, error))
+    if (read_side(&diff->a, options->files[0], options, arena, error) ||
+        read_side(&diff->b, options->files[1], options, arena, error) || diff_round_texts(diff, arena, error) ||
+        diff_align_tokens(diff, arena, error))
         return error->status;
-    diff->stages = arena_allocate(arena, STAGE_COUNT + diff->a.input.tensor_count, sizeof diff->stages[0], error);
+    diff->stages = arena_allocate(arena, (1 + FILE_TOTALS) * (STAGE_COUNT + diff->a.input.tensor_count),
+                                  sizeof diff->stages[0], error);
     if (diff->stages == NULL)
         return error->status;
     if ((options->stage_count > 0 ? add_asked(&diffing) : add_common(&diffing)) != STATUS_OK)

@@ -57,12 +57,7 @@ static bool are_behind(const struct tensor *behind, const struct tensor *before,
 static enum status put_before(const struct file_tensor **behind, const struct tensor *before, struct arena *arena,
                               struct error *error)
 {
-    struct diff_axes axes = {.rank = before->rank};
-    size_t stride = 1;
-    for (size_t axis = axes.rank; axis-- > 0; stride *= before->shape[axis]) {
-        axes.shape[axis] = before->shape[axis];
-        axes.stride[axis] = stride;
-    }
+    struct diff_axes axes = diff_axes_of(before);
     const size_t heads = axes.rank - 3, rows = axes.rank - 2, columns = before->shape[axes.rank - 1];
     axes.stride[heads] = columns;
     axes.stride[rows] = before->shape[heads] * columns;

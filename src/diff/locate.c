@@ -108,15 +108,18 @@ static void find_token(const struct token_labels *labels, const struct diff_step
 size_t diff_locate(const struct diff *diff, const struct diff_stage *stage, size_t element, struct diff_step *steps)
 {
     const struct tensor *a = &stage->a->tensor, *b = &stage->b->tensor, *tensor = a->rank >= b->rank ? a : b;
-    const size_t rank = tensor->rank;
+    const struct tensor *whole = stage->shown != NULL ? &stage->whole->tensor : tensor;
+    const size_t rank = whole->rank;
     const enum stage axes = strcmp(stage->name, "attn_mask") == 0 ? STAGE_MASKED : stage->stage;
-    for (size_t axis = rank; axis-- > 0; element /= tensor->shape[axis]) {
+    const struct diff_axes shown = stage->shown != NULL ? *stage->shown : diff_axes_of(tensor);
+    for (size_t axis = rank; axis-- > 0; element /= shown.shape[axis]) {
         const enum diff_axis counts = axis_of(diff, axes, rank, axis);
-        steps[axis] = (struct diff_step){counts, AXIS_NAMES[counts], element % tensor->shape[axis] + 1, NULL, false};
+        const size_t at = element % shown.shape[axis], index = shown.kept[axis] != NULL ? shown.kept[axis][at] : at;
+        steps[axis] = (struct diff_step){counts, AXIS_NAMES[counts], index + 1, NULL, false};
     }
     for (size_t axis = 0; axis < rank; axis++)
         if (steps[axis].axis == DIFF_TOKEN || steps[axis].axis == DIFF_QUERY || steps[axis].axis == DIFF_KEY)
-            find_token(labels_of(diff, stage, &steps[axis], tensor->shape[axis]), &steps[0], tensor->shape[axis],
+            find_token(labels_of(diff, stage, &steps[axis], whole->shape[axis]), &steps[0], whole->shape[axis],
                        &steps[axis]);
     return rank;
 }

@@ -72,11 +72,6 @@ static struct observe_table *list_others(const struct diff *diff, size_t *count,
     return others;
 }
 
-static double half_unit(const struct file_tensor *named, size_t i)
-{
-    return named->last_digit == NULL || named->last_digit[i] == INT16_MIN ? 0 : 0.5 * pow(10, named->last_digit[i]);
-}
-
 /* The label of each row. */
 static const char **list_labels(const struct diff *diff, const struct diff_stage *stage,
                                 const struct observed *observed, const size_t *to, struct arena *arena,
@@ -102,7 +97,7 @@ enum status diff_observe(struct diff *diff, struct arena *arena, struct error *e
 {
     const struct diff_stage *stage = &diff->stages[diff->cause];
     struct observed observed = {.most_rms = 1, .arena = arena, .error = error};
-    if (diff->cause == diff->count || !diff_same_sources(diff))
+    if (diff->cause == diff->count || !diff_same_sources(diff) || stage->shown != NULL)
         return STATUS_OK;
     observed.right.stage = stage->stage;
     observed.dtype = stage->tolerance.dtype;
@@ -110,7 +105,7 @@ enum status diff_observe(struct diff *diff, struct arena *arena, struct error *e
     if (to == NULL || observe_begin(&observed) != STATUS_OK)
         return error->status;
     for (size_t i = 0; i < observe_count(&observed.right); i++) {
-        const double half = half_unit(stage->a, i) + half_unit(stage->b, i);
+        const double half = compare_half_unit(stage->a->last_digit, i) + compare_half_unit(stage->b->last_digit, i);
         double *right = &observed.right.numbers[to[i]], *printed = &observed.printed[to[i]];
         diff_numbers(stage, i, 1, right, &observed.mine[to[i]]);
         *printed = stage->tolerance.given || half <= stage->tolerance.absolute ? 0 : half;

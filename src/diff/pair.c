@@ -104,6 +104,17 @@ void diff_numbers(const struct diff_stage *stage, size_t first, size_t count, do
     load(&stage->b->tensor, stage->dtype_b, first, count, b);
 }
 
+struct diff_axes diff_axes_of(const struct tensor *tensor)
+{
+    struct diff_axes axes = {.rank = tensor->rank};
+    size_t stride = 1;
+    for (size_t axis = axes.rank; axis-- > 0; stride *= tensor->shape[axis]) {
+        axes.shape[axis] = tensor->shape[axis];
+        axes.stride[axis] = stride;
+    }
+    return axes;
+}
+
 static void gather(const char *from, const struct diff_axes *axes, size_t count, size_t size, char *to)
 {
     size_t index[TENSOR_RANK] = {0};

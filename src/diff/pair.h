@@ -22,6 +22,10 @@ struct diff_stage {
     const char *name;                /* "tensor" where nothing says which stage it is */
     enum stage stage;                /* STAGE_NAMES there; a source's is STAGE_INPUTS or STAGE_PARAMETERS */
     const struct file_tensor *a, *b; /* what is compared: aligned, only what both have; of a source NULL: lacking */
+    const struct file_tensor
+        *whole;                    /* if a file shows only a part: the other file's table, with the part's axes, and */
+    const struct diff_axes *shown; /* which of its numbers these are; else NULL */
+    bool is_total;                 /* a sum, mean, norm or std of a stage */
     enum dtype dtype_a, dtype_b;
     struct compare_tolerance tolerance; /* by the coarser dtype, unless it was given */
     struct comparison comparison;
@@ -83,6 +87,9 @@ struct diff_axes {
     const size_t *kept[TENSOR_RANK];
 };
 
+/* Those of the table itself. */
+struct diff_axes diff_axes_of(const struct tensor *tensor);
+
 /* Copies the table by these axes, with the digits of its numbers. STATUS_SYSTEM where memory is short. */
 enum status diff_rearrange(const struct file_tensor **named, const struct diff_axes *axes, struct arena *arena,
                            struct error *error);
@@ -98,6 +105,15 @@ enum status diff_rearrange(const struct file_tensor **named, const struct diff_a
  * What is changed becomes a copy; all else stays, so that its shape is refused. STATUS_SYSTEM where memory is short. */
 enum status diff_meet_heads(const struct diff *diff, enum stage stage, const struct file_tensor **a,
                             const struct file_tensor **b, struct arena *arena, struct error *error);
+
+/* --- parts.c: tables of which a file shows only a part ------------------------------------------------------------ */
+
+/* Adds the pair of a stage whose tables are a part, or one of them: the numbers shown, cut from the complete table; and
+ * a pair named "context (sum)" for each total. STATUS_USAGE if it is no part of the other one. STATUS_SYSTEM where
+ * memory is short. */
+enum status diff_add_part(struct diff *diff, const struct options *options, const char *name, enum stage stage,
+                          const struct file_tensor *a, const struct file_tensor *b, struct arena *arena,
+                          struct error *error);
 
 /* --- dtypes.c: the dtype that the decimals of a text stand for --------------------------------------------------- */
 

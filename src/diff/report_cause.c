@@ -58,8 +58,11 @@ static size_t count_of(uint64_t stages)
 static void add_common(struct text *line, const struct diff *diff)
 {
     enum { NAMED = 3 };
+    size_t stages = 0; /* without their totals */
+    for (size_t i = 0; i < diff->count; i++)
+        stages += stage_exists(diff->stages[i].stage);
     if (diff->count > NAMED)
-        text_add(line, "%zu stages", diff->count);
+        text_add(line, "%zu stages", stages);
     for (size_t i = 0; i < diff->count && diff->count <= NAMED; i++)
         text_add(line, "%s%s", i == 0 ? "" : i + 1 < diff->count ? ", " : " and ", diff->stages[i].name);
     text_add(line, ", all that %s; ", diff->only_b == 0 ? "B has" : "both have");
@@ -141,7 +144,7 @@ static void write_evidence(const struct report *report, const struct diff_stage 
     if (comparison->hidden_a + comparison->hidden_b > 0)
         output_print(report->output, "  minus infinity in A alone: %zu, in B alone: %zu\n", comparison->hidden_a,
                      comparison->hidden_b);
-    if (factor != 1 && comparison->unmatched == 0 && report->diff->observations.count == 0)
+    if (factor != 1 && !stage->is_total && comparison->unmatched == 0 && report->diff->observations.count == 0)
         output_print(report->output, "  B is %.6g times A throughout: a factor too many or missing\n", factor);
     const enum undone undone = diff_undone(report->diff, stage, how);
     if (undone == UNDONE_ORDER || (undone == UNDONE_HIDDEN && comparison->most_for_hidden < LOW))
@@ -249,10 +252,9 @@ static uint64_t write_agreeing(const struct report *report, const struct diff_st
     struct wrap line = {.output = report->output, .columns = WRAP_COLUMNS, .indent = strlen(TITLE)};
     uint64_t agree = 0;
     for (const struct diff_stage *before = report->diff->stages; before != stage; before++)
-        if (!before->departs) {
+        if (!before->departs && stage_exists(before->stage)) {
             agree |= STAGE_BIT(before->stage);
-            if (stage_exists(before->stage))
-                wrap_add(&line, "%s%s", line.column == 0 ? TITLE : "", before->name);
+            wrap_add(&line, "%s%s", line.column == 0 ? TITLE : "", before->name);
         }
     if (line.column > 0)
         output_print(report->output, "\n");

@@ -63,7 +63,7 @@ static size_t row_label(const struct matrix_pair *pair, size_t row, char *label)
     const struct diff_step *step = rank > 1 ? &steps[rank - 2] : NULL;
     if (step != NULL && step->token != NULL)
         return text_cut(step->token, LABEL_COLUMNS, label, LABEL_BYTES);
-    return (size_t)snprintf(label, LABEL_BYTES, "%zu", row + 1);
+    return (size_t)snprintf(label, LABEL_BYTES, "%zu", step != NULL ? step->position : row + 1);
 }
 
 static const char *column_token(const struct matrix_pair *pair, size_t column)
@@ -216,6 +216,7 @@ void report_tables(const struct report *report)
     const size_t stage = diff->cause < diff->count ? diff->cause : diff->first;
     if (source != NULL)
         write_table(report, source);
-    if (stage < diff->count && (source == NULL || strcmp(source->name, diff->stages[stage].name) != 0))
+    if (stage < diff->count && !diff->stages[stage].is_total &&
+        (source == NULL || strcmp(source->name, diff->stages[stage].name) != 0))
         write_table(report, &diff->stages[stage]);
 }

@@ -67,7 +67,7 @@ static enum status take_pair(struct diff *diff, struct diff_stage pair, struct a
             diff->sources[diff->source_count++] = pair;
         return STATUS_OK;
     }
-    if (pair.a->tensor.rank == 0 || pair.b->tensor.rank == 0)
+    if (pair.a->tensor.rank == 0 || pair.b->tensor.rank == 0 || pair.a->part != NULL || pair.b->part != NULL)
         return STATUS_OK;
     if (diff_align(diff, &pair, arena, error) != STATUS_OK)
         return error->status;

@@ -167,13 +167,15 @@ static void write_departure(const struct report *report, const struct diff_stage
     write_worst(report, stage);
 }
 
-/* A's shape, and B's where it has other leading axes of size 1. */
+/* A's shape, and B's where it has other leading axes of size 1; or the part of the complete table. */
 static const char *shape_text(const struct diff_stage *stage, char *text, size_t size)
 {
     char of_b[TENSOR_SHAPE_BYTES];
     tensor_shape_text(&stage->a->tensor, text);
-    tensor_shape_text(&stage->b->tensor, of_b);
-    if (strcmp(text, of_b) != 0)
+    tensor_shape_text(stage->shown != NULL ? &stage->whole->tensor : &stage->b->tensor, of_b);
+    if (stage->shown != NULL)
+        snprintf(text + strlen(text), size - strlen(text), " of %s", of_b);
+    else if (strcmp(text, of_b) != 0)
         snprintf(text + strlen(text), size - strlen(text), " (B: %s)", of_b);
     return text;
 }

@@ -204,6 +204,8 @@ enum status jsonl_run(const struct options *options, jsonl_runner *run, struct o
         threads_run(stream.threads, stream.threads, run_jobs, &stream);
     }
     free(stream.bytes);
+    if (!standard && stream.file >= 0)
+        close(stream.file);
     if (stream.trouble.status != STATUS_OK && !output->failed)
         *error = stream.trouble;
     if (error->status != STATUS_OK)

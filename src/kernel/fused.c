@@ -619,13 +619,15 @@ static int32_t clip(size_t key, const struct block *block)
     return key > first ? (int32_t)memory_smaller(key - first, block->count) : 0;
 }
 
-/* Marks the keys of the block in each lane's span; false if all lanes have none. */
-static bool mark_spans(const struct plan *plan, const struct place *place, const struct tile *tile,
+/* Marks the keys of the block in each lane's span; false if all lanes have none. bounded: not all spans hold all
+ * keys. */
+static bool mark_spans(const struct plan *plan, const struct place *place, const struct tile *tile, bool bounded,
                        const struct block *block)
 {
     bool any = false;
     for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
-        const struct span span = query_span(plan->job, place->item, lane_query(tile, lane));
+        const struct span span =
+            bounded ? query_span(plan->job, place->item, lane_query(tile, lane)) : (struct span){0, SIZE_MAX};
         block->from[lane] = clip(span.first, block);
         block->till[lane] = clip(span.end, block);
         any = any || block->from[lane] < block->till[lane];
@@ -685,7 +687,7 @@ static bool make_scores(const struct plan *plan, const struct place *place, cons
     const bool bounded = first < tile->all.first || first + block->count > tile->all.end;
     if (says == MASK_SAYS_FORBIDDEN)
         return false;
-    if ((bounded || plan->adjusted || plan->biased) && !mark_spans(plan, place, tile, block))
+    if ((bounded || plan->adjusted || plan->biased) && !mark_spans(plan, place, tile, bounded, block))
         return false;
     const bool plain = says == MASK_SAYS_PLAIN;
     if (!plain || plan->relative)
@@ -741,9 +743,12 @@ static bool is_wrong(struct plan *plan)
            atomic_load_explicit(&plan->wrong_value, memory_order_relaxed);
 }
 
-/* Loads the keys of the block at block->start up to `end`. */
-static void open_keys(const struct plan *plan, const struct place *place, size_t end, struct block *block)
+/* Loads the keys of the block at block->start up to `end`. After the last block the next task will likely read the
+ * first one, at `begin`. */
+static void open_keys(const struct plan *plan, const struct place *place, size_t begin, size_t end, struct block *block)
 {
+    const size_t next = block->start + KERNEL_KEYS;
+    block->keys.ahead = (ptrdiff_t)(next < end ? next : begin) - (ptrdiff_t)block->start;
     block->keys.key = place->key + block->start * plan->key_row;
     block->keys.value = place->value + block->start * plan->value_row;
     block->keys.count = memory_smaller(KERNEL_KEYS, end - block->start);
@@ -770,7 +775,7 @@ static void attend_tiles(struct plan *plan, const struct place *place, struct ti
         looked = end;
         if (is_wrong(plan))
             break;
-        open_keys(plan, place, span.end, block);
+        open_keys(plan, place, begin, span.end, block);
         for (size_t i = 0; i < count; i++) {
             attend_block(plan, place, &tiles[i], block);
             if (plan->grouped && (next % GROUP_KEYS == 0 || next >= span.end))

@@ -437,7 +437,8 @@ static struct kernel_keys keys_of(const struct plan *plan, const struct tile *ti
                                 .value = (const char *)matrix + row * columns * plan->size,
                                 .count = tile->keys,
                                 .d = columns,
-                                .d_v = columns};
+                                .d_v = columns,
+                                .ahead = KERNEL_KEYS};
 }
 
 static void adjust_scores(const struct plan *plan, const struct tile *tile, const void *bias)

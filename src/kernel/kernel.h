@@ -59,7 +59,8 @@ struct kernel_keys {
     const void *value; /* (count, d_v) */
     size_t count;      /* 1 .. KERNEL_KEYS */
     size_t d, d_v;
-    void *packed; /* keys_bytes(d, d_v), in the kernel's layout */
+    ptrdiff_t ahead; /* rows from `key` to those of the block to prefetch, which need not exist; 0: none */
+    void *packed;    /* keys_bytes(d, d_v), in the kernel's layout */
 };
 
 /* Turns scores into masked scores, logits to the base 2, in this order: factor or softcap, bias, ALiBi, and minus

@@ -14,10 +14,10 @@ _Static_assert((int)KERNEL_KEYS % (int)KEY_STEP == 0, "a block of keys is whole 
 /* Whether to prefetch the next block of keys: narrower vectors have no time for it. */
 enum { ASKS_AHEAD = VECTOR_BYTES >= 64 };
 
-/* The address of the same rows one block later; `stride` numbers per row. */
-INLINE const char *next_block(const number *rows, size_t stride)
+/* The address of the same row `ahead` rows later, which may be no row; `stride` numbers per row. */
+INLINE const char *later(const number *row, ptrdiff_t ahead, size_t stride)
 {
-    return (const char *)((uintptr_t)rows + KERNEL_KEYS * stride * sizeof *rows);
+    return (const char *)((uintptr_t)row + (uintptr_t)ahead * stride * sizeof *row);
 }
 
 /* --- scores ------------------------------------------------------------------------------------------------------ */
@@ -38,12 +38,13 @@ enum { STRETCH = 256, STRETCH_KEYS = 24 };
 
 /* Scores of a stretch of `depth` columns; `add`: added to what scores holds. The rest is as in struct kernel, with rows
  * of key d apart. */
-INLINE void scores_tile(size_t rows, size_t at, const number *key, size_t d, const number *query, size_t depth,
-                        bool add, const int32_t *first, const int32_t *end, number *scores, number *row_maximum)
+INLINE void scores_tile(size_t rows, size_t at, const number *key, size_t d, ptrdiff_t ahead, const number *query,
+                        size_t depth, bool add, const int32_t *first, const int32_t *end, number *scores,
+                        number *row_maximum)
 {
     vector sums[ROWS][VECTORS];
     const number *keys = key + at * d;
-    multiply(rows, keys, d, 1, query, depth, sums, ASKS_AHEAD, next_block(keys, d), rows * sizeof *keys);
+    multiply(rows, keys, d, 1, query, depth, sums, ASKS_AHEAD, later(keys, ahead, d), rows * sizeof *keys);
     if (add)
         UNROLLED (i, rows)
             UNROLLED (j, VECTORS)
@@ -66,12 +67,14 @@ INLINE void scores_tile(size_t rows, size_t at, const number *key, size_t d, con
 }
 
 /* Scores of keys from .. from + count through all stretches; the last stretch masks and finds the row maximum. */
-static void score_keys(const number *key, size_t from, size_t count, size_t d, const number *query,
+static void score_keys(const number *key, size_t from, size_t count, size_t d, ptrdiff_t ahead, const number *query,
                        const int32_t *first, const int32_t *end, number *scores, number *row_maximum)
 {
-#define WHOLE(rows, at) scores_tile(rows, from + (at), key, d, query, depth, k > 0, NULL, NULL, scores, row_maximum)
-#define MASKED(rows, at) scores_tile(rows, from + (at), key, d, query, depth, k > 0, first, end, scores, row_maximum)
-#define PRODUCTS(rows, at) scores_tile(rows, from + (at), key, d, query, depth, k > 0, NULL, NULL, scores, NULL)
+#define WHOLE(rows, at) \
+    scores_tile(rows, from + (at), key, d, ahead, query, depth, k > 0, NULL, NULL, scores, row_maximum)
+#define MASKED(rows, at) \
+    scores_tile(rows, from + (at), key, d, ahead, query, depth, k > 0, first, end, scores, row_maximum)
+#define PRODUCTS(rows, at) scores_tile(rows, from + (at), key, d, ahead, query, depth, k > 0, NULL, NULL, scores, NULL)
     for (size_t k = 0, depth; k < d; k += depth, key += depth, query += depth * LANES) {
         depth = d - k < STRETCH ? d - k : STRETCH;
         if (row_maximum == NULL || k + depth < d)
@@ -86,18 +89,20 @@ static void score_keys(const number *key, size_t from, size_t count, size_t d, c
 #undef PRODUCTS
 }
 
-static void scores_of(const number *key, size_t keys, size_t d, const number *query, const int32_t *from,
-                      const int32_t *till, number *scores, number *row_maximum)
+static void scores_of(const number *key, size_t keys, size_t d, ptrdiff_t ahead, const number *query,
+                      const int32_t *from, const int32_t *till, number *scores, number *row_maximum)
 {
     const size_t most = d > STRETCH ? STRETCH_KEYS : keys;
     for (size_t first = 0; first < keys; first += most)
-        score_keys(key, first, keys - first < most ? keys - first : most, d, query, from, till, scores, row_maximum);
+        score_keys(key, first, keys - first < most ? keys - first : most, d, ahead, query, from, till, scores,
+                   row_maximum);
 }
 
 static void scores(const struct kernel_keys *keys, size_t first, size_t count, const void *query, const int32_t *from,
                    const int32_t *till, void *scores, void *row_maximum)
 {
-    scores_of((const number *)keys->key + first * keys->d, count, keys->d, query, from, till, scores, row_maximum);
+    scores_of((const number *)keys->key + first * keys->d, count, keys->d, keys->ahead, query, from, till, scores,
+              row_maximum);
 }
 
 /* --- softmax ----------------------------------------------------------------------------------------------------- */
@@ -168,11 +173,11 @@ static void softmax(void *scores, size_t count, double factor, const void *row_m
 
 /* --- values ------------------------------------------------------------------------------------------------------ */
 
-INLINE void values_tile(size_t rows, size_t first, const number *value, size_t keys, size_t d, const number *weights,
-                        const number *rescale, number *context)
+INLINE void values_tile(size_t rows, size_t first, const number *value, size_t keys, size_t d, ptrdiff_t ahead,
+                        const number *weights, const number *rescale, number *context)
 {
     vector sums[ROWS][VECTORS];
-    multiply(rows, value + first, 1, d, weights, keys, sums, ASKS_AHEAD, next_block(value + first, d),
+    multiply(rows, value + first, 1, d, weights, keys, sums, ASKS_AHEAD, later(value + first, ahead, d),
              d * sizeof *value);
     UNROLLED (i, rows)
         UNROLLED (j, VECTORS) {
@@ -181,10 +186,10 @@ INLINE void values_tile(size_t rows, size_t first, const number *value, size_t k
         }
 }
 
-static void values_of(const number *value, size_t keys, size_t d_v, const number *weights, const number *rescale,
-                      number *context)
+static void values_of(const number *value, size_t keys, size_t d_v, ptrdiff_t ahead, const number *weights,
+                      const number *rescale, number *context)
 {
-#define PART(rows, first) values_tile(rows, first, value, keys, d_v, weights, rescale, context)
+#define PART(rows, first) values_tile(rows, first, value, keys, d_v, ahead, weights, rescale, context)
     FOR_TILES(d_v, PART);
 #undef PART
 }
@@ -192,7 +197,8 @@ static void values_of(const number *value, size_t keys, size_t d_v, const number
 static void values(const struct kernel_keys *keys, size_t first, size_t count, const void *weights, const void *rescale,
                    void *context)
 {
-    values_of((const number *)keys->value + first * keys->d_v, count, keys->d_v, weights, rescale, context);
+    values_of((const number *)keys->value + first * keys->d_v, count, keys->d_v, keys->ahead, weights, rescale,
+              context);
 }
 
 /* --- projections ------------------------------------------------------------------------------------------------- */
@@ -353,6 +359,7 @@ static struct kernel_keys widened(const struct kernel_keys *keys)
     struct kernel_keys wide = *keys;
     wide.key = keys->packed;
     wide.value = (float *)keys->packed + keys->count * keys->d;
+    wide.ahead = 0;
     return wide;
 }
 

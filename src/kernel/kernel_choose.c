@@ -5,28 +5,12 @@
 
 #include <string.h>
 
-#ifdef __has_include
-#if __has_include(<sys/platform/x86.h>) /* glibc 2.33 */
-#include <sys/platform/x86.h>
-#define X86_LIBRARY
-#endif
-#endif
-
 /* A part of a row that only that machine compiles, and its replacement elsewhere. */
 #define ANY(here, elsewhere) here
 #ifdef __x86_64__
 #define X86_64(here, elsewhere) here
 #else
 #define X86_64(here, elsewhere) elsewhere
-#endif
-
-/* Whether processor and system have a feature, by its names in the C library and in the compiler. The library already
- * knows when the program begins; the compiler's code would ask the processor again, which is slow on a virtual
- * machine. */
-#ifdef X86_LIBRARY
-#define HAS(library, compiler) CPU_FEATURE_ACTIVE(library)
-#else
-#define HAS(library, compiler) (__builtin_cpu_supports(compiler) != 0)
 #endif
 
 /* Files that the Makefile leaves out for an old compiler. */
@@ -47,18 +31,19 @@
 #define PAIRS(ROW, name) ROW(name##_bf16) ROW(name##_bf16_one_part)
 #define PARTS(ROW, name) PAIRS(ROW, name) ROW(name##_f16)
 
-#define HAS_AVX512                                                                                   \
-    (HAS(AVX2, "avx2") && HAS(FMA, "fma") && HAS(AVX512F, "avx512f") && HAS(AVX512VL, "avx512vl") && \
-     HAS(AVX512BW, "avx512bw") && HAS(AVX512DQ, "avx512dq"))
+#define HAS_AVX512                                                                                    \
+    (PROCESSOR_HAS(AVX2, "avx2") && PROCESSOR_HAS(FMA, "fma") && PROCESSOR_HAS(AVX512F, "avx512f") && \
+     PROCESSOR_HAS(AVX512VL, "avx512vl") && PROCESSOR_HAS(AVX512BW, "avx512bw") &&                    \
+     PROCESSOR_HAS(AVX512DQ, "avx512dq"))
 
 /* One row per file isa_NAME.c, the slowest first: NAME, its kernels, the machine, whether this processor has it, and
  * whether to choose it unforced. */
 /* clang-format off */
 #define INSTRUCTION_SETS(ROW)                                                                                         \
     ROW(baseline, VECTOR, ANY, true, true)                                                                            \
-    ROW(avx2, VECTOR, X86_64, HAS(AVX2, "avx2") && HAS(FMA, "fma"), true)                                             \
+    ROW(avx2, VECTOR, X86_64, PROCESSOR_HAS(AVX2, "avx2") && PROCESSOR_HAS(FMA, "fma"), true)                                             \
     ROW(avx512, VECTOR, X86_64, HAS_AVX512, true)                                                                     \
-    ROW(avx512bf16, PAIRS, AVX512BF16, HAS_AVX512 && HAS(AVX512_BF16, "avx512bf16"), processor_has_fast_pairs())      \
+    ROW(avx512bf16, PAIRS, AVX512BF16, HAS_AVX512 && PROCESSOR_HAS(AVX512_BF16, "avx512bf16"), processor_has_fast_pairs())      \
     ROW(amx, PARTS, AMX, HAS_AVX512 && processor_has_amx(), true)
 /* clang-format on */
 

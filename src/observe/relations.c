@@ -413,10 +413,18 @@ static double to_bits(double number, int bits)
     return isfinite(number) ? ldexp(nearbyint(ldexp(fraction, bits)), exponent - bits) : number;
 }
 
+/* To float16 where TF32, with as many bits, gives the same number; else NaN. */
+static double to_either(double number, int bits)
+{
+    const double half = to_dtype(number, DTYPE_F16);
+    return half == to_bits(number, bits) ? half : (double)NAN;
+}
+
 static const struct observe_rounding ROUNDINGS[] = {
     {"rounded to %d decimals", 0, 6, to_decimals},
     {"cut to %d decimals, not rounded", 0, 6, cut_decimals},
     {"rounded to %d significant digits", 1, 6, to_digits},
+    {"rounded to float16 or TF32, which are the same here", 11, 11, to_either},
     {"rounded to float16", DTYPE_F16, DTYPE_F16, to_dtype},
     {"rounded to bfloat16", DTYPE_BF16, DTYPE_BF16, to_dtype},
     {"rounded to float8_e4m3fn", DTYPE_F8E4M3, DTYPE_F8E4M3, to_dtype},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "stage/projections.h"
 
+#include "kernel/processor.h"
 #include "model/stage_id.h"
 #include "stage/latent.h"
 #include "stage/norm.h"
@@ -64,8 +65,8 @@ ADD_BLOCK(add_block_avx512, "avx512f", 64)
 
 static block_adder *adder(void)
 {
-    return __builtin_cpu_supports("avx512f") ? add_block_avx512
-           : __builtin_cpu_supports("avx2")  ? add_block_avx2
+    return PROCESSOR_HAS(AVX512F, "avx512f") ? add_block_avx512
+           : PROCESSOR_HAS(AVX2, "avx2")     ? add_block_avx2
                                              : add_block;
 }
 #else

@@ -69,10 +69,9 @@ static void note_special(struct comparison *comparison, size_t index, double a, 
         comparison->most_for_hidden = larger(comparison->most_for_hidden, fmax(a, b));
 }
 
-static double half_unit(const struct compare_side *side, size_t index)
+double compare_half_unit(const int16_t *last_digit, size_t index)
 {
-    const int digit = side->last_digit != NULL ? side->last_digit[index] : INT16_MIN;
-    return digit == INT16_MIN ? 0 : 0.5 * pow(10, digit);
+    return last_digit == NULL || last_digit[index] == INT16_MIN ? 0 : 0.5 * pow(10, last_digit[index]);
 }
 
 /* Counts a pair of different finite numbers; `units`: half units of their last printed digits. */
@@ -123,7 +122,9 @@ static bool are_same(const struct pairs *pairs, size_t first, size_t count)
 /* The part of the error of pair `index` that its printed digits explain. */
 static double printed_of(const struct pairs *pairs, size_t index)
 {
-    return pairs->tolerance.given ? 0 : half_unit(&pairs->a, index) + half_unit(&pairs->b, index);
+    return pairs->tolerance.given
+               ? 0
+               : compare_half_unit(pairs->a.last_digit, index) + compare_half_unit(pairs->b.last_digit, index);
 }
 
 /* --- sums, in the order of the pairs ----------------------------------------------------------------------------- */

@@ -53,6 +53,9 @@ struct comparison {
     double worst_a, worst_b;   /* its numbers */
 };
 
+/* Half a unit of the last printed digit of a number (struct compare_side); 0: exact, or not printed. */
+double compare_half_unit(const int16_t *last_digit, size_t index);
+
 /* The dtype with the coarser numbers, those of fewer significant bits; integers and truth values count as f32. */
 enum dtype compare_coarser(enum dtype a, enum dtype b);
 

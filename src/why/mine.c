@@ -4,10 +4,10 @@
 #include "base/decimal.h"
 #include "mistake/plain.h"
 #include "model/stages.h"
+#include "read/file_part.h"
 #include "read/foreign_name.h"
-#include "read/load.h"
-#include "read/printed.h"
 #include "stage/stage.h"
+#include "tensor/compare.h"
 #include "why/gradients.h"
 #include "why/noise.h"
 
@@ -64,52 +64,10 @@ enum status mine_refuse_input(const struct mine *mine, const struct input_file *
     return STATUS_OK;
 }
 
-/* Reads the file; or the text itself where there is no such file and it begins like "sum=12.3". */
-static enum status read_text(struct mine *mine, const struct options *options, struct arena *arena, struct error *error)
-{
-    const unsigned kinds = INPUT_FILE_OF_DIFF | INPUT_FILE_PARTS;
-    if (access(options->mine, F_OK) == 0 || !printed_is_fact(options->mine))
-        return load_file(options->mine, kinds, arena, &mine->file, error);
-    const char *text = arena_copy(arena, options->mine, error);
-    return text == NULL ? error->status : printed_read("--mine", text, strlen(text), kinds, arena, &mine->file, error);
-}
-
-static bool is_of_ggml(const struct file_tensor *named)
-{
-    return named->part != NULL && named->part->of_ggml;
-}
-
-/* Of a dump, keeps the tensors of the layer of --layer, or of its only one. */
-static enum status choose_layer(struct mine *mine, const struct options *options, struct error *error)
-{
-    static const char BLOCK[] = "blk."; /* and the layer's number, "." and the name */
-    struct input_file *file = &mine->file;
-    size_t wanted = options->origin[OPTION_LAYER] == ORIGIN_DEFAULT ? SIZE_MAX : (size_t)options->layer, kept = 0;
-    for (size_t i = 0; i < file->tensor_count; i++) {
-        struct file_tensor *named = &file->tensors[kept];
-        size_t layer = wanted;
-        *named = file->tensors[i];
-        if (is_of_ggml(named) && strncmp(named->name, BLOCK, sizeof BLOCK - 1) == 0) {
-            char *end;
-            layer = (size_t)strtoull(named->name + sizeof BLOCK - 1, &end, 10);
-            named->name = *end == '.' ? end + 1 : named->name;
-            wanted = wanted == SIZE_MAX ? layer : wanted;
-        }
-        kept += layer == wanted;
-        if (layer != wanted && options->origin[OPTION_LAYER] == ORIGIN_DEFAULT)
-            return error_usage(error, "%s: it has layers %zu and %zu; expected one, or --layer N", file->source, wanted,
-                               layer);
-    }
-    if (kept == 0 && file->tensor_count > 0)
-        return error_usage(error, "%s: has no tensor of layer %zu", file->source, wanted);
-    file->tensor_count = kept;
-    return STATUS_OK;
-}
-
 enum status mine_read(struct mine *mine, const struct options *options, struct arena *arena, struct error *error)
 {
     *mine = (struct mine){.decimals = -1};
-    if (read_text(mine, options, arena, error) != STATUS_OK || choose_layer(mine, options, error) != STATUS_OK)
+    if (file_part_load(options->mine, "--mine", options, INPUT_FILE_OF_DIFF, arena, &mine->file, error) != STATUS_OK)
         return error->status;
     if (mine->file.tensor_count == 0)
         return error_usage(error, "%s: holds no table; expected a result, or one table", mine->file.source);
@@ -241,7 +199,7 @@ static double share_of(enum dtype dtype)
 static double half_unit(const struct file_tensor *named, size_t i, int decimals)
 {
     if (named->last_digit != NULL)
-        return named->last_digit[i] == INT16_MIN ? 0 : 0.5 * pow(10, named->last_digit[i]);
+        return compare_half_unit(named->last_digit, i);
     return decimals < 0 ? 0 : 0.5 * pow(10, -decimals);
 }
 
@@ -273,11 +231,10 @@ double mine_bits(const struct mine *mine)
 /* How far a sum may be off that adds all numbers to a float32, one by one. */
 static double error_of_sum(const struct mine_table *table, const double *numbers)
 {
-    const double all = (double)mine_layout_count(table);
     double sizes = 0;
     for (size_t i = 0; i < table->shown; i++)
         sizes += isfinite(numbers[i]) ? fabs(numbers[i]) / (double)table->shown : 0;
-    return noise_unit(DTYPE_F32) / 2 * sqrt(all) * all * sizes;
+    return file_part_sum_error(mine_layout_count(table), sizes);
 }
 
 /* Sets each number's tolerance from the job's dtype and the last digit. */
@@ -302,7 +259,7 @@ static enum status set_tolerance(struct mine *mine, struct mine_table *table, en
     const int decimals = table->decimals == 0 ? -1 : table->decimals;
     for (size_t i = 0; i < table->count; i++) {
         printed[i] = half_unit(table->named, i, decimals) * (1 + 1e-9);
-        if (i >= table->shown && is_of_ggml(table->given))
+        if (i >= table->shown && file_part_is_of_ggml(table->given))
             printed[i] += error_of_sum(table, numbers);
         tolerance[i] = printed[i] + (isfinite(numbers[i]) ? own_share * fabs(numbers[i]) : 0);
     }
@@ -733,7 +690,7 @@ static size_t place_of_given(const struct mine_table *table, const struct tensor
 static bool is_paired(const struct mine *mine, const struct mine_table *table)
 {
     const enum projection_id id = projection_of(table->stage);
-    return mine->in_pairs && (id == PROJECTION_QUERY || id == PROJECTION_KEY) && is_of_ggml(table->given);
+    return mine->in_pairs && (id == PROJECTION_QUERY || id == PROJECTION_KEY) && file_part_is_of_ggml(table->given);
 }
 
 /* The numbers shown of a part, and its totals, become the table to compare. */
@@ -790,18 +747,9 @@ const char *mine_total_name(const struct mine_table *table, size_t i)
     return file_total_name((enum file_total)table->places[i]);
 }
 
-double mine_total(const struct mine_table *table, size_t i, struct mine_sum sum)
+double mine_total(const struct mine_table *table, size_t i, struct file_sum sum)
 {
-    const double count = (double)sum.count, mean = sum.sum / count;
-    const double spread = sqrt(fmax(0, sum.squares - sum.sum * mean)), mine = table->numbers[i];
-    const double of_all = spread / sqrt(count), of_sample = spread / sqrt(count - 1);
-    const double totals[] = {
-        [FILE_SUM] = sum.sum,
-        [FILE_MEAN] = mean,
-        [FILE_NORM] = sqrt(sum.squares),
-        [FILE_DEVIATION] = fabs(of_all - mine) < fabs(of_sample - mine) ? of_all : of_sample,
-    };
-    return totals[table->places[i]];
+    return file_part_total((enum file_total)table->places[i], sum, table->numbers[i]);
 }
 
 /* --- all tables -------------------------------------------------------------------------------------------------- */
@@ -821,7 +769,7 @@ bool mine_has_backward(const struct mine *mine)
 
 bool mine_is_dump(const struct mine *mine)
 {
-    return is_of_ggml(&mine->file.tensors[0]);
+    return file_part_is_of_ggml(&mine->file.tensors[0]);
 }
 
 bool mine_has_part(const struct mine *mine)
@@ -830,6 +778,20 @@ bool mine_has_part(const struct mine *mine)
         if (mine->tables[i].places != NULL)
             return true;
     return false;
+}
+
+bool mine_may_be_tf32(const struct mine *mine)
+{
+    static const double NORMAL = 0x1p-14;
+    for (size_t i = 0; i < mine->count; i++) {
+        const struct mine_table *table = &mine->tables[i];
+        if (table->given->tensor.dtype == DTYPE_F16 || table->given->stated == DTYPE_F16)
+            return false;
+        for (size_t k = 0; k < table->shown; k++)
+            if (table->numbers[k] != 0 && fabs(table->numbers[k]) < NORMAL)
+                return false;
+    }
+    return mine->dtype == DTYPE_F16;
 }
 
 const struct mine_table *mine_table_of(const struct mine *mine, enum stage stage)

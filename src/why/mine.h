@@ -5,7 +5,7 @@
 
 #include "cli/options.h"
 #include "problem/problem.h"
-#include "read/input_file.h"
+#include "read/file_part.h"
 
 /* The axes that stages have, in their order. */
 enum mine_axis { MINE_ITEM, MINE_HEAD, MINE_ROW, MINE_COLUMN, MINE_AXES };
@@ -98,6 +98,10 @@ bool mine_has_backward(const struct mine *mine);
 /* Whether the file is a dump of ggml. */
 bool mine_is_dump(const struct mine *mine);
 
+/* Whether its numbers, of float16, may as well be float32 with the bits of TF32: none is stored as float16, or so small
+ * that float16 has fewer bits. */
+bool mine_may_be_tf32(const struct mine *mine);
+
 /* Whether only a part of a table is shown. */
 bool mine_has_part(const struct mine *mine);
 
@@ -124,11 +128,7 @@ struct mine_index mine_place_of(const struct mine_table *table, struct mine_inde
 struct mine_index mine_place_at(const struct mine_table *table, struct mine_index first, size_t i);
 
 /* A total, number i after those shown, by the sums over all numbers of the layout. */
-struct mine_sum {
-    double sum, squares;
-    size_t count;
-};
-double mine_total(const struct mine_table *table, size_t i, struct mine_sum sum);
+double mine_total(const struct mine_table *table, size_t i, struct file_sum sum);
 const char *mine_total_name(const struct mine_table *table, size_t i);
 
 /* The numbers of a complete layout. */

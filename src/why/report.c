@@ -657,8 +657,8 @@ static void write_right(const struct why *why, struct output *output)
     if (!why->low_precision)
         return;
     snprintf(words, sizeof words,
-             "They are %s numbers, off by rounding of at most %.1e: low precision (dtype-%s), not a mistake.", title,
-             why->right.largest, dtype_name(why->mine.dtype));
+             "They are %s%s numbers, off by rounding of at most %.1e: low precision (dtype-%s), not a mistake.", title,
+             mine_may_be_tf32(&why->mine) ? " or TF32" : "", why->right.largest, dtype_name(why->mine.dtype));
     write_words(words, 0, output);
     write_command(&why->explanations[0], output);
 }
@@ -720,6 +720,9 @@ static void write_answer(const struct why *why, bool color, struct output *outpu
         write_first(answer, color, output);
     write_same(why, 0, output);
     write_others(why, output);
+    if (answer->guess.count == 1 && answer->guess.choices[0].id == MISTAKE_OUT_MISSING && answer->mine->count == 1 &&
+        !answer->mine->tables[0].told)
+        output_print(output, "as context they are right (--stages context)\n");
     if (answer->mine->count == 1 && answer->mine->tables[0].shown == 0)
         output_print(output, "so little may fit by chance; some rows of the table would prove it\n");
     output_print(output, "\n");

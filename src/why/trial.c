@@ -68,7 +68,7 @@ double trial_made_number(const struct trial_made *made, const struct mine_table 
 double trial_table_number(const struct trial_made *made, const struct mine_table *table, const double *gradient,
                           struct mine_index first, size_t i)
 {
-    struct mine_sum sum = {.count = i < table->shown ? 0 : mine_layout_count(table)};
+    struct file_sum sum = {.count = i < table->shown ? 0 : mine_layout_count(table)};
     for (size_t k = 0; k < sum.count; k++) {
         const double number = trial_made_number(made, table, gradient, mine_place_at(table, first, k));
         sum.sum += number;

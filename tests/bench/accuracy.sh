@@ -16,7 +16,7 @@ if ! room "$scratch" 1500 4000; then
     echo "skipped: the accuracy over a million keys: $lacking"
 fi
 serve 3 4 "$build/bench_kernel"
-serve_torch
+serve_python torch
 mkdir "$scratch/case"
 
 # The errors of a case, a line for each kernel and one of PyTorch: DTYPE CASE KERNEL BEFORE AFTER
@@ -77,7 +77,7 @@ awk -v cases="$cases" '
 if "$python" -c 'import numpy, torch' 2>/dev/null; then
     "$python" tests/bench/peer_backward.py "$attn" "$scratch" || worst=1
 fi
-[ -n "$torch" ] || echo "skipped: PyTorch's own errors: it is not installed (PYTHON names an interpreter)"
+[ "$library" = torch ] || echo "skipped: PyTorch's own errors: it is not installed (PYTHON names an interpreter)"
 exec 3>&- 7>&-
 wait
 exit $worst

@@ -6,7 +6,7 @@
 build=${1:?usage: tests/bench/files.sh BUILD}
 rounds=${ROUNDS:-4}
 . tests/bench/peers.sh
-serve_torch
+serve_python torch
 files=$build/bench_files measure=$build/bench_measure
 
 # GF/s of one command on a file, less what the same takes for six tokens: OPERATIONS FILE OPTION...

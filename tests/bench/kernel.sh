@@ -8,7 +8,7 @@ rounds=${ROUNDS:-4}
 . tests/bench/peers.sh
 serve 3 4 "$build/bench_kernel"
 OMP_WAIT_POLICY=passive serve 5 6 "$build/bench_kernel"
-serve_torch
+serve_python torch
 isas=$(ask attn isas) absent=$(ask attn absent)
 
 # attention LABEL GOAL SHAPE against PyTorch: SHAPE is DTYPE HEADS TOKENS D KIND THREADS. Of a kernel that there is not
@@ -94,6 +94,14 @@ for dtype in f32 f64 f16 bf16; do
     done
 done
 rounds=$once
+serve_python openvino
+heading "GF/s in float32 on many heads"
+for shape in "12 1024 64" "8 2048 128"; do
+    for kind in whole causal; do
+        request="attention - f32 $shape $kind 2"
+        row "heads, T, d: $shape, $kind" "$(goal 1 -)" attn "$request" OpenVINO "$request"
+    done
+done
 [ -z "${absent% }" ] || echo "untried, as this processor lacks them: $absent"
 
 bytes=$(ask attn "scratch - f32 1 65536 64 causal 2") || exit 1

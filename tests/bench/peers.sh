@@ -2,7 +2,7 @@
 # Processes that answer requests, and rows of both sides in turn: read by the benchmarks with ".", which set $build
 # and $rounds, and end with $worst.
 . tests/bench/begin.sh
-torch=
+library=
 
 # A process that answers requests: its requests on descriptor $1, its answers on descriptor $2.
 serve() {
@@ -13,11 +13,14 @@ serve() {
     eval "exec $to>\"\$scratch/$to\" $from<\"\$scratch/$from\""
 }
 
-# PyTorch, if there is one.
-serve_torch() {
-    "$python" -c 'import torch' 2>/dev/null || return 0
-    OMP_WAIT_POLICY=passive serve 7 8 "$python" tests/bench/peer_torch.py
-    torch=yes
+# The peer in Python of library $1, torch or openvino, in place of the one before; none where Python lacks it.
+serve_python() {
+    exec 7>&- 8<&-
+    library=
+    "$python" -c "import $1" 2>/dev/null || return 0
+    rm -f "$scratch/7" "$scratch/8"
+    OMP_WAIT_POLICY=passive serve 7 8 "$python" "tests/bench/peer_$1.py"
+    library=$1
 }
 
 # What side $1 answers to the request $2; nothing where it is missing.
@@ -25,7 +28,8 @@ ask() {
     case $1 in
     attn) echo "$2" >&3 && read -r answer <&4 ;;
     BLIS) echo "$2" >&5 && read -r answer <&6 ;;
-    PyTorch) [ -n "$torch" ] && echo "$2" >&7 && read -r answer <&8 ;;
+    PyTorch) [ "$library" = torch ] && echo "$2" >&7 && read -r answer <&8 ;;
+    OpenVINO) [ "$library" = openvino ] && echo "$2" >&7 && read -r answer <&8 ;;
     process) answer=$(process $2) ;;
     esac || return 1
     case $answer in

@@ -5,8 +5,9 @@
 #
 #     sh tests/bench/run.sh BUILD [PART...]     kernel accuracy files decode start why layer long
 #
-# PYTHON names the interpreter that has PyTorch, NumPy and transformers; ROUNDS how often both sides are measured. With
-# BENCH_PROCESSOR_TIME the kernels count the seconds of all processors together, not those of a clock on the wall.
+# PYTHON names the interpreter that has PyTorch, OpenVINO, NumPy and transformers; ROUNDS how often both sides are
+# measured. With BENCH_PROCESSOR_TIME the kernels count the seconds of all processors together, not those of a clock on
+# the wall.
 build=${1:?usage: tests/bench/run.sh BUILD [PART...]}
 shift
 . tests/bench/processor.sh

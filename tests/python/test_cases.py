@@ -189,6 +189,25 @@ def test_kernel(scale, case):
     assert result.outlines[-1].startswith("scale-missing")
 
 
+def test_a_race(run):
+    """A case that fails runs again, and the verdict says that its numbers change."""
+    result = run("calls = iter(range(1, 1000))\n@attn.cases(can='causal', OPTIONS)\ndef kernel(q, k, v, *, causal):\n"
+                 "    return right(q, k, v, causal)[0] + q.dtype.type(next(calls))", "-k", "edge-16 or edge-17")
+    assert "context-2: differs from context: not deterministic" in str(result.stdout)
+    assert result.outlines[-1] == "not deterministic: two runs give different numbers in 2 of 2 cases"
+
+
+def test_a_wrong_shape(run):
+    result = run("@attn.cases(can='causal', OPTIONS)\ndef kernel(q, k, v, *, causal):\n    return q[..., :4]", "-k", "edge-16")
+    assert result.outlines[-1] == "context: is 1 x 4 x 16 x 4, expected 1 x 4 x 16 x 8"
+
+
+def test_an_exception_of_a_kernel(run):
+    result = run("@attn.cases(can='causal', OPTIONS)\ndef kernel(q, k, v, *, causal):\n    raise RuntimeError('no device')",
+                 "-k", "edge-16")
+    assert "E       RuntimeError: no device" in str(result.stdout) and "_cases.py" not in str(result.stdout)
+
+
 def test_marks_and_skips(run):
     result = run("""
 import pytest
@@ -249,7 +268,7 @@ def test_kept_results(run, pytester):
     text = "@attn.cases(can='causal', OPTIONS)\ndef kernel(q, k, v, *, causal):\n    return right(q, k, v)"
     result = run(text, "--attn-folder", "kept")
     folder = re.search("see attn cases --check (.*)", result.outlines[-2]).group(1)
-    assert (pathlib.Path(folder) / "causal-15/mine.safetensors").exists() and "mask-missing" in result.outlines[-1]
+    assert (pathlib.Path(folder) / "causal-15/context.safetensors").exists() and "mask-missing" in result.outlines[-1]
     assert "--attn-folder: kept is not empty" in str(run(text, "--attn-folder", "kept").stderr)
 
 

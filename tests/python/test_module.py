@@ -111,7 +111,7 @@ def test_results_are_those_of_the_program():
 
 @pytest.mark.parametrize("options", [
     {"window": (1, 0)}, {"window": [1, 0]}, {"window": numpy.array([1, 0])}, {"window": "1,0"}, {"causal": True},
-    {"scale": numpy.float32(0.5)}, {"scale": "1/sqrt(2)"}, {"stages": ["weights", "context"]}, {"threads": 1},
+    {"scale": numpy.float32(0.5)}, {"scale": "1/sqrt(2)"}, {"stages": ["weights", "context"]}, {"stages": {"context"}}, {"threads": 1},
     {"attn_mask": [[True, False, True]] * 3}, {"attn_mask": numpy.tri(3, dtype=bool)}, {"sinks": [0.5]},
     {"kv_lengths": [2]}, {"document_ids": [0, 0, 1]}, {"softcap": None}, {"grad": True},
     {"grad": numpy.ones((3, 3), "float32")}, {"tokens": ["a", "b", "c"]}, {"causal": False}, {"random_seed": 1},
@@ -154,12 +154,35 @@ def test_what_the_program_rejects():
     assert error.value.status == 2 and isinstance(error.value, ValueError)
     with pytest.raises(attn.AttnError, match="sinkz"):
         attn.sdpa(X, X, X, sinkz=normal(1))
-    with pytest.raises(attn.AttnError, match="inputs.safetensors: query is 3 x 3, key is 3 x 2"):
+    with pytest.raises(attn.AttnError, match="^query is 3 x 3, key is 3 x 2"):
         attn.sdpa(X, X[:, :2], X)
     with pytest.raises(ValueError, match="'sdp' is not a mechanism; expected one of self, causal"):
         attn.why(X, X, mechanism="sdp")
     with pytest.raises(TypeError, match="expected inputs, or query, key and value, got 2 arrays"):
         attn.why(X, X, X)
+    with pytest.raises(TypeError, match="causal needs arrays, the path of a file, or random="):
+        attn.causal(d_out=2)
+    for name in ("format", "out", "explain", "help"):
+        with pytest.raises(TypeError, match=f"{name}= is only for the command line; save"):
+            attn.causal(X, **{name: "json"})
+
+
+def test_files_in_place_of_arrays(tmp_path):
+    _arrays.write(str(tmp_path / "job"), {"query": X, "key": X, "value": X})
+    assert attn.sdpa(str(tmp_path / "job")).context.shape == attn.sdpa(tmp_path / "job").context.shape == (3, 3)
+    for missing in (lambda: attn.self("no.json"), lambda: attn.sdpa("no.json"), lambda: attn.why("no.json", X)):
+        with pytest.raises(attn.AttnError, match="/no.json: No such file"):
+            missing()
+    with pytest.raises(attn.AttnError, match="two inputs"):  # no array is left out in silence
+        attn.sdpa(tmp_path / "job", attn_mask=numpy.tri(3, dtype=bool))
+    with pytest.raises(attn.AttnError, match="two inputs"):
+        attn.causal(TOP / "data/inputs.json", tokens=list("abcdef"))
+
+
+@pytest.mark.parametrize("library, name", [("numpy", "float16"), ("torch", "bfloat16"), ("jax.numpy", "bfloat16")])
+def test_dtypes_of_libraries(library, name):
+    dtype = getattr(pytest.importorskip(library), name)
+    assert attn.sdpa(X, X, X, dtype=dtype).settings["dtype"] == _names()[name]
 
 
 def test_without_the_program(monkeypatch):
@@ -180,6 +203,7 @@ def test_stages_on_demand():
     with pytest.raises(KeyError, match="did you mean 'weights'"):
         result["weight"]
     assert not hasattr(result, "weight") and not hasattr(result, "_weights")
+    assert result == result and result != attn.sdpa(X, X, X) and result in {result}
     result.context[0] = 0  # an array like any other
 
 
@@ -239,7 +263,7 @@ def test_why():
         assert [row.mistakes for row in found.explanations] == [["scale-missing"]] and not found.right
     assert str(found.explanations[0]) == "the scores are not divided by sqrt(3) (scale-missing)"
     assert found.explanations[0].agree == found.explanations[0].of == 9
-    assert found.explanations[0].command == "attn sdpa inputs.safetensors --mistake scale-missing"
+    assert found.explanations[0].command == "attn sdpa inputs --mistake scale-missing"
     assert "one mistake gives all 9 of your numbers" in str(found) and found.departs == ["context"]
     assert not hasattr(found, "department")
 
@@ -278,6 +302,8 @@ def test_assert_attention():
     attn.assert_attention(right.context + 1e-7, query=q, key=k, value=v)
     with pytest.raises(AssertionError, match="scale-missing"):
         attn.assert_attention(attn.sdpa(q, k, v, scale=1).context, q, k, v)
+    with pytest.raises(AssertionError, match="^context is 2 x 3 x 8, expected 2 x 4 x 8$"):
+        attn.assert_attention(right.context[:, :3], q, k, v)
     with pytest.raises(AssertionError, match="no mistake|not explained|different"):
         attn.assert_attention(right.context + 1e-3 * normal(2, 4, 8), q, k, v, budget=0.1)
     halves = [x.astype("float16") for x in (q, k, v)]

@@ -18,7 +18,7 @@ from typing import Any, Optional
 from ._cases import Case, cases
 from ._job import LAST, Job, job_of, option_words, write_mine
 from ._program import AttnError, Folder, path as program, run
-from ._result import Difference, Explanation, Observation, Result, Why, why_of
+from ._result import Difference, Explanation, Observation, Result, Why
 
 __all__ = ["self", "causal", "multihead", "sdpa", "layer", "why", "diff", "assert_attention", "cases", "program",
            "Result", "Why", "Explanation", "Observation", "Difference", "Case", "AttnError"]
@@ -27,7 +27,8 @@ __all__ = ["self", "causal", "multihead", "sdpa", "layer", "why", "diff", "asser
 def self(inputs: Any = None, **options: Any) -> Result:
     """One head, every token attends to every token. `inputs` is T x d_in or B x T x d_in, or the path of an input
     file; random="6x3" draws them. `seed` draws the parameters, unless weights= gives them: a module of PyTorch, its
-    state_dict, a dict of arrays, or a file. Raises AttnError if the program rejects the job.
+    state_dict, a dict of arrays, or a file. stages="context" leaves out the T x T tables of a long input. Raises
+    AttnError if the program rejects the job.
 
     >>> import attn
     >>> attn.self([[1.0, 0.0], [0.0, 1.0]], d_out=3).context.shape
@@ -64,7 +65,8 @@ def multihead(inputs: Any = None, heads: Optional[int] = None, **options: Any) -
 def sdpa(query: Any, key: Any = None, value: Any = None, **options: Any) -> Result:
     """Scaled dot-product attention: query T_q x d, key T_k x d and value T_k x d_v, with H or B x H before them.
     `context` is T_q x d_v likewise. The other inputs of attn-sdpa(1) are keywords, too: attn_mask, sinks, alibi_slopes,
-    past_key, kv_lengths, cu_seqlens_q, block_table and so on. Raises AttnError if shapes do not fit.
+    past_key, kv_lengths, cu_seqlens_q, block_table and so on. In place of query, the path of a file may have them all.
+    Raises AttnError if shapes do not fit.
 
     >>> import numpy, attn
     >>> q = numpy.eye(2, dtype="float32")
@@ -101,10 +103,10 @@ def why(mine: Any, *operands: Any, **job: Any) -> Why:
     >>> print(attn.why(wrong, q, q, q).explanations[0])
     the scores are not divided by sqrt(8) (scale-missing)
     >>> print(attn.why(q[::-1], q, q, q, budget=0.1))  # doctest: +ELLIPSIS
-    mine.safetensors is a table, taken for context, 4 x 8
+    mine is a table, taken for context, 4 x 8
     ...
     """
-    return why_of(mine, job_of(operands, job))
+    return Why(mine, job_of(operands, job))
 
 
 def diff(a: Any, b: Any, **options: Any) -> Difference:
@@ -131,14 +133,18 @@ def assert_attention(mine: Any, *operands: Any, stage: Optional[str] = None, bud
     >>> attn.assert_attention(attn.sdpa(q, q, q, causal=True).context, q, q, q)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    AssertionError: mine.safetensors is a table of context, 3 x 3
+    AssertionError: mine is a table of context, 3 x 3
     ...
     """
     made = job_of(operands, job)
     named = dict(mine) if isinstance(mine, dict) else {stage or LAST[made.mechanism]: mine}
     run(*made.words, "--stages", ",".join(named), "--out", "right.safetensors", folder=made.folder)
-    if Difference(["diff", "right.safetensors", write_mine(named, made.folder)], made.folder):
+    try:
+        differs = bool(Difference(["diff", "right.safetensors", write_mine(named, made.folder)], made.folder))
+    except AttnError as error:  # such as a wrong shape
+        raise AssertionError(str(error).partition(" (as in")[0]) from None
+    if differs:
         made.words += ["--budget", str(budget)]
-        found = why_of(named, made)
+        found = Why(named, made)
         if not found.right:  # such as a kernel with more precise sums than those of the dtype
             raise AssertionError(str(found))

@@ -26,7 +26,7 @@ def _parts(name: str, value: Any) -> Tuple[str, Tuple[int, ...], Array]:
     if hasattr(value, "detach"):  # a tensor of PyTorch: NumPy lacks bfloat16 and float8
         value = value.detach().cpu().resolve_neg().contiguous()
         shape = tuple(value.shape)
-        small = dtype in DTYPES and not hasattr(numpy, dtype) and dtype != "bool"
+        small = not hasattr(numpy, dtype) and dtype != "bool"
         value = value.reshape(-1).view(__import__("torch").uint8).numpy() if small else value.numpy()
     else:
         rows = not hasattr(value, "dtype")

@@ -54,6 +54,8 @@ class Suite:
         self.can = None if can is None else set(can.split(",") if isinstance(can, str) else can)
         self.parameters = inspect.signature(function).parameters
         self.is_kernel = "case" not in self.parameters
+        if self.is_kernel and "self" in self.parameters:
+            raise TypeError(f"{function.__name__} is a method; a kernel is a function, and a method takes (self, case)")
         self.arrays = arrays or _arrays_of(function)
         if self.arrays not in ARRAYS:
             raise ValueError(f"arrays={self.arrays!r}: expected one of {', '.join(ARRAYS)}")
@@ -149,6 +151,7 @@ class Case:
 
     def call(self) -> Any:
         """The kernel's result on this case."""
+        __tracebackhide__ = True
         function, given = self._suite.function, [self.query, self.key, self.value]
         others = list(self._suite.parameters.items())[3:]
         named = {name: getattr(self, name) for name, one in others if one.default is one.empty or hasattr(self, name)}
@@ -165,18 +168,19 @@ class Case:
         if wrong:
             raise AssertionError(wrong)
 
-    def wrong(self, made: Any = None, **named: Any) -> str:
-        """What is wrong with a result; nothing if it is right."""
+    def wrong(self, made: Any = None, again: str = "", **named: Any) -> str:
+        """What is wrong with a result; nothing if it is right. `again` is "-2" for that of a second call."""
         self.checked = True
         results = self._named(made, **named)
         optional = {"lse"} - {*(self._suite.can or ())}
         lacking = [name for name in self.expected if name not in results and name not in optional]
         if lacking:
             return f"{self.name}: there is no {lacking[0]}; return it after {self.expected[0]}"
-        _arrays.write(os.path.join(self._folder, self.name, "mine.safetensors"), results)
+        for name, result in results.items():
+            _arrays.write(os.path.join(self._folder, self.name, f"{name}{again}.safetensors"), {name: result})
         report = run("cases", "--check", "--no-why", "--color", "never", self._folder, different=True)
         failed = re.search(r"^failed +\S+ +(.*(\n {4}(?!ask:).*)*)", report, re.MULTILINE)
-        return failed.group(1) if failed else ""
+        return failed.group(1).replace(".safetensors", "") if failed else ""
 
     def _named(self, made: Any = None, **named: Any) -> Dict[str, Any]:
         if isinstance(made, Mapping):

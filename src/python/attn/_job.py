@@ -2,6 +2,7 @@
 """Keywords -> the words of a command line, and the files that it names."""
 import json
 import os
+import re
 from typing import Any, Dict, List, Mapping, Tuple
 
 from . import _arrays
@@ -12,6 +13,10 @@ LAST = {"self": "context", "causal": "context", "multihead": "output", "sdpa": "
 OPERANDS = ("query", "key", "value")
 
 
+# Options of the command line alone.
+NOT_HERE = ("completion", "explain", "format", "help", "in", "jsonl", "out", "version")
+
+
 def _is_path(value: Any) -> bool:
     return isinstance(value, os.PathLike) or isinstance(value, str) and "\n" not in value and os.path.exists(value)
 
@@ -20,11 +25,15 @@ def _text(value: Any) -> str:
     """A list is joined by commas: window=(16, 0) is --window 16,0."""
     if hasattr(value, "tolist"):
         value = value.tolist()
-    return ",".join(map(_text, value)) if isinstance(value, (list, tuple)) else str(value)
+    return ",".join(map(_text, value)) if isinstance(value, (list, tuple, set)) else str(value)
 
 
 def option_words(name: str, value: Any, folder: Folder) -> List[str]:
     """A keyword -> --name and its argument. True and False are flags, an array or a dict is written to a file."""
+    if name in NOT_HERE:
+        raise TypeError(f"{name}= is only for the command line; save() writes files, and explain() shows the arithmetic")
+    if name == "dtype" and not isinstance(value, str):  # numpy.float16, torch.bfloat16
+        value = getattr(value, "__name__", str(value)).rpartition(".")[2]
     if hasattr(value, "item") and not _arrays.is_array(value):  # NumPy's scalars
         value = value.item()
     option, argument = "--" + name.replace("_", "-"), program_options().get(name, "?")
@@ -36,8 +45,8 @@ def option_words(name: str, value: Any, folder: Folder) -> List[str]:
         if hasattr(value, "state_dict"):
             value = value.state_dict()
         if isinstance(value, Mapping) or not isinstance(value, (str, os.PathLike)):
-            _arrays.write(folder.file(name + ".safetensors"), value if isinstance(value, Mapping) else {name: value})
-            return [option, name + ".safetensors"]
+            _arrays.write(folder.file(name), value if isinstance(value, Mapping) else {name: value})
+            return [option, name]
         return [option, os.path.abspath(value) if _is_path(value) else str(value)]
     return [option, _text(value)]
 
@@ -62,11 +71,14 @@ class Job:
                 inputs[name] = value
             elif value is not None:
                 words += option_words(name, value, self.folder)
-        if _is_path(inputs.get("inputs")):
-            self.words.append(os.path.abspath(inputs.pop("inputs")))
-        elif inputs:
-            _arrays.write(self.folder.file("inputs.safetensors"), inputs, labels)
-            self.words.append("inputs.safetensors")
+        for name in ("inputs", "query"):  # or the path of a file with all of them
+            if isinstance(inputs.get(name), (str, os.PathLike)):
+                self.words.append(os.path.abspath(inputs.pop(name)))
+        if inputs or labels:
+            _arrays.write(self.folder.file("inputs"), inputs, labels)
+            self.words.append("inputs")
+        elif len(self.words) == 1 and "random" not in options:
+            raise TypeError(f"{mechanism} needs arrays, the path of a file, or random=")
         self.words += words
 
 
@@ -87,15 +99,14 @@ def job_of(operands: Tuple[Any, ...], options: Dict[str, Any]) -> Job:
 
 def write_mine(mine: Any, folder: Folder, name: str = "mine") -> str:
     """Somebody's numbers as a file: an array, arrays by name, a printed table as text, or a path."""
-    if _is_path(mine):
+    if _is_path(mine) or isinstance(mine, str) and not re.search(r"[\s\[]", mine):
         return str(os.path.abspath(mine))
     if isinstance(mine, str):
-        with open(folder.file(name + ".txt"), "w", encoding="utf-8") as file:
+        with open(folder.file(name), "w", encoding="utf-8") as file:
             file.write(mine)
-        return name + ".txt"
-    name += ".safetensors"
-    if hasattr(mine, "save"):  # a Result
-        mine.save(folder.file(name))
+    elif hasattr(mine, "save"):  # a Result
+        mine.save(folder.file(name + ".safetensors"))
+        os.rename(folder.file(name + ".safetensors"), folder.file(name))
     else:
         _arrays.write(folder.file(name), mine if isinstance(mine, Mapping) else {"mine": mine})
     return name

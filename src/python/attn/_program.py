@@ -40,8 +40,8 @@ def run(*words: str, folder: Optional["Folder"] = None, different: bool = False)
     done = subprocess.run([path(), *words], cwd=folder.path if folder else None, stdin=subprocess.DEVNULL, capture_output=True,
                           encoding="utf-8", errors="replace", check=False)
     if done.returncode != 0 and not (different and done.returncode == 1):
-        raise AttnError(done.stderr.strip().removeprefix("attn: ") or f"attn ended with status {done.returncode}",
-                        done.returncode)
+        said = re.sub("^attn: ((inputs|mine): )?", "", done.stderr.strip())
+        raise AttnError(said or f"attn ended with status {done.returncode}", done.returncode)
     return done.stdout
 
 

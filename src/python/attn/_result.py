@@ -76,6 +76,8 @@ class Result(Mapping[str, Array]):
     def __dir__(self) -> List[str]:
         return [*super().__dir__(), *self._stages]
 
+    __eq__, __hash__ = object.__eq__, object.__hash__
+
     def __iter__(self) -> Iterator[str]:
         return iter(list(self._stages))
 
@@ -179,8 +181,8 @@ class Report:
 class Why(Report):
     """What attn.why found: the `explanations`, best first; without one, the observations. `right`: nothing is wrong."""
 
-    def __init__(self, words: List[str], folder: Folder):
-        super().__init__(words, folder)
+    def __init__(self, mine: Any, job: Job):
+        super().__init__(["why", *job.words, "--mine", write_mine(mine, job.folder)], job.folder)
         self.explanations = [Explanation(**row) for row in self.data["explanations"]]
         self.right: bool = not self.data["departs"]
 
@@ -190,7 +192,3 @@ class Difference(Report):
 
     def __bool__(self) -> bool:
         return not self.data["agree"]
-
-
-def why_of(mine: Any, job: Job) -> Why:
-    return Why(["why", *job.words, "--mine", write_mine(mine, job.folder)], job.folder)
