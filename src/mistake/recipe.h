@@ -101,19 +101,22 @@ enum { RECIPE_RULES = 4 };
 
 struct recipe {
     struct problem problem; /* changed */
+    bool moves;             /* plain.h moves the columns of right projections where it can: the parameters stay */
     bool plain;             /* a field below is set, so only plain.h can compute it */
     const char *making;     /* the current mistake, */
     double form;            /* and its form */
     const char *reason;     /* why it cannot be made here: "there are no sinks"; NULL: all are made */
     /* The mistake that rules out gradients, since it changes how a stage is made; or NULL. */
     const char *not_differentiable;
-    bool across;                            /* queries depend on each other: making one row needs all */
-    unsigned changed_projections;           /* sets of operands: their parameters changed, */
-    unsigned changed_steps;                 /* or only norm, rotation or scale, so trials share x . W */
-    unsigned derived;                       /* or their parameters, so that trials derive x . W + bias: */
-    recipe_order *orders[PROJECTION_COUNT]; /* a head's columns in this order (NULL: the same), */
-    double *addends[PROJECTION_COUNT];      /* plus a number for each of all columns (NULL: none) */
-    bool norms_last;                        /* normalises query and key after the rotation */
+    bool across;                  /* queries depend on each other: making one row needs all */
+    unsigned changed_projections; /* sets of operands: their parameters changed, */
+    size_t
+        *moved[PROJECTION_COUNT]; /* moves: of each column of x . W, its right one among those of query, key and value
+                                        side by side; NULL: its own */
+    unsigned derived;             /* or their biases, so that trials add to x . W + bias, once for each column: */
+    double *addends[PROJECTION_COUNT];
+    unsigned changed_steps; /* or only norm, rotation or scale, so trials share x . W */
+    bool norms_last;        /* normalises query and key after the rotation */
     enum recipe_turn turn;
     struct rope all_heads[PROJECTION_COUNT]; /* of query and key, for that turn */
     bool rotates_value;                      /* rotates value as key */
@@ -159,6 +162,11 @@ struct recipe {
 enum status recipe_create(struct recipe *recipe, const struct problem *problem, const struct mistake_choice *choices,
                           size_t count, struct arena *arena, struct error *error);
 
+/* The same for trials, which share projections: with `moves`. */
+enum status recipe_create_moving(struct recipe *recipe, const struct problem *problem,
+                                 const struct mistake_choice *choices, size_t count, struct arena *arena,
+                                 struct error *error);
+
 /* plain.h makes the stage, not its own file; `formula` says how: a leading comma appends it to the name of the stage
  * before. Returns NULL, as the next ones do, so that a mistake can end with it. */
 const char *recipe_makes(struct recipe *recipe, enum stage stage, const char *formula);
@@ -178,8 +186,8 @@ void recipe_tells_projected(struct recipe *recipe, unsigned operands, const char
 /* Gives the problem a copy of its modules and returns it; NULL: no projections, or out of memory. */
 struct module *recipe_copy_modules(struct recipe *recipe);
 
-/* The parameters of a projection have changed, but its columns follow from the right ones: see `orders`, `addends`. */
-void recipe_derives(struct recipe *recipe, enum projection_id id, recipe_order *order, double *addends);
+/* The bias of a projection has changed, so that its columns are the right ones plus `addends`. */
+void recipe_derives(struct recipe *recipe, enum projection_id id, double *addends);
 
 /* Reads rows of key or value from other places; NULL, or why not. */
 const char *recipe_reads(struct recipe *recipe, enum projection_id id, recipe_source *source, const char *formula);
