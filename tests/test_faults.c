@@ -204,7 +204,7 @@ static bool unnamed;
 static bool is_of_linux(int call)
 {
 #ifdef PORTABLE
-    return call == CALL_UNNAMED || call == CALL_LINK || call == CALL_FOPEN;
+    return call == CALL_UNNAMED || call == CALL_LINK;
 #else
     (void)call;
     return false;

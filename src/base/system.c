@@ -13,6 +13,9 @@
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 
 static unsigned processors_online(void)
 {
@@ -35,6 +38,31 @@ struct timespec system_written(const struct stat *file)
     return file->st_mtimespec;
 #else
     return file->st_mtim;
+#endif
+}
+
+double system_memory_limit(void)
+{
+    double limit = INFINITY;
+    char text[32], *end;
+    FILE *file = fopen("/sys/fs/cgroup/memory.max", "re");
+    if (file == NULL)
+        return limit;
+    if (fgets(text, sizeof text, file) != NULL) {
+        const double bytes = strtod(text, &end);
+        limit = end != text ? bytes : INFINITY; /* "max" */
+    }
+    fclose(file);
+    return limit;
+}
+
+bool system_grants_tiles(void)
+{
+#if defined(__linux__) && defined(__x86_64__) && !defined(PORTABLE)
+    enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 }; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
+    return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+#else
+    return false;
 #endif
 }
 
@@ -94,21 +122,6 @@ bool system_program(const char *called, char path[PATH_MAX])
 void system_prefer_large_pages(void *memory, size_t bytes)
 {
     madvise(memory, bytes, MADV_HUGEPAGE);
-}
-
-double system_memory_limit(void)
-{
-    double limit = INFINITY;
-    char text[32], *end;
-    FILE *file = fopen("/sys/fs/cgroup/memory.max", "re");
-    if (file == NULL)
-        return limit;
-    if (fgets(text, sizeof text, file) != NULL) {
-        const double bytes = strtod(text, &end);
-        limit = end != text ? bytes : INFINITY; /* "max" */
-    }
-    fclose(file);
-    return limit;
 }
 
 unsigned system_processors(void)
@@ -189,30 +202,9 @@ void system_prefer_large_pages(void *memory, size_t bytes)
     (void)bytes;
 }
 
-double system_memory_limit(void)
-{
-    return INFINITY;
-}
-
 unsigned system_processors(void)
 {
     return processors_online();
 }
 
-#endif
-
-#if defined(__linux__) && defined(__x86_64__) && !defined(PORTABLE)
-#include <sys/syscall.h>
-
-enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 }; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
-
-bool system_grants_tiles(void)
-{
-    return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
-}
-#else
-bool system_grants_tiles(void)
-{
-    return false;
-}
 #endif

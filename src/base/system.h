@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that differ between systems. Each has two versions in system.c: one for Linux, and one in POSIX for all others.
- * -DPORTABLE compiles the POSIX version on Linux, to test it there. */
+/* Calls that differ between systems. Most have two versions in system.c: one for Linux, and one in POSIX for all
+ * others. -DPORTABLE compiles the POSIX version on Linux, to test it there. */
 #ifndef ATTN_BASE_SYSTEM_H
 #define ATTN_BASE_SYSTEM_H
 
@@ -44,7 +44,7 @@ struct timespec system_written(const struct stat *file);
 /* Asks for large pages. POSIX has none to ask for. */
 void system_prefer_large_pages(void *memory, size_t bytes);
 
-/* The limit of the process's control group in bytes; infinite where there is none. */
+/* The limit of the process's control group in bytes; infinite where there is none, as outside Linux. */
 double system_memory_limit(void);
 
 /* The processors that this process may use; POSIX counts those of the machine. */

@@ -18,7 +18,7 @@ bool file_part_is_of_ggml(const struct file_tensor *named)
 static enum status read_text(const char *path, const char *name, unsigned kinds, struct arena *arena,
                              struct input_file *input, struct error *error)
 {
-    if (access(path, F_OK) == 0 || !printed_is_fact(path))
+    if (!printed_is_fact(path) || access(path, F_OK) == 0)
         return load_file(path, kinds, arena, input, error);
     const char *text = arena_copy(arena, path, error);
     return text == NULL ? error->status : printed_read(name, text, strlen(text), kinds, arena, input, error);

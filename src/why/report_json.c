@@ -178,5 +178,10 @@ void why_write_json(const struct why *why, struct output *output)
     json_close(&json);
     json_truth(&json, "masked_first", why->masked_first);
     write_tried(&json, why);
+    struct output *text = output_of_text(why->arena, why->error);
+    size_t length;
+    if (text != NULL)
+        why_write_text(why, text);
+    json_text(&json, "text", text != NULL ? output_close_text(text, &length) : NULL);
     json_end(&json);
 }

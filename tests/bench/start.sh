@@ -12,6 +12,18 @@ printf '\n%-46s %12s %12s\n' "whole processes, best of several" attn peer
 # larger program with its tables of pointers 0.15, and all that attn itself computes 0.06.
 "$times" 400 "$(goal 1.75 -)" "six tokens as text : one line" "$attn self data/inputs.json" "$build/bench_baseline" || worst=1
 
+# Ten thousand jobs in one process, against as many processes.
+awk 'BEGIN { for (i = 0; i < 10000; i++)
+    printf "{\"inputs\": [[0.43, 0.15, 0.89], [0.55, 0.87, 0.%d]], \"settings\": {\"seed\": %d}}\n", i % 10, i }' >"$scratch/jobs.jsonl"
+head -n 1 "$scratch/jobs.jsonl" >"$scratch/job.json"
+"$attn" self --jsonl "$scratch/jobs.jsonl" | awk '/^{"attn":.*"weights":/ { if (index($0, "\"seed\":" NR - 1 ",")) right++ }
+    END { exit right != 10000 }' || { echo "the jobs are wrong"; exit 1; }
+"$build/bench_measure" 5 "$attn" self --jsonl "$scratch/jobs.jsonl" >"$scratch/jobs" &&
+    "$build/bench_measure" 200 "$attn" self "$scratch/job.json" -f json >"$scratch/time" || exit 1
+awk -v most="$(goal 0.1)" '{ seconds[NR] = $1 } END { ratio = seconds[1] / 10000 / seconds[2]; held = most == "-" || ratio <= most
+    printf "%-46s %9.3f ms %9.3f ms  %5.3f x  (at most %s: %s)\n", "a job of 10,000 by --jsonl : a process", seconds[1] / 10,
+        seconds[2] * 1e3, ratio, most, held ? "yes" : "NO"; exit !held }' "$scratch/jobs" "$scratch/time" || worst=1
+
 # A picture is to come without a wait: no peer draws one, so the bound is a time.
 awk 'BEGIN { srand(1); printf "{\"inputs\": ["
     for (i = 0; i < 128; i++) {

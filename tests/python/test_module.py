@@ -222,6 +222,8 @@ def test_text_and_files(tmp_path, monkeypatch):
     for suffix in ("svg", "html", "json", "csv", "md", "tex", "safetensors", "txt"):
         result.save(f"x.{suffix}")
         assert os.path.getsize(f"x.{suffix}") > 0
+    result.save("picture", "svg")
+    assert pathlib.Path("picture").read_text(encoding="utf-8").startswith("<svg")
     attn.causal(X, d_out=2, stages="context").save(tmp_path / "x.npy")
     numpy.testing.assert_array_equal(numpy.load("x.npy"), result.context)
 

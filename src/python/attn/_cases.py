@@ -202,9 +202,9 @@ def cases(can: Union[str, Iterable[str], None] = None, *, grad: bool = False, ar
     It decorates a kernel(q, k, v, *, causal, window, ...), which returns the context, or (context, lse); its keywords
     are attributes of attn.Case. Or it decorates a test_kernel(case), which returns the same, or calls case.check.
     `can` names the features of the kernel; with "lse" it must return an lse. Without `can`, a kernel gets the cases
-    that need no other keywords. With grad=True gradients are checked, too. `arrays` is "torch", "jax" or "numpy": by
-    default the first that the module of the function imports. Options are those of attn-cases(1): dtype="bf16",
-    layout="bthd", heads, d_head, max_tokens and so on.
+    that need no other keywords. With grad=True gradients are checked, too. A case that fails runs once more: other
+    numbers are a race. `arrays` is "torch", "jax" or "numpy": by default the first that the module of the function
+    imports. Options are those of attn-cases(1): dtype="bf16", layout="bthd", heads, d_head, max_tokens and so on.
 
     >>> import attn, numpy
     >>> @attn.cases(can={"causal"}, max_tokens=40)

@@ -13,10 +13,6 @@ LAST = {"self": "context", "causal": "context", "multihead": "output", "sdpa": "
 OPERANDS = ("query", "key", "value")
 
 
-# Options of the command line alone.
-NOT_HERE = ("completion", "explain", "format", "help", "in", "jsonl", "out", "version")
-
-
 def _is_path(value: Any) -> bool:
     return isinstance(value, os.PathLike) or isinstance(value, str) and "\n" not in value and os.path.exists(value)
 
@@ -30,7 +26,7 @@ def _text(value: Any) -> str:
 
 def option_words(name: str, value: Any, folder: Folder) -> List[str]:
     """A keyword -> --name and its argument. True and False are flags, an array or a dict is written to a file."""
-    if name in NOT_HERE:
+    if name in ("completion", "explain", "format", "help", "in", "jsonl", "out", "version"):
         raise TypeError(f"{name}= is only for the command line; save() writes files, and explain() shows the arithmetic")
     if name == "dtype" and not isinstance(value, str):  # numpy.float16, torch.bfloat16
         value = getattr(value, "__name__", str(value)).rpartition(".")[2]
@@ -105,8 +101,7 @@ def write_mine(mine: Any, folder: Folder, name: str = "mine") -> str:
         with open(folder.file(name), "w", encoding="utf-8") as file:
             file.write(mine)
     elif hasattr(mine, "save"):  # a Result
-        mine.save(folder.file(name + ".safetensors"))
-        os.rename(folder.file(name + ".safetensors"), folder.file(name))
+        mine.save(folder.file(name), "safetensors")
     else:
         _arrays.write(folder.file(name), mine if isinstance(mine, Mapping) else {"mine": mine})
     return name

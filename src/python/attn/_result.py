@@ -100,8 +100,8 @@ class Result(Mapping[str, Array]):
         """
         return self._run("--color", "never", f"--explain={cell}" if cell else "--explain")
 
-    def save(self, path: Any) -> None:
-        """Writes the result to a file, in the format of its suffix: .svg, .html, .json, .npy, .csv, .md, .tex and so on.
+    def save(self, path: Any, format: Optional[str] = None) -> None:
+        """Writes the result to a file, in that format or by its suffix: .svg, .html, .json, .npy, .csv, .md, .tex.
 
         >>> import attn, os, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -109,7 +109,7 @@ class Result(Mapping[str, Array]):
         ...     os.listdir(folder)
         ['x.svg']
         """
-        self._run("--out", os.path.abspath(path))
+        self._run("--out", os.path.abspath(path), *(["--format", format] if format else []))
 
     def _saved(self, suffix: str) -> str:
         folder = Folder()
@@ -172,7 +172,9 @@ class Report:
         return self.data[name]
 
     def __repr__(self) -> str:
-        return run(*self._words, "--color", "never", "--format", "text", folder=self._folder, different=True)
+        if "text" not in self.data:
+            self.data["text"] = run(*self._words, "--color", "never", folder=self._folder, different=True)
+        return str(self.data["text"])
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
