@@ -7,6 +7,7 @@
 MAKE_ASAN = $(MAKE) BUILD=build/asan CC='$(CLANG)' CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0' \
 	CFLAGS='$(SANITIZE) -fsanitize=fuzzer-no-link'
 CLANG ?= clang
+ASAN_TESTS ?= programs examples scripts whole
 check-asan:
 	+$(MAKE_ASAN) tests
 	ASAN_OPTIONS=use_sigaltstack=0 FAULTS_STRIDE=20 ATTN_SLOW=1 ATTN_BROWSER= sh tests/run.sh build/asan $(ASAN_TESTS)
@@ -15,14 +16,14 @@ check-asan:
 # addresses.
 IN_PLACE = $(shell setarch "$$(uname -m)" -R true 2>/dev/null && echo setarch "$$(uname -m)" -R)
 check-tsan:
-	$(MAKE) BUILD=build/tsan CFLAGS='-O1 -g -fsanitize=thread' $(addprefix build/tsan/,attn test_threads test_compare test_fused test_faults)
-	TSAN_OPTIONS=halt_on_error=1 ATTN_SLOW=1 FAULTS_STRIDE=50 $(IN_PLACE) \
+	$(MAKE) BUILD=build/tsan CFLAGS='-O1 -g1 -fsanitize=thread' $(addprefix build/tsan/,attn test_threads test_compare test_fused test_faults)
+	TSAN_OPTIONS=halt_on_error=1 ATTN_SLOW=1 FAULTS_STRIDE=$${FAULTS_STRIDE:-50} $(IN_PLACE) \
 		sh tests/run.sh build/tsan test_threads test_compare test_fused test_faults check_jsonl.sh check_long.sh
 
 # Uninitialized memory, with clang. tests/msan.c is between the tests and cJSON, which is not instrumented. The
 # sanitizer does not know that fstat64 and the like, for large files, write. It runs the scripts that compute what no
 # other test does.
-MSAN_TESTS ?= programs examples check_long.sh check_page.sh check_pipe.sh check_svg.sh
+MSAN_TESTS ?= programs examples whole check_long.sh check_page.sh check_pipe.sh check_svg.sh
 MSAN_NAMES = cJSON_ParseWithLengthOpts cJSON_Parse cJSON_Duplicate cJSON_CreateObject cJSON_PrintUnformatted
 MSAN_MAKE = $(MAKE) BUILD=build/msan CC='$(CLANG)' CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0 -U_FILE_OFFSET_BITS -U_TIME_BITS' \
 	CFLAGS='-O2 -g -fsanitize=memory -fno-omit-frame-pointer'
@@ -47,7 +48,7 @@ check-valgrind:
 	$(MAKE) --no-print-directory --output-sync $(addprefix valgrind-,$(VALGRIND_EXAMPLES) $(VALGRIND_TESTS))
 
 $(VALGRIND_TESTS:%=valgrind-%): valgrind-%:
-	@echo 'valgrind test_$*'; $(VALGRIND) build/valgrind/test_$*
+	@echo 'valgrind test_$*'; ATTN_QUICK=1 $(VALGRIND) build/valgrind/test_$*
 
 $(VALGRIND_EXAMPLES:%=valgrind-%): valgrind-%:
 	@echo 'valgrind $*'; ATTN_BIN=build/valgrind/under ATTN_SLOW=1 build/valgrind/run_examples $*
@@ -66,5 +67,5 @@ release-check: lint
 	sh tests/ports.sh gcc clang aarch64 i386
 	$(MAKE) check-cross
 	for checker in asan tsan msan valgrind; do $(MAKE) check-$$checker || exit; done
-	DISTCHECK='check check-whole' $(MAKE) -j1 distcheck release
+	DISTCHECK='check check-whole' $(MAKE) -j1 distcheck check-deb release
 	$(MAKE) fuzz

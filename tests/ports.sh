@@ -15,6 +15,7 @@
 # machine's sources into a separate state (without adding an architecture), the programs, and in run/ a script for each
 # that starts the emulator: for the tests a normal build folder. A port that cannot run here is an error.
 . tests/counts.sh
+tests=${PORT_TESTS-programs examples scripts whole}
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES BUILD
 root=$PWD
 
@@ -60,7 +61,7 @@ fetch_cjson() {
 # The programs of the port, in $folder; where PORT_TESTS names nothing but test programs, no others.
 compile() {
     targets=$folder/attn
-    for name in ${PORT_TESTS:-all}; do
+    for name in $tests; do
         case $name in test_*) targets="$targets $folder/$name" ;; *) targets=tests; break ;; esac
     done
     libraries=$(ls -d "$sysroot"/usr/lib/*-linux-gnu)
@@ -151,9 +152,9 @@ port() {
     fetch_cjson && compile && find_emulator "$1" && make_locale && make_scripts || exit 1
     echo "$1, $([ -n "$emulator" ] && echo "emulated by $("qemu-$1" --version | head -n 1)" || echo not emulated): $triple"
     if [ -n "$emulator" ]; then
-        ATTN_SLOW=1 FAULTS_STRIDE=50 ATTN_PORT=$1 sh tests/run.sh "$folder/run" ${PORT_TESTS-}
+        ATTN_SLOW=1 FAULTS_STRIDE=50 ATTN_PORT=$1 sh tests/run.sh "$folder/run" $tests
     else
-        ATTN_PORT=$1 sh tests/run.sh "$folder/run" ${PORT_TESTS-}
+        ATTN_PORT=$1 sh tests/run.sh "$folder/run" $tests
     fi || exit 1
     passed=0 failed=0 skipped=0
     compare
@@ -172,7 +173,7 @@ for name in "$@"; do
         need $name $name
         echo "$name"
         make -j "$(nproc)" BUILD="build/$name" CC=$name CPPFLAGS=-Werror tests >/dev/null &&
-            sh tests/run.sh "build/$name" ${PORT_TESTS-} || exit 1
+            sh tests/run.sh "build/$name" $tests || exit 1
         ;;
     *) port "$name" ;;
     esac

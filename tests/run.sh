@@ -5,7 +5,7 @@
 # if a test failed, left a temporary file or did not finish.
 #
 #   sh tests/run.sh BUILD [TEST...]     only these: test_fused, check_page.sh, cli, hostile, documentation; whole, the
-#                                       files of cli that leave examples to check-whole; or all of a kind:
+#                                       files that leave examples to check-whole; or all of a kind:
 #                                       programs, examples, scripts
 #
 # JOBS of them run at a time (one per processor); WITHOUT names tests to skip. A test that runs for two hours, or for
@@ -74,7 +74,7 @@ start() { # TEST
     case $1 in
     *_selfcheck) set -- sh "tests/$1.sh" "$build/run_examples" ;;
     cli) set -- "$build/run_examples" tests/cli/*.test ;;
-    whole) unset ATTN_QUICK && set -- "$build/run_examples" $(grep -l '^skip-without check-whole$' tests/cli/*.test) ;;
+    whole) unset ATTN_QUICK && set -- "$build/run_examples" $(grep -lE '^(\.\\" )?skip-without check-whole$' tests/cli/*.test man/*.[157]) ;;
     hostile) set -- "$build/run_examples" tests/hostile/*.test ;;
     documentation) set -- "$build/run_examples" README.md man/*.[157] ;;
     check_*) set -- sh "tests/$1" ;;

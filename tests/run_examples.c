@@ -26,6 +26,7 @@
  * END, and the lines up to the next `$ ` or the end of the fence are what it prints, both streams
  * together, empty lines at the end aside. One that runs jq is skipped where jq is not in PATH. The exit status is 0, or another one where a
  * line of the output starts with "attn: ", but for "attn: warning: ", or with "different: ", the verdict of attn diff.
+ * In a page, .\" skip-without check-whole before .Bd leaves the examples up to .Ed to check-whole.
  *
  * A command runs by /bin/sh, or where it is attn and plain words as it is, in the directory where this program was started, with $ATTN_BIN (".")
  * first in PATH and a scratch directory $T, one for each file, in which later examples find what
@@ -1285,11 +1286,22 @@ static size_t run_display(struct source *source, const struct markup *markup, si
     return display.end + 1;
 }
 
+/* Leaves its examples to check-whole; returns the first line behind it. */
+static size_t leave_display(const struct source *source, const struct markup *markup, size_t line)
+{
+    const char *opening = source->lines[line];
+    while (++line < source->count && !markup->closes(source->lines[line], opening))
+        left_to_whole += markup->is_command(source->lines[line], opening);
+    return line + 1;
+}
+
 static void run_document(struct source *source, const struct markup *markup)
 {
+    static const char leaves[] = ".\\\" skip-without check-whole";
     for (size_t line = 0; line < source->count && !stop_signal;) {
         if (markup->opens(source->lines[line])) {
-            line = run_display(source, markup, line);
+            const bool left = line > 0 && strcmp(source->lines[line - 1], leaves) == 0 && !is_there(WHOLE);
+            line = left ? leave_display(source, markup, line) : run_display(source, markup, line);
         } else {
             check_stray(source, markup, line);
             line++;

@@ -209,8 +209,12 @@ printf '$ echo here\n| here\n\nskip-without check-whole\n$ echo one\n| one\n\nsk
 export ATTN_QUICK=1
 holds "a sample leaves what takes long to check-whole" whole.test "1 passed, 0 failed"
 count "and says so" "$(grep -qx '3 examples take long: make check-whole runs them' log || echo "not in the report")"
+printf '.Bd -literal\n$ attn 1\nattn 1\n.Ed\n.\\" skip-without check-whole\n.Bd -literal\n$ attn 2\nattn 2\n.Ed\n' >whole.1
+holds "so does a page" whole.1 "1 passed, 0 failed"
+count "and says so, too" "$(grep -qx '1 examples take long: make check-whole runs them' log || echo "not in the report")"
 unset ATTN_QUICK
 holds "which runs it" whole.test "4 passed, 0 failed"
+holds "and that of the page" whole.1 "2 passed, 0 failed"
 
 # ---- .test: examples that fail
 

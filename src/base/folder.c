@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/folder.h"
 
+#include "base/output.h"
 #include "base/signals.h"
 #include "base/text.h"
 
@@ -118,20 +119,6 @@ enum status folder_within(struct folder *folder, const char *name)
     return mkdir(path, 0777) == 0 ? STATUS_OK : refused(folder, errno, "cannot make a folder in it");
 }
 
-static int write_whole(int file, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        const ssize_t written = write(file, bytes, length);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return written < 0 ? errno : EIO;
-        bytes += written;
-        length -= (size_t)written;
-    }
-    return 0;
-}
-
 enum status folder_file(struct folder *folder, const char *name, const char *bytes, size_t length)
 {
     const char *path = note(folder, name, false);
@@ -140,7 +127,7 @@ enum status folder_file(struct folder *folder, const char *name, const char *byt
     const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0)
         return refused(folder, errno, "cannot make a file in it");
-    int code = write_whole(file, bytes, length);
+    int code = output_write_at(file, 0, bytes, length);
     if (close(file) != 0 && code == 0)
         code = errno;
     if (code != 0)

@@ -372,10 +372,10 @@ void output_write(struct output *output, const char *bytes, size_t length)
     }
 }
 
-int output_write_at(const struct output *output, uint64_t offset, const char *bytes, size_t length)
+int output_write_at(int file, uint64_t offset, const char *bytes, size_t length)
 {
     while (length > 0) {
-        const ssize_t written = pwrite(output->file, bytes, length, (off_t)offset);
+        const ssize_t written = pwrite(file, bytes, length, (off_t)offset);
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)

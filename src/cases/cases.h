@@ -222,7 +222,8 @@ struct case_unread {
 /* A result that was compared. */
 struct case_told {
     const char *result;
-    size_t which; /* of made->results */
+    enum stage stage; /* that it is */
+    size_t which;     /* of made->results */
     bool is_wrong;
     double share;                   /* of what is allowed: of the worst number or row */
     double largest, allowed;        /* where it is worst; NaN: there are no numbers to tell */

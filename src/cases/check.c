@@ -156,6 +156,7 @@ static void compare(struct case_checked *checked, const double *theirs, const st
     const bool by_row = found.outside == 0 && found.rows_outside > 0;
     const size_t at = by_row ? found.row * result->columns : found.at;
     *told = (struct case_told){.result = result->name,
+                               .stage = result->table.stage,
                                .which = which,
                                .is_wrong = found.outside + found.rows_outside > 0,
                                .share = fmax(found.share, found.share_of_row),

@@ -52,7 +52,7 @@ typedef bool atom_test(const struct subject *of);
     }
 ATOM(has_any, of->checked->row->features &n)
 ATOM(lacks_feature, !(of->checked->row->features >> n & 1))
-ATOM(is_result, stage_find(of->told->result, strlen(of->told->result)) == (enum stage)n)
+ATOM(is_result, of->told->stage == (enum stage)n)
 ATOM(has_scores, of->checked->row->scores != NULL)
 ATOM(has_empty_rows, of->checked->has_empty_rows)
 ATOM(keys_are, s->keys == n)
@@ -244,10 +244,10 @@ static bool list_results(struct atoms *atoms, struct text *text)
         for (size_t i = 0; i < report->count; i++)
             for (size_t k = 0; k < report->checked[i].told_count; k++) {
                 const struct case_told *told = &report->checked[i].told[k];
-                const enum stage stage = stage_find(told->result, strlen(told->result));
-                fails[stage] = fails[stage] || told->is_wrong;
-                others = others || (pass > 0 && !fails[stage]);
-                if (pass == 0 || !fails[stage])
+                bool *fail = &fails[told->stage];
+                *fail = *fail || told->is_wrong;
+                others = others || (pass > 0 && !*fail);
+                if (pass == 0 || !*fail)
                     continue;
                 atoms->of[atoms->results] = &report->checked[i];
                 atoms->told[atoms->results] = told;

@@ -267,35 +267,35 @@ static void cases_json(const struct cases_report *report, const struct options *
 
 /* --- for test runners --------------------------------------------------------------------------------------------- */
 
-/* One line on a case that did not pass: what is wrong, and the mistake. */
-static void say_case(const struct case_checked *checked, struct text *text)
+enum { TEST_BYTES = 2 * CASE_WORDS_BYTES };
+
+/* Whether a case did not pass; then one line into words (TEST_BYTES): what is wrong, and the mistake. */
+static bool say_case(const struct case_checked *checked, char *words)
 {
     const struct case_told *told = worst_of(checked);
+    struct text text = text_begin(words, TEST_BYTES);
     if (checked->reason[0] != '\0')
-        text_add(text, "%s", checked->reason);
-    else
-        text_add(text, "%s: %zu of %zu numbers and %zu of %zu rows are off; %s: %.6g, expected %.6g", told->result,
+        text_add(&text, "%s", checked->reason);
+    else if (checked->verdict != CASE_PASSED)
+        text_add(&text, "%s: %zu of %zu numbers and %zu of %zu rows are off; %s: %.6g, expected %.6g", told->result,
                  told->outside, told->of, told->rows_outside, told->rows, told->place, told->theirs, told->right);
     if (checked->mistake[0] != '\0')
-        text_add(text, "; %s", checked->mistake);
+        text_add(&text, "; %s", checked->mistake);
+    return checked->verdict != CASE_PASSED;
 }
 
 /* https://testanything.org/tap-version-13-specification.html */
 static void cases_tap(const struct cases_report *report, const struct options *options, struct output *output)
 {
     (void)options;
+    char words[TEST_BYTES], shown[2 * TEST_BYTES];
     output_print(output, "TAP version 13\n1..%zu\n", report->count);
     for (size_t i = 0; i < report->count; i++) {
-        const struct case_checked *checked = &report->checked[i];
-        char words[2 * CASE_WORDS_BYTES], shown[4 * CASE_WORDS_BYTES];
-        struct text text = text_begin(words, sizeof words);
-        output_print(output, "%sok %zu - %s\n", checked->verdict == CASE_PASSED ? "" : "not ", i + 1,
-                     checked->row->name);
-        if (checked->verdict == CASE_PASSED)
-            continue;
-        say_case(checked, &text);
+        const bool wrong = say_case(&report->checked[i], words);
+        output_print(output, "%sok %zu - %s\n", wrong ? "not " : "", i + 1, report->checked[i].row->name);
         text_shown(words, sizeof shown - 1, shown, sizeof shown);
-        output_print(output, "# %s\n", shown);
+        if (wrong)
+            output_print(output, "# %s\n", shown);
     }
     for (size_t i = 0; i < report->verdict.count; i++)
         output_print(output, "# verdict: %s\n", report->verdict.lines[i]);
@@ -316,20 +316,17 @@ static void write_xml(const char *text, struct output *output)
 static void cases_junit(const struct cases_report *report, const struct options *options, struct output *output)
 {
     (void)options;
+    char words[TEST_BYTES];
     output_print(output,
                  "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                  "<testsuite name=\"attn cases\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n",
                  report->count, report->of[CASE_FAILED], report->of[CASE_MISSING]);
     for (size_t i = 0; i < report->count; i++) {
         const struct case_checked *checked = &report->checked[i];
-        char words[2 * CASE_WORDS_BYTES];
-        struct text text = text_begin(words, sizeof words);
-        output_print(output, "  <testcase classname=\"attn\" name=\"%s\"", checked->row->name);
-        if (checked->verdict == CASE_PASSED) {
-            output_print(output, "/>\n");
+        const bool wrong = say_case(checked, words);
+        output_print(output, "  <testcase classname=\"attn\" name=\"%s\"%s", checked->row->name, wrong ? "" : "/>\n");
+        if (!wrong)
             continue;
-        }
-        say_case(checked, &text);
         output_print(output, "><%s message=\"", checked->verdict == CASE_FAILED ? "failure" : "error");
         write_xml(words, output);
         output_print(output, "\"/></testcase>\n");

@@ -186,7 +186,7 @@ static enum status ask(struct search *search, size_t at, const struct candidate 
             if (checked->told[i].is_wrong && checked->told[i].of > checked->told[largest].of)
                 largest = i;
         const struct answer *answer = &remade.answers->of[checked->told[largest].which];
-        const enum stage stage = stage_find(answer->stage, strlen(answer->stage));
+        const enum stage stage = checked->told[largest].stage;
         if (problem != NULL && why != NULL &&
             case_question(remade.answers, answer, case_has(checked->row, CASE_GRAD), words, &count, &text,
                           &remade.arena, search->error) == STATUS_OK &&

@@ -9,7 +9,7 @@ struct file_position {
 static bool put(void *context, const void *bytes, size_t length)
 {
     struct file_position *position = context;
-    const int code = output_write_at(position->streamed->output, position->offset, bytes, length);
+    const int code = output_write_at(position->streamed->output->file, position->offset, bytes, length);
     if (code != 0)
         atomic_store_explicit(&position->streamed->code, code, memory_order_relaxed);
     position->offset += length;

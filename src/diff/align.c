@@ -180,12 +180,6 @@ bool diff_lacks_token(const struct diff *diff)
 
 /* --- one pair ---------------------------------------------------------------------------------------------------- */
 
-/* The size of an axis, counted from the last. */
-static size_t size_from_end(const struct tensor *tensor, size_t axis)
-{
-    return axis < tensor->rank ? tensor->shape[tensor->rank - 1 - axis] : 1;
-}
-
 /* The tokens that an axis, counted from the last, counts; NULL: it counts none. */
 static struct diff_alignment *tokens_of_axis(struct diff *diff, const struct diff_stage *pair, size_t axis)
 {
@@ -204,7 +198,7 @@ static bool differs_in_tokens(struct diff *diff, const struct diff_stage *pair, 
 {
     bool differs = false;
     for (size_t axis = 0; axis < TENSOR_RANK; axis++) {
-        const bool same = size_from_end(&pair->a->tensor, axis) == size_from_end(&pair->b->tensor, axis);
+        const bool same = diff_size_from_end(&pair->a->tensor, axis) == diff_size_from_end(&pair->b->tensor, axis);
         alignments[axis] = same ? NULL : tokens_of_axis(diff, pair, axis);
         if (!same && alignments[axis] == NULL)
             return false;
@@ -238,8 +232,8 @@ enum status diff_align(struct diff *diff, struct diff_stage *pair, struct arena 
     for (size_t axis = 0; axis < TENSOR_RANK; axis++) {
         const struct diff_alignment *alignment = alignments[axis];
         if (alignment != NULL &&
-            (alignment->whole == NULL || size_from_end(&pair->a->tensor, axis) != alignment->a->count ||
-             size_from_end(&pair->b->tensor, axis) != alignment->b->count))
+            (alignment->whole == NULL || diff_size_from_end(&pair->a->tensor, axis) != alignment->a->count ||
+             diff_size_from_end(&pair->b->tensor, axis) != alignment->b->count))
             return STATUS_OK;
     }
     for (size_t axis = 0; axis < TENSOR_RANK; axis++)

@@ -5,20 +5,17 @@
 
 #include <string.h>
 
-/* How many leading axes have size 1, of those above the last one. */
-static size_t leading_ones(const struct tensor *tensor)
+size_t diff_size_from_end(const struct tensor *tensor, size_t axis)
 {
-    size_t axis = 0;
-    while (axis + 1 < tensor->rank && tensor->shape[axis] == 1)
-        axis++;
-    return axis;
+    return axis < tensor->rank ? tensor->shape[tensor->rank - 1 - axis] : 1;
 }
 
 bool diff_same_shape(const struct tensor *a, const struct tensor *b)
 {
-    const size_t from_a = leading_ones(a), from_b = leading_ones(b);
-    return a->rank - from_a == b->rank - from_b &&
-           memcmp(a->shape + from_a, b->shape + from_b, (a->rank - from_a) * sizeof a->shape[0]) == 0;
+    size_t axis = 0;
+    while (axis < TENSOR_RANK && diff_size_from_end(a, axis) == diff_size_from_end(b, axis))
+        axis++;
+    return axis == TENSOR_RANK;
 }
 
 static struct compare_tolerance tolerance_of(const struct options *options, enum dtype dtype)

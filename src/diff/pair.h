@@ -68,6 +68,9 @@ struct diff {
 struct diff_stage diff_pair(const struct diff *diff, const struct options *options, const char *name, enum stage stage,
                             const struct file_tensor *a, const struct file_tensor *b);
 
+/* The size of an axis, counted from the last; 1 for one that it lacks. */
+size_t diff_size_from_end(const struct tensor *tensor, size_t axis);
+
 /* Whether the shapes are the same but for leading axes of size 1. */
 bool diff_same_shape(const struct tensor *a, const struct tensor *b);
 

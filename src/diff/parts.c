@@ -31,19 +31,14 @@ static size_t stated_size(const struct file_tensor *named, size_t axis)
     return axis >= rank ? 1 : part->lead[rank - 1 - axis] > 0 ? 0 : named->tensor.shape[rank - 1 - axis];
 }
 
-static size_t size_from_end(const struct tensor *tensor, size_t axis)
-{
-    return axis < tensor->rank ? tensor->shape[tensor->rank - 1 - axis] : 1;
-}
-
 /* Whether the part may be one of a table of that shape; ggml pads its keys. */
 static bool fits(const struct tensor *whole, const struct file_tensor *named, bool padded)
 {
     const bool shows = named->tensor.shape[0] > 0;
     for (size_t axis = 0; axis < TENSOR_RANK; axis++) {
-        const size_t size = size_from_end(whole, axis), shown = size_from_end(&named->tensor, axis);
+        const size_t size = diff_size_from_end(whole, axis), shown = diff_size_from_end(&named->tensor, axis);
         const size_t stated = named->part->rank > 0 || shows ? stated_size(named, axis) : size;
-        if (stated == 0 ? shown >= size : padded && axis == 0 ? stated < size : stated != size)
+        if (stated == 0 ? shown >= size : shown > stated || (padded && axis == 0 ? stated < size : stated != size))
             return false;
     }
     return true;
@@ -56,7 +51,7 @@ static enum status list_kept(const struct tensor *whole, const struct file_tenso
     *of_whole = diff_axes_of(whole);
     *of_part = diff_axes_of(&named->tensor);
     for (size_t axis = 0; axis < whole->rank; axis++) {
-        const size_t last = whole->rank - 1 - axis, shown = size_from_end(&named->tensor, axis);
+        const size_t last = whole->rank - 1 - axis, shown = diff_size_from_end(&named->tensor, axis);
         const size_t at = axis < named->tensor.rank ? named->tensor.rank - 1 - axis : 0;
         const size_t lead = axis < named->tensor.rank ? named->part->lead[at] : 0, stated = stated_size(named, axis);
         size_t *kept = arena_allocate(arena, 2 * shown, sizeof *kept, error), *among = kept + shown, count = 0;

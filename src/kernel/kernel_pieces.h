@@ -277,6 +277,10 @@ static void normalise(void *context, const void *sum, size_t d_v)
 
 static void unpack(const void *context, size_t lane, size_t count, size_t d_v, void *rows, size_t stride)
 {
+    /* A row is new memory: asked for all at once, its lines do not come one by one. */
+    for (size_t i = 0; i < count; i++)
+        for (size_t c = 0; c < d_v; c += KERNEL_ALIGNMENT / sizeof(number))
+            __builtin_prefetch((const number *)rows + i * stride + c, 1, 3);
     transpose((const number *)context + lane, LANES, d_v, count, rows, stride);
 }
 

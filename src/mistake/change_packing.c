@@ -3,6 +3,8 @@
  * a projection, in another order. */
 #include "mistake/recipe.h"
 
+#include "stage/operand_steps.h"
+
 #include <string.h>
 
 /* Rows of the three projections, (H d), (H_kv d) and (H_kv d); each has `width` numbers. */
@@ -94,6 +96,20 @@ static enum status create_projection(struct recipe *recipe, const struct packed 
     return tensor_create(&made->bias, working, 1, &rows, recipe->arena, recipe->error);
 }
 
+/* The same without parameters: each column of x . W is another one of the right projections. */
+static void move_columns(struct recipe *recipe, const struct packed *packed, packing_order *lies, packing_order *read)
+{
+    const size_t queries = packed->heads * packed->d, keys = packed->kv_heads * packed->d, rows = queries + 2 * keys;
+    const size_t first[PROJECTION_COUNT] = {0, queries, queries + keys};
+    size_t *moved = arena_allocate(recipe->arena, rows, sizeof *moved, recipe->error);
+    for (size_t at = 0; at < rows && moved != NULL; at++) {
+        const struct packed_row to = read(packed, at), from = lies(packed, at);
+        moved[first[to.id] + to.row] = first[from.id] + from.row;
+    }
+    for (int id = 0; id < PROJECTION_COUNT && moved != NULL; id++)
+        recipe->moved[id] = moved + first[id];
+}
+
 /* Reads rows in the order `lies` as if they were in the order `read`. */
 static enum status repack(struct recipe *recipe, const struct packed *packed, packing_order *lies, packing_order *read,
                           struct projection made[PROJECTION_COUNT])
@@ -101,6 +117,10 @@ static enum status repack(struct recipe *recipe, const struct packed *packed, pa
     const size_t rows = (packed->heads + 2 * packed->kv_heads) * packed->d;
     bool has_bias = false;
     double *row = arena_allocate(recipe->arena, packed->width, sizeof *row, recipe->error);
+    if (recipe->moves) {
+        move_columns(recipe, packed, lies, read);
+        return recipe->error->status;
+    }
     for (int id = 0; id < PROJECTION_COUNT; id++)
         has_bias = has_bias || packed->projections[id].bias.rank > 0;
     for (int id = 0; id < PROJECTION_COUNT && row != NULL; id++)
@@ -130,8 +150,10 @@ static const char *read_otherwise(struct recipe *recipe, packing_order *lies, pa
                                   problem->size.d_in,     MISTAKES[MISTAKE_PACKING_ORDER].forms[(size_t)recipe->form]};
     if (repack(recipe, &packed, lies, read, made) != STATUS_OK)
         return NULL;
-    memcpy(modules[0].projections, made, sizeof made);
-    recipe->changed_projections = OF_ALL;
+    if (!recipe->moves) {
+        memcpy(modules[0].projections, made, sizeof made);
+        recipe->changed_projections = OF_ALL;
+    }
     for (int id = 0; id < PROJECTION_COUNT; id++)
         recipe_tells(recipe, projection_stage((enum projection_id)id), formula);
     return NULL;
@@ -187,6 +209,22 @@ static enum status permute_rows(struct recipe *recipe, struct projection *projec
     return STATUS_OK;
 }
 
+/* The same without parameters, for those of `ids`. */
+static void permute_columns(struct recipe *recipe, unsigned ids, row_source *from)
+{
+    const struct problem *problem = &recipe->problem;
+    size_t first = 0;
+    for (int id = 0; id < PROJECTION_COUNT; id++) {
+        const size_t d = id == PROJECTION_VALUE ? problem->size.d_value : problem->size.d_head,
+                     columns = operand_heads(problem, (enum projection_id)id) * d;
+        if (ids & 1U << id)
+            recipe->moved[id] = arena_allocate(recipe->arena, columns, sizeof *recipe->moved[id], recipe->error);
+        for (size_t at = 0; at < columns && recipe->moved[id] != NULL; at++)
+            recipe->moved[id][at] = first + at / d * d + from(at % d, d);
+        first += columns;
+    }
+}
+
 /* The forms: whose rows, and whether the bias keeps its order. */
 static const char *permute(struct recipe *recipe, row_source *from)
 {
@@ -199,17 +237,23 @@ static const char *permute(struct recipe *recipe, row_source *from)
         return "query, key and value are not projected directly";
     if (problem->rotation.rope.kind == ROPE_NONE || d % 2 != 0)
         return "there is no rotation of pairs";
+    for (size_t i = 0; i < problem->parameters.module_count; i++)
+        for (int id = 0; id < PROJECTION_COUNT; id++)
+            has_bias = has_bias || (ids & 1U << id && problem->parameters.modules[i].projections[id].bias.rank > 0);
+    if (!has_bias)
+        return "there is no bias";
+    recipe_tells_projected(recipe, ids, "inputs . the matrix, its rows permuted");
+    if (recipe->moves && form < 4) {
+        permute_columns(recipe, ids, from);
+        return NULL;
+    }
     struct module *modules = recipe_copy_modules(recipe);
     for (size_t i = 0; modules != NULL && i < problem->parameters.module_count; i++)
         for (int id = 0; id < PROJECTION_COUNT; id++)
-            if (ids & 1U << id) {
-                has_bias = has_bias || modules[i].projections[id].bias.rank > 0;
-                if (permute_rows(recipe, &modules[i].projections[id], d, from, form < 4) != STATUS_OK)
-                    return NULL;
-            }
+            if (ids & 1U << id && permute_rows(recipe, &modules[i].projections[id], d, from, form < 4) != STATUS_OK)
+                return NULL;
     recipe->changed_projections |= ids;
-    recipe_tells_projected(recipe, ids, "inputs . the matrix, its rows permuted");
-    return has_bias ? NULL : "there is no bias";
+    return NULL;
 }
 
 CHANGE(ROWS_TO_PAIRS, permute(recipe, to_pairs))

@@ -176,12 +176,14 @@ static void split_heads(const struct plain *plain, const double *const made[PROJ
     const size_t d = operand->shape[3], tokens = operand->shape[2];
     for (size_t matrix = 0; matrix < operand->shape[0] * operand->shape[1]; matrix++)
         for (size_t token = 0; token < tokens; token++) {
+            const size_t item = matrix / operand->shape[1], head = matrix % operand->shape[1];
             for (size_t column = 0; column < d; column++) {
                 enum projection_id from = id;
-                const size_t at =
-                    source_of(plain, &from, matrix / operand->shape[1], matrix % operand->shape[1], token, column);
+                const size_t at = source_of(plain, &from, item, head, token, column),
+                             now = plain->recipe->split == RECIPE_SPLIT_HEADS ? d : 1; /* neighbours */
                 /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): project has made all three */
-                row[column] = made[from][at];
+                memcpy(row + column, made[from] + at, now * sizeof *row);
+                column += now - 1;
             }
             operand_clip(problem, row, d);
             dtype_round(problem->rounding.dtype, row, d);
@@ -242,12 +244,35 @@ static enum status create_operand(const struct plain *plain, enum projection_id 
     return tensor_create(operand, dtype_storage(problem->rounding.dtype), 4, shape, arena, plain->error);
 }
 
+/* The columns of x . W that the recipe moves there, from those of all three. */
+static const double *move_columns(const struct plain *plain, enum projection_id id,
+                                  const double *const made[PROJECTION_COUNT])
+{
+    const struct problem *problem = plain->problem;
+    const size_t *moved = plain->recipe->moved[id], rows = problem->size.items * tokens_of(problem, id);
+    size_t columns[PROJECTION_COUNT];
+    for (int each = 0; each < PROJECTION_COUNT; each++)
+        columns[each] =
+            operand_heads(problem, (enum projection_id)each) * columns_of(problem, (enum projection_id)each);
+    double *numbers = arena_allocate(plain->arena, rows * columns[id], sizeof *numbers, plain->error);
+    for (size_t c = 0; c < columns[id] && numbers != NULL; c++) {
+        size_t from = moved[c];
+        int source = 0;
+        for (; from >= columns[source]; source++)
+            from -= columns[source];
+        for (size_t row = 0; row < rows; row++)
+            numbers[row * columns[id] + c] = made[source][row * columns[source] + from];
+    }
+    return numbers;
+}
+
 /* Whether it is the same without mistakes, so that trials can share it. */
 static bool is_shared(const struct plain *plain, enum projection_id id)
 {
     const struct recipe *recipe = plain->recipe;
     const bool cut = recipe->split == RECIPE_SPLIT_HEADS || recipe->split == RECIPE_SPLIT_NONE;
-    return plain->columns != NULL && cut && ((recipe->changed_projections | recipe->changed_steps) & 1U << id) == 0 &&
+    return plain->columns != NULL && cut && recipe->moved[id] == NULL &&
+           ((recipe->changed_projections | recipe->changed_steps) & 1U << id) == 0 &&
            plain->own[projection_stage(id)] == NULL;
 }
 
@@ -427,14 +452,18 @@ static enum status exchange_early(struct plain *plain)
 enum status plain_operands(struct plain *plain)
 {
     const struct problem *problem = plain->problem;
-    const double *made[PROJECTION_COUNT] = {NULL};
+    const double *made[PROJECTION_COUNT] = {NULL}, *moved[PROJECTION_COUNT];
     for (int id = 0; id < PROJECTION_COUNT && problem_projects(problem); id++) {
         made[id] = project(plain, (enum projection_id)id);
         if (made[id] == NULL)
             return plain->error->status;
     }
     for (int id = 0; id < PROJECTION_COUNT; id++)
-        if (make_operand(plain, (enum projection_id)id, made) != STATUS_OK)
+        moved[id] = plain->recipe->moved[id] == NULL ? made[id] : move_columns(plain, (enum projection_id)id, made);
+    if (plain->error->status != STATUS_OK)
+        return plain->error->status;
+    for (int id = 0; id < PROJECTION_COUNT; id++)
+        if (make_operand(plain, (enum projection_id)id, moved) != STATUS_OK)
             return plain->error->status;
     if (plain->recipe->rotates_value && plain->own[STAGE_VALUE] == NULL && rotate_value(plain) != STATUS_OK)
         return plain->error->status;

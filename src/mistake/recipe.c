@@ -81,9 +81,10 @@ static enum status make(struct recipe *recipe, const struct mistake_choice *choi
     return recipe->error->status;
 }
 
-enum status recipe_create(struct recipe *recipe, const struct problem *problem, const struct mistake_choice *choices,
-                          size_t count, struct arena *arena, struct error *error)
+static enum status create(struct recipe *recipe, const struct problem *problem, const struct mistake_choice *choices,
+                          size_t count, bool moves, struct arena *arena, struct error *error)
 {
+    recipe->moves = moves;
     recipe->problem = *problem; /* a search makes millions of recipes: clear only what follows it */
     memset(&recipe->plain, 0, sizeof *recipe - offsetof(struct recipe, plain));
     recipe->fill = -INFINITY;
@@ -94,4 +95,23 @@ enum status recipe_create(struct recipe *recipe, const struct problem *problem, 
     if (make(recipe, choices, count, true) || make(recipe, choices, count, false))
         return error->status;
     return recipe->reason == NULL ? recipe_mask(recipe) : STATUS_OK;
+}
+
+enum status recipe_create(struct recipe *recipe, const struct problem *problem, const struct mistake_choice *choices,
+                          size_t count, struct arena *arena, struct error *error)
+{
+    return create(recipe, problem, choices, count, false, arena, error);
+}
+
+enum status recipe_create_moving(struct recipe *recipe, const struct problem *problem,
+                                 const struct mistake_choice *choices, size_t count, struct arena *arena,
+                                 struct error *error)
+{
+    if (create(recipe, problem, choices, count, true, arena, error) != STATUS_OK)
+        return error->status;
+    bool moved = false;
+    for (int id = 0; id < PROJECTION_COUNT; id++)
+        moved = moved || recipe->moved[id] != NULL;
+    return moved && recipe->changed_projections != 0 ? create(recipe, problem, choices, count, false, arena, error)
+                                                     : STATUS_OK;
 }

@@ -87,6 +87,7 @@ enum { RECIPE_RULES = 4 };
 
 struct recipe {
     struct problem problem; /* changed */
+    bool moves;             /* plain.h moves the columns of right projections where it can: the parameters stay */
     bool plain;             /* a field below is set, so only plain.h can compute it */
     const char *making;     /* the current mistake, */
     double form;            /* and its form */
@@ -95,6 +96,9 @@ struct recipe {
     const char *not_differentiable;
     bool across;                  /* queries depend on each other: making one row needs all */
     unsigned changed_projections; /* sets of operands: their parameters changed, */
+    size_t
+        *moved[PROJECTION_COUNT]; /* moves: of each column of x . W, its right one among those of query, key and value
+                                        side by side; NULL: its own */
     unsigned changed_steps;       /* or only norm, rotation or scale, so trials share x . W */
     bool norms_last;              /* normalises query and key after the rotation */
     bool rotates_value;           /* rotates value as key */
@@ -139,6 +143,11 @@ struct recipe {
  * order of their slots; recipe->reason says why one cannot be made. STATUS_SYSTEM: out of memory. */
 enum status recipe_create(struct recipe *recipe, const struct problem *problem, const struct mistake_choice *choices,
                           size_t count, struct arena *arena, struct error *error);
+
+/* The same for trials, which share projections: with `moves`. */
+enum status recipe_create_moving(struct recipe *recipe, const struct problem *problem,
+                                 const struct mistake_choice *choices, size_t count, struct arena *arena,
+                                 struct error *error);
 
 /* plain.h makes the stage, not its own file; `formula` says how: a leading comma appends it to the name of the stage
  * before. Returns NULL, as the next ones do, so that a mistake can end with it. */

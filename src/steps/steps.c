@@ -260,7 +260,7 @@ static struct extent keys_at(const struct problem *problem, size_t end)
     return keys;
 }
 
-/* The cached keys that the step may see, (B, H_kv, keys, d); zeros before them. */
+/* The cached keys that the step may see, (B, H_kv, keys, d); zeros in the other places. */
 static enum status take(const struct run *run, const struct step *step, const struct tensor *cache, size_t keys,
                         struct tensor *taken, struct arena *arena, struct error *error)
 {
@@ -362,21 +362,7 @@ static size_t count_slots(const struct steps *steps)
     return all ? problem->size.keys : (size_t)problem->mask.left + largest;
 }
 
-/* A cache with the keys before the first query that it may see. */
-static enum status fill(const struct problem *problem, struct tensor *cache, const struct tensor *held, size_t slots,
-                        struct arena *arena, struct error *error)
-{
-    const size_t shape[] = {held->shape[0], held->shape[1], slots, held->shape[3]};
-    if (tensor_create(cache, held->dtype, 4, shape, arena, error) != STATUS_OK)
-        return error->status;
-    for (size_t item = 0; item < problem->size.items; item++) {
-        const size_t first = steps_needed(problem, item, 0), end = (size_t)mask_offset(&problem->mask, item, 0);
-        steps_copy_rows(held, first, cache, first, end - first, item);
-    }
-    return STATUS_OK;
-}
-
-/* The rows of the whole pass, and the cache. */
+/* The rows of the whole pass, and a cache with the keys before the first query that it may see. */
 static enum status start(struct run *run, const struct steps *steps, struct progress *progress, struct arena *arena,
                          struct error *error)
 {
@@ -391,8 +377,9 @@ static enum status start(struct run *run, const struct steps *steps, struct prog
     for (size_t row = 0; row < rows && run->rows != NULL; row++)
         result_row(&run->whole, table, row / problem->size.queries, row % problem->size.queries,
                    run->rows + row * columns);
-    if (run->rows == NULL || fill(problem, &run->keys, &held[STAGE_KEY], slots, arena, error) ||
-        fill(problem, &run->values, &held[STAGE_VALUE], slots, arena, error))
+    const struct step before = {.first = 0, .end = 0};
+    if (run->rows == NULL || take(run, &before, &held[STAGE_KEY], slots, &run->keys, arena, error) ||
+        take(run, &before, &held[STAGE_VALUE], slots, &run->values, arena, error))
         return error->status;
     return STATUS_OK;
 }

@@ -158,7 +158,8 @@ struct batch {
     bool fits[CHUNK];                  /* the tables match its stages */
     struct error errors[CHUNK];        /* of the system */
     bool agrees[CHUNK];
-    size_t guess[CHUNK]; /* the guess that agrees */
+    size_t guess[CHUNK]; /* the guess that agrees, */
+    size_t made[CHUNK];  /* of so many that can be made */
 };
 
 /* Multiplies the tables' tolerance. */
@@ -183,6 +184,7 @@ static void run_variation(void *context, size_t task, unsigned thread)
     struct error error = {0};
     struct variation_job job = {.names = {.count = 0}};
     batch->agrees[task] = false;
+    batch->made[task] = 0;
     batch->fits[task] = make(batch->why, &batch->variations[task], &job, &arena, &error);
     if (batch->fits[task] && batch->loose > 0)
         loosen(&job.mine, batch->loose, &arena, &error);
@@ -196,6 +198,7 @@ static void run_variation(void *context, size_t task, unsigned thread)
                                   : trial_confirm(&job.base, guess, &trial, &scratch, &error)) == STATUS_OK &&
                 trial.end == TRIAL_AGREES;
             batch->guess[task] = i;
+            batch->made[task] += trial.end != TRIAL_REFUSED;
             arena_free(&scratch);
         }
     batch->errors[task] = error;
@@ -220,12 +223,14 @@ static enum status take_found(struct why *why, const struct variation *variation
     return why->error->status;
 }
 
-/* Takes the results of a chunk: explanations, or an error of the system. */
+/* Takes and counts the results of a chunk: explanations, or an error of the system. */
 static enum status take_chunk(struct why *why, const struct batch *batch, size_t count)
 {
     const struct trial_guess none = {.count = 0};
     for (size_t i = 0; i < count && why->error->status == STATUS_OK; i++) {
         why->fits = why->fits || batch->fits[i];
+        *(batch->guesses != NULL ? &why->budget.both : &why->budget.settings) +=
+            batch->guesses != NULL ? batch->made[i] : 1;
         if (batch->errors[i].status == STATUS_SYSTEM)
             *why->error = batch->errors[i];
         else if (batch->agrees[i])
@@ -240,7 +245,8 @@ static enum status try_all(struct why *why, const struct variation *variations, 
                            const struct why_guesses *guesses)
 {
     const struct trial_base base = {.problem = why->problem};
-    const double work = trial_work(&base) * (guesses != NULL ? (double)guesses->count : 2);
+    static const double JOB = 2e4; /* what making a small one takes */
+    const double work = (JOB + trial_work(&base)) * (guesses != NULL ? (double)guesses->count : 1);
     const size_t before = why->count;
     struct batch *batch = arena_allocate(why->arena, 1, sizeof *batch, why->error);
     size_t tried = 0;
@@ -255,7 +261,6 @@ static enum status try_all(struct why *why, const struct variation *variations, 
             return why->error->status;
         tried += now;
         why->budget.done += work * (double)now;
-        *(guesses != NULL ? &why->budget.both : &why->budget.settings) += now * (guesses != NULL ? guesses->count : 1);
         progress_update(why->progress, (double)tried);
     }
     if (why->count == 0)
@@ -540,12 +545,22 @@ static enum status keep_if_alone(struct why *why, const struct variation *near, 
 
 enum { MOST_HITS = LAST_SKIP + 1 };
 
+/* The numbers after each skip of a list, which the ways to draw share: they are far apart in the stream. */
+struct drawn {
+    float *numbers; /* (seeds, skips to `last`, span); NULL: not yet, or too many */
+    size_t span;
+    uint64_t last;
+    bool there;
+    struct arena arena;
+};
+
 /* Seeds, each with the skips from first to last, or those of a list. */
 struct streams {
     const uint64_t *seeds;
     size_t seed_count;
     uint64_t first, last;
     const uint64_t *skips; /* ascending, those at first to last of it; NULL: no list */
+    struct drawn *drawn;   /* with a list; or NULL */
 };
 
 struct scan {
@@ -557,13 +572,14 @@ struct scan {
     struct error errors[CHUNK];
 };
 
-/* Writes the numbers after a skip of the list; those that u has of the skip before it are moved, not drawn again. */
-static void draw_after(struct torch_random *generator, const struct streams *streams, uint64_t at, float *u,
-                       size_t count)
+/* Writes the numbers after a skip of the list; those that `before` has of the skip before it are moved, not drawn
+ * again. */
+static void draw_after(struct torch_random *generator, const struct streams *streams, uint64_t at, const float *before,
+                       float *u, size_t count)
 {
     const uint64_t drawn = at > streams->first ? streams->skips[at - 1] + count : 0, skip = streams->skips[at];
     const size_t kept = skip < drawn ? (size_t)(drawn - skip) : 0;
-    memmove(u, u + (count - kept), kept * sizeof *u);
+    memmove(u, before + (count - kept), kept * sizeof *u);
     torch_random_skip(generator, skip > drawn ? skip - drawn : 0);
     torch_random_uniform(generator, 0, 1, u + kept, count - kept);
 }
@@ -574,25 +590,32 @@ static void scan_seed(void *context, size_t task, unsigned thread)
     struct scan *scan = context;
     const struct streams *streams = &scan->streams;
     const struct screen *screen = scan->screen;
-    const bool listed = streams->skips != NULL;
-    const uint64_t step = listed ? 1 : SCREEN_LANES;
-    const size_t span = (listed ? 0 : (size_t)(streams->last - streams->first)) + screen->numbers + SCREEN_LANES - 1;
+    const struct drawn *drawn = streams->drawn;
+    const bool listed = streams->skips != NULL, together = !listed && !screen->is_normal;
+    const uint64_t step = together ? SCREEN_LANES : 1;
+    const size_t many = (size_t)(streams->last - streams->first), need = screen->numbers + SCREEN_LANES - 1;
+    const bool keeps = drawn != NULL && drawn->numbers != NULL && need <= drawn->span && streams->last <= drawn->last;
+    const size_t span = keeps ? drawn->span : together ? many + need : need;
     struct arena arena = {0};
     struct torch_random generator;
-    float *u = arena_allocate(&arena, span, sizeof *u, &scan->errors[task]);
+    float *u = keeps ? drawn->numbers + task * (size_t)(drawn->last - streams->first + 1) * span
+                     : arena_allocate(&arena, span, sizeof *u, &scan->errors[task]);
     double *scratch = arena_allocate(&arena, screen->scratch, sizeof *scratch, &scan->errors[task]);
     size_t *count = &scan->hit_count[task];
     torch_random_seed(&generator, scan->rng, streams->seeds[task]);
     if (u != NULL && scratch != NULL && !listed) {
         torch_random_skip(&generator, streams->first);
-        torch_random_uniform(&generator, 0, 1, u, span);
+        if (together)
+            torch_random_uniform(&generator, 0, 1, u, span);
     }
     for (uint64_t at = streams->first; at <= streams->last && u != NULL && scratch != NULL; at += step) {
         const uint64_t left = streams->last - at + 1;
-        if (listed)
-            draw_after(&generator, streams, at, u, span);
-        const unsigned passes =
-            screen_passes(screen, u + (listed ? 0 : at - streams->first), (size_t)(left < step ? left : step), scratch);
+        float *own = u + (keeps ? (at - streams->first) * span : together ? at - streams->first : 0);
+        if (listed && !(keeps && drawn->there))
+            draw_after(&generator, streams, at, keeps && at > streams->first ? own - span : own, own, span);
+        else if (!listed && !together)
+            screen_draw(screen, &generator, own);
+        const unsigned passes = screen_passes(screen, own, (size_t)(left < step ? left : step), scratch);
         for (unsigned lane = 0; passes >> lane != 0 && *count < MOST_HITS; lane++)
             if (passes >> lane & 1)
                 scan->hits[task][(*count)++] = listed ? streams->skips[at] : at + lane;
@@ -615,6 +638,8 @@ static enum status try_passing(struct why *why, const struct variation *near, co
         *scan = (struct scan){.screen = screen, .streams = *streams, .rng = near->rng};
         scan->streams.seeds += tried;
         threads_run(why->problem->path.threads, now, scan_seed, scan);
+        if (streams->drawn != NULL)
+            streams->drawn->there = true;
         for (size_t i = 0; i < now; i++)
             hits += scan->hit_count[i];
         struct variation *list = arena_allocate(arena, hits, sizeof *list, why->error);
@@ -659,6 +684,18 @@ static double told(const struct why *why, const struct why_guesses *guesses)
     return exp2(fmin(why->bits, why->bits_of_draws) - more);
 }
 
+/* Makes room for the numbers after each skip, and twice as many as this way to draw reads; not for too many. */
+static void keep_drawn(const struct streams *streams, size_t numbers, struct error *error)
+{
+    enum { MOST = 1 << 24 };
+    struct drawn *drawn = streams->drawn;
+    drawn->last = streams->last;
+    drawn->span = 2 * numbers + SCREEN_LANES;
+    const double rows = (double)streams->seed_count * (double)(drawn->last - streams->first + 1);
+    if (rows * (double)drawn->span <= MOST)
+        drawn->numbers = arena_allocate(&drawn->arena, (size_t)rows, drawn->span * sizeof(float), error);
+}
+
 /* Tries streams drawn as `near` is; `work`: only if a screen rejects nearly all, and as many skips as these
  * multiply-adds allow; 0: all. */
 static enum status try_streams(struct why *why, const struct variation *near, enum screen_kind kind,
@@ -669,16 +706,20 @@ static enum status try_streams(struct why *why, const struct variation *near, en
     struct variation_job *job = arena_allocate(&arena, 1, sizeof *job, why->error);
     struct screen screen;
     if (job != NULL && make(why, near, job, &arena, &error)) {
-        const bool judges = screen_create(&screen, &job->problem, &job->mine, kind, &arena, &error);
+        const bool judges =
+            screen_create(&screen, &job->problem, &job->mine, kind, &arena, &error) && (work == 0 || !screen.is_normal);
         const double most =
             judges ? fmin(work / screen_work(&screen), told(why, guesses)) / (double)streams.seed_count : 0;
         if (work > 0 && most < (double)(streams.last - streams.first)) {
             streams.last = streams.first + (uint64_t)most;
             why->untold |= most * (double)streams.seed_count < told(why, guesses) ? 0 : 1U << WHY_MODULES;
         }
-        if (judges && (work == 0 || (screen.is_sharp && most >= 1)))
+        if (judges && (work == 0 || (screen.is_sharp && most >= 1))) {
+            if (streams.drawn != NULL && !streams.drawn->there)
+                keep_drawn(&streams, screen.numbers, why->error);
             try_passing(why, near, &screen, &streams, guesses, &arena);
-        else if (work == 0)
+        }
+        if (!judges && work == 0)
             try_each(why, near, &streams, guesses);
     }
     if (error.status == STATUS_SYSTEM)
@@ -704,22 +745,33 @@ static enum status try_dropout_seeds(struct why *why, const struct why_guesses *
     return list == NULL ? why->error->status : STATUS_OK;
 }
 
-/* Lists the guesses that a screen of SCREEN_VALUES can judge, or those that it cannot. */
-static bool select_guesses(const struct why *why, const struct why_guesses *guesses, bool judged,
-                           struct why_guesses *selected)
+/* Lists the guesses that can be made on the job of `near`, whatever it draws: [1] those that a screen of SCREEN_VALUES
+ * can judge, and [0] the others. */
+static enum status select_guesses(const struct why *why, const struct variation *near,
+                                  const struct why_guesses *guesses, struct why_guesses selected[2],
+                                  struct arena *arena)
 {
-    *selected = (struct why_guesses){arena_allocate(why->arena, guesses->count, sizeof *guesses->items, why->error), 0};
-    for (size_t i = 0; i < guesses->count && selected->items != NULL; i++)
-        if (MISTAKES[guesses->items[i].choices[0].id].any_seed == judged)
-            selected->items[selected->count++] = guesses->items[i];
-    return selected->items != NULL;
+    struct variation_job *job = arena_allocate(arena, 1, sizeof *job, why->error);
+    struct recipe *recipe = arena_allocate(arena, 1, sizeof *recipe, why->error);
+    for (int judged = 0; judged < 2; judged++)
+        selected[judged].items = arena_allocate(arena, guesses->count, sizeof *guesses->items, why->error);
+    if (why->error->status != STATUS_OK || !make(why, near, job, arena, why->error))
+        return why->error->status;
+    for (size_t i = 0; i < guesses->count; i++) {
+        struct why_guesses *list = &selected[MISTAKES[guesses->items[i].choices[0].id].any_seed];
+        if (recipe_create(recipe, &job->problem, guesses->items[i].choices, 1, arena, why->error) != STATUS_OK)
+            return why->error->status;
+        if (recipe->reason == NULL)
+            list->items[list->count++] = guesses->items[i];
+    }
+    return STATUS_OK;
 }
 
 /* Tries the asked seed's skips with mistakes, and popular seeds without a skip, where no screen can judge. */
 static enum status try_unscreened(struct why *why, const struct variation *near, const struct why_guesses *guesses)
 {
-    const struct streams skips = {&near->seed, 1, 0, LAST_SKIP, NULL},
-                         seeds = {USUAL, USUAL_SEEDS, near->skip, near->skip, NULL};
+    const struct streams skips = {&near->seed, 1, 0, LAST_SKIP, NULL, NULL},
+                         seeds = {USUAL, USUAL_SEEDS, near->skip, near->skip, NULL, NULL};
     if (try_each(why, near, &seeds, guesses) != STATUS_OK || why->count > 0)
         return why->error->status;
     return try_each(why, near, &skips, guesses);
@@ -730,23 +782,25 @@ static enum status try_far(struct why *why, const struct variation *near, size_t
                            const struct why_guesses *guesses)
 {
     uint64_t *seeds = arena_allocate(why->arena, MOST_SEEDS, sizeof *seeds, why->error);
-    struct why_guesses judged = {NULL, 0}, others = {NULL, 0};
-    if (seeds == NULL || (guesses != NULL && (!select_guesses(why, guesses, true, &judged) ||
-                                              !select_guesses(why, guesses, false, &others))))
+    if (seeds == NULL)
         return why->error->status;
     const size_t count = list_seeds(seeds);
     const enum screen_kind kind = guesses != NULL ? SCREEN_VALUES : SCREEN_RIGHT;
     for (size_t i = 0; i < near_count; i++) {
-        const struct streams ways[] = {{&near[i].seed, 1, 0, LAST_SKIP, NULL},
-                                       {seeds, count, near[i].skip, near[i].skip, NULL}};
-        for (size_t k = 0; k < 2 && why->count == 0; k++)
-            if (try_streams(why, &near[i], kind, ways[k], 0, guesses != NULL ? &judged : NULL) ||
-                keep_if_alone(why, &near[i], seeds, count))
-                return why->error->status;
-        if (why->count == 0 && others.count > 0 && try_unscreened(why, &near[i], &others) != STATUS_OK)
-            return why->error->status;
+        const struct streams ways[] = {{&near[i].seed, 1, 0, LAST_SKIP, NULL, NULL},
+                                       {seeds, count, near[i].skip, near[i].skip, NULL, NULL}};
+        struct why_guesses selected[2] = {{NULL, 0}, {NULL, 0}};
+        struct arena arena = {0};
+        if (guesses != NULL)
+            select_guesses(why, &near[i], guesses, selected, &arena);
+        for (size_t k = 0; k < 2 && why->error->status == STATUS_OK && why->count == 0; k++)
+            if (try_streams(why, &near[i], kind, ways[k], 0, guesses != NULL ? &selected[1] : NULL) == STATUS_OK)
+                keep_if_alone(why, &near[i], seeds, count);
+        if (why->error->status == STATUS_OK && why->count == 0 && selected[0].count > 0)
+            try_unscreened(why, &near[i], &selected[0]);
+        arena_free(&arena);
     }
-    return STATUS_OK;
+    return why->error->status;
 }
 
 enum { MOST_MODULES = 8192, FAR_SKIP = 7000000, LAST_MODULE = 40000000 };
@@ -822,27 +876,31 @@ static enum status try_modules(struct why *why, const struct variation *near, si
         enum screen_kind kind;
         const struct why_guesses *guesses;
     } STEPS[] = {
-        {{USUAL, USUAL_SEEDS, 0, 20000, NULL}, 0.005, true, false, SCREEN_RIGHT, NULL},
-        {{USUAL, USUAL_SEEDS, 0, LAST_SKIP, NULL}, 0.005, false, false, SCREEN_RIGHT, NULL},
-        {{USUAL, MOST_USUAL, 0, 300000, NULL}, 0.005, true, true, SCREEN_RIGHT, NULL},
-        {{USUAL, USUAL_SEEDS, 0, few - 1, skips}, 0.005, true, true, SCREEN_RIGHT, NULL},
-        {{USUAL, MOST_USUAL, few, most - 1, skips}, 0.005, true, true, SCREEN_RIGHT, NULL},
-        {{seeds, LAST_SEED + 1, 0, LAST_SKIP, NULL}, 0.015, true, true, SCREEN_RIGHT, NULL},
-        {{USUAL, USUAL_SEEDS, 0, LAST_SKIP, NULL}, 0.005, true, false, SCREEN_ROW, &singles},
+        {{USUAL, USUAL_SEEDS, 0, 20000, NULL, NULL}, 0.005, true, false, SCREEN_RIGHT, NULL},
+        {{USUAL, USUAL_SEEDS, 0, LAST_SKIP, NULL, NULL}, 0.005, false, false, SCREEN_RIGHT, NULL},
+        {{USUAL, MOST_USUAL, 0, 300000, NULL, NULL}, 0.005, true, true, SCREEN_RIGHT, NULL},
+        {{USUAL, USUAL_SEEDS, 0, few - 1, skips, NULL}, 0.005, true, true, SCREEN_RIGHT, NULL},
+        {{USUAL, MOST_USUAL, few, most - 1, skips, NULL}, 0.005, true, true, SCREEN_RIGHT, NULL},
+        {{seeds, LAST_SEED + 1, 0, LAST_SKIP, NULL, NULL}, 0.015, true, true, SCREEN_RIGHT, NULL},
+        {{USUAL, USUAL_SEEDS, 0, LAST_SKIP, NULL, NULL}, 0.005, true, false, SCREEN_ROW, &singles},
     };
-    for (size_t step = 0; step < sizeof STEPS / sizeof STEPS[0]; step++)
-        for (size_t i = 0; i < near_count && why->count == 0; i++) {
+    for (size_t step = 0; step < sizeof STEPS / sizeof STEPS[0] && why->error->status == STATUS_OK; step++) {
+        struct streams streams = STEPS[step].streams;
+        struct drawn drawn = {0};
+        streams.drawn = streams.skips != NULL ? &drawn : NULL;
+        for (size_t i = 0; i < near_count && why->count == 0 && why->error->status == STATUS_OK; i++) {
             const struct variation *way = &near[i];
             const bool of_size = way->d_out == asked.d_out && way->stacked == asked.stacked &&
                                  way->heads == asked.heads && way->order == 0;
             if ((of_size || !STEPS[step].of_size) && (way->init == asked.init || !STEPS[step].of_init) &&
-                (try_streams(why, way, STEPS[step].kind, STEPS[step].streams,
-                             fmin(STEPS[step].share * why->budget.most, fmax(1, why->budget.most - why->budget.done)),
-                             STEPS[step].guesses) ||
-                 keep_if_alone(why, way, seeds, count)))
-                return why->error->status;
+                try_streams(why, way, STEPS[step].kind, streams,
+                            fmin(STEPS[step].share * why->budget.most, fmax(1, why->budget.most - why->budget.done)),
+                            STEPS[step].guesses) == STATUS_OK)
+                keep_if_alone(why, way, seeds, count);
         }
-    return STATUS_OK;
+        arena_free(&drawn.arena);
+    }
+    return why->error->status;
 }
 
 enum status why_orders(struct why *why)

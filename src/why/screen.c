@@ -24,14 +24,19 @@ static size_t set_place(struct screen_place *place, size_t start, size_t d_in, s
     return start + d_in * columns + (bias ? columns : 0);
 }
 
-static void set_places(struct screen *screen)
+/* The projection that a module draws so many others before. */
+static enum projection_id drawn_at(const struct parameters_plan *plan, int i)
 {
     static const char LETTERS[] = "qkv";
+    return (enum projection_id)(plan->order != NULL ? strchr(LETTERS, plan->order[i]) - LETTERS : i);
+}
+
+static void set_places(struct screen *screen)
+{
     const struct parameters_plan *plan = &screen->problem->plan;
     size_t end = 0;
     for (int i = 0; i < PROJECTION_COUNT; i++) {
-        const enum projection_id id =
-            (enum projection_id)(plan->order != NULL ? strchr(LETTERS, plan->order[i]) - LETTERS : i);
+        const enum projection_id id = drawn_at(plan, i);
         end = set_place(&screen->places[id], end, plan->d_in, parameters_columns(plan, id), plan->init == INIT_LINEAR,
                         plan->qkv_bias);
     }
@@ -82,16 +87,30 @@ static double out_bias(const struct screen *screen, const float *u, size_t colum
     return screen->out.bias_bound * (2 * (double)u[screen->out.bias + column] - 1);
 }
 
+void screen_draw(const struct screen *screen, struct torch_random *generator, float *u)
+{
+    const struct parameters_plan *plan = &screen->problem->plan;
+    const float *end = u + screen->numbers;
+    struct torch_random drawing = *generator;
+    torch_random_skip(generator, 1);
+    for (size_t module = 0; module < plan->module_count; module++, u += screen->module_numbers)
+        for (int i = 0; i < PROJECTION_COUNT; i++) {
+            const struct screen_place *place = &screen->places[drawn_at(plan, i)];
+            torch_random_normal(&drawing, u + place->start, screen->d_in * place->columns);
+        }
+    torch_random_uniform(&drawing, 0, 1, u, (size_t)(end - u));
+}
+
 /* --- the table --------------------------------------------------------------------------------------------------- */
 
 /* Whether values and rows are made as here: no norm, rotation or dropout, no sink, and one set of inputs. */
 static bool is_plain(const struct problem *problem)
 {
-    return problem_projects(problem) && !problem->parameters.given && problem->plan.init != INIT_RANDN &&
-           !problem->given.is_cross && problem->given.clip == 0 && problem->drop.share == 0 &&
-           problem->rotation.rope.kind == ROPE_NONE && problem->mask.sinks == NULL && !problem->scaling.on_query &&
-           !stage_applies(problem, STAGE_NORMED) && !stage_applies(problem, STAGE_NORMED_QUERY) &&
-           problem->mask.queries == problem->mask.keys && dtype_size(problem->rounding.dtype) >= sizeof(float);
+    return problem_projects(problem) && !problem->parameters.given && !problem->given.is_cross &&
+           problem->given.clip == 0 && problem->drop.share == 0 && problem->rotation.rope.kind == ROPE_NONE &&
+           problem->mask.sinks == NULL && !problem->scaling.on_query && !stage_applies(problem, STAGE_NORMED) &&
+           !stage_applies(problem, STAGE_NORMED_QUERY) && problem->mask.queries == problem->mask.keys &&
+           dtype_size(problem->rounding.dtype) >= sizeof(float);
 }
 
 /* The column, of all heads, of a number's index. */
@@ -157,6 +176,7 @@ bool screen_create(struct screen *screen, const struct problem *problem, const s
                               .tokens = tokens,
                               .d_in = problem->size.d_in,
                               .kind = kind,
+                              .is_normal = problem->plan.init == INIT_RANDN,
                               .joins = stage == STAGE_OUTPUT && problem->plan.has_out};
     set_places(screen);
     screen->scratch = memory_larger(3 * (tokens + problem->size.d_in) + problem->size.heads * problem->size.d_value,

@@ -35,6 +35,7 @@ struct screen {
     size_t query;             /* its token */
     double *bias;             /* (H, tokens) what the mask adds to its scores */
     enum screen_kind kind;
+    bool is_normal; /* the projections draw torch.randn's numbers */
     bool is_sharp;  /* few wrong parameters pass */
     bool joins;     /* the columns are those of out_proj */
     size_t scratch; /* numbers of scratch */
@@ -46,6 +47,9 @@ bool screen_create(struct screen *screen, const struct problem *problem, const s
 
 /* Multiply-adds of a test that ends at the first column. */
 double screen_work(const struct screen *screen);
+
+/* With `is_normal`: draws the numbers of a stream, whose parameters begin here, and moves the generator by one. */
+void screen_draw(const struct screen *screen, struct torch_random *generator, float *u);
 
 /* Streams of torch.rand's numbers that are tested together, each of which begins one number later; a test of fewer may
  * read the numbers of all. */

@@ -228,14 +228,15 @@ enum status trial_make(const struct trial_base *base, const struct recipe *recip
 
 /* What a look at a guess makes: of which rows, and maybe only some columns of output. */
 struct look {
-    bool few;       /* rows; else all */
+    bool few;       /* the row alone; else all */
+    size_t row;     /* of the selected */
     size_t columns; /* as plain->few_columns */
     bool whole;     /* compares all numbers */
 };
 
-/* Of numbers of the main stage, those of the few rows; query and key are made of all tokens. NULL: all are compared at
+/* Of numbers of the main stage, those of that row; query and key are made of all tokens. NULL: all are compared at
  * once. */
-static const double *few_of(const struct trial_base *base, const double *numbers, struct arena *arena,
+static const double *few_of(const struct trial_base *base, const double *numbers, size_t row, struct arena *arena,
                             struct error *error)
 {
     const enum stage stage = trial_stage(base->mine);
@@ -245,7 +246,7 @@ static const double *few_of(const struct trial_base *base, const double *numbers
         return base->has_few ? numbers : NULL;
     double *few = arena_allocate(arena, all / rows, sizeof *few, error);
     for (size_t i = 0; i < all / columns / rows && few != NULL; i++)
-        memcpy(few + i * columns, numbers + (i * rows + base->few_row) * columns, columns * sizeof *few);
+        memcpy(few + i * columns, numbers + (i * rows + row) * columns, columns * sizeof *few);
     return few;
 }
 
@@ -257,14 +258,20 @@ static bool is_hidden(const struct trial_base *base, const struct recipe *recipe
     const bool all = made->plain.row_count == base->problem->chosen.row_count;
     const bool is_output = trial_stage(base->mine) == STAGE_OUTPUT && look.columns > 0;
     const double *shown = shown_of(made, base->mine, &count, arena, error);
-    const double *right = recipe->across && !all ? NULL : look.few ? base->shown_few : base->shown;
+    const bool other = look.few && look.row != base->few_row;
+    const double *sizes = other      ? few_of(base, base->sizes, look.row, arena, error)
+                          : look.few ? base->sizes_few
+                                     : base->sizes;
+    const double *right = recipe->across && !all ? NULL
+                          : other                ? few_of(base, base->shown, look.row, arena, error)
+                          : look.few             ? base->shown_few
+                                                 : base->shown;
     if (recipe->across && look.few && shown != NULL && right != NULL && right != base->shown) {
-        shown = few_of(base, shown, arena, error);
+        shown = few_of(base, shown, look.row, arena, error);
         count /= made->plain.row_count;
     }
-    return shown != NULL && right != NULL &&
-           all_alike(shown, right, look.few ? base->sizes_few : base->sizes, count,
-                     is_output ? problem_columns_of_head(base->problem, STAGE_OUTPUT) : 1,
+    return shown != NULL && right != NULL && sizes != NULL &&
+           all_alike(shown, right, sizes, count, is_output ? problem_columns_of_head(base->problem, STAGE_OUTPUT) : 1,
                      is_output ? look.columns : 1);
 }
 
@@ -276,12 +283,12 @@ static enum status look_at(const struct trial_base *base, const struct recipe *r
     *made = (struct trial_made){.plain = {.wants_normed = mine_table_of(base->mine, STAGE_NORMED) != NULL,
                                           .few_columns = look.columns,
                                           .has_only = look.few && recipe->across,
-                                          .only = problem->chosen.rows[look.few ? base->few_row : 0]}};
-    if (trial_make(base, recipe, problem->chosen.rows + (look.few ? base->few_row : 0),
-                   look.few ? 1 : problem->chosen.row_count, made, arena, error) != STATUS_OK)
+                                          .only = problem->chosen.rows[look.row]}};
+    if (trial_make(base, recipe, problem->chosen.rows + look.row, look.few ? 1 : problem->chosen.row_count, made, arena,
+                   error) != STATUS_OK)
         return error->status;
     trial->made += made->plain.row_count;
-    if (look.few || look.columns == 0)
+    if (look.few ? look.row == base->few_row : look.columns == 0)
         trial_compare(base, made, look.few, look.whole, STAGE_NAMES, trial);
     trial->hidden = is_hidden(base, recipe, made, look, arena, error);
     const double *shown = shown_of(made, base->mine, &count, arena, error);
@@ -291,13 +298,22 @@ static enum status look_at(const struct trial_base *base, const struct recipe *r
     return error->status;
 }
 
+/* The projections that it changes, in whatever way. */
+static unsigned changed_of(const struct recipe *recipe)
+{
+    unsigned changed = recipe->changed_projections;
+    for (int id = 0; id < PROJECTION_COUNT; id++)
+        changed |= recipe->moved[id] != NULL ? 1U << id : 0;
+    return changed;
+}
+
 /* What x . W of changed projections adds to the work; others share it. */
 static double projecting_work(const struct recipe *recipe)
 {
     const struct problem *problem = &recipe->problem;
     double work = 0;
     for (int id = PROJECTION_KEY; id < PROJECTION_COUNT; id++)
-        if (recipe->changed_projections & 1U << id)
+        if (changed_of(recipe) & 1U << id)
             work += 2 * (double)problem->size.items * (double)problem->size.keys * (double)problem->size.d_key_in *
                     (double)(problem->size.kv_heads * problem->size.d_head);
     return work;
@@ -309,22 +325,30 @@ enum status trial_run(const struct trial_base *base, const struct trial_guess *g
     struct recipe recipe;
     struct trial_made *made = arena_allocate(arena, 1, sizeof *made, error);
     *trial = (struct trial){.end = TRIAL_REFUSED, .work = base->work};
-    if (made == NULL || recipe_create(&recipe, base->problem, guess->choices, guess->count, arena, error) != STATUS_OK)
+    if (made == NULL ||
+        /* gradients need the parameters */
+        (mine_has_backward(base->mine) ? recipe_create : recipe_create_moving)(&recipe, base->problem, guess->choices,
+                                                                               guess->count, arena, error) != STATUS_OK)
         return error->status;
     trial->work += projecting_work(&recipe);
     trial->possible = recipe.reason == NULL;
-    trial->projects = recipe.changed_projections != 0;
+    trial->projects = changed_of(&recipe) != 0;
     if (recipe.reason != NULL || (recipe.not_differentiable != NULL && mine_has_backward(base->mine)))
         return STATUS_OK;
     if (base->has_few && !whole) {
-        if (look_at(base, &recipe, (struct look){true, base->few_columns, false}, trial, made, arena, error) !=
-                STATUS_OK ||
+        if (look_at(base, &recipe, (struct look){true, base->few_row, base->few_columns, false}, trial, made, arena,
+                    error) != STATUS_OK ||
             (trial->end == TRIAL_DEPARTS && (!trial->hidden || guess->count > 1)))
             return error->status;
-        if (trial->end == TRIAL_DEPARTS) /* one mistake: is it hidden in all rows? */
-            return look_at(base, &recipe, (struct look){false, base->few_columns, false}, trial, made, arena, error);
+        if (trial->end == TRIAL_DEPARTS) /* one mistake: is it hidden in another row, and in all? */
+            return look_at(base, &recipe, (struct look){true, base->few_row / 2, base->few_columns, false}, trial, made,
+                           arena, error) != STATUS_OK ||
+                           !trial->hidden
+                       ? error->status
+                       : look_at(base, &recipe, (struct look){false, 0, base->few_columns, false}, trial, made, arena,
+                                 error);
     }
-    if (look_at(base, &recipe, (struct look){false, 0, whole}, trial, made, arena, error) != STATUS_OK || !whole)
+    if (look_at(base, &recipe, (struct look){false, 0, 0, whole}, trial, made, arena, error) != STATUS_OK || !whole)
         return error->status;
     return fit_weigh(base, guess, made, trial, arena, error);
 }
@@ -512,7 +536,7 @@ enum status trial_start(struct trial_base *base, const struct problem *problem, 
     struct recipe recipe;
     if (start(base, problem, mine, &recipe, arena, error) || keep_shown(base, &recipe, error))
         return error->status;
-    base->shown_few = few_of(base, base->shown, base->arena, error);
-    base->sizes_few = few_of(base, base->sizes, base->arena, error);
+    base->shown_few = few_of(base, base->shown, base->few_row, base->arena, error);
+    base->sizes_few = few_of(base, base->sizes, base->few_row, base->arena, error);
     return error->status;
 }

@@ -117,5 +117,5 @@ enum status write_latex(const struct writing *writing)
         .number = number_text,
     };
     output_print(writing->output, "%% needs \\usepackage{booktabs}\n");
-    return table_layout_write_all(writing, &LATEX);
+    return table_layout_write_all(writing, &LATEX, STAGE_COUNT);
 }

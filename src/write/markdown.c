@@ -73,5 +73,5 @@ enum status write_markdown(const struct writing *writing)
         .rule = rule,
         .number = number_text,
     };
-    return table_layout_write_all(writing, &MARKDOWN);
+    return table_layout_write_all(writing, &MARKDOWN, STAGE_COUNT);
 }

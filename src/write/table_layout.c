@@ -324,14 +324,14 @@ enum status table_layout_create(struct table_layout *layout, const struct writin
     return layout->widths == NULL || layout->extremes == NULL ? writing->error->status : STATUS_OK;
 }
 
-enum status table_layout_write_all(const struct writing *writing, const struct table_dialect *dialect)
+enum status table_layout_write_all(const struct writing *writing, const struct table_dialect *dialect, enum stage stage)
 {
     const struct result *result = writing->result;
     struct table_layout layout;
     if (table_layout_create(&layout, writing, dialect) != STATUS_OK)
         return writing->error->status;
     for (size_t i = 0; i < result->table_count; i++)
-        if (result_is_shown(result, &result->tables[i]))
+        if (stage == STAGE_COUNT ? result_is_shown(result, &result->tables[i]) : result->tables[i].stage == stage)
             table_layout_write(&layout, &result->tables[i]);
     return STATUS_OK;
 }

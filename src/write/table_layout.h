@@ -68,8 +68,9 @@ enum status table_layout_create(struct table_layout *layout, const struct writin
 /* Writes all matrices of a table; output_close reports failures to write. */
 void table_layout_write(struct table_layout *layout, const struct result_table *table);
 
-/* Writes all tables for people. STATUS_SYSTEM where memory is short. */
-enum status table_layout_write_all(const struct writing *writing, const struct table_dialect *dialect);
+/* Writes all tables for people, or those of a stage; STAGE_COUNT: of all. STATUS_SYSTEM where memory is short. */
+enum status table_layout_write_all(const struct writing *writing, const struct table_dialect *dialect,
+                                   enum stage stage);
 
 /* A number in the notation of the table, as text for a terminal, into text (TABLE_LAYOUT_CELL_BYTES). Returns its
  * width in columns. */

@@ -104,14 +104,7 @@ static const struct table_dialect TEXT = {
 
 enum status write_text_tables(const struct writing *writing, enum stage stage)
 {
-    const struct result *result = writing->result;
-    struct table_layout layout;
-    if (table_layout_create(&layout, writing, &TEXT) != STATUS_OK)
-        return writing->error->status;
-    for (size_t i = 0; i < result->table_count; i++)
-        if (result->tables[i].stage == stage)
-            table_layout_write(&layout, &result->tables[i]);
-    return STATUS_OK;
+    return table_layout_write_all(writing, &TEXT, stage);
 }
 
 enum status write_plain_text(const struct writing *writing)
