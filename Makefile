@@ -214,7 +214,7 @@ $(FOLDERS):
 # Tests that only make check-whole runs: repetitions in double, long inputs, limits, interruptions; many kernels, tables
 # and cases of one kind, which another test has a few of.
 LEFT = test_case_mistakes test_fused_f64 test_fused_backward_f64 test_kernel_bugs test_limits test_observe_fits \
-	test_why_tables check_cases.sh check_limits.sh check_long.sh check_schema.sh
+	test_why_tables check_cases.sh check_limits.sh check_long.sh check_schema.sh check_worksheet.sh
 # CHECKED_LATER: nor what check-whole runs in full, for .ci/run, which runs both.
 check: attn tests
 	WITHOUT='$(LEFT) $(if $(CHECKED_LATER),$(filter-out whole,$(SAMPLED)))' sh tests/run.sh $(BUILD)
@@ -222,7 +222,7 @@ check: attn tests
 # Tests that sample in make check, or do not run there.
 SAMPLED = $(addprefix test_,cases decimal explain faults fused fused_backward fuzz grad grad_layers mistakes npy observe \
 	session stress why worksheet) \
-	$(addprefix check_,install.sh mistakes.sh options.sh page.sh pipe.sh worksheet.sh wrong.sh) whole $(LEFT)
+	$(addprefix check_,install.sh mistakes.sh options.sh page.sh pipe.sh wrong.sh) whole $(LEFT)
 # Tests that skip if a program is missing that make check does not need.
 SKIPPING = $(addprefix check_,binary.sh completion.sh printed.sh python.sh svg.sh)
 check-whole: attn tests

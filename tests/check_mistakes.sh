@@ -12,7 +12,7 @@ names="$names values-shifted:previous-round lengths-missing:queries-last split-m
     draw-order:vkq draw-layer:0 norm-eps:0.25 rope-theta:50 keys-padding-counted:4 fill-small:2"
 made='' # that some job has
 turn=0
-least=40
+least=20
 [ -z "${ATTN_WHOLE-}" ] || least=100
 
 # each NAME: its files are in $scratch, result.json and others. Exit 2 of the first run is a rejection with a reason.
@@ -52,6 +52,7 @@ job() { # MECHANISM OPTION...: a job in which every mistake is tried; $input are
     "$attn" "$@" $input -f json >"$scratch/right.json"
     check "the right result of $*" test -s "$scratch/right.json"
     for name in $names; do
+        one_in 2 || continue
         "$attn" "$@" --mistake "$name" $input -f json >"$scratch/result.json" 2>"$scratch/message"
         case $? in
         0) ;;
@@ -91,7 +92,7 @@ if [ -n "${ATTN_WHOLE-}" ]; then
     input='--stages inputs,parameters,weights,context,output' # without its parameters it would need the checkpoint
     job layer tests/layers/gemma-3-full/residual.npy -w tests/layers/gemma-3-full --layer 1 --module model.layers.1.self_attn --residual
 else
-    echo 'one of nine jobs, for each mistake one format, and threads, binary or parts: ATTN_WHOLE=1 sh tests/run.sh build check_mistakes.sh takes all, as .ci/run does'
+    echo 'one of nine jobs and half of the mistakes, for each one format, and threads, binary or parts: ATTN_WHOLE=1 sh tests/run.sh build check_mistakes.sh takes all, as .ci/run does'
 fi
 check "most are made" test "$(printf '%s\n' $made | sort -u | wc -l)" -gt "$least"
 

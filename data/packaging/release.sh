@@ -26,10 +26,10 @@ skip() { # NAME WHY
 compiler() { # MACHINE
     zig=$(command -v zig) ||
         zig=$("$python" -c 'import os, ziglang; print(os.path.join(ziglang.__path__[0], "zig"))' 2>/dev/null) || zig=''
-    if [ -n "$zig" ]; then
-        cc="$zig cc -target $1-linux-musl" ar="$zig ar"
-    elif [ "$1" = "$(uname -m)" ] && has musl-gcc; then
+    if [ "$1" = "$(uname -m)" ] && has musl-gcc; then
         cc=musl-gcc ar=ar
+    elif [ -n "$zig" ]; then
+        cc="$zig cc -target $1-linux-musl" ar="$zig ar"
     elif has "$1-linux-gnu-gcc"; then
         cc=$1-linux-gnu-gcc ar=$1-linux-gnu-ar
     else
@@ -46,13 +46,16 @@ try() { # MACHINE PROGRAM
     printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$runner" "$(cd "${2%/*}" && pwd)/${2##*/}" >"$folder/attn"
     chmod +x "$folder/attn"
     ATTN_BIN=$folder "$build/run_examples" README.md man/attn.1 man/attn-sdpa.1
+    # Programs of zig see no instruction set of an x86_64 processor, and are slow there.
+    [ "$1" != "$(uname -m)" ] || [ "$("$folder/attn" --version)" = "$("$build/attn" --version)" ] ||
+        { echo "attn-$version-linux-$1 lacks kernels that this machine has: install musl-gcc (Debian: musl-tools)" >&2; exit 1; }
 }
 
 static() { # MACHINE
     if [ ! -f "${CJSON:-}/cJSON.c" ]; then
         skip "attn-$version-linux-$1" "CJSON=PATH must name the source tree of cJSON"
     elif ! compiler "$1"; then
-        skip "attn-$version-linux-$1" "zig is missing (pip install ziglang), or $1-linux-gnu-gcc"
+        skip "attn-$version-linux-$1" "musl-gcc, zig (pip install ziglang) or $1-linux-gnu-gcc is missing"
     else
         $make static STATIC="$build/static-$1" STATIC_CC="$cc" AR="$ar" CJSON="$CJSON"
         cp "$build/static-$1/attn" "$release/attn-$version-linux-$1"

@@ -66,8 +66,8 @@ void output_expect(struct output *output, size_t length);
 void output_write(struct output *output, const char *bytes, size_t length);
 void output_print(struct output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes bytes at an offset of a file, such as that of an output with a target, before those in front of them are there.
- * Several threads may call it at once. Returns 0, or an errno. */
+/* Writes bytes at an offset of a file, such as that of an output with a target, before those in front of them. Several
+ * threads may call it at once. Returns 0, or an errno. */
 int output_write_at(int file, uint64_t offset, const char *bytes, size_t length);
 
 /* Skips the next `length` bytes, which output_write_at has written; `code` is what that returned. */

@@ -123,9 +123,12 @@ static enum status meet_axes(const struct meeting *meeting, const struct file_te
         return STATUS_OK;
     char of_whole[TENSOR_SHAPE_BYTES], of_part[TENSOR_SHAPE_BYTES];
     struct tensor stated = part->tensor;
-    stated.rank = part->part->rank > 0 ? part->part->rank : stated.rank;
-    if (part->part->rank > 0)
+    if (part->part->rank > 0) {
+        stated.rank = part->part->rank;
         memcpy(stated.shape, part->part->whole, sizeof stated.shape);
+    }
+    if (diff_same_shape(&stated, &(*whole)->tensor)) /* but it shows more */
+        stated = part->tensor;
     const bool of_b = part == meeting->b;
     return error_usage(meeting->error, "%s: shows %s of %s, which is no part of %s (as in %s)",
                        (of_b ? meeting->diff->b : meeting->diff->a).input.source, tensor_shape_text(&stated, of_part),
