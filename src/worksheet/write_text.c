@@ -2,11 +2,15 @@
 /* sheet -> text of 80 columns: tables side by side, a form feed between the pages. */
 #include "base/wrap.h"
 #include "worksheet/writers.h"
-#include "write/table_text.h"
 
 #include <string.h>
 
 enum { PAGE_COLUMNS = 76, HEAD_COLUMNS = 73, INDENT = 2, BETWEEN = 2, BEFORE = 1 };
+
+static void write_blanks(struct output *output, size_t count)
+{
+    output_print(output, "%*s", (int)count, "");
+}
 
 /* The width of a text with its marks. */
 static size_t marked_columns(const char *text)
@@ -57,7 +61,7 @@ static size_t write_line(const struct page *page, const struct sheet_table *tabl
         return 0;
     const char *label = line == 1 ? table->corner : table->row_labels[line - 2];
     page_marked(page, label);
-    table_text_blanks(page->output, memory_left(labels, marked_columns(label)));
+    write_blanks(page->output, memory_left(labels, marked_columns(label)));
     for (size_t column = 0; column < table->columns; column++) {
         const char *text =
             line == 1 ? table->column_labels[column] : table->cells[(line - 2) * table->columns + column];
@@ -65,7 +69,7 @@ static size_t write_line(const struct page *page, const struct sheet_table *tabl
         if (line == 1 || look != LOOK_BLANK)
             output_print(page->output, "%*s%s", (int)memory_left(cells, text_columns(text)), "", text);
         else
-            table_text_blanks(page->output, memory_left(cells, table->blank));
+            write_blanks(page->output, memory_left(cells, table->blank));
         for (size_t i = 0; i < table->blank && line > 1 && look == LOOK_BLANK; i++)
             page_put(page, "_");
     }
@@ -94,7 +98,7 @@ static void write_abreast(const struct page *page, const struct sheet_table *tab
     for (size_t i = 0; i < count; i++) {
         size_t taken = 0;
         if (line < tables[i].rows + 2) {
-            table_text_blanks(page->output, gap);
+            write_blanks(page->output, gap);
             taken = write_line(page, &tables[i], line, look);
             gap = 0;
         }
@@ -119,7 +123,7 @@ static void write_head(const struct page *page, const struct sheet *sheet, bool 
 {
     const size_t taken = strlen(sheet->title) + strlen(answers ? ANSWERS_BEFORE : "") + text_columns(sheet->name);
     output_print(page->output, "%s%s%s", page->bold ? TEXT_BOLD : "", sheet->title, page->bold ? TEXT_PLAIN : "");
-    table_text_blanks(page->output, taken + 2 < HEAD_COLUMNS ? HEAD_COLUMNS - taken : 2);
+    write_blanks(page->output, taken + 2 < HEAD_COLUMNS ? HEAD_COLUMNS - taken : 2);
     output_print(page->output, "%s%s\n\n", answers ? ANSWERS_BEFORE : "", sheet->name);
 }
 
