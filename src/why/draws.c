@@ -767,12 +767,22 @@ static enum status select_guesses(const struct why *why, const struct variation 
     return STATUS_OK;
 }
 
-/* Tries the asked seed's skips with mistakes, and popular seeds without a skip, where no screen can judge. */
+/* Whether a way to draw is of the asked size and in the asked order. */
+static bool is_of_size(const struct variation *way, const struct variation *asked)
+{
+    return way->d_out == asked->d_out && way->stacked == asked->stacked && way->heads == asked->heads &&
+           way->order == 0;
+}
+
+/* Tries popular seeds without a skip with mistakes, and the asked seed's skips as it is drawn by the user's settings,
+ * where no screen can judge. */
 static enum status try_unscreened(struct why *why, const struct variation *near, const struct why_guesses *guesses)
 {
+    const struct variation asked = start_from(why);
     const struct streams skips = {&near->seed, 1, 0, LAST_SKIP, NULL, NULL},
                          seeds = {USUAL, USUAL_SEEDS, near->skip, near->skip, NULL, NULL};
-    if (try_each(why, near, &seeds, guesses) != STATUS_OK || why->count > 0)
+    if (try_each(why, near, &seeds, guesses) != STATUS_OK || why->count > 0 || !is_of_size(near, &asked) ||
+        near->init != asked.init || near->bias != asked.bias)
         return why->error->status;
     return try_each(why, near, &skips, guesses);
 }
@@ -890,9 +900,8 @@ static enum status try_modules(struct why *why, const struct variation *near, si
         streams.drawn = streams.skips != NULL ? &drawn : NULL;
         for (size_t i = 0; i < near_count && why->count == 0 && why->error->status == STATUS_OK; i++) {
             const struct variation *way = &near[i];
-            const bool of_size = way->d_out == asked.d_out && way->stacked == asked.stacked &&
-                                 way->heads == asked.heads && way->order == 0;
-            if ((of_size || !STEPS[step].of_size) && (way->init == asked.init || !STEPS[step].of_init) &&
+            if ((is_of_size(way, &asked) || !STEPS[step].of_size) &&
+                (way->init == asked.init || !STEPS[step].of_init) &&
                 try_streams(why, way, STEPS[step].kind, streams,
                             fmin(STEPS[step].share * why->budget.most, fmax(1, why->budget.most - why->budget.done)),
                             STEPS[step].guesses) == STATUS_OK)
@@ -963,8 +972,7 @@ enum status why_draws(struct why *why, enum why_depth depth)
         return try_modules(why, near, keep_fitting(why, near, count));
     }
     count = keep_fitting(why, near, count);
-    while (of_size < count && near[of_size].d_out == asked.d_out && near[of_size].stacked == asked.stacked &&
-           near[of_size].heads == asked.heads)
+    while (of_size < count && is_of_size(&near[of_size], &asked))
         of_size++;
     if (depth == WHY_FAR)
         return try_far(why, near, of_size, NULL) || try_dropout_seeds(why, NULL) ? why->error->status : STATUS_OK;
