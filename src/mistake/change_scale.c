@@ -56,7 +56,7 @@ CHANGE(SCALE_D_IN_OVER_HEADS, !problem_projects(problem) ? "there are no inputs"
                                   ? "the heads cannot share the columns of the inputs"
                               : problem->size.d_in / problem->size.heads == problem->size.d_head
                                   ? "a head has d_in / heads columns"
-                                  : scale_by(recipe, 1 / sqrt((double)(problem->size.d_in / problem->size.heads))))
+                                  : scale_by(recipe, 1 / sqrt((double)problem->size.d_in / (double)problem->size.heads)))
 CHANGE(SCALE_TOKENS, scale_by(recipe, 1 / sqrt((double)problem->size.keys)))
 CHANGE(SCALE_HEADS,
        problem->size.heads == 1 ? "there is one head" : scale_by(recipe, 1 / sqrt((double)problem->size.heads)))
