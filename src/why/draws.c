@@ -545,9 +545,10 @@ static enum status keep_if_alone(struct why *why, const struct variation *near, 
 
 enum { MOST_HITS = LAST_SKIP + 1 };
 
-/* The numbers after each skip of a list, which the ways to draw share: they are far apart in the stream. */
+/* Numbers of many streams, which the ways to draw share: `span` after each skip of a list, which are far apart in a
+ * stream, or else from the first skip on. */
 struct drawn {
-    float *numbers; /* (seeds, skips to `last`, span); NULL: not yet, or too many */
+    float *numbers; /* (seeds, skips to `last` or 1, span); NULL: not yet, or too many */
     size_t span;
     uint64_t last;
     bool there;
@@ -560,12 +561,13 @@ struct streams {
     size_t seed_count;
     uint64_t first, last;
     const uint64_t *skips; /* ascending, those at first to last of it; NULL: no list */
-    struct drawn *drawn;   /* with a list; or NULL */
+    struct drawn *drawn;   /* or NULL */
 };
 
 struct scan {
     const struct screen *screen;
-    struct streams streams; /* a chunk of seeds */
+    struct streams streams; /* a chunk of seeds, */
+    size_t from;            /* the first of them among all */
     enum torch_random_build rng;
     size_t hit_count[CHUNK];
     uint64_t hits[CHUNK][MOST_HITS]; /* skips that pass */
@@ -593,25 +595,29 @@ static void scan_seed(void *context, size_t task, unsigned thread)
     const struct drawn *drawn = streams->drawn;
     const bool listed = streams->skips != NULL, together = !listed && !screen->is_normal;
     const uint64_t step = together ? SCREEN_LANES : 1;
-    const size_t many = (size_t)(streams->last - streams->first), need = screen->numbers + SCREEN_LANES - 1;
-    const bool keeps = drawn != NULL && drawn->numbers != NULL && need <= drawn->span && streams->last <= drawn->last;
-    const size_t span = keeps ? drawn->span : together ? many + need : need;
+    const size_t need = screen->numbers + SCREEN_LANES - 1 + (together ? (size_t)(streams->last - streams->first) : 0);
+    const bool keeps = drawn != NULL && drawn->numbers != NULL && !screen->is_normal && need <= drawn->span &&
+                       streams->last <= drawn->last,
+               there = keeps && drawn->there;
+    const size_t span = keeps ? drawn->span : need,
+                 rows = listed && keeps ? (size_t)(drawn->last - streams->first) + 1 : 1;
     struct arena arena = {0};
     struct torch_random generator;
-    float *u = keeps ? drawn->numbers + task * (size_t)(drawn->last - streams->first + 1) * span
+    float *u = keeps ? drawn->numbers + (scan->from + task) * rows * span
                      : arena_allocate(&arena, span, sizeof *u, &scan->errors[task]);
     double *scratch = arena_allocate(&arena, screen->scratch, sizeof *scratch, &scan->errors[task]);
     size_t *count = &scan->hit_count[task];
-    torch_random_seed(&generator, scan->rng, streams->seeds[task]);
-    if (u != NULL && scratch != NULL && !listed) {
+    if (!there)
+        torch_random_seed(&generator, scan->rng, streams->seeds[task]);
+    if (u != NULL && scratch != NULL && !listed && !there) {
         torch_random_skip(&generator, streams->first);
         if (together)
             torch_random_uniform(&generator, 0, 1, u, span);
     }
     for (uint64_t at = streams->first; at <= streams->last && u != NULL && scratch != NULL; at += step) {
         const uint64_t left = streams->last - at + 1;
-        float *own = u + (keeps ? (at - streams->first) * span : together ? at - streams->first : 0);
-        if (listed && !(keeps && drawn->there))
+        float *own = u + (together ? at - streams->first : keeps ? (at - streams->first) * span : 0);
+        if (listed && !there)
             draw_after(&generator, streams, at, keeps && at > streams->first ? own - span : own, own, span);
         else if (!listed && !together)
             screen_draw(screen, &generator, own);
@@ -635,11 +641,9 @@ static enum status try_passing(struct why *why, const struct variation *near, co
          tried += CHUNK) {
         const size_t now = memory_smaller(CHUNK, streams->seed_count - tried);
         size_t hits = 0, count = 0;
-        *scan = (struct scan){.screen = screen, .streams = *streams, .rng = near->rng};
+        *scan = (struct scan){.screen = screen, .streams = *streams, .from = tried, .rng = near->rng};
         scan->streams.seeds += tried;
         threads_run(why->problem->path.threads, now, scan_seed, scan);
-        if (streams->drawn != NULL)
-            streams->drawn->there = true;
         for (size_t i = 0; i < now; i++)
             hits += scan->hit_count[i];
         struct variation *list = arena_allocate(arena, hits, sizeof *list, why->error);
@@ -684,14 +688,15 @@ static double told(const struct why *why, const struct why_guesses *guesses)
     return exp2(fmin(why->bits, why->bits_of_draws) - more);
 }
 
-/* Makes room for the numbers after each skip, and twice as many as this way to draw reads; not for too many. */
+/* Makes room for the numbers of streams, and twice as many as this way to draw reads; not for too many. */
 static void keep_drawn(const struct streams *streams, size_t numbers, struct error *error)
 {
     enum { MOST = 1 << 24 };
     struct drawn *drawn = streams->drawn;
+    const uint64_t more = streams->last - streams->first;
     drawn->last = streams->last;
-    drawn->span = 2 * numbers + SCREEN_LANES;
-    const double rows = (double)streams->seed_count * (double)(drawn->last - streams->first + 1);
+    drawn->span = 2 * numbers + SCREEN_LANES + (streams->skips == NULL ? (size_t)more : 0);
+    const double rows = (double)streams->seed_count * (streams->skips == NULL ? 1 : (double)(more + 1));
     if (rows * (double)drawn->span <= MOST)
         drawn->numbers = arena_allocate(&drawn->arena, (size_t)rows, drawn->span * sizeof(float), error);
 }
@@ -715,9 +720,12 @@ static enum status try_streams(struct why *why, const struct variation *near, en
             why->untold |= most * (double)streams.seed_count < told(why, guesses) ? 0 : 1U << WHY_MODULES;
         }
         if (judges && (work == 0 || (screen.is_sharp && most >= 1))) {
-            if (streams.drawn != NULL && !streams.drawn->there)
+            const bool draws = streams.drawn != NULL && !streams.drawn->there && !screen.is_normal;
+            if (draws)
                 keep_drawn(&streams, screen.numbers, why->error);
             try_passing(why, near, &screen, &streams, guesses, &arena);
+            if (draws) /* but a finding ends it, even one that is dropped then */
+                streams.drawn->there = why->count == 0;
         }
         if (!judges && work == 0)
             try_each(why, near, &streams, guesses);
@@ -767,12 +775,22 @@ static enum status select_guesses(const struct why *why, const struct variation 
     return STATUS_OK;
 }
 
-/* Tries the asked seed's skips with mistakes, and popular seeds without a skip, where no screen can judge. */
+/* Whether a way to draw is of the asked size and in the asked order. */
+static bool is_of_size(const struct variation *way, const struct variation *asked)
+{
+    return way->d_out == asked->d_out && way->stacked == asked->stacked && way->heads == asked->heads &&
+           way->order == 0;
+}
+
+/* Tries popular seeds without a skip with mistakes, and the asked seed's skips as it is drawn by the user's settings,
+ * where no screen can judge. */
 static enum status try_unscreened(struct why *why, const struct variation *near, const struct why_guesses *guesses)
 {
+    const struct variation asked = start_from(why);
     const struct streams skips = {&near->seed, 1, 0, LAST_SKIP, NULL, NULL},
                          seeds = {USUAL, USUAL_SEEDS, near->skip, near->skip, NULL, NULL};
-    if (try_each(why, near, &seeds, guesses) != STATUS_OK || why->count > 0)
+    if (try_each(why, near, &seeds, guesses) != STATUS_OK || why->count > 0 || !is_of_size(near, &asked) ||
+        near->init != asked.init || near->bias != asked.bias)
         return why->error->status;
     return try_each(why, near, &skips, guesses);
 }
@@ -786,9 +804,10 @@ static enum status try_far(struct why *why, const struct variation *near, size_t
         return why->error->status;
     const size_t count = list_seeds(seeds);
     const enum screen_kind kind = guesses != NULL ? SCREEN_VALUES : SCREEN_RIGHT;
+    struct drawn drawn = {0};
     for (size_t i = 0; i < near_count; i++) {
         const struct streams ways[] = {{&near[i].seed, 1, 0, LAST_SKIP, NULL, NULL},
-                                       {seeds, count, near[i].skip, near[i].skip, NULL, NULL}};
+                                       {seeds, count, near[i].skip, near[i].skip, NULL, &drawn}};
         struct why_guesses selected[2] = {{NULL, 0}, {NULL, 0}};
         struct arena arena = {0};
         if (guesses != NULL)
@@ -800,6 +819,7 @@ static enum status try_far(struct why *why, const struct variation *near, size_t
             try_unscreened(why, &near[i], &selected[0]);
         arena_free(&arena);
     }
+    arena_free(&drawn.arena);
     return why->error->status;
 }
 
@@ -887,12 +907,11 @@ static enum status try_modules(struct why *why, const struct variation *near, si
     for (size_t step = 0; step < sizeof STEPS / sizeof STEPS[0] && why->error->status == STATUS_OK; step++) {
         struct streams streams = STEPS[step].streams;
         struct drawn drawn = {0};
-        streams.drawn = streams.skips != NULL ? &drawn : NULL;
+        streams.drawn = &drawn;
         for (size_t i = 0; i < near_count && why->count == 0 && why->error->status == STATUS_OK; i++) {
             const struct variation *way = &near[i];
-            const bool of_size = way->d_out == asked.d_out && way->stacked == asked.stacked &&
-                                 way->heads == asked.heads && way->order == 0;
-            if ((of_size || !STEPS[step].of_size) && (way->init == asked.init || !STEPS[step].of_init) &&
+            if ((is_of_size(way, &asked) || !STEPS[step].of_size) &&
+                (way->init == asked.init || !STEPS[step].of_init) &&
                 try_streams(why, way, STEPS[step].kind, streams,
                             fmin(STEPS[step].share * why->budget.most, fmax(1, why->budget.most - why->budget.done)),
                             STEPS[step].guesses) == STATUS_OK)
@@ -963,8 +982,7 @@ enum status why_draws(struct why *why, enum why_depth depth)
         return try_modules(why, near, keep_fitting(why, near, count));
     }
     count = keep_fitting(why, near, count);
-    while (of_size < count && near[of_size].d_out == asked.d_out && near[of_size].stacked == asked.stacked &&
-           near[of_size].heads == asked.heads)
+    while (of_size < count && is_of_size(&near[of_size], &asked))
         of_size++;
     if (depth == WHY_FAR)
         return try_far(why, near, of_size, NULL) || try_dropout_seeds(why, NULL) ? why->error->status : STATUS_OK;
