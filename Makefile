@@ -212,9 +212,10 @@ $(FOLDERS):
 	@mkdir -p $@
 
 # Tests that only make check-whole runs: repetitions in double, long inputs, limits, interruptions; many kernels, tables
-# and cases of one kind, which another test has a few of.
-LEFT = test_case_mistakes test_fused_f64 test_fused_backward_f64 test_kernel_bugs test_limits test_observe_fits \
-	test_why_tables check_cases.sh check_limits.sh check_long.sh check_schema.sh check_worksheet.sh
+# and cases of one kind, which another test has a few of; the site, the shells, pictures, and the checkers themselves.
+LEFT = $(addprefix test_,case_mistakes compare fused_f64 fused_backward_f64 kernel_bugs limits observe_fits why_tables) \
+	$(addprefix check_,cases.sh completion.sh limits.sh long.sh mistakes.sh porters.sh schema.sh site.sh svg.sh \
+	worksheet.sh) run_selfcheck run_examples_selfcheck
 # CHECKED_LATER: nor what check-whole runs in full, for .ci/run, which runs both.
 check: attn tests
 	WITHOUT='$(LEFT) $(if $(CHECKED_LATER),$(filter-out whole,$(SAMPLED)))' sh tests/run.sh $(BUILD)
@@ -222,15 +223,15 @@ check: attn tests
 # Tests that sample in make check, or do not run there.
 SAMPLED = $(addprefix test_,cases decimal explain faults fused fused_backward fuzz grad grad_layers mistakes npy observe \
 	session stress why worksheet) \
-	$(addprefix check_,install.sh mistakes.sh options.sh page.sh pipe.sh wrong.sh) whole $(LEFT)
+	$(addprefix check_,install.sh options.sh page.sh pipe.sh wrong.sh) whole $(LEFT)
 # Tests that skip if a program is missing that make check does not need.
-SKIPPING = $(addprefix check_,binary.sh completion.sh printed.sh python.sh svg.sh)
+SKIPPING = $(addprefix check_,binary.sh printed.sh python.sh)
 check-whole: attn tests
 	ATTN_WHOLE=1 sh tests/run.sh $(BUILD) $(SAMPLED) $(SKIPPING)
 
-# The most telling tests in the least time: no browser, long inputs, limits or self-checks; a sample of faults, random
-# numbers and shapes.
-SLOW_TESTS = check_page.sh check_environment.sh run_selfcheck run_examples_selfcheck test_pairs test_limits
+# The most telling tests in the least time: no browser, no pairs of options; a sample of faults, random numbers and
+# shapes.
+SLOW_TESTS = check_page.sh check_environment.sh test_pairs
 check-quick: attn tests
 	FAULTS_STRIDE=50 WITHOUT='$(SLOW_TESTS) $(LEFT)' sh tests/run.sh $(BUILD)
 

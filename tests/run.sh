@@ -74,7 +74,7 @@ start() { # TEST
     case $1 in
     *_selfcheck) set -- sh "tests/$1.sh" "$build/run_examples" ;;
     cli) set -- "$build/run_examples" tests/cli/*.test ;;
-    whole) unset ATTN_QUICK && set -- "$build/run_examples" $(grep -lE '^(\.\\" )?skip-without check-whole$' tests/cli/*.test man/*.[157]) ;;
+    whole) unset ATTN_QUICK && set -- "$build/run_examples" $(grep -lE '^(\.\\" )?skip-without check-whole$' tests/*/*.test man/*.[157]) ;;
     hostile) set -- "$build/run_examples" tests/hostile/*.test ;;
     documentation) set -- "$build/run_examples" README.md man/*.[157] ;;
     check_*) set -- sh "tests/$1" ;;
