@@ -325,10 +325,13 @@ enum status trial_run(const struct trial_base *base, const struct trial_guess *g
     struct recipe recipe;
     struct trial_made *made = arena_allocate(arena, 1, sizeof *made, error);
     *trial = (struct trial){.end = TRIAL_REFUSED, .work = base->work};
-    if (made == NULL ||
-        /* gradients need the parameters */
-        (mine_has_backward(base->mine) ? recipe_create : recipe_create_moving)(&recipe, base->problem, guess->choices,
-                                                                               guess->count, arena, error) != STATUS_OK)
+    if (made == NULL)
+        return error->status;
+    if (mine_has_backward(base->mine)) /* gradients need the parameters */
+        recipe_create(&recipe, base->problem, guess->choices, guess->count, arena, error);
+    else
+        recipe_create_moving(&recipe, base->problem, guess->choices, guess->count, arena, error);
+    if (error->status != STATUS_OK)
         return error->status;
     trial->work += projecting_work(&recipe);
     trial->possible = recipe.reason == NULL;
