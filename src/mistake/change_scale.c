@@ -50,13 +50,13 @@ CHANGE(SCALE_USUAL, fabs(scale_of(problem) - usual(problem)) <= 1e-6 * usual(pro
 CHANGE(SCALE_AND_USUAL, fabs(scale_of(problem) - usual(problem)) <= 1e-6 * usual(problem)
                             ? "the scale is 1 / sqrt(d_head)"
                             : scale_by(recipe, scale_of(problem) * usual(problem)))
-CHANGE(SCALE_D_IN_OVER_HEADS, !problem_projects(problem) ? "there are no inputs"
-                              : problem->size.heads == 1 ? "there is one head: scale-d-in does the same"
-                              : problem->size.d_in % problem->size.heads != 0
-                                  ? "the heads cannot share the columns of the inputs"
-                              : problem->size.d_in / problem->size.heads == problem->size.d_head
-                                  ? "a head has d_in / heads columns"
-                                  : scale_by(recipe, 1 / sqrt((double)(problem->size.d_in / problem->size.heads))))
+CHANGE(SCALE_D_IN_OVER_HEADS,
+       !problem_projects(problem)                      ? "there are no inputs"
+       : problem->size.heads == 1                      ? "there is one head: scale-d-in does the same"
+       : problem->size.d_in % problem->size.heads != 0 ? "the heads cannot share the columns of the inputs"
+       : problem->size.d_in / problem->size.heads == problem->size.d_head
+           ? "a head has d_in / heads columns"
+           : scale_by(recipe, 1 / sqrt((double)problem->size.d_in / (double)problem->size.heads)))
 CHANGE(SCALE_TOKENS, scale_by(recipe, 1 / sqrt((double)problem->size.keys)))
 CHANGE(SCALE_HEADS,
        problem->size.heads == 1 ? "there is one head" : scale_by(recipe, 1 / sqrt((double)problem->size.heads)))
