@@ -79,8 +79,8 @@ done
 selected=$(ls "$scratch/mutants" | wc -l)
 [ "$selected" -gt 0 ] || { echo "tests/mutate.sh: $list has no mutant of $*" >&2; exit 2; }
 
-# All tests, the longest last.
-suite="$(cd tests && ls test_*.c | sed 's/\.c$//; /test_faults/d') cli hostile documentation $(cd tests && ls check_*.sh) test_faults"
+# All tests, the longest last: `whole` has the examples that a sample leaves out.
+suite="$(cd tests && ls test_*.c | sed 's/\.c$//; /test_faults/d') cli hostile documentation $(cd tests && ls check_*.sh) test_faults whole"
 
 # Runs one test in the folder of a worker; its failure is the aim.
 try() { # TEST
@@ -90,6 +90,7 @@ try() { # TEST
     cli) make -s CFLAGS=-O1 build/attn build/run_examples && ATTN_BIN=build build/run_examples tests/cli/*.test ;;
     hostile) make -s CFLAGS=-O1 build/attn build/run_examples && ATTN_BIN=build build/run_examples tests/hostile/*.test ;;
     documentation) make -s CFLAGS=-O1 build/attn build/run_examples && ATTN_BIN=build build/run_examples README.md man/*.[157] ;;
+    whole) make -s CFLAGS=-O1 build/attn build/run_examples && ATTN_WHOLE=1 sh tests/run.sh build whole ;;
     check_*) make -s CFLAGS=-O1 build/attn && ATTN_BIN=build sh "tests/$1" ;;
     *) make -s CFLAGS=-O1 "build/$1" && "build/$1" ;;
     esac
@@ -103,7 +104,7 @@ judge() { # MUTANT FOLDER
     make -s CFLAGS=-O1 build/attn >make.log 2>&1 || { echo "error: it does not compile: $(grep -m 1 error: make.log)"; return; }
     for test in $(cat "$1/tests") $suite; do
         case $test in
-        cli | hostile | documentation) ;;
+        cli | hostile | documentation | whole) ;;
         check_*) [ -e "tests/$test" ] || { echo "error: no test $test"; return; } ;;
         *) [ -e "tests/$test.c" ] || { echo "error: no test $test"; return; } ;;
         esac
