@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { LATEST_PROTOCOL = 5, WHOLE_BYTES = sizeof(int64_t), TO_MARK = 4 };
+enum { LATEST_PROTOCOL = 5, WHOLE_BYTES = sizeof(int64_t), FIRST_ROOM = 16, TO_MARK = 4 };
 
 static const struct pickle_value MARK = {.kind = PICKLE_MARK};
 
@@ -18,6 +18,7 @@ struct machine {
     struct pickle_items values;  /* and the values that it takes from the stack, valid until the next push */
     bool stopped;
     struct pickle_items stack, memo;
+    size_t room; /* of the stack */
     struct pickle *pickle;
     struct arena *arena;
     struct error *error;
@@ -82,13 +83,14 @@ static bool enlarge(const struct machine *machine, struct pickle_items *items, s
     if (larger != NULL && items->count > 0)
         memcpy(larger, items->items, items->count * size);
     items->items = larger != NULL ? larger : items->items;
-    items->room = larger != NULL ? room : items->room;
     return larger != NULL;
 }
 
+/* Appends to a list that only grows: its room is the next power of two. */
 static bool append(const struct machine *machine, struct pickle_items *items, const struct pickle_value *value)
 {
-    if (items->count == items->room && !enlarge(machine, items, items->room > 0 ? 2 * items->room : 1))
+    const bool full = (items->count & (items->count - 1)) == 0;
+    if (full && !enlarge(machine, items, items->count > 0 ? 2 * items->count : 1))
         return false;
     items->items[items->count++] = value;
     return true;
@@ -96,7 +98,15 @@ static bool append(const struct machine *machine, struct pickle_items *items, co
 
 static bool push(struct machine *machine, const struct pickle_value *value)
 {
-    return append(machine, &machine->stack, value);
+    struct pickle_items *stack = &machine->stack;
+    if (stack->count == machine->room) {
+        const size_t room = machine->room > 0 ? 2 * machine->room : FIRST_ROOM;
+        if (!enlarge(machine, stack, room))
+            return false;
+        machine->room = room;
+    }
+    stack->items[stack->count++] = value;
+    return true;
 }
 
 static bool push_new(struct machine *machine, struct pickle_value value)
@@ -125,7 +135,7 @@ static bool take_values(struct machine *machine)
         return wrong(machine, "needs a value that is not there");
     machine->values = (struct pickle_items){0};
     if (stack->count > first)
-        machine->values = (struct pickle_items){stack->items + first, stack->count - first, 0};
+        machine->values = (struct pickle_items){stack->items + first, stack->count - first};
     stack->count = first - to_mark;
     return true;
 }

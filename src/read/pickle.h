@@ -35,8 +35,8 @@ enum pickle_kind {
 };
 
 struct pickle_items {
-    const struct pickle_value **items; /* (room) */
-    size_t count, room;
+    const struct pickle_value **items;
+    size_t count;
 };
 
 struct pickle_value {
