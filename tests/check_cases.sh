@@ -46,14 +46,14 @@ else
 fi
 if strace -o text "$attn" --version >/dev/null 2>message; then
     for fault in mkdir:error=EACCES:when=1 mkdir:error=ENOSPC:when=2 mkdir:error=ENOSPC:when=40 \
-        write:error=ENOSPC:when=1 write:error=EIO:when=300 openat:error=EMFILE:when=100 \
+        pwrite64:error=ENOSPC:when=1 pwrite64:error=EIO:when=300 openat:error=EMFILE:when=100 \
         rename:error=EROFS:when=1 /chmod:error=EPERM:when=1; do
         check "$fault" test "$(strace -f -o text -e inject="$fault" "$attn" cases fault --d-head 2 --max-tokens 16 >report 2>message; echo $?)" = 3
         rm -f report
         check "is told: $(cat message)" grep -q '^attn: \(fault\|\.\): cannot ' message
         check "and leaves nothing: $(left)" test -z "$(left)"
     done
-    check "a write that is interrupted goes on" strace -f -o text -e inject=write:error=EINTR:when=30 "$attn" cases fault --d-head 2 --max-tokens 16 -- >report 2>message
+    check "a write that is interrupted goes on" strace -f -o text -e inject=pwrite64:error=EINTR:when=30 "$attn" cases fault --d-head 2 --max-tokens 16 -- >report 2>message
     "$attn" cases listed --d-head 2 --max-tokens 16 >report
     check "a folder that cannot be listed" test "$(strace -f -o text -e inject=getdents64:error=EIO:when=1 "$attn" cases --check listed >report 2>message; echo $?)" = 3
     check "is told: $(cat message)" grep -q '^attn: listed/edge-15: ' message

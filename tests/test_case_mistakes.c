@@ -14,6 +14,7 @@ static const struct {
     const char *name, *why;
 } UNSEEN[] = {
     {"scale-d-in", "there are no inputs"},
+    {"scale-d-in-over-heads", "there are no inputs"},
     {"roles-inputs-for-value", "there are no inputs"},
     {"roles-one-for-all", "there are no projections"},
     {"empty-zero", "zero is right"},
