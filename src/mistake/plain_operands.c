@@ -128,7 +128,7 @@ static const double *project(const struct plain *plain, enum projection_id id)
     const struct problem *problem = plain->problem;
     struct plain_columns *columns = plain->columns;
     const bool can_share = columns != NULL && plain->own[STAGE_NORMED] == NULL;
-    const bool changed = plain->recipe->changed_projections & 1U << id, derived = plain->recipe->derived & 1U << id;
+    const bool changed = plain->recipe->changed_projections & 1U << id, derived = plain->recipe->addends[id] != NULL;
     const bool shared = can_share && !changed && !derived;
     const size_t rows = problem->size.items * tokens_of(problem, id),
                  width = operand_heads(problem, id) * columns_of(problem, id), count = rows * width;
@@ -187,17 +187,16 @@ static void split_heads(const struct plain *plain, const double *const made[PROJ
                         double *row, const struct tensor *operand)
 {
     const struct problem *problem = plain->problem;
-    const size_t d = operand->shape[3], tokens = operand->shape[2];
+    const size_t d = operand->shape[3], tokens = operand->shape[2],
+                 now = plain->recipe->split == RECIPE_SPLIT_HEADS ? d : 1; /* columns that are neighbours there */
     for (size_t matrix = 0; matrix < operand->shape[0] * operand->shape[1]; matrix++)
         for (size_t token = 0; token < tokens; token++) {
             const size_t item = matrix / operand->shape[1], head = matrix % operand->shape[1];
-            for (size_t column = 0; column < d; column++) {
+            for (size_t column = 0; column < d; column += now) {
                 enum projection_id from = id;
-                const size_t at = source_of(plain, &from, item, head, token, column),
-                             now = plain->recipe->split == RECIPE_SPLIT_HEADS ? d : 1; /* neighbours */
+                const size_t at = source_of(plain, &from, item, head, token, column);
                 /* NOLINTNEXTLINE(clang-analyzer-core.*): project has made all three */
                 memcpy(row + column, made[from] + at, now * sizeof *row);
-                column += now - 1;
             }
             operand_clip(problem, row, d);
             dtype_round(problem->rounding.dtype, row, d);

@@ -47,7 +47,6 @@ void recipe_tells_projected(struct recipe *recipe, unsigned operands, const char
 
 void recipe_derives(struct recipe *recipe, enum projection_id id, double *addends)
 {
-    recipe->derived |= 1U << id;
     recipe->changed_steps |= 1U << id;
     recipe->addends[id] = addends;
 }

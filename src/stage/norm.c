@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What the squares are divided by. */
+/* The divisor of the sum of the squares. */
 static double divisor_of(const struct norm *norm, size_t count)
 {
     return norm->of_sum ? 1 : (double)count - norm->less_1;

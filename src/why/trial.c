@@ -301,9 +301,9 @@ static enum status look_at(const struct trial_base *base, const struct recipe *r
 /* The projections that it changes, in whatever way. */
 static unsigned changed_of(const struct recipe *recipe)
 {
-    unsigned changed = recipe->changed_projections | recipe->derived;
+    unsigned changed = recipe->changed_projections;
     for (int id = 0; id < PROJECTION_COUNT; id++)
-        changed |= recipe->moved[id] != NULL ? 1U << id : 0;
+        changed |= recipe->moved[id] != NULL || recipe->addends[id] != NULL ? 1U << id : 0;
     return changed;
 }
 
