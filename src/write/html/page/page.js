@@ -30,7 +30,7 @@ function showLargeText() {
 }
 
 /* The colours of the cells. */
-const barColour = ({ signs }, number) => (signs ? colours().diverging[number < 0 ? 1 : 5] : colours().sequential[4]);
+const barColour = (number) => colours().stops[NEUTRAL + (number < 0 ? -2 : 2)];
 
 /* The chosen row as bars, where its numbers do not fit into the table. */
 function showRowBars(shown, { row, column }) {
@@ -45,7 +45,7 @@ function showRowBars(shown, { row, column }) {
         if (!Number.isFinite(number) || isHidden(shown, at)) continue;
         const tall = Math.max(Math.abs(number) / most * room, number === 0 ? 0 : 0.5);
         const width = Math.max(cell - (cell > 4 ? 1 : 0), 0.5);
-        context.fillStyle = i === column ? colours().ink : barColour(shown, number);
+        context.fillStyle = i === column ? colours().ink : barColour(number);
         context.fillRect(left + i * cell, number < 0 ? zero : zero - tall, width, tall);
     }
     context.fillStyle = colours().faint;
