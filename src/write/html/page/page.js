@@ -8,7 +8,6 @@ const layouts = { large: null, links: null };
 function showLarge() {
     const shown = shownTable(state.name), canvas = byId('large'), width = roomOf.large;
     const context = canvas.getContext('2d'), cell = lookedAt();
-    setFont(context, labelFont());
     const layout = { ...largeLayout(context, width, shown), canvasWidth: width };
     layouts.large = layout;
     const byRow = state.byRow && isSquare(state.name);
@@ -92,6 +91,7 @@ function show() {
     drawHeads();
     showContext();
     showTokens();
+    paintTokens();
     showSettings();
     showPast();
     byId('sizes').textContent = sizesText();
@@ -300,7 +300,16 @@ function listenToPage() {
         });
 }
 
+/* A column beside the flow stays in view: by its upper edge, or where it is higher than the window by its lower one. */
+function keepInView() {
+    for (const column of document.querySelectorAll('.middle, .side'))
+        column.style.top = `${Math.min(12, document.documentElement.clientHeight - column.offsetHeight - 12)}px`;
+}
+
 function start() {
+    const sizes = new ResizeObserver(keepInView);
+    for (const column of document.querySelectorAll('.middle, .side')) sizes.observe(column);
+    addEventListener('resize', keepInView);
     measureRoom();
     readLink();
     state.name = firstName();
