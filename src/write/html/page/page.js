@@ -296,6 +296,7 @@ function listenToPage() {
     for (const [event, value] of [['beforeprint', true], ['afterprint', false]])
         addEventListener(event, () => {
             printing = value;
+            document.documentElement.classList.toggle('printing', value);
             repaint();
         });
 }

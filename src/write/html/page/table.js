@@ -41,7 +41,7 @@ function setFont(context, font) {
 const roomOf = { large: 0, links: 0, flow: 0 };
 function measureRoom() {
     rootSizeNow = parseFloat(getComputedStyle(document.documentElement).fontSize);
-    for (const name of Object.keys(roomOf)) roomOf[name] = (name === 'flow' ? byId(name) : byId(name).parentElement).clientWidth;
+    for (const name of Object.keys(roomOf)) roomOf[name] = (name === 'flow' ? byId(name).firstElementChild || byId(name) : byId(name).parentElement).clientWidth;
 }
 
 /* The width of a text in the font of the context, cached: asked for often, of few texts. */
@@ -86,7 +86,7 @@ function largeLayout(context, width, shown) {
     let cell = Math.min(LARGEST_CELL, (width - left - sums - 1) / shown.columns);
     if (cell >= 4) cell = Math.floor(cell);
     const tallest = Math.max(280, Math.min(720, width)) / shown.rows;
-    let cellHeight = Math.min(tallest, Math.max(Math.min(cell, 46), Math.min(34, tallest)));
+    let cellHeight = Math.min(tallest, Math.max(Math.min(cell, 2.9 * rootSizeNow), Math.min(2.1 * rootSizeNow, tallest)));
     if (cellHeight >= 4) cellHeight = Math.floor(cellHeight);
     const columnLabel = widestLabel(context, shown.columns, (column) => columnName(shown, column), most);
     const upright = columnLabel > cell - 2;
@@ -247,7 +247,7 @@ const hasGhost = (shown, at) => shown.ghosts !== null && !shown.ghosts.isNew[at]
     && cellText(shown, shown.ghosts[at]) !== cellText(shown, shown.numbers[at]);
 
 function drawNumbers(context, shown, scaleAt, layout) {
-    const room = layout.cell - 4, ghostRoom = layout.cellHeight >= 30, ratio = rootSizeNow / 16;
+    const room = layout.cell - 3, ghostRoom = layout.cellHeight >= 30, ratio = rootSizeNow / 16;
     if (layout.numberSize === 0) return;
     if (layout.cell < LEAST_NUMBERED * ratio * (layout.numberSize / 0.78) || layout.cellHeight < 13 * ratio) return;
     context.textAlign = 'center';
