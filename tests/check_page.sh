@@ -180,11 +180,12 @@ fi
 # Edited as a reader does.
 check "a page that is edited" reader edit-causal causal data/inputs.json
 if [ -n "${ATTN_WHOLE-}" ]; then
-    pages_edited=5
+    pages_edited=6
     check "several heads, edited" reader edit-heads multihead -H 2 -d 4 data/inputs.json --dropout 0.2
     check "stacked heads, edited" reader edit-stacked multihead -H 2 --stacked data/inputs.json --qkv-bias
     check "a batch, edited" reader edit-batch multihead -H 2 "$scratch/batch.json" --no-causal
     check "query, key and value, edited" reader edit-sdpa sdpa data/kernel-plain.json --stages $all
+    check "a mask and sinks, edited" reader edit-mask sdpa "$scratch/kernel.json" --stages $all
 else
     pages_edited=1
     echo 'one page is edited: ATTN_WHOLE=1 sh tests/run.sh build check_page.sh edits all, as .ci/run does'
