@@ -139,6 +139,19 @@
         await save('changed numbers');
     };
 
+    /* A click on a truth value of the chosen table changes it, and a drag does not. */
+    const tryMask = () => {
+        const mask = model.tables.get('attn_mask'), edits = past.at, place = { row: 0, column: 1 };
+        if (!mask || mask.adds) return;
+        choose('attn_mask');
+        const was = numberAt('attn_mask', place);
+        drag('attn_mask', 0, 1, 40);
+        check('a drag does not change a truth value', past.at === edits);
+        canvasOf('attn_mask').dispatchEvent(new MouseEvent('click', { ...middleOf('attn_mask', 0, 1), bubbles: true }));
+        finishWaiting();
+        check('a click does', numberAt('attn_mask', place) === 1 - was && past.at === edits + 1);
+    };
+
     const tryModes = () => {
         choose(lastTable());
         const now = shownTable(lastTable()).numbers.slice();
@@ -242,6 +255,7 @@
     };
 
     await tryNumbers();
+    tryMask();
     tryModes();
     await tryTokens();
     trySlider();
