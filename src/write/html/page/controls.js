@@ -328,7 +328,7 @@ function listenToControls() {
     for (const mode of ['before', 'after', 'difference'])
         byId(`mode-${mode}`).addEventListener('change', () => { setMode(mode); keepChoice(); show(); });
     byId('save').addEventListener('click', orTell(saveFile));
-    byId('copy-link').addEventListener('click', orTell(() => copyText(linkNow(), 'The link')));
+    byId('copy-link').addEventListener('click', orTell(() => copyText(linkNow(), location.protocol === 'file:' ? 'The link to this file on this computer' : 'The link')));
     byId('copy-command').addEventListener('click', () =>
         copyText(saveCommand(model, SAVED_AS), 'The command for the saved file'));
     byId('copied-close').addEventListener('click', () => { byId('copied').hidden = true; });
