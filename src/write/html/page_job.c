@@ -125,12 +125,14 @@ static void write_texts(struct json *json, const char *key, const struct token_l
 /* The labels of the keys; of the queries where they are other tokens. */
 static void write_tokens(struct json *json, const struct problem *problem)
 {
+    if (problem->labels.words.texts != NULL) {
+        write_texts(json, "word_texts", &problem->labels.words);
+        write_labels(json, "words", &problem->labels.words, true);
+    }
     write_texts(json, "token_texts", &problem->labels.keys);
     if (problem->labels.queries_differ)
         write_texts(json, "query_texts", &problem->labels.queries);
     write_labels(json, "tokens", &problem->labels.keys, true);
-    write_texts(json, "word_texts", &problem->labels.words);
-    write_labels(json, "words", &problem->labels.words, true);
     if (problem->labels.queries_differ)
         write_labels(json, "query_tokens", &problem->labels.queries, true);
 }
