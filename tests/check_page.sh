@@ -180,11 +180,12 @@ fi
 # Edited as a reader does.
 check "a page that is edited" reader edit-causal causal data/inputs.json
 if [ -n "${ATTN_WHOLE-}" ]; then
-    pages_edited=5
+    pages_edited=6
     check "several heads, edited" reader edit-heads multihead -H 2 -d 4 data/inputs.json --dropout 0.2
     check "stacked heads, edited" reader edit-stacked multihead -H 2 --stacked data/inputs.json --qkv-bias
     check "a batch, edited" reader edit-batch multihead -H 2 "$scratch/batch.json" --no-causal
     check "query, key and value, edited" reader edit-sdpa sdpa data/kernel-plain.json --stages $all
+    check "a mask and sinks, edited" reader edit-mask sdpa "$scratch/kernel.json" --stages $all
 else
     pages_edited=1
     echo 'one page is edited: ATTN_WHOLE=1 sh tests/run.sh build check_page.sh edits all, as .ci/run does'
@@ -199,8 +200,7 @@ if [ -n "$node" ]; then
 fi
 check "all pages were made" test $pages -eq $((21 + pages_of_mistakes + pages_edited))
 if [ -n "$node" ]; then
-    "$attn" self data/inputs.json -f html >"$scratch/page"
-    check "the walk says what the manual says" "$node" tests/page/walk.js "$scratch/page" man/attn-lessons.7
+    check "the walk says what the manual and attn say" "$node" tests/page/walk.js man/attn-lessons.7 "$scratch/equations"
 fi
 [ -n "$browser" ] || finish
 [ -n "${ATTN_WHOLE-}" ] ||
@@ -221,6 +221,8 @@ for frame in "$scratch"/*.html; do
     label=$(basename "$frame" .html)
     [ "$label" = all ] || check "the page '$label' holds" grep -q "^$label: [1-9][0-9]* passed, 0 failed$" "$scratch/found"
 done
+"$attn" multihead -H 2 -d 6 data/inputs.json --dropout 0.2 -f html >"$scratch/walk.html"
+check "the walk moves, and covers nothing" timeout 600 "$node" tests/page/walker.js "$browser" "$scratch/walking" "$scratch/walk.html"
 check "attn computes what the pages saved" "$node" tests/page/saved.js "$attn" "$scratch/found" "$scratch"
 check "the browser's console is empty" test -z "$(grep CONSOLE "$scratch/log")"
 finish
