@@ -132,11 +132,6 @@ function sayScaled({ model, key, at, keyName }) {
     return [say`With ${keyName()}: ${said(at('scores', key))}${walkSetting(by)} ≈ ${said(at('scaled', key))}.`];
 }
 
-function sayCapped({ model: { settings: { softcap } }, at, key, keyName }) {
-    const number = () => walkSetting(String(softcap));
-    return [say`With ${keyName()}: ${number()} × tanh(${said(at('scaled', key))} / ${number()}) ≈ ${said(at('capped', key))}.`, say`No score is beyond ±${number()}.`];
-}
-
 function sayMasked({ model, query, keyName, keys, line }) {
     if (line.empty) return [say`The mask allows ${query()} no key.`];
     const hidden = [...line.bias.keys()].filter((key) => !keys.includes(key)), more = hidden.length > 3 ? ` and ${hidden.length - 3} more` : '';
@@ -257,7 +252,6 @@ const WALK = [
         text: ['A score is a sum of products, one for each column.', 'So with more columns, the scores of a row are further apart.'],
         says: sayScaled, draws: drawStages('scores', 'scaled'),
     },
-    { title: 'Capped', tables: ['capped'], text: [], says: sayCapped, draws: drawStages('scaled', 'capped') },
     {
         title: 'Masked', tables: ['masked'],
         text: ['A mask says for each query which keys are allowed.', 'The masked scores become minus infinity.',
@@ -322,16 +316,10 @@ function walkSentences(step, place) {
 function figureCell(cell) {
     if (cell === null) return element('span', { class: 'walk-cell walk-more' }, '…');
     if (cell.label) return element('span', { class: 'walk-cell walk-label' }, cell.label);
-    if (cell.bar !== undefined) {
-        const bar = element('i', {});
-        bar.style.height = `${100 * Math.min(1, cell.bar || 0)}%`;
-        return element('span', { class: 'walk-cell walk-bars' }, bar);
-    }
+    if (cell.bar !== undefined) return element('span', { class: 'walk-cell walk-bars' }, element('i', { style: `height: ${100 * Math.min(1, cell.bar || 0)}%` }));
     const table = walkTable(cell.name), hidden = cell.row !== undefined && isHidden(table, cell.row * table.columns + cell.column);
-    const colour = cellColour(walkValue(cell), hidden, shownTable(cell.name).scale), made = element('span', { class: 'walk-cell' }, walkText(cell));
-    made.style.background = colourText(colour);
-    made.style.color = inkOn(colour);
-    return made;
+    const colour = cellColour(walkValue(cell), hidden, shownTable(cell.name).scale);
+    return element('span', { class: 'walk-cell', style: `background: ${colourText(colour)}; color: ${inkOn(colour)}` }, walkText(cell));
 }
 
 function figureRow({ how, label, cells }) {
@@ -450,11 +438,11 @@ function playWalk() {
 }
 
 /* Plays as soon as the page no longer scrolls. */
-function playWhenStill(step, last = NaN, still = 0, frames = 0) {
-    if (walk.steps[walk.at] !== step) return;
-    const { top } = byId(`card-${step.table}`).getBoundingClientRect();
+function playWhenStill(table, last = NaN, still = 0, frames = 0) {
+    if (walk.at < 0 || walk.steps[walk.at].table !== table) return;
+    const { top } = byId(`card-${table}`).getBoundingClientRect();
     if (still > 4 || frames > 120) playWalk();
-    else requestAnimationFrame(() => playWhenStill(step, top, top === last ? still + 1 : 0, frames + 1));
+    else requestAnimationFrame(() => playWhenStill(table, top, top === last ? still + 1 : 0, frames + 1));
 }
 
 /* --- from step to step ------------------------------------------------------------------------------------------- */
@@ -486,19 +474,9 @@ function goWalk(at) {
     chooseTable(step.table);
     byId('walk-back').disabled = walk.at === 0;
     if (!byId('walk').contains(document.activeElement)) byId('walk-next').focus({ preventScroll: true });
-    scrollToStep();
-    playWhenStill(walk.steps[walk.at]);
-}
-
-/* The table is in sight: above the walk where it is a sheet from below, as the style has it. */
-function scrollToStep() {
-    const block = matchMedia('(max-width: 79.99rem)').matches ? 'start' : 'center';
-    byId(`card-${walk.steps[walk.at].table}`).scrollIntoView({ block, behavior: isCalm() ? 'auto' : 'smooth' });
-}
-
-function nextWalk() {
-    if (walk.at === walk.steps.length - 1) closeWalk();
-    else goWalk(walk.at + 1);
+    const block = matchMedia('(max-width: 79.99rem)').matches ? 'start' : 'center'; /* above the sheet, as the style has it */
+    byId(`card-${step.table}`).scrollIntoView({ block, behavior: isCalm() ? 'auto' : 'smooth' });
+    playWhenStill(step.table);
 }
 
 /* --- slides ------------------------------------------------------------------------------------------------------ */
@@ -507,19 +485,18 @@ function nextWalk() {
 function setSlides(on) {
     if (isSlides() === on) return;
     document.body.classList.toggle('slides', on);
-    for (const part of document.body.children) if (part !== byId('walk')) part.inert = on;
+    for (const part of document.body.children) part.inert = on && part !== byId('walk');
     if (on && navigator.userActivation?.isActive !== false) document.documentElement.requestFullscreen?.().catch(() => {});
     if (!on && document.fullscreenElement) document.exitFullscreen();
     byId('walk-slides').setAttribute('aria-pressed', String(on));
-    stopMoving();
     repaint();
-    scrollToStep();
-    playWhenStill(walk.steps[walk.at]);
+    goWalk(walk.at);
 }
 
+const stepBy = (steps) => () => goWalk(walk.at + steps);
 const WALK_KEYS = {
-    ArrowRight: () => goWalk(walk.at + 1), PageDown: () => goWalk(walk.at + 1), ArrowLeft: () => goWalk(walk.at - 1), PageUp: () => goWalk(walk.at - 1),
-    Home: () => goWalk(0), End: () => goWalk(walk.steps.length - 1), f: () => setSlides(!isSlides()), r: playWalk,
+    ArrowRight: stepBy(1), PageDown: stepBy(1), ArrowLeft: stepBy(-1), PageUp: stepBy(-1), Home: stepBy(-Infinity), End: stepBy(Infinity),
+    f: () => setSlides(!isSlides()), r: playWalk,
 };
 
 function onWalkKey(event) {
@@ -533,13 +510,13 @@ function onWalkKey(event) {
 
 function listenToWalk() {
     byId('walk-open').addEventListener('click', openWalk);
-    byId('walk-next').addEventListener('click', nextWalk);
+    byId('walk-next').addEventListener('click', () => (walk.at === walk.steps.length - 1 ? closeWalk() : goWalk(walk.at + 1)));
     byId('walk-back').addEventListener('click', () => {
         if (walk.at === 1) byId('walk-next').focus({ preventScroll: true }); /* Back is then disabled */
         goWalk(walk.at - 1);
     });
     byId('walk-replay').addEventListener('click', playWalk);
-    byId('walk-slides').addEventListener('click', () => setSlides(!isSlides()));
+    byId('walk-slides').addEventListener('click', WALK_KEYS.f);
     byId('walk-close').addEventListener('click', closeWalk);
     addEventListener('keydown', onWalkKey);
     addEventListener('fullscreenchange', () => document.fullscreenElement || setSlides(false));
