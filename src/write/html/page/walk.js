@@ -305,9 +305,13 @@ const WALK = [
 
 const stepsHere = () => WALK.map((step) => ({ ...step, table: step.tables.find(isThere) })).filter((step) => step.table);
 
+/* Whether a mistake makes the table, or computes with another one. */
+const isStepWrong = ({ table }) => isWrong(table) || (isParameter(table) && shownEvaluation().model !== shownEvaluation().asked);
+
 /* The sentences of a step; of a table that a mistake made, its formula. */
 function walkSentences(step, place) {
-    const own = isWrong(step.table) ? [[`A mistake on purpose: ${nameText(step.table)} = ${stageOf(step.table).formula}.`]] : step.says(place);
+    const formula = stageOf(step.table) ? `: ${nameText(step.table)} = ${stageOf(step.table).formula}` : ' changes this table';
+    const own = isStepWrong(step) ? [[`A mistake on purpose${formula}.`]] : step.says(place);
     return [...own.map((parts) => element('p', { class: 'walk-own' }, ...parts)), ...step.text.map((sentence) => element('p', { class: 'walk-lesson' }, sentence))];
 }
 
@@ -353,7 +357,7 @@ function showWalk() {
     const { title } = walk.steps[walk.at];
     walk.steps = stepsHere();
     walk.at = Math.max(0, walk.steps.findIndex((step) => step.title === title));
-    const step = walk.steps[walk.at], place = walkPlace(), rows = isWrong(step.table) ? [] : step.draws(place).map(figureRow);
+    const step = walk.steps[walk.at], place = walkPlace(), rows = isStepWrong(step) ? [] : step.draws(place).map(figureRow);
     const text = walkSentences(step, place), key = [...text, ...rows].map((part) => part.outerHTML).join('');
     if (isSlides()) drawSlideTable(step);
     if (walk.shown === key) return;
