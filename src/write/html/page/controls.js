@@ -131,7 +131,7 @@ function tokenChip(text, token) {
     return element('li', { class: chosen ? 'token-chip chosen' : 'token-chip' }, button, cross);
 }
 
-const MOST_CHIPS = 200;
+const MOST_CHIPS = 200, MANY_CHIPS = 24;
 const tokensTable = () => after.table(model.tables.has('inputs') ? 'inputs' : 'query', state.item, 0);
 const tokenCount = () => tokensTable().rows;
 const tokenNames = () => {
@@ -175,6 +175,7 @@ function showTokens() {
     if (tokensShown === text) return;
     tokensShown = text;
     byId('tokens-list').replaceChildren(...names.slice(0, MOST_CHIPS).map(tokenChip));
+    byId('tokens-list').classList.toggle('many', names.length > MANY_CHIPS);
     byId('tokens-more').textContent = names.length > MOST_CHIPS ? `and ${names.length - MOST_CHIPS} more` : '';
     byId('tokens-because').textContent = because || '';
     byId('add-open').hidden = because !== null || !model.tables.has('inputs');
