@@ -92,6 +92,8 @@ function show() {
     showContext();
     showTokens();
     paintTokens();
+    showSentence();
+    showPrediction();
     showSettings();
     showPast();
     showWalk();
@@ -323,6 +325,7 @@ function start() {
     addSwitches();
     listenToFields();
     listenToControls();
+    listenToSentence();
     listenToWalk();
     listenToPage();
     const { theme: chosen } = document.documentElement.dataset;
