@@ -282,6 +282,7 @@ function addHeader() {
     document.title = `${title}: ${sizesText()}`;
     byId('title').textContent = title;
     byId('version').textContent = `attn ${job.attn}`;
+    byId('flow-help').hidden = !tableNames().some(isEditable);
     byId('starts').textContent = [model.startsBecause, whyFixed()].filter(Boolean).join(' ');
     for (const [name, text] of job.settings)
         byId('settings').append(element('div', {}, element('dt', {}, name), element('dd', {}, tokenElement(text))));

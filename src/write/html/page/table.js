@@ -344,6 +344,8 @@ function drawSums(context, shown, layout) {
     context.fillText('sum', right, layout.top - GAP - 6);
     for (let row = 0; row < shown.rows; row++) {
         const sum = shown.numbers.subarray(row * shown.columns, (row + 1) * shown.columns).reduce((all, one) => all + one, 0);
+        setLabelInk(context, false);
+        if (shown.name === 'weights' && Math.abs(sum - 1) > 0.005) context.fillStyle = colours().changed; // no shares
         context.fillText(cellText(shown, sum), right, layout.top + (row + 0.5) * layout.cellHeight + 0.5);
     }
 }
