@@ -156,7 +156,7 @@ static double load_shares(struct explanation *e, struct explain_place place)
         e->factor[key] = dot(e->operand, e->made, d);
         sum += weights[key] * e->factor[key];
     }
-    return sum;
+    return problem->given.heads_out != NULL && problem->given.heads_out[place.head] ? 0 : sum;
 }
 
 static bool prepare_part(struct explanation *e, struct explain_lines *line)
@@ -223,6 +223,8 @@ static void explain_logit(struct explanation *e, enum stage stage, struct explai
                                               .prepare = prepare_part},
                       explain_row(e, stage, place, true)[problem->chosen.cell.column]);
     for (size_t head = 0; head < problem->size.heads; head++) {
+        if (problem->given.heads_out != NULL && problem->given.heads_out[head])
+            continue;
         const struct explain_place of_head = {place.item, head, place.row};
         const double sum = load_shares(e, of_head);
         sort_listed(e, explain_row(e, stage_before(problem, STAGE_CONTEXT), of_head, false));
