@@ -254,8 +254,9 @@
     ROW(VARIANTS, variants, WHOLE(1, 1000), ABILITY_ASKS, .name = "variants", .argument = "N", \
         .foreign = "sheets students copies count versions", .initial = "1", \
         .help = "this many sheets, each with different numbers; the first is that of the seed alone") \
-    ROW(ANSWERS, answers, FLAG, ABILITY_ASKS, .name = "answers", .foreign = "solutions solution key teacher", \
-        .help = "the answers alone, for the teacher") \
+    ROW(ANSWERS, answers, FLAG, ABILITY_ASKS, .name = "answers", .argument = "one-page", .optional = true, \
+        .parse = option_parse_answers, .foreign = "solutions solution key teacher", \
+        .help = "the answers alone, for the teacher; --answers one-page: those of thirty sheets on a page, without arithmetic") \
     NOT(NO_ANSWERS, ANSWERS, ABILITY_ASKS, .name = "no-answers", .foreign = "nosolutions student", \
         .help = "the sheets alone, for the students") \
     ROW(EXPLAIN, cell, TEXT, ABILITY_SHOWS, .name = "explain", .argument = "CELL", .optional = true, \

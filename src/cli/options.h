@@ -235,6 +235,7 @@ struct options {
     size_t part, parts;             /* --part K/N: K from 1; 0 and 0: no parts */
     enum stage stages[STAGE_NAMES]; /* --stages, in order */
     size_t stage_count;             /* 0: all */
+    bool one_page;                  /* --answers one-page */
     enum stage blanks[STAGE_NAMES]; /* --blank, in order */
     size_t blank_count;             /* 0: all */
     char **files;                   /* join: the parts; diff: A and B; --complete: all words */
