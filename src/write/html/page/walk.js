@@ -79,7 +79,8 @@ function walkPlace() {
         model, row, key, line, keys, head: state.head, words: isThere('logits') ? wordsOf(row) : [],
         looked: heaviestOf(keys, line.dropped).filter((one, i) => i === 0 || line.dropped[one] >= 0.005),
         at: (name, column, of = walkTable(name).rows === model.rows.length ? row : model.rows[row]) => cellAt(name, of, column),
-        query: () => tokenElement(sides.queryTitle(row)), keyName: (one = key) => tokenElement(keyTitle(model, state.item, one)),
+        query: () => tokenElement(queryLabelOf(model, state.item, row) || `token ${model.rows[row] + 1}`),
+        keyName: (one = key) => tokenElement(keyLabelOf(model, state.item, one) || `token ${one + 1}`),
     };
 }
 
