@@ -512,7 +512,7 @@ const WALK_KEYS = {
 };
 
 function onWalkKey(event) {
-    if (walk.at < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (walk.at < 0 || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     const press = WALK_KEYS[event.key] || WALK_KEYS[event.key.toLowerCase()];
     if (event.key === 'Escape') (isSlides() ? setSlides(false) : closeWalk());
     else if (press && (isSlides() || byId('walk').contains(event.target))) press();
