@@ -508,15 +508,13 @@ function setSlides(on) {
 const stepBy = (steps) => () => goWalk(walk.at + steps);
 const WALK_KEYS = {
     ArrowRight: stepBy(1), PageDown: stepBy(1), ArrowLeft: stepBy(-1), PageUp: stepBy(-1), Home: stepBy(-Infinity), End: stepBy(Infinity),
-    f: () => setSlides(!isSlides()), r: playWalk,
+    f: () => setSlides(!isSlides()), r: playWalk, Escape: () => (isSlides() ? setSlides(false) : closeWalk()),
 };
 
 function onWalkKey(event) {
-    if (walk.at < 0 || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    const press = WALK_KEYS[event.key] || WALK_KEYS[event.key.toLowerCase()];
-    if (event.key === 'Escape') (isSlides() ? setSlides(false) : closeWalk());
-    else if (press && (isSlides() || byId('walk').contains(event.target))) press();
-    else return;
+    const isOwn = isSlides() || byId('walk').contains(event.target), press = WALK_KEYS[event.key] || WALK_KEYS[event.key.toLowerCase()];
+    if (walk.at < 0 || event.ctrlKey || event.metaKey || event.altKey || !press || !isOwn) return;
+    press();
     event.preventDefault();
 }
 
