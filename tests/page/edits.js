@@ -135,7 +135,8 @@ function drawEdit(page, model) {
     const kind = one(['number', 'number', 'number', 'setting', 'setting', 'setting', 'without', 'add', 'label']);
     if (kind === 'number') {
         const table = one(tables);
-        return { do: 'number', table: table.name, at: table.shape.map((size) => upTo(size - 1)), to: chance(0.1) ? one([0, 1e-30, 1e4, -3e4]) : number() };
+        const to = table.name === 'attn_mask' ? one(table.adds ? [null, number() + 0.125] : [0, 1]) : chance(0.1) ? one([0, 1e-30, 1e4, -3e4]) : number();
+        return { do: 'number', table: table.name, at: table.shape.map((size) => upTo(size - 1)), to };
     }
     if (kind === 'setting') {
         const setting = one(chance(0.3) ? page.settingsOf(model).slice(-1) : page.settingsOf(model));

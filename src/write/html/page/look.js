@@ -21,7 +21,7 @@ const hasOwnHeads = (from, name) => from.tables.has(`heads.0.${name}`);
 const heldName = (from, name, head) => (hasOwnHeads(from, name) ? `heads.${head}.${name}` : name);
 const heldTableOf = (name, head = 0) => model.tables.get(heldName(model, name, head)) || null;
 
-const isOfHeads = (name) => hasOwnHeads(model, name) || (stageOf(name) !== null && stageOf(name).perHead);
+const isOfHeads = (name) => hasOwnHeads(model, name) || (stageOf(name) !== null && stageOf(name).perHead) || (name === 'attn_mask' && maskOf(model).shape[1] > 1);
 const isParameter = (name) => heldTableOf(name) !== null && heldTableOf(name).what === 'parameter';
 /* Why nothing of the job can be changed, or null. */
 const whyFixed = () => (job.wrong !== null || job.given.mistake !== undefined
@@ -40,15 +40,16 @@ const tableIn = (evaluation, name, head) => evaluation.table(heldName(evaluation
 function axesOf(name) {
     const stage = stageOf(name);
     if (stage) return stage.axes;
-    if (isParameter(name)) return ['column', 'column'];
-    if (name === 'key_inputs') return ['key', 'column'];
-    return [model.rows.length === model.queries ? 'query' : 'column', 'column'];
+    const { what, shape } = heldTableOf(name), down = model.rows.length === model.queries ? 'query' : 'column';
+    if (what === 'mask') return [shape[2] > 1 ? down : 'column', shape[3] > 1 ? 'key' : 'column'];
+    if (what === 'parameter') return ['column', 'column'];
+    return [name === 'key_inputs' ? 'key' : down, 'column'];
 }
 
 /* The indices of a number in the table that holds it, one for each axis of its shape. */
 function indicesOf(name, head, row, column) {
     const { shape } = heldTableOf(name, head);
-    if (shape.length === 4) return [state.item, Math.floor(head * shape[1] / headsNow()), row, column];
+    if (shape.length === 4) return [Math.min(state.item, shape[0] - 1), Math.floor(head * shape[1] / headsNow()), row, column];
     return shape.length === 3 ? [state.item, row, column] : shape.length === 2 ? [row, column] : [column];
 }
 
@@ -175,6 +176,9 @@ const nameText = (name) => NAMES[name] || name.replace(/\.weight$/, '');
 
 const ROW_SENTENCES = {
     inputs: 'Each row is one token: the numbers that represent it.',
+    attn_mask: 'Each row is one query: what is added to its scores, or 1 for a key that it may see and 0 for one that it may not.',
+    alibi_slopes: 'One number for each head: what a score loses for each step between query and key.',
+    sinks: 'One number for each head: a score without a key, which takes its share of the weights.',
     key_inputs: 'Each row is one token that queries look at: the numbers that represent it.',
     normed: 'Each row is one token after the norm of the layer.',
     query: 'Each row is the query of one token: what it asks for.',

@@ -94,6 +94,7 @@ function show() {
     paintTokens();
     showSettings();
     showPast();
+    showWalk();
     byId('sizes').textContent = sizesText();
     if (!drag) byId('spoken').textContent = spokenNow();
 }
