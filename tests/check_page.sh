@@ -3,7 +3,7 @@
 # Pages of -f html: node runs the equations of each, in tests/page/equations.js, and tests/page/check.js clicks through
 # each in headless Chromium. Both compare the page with attn's JSON for the same job. tests/page/reader.js edits others
 # as a reader does, and saves files: tests/page/saved.js compares their numbers with attn's results. One browser shows
-# all pages, in frames of one page. ATTN_BROWSER names another browser; empty: none.
+# all pages, in frames of one page, Firefox a few of them. ATTN_BROWSER and ATTN_FIREFOX name others; empty: none.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
@@ -206,23 +206,41 @@ fi
 [ -n "${ATTN_WHOLE-}" ] ||
     skip "all pages in the browser" "$(grep -c . "$scratch/frames") of $pages; with ATTN_WHOLE, as in .ci/run, all of them"
 
-{
+# around FRAMES: one page of them.
+around() {
     echo '<!DOCTYPE html><meta charset="utf-8"><pre id="found"></pre><script>'
     cat tests/page/collect.js
     echo '</script>'
-    cat "$scratch/frames"
-} >"$scratch/all.html"
+    cat "$1"
+}
+around "$scratch/frames" >"$scratch/all.html"
 timeout 3600 "$browser" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
     --user-data-dir="$scratch/profile" --virtual-time-budget=60000 --enable-logging=stderr \
     --dump-dom "file://$scratch/all.html" >"$scratch/dom" 2>"$scratch/log"
 sed -n '/<pre id="found">/,/<\/pre>/p' "$scratch/dom" | sed 's/.*<pre id="found">//; s/<\/pre>.*//' >"$scratch/found"
-grep '^FAILED' "$scratch/found"
-for frame in "$scratch"/*.html; do
-    label=$(basename "$frame" .html)
-    [ "$label" = all ] || check "the page '$label' holds" grep -q "^$label: [1-9][0-9]* passed, 0 failed$" "$scratch/found"
-done
+
+# hold BROWSER FILE FRAMES: all pages of the frames passed, by what they found.
+hold() {
+    grep '^FAILED' "$2"
+    for label in $(sed 's/.*src="//; s/\.html".*//' "$3"); do
+        check "the page '$label' holds in $1" grep -q "^$label: [1-9][0-9]* passed, 0 failed$" "$2"
+    done
+}
+hold "$browser" "$scratch/found" "$scratch/frames"
 "$attn" multihead -H 2 -d 6 data/inputs.json --dropout 0.2 -f html >"$scratch/walk.html"
 check "the walk moves, and covers nothing" timeout 600 "$node" tests/page/walker.js "$browser" "$scratch/walking" "$scratch/walk.html"
 check "attn computes what the pages saved" "$node" tests/page/saved.js "$attn" "$scratch/found" "$scratch"
 check "the browser's console is empty" test -z "$(grep CONSOLE "$scratch/log")"
+
+for firefox in ${ATTN_FIREFOX-firefox-esr firefox} ''; do
+    [ -z "$firefox" ] || ! command -v "$firefox" >/dev/null || break
+done
+if [ -n "$firefox" ] && [ -n "$node" ]; then
+    grep -E 'src="(hostile|edit-causal|edit-heads)\.' "$scratch/frames" >"$scratch/few"
+    around "$scratch/few" >"$scratch/few.html"
+    HOME=$scratch timeout 600 "$node" tests/page/serve.js "$firefox" "$scratch/few.html" "$(grep -c . "$scratch/few")" >"$scratch/firefox-found"
+    hold "$firefox" "$scratch/firefox-found" "$scratch/few"
+else
+    skip "the pages in Firefox" "firefox-esr is not installed, or not asked for"
+fi
 finish

@@ -77,8 +77,15 @@ static bool make(const char *words, int seed)
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (tried.worksheet.blank & STAGE_BIT(stage))
             problem->chosen.explained[problem->chosen.explained_count++] = (enum stage)stage;
-    const struct sheet_plan plan = {
-        tried.worksheet.shown, tried.worksheet.blank, tried.worksheet.given, 2, tried.worksheet.easy, "a sheet", "", 0};
+    const struct sheet_plan plan = {tried.worksheet.shown,
+                                    tried.worksheet.blank,
+                                    tried.worksheet.given,
+                                    2,
+                                    tried.worksheet.easy,
+                                    "a sheet",
+                                    "",
+                                    0,
+                                    false};
     return CHECK(result_create(&tried.result, problem, &tried.progress, false, &tried.arena, &tried.error) ==
                          STATUS_OK &&
                      sheet_make(&tried.sheet, &plan, &tried.result, &tried.arena, &tried.error) == STATUS_OK,
@@ -304,6 +311,62 @@ static void check_silent(void)
     }
 }
 
+/* --- the key ------------------------------------------------------------------------------------------------------ */
+
+/* Whether a cell of the key has these numbers, and no others. */
+static bool has_numbers(const char *cell, const struct sheet_table *table, size_t row)
+{
+    char joined[256];
+    struct text text = text_begin(joined, sizeof joined);
+    for (size_t column = 0; column < table->columns; column++)
+        text_add(&text, "%s%s", column > 0 ? " " : "", table->cells[row * table->columns + column]);
+    const char *shown = joined;
+    for (; *cell != '\0'; cell++)
+        if (*cell != SHEET_PAD[0] && *cell != *shown++)
+            return false;
+    return *shown == '\0';
+}
+
+/* Each row of each table is in the line of its sheet and its label, and all other cells are empty. */
+static void check_column(const struct sheet_table *key, size_t column, const struct sheet_table *table)
+{
+    size_t row = 0;
+    for (size_t line = 0; line < key->rows; line++) {
+        const char *cell = key->cells[line * key->columns + column], *label = strchr(key->row_labels[line], ' ');
+        row = line % key->group == 0 ? 0 : row;
+        const bool there = row < table->rows && label != NULL && strcmp(label + 1, table->row_labels[row]) == 0;
+        CHECK(there ? has_numbers(cell, table, row) : cell[0] == '\0', "%s: line '%s' of the key has '%s' for %s",
+              tried.line, key->row_labels[line], cell, table->title);
+        row += there;
+        CHECK(row == table->rows || (line + 1) % key->group != 0, "%s: %s lacks rows in the key", tried.line,
+              table->title);
+    }
+}
+
+/* All tables of two sheets are in their key, in order, on pages of any width. */
+static void check_key(size_t columns)
+{
+    const struct sheet sheets[] = {tried.sheet, tried.sheet};
+    const struct key_plan plan = {sheets, 8, 2, true, columns, false};
+    const struct sheet_table *table = tried.sheet.tasks[0].tables;
+    struct sheet key;
+    size_t lines = 0;
+    if (!CHECK(key_make(&key, &plan, &tried.arena, &tried.error) == STATUS_OK, "%s: %s", tried.line,
+               tried.error.message))
+        return;
+    for (size_t task = 0; task < key.task_count; task++) {
+        const struct sheet_table *made = key.tasks[task].tables;
+        lines += made->group;
+        CHECK(strncmp(made->row_labels[0], "9 ", 2) == 0 && strncmp(made->row_labels[made->group], "10 ", 3) == 0,
+              "%s: the lines of the key do not name sheets 9 and 10", tried.line);
+        for (size_t column = 0; column < made->columns; column++)
+            check_column(made, column, table++);
+    }
+    const struct sheet_task *last = &tried.sheet.tasks[tried.sheet.task_count - 1];
+    CHECK(table == last->tables + last->count, "%s: the key has not all tables", tried.line);
+    CHECK(lines == key_lines(&plan), "%s: a sheet takes %zu lines, not %zu", tried.line, lines, key_lines(&plan));
+}
+
 /* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 static void check_sheet(const char *words, int seed)
@@ -319,6 +382,9 @@ static void check_sheet(const char *words, int seed)
         check_given();
         check_by_hand();
         check_answers(words);
+        check_key(1);
+        check_key(70);
+        check_key(SIZE_MAX);
         check_silent();
     }
     release();

@@ -428,9 +428,15 @@ enum status problem_create(struct problem *problem, const struct options *option
     *problem = (struct problem){.mechanism = options->mechanism, .parameters_only = init};
     struct build build = {problem,     &merged,      files->inputs, files->weights, files->keys,
                           files->grad, files->layer, arena,         error};
-    struct input_file rest;
+    struct input_file rest, read;
+    struct parameters_words words = {0};
     if (apply_settings(&build) || apply_facts(&build) || forget_steps(&build))
         return error->status;
+    if (problem_projects(problem) && !init && !MECHANISMS[problem->mechanism].opens) {
+        if (build_text(&build, &read) != STATUS_OK)
+            return error->status;
+        build.inputs = &read;
+    }
     /* A result's setting names tokens that its inputs already lack. */
     const bool done = merged.origin[OPTION_WITHOUT] == ORIGIN_FILE && build.inputs->is_result;
     if (merged.without != NULL && !done) {
@@ -446,9 +452,13 @@ enum status problem_create(struct problem *problem, const struct options *option
     if (!problem_projects(problem)) {
         if (build_operands(&build) || build_names(&build))
             return error->status;
-    } else if (build_names(&build) || take_inputs(&build) || take_key_inputs(&build) ||
-               (!init && check_length(&build)) || build_parameters(&build)) {
-        return error->status;
+    } else {
+        if (build_names(&build) || take_inputs(&build) || take_key_inputs(&build) ||
+            (!init && (check_length(&build) || build_words(&build, &words))) || build_parameters(&build))
+            return error->status;
+        problem->parameters.words = words;
+        if (build_unembedding(&build) != STATUS_OK)
+            return error->status;
     }
     if (!init && (build_buffers(&build) || build_mask(&build) || build_rope(&build)))
         return error->status;

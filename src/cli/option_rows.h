@@ -45,10 +45,17 @@
     ROW(WITHOUT, without, TEXT, ABILITY_COMPUTES, .name = "without", .argument = "LIST", .setting = true, \
         .asked = "without", .foreign = "exclude remove omit", .fallback = "none", \
         .help = "remove these tokens before anything is computed: 2, journey, 2-4 or 1,4-6") \
+    ROW(SENTENCE, sentence, TEXT, ABILITY_READS_WORDS, .name = "text", .argument = "WORDS", \
+        .foreign = "sentence prompt words string", .fallback = "the text of the input, if it has a vocabulary", \
+        .help = "make tokens and inputs of these words, by the vocabulary of the input: \"the dogs run\"") \
+    ROW(ADD_POSITIONS, add_positions, CHOICE(enum add_positions, ADD_POSITIONS), ABILITY_READS_WORDS, .name = "add-positions", \
+        .argument = "HOW", .setting = true, .asked = "added positions", .foreign = "positionalencoding positionencoding positionembedding pe wpe", \
+        .fallback = "learned where the input has a position_embedding, else off", \
+        .rare = ABILITY_DRAWS, .help = "add to each row of the inputs its position: the sines of Vaswani et al. 2017, or rows that a model has learned") \
     ROW(KEY_INPUTS, key_inputs, FILE, ABILITY_CROSSES, .name = "key-inputs", .argument = "FILE", .reads = true, \
         .foreign = "cross crossattention encoder encoderhiddenstates memory keyinput", \
         .fallback = "those in --in, else the inputs", \
-        .help = "compute key and value from these inputs: cross-attention; multihead is then not causal unless you type --causal") \
+        .rare = ABILITY_DRAWS, .help = "compute key and value from these inputs: cross-attention; multihead is then not causal unless you type --causal") \
     ROW(MINE, mine, FILE, ABILITY_SEARCHES, .name = "mine", .argument = "TABLE", .reads = true, \
         .foreign = "my table theirs actual got wrong", .fallback = "why needs it", \
         .help = "your table: any file that diff takes, also an elided print; or sum=12.34; - is standard input") \
@@ -244,8 +251,9 @@
     ROW(VARIANTS, variants, WHOLE(1, 1000), ABILITY_ASKS, .name = "variants", .argument = "N", \
         .foreign = "sheets students copies count versions", .initial = "1", \
         .help = "this many sheets, each with different numbers; the first is that of the seed alone") \
-    ROW(ANSWERS, answers, FLAG, ABILITY_ASKS, .name = "answers", .foreign = "solutions solution key teacher", \
-        .help = "the answers alone, for the teacher") \
+    ROW(ANSWERS, answers, FLAG, ABILITY_ASKS, .name = "answers", .argument = "one-page", .optional = true, \
+        .parse = option_parse_answers, .foreign = "solutions solution key teacher", \
+        .help = "the answers alone, for the teacher; --answers one-page: those of thirty sheets on a page, without arithmetic") \
     NOT(NO_ANSWERS, ANSWERS, ABILITY_ASKS, .name = "no-answers", .foreign = "nosolutions student", \
         .help = "the sheets alone, for the students") \
     ROW(EXPLAIN, cell, TEXT, ABILITY_SHOWS, .name = "explain", .argument = "CELL", .optional = true, \

@@ -4,6 +4,7 @@
 
 #include "stage/norm.h"
 #include "stage/projections.h"
+#include "stage/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -94,6 +95,25 @@ enum status plain_output(struct plain *plain)
             return plain->error->status;
     }
     plain_finish_result(plain, plain->stages[STAGE_OUTPUT]);
+    return STATUS_OK;
+}
+
+enum status plain_words(const struct plain *plain, enum stage stage)
+{
+    const struct problem *problem = plain->problem;
+    const struct projection *unembedding = &problem->parameters.words.unembedding;
+    const enum stage from = stage_before(problem, stage);
+    double *weight = NULL, *bias = NULL;
+    if (stage == STAGE_LOGITS && (projection_weight(unembedding, &weight, plain->arena, plain->error) ||
+                                  projection_bias(unembedding, &bias, plain->arena, plain->error)))
+        return plain->error->status;
+    for (size_t row = 0; row < problem->size.items * plain->row_count; row++) {
+        const struct words_row words = {
+            problem, row / plain->row_count * problem->size.queries + plain->rows[row % plain->row_count], weight,
+            bias};
+        words_row_make(&words, stage, plain->stages[from] + row * problem_columns(problem, from),
+                       plain->stages[stage] + row * problem_columns(problem, stage));
+    }
     return STATUS_OK;
 }
 

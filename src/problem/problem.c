@@ -41,7 +41,10 @@ enum stage problem_source(const struct problem *problem, enum stage stage)
     if (problem->given.is_cross && stage_is_of_keys(stage))
         return STAGE_KEY_INPUTS;
     const bool normed = problem->given.residual && problem->parameters.norms[NORM_INPUTS].kind != NORM_NONE;
-    return normed && !stage_is_of_inputs(stage) ? STAGE_NORMED : STAGE_INPUTS;
+    if (normed && !stage_is_of_inputs(stage))
+        return STAGE_NORMED;
+    const bool embedded = stage != STAGE_EMBEDDED && stage_follows(stage, STAGE_EMBEDDED);
+    return embedded && problem->given.positions.rank > 0 ? STAGE_EMBEDDED : STAGE_INPUTS;
 }
 
 const char **problem_query_labels(const struct problem *problem, size_t item)
@@ -99,6 +102,8 @@ size_t problem_columns_of_head(const struct problem *problem, enum stage stage)
         return problem->plan.has_out ? problem->plan.d_output : problem->size.heads * problem->size.d_value;
     case STAGE_COLUMNS_D_KEY_IN:
         return problem->size.d_key_in;
+    case STAGE_COLUMNS_WORDS:
+        return problem->size.words;
     case STAGE_COLUMNS_D_IN:
     case STAGE_COLUMNS_PARAMETERS:
     case STAGE_COLUMNS_OTHER:

@@ -55,8 +55,8 @@ const struct problem *problem_right(const struct problem *problem);
 const struct family_rounding *problem_rounding(const struct problem *problem);
 enum dtype problem_stage_dtype(const struct problem *problem, enum stage stage);
 
-/* The input of a projection: STAGE_INPUTS, or STAGE_NORMED after a norm; in cross-attention STAGE_KEY_INPUTS for key
- * and value. */
+/* The input of a projection: STAGE_INPUTS, STAGE_EMBEDDED with positions, or STAGE_NORMED after a norm; in
+ * cross-attention STAGE_KEY_INPUTS for key and value. */
 enum stage problem_source(const struct problem *problem, enum stage stage);
 
 /* The labels of an item's keys, (Tk), and of its queries, (Tq); or NULL. */

@@ -28,7 +28,9 @@ struct problem_pages {
 
 struct problem_given {
     const char *source;       /* the origin of the inputs */
-    struct tensor inputs;     /* (B, Tq, d_in); rank 0 for sdpa */
+    struct tensor inputs;     /* (B, Tq, d_in) with the positions added; rank 0 for sdpa */
+    struct tensor bare;       /* the same before they are added: "inputs" of a result */
+    struct tensor positions;  /* (Tq, d_in) what is added; rank 0: nothing */
     struct tensor key_inputs; /* (B, Tk, d_key_in): the inputs, */
     bool is_cross;            /* or those of cross-attention */
     bool residual;            /* the inputs are the residual stream: a norm comes first */

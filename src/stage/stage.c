@@ -48,8 +48,8 @@ void stage_formula(const struct problem *problem, enum stage stage, char *formul
 enum stage stage_before(const struct problem *problem, enum stage stage)
 {
     do {
-        const uint64_t from = stage_existing(STAGES[stage].from) & ~STAGE_BIT(STAGE_NORMED); /* problem_source handles
-                                                                                                normed */
+        const uint64_t from = stage_existing(STAGES[stage].from) & ~STAGE_BIT(STAGE_NORMED) &
+                              ~STAGE_BIT(STAGE_EMBEDDED); /* problem_source handles these */
         int source = STAGE_COUNT - 1;
         if (from == 0)
             return problem_source(problem, stage);
@@ -71,7 +71,7 @@ enum stage stage_unmade(uint64_t stages)
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (stages & STAGE_BIT(stage) && !stage_is_made_by_row((enum stage)stage) &&
             stage_is_attended((enum stage)stage) && !STAGES[stage].repeats && !STAGES[stage].backward &&
-            stage != STAGE_OUTPUT)
+            !STAGES[stage].joins_heads)
             return (enum stage)stage;
     return STAGE_NAMES;
 }

@@ -350,6 +350,19 @@ static enum status check_seen(const struct worksheet *worksheet, size_t variant,
                        mistake_text(worksheet->mistakes[0], first), name_of(worksheet, variant, name));
 }
 
+static struct sheet_plan plan_of(const struct worksheet *worksheet, const char *name, bool wrong, const char *found)
+{
+    return (struct sheet_plan){.shown = worksheet->shown,
+                               .blank = worksheet->blank,
+                               .given = worksheet->given,
+                               .precision = (int)worksheet->options->precision,
+                               .easy = worksheet->easy,
+                               .name = name,
+                               .mistakes = wrong ? worksheet->mistake_count : 0,
+                               .briefly = worksheet->options->one_page,
+                               .found = found};
+}
+
 /* Writes one sheet, or its answers, and frees what it took. */
 static enum status write_one(const struct worksheet *worksheet, size_t variant, bool answers, const struct page *page)
 {
@@ -357,19 +370,56 @@ static enum status write_one(const struct worksheet *worksheet, size_t variant, 
     struct sheet sheet = {0};
     char name[NAME_BYTES], found[FOUND_BYTES] = "";
     const bool wrong = worksheet->mistake_count > 0 && !answers;
-    const struct sheet_plan plan = {.shown = worksheet->shown,
-                                    .blank = worksheet->blank,
-                                    .given = worksheet->given,
-                                    .precision = (int)worksheet->options->precision,
-                                    .easy = worksheet->easy,
-                                    .name = name_of(worksheet, variant, name),
-                                    .mistakes = wrong ? worksheet->mistake_count : 0,
-                                    .found = answers ? tell_mistakes(worksheet, found, sizeof found) : ""};
+    const struct sheet_plan plan = plan_of(worksheet, name_of(worksheet, variant, name), wrong,
+                                           answers ? tell_mistakes(worksheet, found, sizeof found) : "");
     enum status status = make_sheet(worksheet, variant, wrong, &plan, &sheet, &arena);
     if (status == STATUS_OK && wrong)
         status = check_seen(worksheet, variant, &plan, &sheet, &arena);
     if (status == STATUS_OK)
         sheet_write(page, &sheet, answers);
+    arena_free(&arena);
+    return status;
+}
+
+/* Makes as many sheets from the first of the key on as its page has room for, or all. */
+static enum status make_sheets(const struct worksheet *worksheet, const struct sheet_plan *plan, size_t lines,
+                               struct key_plan *key, struct arena *arena)
+{
+    const size_t left = (size_t)worksheet->options->variants - key->first;
+    struct sheet *sheets = arena_allocate(arena, left, sizeof *sheets, worksheet->error);
+    key->sheets = sheets;
+    for (size_t room = 1; key->count < memory_smaller(room, left); key->count++) {
+        if (sheets == NULL ||
+            make_sheet(worksheet, key->first + key->count, false, plan, &sheets[key->count], arena) != STATUS_OK)
+            return worksheet->error->status;
+        if (key->count == 0)
+            room = lines > 0 ? memory_larger(lines / key_lines(key), 1) : left;
+    }
+    return STATUS_OK;
+}
+
+/* Writes a page with the answers of several sheets, and in *first the sheet behind them. */
+static enum status write_key(const struct worksheet *worksheet, size_t *first, const struct page *page)
+{
+    const bool numbered = worksheet->options->variants > 1;
+    struct arena arena = {0};
+    struct sheet sheet;
+    struct key_plan key = {.first = *first,
+                           .numbered = numbered,
+                           .columns = page->dialect->key_columns,
+                           .breaks_titles = page->dialect->breaks_titles};
+    char name[NAME_BYTES], found[FOUND_BYTES];
+    const struct sheet_plan plan =
+        plan_of(worksheet, name_of(worksheet, 0, name), false, tell_mistakes(worksheet, found, sizeof found));
+    enum status status = make_sheets(worksheet, &plan, page->dialect->key_lines, &key, &arena);
+    if (status == STATUS_OK)
+        status = key_make(&sheet, &key, &arena, worksheet->error);
+    *first += key.count;
+    if (status == STATUS_OK && numbered)
+        snprintf(name, sizeof name, "seed %llu, sheets %zu to %zu", (unsigned long long)worksheet->options->seed,
+                 key.first + 1, *first);
+    if (status == STATUS_OK)
+        sheet_write(page, &sheet, true);
     arena_free(&arena);
     return status;
 }
@@ -382,7 +432,12 @@ enum status worksheet_write(const struct worksheet *worksheet, struct output *ou
     enum status status = STATUS_OK;
     size_t pages = 0;
     page_put(&page, page.dialect->begin);
-    for (int answers = chosen && options->answers; answers < 2 && !(chosen && answers != options->answers); answers++)
+    for (size_t first = 0; options->one_page && first < options->variants && status == STATUS_OK && !output->failed;) {
+        page_put(&page, first > 0 ? page.dialect->turn : NULL);
+        status = write_key(worksheet, &first, &page);
+    }
+    for (int answers = chosen && options->answers;
+         answers < 2 && !options->one_page && !(chosen && answers != options->answers); answers++)
         for (size_t i = 0; i < options->variants && status == STATUS_OK && !output->failed; i++) {
             page_put(&page, pages++ > 0 ? page.dialect->turn : NULL);
             status = write_one(worksheet, i, answers, &page);

@@ -39,7 +39,7 @@ static enum status choose_figures(struct svg_picture *picture, bool *flow)
         if (table->stage == STAGE_PARAMETERS)
             *flow = true; /* svg_weights_add adds those that are matrices */
         if (table->stage == STAGE_PARAMETERS ||
-            (table->stage == STAGE_INPUTS && table->tensor != &result->problem->given.inputs))
+            (table->stage == STAGE_INPUTS && table->tensor != &result->problem->given.bare))
             continue; /* a mask, slopes, sinks: the stages show what they do */
         picture->figures[picture->count++].panel.sample.table = table;
         *flow |= !stage_is_square(table->stage);
