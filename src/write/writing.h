@@ -19,7 +19,7 @@ struct writing {
     bool color;
     bool heatmap; /* text: tables of T x T as coloured cells */
     enum theme theme;
-    enum shape shape; /* of a picture */
+    enum picture_shape shape; /* of a picture */
     bool caption;     /* words beneath it */
 };
 
