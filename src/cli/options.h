@@ -138,6 +138,7 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(HEATMAP, heatmap, bool) \
     FIELD(THEME, theme, enum theme) \
     FIELD(SHAPE, shape, enum shape) \
+    FIELD(ANIMATE, animate, bool) \
     FIELD(NO_CAPTION, no_caption, bool) \
     FIELD(COLOR, color, enum when) \
     FIELD(DTYPE, dtype, enum dtype) \

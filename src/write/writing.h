@@ -20,6 +20,7 @@ struct writing {
     bool heatmap; /* text: tables of T x T as coloured cells */
     enum theme theme;
     enum shape shape; /* of a picture */
+    bool walks;       /* it is an animation */
     bool caption;     /* words beneath it */
 };
 
