@@ -20,7 +20,8 @@ struct writing {
     bool heatmap; /* text: tables of T x T as coloured cells */
     enum theme theme;
     enum picture_shape shape; /* of a picture */
-    bool caption;     /* words beneath it */
+    bool walks;               /* it is an animation */
+    bool caption;             /* words beneath it */
 };
 
 /* Decimals in the cells of a picture; below 0: two, or as many as the numbers need. */
