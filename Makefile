@@ -131,7 +131,7 @@ $(BUILD)/base/powers.c: src/base/decimal_powers.awk src/base/decimal_powers.h | 
 	$(call say,MAKE,$@)awk -f $^ >$@
 
 # The page of html.c: page.html with style and scripts, without their license lines, as an array.
-PAGE_SCRIPTS := $(patsubst %,src/write/html/page/%.js,job random numbers model edits formulas steps equations mistakes explain save \
+PAGE_SCRIPTS := $(patsubst %,src/write/html/page/%.js,job random numbers model edits formulas steps equations mistakes gradient explain save \
 	colours slices history look table flow edit heads links context controls walk page)
 
 $(BUILD)/write/html/page.html: src/write/html/page/page.html src/write/html/page/page.css $(PAGE_SCRIPTS) Makefile | $(FOLDERS)

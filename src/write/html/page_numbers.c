@@ -176,6 +176,14 @@ static void write_operands(struct result *result, struct output *output)
     write_before(result, output);
 }
 
+/* The gradient of --grad, in double. */
+static void write_loss(const struct tensor *gradient, struct output *output)
+{
+    struct base64 base64 = open_numbers("grad", output);
+    add_tensor(&base64, gradient, 0, tensor_count(gradient), DTYPE_F64);
+    close_numbers(&base64);
+}
+
 static void write_generator(const struct torch_random *generator, struct output *output)
 {
     struct base64 base64 = open_numbers("draws", output);
@@ -215,6 +223,8 @@ enum status page_write_numbers(const struct writing *writing)
         if (operand_is_rotated(problem, (enum projection_id)id))
             write_rotations(problem, (enum projection_id)id, output);
     write_kept(result, output);
+    if (problem->loss.gradient.rank > 0)
+        write_loss(&problem->loss.gradient, output);
     if (problem->mask.attn_mask.rank > 0)
         write_attn_mask(problem, output);
     return writing->error->status;
