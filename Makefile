@@ -133,10 +133,11 @@ $(BUILD)/base/powers.c: src/base/decimal_powers.awk src/base/decimal_powers.h | 
 # The page of html.c: page.html with style and scripts, without their license lines, as an array.
 PAGE_SCRIPTS := $(patsubst %,src/write/html/page/%.js,job random numbers model edits formulas steps equations mistakes gradient explain save \
 	colours slices history look table flow edit heads links context controls walk page)
+PAGE_STYLES := $(patsubst %,src/write/html/page/%.css,page walk)
 
-$(BUILD)/write/html/page.html: src/write/html/page/page.html src/write/html/page/page.css $(PAGE_SCRIPTS) Makefile | $(FOLDERS)
+$(BUILD)/write/html/page.html: src/write/html/page/page.html $(PAGE_STYLES) $(PAGE_SCRIPTS) Makefile | $(FOLDERS)
 	@sed '/SPDX-License-Identifier/d' $(PAGE_SCRIPTS) >$(BUILD)/write/html/page.js
-	@sed '/SPDX-License-Identifier/d' src/write/html/page/page.css >$(BUILD)/write/html/page.css
+	@sed '/SPDX-License-Identifier/d' $(PAGE_STYLES) >$(BUILD)/write/html/page.css
 	@sed -e '/^@style@$$/{r $(BUILD)/write/html/page.css' -e 'd' -e '}' -e '/^@script@$$/{r $(BUILD)/write/html/page.js' -e 'd' -e '}' $< >$@
 
 $(BUILD)/write/html/page.c: $(BUILD)/write/html/page.html

@@ -200,8 +200,7 @@ if [ -n "$node" ]; then
 fi
 check "all pages were made" test $pages -eq $((21 + pages_of_mistakes + pages_edited))
 if [ -n "$node" ]; then
-    "$attn" self data/inputs.json -f html >"$scratch/page"
-    check "the walk says what the manual says" "$node" tests/page/walk.js "$scratch/page" man/attn-lessons.7
+    check "the walk says what the manual and attn say" "$node" tests/page/walk.js man/attn-lessons.7 "$scratch/equations"
 fi
 [ -n "$browser" ] || finish
 [ -n "${ATTN_WHOLE-}" ] ||
@@ -222,6 +221,8 @@ for frame in "$scratch"/*.html; do
     label=$(basename "$frame" .html)
     [ "$label" = all ] || check "the page '$label' holds" grep -q "^$label: [1-9][0-9]* passed, 0 failed$" "$scratch/found"
 done
+"$attn" multihead -H 2 -d 6 data/inputs.json --dropout 0.2 -f html >"$scratch/walk.html"
+check "the walk moves, and covers nothing" timeout 600 "$node" tests/page/walker.js "$browser" "$scratch/walking" "$scratch/walk.html"
 check "attn computes what the pages saved" "$node" tests/page/saved.js "$attn" "$scratch/found" "$scratch"
 check "the browser's console is empty" test -z "$(grep CONSOLE "$scratch/log")"
 finish

@@ -26,7 +26,7 @@ void torch_random_seed(struct torch_random *generator, enum torch_random_build b
 static uint32_t twist(uint32_t word, uint32_t neighbour, uint32_t far)
 {
     uint32_t mixed = (word & 0x80000000) | (neighbour & 0x7fffffff);
-    return far ^ (mixed >> 1) ^ (neighbour & 1 ? 0x9908b0df : 0);
+    return far ^ (mixed >> 1) ^ (-(neighbour & 1) & 0x9908b0df);
 }
 
 static void next_block(struct torch_random *generator)

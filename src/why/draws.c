@@ -545,14 +545,16 @@ static enum status keep_if_alone(struct why *why, const struct variation *near, 
 
 enum { MOST_HITS = LAST_SKIP + 1 };
 
-/* Numbers of many streams, which the ways to draw share: `span` after each skip of a list, which are far apart in a
- * stream, or else from the first skip on. */
+/* Numbers of many streams, which the ways to draw uniforms share, or those of one size normals: `span` after each skip
+ * of a list, which are far apart in a stream, or else from the first skip on. */
 struct drawn {
+    struct variation way; /* of normals */
+    struct drawn *next;
     float *numbers; /* (seeds, skips to `last` or 1, span); NULL: not yet, or too many */
     size_t span;
     uint64_t last;
     bool there;
-    struct arena arena;
+    struct arena *arena;
 };
 
 /* Seeds, each with the skips from first to last, or those of a list. */
@@ -596,17 +598,18 @@ static void scan_seed(void *context, size_t task, unsigned thread)
     const bool listed = streams->skips != NULL, together = !listed && !screen->is_normal;
     const uint64_t step = together ? SCREEN_LANES : 1;
     const size_t need = screen->numbers + SCREEN_LANES - 1 + (together ? (size_t)(streams->last - streams->first) : 0);
-    const bool keeps = drawn != NULL && drawn->numbers != NULL && !screen->is_normal && need <= drawn->span &&
-                       streams->last <= drawn->last,
+    const bool keeps = drawn != NULL && drawn->numbers != NULL && need <= drawn->span && streams->last <= drawn->last,
                there = keeps && drawn->there;
     const size_t span = keeps ? drawn->span : need,
                  rows = listed && keeps ? (size_t)(drawn->last - streams->first) + 1 : 1;
     struct arena arena = {0};
     struct torch_random generator;
+    scan->errors[task] = (struct error){0};
     float *u = keeps ? drawn->numbers + (scan->from + task) * rows * span
                      : arena_allocate(&arena, span, sizeof *u, &scan->errors[task]);
     double *scratch = arena_allocate(&arena, screen->scratch, sizeof *scratch, &scan->errors[task]);
     size_t *count = &scan->hit_count[task];
+    *count = 0;
     if (!there)
         torch_random_seed(&generator, scan->rng, streams->seeds[task]);
     if (u != NULL && scratch != NULL && !listed && !there) {
@@ -619,7 +622,7 @@ static void scan_seed(void *context, size_t task, unsigned thread)
         float *own = u + (together ? at - streams->first : keeps ? (at - streams->first) * span : 0);
         if (listed && !there)
             draw_after(&generator, streams, at, keeps && at > streams->first ? own - span : own, own, span);
-        else if (!listed && !together)
+        else if (!listed && !together && !there)
             screen_draw(screen, &generator, own);
         const unsigned passes = screen_passes(screen, own, (size_t)(left < step ? left : step), scratch);
         for (unsigned lane = 0; passes >> lane != 0 && *count < MOST_HITS; lane++)
@@ -633,6 +636,8 @@ static void scan_seed(void *context, size_t task, unsigned thread)
 static enum status try_passing(struct why *why, const struct variation *near, const struct screen *screen,
                                const struct streams *streams, const struct why_guesses *guesses, struct arena *arena)
 {
+    static const double SMALL = 1e6; /* multiply-adds that are quicker without a thread */
+    const bool there = streams->drawn != NULL && streams->drawn->there;
     const double each = (double)(streams->last - streams->first + 1);
     struct scan *scan = arena_allocate(arena, 1, sizeof *scan, why->error);
     const size_t before = why->count;
@@ -640,10 +645,14 @@ static enum status try_passing(struct why *why, const struct variation *near, co
          tried < streams->seed_count && scan != NULL && why->count == before && why->budget.done < why->budget.most;
          tried += CHUNK) {
         const size_t now = memory_smaller(CHUNK, streams->seed_count - tried);
+        const double all = each * (double)now;
         size_t hits = 0, count = 0;
-        *scan = (struct scan){.screen = screen, .streams = *streams, .from = tried, .rng = near->rng};
+        scan->screen = screen;
+        scan->streams = *streams;
         scan->streams.seeds += tried;
-        threads_run(why->problem->path.threads, now, scan_seed, scan);
+        scan->from = tried;
+        scan->rng = near->rng;
+        threads_run(all * screen_work(screen) < SMALL && there ? 1 : why->problem->path.threads, now, scan_seed, scan);
         for (size_t i = 0; i < now; i++)
             hits += scan->hit_count[i];
         struct variation *list = arena_allocate(arena, hits, sizeof *list, why->error);
@@ -656,7 +665,6 @@ static enum status try_passing(struct why *why, const struct variation *near, co
                 list[count++].skip = scan->hits[i][k];
             }
         }
-        const double all = each * (double)now;
         why->budget.done += all * screen_work(screen);
         *(guesses != NULL ? &why->budget.both : &why->budget.settings) += (size_t)all - count;
         if (why->error->status != STATUS_OK || try_all(why, list, count, guesses) != STATUS_OK)
@@ -688,17 +696,40 @@ static double told(const struct why *why, const struct why_guesses *guesses)
     return exp2(fmin(why->bits, why->bits_of_draws) - more);
 }
 
-/* Makes room for the numbers of streams, and twice as many as this way to draw reads; not for too many. */
+/* Makes room for the numbers of streams; of uniforms, for twice as many as this way to draw reads; not for too many. */
 static void keep_drawn(const struct streams *streams, size_t numbers, struct error *error)
 {
     enum { MOST = 1 << 24 };
     struct drawn *drawn = streams->drawn;
     const uint64_t more = streams->last - streams->first;
+    const size_t times = drawn->way.init == INIT_RANDN ? 1 : 2;
     drawn->last = streams->last;
-    drawn->span = 2 * numbers + SCREEN_LANES + (streams->skips == NULL ? (size_t)more : 0);
+    drawn->span = times * numbers + SCREEN_LANES + (streams->skips == NULL ? (size_t)more : 0);
     const double rows = (double)streams->seed_count * (streams->skips == NULL ? 1 : (double)(more + 1));
-    if (rows * (double)drawn->span <= MOST)
-        drawn->numbers = arena_allocate(&drawn->arena, (size_t)rows, drawn->span * sizeof(float), error);
+    drawn->numbers = rows * (double)drawn->span > (times == 1 ? MOST / 8 : MOST)
+                         ? NULL
+                         : arena_allocate(drawn->arena, (size_t)rows, drawn->span * sizeof(float), error);
+}
+
+/* Whether a way to draw is of the asked size and in the asked order. */
+static bool is_of_size(const struct variation *way, const struct variation *asked)
+{
+    return way->d_out == asked->d_out && way->stacked == asked->stacked && way->heads == asked->heads &&
+           way->order == asked->order;
+}
+
+/* Numbers that streams drawn so share with earlier searches; NULL if out of memory. */
+static struct drawn *drawn_as(struct why *why, const struct variation *way)
+{
+    struct drawn *drawn = why->drawn;
+    while (drawn != NULL && ((drawn->way.init == INIT_RANDN) != (way->init == INIT_RANDN) ||
+                             (way->init == INIT_RANDN && !is_of_size(&drawn->way, way))))
+        drawn = drawn->next;
+    if (drawn == NULL && (drawn = arena_allocate(why->arena, 1, sizeof *drawn, why->error)) != NULL) {
+        *drawn = (struct drawn){.way = *way, .next = why->drawn, .arena = why->arena};
+        why->drawn = drawn;
+    }
+    return drawn;
 }
 
 /* Tries streams drawn as `near` is; `work`: only if a screen rejects nearly all, and as many skips as these
@@ -720,7 +751,7 @@ static enum status try_streams(struct why *why, const struct variation *near, en
             why->untold |= most * (double)streams.seed_count < told(why, guesses) ? 0 : 1U << WHY_MODULES;
         }
         if (judges && (work == 0 || (screen.is_sharp && most >= 1))) {
-            const bool draws = streams.drawn != NULL && !streams.drawn->there && !screen.is_normal;
+            const bool draws = streams.drawn != NULL && !streams.drawn->there;
             if (draws)
                 keep_drawn(&streams, screen.numbers, why->error);
             try_passing(why, near, &screen, &streams, guesses, &arena);
@@ -775,13 +806,6 @@ static enum status select_guesses(const struct why *why, const struct variation 
     return STATUS_OK;
 }
 
-/* Whether a way to draw is of the asked size and in the asked order. */
-static bool is_of_size(const struct variation *way, const struct variation *asked)
-{
-    return way->d_out == asked->d_out && way->stacked == asked->stacked && way->heads == asked->heads &&
-           way->order == 0;
-}
-
 /* Tries popular seeds without a skip with mistakes, and the asked seed's skips as it is drawn by the user's settings,
  * where no screen can judge. */
 static enum status try_unscreened(struct why *why, const struct variation *near, const struct why_guesses *guesses)
@@ -804,10 +828,9 @@ static enum status try_far(struct why *why, const struct variation *near, size_t
         return why->error->status;
     const size_t count = list_seeds(seeds);
     const enum screen_kind kind = guesses != NULL ? SCREEN_VALUES : SCREEN_RIGHT;
-    struct drawn drawn = {0};
     for (size_t i = 0; i < near_count; i++) {
         const struct streams ways[] = {{&near[i].seed, 1, 0, LAST_SKIP, NULL, NULL},
-                                       {seeds, count, near[i].skip, near[i].skip, NULL, &drawn}};
+                                       {seeds, count, near[i].skip, near[i].skip, NULL, drawn_as(why, &near[i])}};
         struct why_guesses selected[2] = {{NULL, 0}, {NULL, 0}};
         struct arena arena = {0};
         if (guesses != NULL)
@@ -819,7 +842,6 @@ static enum status try_far(struct why *why, const struct variation *near, size_t
             try_unscreened(why, &near[i], &selected[0]);
         arena_free(&arena);
     }
-    arena_free(&drawn.arena);
     return why->error->status;
 }
 
@@ -906,7 +928,8 @@ static enum status try_modules(struct why *why, const struct variation *near, si
     };
     for (size_t step = 0; step < sizeof STEPS / sizeof STEPS[0] && why->error->status == STATUS_OK; step++) {
         struct streams streams = STEPS[step].streams;
-        struct drawn drawn = {0};
+        struct arena arena = {0};
+        struct drawn drawn = {.arena = &arena};
         streams.drawn = &drawn;
         for (size_t i = 0; i < near_count && why->count == 0 && why->error->status == STATUS_OK; i++) {
             const struct variation *way = &near[i];
@@ -917,7 +940,7 @@ static enum status try_modules(struct why *why, const struct variation *near, si
                             STEPS[step].guesses) == STATUS_OK)
                 keep_if_alone(why, way, seeds, count);
         }
-        arena_free(&drawn.arena);
+        arena_free(&arena);
     }
     return why->error->status;
 }

@@ -49,17 +49,18 @@ static void set_places(struct screen *screen)
 /* Adds `times` the weights of a column, of all modules, to weights (d_in), and its bias to *bias; in each of `lanes`
  * streams, which begin at neighbouring numbers. All but u have them as their last axis. */
 __attribute__((always_inline)) static inline void add_column(const struct screen *screen, const float *u, size_t lanes,
-                                                             enum projection_id id, size_t column, const double *times,
-                                                             double *weights, double *bias)
+                                                             enum projection_id id, size_t column,
+                                                             const double *restrict times, double *restrict weights,
+                                                             double *bias)
 {
     const struct screen_place *place = &screen->places[id];
     const size_t module = column / place->columns, own = column - module * place->columns, d_in = screen->d_in;
+    const double from = place->from, width = place->width;
     u += module * screen->module_numbers;
     for (size_t k = 0; k < d_in; k++) {
         const float *of_weight = u + place->start + own * place->column_step + k * place->input_step;
         for (size_t lane = 0; lane < lanes; lane++)
-            weights[k * lanes + lane] +=
-                times[lane] * place->from + times[lane] * place->width * (double)of_weight[lane];
+            weights[k * lanes + lane] += times[lane] * (from + width * (double)of_weight[lane]);
     }
     for (size_t lane = 0; lane < lanes && place->bias != SIZE_MAX; lane++)
         bias[lane] += times[lane] * place->bias_bound * (2 * (double)u[place->bias + own + lane] - 1);

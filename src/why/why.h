@@ -94,6 +94,7 @@ struct why {
     struct why_budget budget;
     double bits;          /* information in the tables' numbers: why_can_tell */
     double bits_of_draws; /* and about settings; NaN: not yet known */
+    struct drawn *drawn;  /* in draws.c */
     unsigned untold;      /* 1 << each kind left out, since so few numbers fit by chance */
     const bool *left_out; /* by mistake: not to guess; NULL: none. For tests */
     struct output *early; /* for the first answer as soon as it is certain; or NULL */

@@ -111,7 +111,7 @@ static size_t level_of(const struct svg_panel *panel, size_t index)
 void svg_panel_measure(struct svg_panel *panel, struct svg_measure measure, struct svg_palette *palette)
 {
     const struct downsample *sample = &panel->sample;
-    panel->scale = colormap_scale(sample->low, sample->high, stage_is_shares(sample->table->stage));
+    panel->scale = colormap_scale(sample->low, sample->high);
     panel->number = cell_number_style(sample, measure.decimals);
     panel->longest = measure.longest_label;
     panel->label_size = measure.label_size;

@@ -122,7 +122,7 @@ function showContext() {
     const total = element('tr', { class: 'total', id: 'context-total' },
         element('th', { scope: 'row', colspan: '2' }, 'context'), ...cells.ofTotal());
     const note = wrong ? [element('p', { class: 'note' }, `A mistake on purpose: ${stageOf('context').formula}.`)] : [];
-    byId('context').replaceChildren(...note, element('table', { class: narrow ? 'shares' : 'shares wide' },
+    byId('context').replaceChildren(...note, element('table', { class: narrow ? 'shares' : 'shares wide', style: `--columns: ${narrow ? context.length : 2}` },
         element('caption', { class: 'unseen' }, 'What each key gives to the context'),
         contextHead(narrow, stageOf('dropped')),
         element('tbody', {}, ...rows.map((row) => contextRow(sides, row, most, cells))),

@@ -93,13 +93,17 @@ function continueDrag(event) {
     if (!drag.moved && Math.abs(event.clientX - drag.from) < DRAG_BEGINS) return true;
     if (!drag.moved) {
         drag.moved = true;
-        choosePlace(drag.name, drag.cell.row, drag.cell.column);
+        if (drag.name === state.name) choosePlace(drag.name, drag.cell.row, drag.cell.column);
         document.body.classList.add('dragging');
     }
     const finer = event.shiftKey ? 0.1 : 1;
     drag.value += (event.clientX - drag.x) * drag.step * finer;
     drag.x = event.clientX;
-    changeNumber(drag.name, drag.cell, neat(drag.value, drag.step * finer), drag.gesture);
+    const number = neat(drag.value, drag.step * finer), tip = byId('drag-tip');
+    changeNumber(drag.name, drag.cell, number, drag.gesture);
+    tip.hidden = false;
+    tip.textContent = numberText(number);
+    Object.assign(tip.style, { left: `${event.clientX}px`, top: `${event.clientY}px` });
     return true;
 }
 
@@ -108,6 +112,7 @@ function endDrag() {
     const moved = drag !== null && drag.moved;
     drag = null;
     document.body.classList.remove('dragging');
+    byId('drag-tip').hidden = true;
     finishWaiting();
     return moved;
 }

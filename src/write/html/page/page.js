@@ -8,7 +8,6 @@ const layouts = { large: null, links: null };
 function showLarge() {
     const shown = shownTable(state.name), canvas = byId('large'), width = roomOf.large;
     const context = canvas.getContext('2d'), cell = lookedAt();
-    setFont(context, labelFont());
     const layout = { ...largeLayout(context, width, shown), canvasWidth: width };
     layouts.large = layout;
     const byRow = state.byRow && isSquare(state.name);
@@ -30,7 +29,7 @@ function showLargeText() {
 }
 
 /* The colours of the cells. */
-const barColour = ({ signs }, number) => (signs ? colours().diverging[number < 0 ? 1 : 5] : colours().sequential[4]);
+const barColour = (number) => colours().stops[NEUTRAL + (number < 0 ? -2 : 2)];
 
 /* The chosen row as bars, where its numbers do not fit into the table. */
 function showRowBars(shown, { row, column }) {
@@ -45,7 +44,7 @@ function showRowBars(shown, { row, column }) {
         if (!Number.isFinite(number) || isHidden(shown, at)) continue;
         const tall = Math.max(Math.abs(number) / most * room, number === 0 ? 0 : 0.5);
         const width = Math.max(cell - (cell > 4 ? 1 : 0), 0.5);
-        context.fillStyle = i === column ? colours().ink : barColour(shown, number);
+        context.fillStyle = i === column ? colours().ink : barColour(number);
         context.fillRect(left + i * cell, number < 0 ? zero : zero - tall, width, tall);
     }
     context.fillStyle = colours().faint;
@@ -92,8 +91,10 @@ function show() {
     drawHeads();
     showContext();
     showTokens();
+    paintTokens();
     showSettings();
     showPast();
+    showWalk();
     byId('sizes').textContent = sizesText();
     if (!drag) byId('spoken').textContent = spokenNow();
 }
@@ -296,11 +297,21 @@ function listenToPage() {
     for (const [event, value] of [['beforeprint', true], ['afterprint', false]])
         addEventListener(event, () => {
             printing = value;
+            document.documentElement.classList.toggle('printing', value);
             repaint();
         });
 }
 
+/* A column beside the flow stays in view: by its upper edge, or where it is higher than the window by its lower one. */
+function keepInView() {
+    for (const column of document.querySelectorAll('.middle, .side'))
+        column.style.top = `${Math.min(12, document.documentElement.clientHeight - column.offsetHeight - 12)}px`;
+}
+
 function start() {
+    const sizes = new ResizeObserver(keepInView);
+    for (const column of document.querySelectorAll('.middle, .side')) sizes.observe(column);
+    addEventListener('resize', keepInView);
     measureRoom();
     readLink();
     state.name = firstName();
