@@ -336,7 +336,8 @@ static void write_draws(struct json *json, const struct problem *problem)
     json_close(json);
 }
 
-/* --grad: whether a file gives its gradient, and whether that has the heads side by side; else null. */
+/* --grad: whether the page holds the gradient with respect to its last stage, or that is ones; whether it has the heads
+ * side by side; else null. */
 static void write_loss(struct json *json, const struct problem *problem)
 {
     if (!problem->loss.is_given) {
@@ -344,8 +345,8 @@ static void write_loss(struct json *json, const struct problem *problem)
         return;
     }
     json_open(json, "loss", '{');
-    json_truth(json, "given", problem->loss.gradient.rank > 0);
-    json_truth(json, "side_by_side", problem_is_side_by_side(problem, problem_grad_stage(problem)));
+    json_truth(json, "given", problem->loss.gradient.rank > 0 || page_ends_early(problem));
+    json_truth(json, "side_by_side", problem_is_side_by_side(problem, STAGE_GRAD_CONTEXT));
     json_close(json);
 }
 

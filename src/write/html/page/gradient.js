@@ -4,9 +4,9 @@
  *
  *   B items, H heads, T queries, Tk keys, d and d_v columns of a head */
 
-/* The gradient with respect to the last stage, as given: output (B, T, columns), or context (B, H, T, d_v), its heads
- * side by side where they are so in the input; null: ones. */
-const givenGradient = job.loss && job.loss.given ? new Float64Array(decodeBytes('grad').buffer) : null;
+/* The gradient with respect to the page's last stage: output (B, T, columns), or context (B, H, T, d_v), its heads side
+ * by side where they are so in the input; null: ones. */
+const givenGradient = job.loss && job.loss.given ? decodeNumbers('grad') : null;
 
 /* Why there are none; null: there are. */
 function whyNoGradients(model) {
@@ -144,7 +144,9 @@ function startBack(model) {
         if (!stages.has(place)) stages.set(place, new Float64Array(rows * columns));
         return stages.get(place);
     };
-    return { model, forward: evaluate(model), tables: namedTables(tables), stages, stage };
+    const back = { model, forward: evaluate(model), tables: namedTables(tables), stages, stage };
+    back.forward.gradients = () => back;
+    return back;
 }
 
 /* All gradients of a model, null where there are none. */
@@ -164,4 +166,89 @@ function gradientTable(evaluation, name, item, head) {
     const matrix = stages.get([name, item, isOfKeys(name) ? keyHeadOf(evaluation.model, head) : head].join()) || stages.get([name, item, 0].join());
     const numbers = matrix || (held && !isTruths(held) ? heldTable({ tables }, name, item, head).numbers : null);
     return numbers ? { ...shown, numbers: eachOf(numbers, round) } : { ...shown, numbers: new Float64Array(shown.numbers.length), masked: new Uint8Array(shown.numbers.length).fill(1) };
+}
+
+/* --- in words ---------------------------------------------------------------------------------------------------- */
+
+const GRADIENT_FORMULAS = {
+    output: () => (givenGradient ? 'as given' : 'ones: the loss is the sum of the output'),
+    heads: (model) => (outProjection(model) && !model.settings.stacked ? 'grad_output . out_proj.weight' : 'grad_output'),
+    context: (model) => (isSplit(model) ? 'that of the heads side by side' : givenGradient ? 'as attn gives it' : 'ones: the loss is the sum of the context'),
+    dropped: () => 'grad_context . value^T',
+    weights: ({ settings: { dropout } }) => (dropout > 0 ? `grad_dropped / (1 - ${dropout}) where kept, else 0` : 'grad_context . value^T'),
+    masked: () => 'weights x (grad_weights - delta), delta = sum(weights x grad_weights)',
+    capped: (model) => (hasMask(model) ? 'grad_masked' : GRADIENT_FORMULAS.masked()),
+    scaled: (model) => (model.settings.softcap > 0 ? `grad_capped x (1 - (capped / ${model.settings.softcap})^2)` : GRADIENT_FORMULAS.capped(model)),
+    scores: (model) => `grad_scaled x ${scaleOf(model)}`,
+    query: () => 'grad_scores . key', key: () => 'grad_scores^T . query', value: (model) => `${model.settings.dropout > 0 ? 'dropped' : 'weights'}^T . grad_context`,
+    inputs: () => 'the sum of what comes back by query, key and value', key_inputs: () => 'the sum of what comes back by key and value',
+    attn_mask: () => 'grad_masked, summed where one number serves several scores', sinks: () => '- sum(share of the sink x delta)',
+    alibi_slopes: () => '- sum(grad_masked x |key - query|)',
+};
+
+/* How the gradient with respect to a table is computed. */
+function gradientFormula(model, name) {
+    const why = whyNoGradients(model), plain = plainName(name), [, side] = /^W_(query|key|value)/.exec(plain) || [];
+    if (why !== null) return why;
+    if (plain in GRADIENT_FORMULAS) return GRADIENT_FORMULAS[plain](model);
+    if (side) return plain.endsWith('bias') ? `the sum of grad_${side} over the tokens` : `${sourcesOf(model, side, [])[0]}^T . grad_${side}`;
+    return { 'out_proj.weight': 'heads^T . grad_output', 'out_proj.bias': 'the sum of grad_output over the tokens' }[plain] || '';
+}
+
+/* Rows of [label, a, b] that a gradient is the sum of, with the names of a and b; null: it is no such sum. */
+function gradientProducts(evaluation, name, item, head, row, column) {
+    const { model } = evaluation, { dHead: d, dValue, heads } = model, own = keyHeadOf(model, head), split = isSplit(model);
+    const g = (stage, r, c, of = head) => { const { numbers, columns } = gradientTable(evaluation, stage, item, of); return numbers[r * columns + c]; };
+    const titles = (count, labelOf) => Array.from({ length: count }, (nothing, i) => labelOf(i));
+    const operand = (id, r, c, of = head) => evaluation.operand(id, item, id === 'query' ? of : own)[r * (id === 'value' ? dValue : d) + c];
+    const keys = (rowOf) => titles(model.keys, (key) => [tokenElement(keyTitle(model, item, key)), ...rowOf(key)]);
+    const sharing = Array.from({ length: heads }, (nothing, one) => one).filter((one) => keyHeadOf(model, one) === own);
+    const queries = (rowOf) => sharing.flatMap((of) => titles(model.rows.length, (r) =>
+        [`${sharing.length > 1 ? `head ${of + 1}, ` : ''}query ${r + 1}`, ...rowOf(r, of)]));
+    const out = split && !model.settings.stacked ? outProjection(model) : null;
+    const throughOut = (at) => titles(columnsOf(out), (c) => [String(c + 1), g('output', row, c), out.numbers[at * columnsOf(out) + c]]);
+    const throughValue = () => titles(dValue, (c) => [String(c + 1), g('context', row, c), operand('value', column, c)]);
+    const made = {
+        ...(out ? { heads: () => ['grad_output', 'out_proj', throughOut(column)], context: () => ['grad_output', 'out_proj', throughOut(head * dValue + column)] } : {}),
+        [model.settings.dropout > 0 ? 'dropped' : 'weights']: () => ['grad_context', 'value', evaluation.line(item, head, row).bias[column] > -Infinity ? throughValue() : []],
+        query: () => ['grad_scores', 'key', keys((key) => [g('scores', row, key), operand('key', key, column)])],
+        key: () => ['grad_scores', 'query', queries((r, of) => [g('scores', r, row, of), operand('query', r, column, of)])],
+        value: () => ['dropped', 'grad_context', queries((r, of) => [evaluation.line(item, of, r).dropped[row], g('context', r, column, of)])],
+    };
+    return Object.hasOwn(made, name) ? made[name]() : null;
+}
+
+/* weight × (its gradient − delta) */
+function softmaxBackLines(evaluation, name, item, head, row, column, made) {
+    const { weights } = evaluation.line(item, head, row), of = (at) => gradientTable(evaluation, 'weights', item, head).numbers[row * weights.length + at];
+    const delta = weights.reduce((sum, weight, at) => sum + (weight === 0 ? 0 : weight * of(at)), 0);
+    const [weight, own, mean] = [weights[column], of(column), delta].map(shownNumber), sign = relation(weight * (own - mean), made, Math.max(Math.abs(own), Math.abs(mean)));
+    return [formulaLine(`${numberText(weights[column])} × (${numberText(of(column))} − ${operandText(delta)}) ${sign} `, result(made, name)),
+        noteLine(`${numberText(delta)} is delta, the sum of each weight times its gradient.`)];
+}
+
+/* The arithmetic of a gradient, on numbers that nothing rounded. */
+function gradientStep(evaluation, name, item, head, row, column) {
+    const { asked: model } = evaluation, { numbers, columns, masked } = gradientTable(evaluation, name, item, head), made = numbers[row * columns + column];
+    const title = `Gradient of ${nameText(plainName(name))}`, formula = gradientFormula(model, name), { forward } = evaluation.gradients();
+    if (!forward || masked?.every(Boolean))
+        return step(name, title, '', noteLine(whyNoGradients(model) || 'The loss has no gradient with respect to this table.'));
+    const first = ['masked', 'capped', 'scaled'].find((one) => evaluation.stages.some((stage) => stage.name === one));
+    const lines = withoutRounding(() => {
+        const [left, right, rows] = gradientProducts(forward, name, item, head, row, column) || [];
+        if (rows?.length > 0)
+            return [productTable({ caption: formula, names: ['', left, `× ${right}`, 'product'], rows, total: 'gradient', made, shownResult: result(made, name) })];
+        return name === first ? softmaxBackLines(forward, name, item, head, row, column, made) : [formulaLine(result(made, name))];
+    });
+    return step(name, title, formula, ...lines, noteLine(`If this number grows a little, the loss changes ${numberText(made)} times as much.`));
+}
+
+function listenToLayers() {
+    byId('layers').hidden = !job.loss;
+    for (const layer of ['numbers', 'gradients'])
+        byId(`layer-${layer}`).addEventListener('change', () => {
+            state.layer = layer;
+            forgetShown();
+            show();
+        });
 }
