@@ -75,7 +75,7 @@ const rowName = (shown, row) => (shown.rowLabels && shown.rowLabels[row]) || Str
 const columnName = (shown, column) => (shown.columnLabels && shown.columnLabels[column]) || String(column + 1);
 
 /* Whether the sums of rows stand beside the large table: shares of 1, unless a mistake made them. */
-const SUMS = 3, hasSums = (shown) => isShare(shown.name) && shown.mode !== 'difference';
+const SUMS = 3, hasSums = (shown) => isShare(shown.name) && !shown.signs;
 
 /* The large table. Large cells are whole pixels. */
 function largeLayout(context, width, shown) {
