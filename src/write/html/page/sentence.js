@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* For an input that has words: the sentence, typed with words suggested, and the words that come next. */
 
-const wordsHere = job.words ? job.words[0] : [];
+const shownWords = job.words ? job.words[0] : [], wordsHere = job.words ? (job.word_texts || job.words)[0] : [];
 const MOST_GUESSES = 6, MOST_WORDS = 12;
 
 /* --- the next word ----------------------------------------------------------------------------------------------- */
@@ -29,7 +29,7 @@ function showPrediction() {
     best.forEach((word, i) => {
         const row = byId('prediction').children[i], [name, track, share] = row.children;
         row.dataset.word = String(word);
-        if (name.textContent !== wordsHere[word]) name.textContent = wordsHere[word];
+        if (name.textContent !== shownWords[word]) name.textContent = shownWords[word];
         track.firstChild.style.width = `${100 * shares[word]}%`;
         share.textContent = numberText(shares[word]);
     });
@@ -82,7 +82,7 @@ function typeSentence(field) {
     const words = sentenceOf(field.value), unknown = words.filter((word) => !wordsHere.includes(word));
     const isWhole = words.length > 0 && unknown.length === 0;
     field.setAttribute('aria-invalid', String(!isWhole && !wordsHere.some((word) => word.startsWith(unknown[unknown.length - 1] ?? ''))));
-    if (isWhole && words.join(' ') !== tokenNames().join(' ')) editSoon({ do: 'text', to: words.join(' ') }, suggestions.gesture);
+    if (isWhole && words.join(' ') !== tokenNames().join(' ')) editSoon({ do: 'text', words }, suggestions.gesture);
     suggestWords(field);
 }
 
@@ -99,7 +99,7 @@ function onSentenceKey(event) {
 /* The field says the sentence that is shown, while nobody types in it. */
 function showSentence() {
     const field = byId('text-field');
-    byId('text-form').hidden = wordsHere.length === 0 || !('text' in EDITS) || whyFixed() !== null;
+    byId('text-form').hidden = wordsHere.length === 0 || !('text' in EDITS) || whyFixed() !== null || job.items > 1 || job.starts !== 'inputs';
     if (document.activeElement !== field) field.value = tokenNames().join(' ');
 }
 
