@@ -9,6 +9,8 @@ static const char *obstacle(const struct build *build)
 {
     const struct problem *problem = build->problem;
     const struct options *options = build->options;
+    if (problem->size.words > 0)
+        return "an unembedding: the loss is of the logits; leave the unembedding out";
     if (options->parts > 0 || problem->chosen.row_count != problem->size.queries)
         return "a choice of queries: the loss covers all of them; leave out --query and --part";
     if (options_format(options)->computes && options->mistake_count > 0)

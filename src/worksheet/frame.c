@@ -71,7 +71,7 @@ static void frame_scaled(struct frame *frame)
 
 static void frame_masked(struct frame *frame)
 {
-    text_add(&frame->lines[0], "where the key is masked, write " SHEET_MINUS "inf; else copy the number");
+    text_add(&frame->lines[0], "where the key is masked, write " SHEET_MINUS SHEET_INFINITY "; else copy the number");
 }
 
 static void frame_weights(struct frame *frame)

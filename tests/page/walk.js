@@ -49,8 +49,8 @@ function checkSum(place, text) {
 }
 
 function checkPage(name, page, expected) {
-    const { job, state, WALK, stepsHere, walkPlace, walkSentences, walkValue, isWrong, shownEvaluation } =
-        loadPage(page, ['job', 'state', 'WALK', 'stepsHere', 'walkPlace', 'walkSentences', 'walkValue', 'isWrong', 'shownEvaluation']);
+    const { job, state, WALK, stepsHere, walkPlace, walkSentences, walkValue, isStepWrong, shownEvaluation } =
+        loadPage(page, ['job', 'state', 'WALK', 'stepsHere', 'walkPlace', 'walkSentences', 'walkValue', 'isStepWrong', 'shownEvaluation']);
     steps = WALK;
     const tables = shownEvaluation().model.tables;
 
@@ -107,7 +107,7 @@ function checkPage(name, page, expected) {
             const where = `${name}, item ${state.item + 1}, head ${state.head + 1}, query ${place.row + 1}, key ${place.key + 1}: ${step.title}`;
             const sentences = walkSentences(step, place);
             check(`${where} says nothing`, sentences.length > 0);
-            if (isWrong(step.table)) continue;
+            if (isStepWrong(step)) continue;
             seen.add(step.title);
             for (const sentence of sentences.slice(0, sentences.length - step.text.length)) checkSentence(where, sentence);
             if (step.table === 'scores' || step.table === 'weights') checkRanks(where, sentences.map(({ textContent }) => textContent).join(' '), place);

@@ -125,6 +125,10 @@ static void write_texts(struct json *json, const char *key, const struct token_l
 /* The labels of the keys; of the queries where they are other tokens. */
 static void write_tokens(struct json *json, const struct problem *problem)
 {
+    if (problem->labels.words.texts != NULL) {
+        write_texts(json, "word_texts", &problem->labels.words);
+        write_labels(json, "words", &problem->labels.words, true);
+    }
     write_texts(json, "token_texts", &problem->labels.keys);
     if (problem->labels.queries_differ)
         write_texts(json, "query_texts", &problem->labels.queries);
@@ -155,7 +159,9 @@ static void write_way(struct json *json, const struct problem *problem, enum pro
     json_open(json, stage_name(projection_stage(id)), '{');
     json_open(json, "made", '[');
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
-        if ((stages & STAGE_BIT(stage)) == 0 || !stage_applies(problem, (enum stage)stage) || STAGES[stage].operand)
+        const bool before = stage_is_of_inputs((enum stage)stage) && stage != STAGE_NORMED;
+        if ((stages & STAGE_BIT(stage)) == 0 || !stage_applies(problem, (enum stage)stage) || STAGES[stage].operand ||
+            before)
             continue;
         stage_formula(problem, (enum stage)stage, formula, sizeof formula);
         write_named(json, stage_name((enum stage)stage), formula, sizeof formula);

@@ -74,7 +74,8 @@ void page_tables_each(const struct problem *problem, page_table_take *take, void
 {
     const struct parameters *parameters = &problem->parameters;
     const bool stacked = problem->plan.stacked;
-    take_tensor("inputs", &problem->given.inputs, take, context);
+    take_tensor("inputs", &problem->given.bare, take, context);
+    take_tensor("positions", &problem->given.positions, take, context);
     if (problem->given.is_cross)
         take_tensor("key_inputs", &problem->given.key_inputs, take, context);
     for (size_t i = 0; i < parameters_count(parameters); i++) {
