@@ -92,6 +92,7 @@ function show() {
     drawHeads();
     showContext();
     showTokens();
+    showWords();
     paintTokens();
     showSettings();
     showPast();
@@ -293,6 +294,7 @@ function listenToPage() {
     byId('large').addEventListener('keydown', onKey);
     listenToLinks(byId('links'));
     listenToLayers();
+    listenToWords();
     byId('sheet-close').addEventListener('click', () => showSheet(false));
     prefersDark.addEventListener('change', repaint);
     addEventListener('resize', repaint);
