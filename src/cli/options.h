@@ -61,6 +61,7 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(WITHOUT, without, const char *) \
     FIELD(SENTENCE, sentence, const char *) \
     FIELD(ADD_POSITIONS, add_positions, enum add_positions) \
+    FIELD(WITHOUT_HEADS, without_heads, const char *) \
     FIELD(KEY_INPUTS, key_inputs, const char *) \
     FIELD(MINE, mine, const char *) \
     FIELD(BUDGET, budget, double) \
@@ -137,6 +138,7 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(FULL, full, bool) \
     FIELD(HEATMAP, heatmap, bool) \
     FIELD(THEME, theme, enum theme) \
+    FIELD(SHAPE, shape, enum shape) \
     FIELD(NO_CAPTION, no_caption, bool) \
     FIELD(COLOR, color, enum when) \
     FIELD(DTYPE, dtype, enum dtype) \
@@ -252,7 +254,7 @@ struct option_synonym {
     enum option_id id;
     const char *value;
 };
-enum { OPTION_SYNONYMS = 12 };
+enum { OPTION_SYNONYMS = 14 };
 extern const struct option_synonym SYNONYMS[OPTION_SYNONYMS];
 
 /* In option_table.c: */

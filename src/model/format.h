@@ -13,6 +13,10 @@ enum { FORMAT_SUFFIXES = 2 };
 #define THEMES(ROW) ROW(THEME_LIGHT, "light") ROW(THEME_DARK, "dark") ROW(THEME_AUTO, "auto")
 enum theme { THEMES(CHOICE_ID) };
 
+/* The shape of a picture: a column for a page, or a slide of 16 : 9. */
+#define SHAPES(ROW) ROW(SHAPE_TALL, "tall") ROW(SHAPE_WIDE, "wide")
+enum shape { SHAPES(CHOICE_ID) };
+
 struct format_row {
     const char *name;
     const char *suffixes[FORMAT_SUFFIXES]; /* of --out; NULL where there are fewer */
@@ -33,6 +37,8 @@ struct format_row {
     const char *refuses_parameters;        /* why init rejects it; NULL: init writes it */
 };
 
+#define NO_PICTURE "init draws parameters, which make no picture; expected --format text or json"
+
 /* One row per format: identifier; name; its writer, and the check before the work whether it can write
  * (write/writing.h); the suffix of the functions that write reports, steps and worksheets (`no`: none); the other
  * fields of struct format_row. */
@@ -49,7 +55,11 @@ struct format_row {
     ROW(MARKDOWN, "markdown", write_markdown, check_nothing, no, no, markdown, .suffixes = {".md"}, .elides = true) \
     ROW(LATEX, "latex", write_latex, check_nothing, no, no, latex, .suffixes = {".tex"}, .elides = true)            \
     ROW(SVG, "svg", write_svg, check_svg, no, svg, no, .suffixes = {".svg"}, .pictures = true, .themed = true,      \
-        .refuses_parameters = "init draws parameters, which make no picture; expected --format text or json")       \
+        .refuses_parameters = NO_PICTURE)                                                                           \
+    ROW(PNG, "png", write_png, check_png, no, no, no, .suffixes = {".png"}, .binary = true, .pictures = true,       \
+        .themed = true, .refuses_parameters = NO_PICTURE)                                                           \
+    ROW(PDF, "pdf", write_pdf, check_pdf, no, no, no, .suffixes = {".pdf"}, .binary = true, .pictures = true,       \
+        .themed = true, .refuses_parameters = NO_PICTURE)                                                           \
     ROW(HTML, "html", write_html, check_nothing, no, no, html, .suffixes = {".html"}, .computes = true,             \
         .themed = true, .theme = THEME_AUTO,                                                                        \
         .refuses_parameters =                                                                                       \

@@ -27,6 +27,7 @@ const struct sheet_dialect sheet_as_markdown = {
     .no_rule = "\n",
     .found = {NULL, "\n\n"},
     .key_columns = SIZE_MAX,
+    .key_lines = SIZE_MAX,
     .breaks_titles = true,
     .worked = {"```text\n", "```\n"},
     .tables_by_task = true,

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double CAPTION = 30, CAPTION_LINE = 15;
+static const double CAPTION = 30, CAPTION_LINE = 15, SLIDE_MARGIN = 22, LEGIBLE = 7;
 
 enum { CAPTION_BYTES = 1024, WHOLE_CAPTION_BYTES = 2 * CAPTION_BYTES, DESCRIBED_ROWS = 16, DESCRIBED_MATRICES = 4 };
 
@@ -26,6 +26,13 @@ static enum status too_large(const struct result_table *table, struct error *err
         "--format svg draws '%s' with all its numbers, which is readable to 12 rows and columns, 4 heads "
         "and 4 items; expected --stages with tables of T x T alone, such as weights",
         table->name);
+}
+
+static void take_weights_alone(struct svg_picture *picture)
+{
+    picture->count = 1;
+    picture->figures[0] = (struct svg_figure){0};
+    picture->figures[0].panel.sample.table = result_table_of(picture->result, STAGE_WEIGHTS);
 }
 
 /* Chooses the tables to draw, and whether they make a flow. */
@@ -53,8 +60,7 @@ static enum status choose_figures(struct svg_picture *picture, bool *flow)
     if (result->problem->chosen.stages_asked)
         return too_large(large, picture->error);
     *flow = false;
-    picture->count = 1;
-    picture->figures[0].panel.sample.table = result_table_of(result, STAGE_WEIGHTS);
+    take_weights_alone(picture);
     return STATUS_OK;
 }
 
@@ -167,18 +173,22 @@ static void write_document(const struct svg_picture *picture, bool flow, const c
 {
     char caption[WHOLE_CAPTION_BYTES];
     caption_text(picture, flow, settings, caption);
-    const size_t lines = picture->caption ? svg_paragraph(NULL, 0, 0, picture->width, "", 11, caption) : 0;
+    const struct svg_page bare = svg_page(picture->width, picture->height + CAPTION, picture->wide);
+    const double across = picture->wide ? bare.width - 2 * SLIDE_MARGIN : picture->width;
+    const size_t lines = picture->caption ? svg_paragraph(NULL, 0, 0, across, "", 11, caption) : 0;
     const double height = picture->height + (lines > 0 ? CAPTION - CAPTION_LINE + CAPTION_LINE * (double)lines : 0);
-    svg_open(picture->output, picture->width, height);
+    const struct svg_page page = svg_page(picture->width, height, picture->wide);
+    svg_open(picture->output, page);
     write_title(picture, flow, settings);
     write_description(picture, flow, caption);
-    svg_open_page(picture->output, picture->width, height, &picture->palette, picture->theme);
+    svg_open_page(picture->output, page, &picture->palette, picture->theme);
     if (flow)
         svg_flow_draw(picture);
     else
         svg_grid_draw(picture);
     if (picture->caption)
-        svg_paragraph(picture->output, 0, picture->height + CAPTION, picture->width, "small muted", 11, caption);
+        svg_paragraph(picture->output, (picture->width - across) / 2, picture->height + CAPTION, across, "small muted",
+                      11, caption);
     output_print(picture->output, "</g>\n</svg>\n");
 }
 
@@ -190,6 +200,7 @@ static enum status begin_picture(const struct writing *writing, struct svg_pictu
                                     .decimals = writing_cell_decimals(writing),
                                     .theme = writing->theme,
                                     .caption = writing->caption,
+                                    .wide = writing->shape == SHAPE_WIDE,
                                     .output = writing->output,
                                     .arena = writing->arena,
                                     .error = writing->error};
@@ -213,7 +224,13 @@ enum status write_svg(const struct writing *writing)
     char settings[CAPTION_BYTES];
     struct text words = text_begin(settings, sizeof settings);
     bool flow = false;
-    if (begin_picture(writing, &picture, &flow) || (flow ? svg_flow_layout(&picture) : svg_grid_layout(&picture)) ||
+    if (begin_picture(writing, &picture, &flow) || (flow && svg_flow_layout(&picture)))
+        return writing->error->status;
+    if (flow && picture.wide && picture.type < LEGIBLE && !writing->result->problem->chosen.stages_asked) {
+        take_weights_alone(&picture);
+        flow = false;
+    }
+    if ((!flow && svg_grid_layout(&picture)) ||
         head_lines_add(writing->result->problem, &words, writing->arena, writing->error))
         return writing->error->status;
     write_document(&picture, flow, settings);
