@@ -48,6 +48,8 @@ static enum status choose_figures(struct svg_picture *picture, bool *flow)
         if (table->stage == STAGE_PARAMETERS ||
             (table->stage == STAGE_INPUTS && table->tensor != &result->problem->given.bare))
             continue; /* a mask, slopes, sinks: the stages show what they do */
+        if (picture->walks && !svg_walk_takes(table->stage))
+            continue;
         picture->figures[picture->count++].panel.sample.table = table;
         *flow |= !stage_is_square(table->stage);
         if (large == NULL && !svg_flow_holds(table))
@@ -56,7 +58,7 @@ static enum status choose_figures(struct svg_picture *picture, bool *flow)
     if (!*flow)
         return STATUS_OK;
     if (large == NULL)
-        return svg_weights_add(picture);
+        return picture->walks ? STATUS_OK : svg_weights_add(picture);
     if (result->problem->chosen.stages_asked)
         return too_large(large, picture->error);
     *flow = false;
@@ -163,7 +165,10 @@ static void write_description(const struct svg_picture *picture, bool flow, cons
     svg_words(picture->output, ".");
     if (told != NULL && !downsample_is_reduced(&told->sample))
         describe_panel(picture, told);
-    svg_words(picture->output, " %s%s", caption, flow ? " Arrows lead from each table to those made from it." : "");
+    svg_words(picture->output, " %s%s", caption,
+              picture->walks ? " The last query of the first head, step by step."
+              : flow         ? " Arrows lead from each table to those made from it."
+                             : "");
     output_print(picture->output, "</desc>\n");
 }
 
@@ -182,7 +187,9 @@ static void write_document(const struct svg_picture *picture, bool flow, const c
     write_title(picture, flow, settings);
     write_description(picture, flow, caption);
     svg_open_page(picture->output, page, &picture->palette, picture->theme);
-    if (flow)
+    if (picture->walks)
+        svg_walk_draw(picture);
+    else if (flow)
         svg_flow_draw(picture);
     else
         svg_grid_draw(picture);
@@ -200,7 +207,8 @@ static enum status begin_picture(const struct writing *writing, struct svg_pictu
                                     .decimals = writing_cell_decimals(writing),
                                     .theme = writing->theme,
                                     .caption = writing->caption,
-                                    .wide = writing->shape == SHAPE_WIDE,
+                                    .wide = writing->shape == SHAPE_WIDE && !writing->walks,
+                                    .walks = writing->walks,
                                     .output = writing->output,
                                     .arena = writing->arena,
                                     .error = writing->error};
@@ -208,7 +216,10 @@ static enum status begin_picture(const struct writing *writing, struct svg_pictu
     if (picture->figures == NULL)
         return writing->error->status;
     memset(picture->figures, 0, figures * sizeof *picture->figures);
-    return choose_figures(picture, flow);
+    if (choose_figures(picture, flow) != STATUS_OK || *flow || !picture->walks)
+        return picture->error->status;
+    return error_usage(picture->error, "--animate shows every number of a head, which is readable to 12 rows and "
+                                       "columns, 4 heads and 4 items; give it less, for example by --without");
 }
 
 enum status check_svg(const struct writing *writing)
@@ -224,9 +235,11 @@ enum status write_svg(const struct writing *writing)
     char settings[CAPTION_BYTES];
     struct text words = text_begin(settings, sizeof settings);
     bool flow = false;
-    if (begin_picture(writing, &picture, &flow) || (flow && svg_flow_layout(&picture)))
+    if (begin_picture(writing, &picture, &flow) ||
+        (flow && (picture.walks ? svg_walk_layout(&picture) : svg_flow_layout(&picture))))
         return writing->error->status;
-    if (flow && picture.wide && picture.type < LEGIBLE && !writing->result->problem->chosen.stages_asked) {
+    if (flow && picture.wide && !picture.walks && picture.type < LEGIBLE &&
+        !writing->result->problem->chosen.stages_asked) {
         take_weights_alone(&picture);
         flow = false;
     }
