@@ -83,7 +83,7 @@ function largeLayout(context, width, shown) {
     setFont(context, labelFont(true, LABEL_TEXT)); // the chosen label is the widest
     const left = GAP + Math.max(20, widestLabel(context, shown.rows, (row) => rowName(shown, row), most));
     const sums = hasSums(shown) ? SUMS * rootSizeNow : 0;
-    let cell = Math.min(LARGEST_CELL, (width - left - sums - 1) / shown.columns);
+    let cell = Math.min(LARGEST_CELL * rootSizeNow / 16, (width - left - sums - 1) / shown.columns);
     if (cell >= 4) cell = Math.floor(cell);
     const tallest = Math.max(280, Math.min(720, width)) / shown.rows;
     let cellHeight = Math.min(tallest, Math.max(Math.min(cell, 2.9 * rootSizeNow), Math.min(2.1 * rootSizeNow, tallest)));
