@@ -130,6 +130,7 @@ enum status build_token(const struct build *build, const char *place, const char
 struct build_tokens {
     const char **labels; /* NULL: no labels */
     size_t lists, stride, count;
+    const char *what; /* "heads" where they are no tokens */
 };
 
 /* Sets chosen (count) to the tokens that a list such as "2,journey,4-6" names. A name must have one position in all

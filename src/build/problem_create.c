@@ -364,12 +364,24 @@ static enum status set_scale(const struct build *build)
                        BUILD_PLACE(build, OPTION_TEMPERATURE), options->temperature, scale);
 }
 
+/* Marks the heads that --without-heads leaves out of the output. */
+static enum status leave_heads_out(const struct build *build)
+{
+    const struct build_tokens heads = {.lists = 1, .count = build->problem->size.heads, .what = "heads"};
+    const bool names = build->options->without_heads != NULL;
+    bool *out = names ? arena_allocate(build->arena, heads.count, sizeof *out, build->error) : NULL;
+    if (out != NULL && build_list(build, BUILD_PLACE(build, OPTION_WITHOUT_HEADS), build->options->without_heads,
+                                  &heads, out) == STATUS_OK)
+        build->problem->given.heads_out = out;
+    return build->error->status;
+}
+
 /* The steps after the sizes. */
 static enum status finish_problem(const struct build *build)
 {
     struct problem *problem = build->problem;
     const struct options *options = build->options;
-    if (set_scale(build) != STATUS_OK)
+    if (set_scale(build) != STATUS_OK || leave_heads_out(build) != STATUS_OK)
         return build->error->status;
     if (problem->rounding.when == ROUNDING_TRANSFORMERS &&
         dtype_storage(problem->rounding.dtype) == problem->rounding.dtype)

@@ -7,7 +7,7 @@
 #define OF_MECHANISMS                                                                                         \
     (ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_SHOWS | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | \
      ABILITY_STACKS | ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_OPENS | ABILITY_WRITES |          \
-     ABILITY_READS_WORDS)
+     ABILITY_READS_WORDS | ABILITY_JOINS_HEADS)
 
 #define OF_MECHANISM(id, ...) \
     [COMMAND_##id] = {.words = WORDS_INPUT, .lent = OF_MECHANISMS, .mechanism = MECHANISM_##id},
@@ -66,8 +66,8 @@ static unsigned abilities_of(const struct mechanism_row *mechanism)
         abilities |= ABILITY_BY_HAND;
     if (mechanism->projects && mechanism->causality != CAUSALITY_ALWAYS)
         abilities |= ABILITY_CROSSES;
-    if (mechanism->splits && !mechanism->opens)
-        abilities |= ABILITY_STACKS;
+    if (mechanism->splits)
+        abilities |= ABILITY_JOINS_HEADS | (mechanism->opens ? 0 : ABILITY_STACKS);
     if (mechanism->splits || !mechanism->projects)
         abilities |= ABILITY_HAS_HEADS;
     if (mechanism->causality != CAUSALITY_NEVER)

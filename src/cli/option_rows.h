@@ -52,6 +52,9 @@
         .argument = "HOW", .setting = true, .asked = "added positions", .foreign = "positionalencoding positionencoding positionembedding pe wpe", \
         .fallback = "learned where the input has a position_embedding, else off", \
         .rare = ABILITY_DRAWS, .help = "add to each row of the inputs its position: the sines of Vaswani et al. 2017, or rows that a model has learned") \
+    ROW(WITHOUT_HEADS, without_heads, TEXT, ABILITY_JOINS_HEADS, .name = "without-heads", .argument = "LIST", .setting = true, \
+        .asked = "without heads", .foreign = "ablate ablateheads headmask pruneheads removeheads", .fallback = "none", \
+        .help = "leave these heads out of the output: 2, or 1,3-4; their columns of the input of out_proj are 0") \
     ROW(KEY_INPUTS, key_inputs, FILE, ABILITY_CROSSES, .name = "key-inputs", .argument = "FILE", .reads = true, \
         .foreign = "cross crossattention encoder encoderhiddenstates memory keyinput", \
         .fallback = "those in --in, else the inputs", \

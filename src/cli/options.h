@@ -61,6 +61,7 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(WITHOUT, without, const char *) \
     FIELD(SENTENCE, sentence, const char *) \
     FIELD(ADD_POSITIONS, add_positions, enum add_positions) \
+    FIELD(WITHOUT_HEADS, without_heads, const char *) \
     FIELD(KEY_INPUTS, key_inputs, const char *) \
     FIELD(MINE, mine, const char *) \
     FIELD(BUDGET, budget, double) \

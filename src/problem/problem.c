@@ -69,6 +69,14 @@ const char *problem_label(const struct problem *problem, bool of_keys, size_t it
     return labels != NULL ? labels[token] : NULL;
 }
 
+void problem_leave_out(const struct problem *problem, double *contexts)
+{
+    const size_t d = problem->size.d_value;
+    for (size_t head = 0; head < problem->size.heads && problem->given.heads_out != NULL; head++)
+        for (size_t i = 0; i < d && problem->given.heads_out[head]; i++)
+            contexts[head * d + i] = 0;
+}
+
 bool problem_is_side_by_side(const struct problem *problem, enum stage stage)
 {
     return STAGES[stage].joins_heads || problem_made_as(problem, stage) != stage;

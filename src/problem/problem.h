@@ -69,6 +69,9 @@ const struct token_labels *problem_tokens(const struct problem *problem);
 /* The label, or NULL, and *position, from 1, of key `index`, or of query `index` among those asked for. */
 const char *problem_label(const struct problem *problem, bool of_keys, size_t item, size_t index, size_t *position);
 
+/* Sets the contexts of the heads that --without-heads names to 0, in a row of all heads side by side, (H d_v). */
+void problem_leave_out(const struct problem *problem, double *contexts);
+
 /* Whether a row of the stage concatenates all heads: output, and the context of packed heads. */
 bool problem_is_side_by_side(const struct problem *problem, enum stage stage);
 

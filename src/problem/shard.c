@@ -165,6 +165,8 @@ uint64_t shard_job(const struct problem *problem)
         hash = hash_kernel(hash, problem->path.projector);
     hash = hash_bytes(hash, &whole, sizeof whole); /* query and labels tell which ones */
     hash = hash_tensor(hash_mask(hash, problem), &problem->given.inputs);
+    if (problem->given.heads_out != NULL)
+        hash = hash_bytes(hash, problem->given.heads_out, problem->size.heads * sizeof(bool));
     if (problem->given.is_cross)
         hash = hash_tensor(hash, &problem->given.key_inputs);
     for (size_t i = 0; i < 3; i++)

@@ -115,9 +115,9 @@ bool stage_is_explained(const struct problem *problem, enum stage stage)
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {
     const enum stage stage = line->stage;
-    if (stage_has_columns(stage))
+    if (line->over == EXPLAIN_RANGE && stage_has_columns(stage))
         snprintf(line->label, sizeof line->label, "head %zu", line->index + 1);
-    else
+    else if (line->over == EXPLAIN_RANGE)
         snprintf(line->label, sizeof line->label, "%s", stage_name(stage));
     if (line->over != EXPLAIN_KEYS || !stage_is_square(e->before))
         return true;
