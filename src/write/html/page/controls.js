@@ -131,7 +131,7 @@ function tokenChip(text, token) {
     return element('li', { class: chosen ? 'token-chip chosen' : 'token-chip' }, button, cross);
 }
 
-const MOST_CHIPS = 200;
+const MOST_CHIPS = 200, MANY_CHIPS = 24;
 const tokensTable = () => after.table(model.tables.has('inputs') ? 'inputs' : 'query', state.item, 0);
 const tokenCount = () => tokensTable().rows;
 const tokenNames = () => {
@@ -175,6 +175,7 @@ function showTokens() {
     if (tokensShown === text) return;
     tokensShown = text;
     byId('tokens-list').replaceChildren(...names.slice(0, MOST_CHIPS).map(tokenChip));
+    byId('tokens-list').classList.toggle('many', names.length > MANY_CHIPS);
     byId('tokens-more').textContent = names.length > MOST_CHIPS ? `and ${names.length - MOST_CHIPS} more` : '';
     byId('tokens-because').textContent = because || '';
     byId('add-open').hidden = because !== null || !model.tables.has('inputs');
@@ -328,7 +329,7 @@ function listenToControls() {
     for (const mode of ['before', 'after', 'difference'])
         byId(`mode-${mode}`).addEventListener('change', () => { setMode(mode); keepChoice(); show(); });
     byId('save').addEventListener('click', orTell(saveFile));
-    byId('copy-link').addEventListener('click', orTell(() => copyText(linkNow(), 'The link')));
+    byId('copy-link').addEventListener('click', orTell(() => copyText(linkNow(), location.protocol === 'file:' ? 'The link to this file on this computer' : 'The link')));
     byId('copy-command').addEventListener('click', () =>
         copyText(saveCommand(model, SAVED_AS), 'The command for the saved file'));
     byId('copied-close').addEventListener('click', () => { byId('copied').hidden = true; });

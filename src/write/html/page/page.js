@@ -22,7 +22,8 @@ function showLargeText() {
     const stage = stageOf(state.name), name = nameText(state.name);
     byId('large-title').textContent = name[0].toUpperCase() + name.slice(1);
     byId('row-sentence').textContent = isWrong(state.name) ? 'A mistake on purpose.' : rowSentence(state.name);
-    byId('formula').textContent = stage ? `${name} = ${stage.formula}` : '';
+    const isGradient = state.layer === 'gradients', formula = isGradient ? gradientFormula(model, state.name) : stage ? stage.formula : '';
+    byId('formula').textContent = formula && `${isGradient ? 'gradient of ' : ''}${name} = ${formula}`;
     byId('by-row').parentElement.hidden = !isSquare(state.name) || shownTable(state.name).rows < 2;
     const lost = isEdited() && state.mode !== 'after' && shownTable(state.name).mode === 'after';
     byId('large-note').textContent = lost ? 'Before the edits this table had another shape.' : '';
@@ -291,6 +292,7 @@ function listenToPage() {
     listenToTable(byId('large'), () => ({ name: state.name, layout: layouts.large }), true);
     byId('large').addEventListener('keydown', onKey);
     listenToLinks(byId('links'));
+    listenToLayers();
     byId('sheet-close').addEventListener('click', () => showSheet(false));
     prefersDark.addEventListener('change', repaint);
     addEventListener('resize', repaint);

@@ -92,7 +92,7 @@ function largeLayout(context, width, shown) {
     const upright = columnLabel > cell - 2;
     const top = GAP + (upright ? Math.max(columnLabel, 24) : 16);
     const size = { width: cell * shown.columns, height: cellHeight * shown.rows };
-    return { left, top, cell, cellHeight, upright, ...size, numberSize: 0.78 };
+    return { left, top, cell, cellHeight, upright, ...size, numberSize: cell < 36 ? 0.7 : 0.78 };
 }
 
 /* A small table, within that width and height, without labels but for rows where `label` is their room. */
@@ -299,8 +299,9 @@ function eachLabel(count, size, marked, nameOf, draw) {
     const step = labelStep(size), room = step === 1 ? size : LEAST_LABELLED;
     for (let i = 0; i < count; i++) {
         const hidden = step > 1 && Math.abs(i - marked) * size < room;
-        if (i === marked) draw(i, step > 1 ? `${i + 1} ${nameOf(i)}`.trim() : nameOf(i), true);
-        else if ((step === 1 || (i + 1) % step === 0) && !hidden) draw(i, step === 1 ? nameOf(i) : String(i + 1), false);
+        const name = nameOf(i), number = String(i + 1);
+        if (i === marked) draw(i, step > 1 && name !== number ? `${number} ${name}` : name, true);
+        else if ((step === 1 || (i + 1) % step === 0) && !hidden) draw(i, step === 1 ? name : number, false);
     }
 }
 

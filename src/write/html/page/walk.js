@@ -79,7 +79,8 @@ function walkPlace() {
         model, row, key, line, keys, head: state.head, words: isThere('logits') ? wordsOf(row) : [],
         looked: heaviestOf(keys, line.dropped).filter((one, i) => i === 0 || line.dropped[one] >= 0.005),
         at: (name, column, of = walkTable(name).rows === model.rows.length ? row : model.rows[row]) => cellAt(name, of, column),
-        query: () => tokenElement(sides.queryTitle(row)), keyName: (one = key) => tokenElement(keyTitle(model, state.item, one)),
+        query: () => tokenElement(queryLabelOf(model, state.item, row) || `token ${model.rows[row] + 1}`),
+        keyName: (one = key) => tokenElement(keyLabelOf(model, state.item, one) || `token ${one + 1}`),
     };
 }
 
@@ -175,10 +176,10 @@ function drawMeeting({ pairs, added, made }, label, other, sum) {
 
 /* Stages of one query, a column for each key: all, or the heaviest. */
 const drawStages = (...names) => ({ row, keys, line, model, keyName }) => {
-    const few = fewOf(model.keys, (key) => (keys.includes(key) ? line.weights[key] : -1)), there = names.filter(isThere).slice(-2), last = there[1];
-    const [before, made] = there.map((name) => rowOf(name === last ? 'into' : 'fly', nameText(name), cellsOf(few, (key) => cellAt(name, row, key))));
+    const few = fewOf(model.keys, (key) => (keys.includes(key) ? line.weights[key] : -1)), there = names.filter(isThere).slice(-2), last = there[there.length - 1];
+    const rows = there.map((name) => rowOf(name === last ? 'into' : 'fly', nameText(name), cellsOf(few, (key) => cellAt(name, row, key))));
     const bars = last === 'weights' ? [barsOf(few, (key) => line.masked[key], (key) => line.weights[key])] : [];
-    return [rowOf('still', '', cellsOf(few, (key) => ({ label: keyName(key) }))), before, ...bars, made];
+    return [rowOf('still', '', cellsOf(few, (key) => ({ label: keyName(key) }))), ...rows.slice(0, -1), ...bars, ...rows.slice(-1)];
 };
 
 /* Bars as tall as shares, which grow from scores. */
@@ -213,7 +214,16 @@ function drawWords({ at, words }) {
 
 /* --- the steps --------------------------------------------------------------------------------------------------- */
 
+const sayNext = ({ at, words, query }) =>
+    [say`After ${query()} comes ${listed(words.slice(0, 3).map((word) => [wordName(word), ' with ', said(at('probabilities', word))]), ', ')}.`];
+
 const WALK = [
+    {
+        title: 'Where a token looks', tables: ['weights'], text: ['Each row of a weights table says where one token looks.'],
+        says: (place) => [place.line.empty ? sayMasked(place)[0] : say`${place.query()} looks at ${listed(place.looked.slice(0, 3).map((key) => [place.keyName(key), ' with ', said(place.at('weights', key))]), ', ')}.`,
+            ...(isThere('probabilities') ? sayNext(place) : []), say`The next steps show how these numbers are made.`],
+        draws: drawStages('weights'),
+    },
     {
         title: 'What a row is', tables: ['inputs'],
         text: ['A language model does not read words.', 'A word has the same embedding in every sentence.'],
@@ -296,10 +306,7 @@ const WALK = [
         draws: (place) => drawMeeting(logitMeeting(place), place.query(), wordName(place.words[0]), 'logit'),
     },
     {
-        title: 'The next word', tables: ['probabilities'], text: [],
-        says: ({ at, words, query }) =>
-            [say`After ${query()} comes ${listed(words.slice(0, 3).map((word) => [wordName(word), ' with ', said(at('probabilities', word))]), ', ')}.`],
-        draws: drawWords,
+        title: 'The next word', tables: ['probabilities'], text: [], says: sayNext, draws: drawWords,
     },
 ];
 
@@ -337,11 +344,11 @@ const isSlides = () => document.body.classList.contains('slides');
 /* The table of the step as large as the slide has room, with large letters. */
 function drawSlideTable(step) {
     const canvas = byId('walk-table'), shown = shownTable(step.table), context = canvas.getContext('2d'), size = rootSizeNow;
-    const { clientWidth: width } = canvas.parentElement, place = placeIn(step.table, shown);
+    const { clientWidth: width } = canvas.parentElement, height = byId('walk-body').clientHeight - byId('walk-figure').offsetHeight - 32, place = placeIn(step.table, shown);
     rootSizeNow = size * 1.4;
     setFont(context, labelFont());
     const natural = largeLayout(context, Math.min(width, 800), shown), layout = { ...natural, canvasWidth: width };
-    const factor = Math.min(1.6, (width - 4) / (natural.left + natural.width + 2), innerHeight * 0.45 / (natural.top + natural.height + 8));
+    const factor = Math.min(1.6, (width - 4) / (natural.left + natural.width + 2), Math.max(height, 120) / (natural.top + natural.height + 40));
     for (const part of ['left', 'top', 'cell', 'cellHeight', 'width', 'height']) layout[part] *= factor;
     layout.left += GAP * 2;
     layout.top = Math.max(layout.top, 24 * rootSizeNow * factor / 16);
@@ -359,14 +366,15 @@ function showWalk() {
     walk.at = Math.max(0, walk.steps.findIndex((step) => step.title === title));
     const step = walk.steps[walk.at], place = walkPlace(), rows = isStepWrong(step) ? [] : step.draws(place).map(figureRow);
     const text = walkSentences(step, place), key = [...text, ...rows].map((part) => part.outerHTML).join('');
+    if (walk.shown !== key) {
+        stopMoving();
+        walk.shown = key;
+        byId('walk-text').setAttribute('aria-live', drag ? 'off' : 'polite');
+        byId('walk-text').replaceChildren(...text);
+        byId('walk-figure').replaceChildren(...rows);
+        byId('walk-figure').style.setProperty('--count', Math.max(1, ...rows.map(({ row }) => row.cells.length)));
+    }
     if (isSlides()) drawSlideTable(step);
-    if (walk.shown === key) return;
-    stopMoving();
-    walk.shown = key;
-    byId('walk-text').setAttribute('aria-live', drag ? 'off' : 'polite');
-    byId('walk-text').replaceChildren(...text);
-    byId('walk-figure').replaceChildren(...rows);
-    byId('walk-figure').style.setProperty('--count', Math.max(1, ...rows.map(({ row }) => row.cells.length)));
     byId('walk-title').textContent = step.title;
     byId('walk-count').textContent = `${walk.at + 1} of ${walk.steps.length}${headsNow() > 1 && isOfHeads(step.table) ? `, head ${state.head + 1}` : ''}`;
     byId('walk-next').textContent = walk.at === walk.steps.length - 1 ? 'Done' : 'Next';
@@ -500,15 +508,13 @@ function setSlides(on) {
 const stepBy = (steps) => () => goWalk(walk.at + steps);
 const WALK_KEYS = {
     ArrowRight: stepBy(1), PageDown: stepBy(1), ArrowLeft: stepBy(-1), PageUp: stepBy(-1), Home: stepBy(-Infinity), End: stepBy(Infinity),
-    f: () => setSlides(!isSlides()), r: playWalk,
+    f: () => setSlides(!isSlides()), r: playWalk, Escape: () => (isSlides() ? setSlides(false) : closeWalk()),
 };
 
 function onWalkKey(event) {
-    if (walk.at < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
-    const press = WALK_KEYS[event.key] || WALK_KEYS[event.key.toLowerCase()];
-    if (event.key === 'Escape') (isSlides() ? setSlides(false) : closeWalk());
-    else if (press && (isSlides() || byId('walk').contains(event.target))) press();
-    else return;
+    const isOwn = isSlides() || byId('walk').contains(event.target), press = WALK_KEYS[event.key] || WALK_KEYS[event.key.toLowerCase()];
+    if (walk.at < 0 || event.ctrlKey || event.metaKey || event.altKey || !press || !isOwn) return;
+    press();
     event.preventDefault();
 }
 
