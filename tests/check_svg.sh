@@ -47,7 +47,7 @@ picture() { # NAME ARGUMENTS...
 for file in data/*.json; do
     name=$(basename "$file" .json)
     case $name in
-    patterns | module) command=multihead ;;
+    patterns | module | trained) command=multihead ;;
     grouped | packed | paged | kernel-*) command=sdpa ;;
     *) command=causal ;;
     esac
@@ -97,6 +97,19 @@ slide wide-long causal "$scratch/long.json"
 slide wide-grad causal data/inputs.json --grad ones
 check "four heads leave out what nobody asked for" sh -c 'grep -o "<text class=\"title.*<" "$0" | sed "s/.*\">//" |
     tr -d "\n" | grep -qx "inputs<query<key<value<weights<context<output<"' "$scratch/wide-heads.svg"
+
+# The walk: all of it, small, and still where motion is not wanted.
+for walk in "causal data/inputs.json" "multihead data/trained.json -q 5" "sdpa data/kernel-causal.json" "self $scratch/hostile.json"; do
+    picture walk $walk --animate
+    check "no class without a style" sh -c '! grep -oE "class=\"[a-z]+[0-9]+" "$0" | cut -c 8- | sort -u |
+        while read -r class; do grep -qF ".$class{" "$0" || echo "$class"; done | grep .' "$scratch/walk.svg"
+    check "every motion ends within its time" sh -c '! grep -oE "[0-9.]+%" "$0" | awk "\$1 + 0 > 100" | grep .' "$scratch/walk.svg"
+done
+"$attn" causal data/inputs.json --animate -o "$scratch/walk.svg"
+check "six tokens in less than 100 KB" test "$(wc -c <"$scratch/walk.svg")" -lt 102400
+check "still where the reader asks for that" grep -q '^@media (prefers-reduced-motion:reduce){g{animation:none' "$scratch/walk.svg"
+check "a score for each key, and for each share a value" test "$(grep -c ' key of .* ≈ ' "$scratch/walk.svg") \
+$(grep -c ' value of .*, added ' "$scratch/walk.svg")" = "6 6"
 
 # The manual's commands for other formats.
 cp data/inputs.json "$scratch/inputs.json"

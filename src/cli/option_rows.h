@@ -284,9 +284,11 @@
     ROW(THEME, theme, CHOICE(enum theme, THEMES), ABILITY_SHOWS | ABILITY_PAGES, .name = "theme", .argument = "THEME", \
         .foreign = "darkmode colorscheme background dark light", .fallback = "pictures: light; html and --heatmap: auto", \
         .rare = RARE, .help = "background of a picture or page; auto: as its reader prefers; pictures, html and --heatmap alone") \
-    ROW(SHAPE, shape, CHOICE(enum shape, SHAPES), ABILITY_SHOWS, .name = "shape", .argument = "SHAPE", \
+    ROW(SHAPE, shape, CHOICE(enum picture_shape, SHAPES), ABILITY_SHOWS, .name = "shape", .argument = "SHAPE", \
         .foreign = "landscape slide orientation aspect", .initial = "tall", \
         .rare = RARE, .help = "tall: a column for a page; wide: a slide of 16:9, from left to right; pictures alone") \
+    ROW(ANIMATE, animate, FLAG, ABILITY_SHOWS, .name = "animate", .foreign = "animation animated gif video walk", \
+        .rare = RARE, .help = "the walk of one query as an animation, on a slide; svg alone") \
     ROW(NO_CAPTION, no_caption, FLAG, ABILITY_SHOWS, .name = "no-caption", .foreign = "nolegend nofooter", \
         .rare = RARE, .help = "leave out the caption of a picture; pictures alone") \
     ROW(COLOR, color, CHOICE(enum when, WHENS), ABILITY_RUNS | ABILITY_COMPARES | ABILITY_TEACHES | ABILITY_TRIES, .name = "color", .argument = "WHEN", \

@@ -138,7 +138,8 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(FULL, full, bool) \
     FIELD(HEATMAP, heatmap, bool) \
     FIELD(THEME, theme, enum theme) \
-    FIELD(SHAPE, shape, enum shape) \
+    FIELD(SHAPE, shape, enum picture_shape) \
+    FIELD(ANIMATE, animate, bool) \
     FIELD(NO_CAPTION, no_caption, bool) \
     FIELD(COLOR, color, enum when) \
     FIELD(DTYPE, dtype, enum dtype) \

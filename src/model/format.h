@@ -15,7 +15,7 @@ enum theme { THEMES(CHOICE_ID) };
 
 /* The shape of a picture: a column for a page, or a slide of 16 : 9. */
 #define SHAPES(ROW) ROW(SHAPE_TALL, "tall") ROW(SHAPE_WIDE, "wide")
-enum shape { SHAPES(CHOICE_ID) };
+enum picture_shape { SHAPES(CHOICE_ID) };
 
 struct format_row {
     const char *name;
@@ -27,6 +27,7 @@ struct format_row {
     bool elides;                           /* shows only the ends of long tables, unless --full */
     bool terminal;                         /* for a terminal: takes --heatmap and --explain */
     bool pictures;                         /* draws tables of inputs and stages */
+    bool animates;                         /* takes --animate */
     bool themed;                           /* light or dark; in text, only its heatmaps */
     enum theme theme;                      /* the default of --theme */
     bool reports;                          /* written by attn diff, why, cases and lists of a checkpoint, */
@@ -54,8 +55,8 @@ struct format_row {
     ROW(CSV, "csv", write_csv, check_nothing, no, no, no, .suffixes = {".csv"})                                     \
     ROW(MARKDOWN, "markdown", write_markdown, check_nothing, no, no, markdown, .suffixes = {".md"}, .elides = true) \
     ROW(LATEX, "latex", write_latex, check_nothing, no, no, latex, .suffixes = {".tex"}, .elides = true)            \
-    ROW(SVG, "svg", write_svg, check_svg, no, svg, no, .suffixes = {".svg"}, .pictures = true, .themed = true,      \
-        .refuses_parameters = NO_PICTURE)                                                                           \
+    ROW(SVG, "svg", write_svg, check_svg, no, svg, no, .suffixes = {".svg"}, .pictures = true, .animates = true,    \
+        .themed = true, .refuses_parameters = NO_PICTURE)                                                           \
     ROW(PNG, "png", write_png, check_png, no, no, no, .suffixes = {".png"}, .binary = true, .pictures = true,       \
         .themed = true, .refuses_parameters = NO_PICTURE)                                                           \
     ROW(PDF, "pdf", write_pdf, check_pdf, no, no, no, .suffixes = {".pdf"}, .binary = true, .pictures = true,       \

@@ -40,6 +40,7 @@ struct svg_picture {
     int decimals; /* below 0: as the numbers need */
     enum theme theme;
     bool caption; /* words beneath it */
+    bool walks;   /* an animation of one query */
     bool wide;    /* a slide of 16 : 9: a flow runs from left to right */
     struct svg_figure *figures;
     size_t count;
@@ -81,6 +82,15 @@ bool svg_flow_same_labels(const struct svg_figure *one, const struct svg_figure 
  * is too small even so, it leaves out figures: first the matrices, then T x T tables before the weights. Returns the
  * size of the type in pixels of the slide. */
 double svg_wide_place(struct svg_picture *picture);
+
+/* --- svg_walk.c: the walk of one query, animated, on a slide ----------------------------------------------------- */
+
+/* Whether it shows a stage. */
+bool svg_walk_takes(enum stage stage);
+
+/* Of the first head and item; of the last query. STATUS_USAGE where a table is missing. */
+enum status svg_walk_layout(struct svg_picture *picture);
+void svg_walk_draw(const struct svg_picture *picture);
 
 /* --- svg_formula.c: formulas as a book sets them ----------------------------------------------------------------- */
 

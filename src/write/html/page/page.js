@@ -92,8 +92,10 @@ function show() {
     drawHeads();
     showContext();
     showTokens();
-    showWords();
+    showHeadSwitches();
     paintTokens();
+    showSentence();
+    showPrediction();
     showSettings();
     showPast();
     showWalk();
@@ -282,6 +284,7 @@ function addHeader() {
     document.title = `${title}: ${sizesText()}`;
     byId('title').textContent = title;
     byId('version').textContent = `attn ${job.attn}`;
+    byId('flow-help').hidden = !tableNames().some(isEditable);
     byId('starts').textContent = [model.startsBecause, whyFixed()].filter(Boolean).join(' ');
     for (const [name, text] of job.settings)
         byId('settings').append(element('div', {}, element('dt', {}, name), element('dd', {}, tokenElement(text))));
@@ -294,7 +297,6 @@ function listenToPage() {
     byId('large').addEventListener('keydown', onKey);
     listenToLinks(byId('links'));
     listenToLayers();
-    listenToWords();
     byId('sheet-close').addEventListener('click', () => showSheet(false));
     prefersDark.addEventListener('change', repaint);
     addEventListener('resize', repaint);
@@ -327,6 +329,7 @@ function start() {
     addSwitches();
     listenToFields();
     listenToControls();
+    listenToSentence();
     listenToWalk();
     listenToPage();
     const { theme: chosen } = document.documentElement.dataset;
