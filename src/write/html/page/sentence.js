@@ -91,8 +91,10 @@ function typeSentence(field) {
     const words = sentenceOf(field.value), unknown = words.filter((word) => !wordsHere.includes(word));
     const isWhole = words.length > 0 && unknown.length === 0;
     field.setAttribute('aria-invalid', String(!isWhole && !wordsHere.some((word) => word.startsWith(unknown[unknown.length - 1] ?? ''))));
+    const lacking = unknown.filter((one) => !wordsHere.some((word) => word.startsWith(one)));
+    tell(lacking.length > 0 ? `The vocabulary has no word ${lacking.map((word) => `"${shownText(word)}"`).join(', ')}.` : '');
     if (isWhole && words.join(' ') !== tokenNames().join(' ')) {
-        tryEdit({ do: 'text', words }, suggestions.gesture);
+        tryEdit({ do: 'text', to: words.join(' ') }, suggestions.gesture);
         const query = tokenNames().length - 1;
         chooseAt({ query, key: heaviestKey(query) });
     }
@@ -112,7 +114,7 @@ function onSentenceKey(event) {
 /* The field says the sentence that is shown, while nobody types in it. */
 function showSentence() {
     const field = byId('text-field');
-    byId('text-form').hidden = wordsHere.length === 0 || !('text' in EDITS) || whyFixed() !== null || job.items > 1 || job.starts !== 'inputs';
+    byId('text-form').hidden = wordsHere.length === 0 || !canType(model) || job.items > 1 || whyFixed() !== null;
     if (document.activeElement !== field) field.value = tokenNames().join(' ');
 }
 

@@ -83,7 +83,7 @@ function largeLayout(context, width, shown) {
     setFont(context, labelFont(true, LABEL_TEXT)); // the chosen label is the widest
     const left = GAP + Math.max(20, widestLabel(context, shown.rows, (row) => rowName(shown, row), most));
     const sums = hasSums(shown) ? SUMS * rootSizeNow : 0;
-    let cell = Math.min(LARGEST_CELL, (width - left - sums - 1) / shown.columns);
+    let cell = Math.min(LARGEST_CELL * rootSizeNow / 16, (width - left - sums - 1) / shown.columns);
     if (cell >= 4) cell = Math.floor(cell);
     const tallest = Math.max(280, Math.min(720, width)) / shown.rows;
     let cellHeight = Math.min(tallest, Math.max(Math.min(cell, 2.9 * rootSizeNow), Math.min(2.1 * rootSizeNow, tallest)));
@@ -103,7 +103,7 @@ function smallLayout(shown, across, down, label = 0) {
     if (cellHeight >= 3) cellHeight = Math.floor(cellHeight);
     if (cell < LEAST_NUMBERED * scale * 0.9) // colours alone: nearly squares
         cell = Math.min(cell, Math.max(cellHeight * 1.6, 48 / shown.columns));
-    cellHeight = Math.min(cellHeight, Math.max(cell * 1.6, 12 / shown.rows, label > 0 ? SMALL_TEXT * 1.25 * rootSizeNow : 0));
+    cellHeight = Math.min(cellHeight, Math.max(cell * 1.6, 12 / shown.rows, label > 0 && axesOf(shown.name)[0] !== 'column' ? SMALL_TEXT * 1.25 * rootSizeNow : 0));
     const size = { width: cell * shown.columns, height: cellHeight * shown.rows };
     return { left: 2 + label, top: 2, cell, cellHeight, upright: false, ...size, numberSize: SMALL_TEXT };
 }
