@@ -89,7 +89,7 @@ enum stage problem_last_stage(const struct problem *problem)
 
 enum stage problem_grad_stage(const struct problem *problem)
 {
-    return mechanism_grad_stage(problem->mechanism);
+    return problem->size.words > 0 ? STAGE_GRAD_LOGITS : mechanism_grad_stage(problem->mechanism);
 }
 
 enum stage problem_made_as(const struct problem *problem, enum stage stage)

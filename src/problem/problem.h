@@ -75,7 +75,7 @@ void problem_leave_out(const struct problem *problem, double *contexts);
 /* Whether a row of the stage concatenates all heads: output, and the context of packed heads. */
 bool problem_is_side_by_side(const struct problem *problem, enum stage stage);
 
-/* The last stage, output or context, and its gradient, which --grad gives. */
+/* The last stage, output or context; and the gradient that --grad gives: its own, or that of logits. */
 enum stage problem_last_stage(const struct problem *problem);
 enum stage problem_grad_stage(const struct problem *problem);
 
