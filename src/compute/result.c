@@ -96,9 +96,8 @@ static enum status add_tensor(struct result *result, enum stage stage, const cha
 /* Whether a parameter has a gradient: not the embedding, since the inputs may come from elsewhere. */
 static bool has_gradient(const struct problem *problem, const char *name)
 {
-    const bool learned = problem->given.positions.rank > 0 &&
-                         problem->given.positions.data == problem->parameters.words.positions.data;
-    return strcmp(name, "embedding") != 0 && (learned || strcmp(name, "position_embedding") != 0);
+    return strcmp(name, "embedding") != 0 &&
+           (problem_learns_positions(problem) || strcmp(name, "position_embedding") != 0);
 }
 
 static enum status add_parameters(struct result *result, enum stage stage, const struct parameters *parameters,

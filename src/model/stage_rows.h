@@ -8,8 +8,7 @@
 
 #define STAGE_ROWS(ROW)                                                                                                \
     ROW(POSITIONS, .name = "positions", .help = "what --add-positions adds to each row of the inputs",                 \
-        .from = STAGE_BIT(STAGE_INPUTS), .libm = LIBM_POW | LIBM_SIN | LIBM_COS, .columns = STAGE_COLUMNS_D_IN,        \
-        .joins_heads = true,                                                                                           \
+        .from = STAGE_BIT(STAGE_INPUTS), .columns = STAGE_COLUMNS_D_IN, .joins_heads = true,                           \
         .hint = "look at the rows of position_embedding, or at sin and cos of position / 10000^(2i / d)")              \
     ROW(EMBEDDED, .name = "embedded", .help = "inputs + positions",                                                    \
         .from = STAGE_BIT(STAGE_INPUTS) | STAGE_BIT(STAGE_POSITIONS), .columns = STAGE_COLUMNS_D_IN,                   \
