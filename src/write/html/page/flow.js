@@ -9,6 +9,7 @@ const LANES = ['query', 'key', 'value'].map((side) => ({
 }));
 const WAY = [
     { names: ['inputs', 'key_inputs'] },
+    { done: 'plus positions', names: ['positions', 'embedded'] },
     { done: 'norm', names: ['normed'] },
     { done: 'times three matrices', lanes: LANES },
     { done: 'each query · each key', names: ['scores'] },
@@ -20,6 +21,9 @@ const WAY = [
     { done: 'times the values, added up', names: ['context'] },
     { done: 'side by side', names: ['heads'] },
     { done: 'times out_proj', lanes: [{ matrices: ['out_proj.weight', 'out_proj', 'out_proj.bias'], made: ['output'] }] },
+    { done: 'added to what went in', names: ['residual'] },
+    { done: 'times the unembedding', lanes: [{ matrices: ['unembedding', 'unembedding_bias'], made: ['logits'] }] },
+    { done: 'softmax', names: ['probabilities'] },
 ];
 
 const tablesOf = (lanes) => lanes.flatMap(({ matrices, made }) => [...matrices, ...made]);
