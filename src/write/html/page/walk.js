@@ -9,15 +9,16 @@ const walk = { steps: [], at: -1, from: null, names: [] }; /* names: the tables 
 
 /* --- numbers of the page ----------------------------------------------------------------------------------------- */
 
-const walkTable = (name) => tableIn(shownEvaluation(), name, state.head);
+const walkTable = (name, head = state.head) => tableIn(shownEvaluation(), name, head);
 const isThere = (name) => tableNames().includes(name);
 
-/* A cell is { name, row, column } of a table, or { name, number }: one that is written as those of the table are. */
+/* A cell is { name, row, column } of a table, with a `head` if not that of the page; or { name, number }: written as those of
+ * the table are. */
 const cellAt = (name, row, column) => ({ name, row, column });
 
-function walkValue({ name, row, column, number }) {
+function walkValue({ name, row, column, number, head }) {
     if (number !== undefined) return number;
-    const { columns, numbers } = walkTable(name);
+    const { columns, numbers } = walkTable(name, head);
     return numbers[row * columns + column];
 }
 
@@ -31,7 +32,7 @@ function walkText(cell) {
 
 /* A number in a sentence; after a sign in brackets where it has a sign itself. */
 function said(cell, afterSign = false) {
-    const text = walkText(cell), attributes = { class: 'walk-number', 'data-cell': JSON.stringify([cell.name, cell.row, cell.column]) };
+    const text = walkText(cell), attributes = { class: 'walk-number', 'data-cell': JSON.stringify([cell.name, cell.row, cell.column, cell.head ?? state.head]) };
     return element('span', attributes, afterSign && text.startsWith('−') ? `(${text})` : text);
 }
 
@@ -76,7 +77,7 @@ function walkPlace() {
     const sides = sidesNow(), { model } = shownEvaluation(), { row } = sides.place, line = lineOf(state.item, state.head, row);
     const keys = [...line.bias.keys()].filter((key) => line.empty || line.bias[key] > -Infinity), key = keys.includes(sides.place.key) ? sides.place.key : heaviestKey(row);
     return {
-        model, row, key, line, keys, head: state.head, words: isThere('logits') ? wordsOf(row) : [],
+        model, row, key, line, keys, words: isThere('logits') ? wordsOf(row) : [],
         looked: heaviestOf(keys, line.dropped).filter((one, i) => i === 0 || line.dropped[one] >= 0.005),
         at: (name, column, of = walkTable(name).rows === model.rows.length ? row : model.rows[row]) => cellAt(name, of, column),
         query: () => tokenElement(queryLabelOf(model, state.item, row) || `token ${model.rows[row] + 1}`),
@@ -90,8 +91,8 @@ function meeting(count, first, second, bias, column, made) {
     return { pairs: Array.from({ length: count }, (nothing, i) => [first(i), second(i)]), added, made };
 }
 
-function projectionMeeting({ model, head, at, row }) {
-    const { weight, first } = projectionOf(model, 'query', head), matrix = plainName(weight.name), [made] = [...stagesOnTheWay(model, 'query'), 'query'];
+function projectionMeeting({ model, at, row }) {
+    const { weight, first } = projectionOf(model, 'query', state.head), matrix = plainName(weight.name), [made] = [...stagesOnTheWay(model, 'query'), 'query'];
     const { name } = sourceRow(shownEvaluation(), 'query', state.item, row);
     return { matrix, column: first + 1, ...meeting(weight.shape[0], (i) => at(name, i), (i) => cellAt(matrix, i, first), 'W_query.bias', first, at(made, 0)) };
 }
@@ -159,6 +160,15 @@ function sayContext({ row, at, line, keys, looked, query, keyName }) {
     return [say`The context of ${query()} is ${listed([...shares, ...(keys.length > shown.length ? ['…'] : [])], ' + ')}: ${saidRow('context', row)}.`];
 }
 
+/* What each of the first heads looks at most. */
+function sayHeads({ at, row, keys, keyName, query, model }) {
+    const parts = [...Array(Math.min(model.heads, MOST_MIXED)).keys()].map((head) => {
+        const [key] = heaviestOf(keys, lineOf(state.item, head, row).weights);
+        return [`head ${head + 1}${head === 0 ? ' looks most' : ''} at `, keyName(key), ' with ', said({ ...at('weights', key), head })];
+    });
+    return [say`For ${query()}, ${listed(parts, ', ')}.`];
+}
+
 /* --- figures: rows { label, cells, how } ------------------------------------------------------------------------- */
 
 /* How a row arrives: its cells fly from the table, appear one after another, or appear and fly into the table; bars grow. */
@@ -194,7 +204,7 @@ function drawMix({ at, line, keys, keyName, looked }) {
     const scaled = (key) => (i) => ({ name: 'context', number: line.dropped[key] * walkValue(cellAt('value', key, i)), source: cellAt('value', key, i) });
     const mixed = shown.map((key) => rowOf('fly', [walkText(at(weightsName(), key)), ' × ', keyName(key)], cellsOf(columns, scaled(key))));
     const more = keys.length > shown.length ? [rowOf('still', `and ${keys.length - shown.length} more`, [])] : [];
-    return [...mixed, ...more, rowOf('into', 'sum: context', cellsOf(columns, (i) => at('context', i)))];
+    return [...mixed, ...more, rowOf('into', 'context', cellsOf(columns, (i) => at('context', i)))];
 }
 
 const drawSum = (first, second, made) => ({ at }) => [wholeRow('fly', nameText(first), at(first, 0)),
@@ -285,9 +295,7 @@ const WALK = [
         title: 'Several heads', tables: ['heads'],
         text: ['A head has one table of weights, so each token looks at the others in one way only.',
             'Several heads look in several ways at once, each with matrices of its own.'],
-        says: ({ head, model: { dValue: columns }, row }) =>
-            [say`Head ${String(head + 1)} fills columns ${String(head * columns + 1)} to ${String((head + 1) * columns)}: ${saidRow('context', row)}.`],
-        draws: drawSides,
+        says: sayHeads, draws: drawSides,
     },
     {
         title: 'Output', tables: ['output'], also: ['out_proj.weight'], text: ['The output has one row for each token, as the inputs had.'],
