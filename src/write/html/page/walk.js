@@ -446,10 +446,17 @@ function playWhenStill(table, last = NaN, still = 0, frames = 0) {
 
 /* --- from step to step ------------------------------------------------------------------------------------------- */
 
+/* Of keys with about as much weight, one that is not the token itself says more. */
+function telltaleKey() {
+    const { row, key, looked, line, model } = walkPlace();
+    const other = looked.find((one) => one !== model.rows[row] && line.dropped[one] > line.dropped[looked[0]] / 2);
+    return key === looked[0] ? other ?? key : key;
+}
+
 function openWalk() {
     walk.from = document.activeElement;
     walk.steps = stepsHere();
-    state.at.key = walkPlace().key;
+    state.at.key = telltaleKey();
     byId('walk').hidden = false;
     document.body.classList.add('walking');
     repaint();
