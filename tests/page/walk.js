@@ -57,6 +57,7 @@ function checkPage(name, page, expected) {
     /* The number that attn prints for a cell of a table; undefined where it prints none. */
     const printedNumber = (table, row, column, head = state.head) => {
         const read = (number) => (number === undefined ? number : readNumber(number, (table === 'masked' && job.masked_dtype) || job.dtype));
+        if (table === 'heads' && job.given.without_heads) return undefined;
         if (table === 'heads') return printedStage('context', Math.floor(column / job.d_value), row, column % job.d_value);
         const held = tables.get(table) || tables.get(`heads.${state.head}.${table}`);
         if (!held || held.what !== 'parameter') return printedStage(table, head, row, column);

@@ -107,7 +107,10 @@ function logitMeeting({ at, words: [word] }) {
     return meeting(walkTable('unembedding').rows, (i) => at('residual', i), (i) => cellAt('unembedding', i, word), 'unembedding_bias', word, at('logits', word));
 }
 
-const sumMeeting = (first, second, made) => ({ at }) => ({ pairs: [[at(first, 0)], [at(second, 0)]], made: at(made, 0) });
+/* Two rows are added; of each name the first that is there. */
+const firstThere = (...names) => names.find(isThere);
+const ADDED = { embedded: () => ['inputs', 'positions'], residual: () => [firstThere('embedded', 'inputs'), firstThere('output', 'context')] };
+const saidAdded = ({ at }, made) => saidSum({ pairs: ADDED[made]().map((name) => [at(name, 0)]), made: at(made, 0) });
 
 /* The words from the likeliest on. */
 function wordsOf(row) {
@@ -207,8 +210,10 @@ function drawMix({ at, line, keys, keyName, looked }) {
     return [...mixed, ...more, rowOf('into', 'context', cellsOf(columns, (i) => at('context', i)))];
 }
 
-const drawSum = (first, second, made) => ({ at }) => [wholeRow('fly', nameText(first), at(first, 0)),
-    wholeRow('fly', ['+ ', nameText(second)], at(second, 0)), wholeRow('into', ['= ', nameText(made)], at(made, 0))];
+const drawAdded = (made) => ({ at }) => {
+    const [first, second] = ADDED[made]();
+    return [wholeRow('fly', nameText(first), at(first, 0)), wholeRow('fly', ['+ ', nameText(second)], at(second, 0)), wholeRow('into', ['= ', nameText(made)], at(made, 0))];
+};
 
 function drawSides({ at, model }) {
     const heads = [...Array(Math.min(model.heads, MOST_MIXED)).keys()], columns = fewOf(model.dValue, () => 0);
@@ -243,8 +248,8 @@ const WALK = [
     {
         title: 'Positions', tables: ['embedded'], also: ['positions'], text: [],
         says: (place) => [say`Each position has a row, too, which is added to that of ${place.query()}.`,
-            say`In column 1: ${saidSum(sumMeeting('inputs', 'positions', 'embedded')(place))}.`],
-        draws: drawSum('inputs', 'positions', 'embedded'),
+            say`In column 1: ${saidAdded(place, 'embedded')}.`],
+        draws: drawAdded('embedded'),
     },
     {
         title: 'Three matrices', tables: ['W_query.weight', 'W_query'], also: ['W_key.weight', 'W_key', 'W_value.weight', 'W_value'],
@@ -305,8 +310,8 @@ const WALK = [
     },
     {
         title: 'Residual', tables: ['residual'], text: [],
-        says: (place) => [say`What the heads found is added to the row of ${place.query()}.`, say`In column 1: ${saidSum(sumMeeting('embedded', 'output', 'residual')(place))}.`],
-        draws: drawSum('embedded', 'output', 'residual'),
+        says: (place) => [say`What the heads found is added to the row of ${place.query()}.`, say`In column 1: ${saidAdded(place, 'residual')}.`],
+        draws: drawAdded('residual'),
     },
     {
         title: 'Logits', tables: ['logits'], also: ['unembedding'], text: [],
