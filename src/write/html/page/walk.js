@@ -254,6 +254,7 @@ const WALK = [
     {
         title: 'Three matrices', tables: ['W_query.weight', 'W_query'], also: ['W_key.weight', 'W_key', 'W_value.weight', 'W_value'],
         text: ['Query, key and value are each the embedding times a weight matrix.', 'Training changes their numbers.'],
+        column: (place) => projectionMeeting(place).column - 1,
         says: (place) => {
             const met = projectionMeeting(place);
             return [say`The row of ${place.query()} meets column ${String(met.column)} of ${nameText(met.matrix)}: ${saidSum(met)}.`, say`This is the first number of its query.`];
@@ -314,12 +315,12 @@ const WALK = [
         draws: drawAdded('residual'),
     },
     {
-        title: 'Logits', tables: ['logits'], also: ['unembedding'], text: [],
+        title: 'Logits', tables: ['logits'], also: ['unembedding'], text: [], column: ({ words }) => words[0],
         says: (place) => [say`The row of ${place.query()} meets the column of ${wordName(place.words[0])}: ${saidSum(logitMeeting(place))}.`, say`It is the largest logit of the row.`],
         draws: (place) => drawMeeting(logitMeeting(place), place.query(), wordName(place.words[0]), 'logit'),
     },
     {
-        title: 'The next word', tables: ['probabilities'], text: [], says: sayNext, draws: drawWords,
+        title: 'The next word', tables: ['probabilities'], text: [], column: ({ words }) => words[0], says: sayNext, draws: drawWords,
     },
 ];
 
@@ -482,6 +483,7 @@ function goWalk(at) {
     walk.at = within(at, walk.steps.length);
     const step = walk.steps[walk.at];
     walk.names = [step.table, ...(step.also || [])];
+    Object.assign(state.at, { down: 0, across: step.column ? step.column(walkPlace()) : 0 });
     chooseTable(step.table);
     byId('walk-back').disabled = walk.at === 0;
     if (!byId('walk').contains(document.activeElement)) byId('walk-next').focus({ preventScroll: true });
