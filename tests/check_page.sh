@@ -161,6 +161,16 @@ if [ -n "$node" ]; then
     check "$edited jobs whose pages are edited" edits $edited
 fi
 
+# Gradients, which the page computes as a layer over its tables.
+"$attn" multihead $blocks/cross.json --dtype f64 --random-seed 4 -f json --stages output 2>"$scratch/err" |
+    sed 's/"output"/"grad_output"/' >"$scratch/loss.json"
+check "gradients of a batch with ALiBi and sinks" equations multihead -H 2 "$scratch/batch.json" --grad ones --dropout 0.2
+check "gradients of norms and a rotation" equations multihead tests/pairs/inputs/blocks.json --grad ones
+check "gradients of T5's table" equations multihead $blocks/relative.json --grad ones
+check "gradients of latents" equations multihead $blocks/latent.json --grad ones --dtype f64
+check "gradients of packed heads" equations sdpa "$scratch/packed.json" --grad ones
+check "gradients of a given loss" equations multihead $blocks/cross.json --dtype f64 --grad "$scratch/loss.json"
+
 # With a mistake a page holds its numbers, and explains those that it cannot compute as a mistake.
 check "a softmax over the queries" page queries-softmax causal data/inputs.json -s 789 --mistake softmax-queries -q 2-6
 pages_of_mistakes=1

@@ -286,7 +286,7 @@
         .rare = RARE, .help = "background of a picture or page; auto: as its reader prefers; pictures, html and --heatmap alone") \
     ROW(ENTROPY, entropy, FLAG, ABILITY_SHOWS, .name = "entropy", .foreign = "sharpness rowsum rowsums", \
         .rare = RARE, .help = "behind each row of weights, its sum and its entropy in nats; text and pictures alone") \
-    ROW(SHAPE, shape, CHOICE(enum shape, SHAPES), ABILITY_SHOWS, .name = "shape", .argument = "SHAPE", \
+    ROW(SHAPE, shape, CHOICE(enum picture_shape, SHAPES), ABILITY_SHOWS, .name = "shape", .argument = "SHAPE", \
         .foreign = "landscape slide orientation aspect", .initial = "tall", \
         .rare = RARE, .help = "tall: a column for a page; wide: a slide of 16:9, from left to right; pictures alone") \
     ROW(ANIMATE, animate, FLAG, ABILITY_SHOWS, .name = "animate", .foreign = "animation animated gif video walk", \

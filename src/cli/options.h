@@ -139,7 +139,7 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(HEATMAP, heatmap, bool) \
     FIELD(THEME, theme, enum theme) \
     FIELD(ENTROPY, entropy, bool) \
-    FIELD(SHAPE, shape, enum shape) \
+    FIELD(SHAPE, shape, enum picture_shape) \
     FIELD(ANIMATE, animate, bool) \
     FIELD(NO_CAPTION, no_caption, bool) \
     FIELD(COLOR, color, enum when) \

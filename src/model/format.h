@@ -15,7 +15,7 @@ enum theme { THEMES(CHOICE_ID) };
 
 /* The shape of a picture: a column for a page, or a slide of 16 : 9. */
 #define SHAPES(ROW) ROW(SHAPE_TALL, "tall") ROW(SHAPE_WIDE, "wide")
-enum shape { SHAPES(CHOICE_ID) };
+enum picture_shape { SHAPES(CHOICE_ID) };
 
 struct format_row {
     const char *name;

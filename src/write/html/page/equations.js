@@ -65,7 +65,7 @@ const madeProjections = new Map();
 function sharedProjection(evaluation, id, item, head) {
     const { model } = evaluation, { weight, bias, first, columns } = projectionOf(model, id, head), norm = normOf(model, 'norm');
     const tables = [sourceOf(model, id), weight, bias, norm && norm.weight, norm && norm.bias].map((table) => table && table.numbers);
-    const of = [...tables, id === 'query' ? model.rows : null, first, columns], name = [id, item, head].join(), known = madeProjections.get(name) || [];
+    const of = [exact, ...tables, id === 'query' ? model.rows : null, first, columns], name = [id, item, head].join(), known = madeProjections.get(name) || [];
     const found = known.find((one) => one.of.every((part, i) => part === of[i]));
     if (found) return found.made;
     const made = projectHead(evaluation, id, item, head);
@@ -180,7 +180,7 @@ function softmax(masked, bias, sink) {
 const emptyWeight = (model) => ({ zero: 0, nan: NaN, mean: 1 / model.keys })[model.job.empty_row];
 
 function dropRow(model, item, head, row, weights) {
-    const factor = NATIVE_ROUNDERS[DTYPE.storage](1 / (1 - model.settings.dropout)), kept = keptRow(model, item, head, row);
+    const factor = roundStored(1 / (1 - model.settings.dropout)), kept = keptRow(model, item, head, row);
     return eachOf(weights, (weight, key) => round(weight * (kept[key] ? factor : 0)));
 }
 
@@ -428,6 +428,7 @@ function evaluate(asked) {
     kept('heads', (item, row) => (made.heads || makeHeads)(evaluation, item, row), 1 << 12);
     kept('output', (item, row) => (made.output || makeOutput)(evaluation, item, row), 1 << 12);
     kept('table', (stage, item = 0, head = 0) => ({ ...makeTable(evaluation, stage, item, head), ...labelsOfTable(asked, stage, item) }), 64);
+    kept('gradients', () => makeGradients(asked), 1);
     evaluation.explain = (stage, item, head, row, column) => explainCell(evaluation, stage, item, head, row, column);
     return evaluation;
 }

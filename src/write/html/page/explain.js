@@ -479,5 +479,6 @@ function explainCell(evaluation, stage, item, head, row, column) {
     const { asked: model } = evaluation, isParameter = ['parameter', 'mask'].includes(model.tables.get(stage)?.what);
     const inputs = stage === 'inputs' || stage === 'key_inputs', at = stage === 'inputs' ? model.rows.indexOf(row) : row;
     const heading = isParameter || (inputs && at < 0) ? [] : [headingOf(model, inputs && stage === 'inputs' ? 'query' : stage, item, at, column)];
-    return element('div', { class: 'explained' }, ...heading, element('ol', {}, ...stepsOf(evaluation, stage, item, head, row, column)));
+    const steps = state.layer === 'gradients' ? [gradientStep(evaluation, stage, item, head, row, column)] : stepsOf(evaluation, stage, item, head, row, column);
+    return element('div', { class: 'explained' }, ...heading, element('ol', {}, ...steps));
 }
