@@ -130,13 +130,15 @@ $(BUILD)/cli/schema.c: src/cli/schema.json Makefile | $(FOLDERS)
 $(BUILD)/base/powers.c: src/base/decimal_powers.awk src/base/decimal_powers.h | $(FOLDERS)
 	$(call say,MAKE,$@)awk -f $^ >$@
 
-# The page of html.c: page.html with style and scripts, without their license lines, as an array.
-PAGE_SCRIPTS := $(patsubst %,src/write/html/page/%.js,job random numbers model edits formulas steps equations mistakes explain save \
-	colours slices history look table flow edit heads links context controls walk page)
+# The page of html.c: page.html with style and scripts, without lines of comment and indentation, as an array.
+PAGE_SCRIPTS := $(patsubst %,src/write/html/page/%.js,job random numbers model edits formulas steps equations mistakes gradient explain save \
+	colours slices history look table flow edit heads links context controls sentence walk page)
+BARE := -e '/^\/\/ SPDX/d' -e '/^ *\/\*.*\*\/$$/d' -e '/^ *\/\*\([^*]\|\*[^/]\)*$$/,/\*\/$$/d' -e 's/^ *//' -e '/^$$/d'
+PAGE_STYLES := $(patsubst %,src/write/html/page/%.css,page walk)
 
-$(BUILD)/write/html/page.html: src/write/html/page/page.html src/write/html/page/page.css $(PAGE_SCRIPTS) Makefile | $(FOLDERS)
-	@sed '/SPDX-License-Identifier/d' $(PAGE_SCRIPTS) >$(BUILD)/write/html/page.js
-	@sed '/SPDX-License-Identifier/d' src/write/html/page/page.css >$(BUILD)/write/html/page.css
+$(BUILD)/write/html/page.html: src/write/html/page/page.html $(PAGE_STYLES) $(PAGE_SCRIPTS) Makefile | $(FOLDERS)
+	@sed $(BARE) $(PAGE_SCRIPTS) >$(BUILD)/write/html/page.js
+	@sed $(BARE) $(PAGE_STYLES) >$(BUILD)/write/html/page.css
 	@sed -e '/^@style@$$/{r $(BUILD)/write/html/page.css' -e 'd' -e '}' -e '/^@script@$$/{r $(BUILD)/write/html/page.js' -e 'd' -e '}' $< >$@
 
 $(BUILD)/write/html/page.c: $(BUILD)/write/html/page.html

@@ -10,12 +10,12 @@ unset COLUMNS
 
 # "-i, --in FILE" of the help becomes "-i , --in FILE", and so does the man page's ".It Fl i , Fl \-in Ar FILE".
 help_heads() {
-    "$attn" "$@" | sed -n 's/^  \(-[a-zA-Z], \|    \)\(--[a-z-]*\)\( [][A-Za-z/,]*\)\{0,1\}\(  .*\)\{0,1\}$/\1\2\3/p' |
+    "$attn" "$@" | sed -n 's/^  \(-[a-zA-Z], \|    \)\(--[a-z-]*\)\( [][A-Za-z/,-]*\)\{0,1\}\(  .*\)\{0,1\}$/\1\2\3/p' |
         sed 's/^ *//; s/ *$//; s/^\(-.\), /\1 , /' | sort
 }
 man_heads() { # PAGE...
     awk '/^\.Sh/ { inside = $2 == "OPTIONS" } inside && /^\.It Fl/' "$@" |
-        sed 's/\\-/-/g; s/^\.It //; s/Fl \(.\) ,/-\1 ,/; s/Fl -/--/; s/ Op Ar \([A-Za-z]*\)/ [\1]/; s/ Ar / /' | sort
+        sed 's/\\-/-/g; s/^\.It //; s/Fl \(.\) ,/-\1 ,/; s/Fl -/--/; s/ Op Ar \([A-Za-z-]*\)/ [\1]/; s/ Ar / /' | sort
 }
 
 help_heads help all >"$scratch/help"

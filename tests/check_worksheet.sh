@@ -55,6 +55,7 @@ cat >"$scratch/options" <<'END'
 --blank scores,context
 --variants 2
 --answers
+--answers one-page
 --no-answers
 --mistake scale-missing
 --mistake softmax-queries,mask-missing

@@ -22,6 +22,21 @@ static void sequential_is_ordered(void)
     }
 }
 
+/* A table without negative numbers has the colours of the positive half, in finer steps. */
+static void one_rule_for_both(void)
+{
+    for (int ground = GROUND_LIGHT; ground <= GROUND_DARK; ground++) {
+        check_begin("a positive number has one colour, whether its table has signs or not, ground %d", ground);
+        for (size_t step = 0; step <= COLORMAP_LEVELS / 2; step++) {
+            const struct color share = colormap_color(false, (enum ground)ground, 2 * step);
+            const struct color sign = colormap_color(true, (enum ground)ground, COLORMAP_LEVELS / 2 + step);
+            CHECK(share.red == sign.red && share.green == sign.green && share.blue == sign.blue,
+                  "step %zu: #%02x%02x%02x and #%02x%02x%02x", step, share.red, share.green, share.blue, sign.red,
+                  sign.green, sign.blue);
+        }
+    }
+}
+
 static void diverging_is_balanced(void)
 {
     const size_t middle = COLORMAP_LEVELS / 2;
@@ -57,19 +72,16 @@ static void numbers_have_their_steps(void)
 {
     static const struct {
         double low, high, number;
-        bool from_zero;
         size_t level;
     } CASES[] = {
-        {0.1, 0.5, 0.1, false, 0},       {0.1, 0.5, 0.5, false, 48},   {0.1, 0.5, 0.3, false, 24},
-        {0.1, 0.4, 0.1, true, 12},       {-1, 2, 0, false, 24},        {-1, 2, 2, false, 48},
-        {-1, 2, -2, false, 0},           {-1, 2, -1, false, 12},       {-3, -1, -3, false, 0},
-        {-3, -1, -1, true, 48},          {0, 0, 0, true, 0},           {1, 1, 1, false, 0},
-        {-1e308, 1e308, 0, false, 24},   {-1, 2, INFINITY, false, 48}, {-1, 2, -INFINITY, false, 0},
-        {-5e-324, 5e-324, 0, false, 24},
+        {0.1, 0.4, 0.1, 12},    {0.1, 0.5, 0.5, 48},   {0, 0.5, 0, 0},        {-1, 2, 0, 24},
+        {-1, 2, 2, 48},         {-1, 2, -2, 0},        {-1, 2, -1, 12},       {-3, -1, -3, 0},
+        {-3, -1, -1.5, 12},     {-2, 0, 0, 24},        {0, 0, 0, 0},          {1, 1, 1, 48},
+        {-1e308, 1e308, 0, 24}, {-1, 2, INFINITY, 48}, {-1, 2, -INFINITY, 0}, {-5e-324, 5e-324, 0, 24},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         check_begin("the step of %g between %g and %g", CASES[i].number, CASES[i].low, CASES[i].high);
-        const struct colormap_scale scale = colormap_scale(CASES[i].low, CASES[i].high, CASES[i].from_zero);
+        const struct colormap_scale scale = colormap_scale(CASES[i].low, CASES[i].high);
         const size_t level = colormap_level(&scale, CASES[i].number);
         CHECK(level == CASES[i].level, "expected %zu, got %zu", CASES[i].level, level);
     }
@@ -138,7 +150,7 @@ static int index_of(const struct terminal_color *terminal, size_t level)
     return sscanf(terminal->levels[level], "\033[48;5;%dm", &index) == 1 ? index : -1;
 }
 
-/* Of the 256 colours the sequential map has one hue, and the diverging one two. */
+/* Of the 256 colours the sequential map has one hue, that of the positive half, and the diverging one two. */
 static void terminals_have_one_hue(void)
 {
     struct terminal_color terminal;
@@ -146,16 +158,16 @@ static void terminals_have_one_hue(void)
         const enum ground ground = map & 2 ? GROUND_DARK : GROUND_LIGHT;
         const bool diverging = map & 1;
         size_t colours = 1;
-        check_begin("256 colours: blue alone, and orange for the other sign, map %d", map);
+        check_begin("256 colours: orange alone, and blue for the other sign, map %d", map);
         terminal_color_create(&terminal, TERMINAL_COLOR_256, ground, diverging);
         for (size_t level = 0; level < COLORMAP_LEVELS; level++) {
             const double hue = hue_of(of_index(index_of(&terminal, level)));
-            const bool orange = diverging && level > COLORMAP_LEVELS / 2;
-            CHECK(hue < 0 || (orange ? hue > 15 && hue < 40 : hue > 200 && hue < 245), "step %zu: hue %g", level, hue);
+            const bool blue = diverging && level < COLORMAP_LEVELS / 2;
+            CHECK(hue < 0 || (blue ? hue > 200 && hue < 245 : hue > 15 && hue < 45), "step %zu: hue %g", level, hue);
             if (level > 0)
                 colours += index_of(&terminal, level) != index_of(&terminal, level - 1);
         }
-        CHECK(colours == (diverging ? 9 : 7), "%zu colours", colours);
+        CHECK(colours == (diverging ? 13 : 7), "%zu colours", colours);
         check_begin("256 colours: each step is further from the page than the one before, map %d", map);
         for (size_t level = 1; level < COLORMAP_LEVELS; level++) {
             const struct color page = ground == GROUND_DARK ? BLACK : WHITE;
@@ -190,6 +202,7 @@ static void terminals_can_be_read(void)
 int main(void)
 {
     sequential_is_ordered();
+    one_rule_for_both();
     diverging_is_balanced();
     ink_can_be_read();
     numbers_have_their_steps();

@@ -11,12 +11,13 @@
 static const struct stage_functions *const FUNCTIONS[STAGE_COUNT] = {STAGE_IDS(FUNCTIONS_OF)};
 
 /* In how many ways the row says that it is made: row by row; as operands and what they were before, by
- * compute/operands.c; as another; from heads side by side; summed over rows on the way back. */
+ * compute/operands.c; as another; from heads side by side; from the row of the stage before; summed over rows on the
+ * way back. */
 static int ways(enum stage stage)
 {
     const bool by_row = stage_is_made_by_row(stage), repeats = STAGES[stage].repeats, back = STAGES[stage].backward;
     return by_row + (!stage_is_attended(stage) && !repeats && !back) + repeats + (stage == STAGE_OUTPUT) +
-           (back && !by_row);
+           stage_is_of_words(stage) + (back && !by_row);
 }
 
 static void check_functions(enum stage stage)

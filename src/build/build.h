@@ -37,6 +37,15 @@ void build_keep(const struct build *build, const char *name, const struct tensor
  * where a token is not query and key at once. */
 enum status build_without(const struct build *build, struct input_file *rest);
 
+/* A model of words. build_text makes inputs and tokens from the text, or the tokens, by the vocabulary, in `rest`,
+ * which shares the other data; it changes nothing where the input has inputs and --text is not given. build_words takes
+ * embeddings and unembedding into `words`, draws positions, and adds them to the inputs; needs the inputs.
+ * build_unembedding checks the unembedding against the sizes. STATUS_USAGE where a word is unknown, or shapes do not
+ * fit. */
+enum status build_text(const struct build *build, struct input_file *rest);
+enum status build_words(const struct build *build, struct parameters_words *words);
+enum status build_unembedding(const struct build *build);
+
 /* build_take_dtype sets the working dtype, unless asked for, to that of the tensor, or the one a printed tensor states.
  * build_check_dtype checks, before any conversion, that the format has it; STATUS_USAGE where it lacks it. */
 enum status build_take_dtype(const struct build *build, const struct file_tensor *tensor);
@@ -121,6 +130,7 @@ enum status build_token(const struct build *build, const char *place, const char
 struct build_tokens {
     const char **labels; /* NULL: no labels */
     size_t lists, stride, count;
+    const char *what; /* "heads" where they are no tokens */
 };
 
 /* Sets chosen (count) to the tokens that a list such as "2,journey,4-6" names. A name must have one position in all

@@ -11,7 +11,7 @@
 enum { MOST_AXES = 4, PLACE_BYTES = 128, EXPECTED_BYTES = 96, GRADIENTS_BYTES = 320 };
 
 /* Whether an index counts tokens, and may be a token's name. */
-enum tokens { TOKENS_NONE, TOKENS_OF_QUERIES, TOKENS_OF_KEYS };
+enum tokens { TOKENS_NONE, TOKENS_OF_QUERIES, TOKENS_OF_KEYS, TOKENS_ARE_WORDS };
 
 /* One index of a cell: its axis, its count, and its target. */
 struct index {
@@ -73,7 +73,10 @@ static size_t list_axes(struct problem *problem, enum stage stage, struct index 
                                        NULL, &cell->head};
     axes[count++] = of_keys ? (struct index){"TOKEN", TOKENS_OF_KEYS, problem->size.keys, NULL, &cell->row}
                             : (struct index){"QUERY", TOKENS_OF_QUERIES, problem->size.queries, NULL, &cell->row};
-    if (stage_has_columns(stage))
+    if (STAGES[stage].columns == STAGE_COLUMNS_WORDS)
+        axes[count++] =
+            (struct index){"WORD", TOKENS_ARE_WORDS, problem->size.words, problem->labels.words.texts, &cell->column};
+    else if (stage_has_columns(stage))
         axes[count++] =
             stage_is_square(stage)
                 ? (struct index){"KEY", TOKENS_OF_KEYS, problem->size.keys, NULL, &cell->column}

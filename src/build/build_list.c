@@ -103,6 +103,9 @@ static enum status find_token(struct choice *choice, const char *word, size_t *p
     const struct build *build = choice->build;
     const struct build_tokens *tokens = choice->tokens;
     const struct build_name *next;
+    if (tokens->what != NULL)
+        return error_usage(build->error, "%s '%.80s' is no number; expected %s 1..%zu", choice->place, word,
+                           tokens->what, tokens->count);
     if (tokens->labels == NULL)
         return unknown_token(build, choice->place, word, NULL, tokens->count);
     if (choice->names == NULL && index_lists(choice) != STATUS_OK)
@@ -141,7 +144,8 @@ static enum status parse_positions(const struct choice *choice, const char *word
         return STATUS_OK;
     unsigned long long low = strtoull(word, NULL, 10), high = *rest == '-' ? strtoull(rest + 1, NULL, 10) : low;
     if (low < 1 || high < 1 || low > tokens || high > tokens)
-        return error_usage(build->error, "%s %.80s is out of range; expected tokens 1..%zu", place, word, tokens);
+        return error_usage(build->error, "%s %.80s is out of range; expected %s 1..%zu", place, word,
+                           choice->tokens->what != NULL ? choice->tokens->what : "tokens", tokens);
     if (low > high)
         return error_usage(build->error, "%s %.80s runs backwards; expected %llu-%llu", place, word, high, low);
     *first = (size_t)low - 1;

@@ -9,7 +9,7 @@ static enum status check_name_of_weights(const struct build *build, const char *
 {
     const struct input_file *weights = build->weights;
     const bool passed = kind & (INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER | INPUT_FILE_INPUTS | INPUT_FILE_KEYS |
-                                INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_IGNORED);
+                                INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_IGNORED | INPUT_FILE_WORDS);
     if (passed || weights->is_result || build->layer != NULL)
         return STATUS_OK;
     return error_usage(build->error, "%s: %s is not a parameter, and --weights takes only parameters; %s",
@@ -29,7 +29,7 @@ static enum status refuse_stage(const struct build *build, const char *name)
 /* sdpa takes stages that other mechanisms compute. */
 static enum status check_name_of_sdpa(const struct build *build, const char *name, unsigned kind)
 {
-    if (kind & (INPUT_FILE_INPUTS | INPUT_FILE_KEYS | INPUT_FILE_PARAMETER))
+    if (kind & (INPUT_FILE_INPUTS | INPUT_FILE_KEYS | INPUT_FILE_PARAMETER | INPUT_FILE_WORDS))
         return error_usage(build->error,
                            "%s: %s does not belong here: sdpa takes query, key and value and has no parameters",
                            build->inputs->source, name);
@@ -40,6 +40,9 @@ static enum status check_name_of_module(const struct build *build, const char *n
 {
     const char *source = build->inputs->source, *mechanism = MECHANISMS[build->problem->mechanism].name;
     const enum stage stage = stage_find(name, strlen(name));
+    if (kind & INPUT_FILE_WORDS && MECHANISMS[build->problem->mechanism].opens)
+        return error_usage(build->error, "%s: %s does not belong here: a layer reads hidden states, not words", source,
+                           name);
     if (kind & INPUT_FILE_CACHE)
         return error_usage(build->error, "%s: %s belongs to attn sdpa; %s computes key and value from its inputs",
                            source, name, mechanism);

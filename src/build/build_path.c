@@ -21,6 +21,8 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
         return "dropout draws for each of T x T weights, which it never forms";
     if (problem->rounding.when != ROUNDING_STAGES)
         return "it rounds its result once; type --rounding stages";
+    if (problem->given.heads_out != NULL)
+        return "it joins all heads; leave out --without-heads";
     if (problem->mask.alibi_slopes != NULL && problem->mask.places.rounds)
         return "only the reference rounds scaled slopes on the way";
     if (problem->rounding.softmax_dtype != problem->rounding.dtype && problem->rounding.softmax_dtype != number) {
@@ -43,7 +45,7 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
     for (size_t i = 0; i < problem->chosen.stage_count; i++) {
         const enum stage stage = problem->chosen.stages[i];
         const bool square = stage_is_square(stage) && !STAGES[stage].backward;
-        if (!square && (stage_has_columns(stage) || stage_statistic(stage).number != NULL))
+        if (!square && !stage_is_of_words(stage) && (stage_has_columns(stage) || stage_statistic(stage).number != NULL))
             continue;
         snprintf(text, size, "it never forms '%s'%s; expected --stages without it, such as context", stage_name(stage),
                  square ? ", which is T x T" : "");

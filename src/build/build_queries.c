@@ -38,7 +38,7 @@ enum status build_queries(const struct build *build)
     struct problem *problem = build->problem;
     const struct token_labels *labels = problem_tokens(problem);
     const struct build_tokens tokens = {problem_query_labels(problem, 0), labels->lists, labels->count,
-                                        problem->size.queries};
+                                        problem->size.queries, NULL};
     bool *chosen = arena_allocate(build->arena, problem->size.queries, sizeof *chosen, build->error);
     problem->chosen.rows =
         arena_allocate(build->arena, problem->size.queries, sizeof *problem->chosen.rows, build->error);

@@ -95,7 +95,7 @@ static uint64_t sources_of_cell(const struct problem *problem)
     static const uint64_t OF_KEYS =
         STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_VALUE) | STAGE_BIT(STAGE_GRAD_PROJECTED_KEY);
     const enum stage stage = problem->chosen.cell.stage;
-    if (problem->chosen.cell_name != NULL || STAGES[stage].columns == STAGE_COLUMNS_MASK)
+    if (problem->chosen.cell_name != NULL || STAGES[stage].columns == STAGE_COLUMNS_MASK || stage_is_of_words(stage))
         return STAGE_BIT(stage);
     if (!STAGES[stage].backward || !STAGES[stage].joins_heads)
         return stage_closure(STAGE_BIT(stage)) & of_way(STAGES[stage].backward);

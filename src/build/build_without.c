@@ -138,7 +138,7 @@ enum status build_without(const struct build *build, struct input_file *rest)
         return build->error->status;
     if (cut.count == 0 || (input->tokens.texts != NULL && input->tokens.count != cut.count))
         return STATUS_OK; /* the input is wrong, and a later check says how */
-    const struct build_tokens tokens = {input->tokens.texts, input->tokens.lists, input->tokens.count, cut.count};
+    const struct build_tokens tokens = {input->tokens.texts, input->tokens.lists, input->tokens.count, cut.count, NULL};
     cut.out = arena_allocate(build->arena, cut.count, sizeof *cut.out, build->error);
     if (cut.out == NULL || build_list(build, place, build->options->without, &tokens, cut.out) != STATUS_OK)
         return build->error->status;

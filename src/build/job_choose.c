@@ -13,7 +13,8 @@ static const char BUILT_IN[] = "patterns";
 
 enum {
     ALL_KINDS = INPUT_FILE_INPUTS | INPUT_FILE_PARAMETER | INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS |
-                INPUT_FILE_MASKING | INPUT_FILE_OPERAND | INPUT_FILE_BUFFER | INPUT_FILE_CACHE | INPUT_FILE_KEYS
+                INPUT_FILE_MASKING | INPUT_FILE_OPERAND | INPUT_FILE_BUFFER | INPUT_FILE_CACHE | INPUT_FILE_KEYS |
+                INPUT_FILE_WORDS
 };
 
 static bool asked(const struct options *options, enum option_id id)
@@ -52,7 +53,9 @@ static int fit(enum mechanism mechanism, const struct options *options, const st
 {
     if (!takes_options(mechanism, options))
         return 0;
-    if (input == NULL || input_file_find(input, MECHANISMS[mechanism].projects ? "inputs" : "query") == NULL)
+    const bool words = input != NULL && input->words.texts != NULL && MECHANISMS[mechanism].projects;
+    if (input == NULL ||
+        (!words && input_file_find(input, MECHANISMS[mechanism].projects ? "inputs" : "query") == NULL))
         return 1;
     return 2 + takes_settings(mechanism, input) + 2 * (mechanism_find(input->mechanism) == mechanism);
 }

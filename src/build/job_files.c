@@ -10,7 +10,8 @@
 
 bool job_files_want_input(const struct options *options)
 {
-    return options->in == NULL && options->random == NULL && options_read_inputs(options);
+    const bool says = options->sentence != NULL && options->weights != NULL; /* by the vocabulary there */
+    return options->in == NULL && options->random == NULL && !says && options_read_inputs(options);
 }
 
 /* --random: draws the tensors in order from one generator, in float32. */
@@ -64,6 +65,8 @@ unsigned job_files_kinds(const struct options *options)
     kinds |= given ? INPUT_FILE_OPERAND : INPUT_FILE_INPUTS;
     if (!init)
         kinds |= INPUT_FILE_TOKENS | INPUT_FILE_MASKING | INPUT_FILE_BUFFER | (given ? INPUT_FILE_CACHE : 0);
+    if (!init && !given && !MECHANISMS[options->mechanism].opens)
+        kinds |= INPUT_FILE_WORDS;
     if (!init && !given && options->weights == NULL)
         kinds |= INPUT_FILE_PARAMETER;
     if (!init && !given && options->key_inputs == NULL)
@@ -84,8 +87,11 @@ enum status job_files_add(struct job_files *job, const struct options *options, 
     if (job->inputs == NULL && options_read_inputs(options)) {
         job->inputs = &job->files[0];
         const char *in = options->in != NULL ? options->in : "-";
+        job->files[0] = (struct input_file){.source = "--text"};
         if (options->random != NULL ? draw_inputs(&job->files[0], options, arena, error)
-                                    : load_file(in, job_files_kinds(options), arena, &job->files[0], error))
+            : options->in != NULL || job_files_want_input(options)
+                ? load_file(in, job_files_kinds(options), arena, &job->files[0], error)
+                : STATUS_OK)
             return refuse_inputs(options, error);
     }
     if (options->key_inputs != NULL && job->keys == NULL) {
@@ -107,8 +113,8 @@ enum status job_files_add(struct job_files *job, const struct options *options, 
         return layer_read(&job->opened, options, arena, error);
     }
     job->weights = &job->files[1];
-    const enum status status =
-        load_file(options->weights, INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER, arena, &job->files[1], error);
+    const enum status status = load_file(options->weights, INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER | INPUT_FILE_WORDS,
+                                         arena, &job->files[1], error);
     if (status == STATUS_OK || !is_folder(options->weights))
         return status;
     return error_usage(error, "%s: a folder; give a file of parameters, or type attn layer for a checkpoint",

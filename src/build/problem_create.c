@@ -364,12 +364,24 @@ static enum status set_scale(const struct build *build)
                        BUILD_PLACE(build, OPTION_TEMPERATURE), options->temperature, scale);
 }
 
+/* Marks the heads that --without-heads leaves out of the output. */
+static enum status leave_heads_out(const struct build *build)
+{
+    const struct build_tokens heads = {.lists = 1, .count = build->problem->size.heads, .what = "heads"};
+    const bool names = build->options->without_heads != NULL;
+    bool *out = names ? arena_allocate(build->arena, heads.count, sizeof *out, build->error) : NULL;
+    if (out != NULL && build_list(build, BUILD_PLACE(build, OPTION_WITHOUT_HEADS), build->options->without_heads,
+                                  &heads, out) == STATUS_OK)
+        build->problem->given.heads_out = out;
+    return build->error->status;
+}
+
 /* The steps after the sizes. */
 static enum status finish_problem(const struct build *build)
 {
     struct problem *problem = build->problem;
     const struct options *options = build->options;
-    if (set_scale(build) != STATUS_OK)
+    if (set_scale(build) != STATUS_OK || leave_heads_out(build) != STATUS_OK)
         return build->error->status;
     if (problem->rounding.when == ROUNDING_TRANSFORMERS &&
         dtype_storage(problem->rounding.dtype) == problem->rounding.dtype)
@@ -428,9 +440,15 @@ enum status problem_create(struct problem *problem, const struct options *option
     *problem = (struct problem){.mechanism = options->mechanism, .parameters_only = init};
     struct build build = {problem,     &merged,      files->inputs, files->weights, files->keys,
                           files->grad, files->layer, arena,         error};
-    struct input_file rest;
+    struct input_file rest, read;
+    struct parameters_words words = {0};
     if (apply_settings(&build) || apply_facts(&build) || forget_steps(&build))
         return error->status;
+    if (problem_projects(problem) && !init && !MECHANISMS[problem->mechanism].opens) {
+        if (build_text(&build, &read) != STATUS_OK)
+            return error->status;
+        build.inputs = &read;
+    }
     /* A result's setting names tokens that its inputs already lack. */
     const bool done = merged.origin[OPTION_WITHOUT] == ORIGIN_FILE && build.inputs->is_result;
     if (merged.without != NULL && !done) {
@@ -446,9 +464,13 @@ enum status problem_create(struct problem *problem, const struct options *option
     if (!problem_projects(problem)) {
         if (build_operands(&build) || build_names(&build))
             return error->status;
-    } else if (build_names(&build) || take_inputs(&build) || take_key_inputs(&build) ||
-               (!init && check_length(&build)) || build_parameters(&build)) {
-        return error->status;
+    } else {
+        if (build_names(&build) || take_inputs(&build) || take_key_inputs(&build) ||
+            (!init && (check_length(&build) || build_words(&build, &words))) || build_parameters(&build))
+            return error->status;
+        problem->parameters.words = words;
+        if (build_unembedding(&build) != STATUS_OK)
+            return error->status;
     }
     if (!init && (build_buffers(&build) || build_mask(&build) || build_rope(&build)))
         return error->status;

@@ -6,7 +6,8 @@
 /* All that a mechanism can have. */
 #define OF_MECHANISMS                                                                                         \
     (ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_SHOWS | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | \
-     ABILITY_STACKS | ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_OPENS | ABILITY_WRITES)
+     ABILITY_STACKS | ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_OPENS | ABILITY_WRITES |          \
+     ABILITY_READS_WORDS | ABILITY_JOINS_HEADS)
 
 #define OF_MECHANISM(id, ...) \
     [COMMAND_##id] = {.words = WORDS_INPUT, .lent = OF_MECHANISMS, .mechanism = MECHANISM_##id},
@@ -60,13 +61,13 @@ static unsigned abilities_of(const struct mechanism_row *mechanism)
     const bool chooses = mechanism->causality == CAUSALITY_UNLESS_SAID || mechanism->causality == CAUSALITY_IF_SAID;
     unsigned abilities = ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_SHOWS;
     if (mechanism->projects)
-        abilities |= ABILITY_PROJECTS | (mechanism->opens ? ABILITY_OPENS : ABILITY_DRAWS);
+        abilities |= ABILITY_PROJECTS | (mechanism->opens ? ABILITY_OPENS : ABILITY_DRAWS | ABILITY_READS_WORDS);
     if (!mechanism->opens)
         abilities |= ABILITY_BY_HAND;
     if (mechanism->projects && mechanism->causality != CAUSALITY_ALWAYS)
         abilities |= ABILITY_CROSSES;
-    if (mechanism->splits && !mechanism->opens)
-        abilities |= ABILITY_STACKS;
+    if (mechanism->splits)
+        abilities |= ABILITY_JOINS_HEADS | (mechanism->opens ? 0 : ABILITY_STACKS);
     if (mechanism->splits || !mechanism->projects)
         abilities |= ABILITY_HAS_HEADS;
     if (mechanism->causality != CAUSALITY_NEVER)

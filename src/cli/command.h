@@ -36,6 +36,8 @@ enum ability {
     ABILITY_WRITES = 1048576,        /* may be causal, as a model that generates is */
     ABILITY_TRIES = 2097152,         /* cases */
     ABILITY_PAGES = 4194304,         /* page */
+    ABILITY_JOINS_HEADS = 16777216,  /* computes an output of several heads */
+    ABILITY_READS_WORDS = 8388608,   /* its inputs may be words, with positions: a mechanism that draws, computing */
 };
 
 /* The meaning of words that are no options. */
@@ -86,7 +88,7 @@ struct command_row {
              {"attn diff a.safetensors b.safetensors -f json | jq .first", "for a pipe"}}}) \
     ROW(WHY, .name = "why", .words = WORDS_MECHANISM, .abilities = ABILITY_SEARCHES, \
         .lent = ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS | \
-            ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_OPENS, \
+            ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_OPENS | ABILITY_READS_WORDS | ABILITY_JOINS_HEADS, \
         .foreign = "diagnose debug blame reason cause mistake mistakes", \
         .manual = {"which mistake produced your table", "attn why MECHANISM [options] [FILE] --mine TABLE", \
             "Computes the mechanism with known mistakes, and names the one that reproduces every number of your " \
@@ -96,7 +98,7 @@ struct command_row {
              {"attn why sdpa qkv.json --mine kernel.npy -f json", "for a pipe"}}}) \
     ROW(PAGE, .name = "page", .words = WORDS_PERHAPS, .abilities = ABILITY_PAGES, .out = "attn.html", .format = FORMAT_HTML, \
         .lent = ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS | \
-            ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_OPENS, \
+            ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_OPENS | ABILITY_READS_WORDS | ABILITY_JOINS_HEADS, \
         .foreign = "html web browser view visualize visualise show plot draw ui gui app serve interactive", \
         .manual = {"every number on a page for your browser, to point at and edit", "attn page [MECHANISM] [options] [FILE]", \
             "Writes a page into attn.html, or --out, that shows every number and its arithmetic and lets you change them. " \
@@ -107,7 +109,7 @@ struct command_row {
              {"attn page inputs.json --causal --mistake scale-missing", "causal, with a mistake"}}}) \
     ROW(WORKSHEET, .name = "worksheet", .words = WORDS_MECHANISM, .abilities = ABILITY_ASKS, \
         .lent = ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS | \
-            ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES, \
+            ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_READS_WORDS | ABILITY_JOINS_HEADS, \
         .required = ABILITY_BY_HAND, .foreign = "exercise exercises problem problems sheet quiz homework test exam", \
         .manual = {"problems for a class, and their answers", "attn worksheet MECHANISM [options] [FILE]", \
             "Prints stages to fill in by hand, and on another page the answers with all arithmetic. Without FILE attn " \

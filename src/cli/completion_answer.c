@@ -44,9 +44,9 @@ static enum option_id find_option(const char *word, const char **value)
     if (!begins(word, "--"))
         return find_short(word, value);
     const enum option_id id = options_find_long(word);
-    if (id == OPTION_COUNT || !takes_value(&OPTIONS[id]))
-        return OPTION_COUNT;
     const char *equals = strchr(word, '=');
+    if (id == OPTION_COUNT || !(takes_value(&OPTIONS[id]) || (OPTIONS[id].optional && equals != NULL)))
+        return OPTION_COUNT;
     *value = equals != NULL ? equals + 1 : NULL;
     return id;
 }
@@ -124,6 +124,8 @@ static void offer_values(const struct line *line, enum option_id id, const char 
     output_print(output, row->file ? "files\n" : row->listed != NULL ? "list\n" : "words\n");
     if (row->listed != NULL)
         offer_list(row, before, before_length, value, output);
+    if (row->kind == OPTION_FLAG && begins(row->argument, value))
+        output_print(output, "%.*s%s\n", (int)before_length, before, row->argument);
     for (size_t i = 0; row->kind == OPTION_CHOICE && row->choices[i] != NULL; i++)
         if (begins(row->choices[i], value) && (id != OPTION_FORMAT || format_is_written(line->command, &FORMATS[i])))
             output_print(output, "%.*s%s\n", (int)before_length, before, row->choices[i]);

@@ -129,7 +129,8 @@ static void write_parameters(struct json *json)
 #define BOTH(name, field) name, "grad_" name,
 #define ONE(name) name,
     static const char *const PATTERNS[] = {PARAMETER_PROJECTION_ROWS(PATTERN)};
-    static const char *const NAMES[] = {PARAMETER_LATENT_ROWS(BOTH) PARAMETER_BLOCK_ROWS(BOTH) MASK_TENSORS(ONE)};
+    static const char *const NAMES[] = {PARAMETER_LATENT_ROWS(BOTH) PARAMETER_BLOCK_ROWS(BOTH) PARAMETER_WORD_ROWS(BOTH)
+                                            MASK_TENSORS(ONE)};
 #undef PATTERN
 #undef BOTH
 #undef ONE

@@ -36,7 +36,7 @@
         .everyday = 11, .foreign = "params parameters statedict checkpoint model load", \
         .fallback = "those in --in, else drawn", .help = "take the parameters from this file; nothing else in it counts") \
     ROW(RANDOM, random, TEXT, ABILITY_COMPUTES, .name = "random", .argument = "SHAPE", .parse = option_parse_random, \
-        .setting = true, .asked = "random", .foreign = "randn randominput randominputs shape", \
+        .setting = true, .asked = "random", .foreign = "randn randominput randominputs", \
         .fallback = "an input is read", \
         .help = "draw the inputs as torch.randn: 6x3, 2x6x3; sdpa: query, then key, then value, each 2x8x128x64") \
     ROW(RANDOM_SEED, random_seed, WHOLE(0, UINT64_MAX), ABILITY_COMPUTES, .name = "random-seed", .wraps = true, .argument = "N", \
@@ -45,10 +45,20 @@
     ROW(WITHOUT, without, TEXT, ABILITY_COMPUTES, .name = "without", .argument = "LIST", .setting = true, \
         .asked = "without", .foreign = "exclude remove omit", .fallback = "none", \
         .help = "remove these tokens before anything is computed: 2, journey, 2-4 or 1,4-6") \
+    ROW(SENTENCE, sentence, TEXT, ABILITY_READS_WORDS, .name = "text", .argument = "WORDS", \
+        .foreign = "sentence prompt words string", .fallback = "the text of the input, if it has a vocabulary", \
+        .help = "make tokens and inputs of these words, by the vocabulary of the input: \"the dogs run\"") \
+    ROW(ADD_POSITIONS, add_positions, CHOICE(enum add_positions, ADD_POSITIONS), ABILITY_READS_WORDS, .name = "add-positions", \
+        .argument = "HOW", .setting = true, .asked = "added positions", .foreign = "positionalencoding positionencoding positionembedding pe wpe", \
+        .fallback = "learned where the input has a position_embedding, else off", \
+        .rare = ABILITY_DRAWS, .help = "add to each row of the inputs its position: the sines of Vaswani et al. 2017, or rows that a model has learned") \
+    ROW(WITHOUT_HEADS, without_heads, TEXT, ABILITY_JOINS_HEADS, .name = "without-heads", .argument = "LIST", .setting = true, \
+        .asked = "without heads", .foreign = "ablate ablateheads headmask pruneheads removeheads", .fallback = "none", \
+        .help = "leave these heads out of the output: 2, or 1,3-4; their columns of the input of out_proj are 0") \
     ROW(KEY_INPUTS, key_inputs, FILE, ABILITY_CROSSES, .name = "key-inputs", .argument = "FILE", .reads = true, \
         .foreign = "cross crossattention encoder encoderhiddenstates memory keyinput", \
         .fallback = "those in --in, else the inputs", \
-        .help = "compute key and value from these inputs: cross-attention; multihead is then not causal unless you type --causal") \
+        .rare = ABILITY_DRAWS, .help = "compute key and value from these inputs: cross-attention; multihead is then not causal unless you type --causal") \
     ROW(MINE, mine, FILE, ABILITY_SEARCHES, .name = "mine", .argument = "TABLE", .reads = true, \
         .foreign = "my table theirs actual got wrong", .fallback = "why needs it", \
         .help = "your table: any file that diff takes, also an elided print; or sum=12.34; - is standard input") \
@@ -244,8 +254,9 @@
     ROW(VARIANTS, variants, WHOLE(1, 1000), ABILITY_ASKS, .name = "variants", .argument = "N", \
         .foreign = "sheets students copies count versions", .initial = "1", \
         .help = "this many sheets, each with different numbers; the first is that of the seed alone") \
-    ROW(ANSWERS, answers, FLAG, ABILITY_ASKS, .name = "answers", .foreign = "solutions solution key teacher", \
-        .help = "the answers alone, for the teacher") \
+    ROW(ANSWERS, answers, FLAG, ABILITY_ASKS, .name = "answers", .argument = "one-page", .optional = true, \
+        .parse = option_parse_answers, .foreign = "solutions solution key teacher", \
+        .help = "the answers alone, for the teacher; --answers one-page: those of thirty sheets on a page, without arithmetic") \
     NOT(NO_ANSWERS, ANSWERS, ABILITY_ASKS, .name = "no-answers", .foreign = "nosolutions student", \
         .help = "the sheets alone, for the students") \
     ROW(EXPLAIN, cell, TEXT, ABILITY_SHOWS, .name = "explain", .argument = "CELL", .optional = true, \
@@ -271,10 +282,15 @@
         .everyday = 4, .foreign = "plot draw graph", \
         .help = "draw tables such as weights as coloured cells; without --stages those alone; text alone") \
     ROW(THEME, theme, CHOICE(enum theme, THEMES), ABILITY_SHOWS | ABILITY_PAGES, .name = "theme", .argument = "THEME", \
-        .foreign = "darkmode colorscheme background dark light", .fallback = "svg: light; html and --heatmap: auto", \
-        .rare = RARE, .help = "background of a picture or page; auto: as its reader prefers; svg, html and --heatmap alone") \
+        .foreign = "darkmode colorscheme background dark light", .fallback = "pictures: light; html and --heatmap: auto", \
+        .rare = RARE, .help = "background of a picture or page; auto: as its reader prefers; pictures, html and --heatmap alone") \
+    ROW(SHAPE, shape, CHOICE(enum picture_shape, SHAPES), ABILITY_SHOWS, .name = "shape", .argument = "SHAPE", \
+        .foreign = "landscape slide orientation aspect", .initial = "tall", \
+        .rare = RARE, .help = "tall: a column for a page; wide: a slide of 16:9, from left to right; pictures alone") \
+    ROW(ANIMATE, animate, FLAG, ABILITY_SHOWS, .name = "animate", .foreign = "animation animated gif video walk", \
+        .rare = RARE, .help = "the walk of one query as an animation, on a slide; svg alone") \
     ROW(NO_CAPTION, no_caption, FLAG, ABILITY_SHOWS, .name = "no-caption", .foreign = "nolegend nofooter", \
-        .rare = RARE, .help = "leave out the caption of a picture; svg alone") \
+        .rare = RARE, .help = "leave out the caption of a picture; pictures alone") \
     ROW(COLOR, color, CHOICE(enum when, WHENS), ABILITY_RUNS | ABILITY_COMPARES | ABILITY_TEACHES | ABILITY_TRIES, .name = "color", .argument = "WHEN", \
         .foreign = "colour colors", \
         .initial = "auto", .fallback = "auto: on a terminal, unless NO_COLOR is set", \
@@ -312,6 +328,8 @@
     ROW("json", FORMAT, "json") \
     ROW("csv", FORMAT, "csv") \
     ROW("svg", FORMAT, "svg") \
+    ROW("png", FORMAT, "png") \
+    ROW("pdf", FORMAT, "pdf") \
     ROW("html", FORMAT, "html") \
     ROW("npy", FORMAT, "npy") \
     ROW("safetensors", FORMAT, "safetensors") \

@@ -121,6 +121,15 @@ enum status option_parse_help(struct options *options, const char *place, const 
     return error_usage(error, "%s=%.80s: type %s, or %s=all for every option", place, text, place, place);
 }
 
+enum status option_parse_answers(struct options *options, const char *place, const char *text, struct error *error)
+{
+    options->answers = text == NULL || strcmp(text, "false") != 0;
+    options->one_page = text != NULL && options->answers;
+    if (!options->one_page || strcmp(text, OPTIONS[OPTION_ANSWERS].argument) == 0)
+        return STATUS_OK;
+    return error_usage(error, "%s=%.80s: type %s, or %s one-page for all answers on a page", place, text, place, place);
+}
+
 enum status option_parse_window(struct options *options, const char *place, const char *text, struct error *error)
 {
     char *end = NULL;

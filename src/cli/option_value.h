@@ -40,4 +40,7 @@ option_parser option_parse_can, option_parse_only;
 /* --help, or --help=all: help and help_all. */
 option_parser option_parse_help;
 
+/* --answers, --answers one-page or --no-answers: answers and one_page. */
+option_parser option_parse_answers;
+
 #endif

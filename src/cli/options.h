@@ -25,6 +25,10 @@ enum orientation { ORIENTATIONS(CHOICE_ID) };
 #define ALIGNS(ROW) ROW(ALIGN_TOP_LEFT, "top-left") ROW(ALIGN_BOTTOM_RIGHT, "bottom-right")
 enum align { ALIGNS(CHOICE_ID) };
 
+#define ADD_POSITIONS(ROW) \
+    ROW(POSITIONS_OFF, "off") ROW(POSITIONS_SINUSOIDAL, "sinusoidal") ROW(POSITIONS_LEARNED, "learned")
+enum add_positions { ADD_POSITIONS(CHOICE_ID) };
+
 #define MASK_TRUES(ROW) ROW(MASK_TRUE_KEEP, "keep") ROW(MASK_TRUE_DROP, "drop")
 enum mask_true { MASK_TRUES(CHOICE_ID) };
 
@@ -55,6 +59,9 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(RANDOM, random, const char *) \
     FIELD(RANDOM_SEED, random_seed, uint64_t) \
     FIELD(WITHOUT, without, const char *) \
+    FIELD(SENTENCE, sentence, const char *) \
+    FIELD(ADD_POSITIONS, add_positions, enum add_positions) \
+    FIELD(WITHOUT_HEADS, without_heads, const char *) \
     FIELD(KEY_INPUTS, key_inputs, const char *) \
     FIELD(MINE, mine, const char *) \
     FIELD(BUDGET, budget, double) \
@@ -131,6 +138,8 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(FULL, full, bool) \
     FIELD(HEATMAP, heatmap, bool) \
     FIELD(THEME, theme, enum theme) \
+    FIELD(SHAPE, shape, enum picture_shape) \
+    FIELD(ANIMATE, animate, bool) \
     FIELD(NO_CAPTION, no_caption, bool) \
     FIELD(COLOR, color, enum when) \
     FIELD(DTYPE, dtype, enum dtype) \
@@ -228,6 +237,7 @@ struct options {
     size_t part, parts;             /* --part K/N: K from 1; 0 and 0: no parts */
     enum stage stages[STAGE_NAMES]; /* --stages, in order */
     size_t stage_count;             /* 0: all */
+    bool one_page;                  /* --answers one-page */
     enum stage blanks[STAGE_NAMES]; /* --blank, in order */
     size_t blank_count;             /* 0: all */
     char **files;                   /* join: the parts; diff: A and B; --complete: all words */
@@ -245,7 +255,7 @@ struct option_synonym {
     enum option_id id;
     const char *value;
 };
-enum { OPTION_SYNONYMS = 12 };
+enum { OPTION_SYNONYMS = 14 };
 extern const struct option_synonym SYNONYMS[OPTION_SYNONYMS];
 
 /* In option_table.c: */

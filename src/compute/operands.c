@@ -59,9 +59,26 @@ void operands_gather(const struct attention *attention, const struct tensor *all
                    row);
 }
 
+void operands_hold_embedded(struct attention *attention)
+{
+    const struct problem *problem = attention->problem;
+    const size_t d_in = problem->size.d_in;
+    const struct tensor *embedded = &attention->held[STAGE_EMBEDDED];
+    struct tensor positions = attention->held[STAGE_POSITIONS];
+    attention->made |= STAGE_BIT(STAGE_POSITIONS) | STAGE_BIT(STAGE_EMBEDDED);
+    if (embedded->rank > 0)
+        operands_gather(attention, &problem->given.inputs, problem->size.items, d_in, embedded);
+    /* the same for every item */
+    for (size_t item = 0; item < problem->size.items && positions.rank > 0; item++) {
+        operands_gather(attention, &problem->given.positions, 1, d_in, &positions);
+        positions.data = (char *)positions.data + attention->computed_rows * d_in * dtype_size(positions.dtype);
+    }
+}
+
 static enum status make_sources(struct attention *attention, struct arena *arena, struct error *error)
 {
     const struct problem *problem = attention->problem;
+    operands_hold_embedded(attention);
     attention->sources[0] = problem->given.inputs;
     attention->sources[1] = problem->given.key_inputs;
     if (!stage_applies(problem, STAGE_NORMED))

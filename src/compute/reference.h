@@ -42,6 +42,8 @@ struct attention {
     bool *kept;                        /* (B, H, S, Tk) plain path: what dropout keeps; else NULL */
     double *out_weight;                /* (H d, d_out) out_proj as y = x . W; or NULL */
     double *out_bias;                  /* (d_out); or NULL */
+    double *unembedding;               /* (d_in, V); or NULL */
+    double *unembedding_bias;          /* (V); or NULL */
     struct attention_scratch *scratch; /* (threads) */
     unsigned threads;                  /* worth using for its rows, */
     unsigned output_threads;           /* and for out_proj */

@@ -70,7 +70,7 @@ static void add_inputs(struct result *result)
 {
     const struct problem *problem = result->problem;
     if (problem->given.inputs.rank > 0)
-        add_rows(result, STAGE_INPUTS, &problem->given.inputs, AXIS_INPUT);
+        add_rows(result, STAGE_INPUTS, &problem->given.bare, AXIS_INPUT);
     if (problem->given.is_cross && !problem_shows_stage(problem, STAGE_KEY_INPUTS))
         add_rows(result, STAGE_KEY_INPUTS, &problem->given.key_inputs, AXIS_TOKEN);
     for (size_t i = 0; i < problem->given.other_count; i++)
@@ -137,8 +137,13 @@ static void add_stage(struct result *result, enum stage stage)
     if ((problem->size.has_heads && !side_by_side) || whole)
         add_axis(table, AXIS_HEAD, of_keys ? problem->size.kv_heads : problem->size.heads);
     add_axis(table, of_keys ? AXIS_TOKEN : AXIS_QUERY, of_keys ? problem->size.keys : problem->chosen.row_count);
+    const bool of_words = STAGES[stage].columns == STAGE_COLUMNS_WORDS;
     if (stage_has_columns(stage))
-        add_axis(table, stage_is_square(stage) ? AXIS_TOKEN : AXIS_COLUMN, problem_columns(problem, stage));
+        add_axis(table,
+                 stage_is_square(stage) ? AXIS_TOKEN
+                 : of_words             ? AXIS_WORD
+                                        : AXIS_COLUMN,
+                 problem_columns(problem, stage));
 }
 
 static void add_gradient_of_rows(struct result *result, enum stage stage)
@@ -506,8 +511,8 @@ void result_row(struct result *result, const struct result_table *table, size_t 
     if (is_backward(table)) {
         backward_row(result->backward, table->stage, item, head, row, numbers);
         dtype_round(table->dtype, numbers, columns);
-    } else if (problem_made_as(result->problem, table->stage) == STAGE_OUTPUT)
-        row_stream_output(&result->rows, item, row, numbers);
+    } else if (problem_made_as(result->problem, table->stage) == STAGE_OUTPUT || stage_is_of_words(table->stage))
+        row_stream_output(&result->rows, table->stage, item, row, numbers);
     else
         row_stream_get(&result->rows, table->stage, item, head, row, numbers);
 }
@@ -550,7 +555,9 @@ const char *result_label(const struct result *result, enum axis axis, size_t ite
     const struct problem *problem = result->problem;
     if (axis == AXIS_QUERY || axis == AXIS_TOKEN)
         return problem_label(problem, axis == AXIS_TOKEN, item, index, position);
-    const char **labels = axis == AXIS_INPUT ? problem_query_labels(problem, item) : NULL;
+    const char **labels = axis == AXIS_INPUT  ? problem_query_labels(problem, item)
+                          : axis == AXIS_WORD ? problem->labels.words.texts
+                                              : NULL;
     *position = index + 1;
     return labels != NULL ? labels[index] : NULL;
 }

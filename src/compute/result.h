@@ -16,6 +16,7 @@ enum axis {
     AXIS_QUERY,  /* the selected queries */
     AXIS_INPUT,  /* all queries */
     AXIS_COLUMN, /* features, which have no label */
+    AXIS_WORD,   /* of the vocabulary */
     AXIS_PAGE,   /* of a cache */
 };
 

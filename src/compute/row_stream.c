@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "compute/row_stream.h"
-
 #include "base/text.h"
 #include "base/threads.h"
 #include "model/stages.h"
+#include "stage/words.h"
 
 #include <string.h>
 
@@ -336,17 +336,38 @@ static void fill_outputs(struct row_stream *rows, size_t item, size_t first)
         for (size_t i = 0; i < rows->outputs_count; i++)
             row_stream_get(rows, STAGE_CONTEXT, item, head, first + i,
                            rows->side_by_side + (i * problem->size.heads + head) * d);
+    for (size_t i = 0; i < rows->outputs_count; i++)
+        problem_leave_out(problem, rows->side_by_side + i * problem->size.heads * d);
     threads_run(rows->attention->output_threads, rows->outputs_count, output_task, rows);
 }
 
-void row_stream_output(struct row_stream *rows, size_t item, size_t row, double *numbers)
+/* Makes stage after stage from the output, the last into numbers. */
+static void make_words(const struct row_stream *rows, enum stage stage, size_t item, size_t row, const double *output,
+                       double *numbers)
+{
+    const struct attention *attention = rows->attention;
+    const struct words_row words = {rows->problem, item * rows->problem->size.queries + rows->problem->chosen.rows[row],
+                                    attention->unembedding, attention->unembedding_bias};
+    const double *before = output;
+    for (int made = STAGE_OUTPUT + 1, turn = 0; made <= (int)stage; made++, turn = !turn) {
+        double *to = made == (int)stage ? numbers : rows->words[turn];
+        words_row_make(&words, (enum stage)made, before, to);
+        before = to;
+    }
+}
+
+void row_stream_output(struct row_stream *rows, enum stage stage, size_t item, size_t row, double *numbers)
 {
     const size_t columns = output_columns_of(rows->problem);
     const bool there =
         item == rows->outputs_item && row >= rows->outputs_first && row - rows->outputs_first < rows->outputs_count;
     if (!there)
         fill_outputs(rows, item, row);
-    memcpy(numbers, rows->outputs + (row - rows->outputs_first) * columns, columns * sizeof *numbers);
+    const double *output = rows->outputs + (row - rows->outputs_first) * columns;
+    if (stage_is_of_words(stage))
+        make_words(rows, stage, item, row, output, numbers);
+    else
+        memcpy(numbers, output, columns * sizeof *numbers);
 }
 
 const bool *row_stream_kept(const struct row_stream *rows, size_t row)
@@ -432,13 +453,17 @@ enum status row_stream_create(struct row_stream *rows, const struct problem *pro
     rows->numbers = arena_allocate(arena, numbers, sizeof *rows->numbers, error);
     rows->side_by_side = arena_allocate(arena, width, sizeof *rows->side_by_side, error);
     rows->outputs = arena_allocate(arena, outputs, sizeof *rows->outputs, error);
-    if (rows->numbers == NULL || rows->side_by_side == NULL || rows->outputs == NULL)
+    for (int i = 0; i < 2 && problem->size.words > 0; i++)
+        rows->words[i] = arena_allocate(arena, memory_larger(problem->size.d_in, problem->size.words),
+                                        sizeof *rows->words[i], error);
+    if (rows->numbers == NULL || rows->side_by_side == NULL || rows->outputs == NULL || error->status != STATUS_OK)
         return error->status;
     if (problem->drop.share > 0 && create_track(rows, most, arena, error) != STATUS_OK)
         return error->status;
     bool makes_output = false;
     for (size_t i = 0; i < problem->chosen.stage_count; i++)
-        makes_output = makes_output || problem_made_as(problem, problem->chosen.stages[i]) == STAGE_OUTPUT;
+        makes_output = makes_output || problem_made_as(problem, problem->chosen.stages[i]) == STAGE_OUTPUT ||
+                       stage_is_of_words(problem->chosen.stages[i]);
     if (!elided && !problem->chosen.explains && !attention->fused && makes_output)
         return tensor_create(
             &rows->contexts, dtype_storage(problem->rounding.dtype), 4,

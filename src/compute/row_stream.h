@@ -32,6 +32,7 @@ struct row_stream {
 
     double *side_by_side, *outputs; /* (block, H d_v), (block, columns) the heads' contexts, output; of one item: */
     size_t outputs_item, outputs_first, outputs_count;
+    double *words[2];       /* (d_in or V) a row on its way to the next word */
     struct tensor contexts; /* (B, H, S, d_v), if all rows of output are needed; else rank 0 */
     bool contexts_made;
 
@@ -68,8 +69,9 @@ void row_stream_run(struct row_stream *rows, uint64_t stages, size_t item, size_
 /* Whether row_stream_get makes its rows: a T x T stage, or context that is not kept for output. */
 bool row_stream_makes(const struct row_stream *rows, enum stage stage);
 
-/* A row of output: the heads' contexts side by side, through the output projection if there is one. */
-void row_stream_output(struct row_stream *rows, size_t item, size_t row, double *numbers);
+/* A row of output, the heads' contexts side by side, through the output projection if there is one; or of a stage of
+ * words, which is made from it. */
+void row_stream_output(struct row_stream *rows, enum stage stage, size_t item, size_t row, double *numbers);
 
 /* What dropout keeps, (Tk), of the last row of STAGE_DROPPED; not for an elided result. */
 const bool *row_stream_kept(const struct row_stream *rows, size_t row);

@@ -282,6 +282,10 @@ enum status setup_attention(struct attention *attention, uint64_t stages, struct
         return error->status;
     if (stage_statistics(stages) != 0)
         make_statistics(attention, stage_statistics(stages));
+    const struct projection *unembedding = &problem->parameters.words.unembedding;
+    if (stages & STAGE_BIT(STAGE_LOGITS) && (projection_weight(unembedding, &attention->unembedding, arena, error) ||
+                                             projection_bias(unembedding, &attention->unembedding_bias, arena, error)))
+        return error->status;
     if ((stages & STAGE_BIT(STAGE_OUTPUT)) == 0 || !problem->plan.has_out)
         return STATUS_OK;
     attention->output_threads = setup_threads(problem, (double)problem->size.items * (double)attention->computed_rows *

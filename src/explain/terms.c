@@ -247,7 +247,7 @@ static void begin_line(struct explanation *e, const struct explain_lines *line)
     char label[WORKED_LINE_CELL_BYTES];
     if (line->over == EXPLAIN_RANGE || line->over == EXPLAIN_COLUMNS) {
         snprintf(label, sizeof label, "column %zu", line->index + 1);
-        const char *begins = line->over == EXPLAIN_RANGE ? line->label : label;
+        const char *begins = line->over == EXPLAIN_RANGE || line->label[0] != '\0' ? line->label : label;
         worked_line_line(&e->lines, line->group, begins, strlen(begins));
     } else {
         explain_row_line(e, line->group, line->at, of_term ? term : (struct explain_row){.of_keys = true});

@@ -22,7 +22,7 @@ enum explain_over {
     EXPLAIN_LISTED,  /* the keys in e->listed */
     EXPLAIN_COLUMNS, /* the explained columns */
     EXPLAIN_TERMS,   /* the rows in e->listed, as explain_term_place counts them */
-    EXPLAIN_RANGE,   /* `range`; `label` begins each line */
+    EXPLAIN_RANGE,   /* `range`; `label` begins each line, as it may one of columns */
 };
 
 /* A number that no stage holds, for lines or entries of braces. */

@@ -29,8 +29,10 @@ double plain_bytes(const struct problem *problem, size_t row_count)
 {
     double numbers = 0;
     for (int stage = 0; stage < STAGE_COUNT && !STAGES[stage].backward; stage++)
-        numbers += (double)problem->size.items * (double)problem->size.heads * (double)row_count *
-                   (double)problem_columns_of_head(problem, (enum stage)stage);
+        if (stage_is_of_words((enum stage)stage) ? problem->size.words > 0
+                                                 : !stage_is_of_inputs((enum stage)stage) || stage == STAGE_NORMED)
+            numbers += (double)problem->size.items * (double)problem->size.heads * (double)row_count *
+                       (double)problem_columns_of_head(problem, (enum stage)stage);
     return 2 * sizeof(double) * numbers;
 }
 
@@ -258,8 +260,11 @@ static enum status make_stage(struct maker *maker, enum stage stage)
     }
     if (stage == STAGE_CONTEXT && recipe->attends_heads)
         return plain_attend_heads(plain, (const struct tensor[]){maker->query, maker->key, maker->value});
-    if (stage == STAGE_OUTPUT)
-        return plain_output(plain);
+    if (stage == STAGE_OUTPUT) /* residual of one head is made from its context */
+        return problem_last_stage(plain->problem) == stage || plain->problem->size.heads_packed ? plain_output(plain)
+                                                                                                : STATUS_OK;
+    if (stage_is_of_words(stage))
+        return plain_words(plain, stage);
     if (stage == STAGE_WEIGHTS && recipe->drops_scores && plain_drop_scores(plain, &maker->scores) != STATUS_OK)
         return plain->error->status;
     if (stage == STAGE_WEIGHTS && recipe->axis != RECIPE_AXIS_KEYS)

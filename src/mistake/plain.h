@@ -88,9 +88,11 @@ enum status plain_drop_scores(struct plain *plain, double **scores);
 enum status plain_softmax(struct plain *plain, const double *scores);
 void plain_finish_weights(const struct plain *plain);
 
-/* In plain_output.c. plain_finish_result: adds inputs to the rows of the last stage, and norms them.
- * plain_attend_heads: makes context from query, key and value, in which each token's heads attend to each other. */
+/* In plain_output.c. plain_words: a stage from the output to the next word. plain_finish_result: adds inputs to the
+ * rows of the last stage, and norms them. plain_attend_heads: makes context from query, key and value, in which each
+ * token's heads attend to each other. */
 enum status plain_output(struct plain *plain);
+enum status plain_words(const struct plain *plain, enum stage stage);
 void plain_finish_result(const struct plain *plain, double *numbers);
 enum status plain_attend_heads(const struct plain *plain, const struct tensor operands[PROJECTION_COUNT]);
 

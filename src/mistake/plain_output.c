@@ -4,6 +4,7 @@
 
 #include "stage/norm.h"
 #include "stage/projections.h"
+#include "stage/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -84,6 +85,7 @@ enum status plain_output(struct plain *plain)
             const double *contexts = plain->stages[STAGE_CONTEXT] + (first + i) / rows * rows * width;
             for (size_t column = 0; column < width; column++)
                 side_by_side[i * width + column] = contexts[source_of(plain, (first + i) % rows, column)];
+            problem_leave_out(problem, side_by_side + i * width);
         }
         if (side_by_side == NULL || make_rows(plain, side_by_side, some, output) != STATUS_OK)
             return plain->error->status;
@@ -94,6 +96,25 @@ enum status plain_output(struct plain *plain)
             return plain->error->status;
     }
     plain_finish_result(plain, plain->stages[STAGE_OUTPUT]);
+    return STATUS_OK;
+}
+
+enum status plain_words(const struct plain *plain, enum stage stage)
+{
+    const struct problem *problem = plain->problem;
+    const struct projection *unembedding = &problem->parameters.words.unembedding;
+    const enum stage from = stage_before(problem, stage);
+    double *weight = NULL, *bias = NULL;
+    if (stage == STAGE_LOGITS && (projection_weight(unembedding, &weight, plain->arena, plain->error) ||
+                                  projection_bias(unembedding, &bias, plain->arena, plain->error)))
+        return plain->error->status;
+    for (size_t row = 0; row < problem->size.items * plain->row_count; row++) {
+        const struct words_row words = {
+            problem, row / plain->row_count * problem->size.queries + plain->rows[row % plain->row_count], weight,
+            bias};
+        words_row_make(&words, stage, plain->stages[from] + row * problem_columns(problem, from),
+                       plain->stages[stage] + row * problem_columns(problem, stage));
+    }
     return STATUS_OK;
 }
 

@@ -32,4 +32,11 @@
     ROW("key_norm.bias", norms[NORM_KEY].bias)         \
     ROW("relative_bias.weight", relative_bias)
 
+/* Of a model of words. */
+#define PARAMETER_WORD_ROWS(ROW)                 \
+    ROW("embedding", words.embedding)            \
+    ROW("position_embedding", words.positions)   \
+    ROW("unembedding", words.unembedding.weight) \
+    ROW("unembedding_bias", words.unembedding.bias)
+
 #endif

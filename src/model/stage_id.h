@@ -11,6 +11,8 @@
 
 /* clang-format off */
 #define STAGE_IDS(STAGE) \
+    STAGE(POSITIONS, positions) \
+    STAGE(EMBEDDED, embedded) \
     STAGE(NORMED, normed) \
     STAGE(PROJECTED_QUERY, projected_query) \
     STAGE(NORMED_QUERY, normed_query) \
@@ -27,6 +29,9 @@
     STAGE(DROPPED, dropped) \
     STAGE(CONTEXT, context) \
     STAGE(OUTPUT, output) \
+    STAGE(RESIDUAL, residual) \
+    STAGE(LOGITS, logits) \
+    STAGE(PROBABILITIES, probabilities) \
     STAGE(LSE, lse) \
     STAGE(ENTROPY, entropy) \
     STAGE(PRESENT_KEY, present_key) \
@@ -68,7 +73,8 @@ enum stage {
 /* The gradients at which the backward pass to inputs and parameters begins. */
 #define STAGE_GRAD_OPERANDS (STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_VALUE))
 
-#define STAGE_FROM_KEY_INPUTS (STAGE_BIT(STAGE_INPUTS) | STAGE_BIT(STAGE_KEY_INPUTS))
+#define STAGE_FROM_INPUTS (STAGE_BIT(STAGE_INPUTS) | STAGE_BIT(STAGE_EMBEDDED))
+#define STAGE_FROM_KEY_INPUTS (STAGE_FROM_INPUTS | STAGE_BIT(STAGE_KEY_INPUTS))
 
 /* A set of stages is a uint64_t; this one holds that stage alone. */
 #define STAGE_BIT(stage) (UINT64_C(1) << (stage))
@@ -112,6 +118,9 @@ bool stage_is_of_mask(enum stage stage);
 
 /* Whether it is a form of the inputs, before projections: normed. */
 bool stage_is_of_inputs(enum stage stage);
+
+/* Whether attn makes its row from that of the stage before alone: residual, logits, probabilities. */
+bool stage_is_of_words(enum stage stage);
 
 /* Whether it is T x T. */
 bool stage_is_square(enum stage stage);

@@ -7,11 +7,18 @@
 #include "model/stages.h"
 
 #define STAGE_ROWS(ROW)                                                                                                \
+    ROW(POSITIONS, .name = "positions", .help = "what --add-positions adds to each row of the inputs",                 \
+        .from = STAGE_BIT(STAGE_INPUTS), .libm = LIBM_POW | LIBM_SIN | LIBM_COS, .columns = STAGE_COLUMNS_D_IN,        \
+        .joins_heads = true,                                                                                           \
+        .hint = "look at the rows of position_embedding, or at sin and cos of position / 10000^(2i / d)")              \
+    ROW(EMBEDDED, .name = "embedded", .help = "inputs + positions",                                                    \
+        .from = STAGE_BIT(STAGE_INPUTS) | STAGE_BIT(STAGE_POSITIONS), .columns = STAGE_COLUMNS_D_IN,                   \
+        .joins_heads = true, .hint = "look at the sum of inputs and positions: which row is added to which")           \
     ROW(NORMED, .name = "normed", .help = "the inputs behind the layer's own norm, with --residual",                   \
-        .from = STAGE_BIT(STAGE_INPUTS), .columns = STAGE_COLUMNS_D_IN, .joins_heads = true,                           \
+        .from = STAGE_FROM_INPUTS, .columns = STAGE_COLUMNS_D_IN, .joins_heads = true,                                 \
         .hint = "look at the layer's norm: its kind, eps and weight")                                                  \
     ROW(PROJECTED_QUERY, .name = "projected_query", .help = "inputs . W_query, before a norm or a rotation",           \
-        .from = STAGE_BIT(STAGE_INPUTS) | STAGE_BIT(STAGE_NORMED), .columns = STAGE_COLUMNS_D,                         \
+        .from = STAGE_FROM_INPUTS | STAGE_BIT(STAGE_NORMED), .columns = STAGE_COLUMNS_D,                               \
         .hint = "look at the inputs and at W_query: numbers, orientation, bias, packing, heads")                       \
     ROW(NORMED_QUERY, .name = "normed_query", .help = "projected_query behind the norm of query",                      \
         .from = STAGE_BIT(STAGE_PROJECTED_QUERY), .columns = STAGE_COLUMNS_D,                                          \
@@ -24,7 +31,7 @@
         .hint = "look at the norm of key: of a head or of all, its weight, 1 + weight")                                \
     ROW(QUERY, .name = "query", .help = "inputs . W_query: what each token looks for",                                 \
         .foreign = "q qs queryvector queryvectors", .aliases = {"queries"},                                            \
-        .from = STAGE_BIT(STAGE_INPUTS) | STAGE_BIT(STAGE_NORMED) | STAGE_BIT(STAGE_PROJECTED_QUERY) |                 \
+        .from = STAGE_FROM_INPUTS | STAGE_BIT(STAGE_NORMED) | STAGE_BIT(STAGE_PROJECTED_QUERY) |                       \
                 STAGE_BIT(STAGE_NORMED_QUERY),                                                                         \
         .columns = STAGE_COLUMNS_D, .operand = true, .on_page = true,                                                  \
         .hint = "look at the inputs and at W_query: numbers, orientation, bias, heads")                                \
@@ -39,7 +46,7 @@
         .from = STAGE_FROM_KEY_INPUTS | STAGE_BIT(STAGE_NORMED), .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true,    \
         .operand = true, .on_page = true, .hint = "look at W_value: numbers, orientation, bias, heads")                \
     ROW(SCORES, .name = "scores", .help = "query . key^T: how well each query fits each key",                          \
-        .foreign = "score attentionscores logits qk qkt similarity dotproduct", .aliases = {"attn_scores"},            \
+        .foreign = "score attentionscores qk qkt similarity dotproduct", .aliases = {"attn_scores"},                   \
         .from = STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_KEYS, .on_page = true,         \
         .hint = "look at query . key^T: which axis is summed, which heads are paired")                                 \
     ROW(SCALED, .name = "scaled", .help = "scores / sqrt(d_head), or scores x --scale",                                \
@@ -52,7 +59,7 @@
         .foreign = "maskedscores maskedattnscores", .from = STAGE_BIT(STAGE_CAPPED), .columns = STAGE_COLUMNS_KEYS,    \
         .infinite = true, .on_page = true, .hint = "look at the mask: which keys are allowed")                         \
     ROW(WEIGHTS, .name = "weights", .help = "softmax over the keys: each row sums to 1",                               \
-        .foreign = "attention attn attentions softmax attentionweights attentionmatrix attnprobs probs probabilities", \
+        .foreign = "attention attn attentions softmax attentionweights attentionmatrix attnprobs probs",               \
         .aliases = {"attn_weights"}, .from = STAGE_BIT(STAGE_MASKED), .libm = LIBM_EXP, .columns = STAGE_COLUMNS_KEYS, \
         .shares = true, .on_page = true, .hint = "look at softmax: over the keys of a row, on masked scores")          \
     ROW(DROPPED, .name = "dropped", .help = "weights after dropout, with --dropout",                                   \
@@ -67,6 +74,18 @@
     ROW(OUTPUT, .name = "output", .help = "the heads side by side, times out_proj", .foreign = "out outputs result",   \
         .from = STAGE_BIT(STAGE_CONTEXT), .columns = STAGE_COLUMNS_OUTPUT, .joins_heads = true,                        \
         .hint = "look at the order of the heads side by side, and at out_proj")                                        \
+    ROW(RESIDUAL, .name = "residual", .help = "embedded + output, with an unembedding", .foreign = "residualstream",   \
+        .from = STAGE_FROM_INPUTS | STAGE_BIT(STAGE_CONTEXT) | STAGE_BIT(STAGE_OUTPUT),                                \
+        .columns = STAGE_COLUMNS_OUTPUT, .joins_heads = true, .of_words = true,                                        \
+        .hint = "look at the sum of what the heads read and what they write")                                          \
+    ROW(LOGITS, .name = "logits", .help = "residual . unembedding: how well each word fits as the next one",           \
+        .foreign = "nextwordlogits wordlogits lmlogits", .from = STAGE_BIT(STAGE_RESIDUAL),                            \
+        .columns = STAGE_COLUMNS_WORDS, .joins_heads = true, .of_words = true,                                         \
+        .hint = "look at residual . unembedding: which axis is summed, and its bias")                                  \
+    ROW(PROBABILITIES, .name = "probabilities", .help = "softmax of logits: the next word",                            \
+        .foreign = "nextword nextwordprobabilities prediction predictions", .from = STAGE_BIT(STAGE_LOGITS),           \
+        .libm = LIBM_EXP, .columns = STAGE_COLUMNS_WORDS, .joins_heads = true, .of_words = true, .shares = true,       \
+        .hint = "look at the softmax: over the words of a row")                                                        \
     ROW(LSE, .name = "lse", .help = "log of the sum of exp(masked), for each query", .foreign = "logsumexp",           \
         .from = STAGE_BIT(STAGE_MASKED), .libm = LIBM_EXP | LIBM_LOG, .columns = STAGE_COLUMNS_NONE, .infinite = true, \
         .on_demand = true)                                                                                             \

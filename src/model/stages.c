@@ -104,6 +104,11 @@ bool stage_is_of_inputs(enum stage stage)
     return stage_exists(stage) && STAGES[stage].columns == STAGE_COLUMNS_D_IN && !STAGES[stage].backward;
 }
 
+bool stage_is_of_words(enum stage stage)
+{
+    return STAGES[stage].of_words;
+}
+
 bool stage_is_square(enum stage stage)
 {
     return STAGES[stage].columns == STAGE_COLUMNS_KEYS;

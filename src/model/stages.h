@@ -22,6 +22,7 @@ enum stage_columns {
     STAGE_COLUMNS_D_IN,       /* (…, d_in) */
     STAGE_COLUMNS_D_KEY_IN,   /* (…, d_key_in) */
     STAGE_COLUMNS_OUTPUT,     /* those of all heads side by side, or of the output projection */
+    STAGE_COLUMNS_WORDS,      /* one for each word of the vocabulary */
     STAGE_COLUMNS_MASK,       /* those of attn_mask, as its other axes */
     STAGE_COLUMNS_HEADS,      /* one for each head, and no other axis: sinks, slopes */
     STAGE_COLUMNS_PARAMETERS, /* one table per parameter, by name */
@@ -43,6 +44,7 @@ struct stage_row {
     bool repeats;     /* its numbers are those of the stage that it is made from */
     bool whole_shape; /* it has axes of items and heads even where their size is 1 */
     bool shares;      /* its numbers are shares of a row, at least 0 */
+    bool of_words;    /* the way from the output to the next word; its row is made from that of the stage before */
     bool on_demand;   /* shown only if --stages names it */
     bool infinite;    /* minus infinity marks a forbidden key */
     bool sums_square; /* a sum over T x T gradients, which the fused path never forms */

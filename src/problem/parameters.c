@@ -45,7 +45,7 @@ const char *parameters_name(char *name, size_t module, bool stacked, enum projec
 static const struct {
     const char *name;
     size_t offset;
-} BLOCKS[] = {PARAMETER_LATENT_ROWS(BLOCK) PARAMETER_BLOCK_ROWS(BLOCK)};
+} BLOCKS[] = {PARAMETER_LATENT_ROWS(BLOCK) PARAMETER_BLOCK_ROWS(BLOCK) PARAMETER_WORD_ROWS(BLOCK)};
 #undef BLOCK
 
 enum { BLOCK_COUNT = sizeof BLOCKS / sizeof BLOCKS[0], OF_MODULE = 2 * PROJECTION_COUNT };

@@ -43,6 +43,13 @@ struct latent {
     size_t rank, d_rope, d_nope;
 };
 
+/* A model of words: rows of the inputs, what is added to them, and the way to the next word; each of rank 0: none. */
+struct parameters_words {
+    struct tensor embedding;       /* (V, d_in) */
+    struct tensor positions;       /* (at least T, d_in) */
+    struct projection unembedding; /* weight (d_in, V), bias (V) */
+};
+
 struct parameters {
     size_t module_count;
     struct module *modules;
@@ -50,6 +57,7 @@ struct parameters {
     struct norm norms[NORM_COUNT]; /* inputs (d_in); query and key (d), (H d) or (H, d) */
     struct tensor relative_bias;   /* (buckets, H) T5's table; rank 0: none */
     struct latent latent;
+    struct parameters_words words;
     bool given;         /* from a file, not drawn */
     const char *source; /* that file */
 };

@@ -41,7 +41,10 @@ enum stage problem_source(const struct problem *problem, enum stage stage)
     if (problem->given.is_cross && stage_is_of_keys(stage))
         return STAGE_KEY_INPUTS;
     const bool normed = problem->given.residual && problem->parameters.norms[NORM_INPUTS].kind != NORM_NONE;
-    return normed && !stage_is_of_inputs(stage) ? STAGE_NORMED : STAGE_INPUTS;
+    if (normed && !stage_is_of_inputs(stage))
+        return STAGE_NORMED;
+    const bool embedded = stage != STAGE_EMBEDDED && stage_follows(stage, STAGE_EMBEDDED);
+    return embedded && problem->given.positions.rank > 0 ? STAGE_EMBEDDED : STAGE_INPUTS;
 }
 
 const char **problem_query_labels(const struct problem *problem, size_t item)
@@ -64,6 +67,14 @@ const char *problem_label(const struct problem *problem, bool of_keys, size_t it
     const char **labels = of_keys ? problem_key_labels(problem, item) : problem_query_labels(problem, item);
     *position = token + 1;
     return labels != NULL ? labels[token] : NULL;
+}
+
+void problem_leave_out(const struct problem *problem, double *contexts)
+{
+    const size_t d = problem->size.d_value;
+    for (size_t head = 0; head < problem->size.heads && problem->given.heads_out != NULL; head++)
+        for (size_t i = 0; i < d && problem->given.heads_out[head]; i++)
+            contexts[head * d + i] = 0;
 }
 
 bool problem_is_side_by_side(const struct problem *problem, enum stage stage)
@@ -99,6 +110,8 @@ size_t problem_columns_of_head(const struct problem *problem, enum stage stage)
         return problem->plan.has_out ? problem->plan.d_output : problem->size.heads * problem->size.d_value;
     case STAGE_COLUMNS_D_KEY_IN:
         return problem->size.d_key_in;
+    case STAGE_COLUMNS_WORDS:
+        return problem->size.words;
     case STAGE_COLUMNS_D_IN:
     case STAGE_COLUMNS_PARAMETERS:
     case STAGE_COLUMNS_OTHER:

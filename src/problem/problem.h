@@ -55,8 +55,8 @@ const struct problem *problem_right(const struct problem *problem);
 const struct family_rounding *problem_rounding(const struct problem *problem);
 enum dtype problem_stage_dtype(const struct problem *problem, enum stage stage);
 
-/* The input of a projection: STAGE_INPUTS, or STAGE_NORMED after a norm; in cross-attention STAGE_KEY_INPUTS for key
- * and value. */
+/* The input of a projection: STAGE_INPUTS, STAGE_EMBEDDED with positions, or STAGE_NORMED after a norm; in
+ * cross-attention STAGE_KEY_INPUTS for key and value. */
 enum stage problem_source(const struct problem *problem, enum stage stage);
 
 /* The labels of an item's keys, (Tk), and of its queries, (Tq); or NULL. */
@@ -68,6 +68,9 @@ const struct token_labels *problem_tokens(const struct problem *problem);
 
 /* The label, or NULL, and *position, from 1, of key `index`, or of query `index` among those asked for. */
 const char *problem_label(const struct problem *problem, bool of_keys, size_t item, size_t index, size_t *position);
+
+/* Sets the contexts of the heads that --without-heads names to 0, in a row of all heads side by side, (H d_v). */
+void problem_leave_out(const struct problem *problem, double *contexts);
 
 /* Whether a row of the stage concatenates all heads: output, and the context of packed heads. */
 bool problem_is_side_by_side(const struct problem *problem, enum stage stage);

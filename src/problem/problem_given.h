@@ -28,10 +28,13 @@ struct problem_pages {
 
 struct problem_given {
     const char *source;       /* the origin of the inputs */
-    struct tensor inputs;     /* (B, Tq, d_in); rank 0 for sdpa */
+    struct tensor inputs;     /* (B, Tq, d_in) with the positions added; rank 0 for sdpa */
+    struct tensor bare;       /* the same before they are added: "inputs" of a result */
+    struct tensor positions;  /* (Tq, d_in) what is added; rank 0: nothing */
     struct tensor key_inputs; /* (B, Tk, d_key_in): the inputs, */
     bool is_cross;            /* or those of cross-attention */
     bool residual;            /* the inputs are the residual stream: a norm comes first */
+    const bool *heads_out;    /* (H) those that --without-heads leaves out of the output; or NULL */
     double clip;              /* limits query, key and value to +-clip; 0: no limit */
     /* sdpa, and steps of other mechanisms: query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v), with
      * the past, in the working dtype itself */

@@ -13,6 +13,7 @@ struct problem_labels {
     size_t first_query;          /* the label of query 0 among them; SIZE_MAX: none */
     bool queries_differ;         /* queries have their own labels: */
     struct token_labels queries; /* 1 list or B */
+    struct token_labels words;   /* of the vocabulary; or none */
 };
 
 #endif

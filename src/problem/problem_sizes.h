@@ -14,6 +14,7 @@ struct problem_sizes {
     size_t items, heads, kv_heads, queries, keys; /* B, H, H_kv, Tq, Tk; H_kv divides H */
     size_t d_in, d_head, d_value;                 /* d_in (not for sdpa), d, d_v */
     size_t d_key_in;                              /* columns of key_inputs */
+    size_t words;                                 /* columns of the unembedding; 0: none */
 };
 
 #endif

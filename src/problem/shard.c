@@ -101,7 +101,8 @@ static uint64_t hash_parameters(uint64_t hash, const struct parameters *paramete
     for (int id = 0; id < NORM_COUNT; id++)
         hash = hash_norm(hash, &parameters->norms[id]);
     hash = hash_norm(hash_norm(hash, &latent->query_norm), &latent->key_value_norm);
-    return hash_parameter(hash_projection(hash, &parameters->out), &parameters->relative_bias);
+    return hash_projection(hash_parameter(hash_projection(hash, &parameters->out), &parameters->relative_bias),
+                           &parameters->words.unembedding);
 }
 
 static uint64_t hash_mask(uint64_t hash, const struct problem *problem)
@@ -164,6 +165,8 @@ uint64_t shard_job(const struct problem *problem)
         hash = hash_kernel(hash, problem->path.projector);
     hash = hash_bytes(hash, &whole, sizeof whole); /* query and labels tell which ones */
     hash = hash_tensor(hash_mask(hash, problem), &problem->given.inputs);
+    if (problem->given.heads_out != NULL)
+        hash = hash_bytes(hash, problem->given.heads_out, problem->size.heads * sizeof(bool));
     if (problem->given.is_cross)
         hash = hash_tensor(hash, &problem->given.key_inputs);
     for (size_t i = 0; i < 3; i++)

@@ -18,6 +18,7 @@
 #define WEIGHT(stem) MATRIX(stem ".weight")
 #define BIAS(stem) MATRIX(stem ".bias")
 #define PARAMETER(name, field) MATRIX(name)
+#define WORDS(name, field) {name, INPUT_FILE_WORDS},
 #define MASK_TENSOR(name) {name, INPUT_FILE_MASKING},
 /* clang-format off */
 static const struct {
@@ -58,6 +59,9 @@ static const struct {
     {"in_proj_bias", INPUT_FILE_PARAMETER},
     PARAMETER_BLOCK_ROWS(PARAMETER)
     PARAMETER_LATENT_ROWS(PARAMETER)
+    {"vocabulary", INPUT_FILE_WORDS},
+    {"text", INPUT_FILE_WORDS},
+    PARAMETER_WORD_ROWS(WORDS)
 };
 /* clang-format on */
 
@@ -85,7 +89,8 @@ static bool belongs_to_a_head(const char *name)
 static bool is_gradient(const char *name)
 {
     const char *const before = "grad_";
-    return strncmp(name, before, strlen(before)) == 0 && input_file_kind(name + strlen(before)) == INPUT_FILE_PARAMETER;
+    return strncmp(name, before, strlen(before)) == 0 &&
+           (input_file_kind(name + strlen(before)) & (INPUT_FILE_PARAMETER | INPUT_FILE_WORDS)) != 0;
 }
 
 /* For "query.grad", PyTorch's name, writes "grad_query" into text (GRADIENT_NAME_BYTES); whether there is such a

@@ -57,6 +57,8 @@ struct input_file {
     const char **passed; /* known names at the top of the file that attn did not read, in order */
     size_t passed_count;
     struct token_labels tokens, key_tokens; /* of inputs; of key_inputs */
+    struct token_labels words;              /* of the vocabulary */
+    const char *text;                       /* the words of the inputs, with blanks between them; or NULL */
     struct setting *settings;
     size_t setting_count;
     struct setting *options; /* of a line of --jsonl, by their long names */
@@ -92,15 +94,16 @@ enum input_file_kind {
     INPUT_FILE_KEYS = 2048,    /* key_inputs, from which cross-attention makes key and value */
     INPUT_FILE_PARTS = 4096,   /* elided prints, and totals alone */
     INPUT_FILE_OPTIONS = 8192, /* "options", of a line of --jsonl */
+    INPUT_FILE_WORDS = 16384,  /* vocabulary and text; embeddings and unembedding */
     /* The sources of stages. */
-    INPUT_FILE_SOURCE =
-        INPUT_FILE_INPUTS | INPUT_FILE_KEYS | INPUT_FILE_PARAMETER | INPUT_FILE_MASKING | INPUT_FILE_CACHE,
+    INPUT_FILE_SOURCE = INPUT_FILE_INPUTS | INPUT_FILE_KEYS | INPUT_FILE_PARAMETER | INPUT_FILE_MASKING |
+                        INPUT_FILE_CACHE | INPUT_FILE_WORDS,
 };
 
 enum {
     /* A complete result, with its recorded stages; */
     INPUT_FILE_OF_RESULT = INPUT_FILE_INPUTS | INPUT_FILE_KEYS | INPUT_FILE_PARAMETER | INPUT_FILE_MASKING |
-                           INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_STAGE,
+                           INPUT_FILE_WORDS | INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_STAGE,
     /* one side of diff: also its sources, and the one tensor of a file under any name. */
     INPUT_FILE_OF_DIFF =
         INPUT_FILE_SOURCE | INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_STAGE | INPUT_FILE_FOREIGN,

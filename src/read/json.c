@@ -2,6 +2,7 @@
 #include "read/json.h"
 
 #include "base/decimal.h"
+#include "base/suggest.h"
 #include "base/version.h"
 #include "read/json_syntax.h"
 #include "read/json_tree.h"
@@ -337,6 +338,37 @@ static enum status note_origin(const struct json_reader *reader, const cJSON *it
     return input_file_note(input, item->string, item->valuestring, reader->arena, reader->error);
 }
 
+enum status json_read_vocabulary(struct json_reader *reader, const cJSON *object, bool tensors,
+                                 struct input_file *input)
+{
+    static const char *const NAMES[] = {"words", "embedding", "position_embedding"};
+    char hint[64];
+    if (!cJSON_IsObject(object))
+        return error_usage(reader->error, "%s: vocabulary: expected an object with words and embedding, got %s",
+                           reader->source, json_kind_name(object));
+    if (json_check_repeated(reader, object, "vocabulary: ") != STATUS_OK)
+        return reader->error->status;
+    for (const cJSON *item = object->child; item != NULL; item = item->next) {
+        const bool tensor = strcmp(item->string, NAMES[1]) == 0 || strcmp(item->string, NAMES[2]) == 0;
+        if (strcmp(item->string, NAMES[0]) == 0 ? json_read_tokens(reader, item, "vocabulary: words", &input->words)
+            : tensor && tensors
+                ? add_tensor(reader, item, INPUT_FILE_WORDS, input)
+                : error_usage(reader->error, "%s: vocabulary: unknown key '%.80s'%s", reader->source, item->string,
+                              suggest_hint(hint, sizeof hint, "", item->string, NAMES, 3)))
+            return reader->error->status;
+    }
+    return STATUS_OK;
+}
+
+static enum status read_text(const struct json_reader *reader, const cJSON *item, struct input_file *input)
+{
+    if (!cJSON_IsString(item))
+        return error_usage(reader->error, "%s: text: expected a string of words, got %s", reader->source,
+                           json_kind_name(item));
+    input->text = arena_copy(reader->arena, item->valuestring, reader->error);
+    return input->text == NULL ? reader->error->status : STATUS_OK;
+}
+
 static enum status read_member(struct json_reader *reader, const cJSON *item, unsigned kinds, struct input_file *input)
 {
     const unsigned kind = kind_of(item, kinds);
@@ -357,6 +389,10 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
         return json_read_tokens(reader, item, item->string, input_file_labels(input, item->string));
     if (kind == INPUT_FILE_SETTINGS)
         return json_read_settings(reader, item, item->string, &input->settings, &input->setting_count);
+    if (kind == INPUT_FILE_WORDS && strcmp(item->string, "vocabulary") == 0)
+        return json_read_vocabulary(reader, item, true, input);
+    if (kind == INPUT_FILE_WORDS && strcmp(item->string, "text") == 0)
+        return read_text(reader, item, input);
     return kind & INPUT_FILE_FOREIGN && !is_tensor(item, kind) ? STATUS_OK : add_tensor(reader, item, kind, input);
 }
 
@@ -399,7 +435,7 @@ static enum status read_tree(struct json_reader *reader, const cJSON *root, unsi
         return reader->error->status;
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     input->passed = arena_allocate(reader->arena, json_count(root), sizeof input->passed[0], reader->error);
-    input->tensors = arena_allocate(reader->arena, json_count(root), sizeof input->tensors[0], reader->error);
+    input->tensors = arena_allocate(reader->arena, json_count(root) + 2, sizeof input->tensors[0], reader->error);
     if (input->passed == NULL || input->tensors == NULL)
         return reader->error->status;
     count_tensors(root, kinds, &reader->sole);

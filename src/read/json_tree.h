@@ -38,6 +38,10 @@ enum status json_check_repeated(const struct json_reader *reader, const cJSON *o
  * STATUS_USAGE where the value has the wrong form. */
 enum status json_read_tokens(const struct json_reader *reader, const cJSON *item, const char *name,
                              struct token_labels *labels);
+/* Reads "vocabulary": {"words": [...], "embedding": [[...]], "position_embedding": [[...]]}, the words alone unless
+ * `tensors`, for which the input then has room. STATUS_USAGE where the value has the wrong form. */
+enum status json_read_vocabulary(struct json_reader *reader, const cJSON *object, bool tensors,
+                                 struct input_file *input);
 enum status json_read_settings(const struct json_reader *reader, const cJSON *object, const char *name,
                                struct setting **settings, size_t *count);
 

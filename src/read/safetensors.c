@@ -188,11 +188,11 @@ static enum status check_extents(struct file *file)
                        file->size, end);
 }
 
-/* Tokens or settings: a member of __metadata__ whose text is JSON. */
-static enum status read_text(const struct file *file, const cJSON *item, unsigned kind)
+/* Tokens, the words of a vocabulary, or settings: a member of __metadata__ whose text is JSON. */
+static enum status read_text(struct file *file, const cJSON *item, unsigned kind)
 {
     enum { PLACE_BYTES = 256 };
-    const struct json_reader *reader = &file->reader;
+    struct json_reader *reader = &file->reader;
     char place[PLACE_BYTES];
     const size_t length = strlen(item->valuestring);
     char *text = arena_text(reader->scratch, item->valuestring, length, reader->error);
@@ -203,6 +203,8 @@ static enum status read_text(const struct file *file, const cJSON *item, unsigne
     struct input_file *input = file->tensors.input;
     enum status status = kind == INPUT_FILE_TOKENS
                              ? json_read_tokens(reader, value, item->string, input_file_labels(input, item->string))
+                         : kind == INPUT_FILE_WORDS
+                             ? json_read_vocabulary(reader, value, false, input)
                              : json_read_settings(reader, value, item->string, &input->settings, &input->setting_count);
     cJSON_Delete(value);
     return status;
@@ -211,7 +213,7 @@ static enum status read_text(const struct file *file, const cJSON *item, unsigne
 /* Other programs may add any key, but one that resembles a key of attn is a misspelling. */
 static enum status check_key(const struct file *file, const char *key)
 {
-    static const char *const KEYS[] = {"tokens", "key_tokens", "settings"};
+    static const char *const KEYS[] = {"tokens", "key_tokens", "settings", "vocabulary"};
     const struct json_reader *reader = &file->reader;
     const char *near = suggest_word(key, KEYS, sizeof KEYS / sizeof KEYS[0]);
     if (near == NULL || strcmp(near, key) == 0 || (file->tensors.kinds & INPUT_FILE_FOREIGN) != 0)
@@ -220,7 +222,7 @@ static enum status check_key(const struct file *file, const char *key)
                        reader->source, key, near);
 }
 
-static enum status read_metadata(const struct file *file, const cJSON *metadata)
+static enum status read_metadata(struct file *file, const cJSON *metadata)
 {
     const struct json_reader *reader = &file->reader;
     if (!cJSON_IsObject(metadata))
@@ -236,7 +238,9 @@ static enum status read_metadata(const struct file *file, const cJSON *metadata)
         if (check_key(file, item->string) ||
             input_file_note(file->tensors.input, item->string, item->valuestring, reader->arena, reader->error))
             return reader->error->status;
-        if ((kind & file->tensors.kinds & (INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS)) == 0)
+        const bool vocabulary = strcmp(item->string, "vocabulary") == 0;
+        if ((kind & file->tensors.kinds &
+             (INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | (vocabulary ? INPUT_FILE_WORDS : 0))) == 0)
             continue;
         if (read_text(file, item, kind) != STATUS_OK)
             return reader->error->status;

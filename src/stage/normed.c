@@ -6,6 +6,7 @@
 #include "model/stage_id.h"
 #include "stage/norm.h"
 #include "stage/operand_steps.h"
+#include "stage/projections.h"
 #include "stage/stage.h"
 
 #include <math.h>
@@ -104,10 +105,10 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
 {
     const struct problem *problem = e->problem;
     const size_t token = explain_by_token(problem, stage) ? place.row : problem->chosen.rows[place.row];
-    explain_load(e, STAGE_INPUTS, (struct explain_place){place.item, 0, token}, e->operand);
+    projection_load_inputs(e, place.item, token);
     norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, e->operand, problem->size.d_in, e->made);
     dtype_round(problem->rounding.dtype, e->made, problem->size.d_in);
-    normed_explain(e, stage, STAGE_INPUTS, e->operand, e->problem->size.d_in, 0, place);
+    normed_explain(e, stage, problem_source(problem, stage), e->operand, e->problem->size.d_in, 0, place);
 }
 
 void normed_explain_heads(struct explanation *e, enum stage stage, struct explain_place place)

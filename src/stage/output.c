@@ -44,6 +44,7 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
     const size_t d = problem->size.d_value;
     for (size_t head = 0; head < problem->size.heads; head++)
         explain_load(e, STAGE_CONTEXT, (struct explain_place){place.item, head, place.row}, e->operand + head * d);
+    problem_leave_out(problem, e->operand);
     if (problem->plan.has_out)
         explain_projected(e, stage, place, "",
                           &(struct explain_projection){.projection = &problem->parameters.out,

@@ -193,18 +193,25 @@ void projection_formula(const struct problem *problem, enum stage stage, struct 
 
 /* --- in numbers -------------------------------------------------------------------------------------------------- */
 
+void projection_load_inputs(struct explanation *e, size_t item, size_t token)
+{
+    const struct problem *problem = e->problem;
+    const size_t d_in = problem->size.d_in;
+    tensor_load(&problem->given.inputs, (item * problem->size.queries + token) * d_in, d_in, e->operand);
+}
+
 enum stage projection_load_source(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;
     const enum stage source = problem_source(problem, stage);
     const struct explain_place of_token = {place.item, 0,
                                            stage_is_of_keys(stage) ? place.row : problem->chosen.rows[place.row]};
-    if (source == STAGE_NORMED) {
-        explain_load(e, STAGE_INPUTS, of_token, e->operand);
-        norm_input_row(problem, e->operand);
-    } else {
+    if (source == STAGE_KEY_INPUTS)
         explain_load(e, source, of_token, e->operand);
-    }
+    else
+        projection_load_inputs(e, of_token.item, of_token.row);
+    if (source == STAGE_NORMED)
+        norm_input_row(problem, e->operand);
     return source;
 }
 

@@ -54,6 +54,9 @@ void output_row(const struct problem *problem, const double *context, const doub
 void projection_formula(const struct problem *problem, enum stage stage, struct text *text);
 void projection_explain(struct explanation *e, enum stage stage, struct explain_place place);
 
+/* Loads the inputs of a token, positions added, to e->operand (d_in). */
+void projection_load_inputs(struct explanation *e, size_t item, size_t token);
+
 /* Loads the source row of a projection's row to e->operand (d_in); returns its stage. It recomputes a row of normed,
  * whose table has only the selected queries. */
 enum stage projection_load_source(struct explanation *e, enum stage stage, struct explain_place place);

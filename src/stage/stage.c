@@ -48,8 +48,8 @@ void stage_formula(const struct problem *problem, enum stage stage, char *formul
 enum stage stage_before(const struct problem *problem, enum stage stage)
 {
     do {
-        const uint64_t from = stage_existing(STAGES[stage].from) & ~STAGE_BIT(STAGE_NORMED); /* problem_source handles
-                                                                                                normed */
+        const uint64_t from = stage_existing(STAGES[stage].from) & ~STAGE_BIT(STAGE_NORMED) &
+                              ~STAGE_BIT(STAGE_EMBEDDED); /* problem_source handles these */
         int source = STAGE_COUNT - 1;
         if (from == 0)
             return problem_source(problem, stage);
@@ -71,7 +71,7 @@ enum stage stage_unmade(uint64_t stages)
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (stages & STAGE_BIT(stage) && !stage_is_made_by_row((enum stage)stage) &&
             stage_is_attended((enum stage)stage) && !STAGES[stage].repeats && !STAGES[stage].backward &&
-            stage != STAGE_OUTPUT)
+            !STAGES[stage].joins_heads)
             return (enum stage)stage;
     return STAGE_NAMES;
 }
@@ -115,9 +115,9 @@ bool stage_is_explained(const struct problem *problem, enum stage stage)
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {
     const enum stage stage = line->stage;
-    if (stage_has_columns(stage))
+    if (line->over == EXPLAIN_RANGE && stage_has_columns(stage))
         snprintf(line->label, sizeof line->label, "head %zu", line->index + 1);
-    else
+    else if (line->over == EXPLAIN_RANGE)
         snprintf(line->label, sizeof line->label, "%s", stage_name(stage));
     if (line->over != EXPLAIN_KEYS || !stage_is_square(e->before))
         return true;

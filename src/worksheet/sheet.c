@@ -15,7 +15,9 @@
 enum {
     POWERS_MOST = 11, /* for more, use a calculator */
     POWERS_LEAST = 5, /* so that the table does not show which are needed */
-    WHOLE_WIDTH = 4,  /* columns of a blank for a whole number, and of another besides its decimals */
+    HAND_WIDTH = 7,   /* columns of a blank that a hand can write in; */
+    WHOLE_WIDTH = 4,  /* where a line of text has no room for these, of a whole number, and besides decimals; */
+    LINE_WIDTH = 68,  /* that is all blanks of a row, with a column between them */
 };
 
 /* The relative error of a float32 number that shows as a whole one. */
@@ -41,13 +43,11 @@ static bool is_whole(double number)
     return !isfinite(number) || number == floor(number);
 }
 
-/* A table of that shape, its cells and labels NULL. */
+/* A table of that shape under its title, its cells and labels NULL. */
 static enum status make_cells(const struct making *making, struct sheet_table *table, size_t rows, size_t columns)
 {
     struct arena *arena = making->arena;
-    table->corner = "";
-    table->rows = rows;
-    table->columns = columns;
+    *table = (struct sheet_table){.title = table->title, .corner = "", .rows = rows, .columns = columns};
     table->row_labels = arena_allocate(arena, rows, sizeof *table->row_labels, making->error);
     table->column_labels = arena_allocate(arena, columns, sizeof *table->column_labels, making->error);
     table->cells = arena_allocate(arena, rows * columns, sizeof *table->cells, making->error);
@@ -67,7 +67,10 @@ static enum status fill(const struct making *making, struct sheet_table *table, 
     }
     const bool exponent = text_wants_exponent(largest);
     whole = whole && !exponent;
-    table->blank = WHOLE_WIDTH + (whole ? 0 : (size_t)making->plan->precision);
+    const size_t least = WHOLE_WIDTH + (whole ? 0 : (size_t)making->plan->precision);
+    const size_t fitting = memory_left(LINE_WIDTH / table->columns, 1);
+    table->blank = memory_larger(least, memory_smaller(fitting, HAND_WIDTH));
+    table->decimals = !whole;
     table->widest = 0;
     table->rounded = false;
     for (size_t i = 0; i < count; i++) {
@@ -82,12 +85,15 @@ static enum status fill(const struct making *making, struct sheet_table *table, 
     return STATUS_OK;
 }
 
-static enum status label(const struct making *making, const char **labels, size_t count, enum axis axis, size_t item)
+/* A label that is only a number has `before` in front of it: a row is "row 1", as "1" could be its first number. */
+static enum status label(const struct making *making, const char **labels, size_t count, const char *before,
+                         enum axis axis, size_t item)
 {
-    char text[TABLE_TEXT_LABEL_BYTES];
     for (size_t i = 0; i < count; i++) {
+        char text[TABLE_TEXT_LABEL_BYTES], whole[TABLE_TEXT_LABEL_BYTES + 8];
         table_text_label(making->result, axis, item, i, text);
-        labels[i] = keep(making, text);
+        snprintf(whole, sizeof whole, "%s%s", text[strspn(text, "0123456789")] == '\0' ? before : "", text);
+        labels[i] = keep(making, whole);
         if (labels[i] == NULL)
             return making->error->status;
     }
@@ -99,7 +105,7 @@ static const char *title_of(const struct making *making, const struct result_tab
 {
     char place[TABLE_TEXT_LABEL_BYTES], title[TABLE_TEXT_LABEL_BYTES + 64];
     table_text_place(table, matrix, place);
-    snprintf(title, sizeof title, "%s%s%s", name, place[0] != '\0' ? ", " : "", place);
+    snprintf(title, sizeof title, "%s%s%s", name, place[0] != '\0' ? SHEET_PLACE : "", place);
     return keep(making, title);
 }
 
@@ -118,11 +124,12 @@ static enum status make_matrix(const struct making *making, const struct result_
 {
     size_t item, head;
     double *numbers = load(making, table, matrix);
+    const bool of_words = strcmp(table->name, "unembedding") == 0; /* a column for each word, as logits have */
     result_place(table, matrix, &item, &head);
     made->title = title_of(making, table, table->name, matrix);
     if (numbers == NULL || made->title == NULL || make_cells(making, made, result_rows(table), result_columns(table)) ||
-        label(making, made->row_labels, made->rows, result_row_axis(table), item) ||
-        label(making, made->column_labels, made->columns, result_column_axis(table), item))
+        label(making, made->row_labels, made->rows, "row ", result_row_axis(table), item) ||
+        label(making, made->column_labels, made->columns, "", of_words ? AXIS_WORD : result_column_axis(table), item))
         return making->error->status;
     return fill(making, made, numbers, dtype_is_boolean(table->dtype));
 }
@@ -149,8 +156,8 @@ static enum status make_transposed(const struct making *making, const struct res
     snprintf(title, sizeof title, "%s" SHEET_TRANSPOSED, table->name);
     made->title = keep(making, title);
     if (stored == NULL || numbers == NULL || made->title == NULL || make_cells(making, made, rows, columns) ||
-        label(making, made->row_labels, rows, AXIS_COLUMN, 0) ||
-        label(making, made->column_labels, columns, AXIS_COLUMN, 0))
+        label(making, made->row_labels, rows, "row ", AXIS_COLUMN, 0) ||
+        label(making, made->column_labels, columns, "", AXIS_COLUMN, 0))
         return making->error->status;
     for (size_t i = 0; i < rows * columns; i++)
         numbers[i] = stored[i % columns * rows + i / columns];
@@ -182,7 +189,9 @@ static bool is_used(const struct making *making, const char *name)
     static const struct {
         const char *part;
         uint64_t stages;
-    } OF[] = {{"W_query", STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_PROJECTED_QUERY)},
+    } OF[] = {{"unembedding", STAGE_BIT(STAGE_LOGITS)},
+              {"embedding", 0}, /* the inputs and positions are its rows */
+              {"W_query", STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_PROJECTED_QUERY)},
               {"W_key", STAGE_BIT(STAGE_KEY) | STAGE_BIT(STAGE_PROJECTED_KEY)},
               {"W_value", STAGE_BIT(STAGE_VALUE)},
               {"out_proj", STAGE_BIT(STAGE_OUTPUT)}};
@@ -275,8 +284,8 @@ static enum status make_powers(const struct making *making, const struct result_
     result_place(weights, matrix, &item, &head);
     made->title = title_of(making, weights, SHEET_POWER "score " SHEET_MINUS " largest" SHEET_POWER_END, matrix);
     if (load_powers(making, matrix, &below, &powers) || made->title == NULL ||
-        make_cells(making, made, rows, keys + 1) || label(making, made->row_labels, rows, AXIS_QUERY, item) ||
-        label(making, made->column_labels, keys, AXIS_TOKEN, item))
+        make_cells(making, made, rows, keys + 1) || label(making, made->row_labels, rows, "row ", AXIS_QUERY, item) ||
+        label(making, made->column_labels, keys, "", AXIS_TOKEN, item))
         return making->error->status;
     made->column_labels[keys] = sinks ? "sum, with the sink" : "sum";
     return fill(making, made, powers, false);
@@ -416,7 +425,10 @@ static const char *note_of(const struct making *making, const struct sheet *shee
         powers = powers || is_powers;
         rounded = rounded || (sheet->given[i].rounded && !is_powers);
     }
-    powers = powers || (making->plan->blank & STAGE_BIT(STAGE_WEIGHTS)) == 0;
+    if ((making->plan->blank & STAGE_BIT(STAGE_PROBABILITIES)) != 0)
+        powers = false;
+    else if ((making->plan->blank & STAGE_BIT(STAGE_WEIGHTS)) == 0)
+        powers = true;
     return !rounded && powers ? ""
            : powers           ? "The given numbers are rounded too."
            : rounded          ? "The given numbers are rounded too. Use a calculator for powers of e."
@@ -428,7 +440,7 @@ static bool has_decimals(const struct sheet *sheet)
 {
     for (size_t i = 0; i < sheet->task_count; i++)
         for (size_t table = 0; table < sheet->tasks[i].count; table++)
-            if (sheet->tasks[i].tables[table].blank > WHOLE_WIDTH)
+            if (sheet->tasks[i].tables[table].decimals)
                 return true;
     return false;
 }
@@ -485,7 +497,7 @@ static enum status make_worked(const struct making *making, struct sheet *sheet)
     sheet->worked = "";
     if (output == NULL)
         return making->error->status;
-    if (sheet->filled)
+    if (sheet->filled || making->plan->briefly)
         return STATUS_OK;
     const struct writing writing = {.result = making->result,
                                     .output = output,

@@ -6,7 +6,8 @@
 #include "compute/result.h"
 
 /* Marks in texts of a sheet, which each format writes in its way: a blank to fill in, a times sign, the begin and
- * end of a power of e and of a root, a minus, a transposed matrix. No token has such bytes: text_shown replaces
+ * end of a power of e and of a root, a minus, a transposed matrix, infinity, the
+ * width of a digit, and before the item and head of a table. No token has such bytes: text_shown replaces
  * them. */
 #define SHEET_BLANK "\001"
 #define SHEET_TIMES "\002"
@@ -16,7 +17,10 @@
 #define SHEET_ROOT_END "\006"
 #define SHEET_MINUS "\007"
 #define SHEET_TRANSPOSED "\010"
-enum { SHEET_MARKS = 9 };
+#define SHEET_INFINITY "\011"
+#define SHEET_PAD "\013"
+#define SHEET_PLACE "\014"
+enum { SHEET_MARKS = 13 };
 
 enum { SHEET_FRAMES = 3, SHEET_LINE_BYTES = 512 };
 
@@ -26,8 +30,10 @@ struct sheet_table {
     size_t rows, columns;
     const char **row_labels, **column_labels; /* (rows), (columns) */
     const char **cells;                       /* (rows, columns) */
-    size_t widest, blank;                     /* columns of its widest number, and of a blank */
-    bool rounded;                             /* some number has more digits than are shown */
+    size_t widest, blank;                     /* columns of its widest number, and of a blank; or */
+    size_t *widths, *numbers; /* (columns) of each, and its numbers, where a cell has several; or NULL */
+    size_t group;             /* rows of each sheet; 0: it is of one */
+    bool decimals, rounded;   /* some number has decimals; has more of them than are shown */
 };
 
 struct sheet_task {
@@ -48,7 +54,8 @@ struct sheet {
     size_t task_count;
     bool filled;        /* its tables are those of somebody's work, in which a mistake is to be found; and */
     const char *found;  /* with the answers which it is; else "" */
-    const char *worked; /* the arithmetic: lines of text, of which those that begin in column 0 are headings */
+    const char *worked; /* the arithmetic: lines of text, of which those that begin in column 0 are headings; or "" */
+    bool is_key;        /* its answers are those of several sheets */
 };
 
 /* What to put on a sheet. */
@@ -60,11 +67,25 @@ struct sheet_plan {
     const char *name;  /* as the sheet's; it outlives the sheet, */
     const char *found; /* and so does this: as the sheet's */
     size_t mistakes;   /* how many the reader must find; 0: the reader fills it in */
+    bool briefly;      /* without the arithmetic */
 };
 
 /* All in the arena. STATUS_SYSTEM where memory is short. */
 enum status sheet_make(struct sheet *sheet, const struct sheet_plan *plan, struct result *result, struct arena *arena,
                        struct error *error);
+
+/* Sheets of the same options, whose answers make a key. */
+struct key_plan {
+    const struct sheet *sheets; /* (count) */
+    size_t count;
+    size_t columns, lines; /* of text that a page has room for */
+    bool breaks_titles;    /* a title may take several lines */
+};
+
+/* In key.c: the pages of the key (count), which share texts with the sheets, each a sheet to write the answers of.
+ * STATUS_SYSTEM where memory is short. */
+enum status key_make(const struct key_plan *plan, struct sheet **pages, size_t *count, struct arena *arena,
+                     struct error *error);
 
 /* Whether it is the table of powers of e: its columns are numbers, where those of others may be tokens. */
 bool sheet_is_powers(const struct sheet_table *table);

@@ -280,12 +280,13 @@ enum status worksheet_create(struct worksheet *worksheet, const struct options *
 
 /* --- written ------------------------------------------------------------------------------------------------------ */
 
+/* The name of a sheet, or with SIZE_MAX of all. */
 static const char *name_of(const struct worksheet *worksheet, size_t variant, char *name)
 {
     const struct options *options = worksheet->options;
     if (worksheet->numbers == NULL)
         snprintf(name, NAME_BYTES, "%s", worksheet->first.given.source);
-    else if (options->variants == 1)
+    else if (options->variants == 1 || variant == SIZE_MAX)
         snprintf(name, NAME_BYTES, "seed %llu", (unsigned long long)options->seed);
     else
         snprintf(name, NAME_BYTES, "seed %llu, sheet %zu", (unsigned long long)options->seed, variant + 1);
@@ -350,6 +351,19 @@ static enum status check_seen(const struct worksheet *worksheet, size_t variant,
                        mistake_text(worksheet->mistakes[0], first), name_of(worksheet, variant, name));
 }
 
+static struct sheet_plan plan_of(const struct worksheet *worksheet, const char *name, bool wrong, const char *found)
+{
+    return (struct sheet_plan){.shown = worksheet->shown,
+                               .blank = worksheet->blank,
+                               .given = worksheet->given,
+                               .precision = (int)worksheet->options->precision,
+                               .easy = worksheet->easy,
+                               .name = name,
+                               .mistakes = wrong ? worksheet->mistake_count : 0,
+                               .briefly = worksheet->options->one_page,
+                               .found = found};
+}
+
 /* Writes one sheet, or its answers, and frees what it took. */
 static enum status write_one(const struct worksheet *worksheet, size_t variant, bool answers, const struct page *page)
 {
@@ -357,19 +371,39 @@ static enum status write_one(const struct worksheet *worksheet, size_t variant, 
     struct sheet sheet = {0};
     char name[NAME_BYTES], found[FOUND_BYTES] = "";
     const bool wrong = worksheet->mistake_count > 0 && !answers;
-    const struct sheet_plan plan = {.shown = worksheet->shown,
-                                    .blank = worksheet->blank,
-                                    .given = worksheet->given,
-                                    .precision = (int)worksheet->options->precision,
-                                    .easy = worksheet->easy,
-                                    .name = name_of(worksheet, variant, name),
-                                    .mistakes = wrong ? worksheet->mistake_count : 0,
-                                    .found = answers ? tell_mistakes(worksheet, found, sizeof found) : ""};
+    const struct sheet_plan plan = plan_of(worksheet, name_of(worksheet, variant, name), wrong,
+                                           answers ? tell_mistakes(worksheet, found, sizeof found) : "");
     enum status status = make_sheet(worksheet, variant, wrong, &plan, &sheet, &arena);
     if (status == STATUS_OK && wrong)
         status = check_seen(worksheet, variant, &plan, &sheet, &arena);
     if (status == STATUS_OK)
         sheet_write(page, &sheet, answers);
+    arena_free(&arena);
+    return status;
+}
+
+/* Writes the answers of all sheets, as many on a page as it has room for. */
+static enum status write_key(const struct worksheet *worksheet, const struct page *page)
+{
+    const struct sheet_dialect *dialect = page->dialect;
+    struct arena arena = {0};
+    char name[NAME_BYTES], found[FOUND_BYTES];
+    struct key_plan key = {NULL, (size_t)worksheet->options->variants, dialect->key_columns, dialect->key_lines,
+                           dialect->breaks_titles};
+    struct sheet *pages, *sheets = arena_allocate(&arena, key.count, sizeof *sheets, worksheet->error);
+    const struct sheet_plan plan =
+        plan_of(worksheet, name_of(worksheet, SIZE_MAX, name), false, tell_mistakes(worksheet, found, sizeof found));
+    size_t count = 0;
+    enum status status = worksheet->error->status;
+    for (size_t i = 0; i < key.count && status == STATUS_OK; i++)
+        status = make_sheet(worksheet, i, false, &plan, &sheets[i], &arena);
+    key.sheets = sheets;
+    if (status == STATUS_OK)
+        status = key_make(&key, &pages, &count, &arena, worksheet->error);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        page_put(page, i > 0 ? dialect->turn : NULL);
+        sheet_write(page, &pages[i], true);
+    }
     arena_free(&arena);
     return status;
 }
@@ -382,7 +416,10 @@ enum status worksheet_write(const struct worksheet *worksheet, struct output *ou
     enum status status = STATUS_OK;
     size_t pages = 0;
     page_put(&page, page.dialect->begin);
-    for (int answers = chosen && options->answers; answers < 2 && !(chosen && answers != options->answers); answers++)
+    if (options->one_page)
+        status = write_key(worksheet, &page);
+    for (int answers = chosen && options->answers;
+         answers < 2 && !options->one_page && !(chosen && answers != options->answers); answers++)
         for (size_t i = 0; i < options->variants && status == STATUS_OK && !output->failed; i++) {
             page_put(&page, pages++ > 0 ? page.dialect->turn : NULL);
             status = write_one(worksheet, i, answers, &page);

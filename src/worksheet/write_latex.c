@@ -4,6 +4,7 @@
 #include "worksheet/writers.h"
 #include "write/table_markup.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct sign SIGNS[] = {{" . ", " $\\cdot$ "},  {"^T", "$^\\top$"}, {"-inf", "$-\\infty$"},
@@ -12,14 +13,22 @@ static const struct sign SIGNS[] = {{" . ", " $\\cdot$ "},  {"^T", "$^\\top$"}, 
 
 static const char BEGIN[] =
     "\\documentclass[10pt]{article}\n"
-    "\\setlength{\\textwidth}{17cm}\\setlength{\\oddsidemargin}{-0.45cm}\n"
+    "\\setlength{\\textwidth}{18.2cm}\\setlength{\\oddsidemargin}{-1.14cm}\n"
     "\\setlength{\\textheight}{25.2cm}\\setlength{\\topmargin}{-1.1cm}\n"
     "\\setlength{\\headheight}{0pt}\\setlength{\\headsep}{0pt}\\setlength{\\parindent}{0pt}\n"
     "\\setlength{\\tabcolsep}{3.5pt}\\renewcommand{\\arraystretch}{1.2}\\pagestyle{empty}\\raggedright\n"
-    "\\newcommand{\\blank}{\\underline{\\hspace{2.1em}}}\n"
+    "\\newdimen\\wide\\wide=15mm\\setlength{\\fboxsep}{0pt}\n"
+    "\\newcommand{\\blank}{$\\vcenter{\\kern.4mm\\hbox{\\framebox[\\wide]{\\rule{0pt}{8mm}}}\\kern.4mm}$}\n"
+    "\\newenvironment{cells}[2]{#1\\begin{tabular}[t]{#2}}{\\end{tabular}\\qquad}\n"
     "\\newcommand{\\power}[1]{$e^{\\mbox{\\scriptsize #1}}$}\n"
     "\\newcommand{\\column}[1]{\\hbox to 0.525em{\\hss#1\\hss}}\n"
+    "\\newcommand{\\place}{, }\n"
+    "\\newcommand{\\key}{\\fontsize{6}{6.8}\\selectfont\\setlength{\\tabcolsep}{1pt}"
+    "\\renewcommand{\\arraystretch}{1}\\renewcommand{\\place}{\\\\}}\n"
     "\\begin{document}\n";
+
+/* Of more columns the blanks are narrower, so that they fit. */
+enum { MANY = 10 };
 
 /* Writes letters with accents, which the fonts of LaTeX have; other characters beyond ASCII as their code point. */
 static void write_character(const struct page *page, const char *character, size_t length)
@@ -40,10 +49,17 @@ static void write_character(const struct page *page, const char *character, size
 }
 
 /* A box in its paragraph, so that as many tables stand side by side as fit. */
-static void begin_table(const struct page *page, const struct sheet_table *table, enum look look)
+static void begin_table(const struct page *page, const struct sheet_table *table, bool open)
 {
-    output_print(page->output, "\\begin{tabular}[t]{@{}l*{%zu}{%c}@{}}\n", table->columns,
-                 look == LOOK_BLANK ? 'c' : 'r');
+    output_print(page->output, "\\begin{cells}{%s}{@{}l|",
+                 !open                    ? ""
+                 : table->columns <= MANY ? "\\tabcolsep=.4mm"
+                                          : "\\tabcolsep=.4mm\\wide=12mm");
+    for (size_t column = 0; column < table->columns && table->numbers != NULL; column++)
+        output_print(page->output, "@{\\hspace{8pt}}*{%zu}{r}", table->numbers[column]);
+    if (table->numbers == NULL)
+        output_print(page->output, "*{%zu}{%c}", table->columns, open ? 'c' : 'r');
+    page_put(page, "@{}}\n");
     if (table->title[0] == '\0')
         return;
     output_print(page->output, "\\multicolumn{%zu}{@{}l}{\\textbf{", table->columns + 1);
@@ -80,9 +96,11 @@ static void write_formula(const struct page *page, const struct sheet_task *task
 /* Lines in a typewriter font: each blank stays. */
 static void write_worked(const struct page *page, const char *worked)
 {
+    char word[SHEET_LINE_BYTES];
     for (; *worked != '\0'; worked++) {
         const size_t words = strcspn(worked, " \n");
-        page_escape(page, worked, words);
+        snprintf(word, sizeof word, "%.*s", (int)words, worked);
+        page_arithmetic(page, word);
         worked += words;
         if (*worked == '\0')
             break;
@@ -94,19 +112,29 @@ const struct sheet_dialect sheet_as_latex = {
     .begin = BEGIN,
     .turn = "\\newpage\n",
     .end = "\\end{document}\n",
-    .marks = {NULL, "\\blank{}", "$\\times$", "\\power{", "}", "$\\sqrt{", "}$", "$-$", "$^\\top$"},
+    .marks = {NULL, "\\blank{}", "$\\times$", "\\power{", "}", "$\\sqrt{", "}$", "$-$", "$^\\top$", "$\\infty$", NULL,
+              "", "\\place{}"},
     .escapes = &LATEX_ESCAPES,
     .signs = SIGNS,
-    .minus = {"$-", "$"},
+    .minus = "$-$",
     .infinity = {"$\\infty$", "$-\\infty$"},
+    .worked_minus = "\\column{$-$}",
+    .exponent = {"$\\times10^{", "-", "}$"},
     .head = {"\\textbf{\\large ", "}\\hfill ", "\\par\\medskip\n"},
-    .given = {"Name \\underline{\\hspace{8cm}}\\hfill Date \\underline{\\hspace{4cm}}\\par\\medskip\n", "\\vfill\n",
-              "\\vfill\n"},
+    .given = {"Name \\underline{\\hspace{8cm}}\\hfill Date \\underline{\\hspace{4cm}}\\par\\medskip\n", "\\bigskip\n",
+              "\\bigskip\n"},
     .rule = {NULL, "\\par\n"},
     .no_rule = "\\par\n",
     .found = {NULL, "\\par\\medskip\n"},
+    .key = {"\\key\n", NULL},
+    .span = {" & \\multicolumn{", "}{r}{\\shortstack[r]{", "}}"},
+    .first_cell = " & ",
+    .parted = "\\noalign{\\kern1pt}\n",
+    .key_columns = 165,
+    .key_lines = 94,
+    .breaks_titles = true,
     .worked = {"{\\footnotesize\\ttfamily\n\\strut{}", "}\n"},
-    .group = {NULL, "\\vfill\n"},
+    .group = {NULL, "\\bigskip\n"},
     .task = {"\\textbf{", ".} "},
     .frame = {"\\quad\n\\mbox{", "}"},
     .framed = "\\par\\nopagebreak\\smallskip\n",
@@ -115,7 +143,7 @@ const struct sheet_dialect sheet_as_latex = {
     .ruled = " \\\\\n\\hline\n",
     .cell = {" & "},
     .row_end = " \\\\\n",
-    .table_end = "\\end{tabular}\\qquad\n",
+    .table_end = "\\end{cells}\n",
     .blank = "\\blank{}",
     .write_character = write_character,
     .begin_table = begin_table,

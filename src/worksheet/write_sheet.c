@@ -2,11 +2,14 @@
 #include "base/text.h"
 #include "worksheet/writers.h"
 #include "write/table_markup.h"
+#include "write/table_text.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
-static const char MARKS[] =
-    SHEET_BLANK SHEET_TIMES SHEET_POWER SHEET_POWER_END SHEET_ROOT SHEET_ROOT_END SHEET_MINUS SHEET_TRANSPOSED;
+static const char MARKS[] = SHEET_BLANK SHEET_TIMES SHEET_POWER SHEET_POWER_END SHEET_ROOT SHEET_ROOT_END SHEET_MINUS
+    SHEET_TRANSPOSED SHEET_INFINITY SHEET_PAD SHEET_PLACE;
 
 /* --- pieces of text ----------------------------------------------------------------------------------------------- */
 
@@ -47,6 +50,21 @@ void page_marked(const struct page *page, const char *text)
     }
 }
 
+/* A hyphen after a letter or digit stays one, except in 1e-05. */
+void page_arithmetic(const struct page *page, const char *text)
+{
+    const char *from = text;
+    for (const char *at = text; (at = strchr(at, '-')) != NULL; at++) {
+        const bool inside = at > text && isalnum((unsigned char)at[-1]);
+        if (inside && !(at > text + 1 && at[-1] == 'e' && isdigit((unsigned char)at[-2])))
+            continue;
+        page_escape(page, from, (size_t)(at - from));
+        page_put(page, page->dialect->worked_minus);
+        from = at + 1;
+    }
+    page_escaped(page, from);
+}
+
 static void around(const struct page *page, const char *const pair[2], page_writer *write, const char *text)
 {
     page_put(page, pair[0]);
@@ -59,47 +77,88 @@ static void around(const struct page *page, const char *const pair[2], page_writ
 static void write_number(const struct page *page, const char *text)
 {
     const struct sheet_dialect *dialect = page->dialect;
-    const bool minus = *text == '-';
-    if (strcmp(text + minus, "inf") == 0)
+    const bool minus = *text == '-', infinite = strcmp(text + minus, "inf") == 0;
+    const char *number = text + minus, *exponent = strchr(number, 'e');
+    if (infinite)
         page_put(page, dialect->infinity[minus]);
-    else if (minus)
-        around(page, dialect->minus, page_put, text + 1);
     else
-        page_put(page, text);
+        page_put(page, minus ? dialect->minus : NULL);
+    if (exponent != NULL && dialect->exponent[0] != NULL && !infinite) {
+        output_print(page->output, "%.*s%s%s%s%s", (int)(exponent - number), number, dialect->exponent[0],
+                     exponent[1] == '-' ? dialect->exponent[1] : "", exponent + 2 + strspn(exponent + 2, "0"),
+                     dialect->exponent[2]);
+    } else if (!infinite)
+        page_put(page, number);
 }
 
-static void write_table(const struct page *page, const struct sheet_table *table, enum look look)
+/* The numbers of a cell, each a cell of its own where a format has titles over several. */
+static void write_numbers(const struct page *page, const char *text, size_t count)
 {
     const struct sheet_dialect *dialect = page->dialect;
-    const bool numbers = sheet_is_powers(table) && !dialect->labels_are_text, open = look == LOOK_BLANK;
+    const bool apart = dialect->first_cell != NULL;
+    char number[TABLE_TEXT_NUMBER_BYTES];
+    for (size_t i = 0; i < count; i++) {
+        const size_t pads = strspn(text, SHEET_PAD), length = strcspn(text + pads, " ");
+        page_put(page, i == 0 && apart ? dialect->first_cell : i == 0 || apart ? dialect->cell[0] : " ");
+        snprintf(number, sizeof number, "%.*s", (int)length, text + pads);
+        write_number(page, number);
+        text += pads + length + (text[pads + length] != '\0');
+        page_put(page, i + 1 == count || apart ? dialect->cell[1] : NULL);
+    }
+}
+
+static void write_title(const struct page *page, const char *title, size_t numbers)
+{
+    const char *const *span = page->dialect->span;
+    if (span[0] != NULL)
+        output_print(page->output, "%s%zu%s", span[0], numbers, span[1]);
+    else
+        page_put(page, page->dialect->column[0]);
+    page_marked(page, title);
+    page_put(page, span[0] != NULL ? span[2] : page->dialect->column[1]);
+}
+
+static void write_table(const struct page *page, const struct sheet_table *table, bool open)
+{
+    const struct sheet_dialect *dialect = page->dialect;
+    const bool numbers = sheet_is_powers(table) && !dialect->labels_are_text;
     if (dialect->begin_table != NULL)
-        dialect->begin_table(page, table, look);
+        dialect->begin_table(page, table, open);
     if (dialect->title[0] != NULL && table->title[0] != '\0')
         around(page, dialect->title, page_marked, table->title);
     around(page, dialect->corner, page_escaped, table->corner);
     for (size_t column = 0; column < table->columns; column++)
-        around(page, dialect->column, numbers ? write_number : page_escaped, table->column_labels[column]);
+        if (table->numbers != NULL)
+            write_title(page, table->column_labels[column], table->numbers[column]);
+        else
+            around(page, dialect->column, numbers ? write_number : page_escaped, table->column_labels[column]);
     page_put(page, dialect->ruled);
     for (size_t column = 0; column < table->columns; column++)
         page_put(page, dialect->rule_column);
     for (size_t row = 0; row < table->rows; row++) {
+        page_put(page, table->group > 0 && row % table->group == 0 ? dialect->parted : NULL);
         around(page, dialect->row, page_marked, table->row_labels[row]);
-        for (size_t i = row * table->columns; i < (row + 1) * table->columns; i++)
-            around(page, dialect->cell, open ? page_put : write_number, open ? dialect->blank : table->cells[i]);
+        for (size_t column = 0; column < table->columns; column++) {
+            const char *cell = table->cells[row * table->columns + column];
+            if (table->numbers != NULL)
+                write_numbers(page, cell, table->numbers[column]);
+            else
+                around(page, dialect->cell, open ? page_put : write_number, open ? dialect->blank : cell);
+        }
         page_put(page, dialect->row_end);
     }
     page_put(page, dialect->table_end);
 }
 
-static void write_tables(const struct page *page, const struct sheet_table *tables, size_t count, enum look look)
+static void write_tables(const struct page *page, const struct sheet_table *tables, size_t count, bool open)
 {
     if (page->dialect->write_tables != NULL) {
-        page->dialect->write_tables(page, tables, count, look);
+        page->dialect->write_tables(page, tables, count, open);
         return;
     }
     page_put(page, page->dialect->tables[0]);
     for (size_t i = 0; i < count; i++)
-        write_table(page, &tables[i], look);
+        write_table(page, &tables[i], open);
     page_put(page, page->dialect->tables[1]);
 }
 
@@ -147,7 +206,7 @@ static void write_tasks(const struct page *page, const struct sheet *sheet, bool
         for (size_t i = first; i < end && !answers; i++)
             (dialect->write_task != NULL ? dialect->write_task : write_task)(page, &sheet->tasks[i], i + 1);
         page_put(page, answers ? NULL : dialect->tasks_end);
-        write_tables(page, sheet->tasks[first].tables, count, answers || sheet->filled ? LOOK_FILLED : LOOK_BLANK);
+        write_tables(page, sheet->tasks[first].tables, count, !answers && !sheet->filled);
         page_put(page, answers ? dialect->answered : dialect->group[1]);
     }
 }
@@ -169,7 +228,7 @@ void sheet_write(const struct page *page, const struct sheet *sheet, bool answer
     (dialect->write_head != NULL ? dialect->write_head : write_head)(page, sheet, answers);
     if (!answers) {
         page_put(page, dialect->given[0]);
-        write_tables(page, sheet->given, sheet->given_count, LOOK_GIVEN);
+        write_tables(page, sheet->given, sheet->given_count, false);
         page_put(page, dialect->given[1 + sheet->filled]);
         write_tasks(page, sheet, false);
         if (sheet->rule[0] != '\0')
@@ -179,8 +238,11 @@ void sheet_write(const struct page *page, const struct sheet *sheet, bool answer
     } else {
         if (sheet->found[0] != '\0')
             around(page, dialect->found, words, sheet->found);
+        page_put(page, sheet->is_key ? dialect->key[0] : NULL);
         write_tasks(page, sheet, true);
-        around(page, dialect->worked, dialect->write_worked, sheet->worked);
+        page_put(page, sheet->is_key ? dialect->key[1] : NULL);
+        if (sheet->worked[0] != '\0')
+            around(page, dialect->worked, dialect->write_worked, sheet->worked);
     }
     page_put(page, dialect->foot);
 }

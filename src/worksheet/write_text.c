@@ -3,17 +3,17 @@
 #include "base/wrap.h"
 #include "worksheet/writers.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { PAGE_COLUMNS = 76, HEAD_COLUMNS = 73, INDENT = 2, BETWEEN = 2, BEFORE = 1 };
+enum { PAGE_COLUMNS = 76, HEAD_COLUMNS = 73, INDENT = 2, CONTINUED = 3, BETWEEN = 2, BEFORE = 1 };
 
 static void write_blanks(struct output *output, size_t count)
 {
     output_print(output, "%*s", (int)count, "");
 }
 
-/* The width of a text with its marks. */
-static size_t marked_columns(const char *text)
+size_t sheet_text_columns(const char *text)
 {
     size_t columns = text_columns(text);
     for (; *text != '\0'; text++)
@@ -28,61 +28,67 @@ static size_t label_columns(const struct sheet_table *table)
 {
     size_t widest = 0;
     for (size_t row = 0; row < table->rows; row++)
-        widest = memory_larger(widest, marked_columns(table->row_labels[row]));
+        widest = memory_larger(widest, sheet_text_columns(table->row_labels[row]));
     return widest;
 }
 
 /* As wide as a blank, or as the numbers shown. */
-static size_t cell_columns(const struct sheet_table *table, enum look look)
+static size_t cell_columns(const struct sheet_table *table, bool open, size_t of_column)
 {
-    size_t widest = look == LOOK_GIVEN   ? table->widest
-                    : look == LOOK_BLANK ? table->blank
-                                         : memory_larger(table->widest, table->blank);
+    size_t widest = open ? table->blank : table->widest;
+    if (table->widths != NULL)
+        return table->widths[of_column];
     for (size_t column = 0; column < table->columns; column++)
         widest = memory_larger(widest, text_columns(table->column_labels[column]));
     return widest;
 }
 
-static size_t table_columns(const struct sheet_table *table, enum look look)
+static size_t table_columns(const struct sheet_table *table, bool open)
 {
-    const size_t cells = label_columns(table) + table->columns * (BEFORE + cell_columns(table, look));
-    return memory_larger(cells, marked_columns(table->title));
+    size_t cells = label_columns(table);
+    for (size_t column = 0; column < table->columns; column++)
+        cells += BEFORE + cell_columns(table, open, column);
+    return memory_larger(cells, sheet_text_columns(table->title));
 }
 
 /* Writes a line of a table: 0 its title, 1 the labels of its columns, then its rows. Returns its width in columns. */
-static size_t write_line(const struct page *page, const struct sheet_table *table, size_t line, enum look look)
+static size_t write_line(const struct page *page, const struct sheet_table *table, size_t line, bool open)
 {
-    const size_t labels = label_columns(table), cells = cell_columns(table, look);
     if (line == 0) {
         page_marked(page, table->title);
-        return marked_columns(table->title);
+        return sheet_text_columns(table->title);
     }
     if (line > table->rows + 1)
         return 0;
     const char *label = line == 1 ? table->corner : table->row_labels[line - 2];
     page_marked(page, label);
-    write_blanks(page->output, memory_left(labels, marked_columns(label)));
+    size_t taken = sheet_text_columns(label), gap = memory_left(label_columns(table), taken);
     for (size_t column = 0; column < table->columns; column++) {
         const char *text =
             line == 1 ? table->column_labels[column] : table->cells[(line - 2) * table->columns + column];
-        page_put(page, " ");
-        if (line == 1 || look != LOOK_BLANK)
-            output_print(page->output, "%*s%s", (int)memory_left(cells, text_columns(text)), "", text);
-        else
-            write_blanks(page->output, memory_left(cells, table->blank));
-        for (size_t i = 0; i < table->blank && line > 1 && look == LOOK_BLANK; i++)
+        const bool blank = line > 1 && open;
+        const size_t cells = BEFORE + cell_columns(table, open, column);
+        const size_t width = blank ? table->blank : sheet_text_columns(text);
+        gap += cells;
+        if (width == 0)
+            continue;
+        write_blanks(page->output, memory_left(gap, width));
+        page_marked(page, blank ? "" : text);
+        for (size_t i = 0; i < table->blank && blank; i++)
             page_put(page, "_");
+        taken += gap;
+        gap = 0;
     }
-    return labels + table->columns * (BEFORE + cells);
+    return taken;
 }
 
 /* How many of the tables fit side by side, and their lines. */
-static size_t count_abreast(const struct sheet_table *tables, size_t count, enum look look, size_t *lines)
+static size_t count_abreast(const struct sheet_table *tables, size_t count, bool open, size_t *lines)
 {
-    size_t width = INDENT + table_columns(&tables[0], look), abreast = 1;
+    size_t width = INDENT + table_columns(&tables[0], open), abreast = 1;
     *lines = tables[0].rows + 2;
     for (; abreast < count; abreast++) {
-        width += BETWEEN + table_columns(&tables[abreast], look);
+        width += BETWEEN + table_columns(&tables[abreast], open);
         if (width > PAGE_COLUMNS)
             break;
         *lines = memory_larger(*lines, tables[abreast].rows + 2);
@@ -92,27 +98,27 @@ static size_t count_abreast(const struct sheet_table *tables, size_t count, enum
 
 /* Writes a line of tables side by side, without blanks at its end. */
 static void write_abreast(const struct page *page, const struct sheet_table *tables, size_t count, size_t line,
-                          enum look look)
+                          bool open)
 {
     size_t gap = INDENT;
     for (size_t i = 0; i < count; i++) {
         size_t taken = 0;
         if (line < tables[i].rows + 2) {
             write_blanks(page->output, gap);
-            taken = write_line(page, &tables[i], line, look);
+            taken = write_line(page, &tables[i], line, open);
             gap = 0;
         }
-        gap += memory_left(table_columns(&tables[i], look), taken) + BETWEEN;
+        gap += memory_left(table_columns(&tables[i], open), taken) + BETWEEN;
     }
     page_put(page, "\n");
 }
 
-static void write_tables(const struct page *page, const struct sheet_table *tables, size_t count, enum look look)
+static void write_tables(const struct page *page, const struct sheet_table *tables, size_t count, bool open)
 {
     for (size_t abreast, lines; count > 0; tables += abreast, count -= abreast) {
-        abreast = count_abreast(tables, count, look, &lines);
+        abreast = count_abreast(tables, count, open, &lines);
         for (size_t line = tables[0].title[0] == '\0' ? 1 : 0; line < lines; line++)
-            write_abreast(page, tables, abreast, line, look);
+            write_abreast(page, tables, abreast, line, open);
         page_put(page, "\n");
     }
 }
@@ -127,6 +133,32 @@ static void write_head(const struct page *page, const struct sheet *sheet, bool 
     output_print(page->output, "%s%s\n\n", answers ? ANSWERS_BEFORE : "", sheet->name);
 }
 
+/* Up to the next sum or result: a line may end there. */
+static size_t piece_length(const char *frame)
+{
+    const char *sum = strstr(frame + 1, " + "), *result = strstr(frame + 1, " = ");
+    const char *end = sum != NULL && (result == NULL || sum < result) ? sum : result;
+    return end != NULL ? (size_t)(end - frame) : strlen(frame);
+}
+
+/* Writes the way of working from a column on; returns the column behind it. */
+static size_t write_frame(const struct page *page, const char *frame, size_t column)
+{
+    char piece[SHEET_LINE_BYTES];
+    for (size_t length; *frame != '\0'; frame += length) {
+        length = piece_length(frame);
+        snprintf(piece, sizeof piece, "%.*s", (int)length, frame);
+        const size_t width = sheet_text_columns(piece);
+        if (column + width > PAGE_COLUMNS) {
+            output_print(page->output, "\n%*s", CONTINUED, "");
+            column = CONTINUED;
+        }
+        page_marked(page, piece + (column == CONTINUED));
+        column += width;
+    }
+    return column;
+}
+
 /* The lines of a frame follow the formula where they fit, else stand below. */
 static void write_task(const struct page *page, const struct sheet_task *task, size_t number)
 {
@@ -138,11 +170,10 @@ static void write_task(const struct page *page, const struct sheet_task *task, s
     output_print(output, "%s\n", page->bold ? TEXT_PLAIN : "");
     size_t column = 0;
     for (size_t i = 0; i < SHEET_FRAMES && task->frames[i] != NULL; i++) {
-        const size_t width = marked_columns(task->frames[i]);
+        const size_t width = sheet_text_columns(task->frames[i]);
         const bool fits = column > 0 && column + 2 + width <= PAGE_COLUMNS;
         output_print(output, "%s%*s", column > 0 && !fits ? "\n" : "", fits ? 2 : INDENT, "");
-        page_marked(page, task->frames[i]);
-        column = fits ? column + 2 + width : INDENT + width;
+        column = write_frame(page, task->frames[i], fits ? column + 2 : INDENT);
     }
     output_print(output, "%s", column > 0 ? "\n" : "");
 }
@@ -155,10 +186,12 @@ static void write_words(const struct page *page, const char *words)
 
 const struct sheet_dialect sheet_as_text = {
     .turn = "\f",
-    .marks = {NULL, "____", "x", "e^(", ")", "sqrt(", ")", "-", "^T"},
+    .marks = {NULL, "_______", "x", "e^(", ")", "sqrt(", ")", "-", "^T", "inf", NULL, " ", ", "},
     .given = {"Name ________________________________________   Date ____________________\n\n"},
     .rule = {NULL, "\n"},
     .found = {NULL, "\n\n"},
+    .key_columns = PAGE_COLUMNS,
+    .key_lines = 56,
     .tasks_end = "\n",
     .write_words = write_words,
     .write_worked = page_put,

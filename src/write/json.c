@@ -67,6 +67,13 @@ void write_json_key_tokens(struct json *json, const char *key, const struct prob
     write_labels(json, key, &problem->labels.keys);
 }
 
+void write_json_vocabulary(struct json *json, const char *key, const struct problem *problem)
+{
+    json_open(json, key, '{');
+    write_labels(json, "words", &problem->labels.words);
+    json_close(json);
+}
+
 static void write_row(struct json *json, const double *numbers, size_t columns, enum dtype dtype)
 {
     json_open(json, NULL, '[');
@@ -135,6 +142,8 @@ enum status write_json(const struct writing *writing)
         write_json_tokens(&json, "tokens", problem);
     if (problem->labels.queries_differ && problem->labels.keys.texts != NULL)
         write_json_key_tokens(&json, "key_tokens", problem);
+    if (problem->labels.words.texts != NULL)
+        write_json_vocabulary(&json, "vocabulary", problem);
     write_queries(&json, problem);
     if (result_layout(result) != NULL)
         json_text(&json, "layout", result_layout(result));

@@ -15,8 +15,8 @@ void write_json_number(struct json *json, const char *key, double number, enum d
 /* The names of the stages, in order. */
 void write_json_stages(struct json *json, const char *key, uint64_t stages);
 
-/* The values of "settings" and "tokens" (of a problem that has labels). */
+/* The values of "settings", "tokens" (of a problem that has labels) and "vocabulary" (of one that has words). */
 typedef void write_json_value(struct json *json, const char *key, const struct problem *problem);
-write_json_value write_json_settings, write_json_tokens, write_json_key_tokens;
+write_json_value write_json_settings, write_json_tokens, write_json_key_tokens, write_json_vocabulary;
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* result -> .safetensors: every table under its name, in the order asked for.
  *
- * model/safetensors_form.h says what the format is. __metadata__ has "attn" (the version), "mechanism", "settings" and
- * "tokens" (the JSON texts of json.h), so that the file is an input that gives the same bytes again. The header is
- * padded with blanks so that the data begin at a multiple of 8. */
+ * model/safetensors_form.h says what the format is. __metadata__ has "attn" (the version), "mechanism", "settings",
+ * "tokens" and "vocabulary" (the JSON texts of json.h), so that the file is an input that gives the same bytes again.
+ * The header is padded with blanks so that the data begin at a multiple of 8. */
 #include "write/writing.h"
 
 #include "base/version.h"
@@ -61,7 +61,9 @@ static enum status add_metadata(struct json *header, const struct result *result
         (problem_tokens(problem)->texts != NULL &&
          add_json(header, "tokens", write_json_tokens, problem, arena, error)) ||
         (problem->labels.queries_differ && problem->labels.keys.texts != NULL &&
-         add_json(header, "key_tokens", write_json_key_tokens, problem, arena, error)))
+         add_json(header, "key_tokens", write_json_key_tokens, problem, arena, error)) ||
+        (problem->labels.words.texts != NULL &&
+         add_json(header, "vocabulary", write_json_vocabulary, problem, arena, error)))
         return error->status;
     if (problem->chosen.parts > 0)
         add_part(header, result);

@@ -17,7 +17,9 @@ static bool shown_row(const struct table_layout *layout, size_t i, size_t *row)
 
 static bool shown_column(const struct table_layout *layout, size_t c, size_t *column)
 {
-    return result_shown_index(result_columns(layout->table), layout->writing->full, c, column);
+    *column = c;
+    return layout->ranked ? c < TABLE_LAYOUT_RANKS
+                          : result_shown_index(result_columns(layout->table), layout->writing->full, c, column);
 }
 
 /* The label of a row or column, into text (TABLE_LAYOUT_CELL_BYTES). */
@@ -31,6 +33,12 @@ static void label_text(const struct table_layout *layout, enum axis axis, size_t
     table_text_label(layout->writing->result, axis, layout->item, index, dialect->escapes != NULL ? shown : text);
     if (dialect->escapes != NULL)
         table_markup_escape(dialect->escapes, shown, text, TABLE_LAYOUT_CELL_BYTES);
+}
+
+/* The label of a column, or the number of a rank. */
+static void column_label(const struct table_layout *layout, size_t column, char *text)
+{
+    label_text(layout, layout->ranked ? AXIS_COLUMN : result_column_axis(layout->table), column, text);
 }
 
 /* False, and the mark of the gap, where row i is the gap. */
@@ -76,6 +84,26 @@ static void forget(struct table_layout *layout)
         layout->extremes[i] = (struct table_extremes){.least = INFINITY};
 }
 
+/* Finds the largest numbers of a row, and the words of their columns. */
+static void rank_words(struct table_layout *layout, size_t i)
+{
+    const struct result *result = layout->writing->result;
+    char text[TABLE_LAYOUT_CELL_BYTES];
+    for (size_t rank = 0; rank < TABLE_LAYOUT_RANKS; rank++) {
+        size_t best = SIZE_MAX;
+        for (size_t word = 0; word < result_columns(layout->table); word++) {
+            bool taken = false;
+            for (size_t before = 0; before < rank; before++)
+                taken = taken || layout->words[i][before] == word;
+            if (!taken && (best == SIZE_MAX || result->numbers[word] > result->numbers[best]))
+                best = word;
+        }
+        layout->words[i][rank] = best;
+        label_text(layout, AXIS_WORD, best, text);
+        layout->word_widths[rank] = memory_larger(layout->word_widths[rank], text_columns(text));
+    }
+}
+
 /* Notes the numbers of a matrix that are shown. */
 static void note_matrix(struct table_layout *layout, size_t matrix)
 {
@@ -86,9 +114,12 @@ static void note_matrix(struct table_layout *layout, size_t matrix)
         if (!shown_row(layout, i, &row))
             continue;
         result_row(result, layout->table, matrix, row, result->numbers);
+        if (layout->ranked)
+            rank_words(layout, i);
         for (size_t c = 0; c < layout->column_count; c++) {
             if (!shown_column(layout, c, &column))
                 continue;
+            column = layout->ranked ? layout->words[i][c] : column;
             note_number(&layout->extremes[ruled ? 0 : c], result->numbers[column]);
             if (!full)
                 layout->kept[i][c] = result->numbers[column];
@@ -142,8 +173,9 @@ static void measure_columns(struct table_layout *layout)
         }
         if (c < extremes_count(layout))
             width = number_width(layout, &layout->extremes[c]);
-        label_text(layout, result_column_axis(layout->table), column, text);
-        layout->widths[c] = memory_larger(least, memory_larger(width, text_columns(text)));
+        column_label(layout, column, text);
+        layout->widths[c] = memory_larger(
+            least, memory_larger(width + (layout->ranked ? layout->word_widths[c] + 1 : 0), text_columns(text)));
     }
 }
 
@@ -181,8 +213,8 @@ static void hide_columns(struct table_layout *layout)
     const size_t columns = output_columns(writing->output);
     for (size_t kept = count; kept > 2 && line_width(layout, layout->hidden, layout->hidden_end) > columns;) {
         kept--;
-        layout->hidden = (kept + 1) / 2;
-        layout->hidden_end = count - kept / 2;
+        layout->hidden = layout->ranked ? kept - 1 : (kept + 1) / 2;
+        layout->hidden_end = layout->ranked ? count : count - kept / 2;
     }
 }
 
@@ -192,6 +224,7 @@ static void hide_columns(struct table_layout *layout)
 struct row {
     const char *label;
     const double *numbers; /* (column_count) */
+    const size_t *words;   /* of ranks */
     bool gap;
     struct result_mask mask;
 };
@@ -199,6 +232,22 @@ struct row {
 static void put(const struct table_layout *layout, const char *text)
 {
     output_write(layout->writing->output, text, strlen(text));
+}
+
+/* A word and its number, or nothing for a share that would print as 0; returns the columns that they take. */
+static size_t ranked_text(const struct table_layout *layout, const struct row *row, size_t c, char *text)
+{
+    char number[TABLE_LAYOUT_CELL_BYTES], word[TABLE_LAYOUT_CELL_BYTES];
+    const bool share = stage_is_shares(layout->table->stage) && !layout->exponent;
+    text[0] = '\0';
+    if (share && row->numbers[c] < 0.5 * pow(10, -layout->writing->precision))
+        return 0;
+    const size_t taken = layout->dialect->number(layout, row->numbers[c], number);
+    label_text(layout, AXIS_WORD, row->words[c], word);
+    const size_t blanks = layout->widths[c] - text_columns(word) - taken;
+    struct text cell = text_begin(text, TABLE_LAYOUT_CELL_BYTES);
+    text_add(&cell, "%s%*s%s", word, (int)blanks, "", number);
+    return layout->widths[c];
 }
 
 /* The text of a shown cell, in text (TABLE_LAYOUT_CELL_BYTES) where need be. */
@@ -209,13 +258,14 @@ static const char *cell_text(const struct table_layout *layout, const struct row
     const char *cell = text;
     const bool shown = shown_column(layout, c, &column);
     if (!row->gap && shown && row->numbers != NULL) {
-        *taken = layout->dialect->number(layout, row->numbers[c], text);
+        *taken =
+            layout->ranked ? ranked_text(layout, row, c, text) : layout->dialect->number(layout, row->numbers[c], text);
         return text;
     }
     if (row->gap || !shown)
         cell = layout->dialect->gaps[row->gap][!shown];
     else
-        label_text(layout, result_column_axis(layout->table), column, text);
+        column_label(layout, column, text);
     *taken = text_columns(cell);
     return cell;
 }
@@ -259,7 +309,8 @@ static void write_numbers(const struct table_layout *layout, size_t i)
     const struct writing *writing = layout->writing;
     struct result *result = writing->result;
     char label[TABLE_LAYOUT_CELL_BYTES];
-    struct row line = {.label = label, .numbers = writing->full ? result->numbers : layout->kept[i]};
+    struct row line = {
+        .label = label, .numbers = writing->full ? result->numbers : layout->kept[i], .words = layout->words[i]};
     size_t row;
     line.gap = !row_label(layout, i, &row, label);
     if (writing->full)
@@ -279,7 +330,7 @@ static void write_matrix(const struct table_layout *layout)
 {
     const struct table_dialect *dialect = layout->dialect;
     take(dialect->begin, layout);
-    if (dialect->ruled || result_column_axis(layout->table) != AXIS_COLUMN)
+    if (dialect->ruled || (result_column_axis(layout->table) != AXIS_COLUMN && !layout->ranked))
         write_row(layout, &(struct row){.label = ""});
     take(dialect->rule, layout);
     for (size_t i = 0; i < layout->row_count && !layout->writing->output->failed; i++)
@@ -296,7 +347,9 @@ void table_layout_write(struct table_layout *layout, const struct result_table *
     size_t head;
     layout->table = table;
     layout->row_count = result_shown_count(result_rows(table), full);
-    layout->column_count = result_shown_count(result_columns(table), full);
+    layout->ranked = !full && result_column_axis(table) == AXIS_WORD && result_columns(table) > RESULT_ELIDED;
+    memset(layout->word_widths, 0, sizeof layout->word_widths);
+    layout->column_count = layout->ranked ? TABLE_LAYOUT_RANKS + 1 : result_shown_count(result_columns(table), full);
     layout->indent = layout->dialect->indent * (table->rank > 2 ? 2 : 1);
     take(layout->dialect->open, layout);
     choose_notation(layout);

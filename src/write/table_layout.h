@@ -3,7 +3,8 @@
  *
  * A table is measured once, then written matrix by matrix: so many decimals, exponents where its numbers need them, the
  * first and last of long rows and columns, cells padded to the width of their column. What is shown of an elided matrix
- * is kept, so that its rows are not asked for again. */
+ * is kept, so that its rows are not asked for again. A long row of words shows the largest numbers, each with its
+ * word, in place of the first and last ones. */
 #ifndef ATTN_WRITE_TABLE_LAYOUT_H
 #define ATTN_WRITE_TABLE_LAYOUT_H
 
@@ -15,6 +16,8 @@ enum {
     TABLE_LAYOUT_CELL_BYTES =
         24 * TABLE_TEXT_LABEL_BYTES, /* of a label whose every byte is escaped, and of any number */
 };
+
+enum { TABLE_LAYOUT_RANKS = 4 };
 
 struct table_layout;
 
@@ -54,11 +57,14 @@ struct table_layout {
     size_t row_count, column_count; /* of what is shown, a gap counted as one */
     bool exponent;
     size_t indent, label_width;
-    size_t hidden, hidden_end;                         /* columns for which the terminal has no room: [hidden, end) */
-    size_t *widths;                                    /* (column_count) */
-    struct table_extremes *extremes;                   /* (column_count) of each column; ruled: (1) of the table */
-    double kept[RESULT_ELIDED + 1][RESULT_ELIDED + 1]; /* what an elided matrix shows */
-    bool follows;                                      /* a matrix was written before */
+    size_t hidden, hidden_end;                           /* columns for which the terminal has no room: [hidden, end) */
+    size_t *widths;                                      /* (column_count) */
+    struct table_extremes *extremes;                     /* (column_count) of each column; ruled: (1) of the table */
+    double kept[RESULT_ELIDED + 1][RESULT_ELIDED + 1];   /* what an elided matrix shows */
+    bool ranked;                                         /* its columns are ranks, of words: */
+    size_t words[RESULT_ELIDED + 1][TABLE_LAYOUT_RANKS]; /* of each row that is kept */
+    size_t word_widths[TABLE_LAYOUT_RANKS];
+    bool follows; /* a matrix was written before */
 };
 
 /* Room for the widest table, from the arena. STATUS_SYSTEM where memory is short. */

@@ -36,12 +36,28 @@
         press(at('number-field'), 'Enter');
     };
 
+    /* Where each element stands, by its path; of formulas only the line. */
+    const boxes = () => {
+        const pathOf = (one) => (one === document.body ? '' : `${pathOf(one.parentElement)} ${one.id || one.tagName + Array.prototype.indexOf.call(one.parentElement.children, one)}`);
+        const seen = Array.from(document.querySelectorAll('body *:not(#drag-tip, .formula *, .bar, .zero, .weight-bar)')).filter((one) => one.getClientRects().length > 0);
+        return new Map(seen.map((one) => {
+            const { left, top, width, height } = one.getBoundingClientRect();
+            return [pathOf(one), [left + scrollX, top + scrollY, width, height].map((size) => size.toFixed(1)).join()];
+        }));
+    };
+
     const drag = (table, row, column, by, shiftKey = false) => {
         const canvas = canvasOf(table), place = middleOf(table, row, column);
         canvas.setPointerCapture = () => {}; /* no real pointer is down */
+        const before = boxes(), large = state.name;
         point(canvas, 'pointerdown', place);
-        for (let step = 1; step <= 5; step++)
+        for (let step = 1; step <= 5; step++) {
             canvas.dispatchEvent(new PointerEvent('pointermove', { ...place, clientX: place.clientX + by * step / 5, bubbles: true, pointerType: 'mouse', shiftKey }));
+            finishWaiting();
+            const now = boxes(), moved = Array.from(before.keys()).filter((path) => now.get(path) !== before.get(path));
+            check(`nothing moves while a number is dragged: ${moved.slice(0, 3)} of ${moved.length}`, moved.length === 0 && now.size === before.size);
+        }
+        check('a drag leaves the large table as it is', state.name === large && !at('drag-tip').hidden);
         point(canvas, 'pointerup', { ...place, clientX: place.clientX + by });
     };
 
@@ -121,6 +137,19 @@
         typeInto(first, 0, 0, 'nothing');
         check('what is no number is not taken', past.at === edits + 1);
         await save('changed numbers');
+    };
+
+    /* A click on a truth value of the chosen table changes it, and a drag does not. */
+    const tryMask = () => {
+        const mask = model.tables.get('attn_mask'), edits = past.at, place = { row: 0, column: 1 };
+        if (!mask || mask.adds) return;
+        choose('attn_mask');
+        const was = numberAt('attn_mask', place);
+        drag('attn_mask', 0, 1, 40);
+        check('a drag does not change a truth value', past.at === edits);
+        canvasOf('attn_mask').dispatchEvent(new MouseEvent('click', { ...middleOf('attn_mask', 0, 1), bubbles: true }));
+        finishWaiting();
+        check('a click does', numberAt('attn_mask', place) === 1 - was && past.at === edits + 1);
     };
 
     const tryModes = () => {
@@ -226,6 +255,7 @@
     };
 
     await tryNumbers();
+    tryMask();
     tryModes();
     await tryTokens();
     trySlider();

@@ -119,7 +119,7 @@ static void choose_notation(struct explanation *e, struct result *result)
 {
     for (size_t i = 0; i < result->table_count; i++) {
         const struct result_table *table = &result->tables[i];
-        const bool masks = table->stage == STAGE_INPUTS && table->tensor != &result->problem->given.inputs;
+        const bool masks = table->stage == STAGE_INPUTS && table->tensor != &result->problem->given.bare;
         if (table->stage != STAGE_PARAMETERS && !masks)
             e->exponent[table->stage] = text_wants_exponent(magnitude_of_table(e, result, table));
     }

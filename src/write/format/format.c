@@ -55,6 +55,8 @@ static struct writing make_writing(const struct options *options, struct result 
                             .heatmap = options->heatmap,
                             .theme = options->origin[OPTION_THEME] != ORIGIN_DEFAULT ? options->theme
                                                                                      : options_format(options)->theme,
+                            .shape = options->shape,
+                            .walks = options->animate,
                             .caption = !options->no_caption};
 }
 

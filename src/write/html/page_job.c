@@ -125,6 +125,10 @@ static void write_texts(struct json *json, const char *key, const struct token_l
 /* The labels of the keys; of the queries where they are other tokens. */
 static void write_tokens(struct json *json, const struct problem *problem)
 {
+    if (problem->labels.words.texts != NULL) {
+        write_texts(json, "word_texts", &problem->labels.words);
+        write_labels(json, "words", &problem->labels.words, true);
+    }
     write_texts(json, "token_texts", &problem->labels.keys);
     if (problem->labels.queries_differ)
         write_texts(json, "query_texts", &problem->labels.queries);
@@ -155,7 +159,9 @@ static void write_way(struct json *json, const struct problem *problem, enum pro
     json_open(json, stage_name(projection_stage(id)), '{');
     json_open(json, "made", '[');
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
-        if ((stages & STAGE_BIT(stage)) == 0 || !stage_applies(problem, (enum stage)stage) || STAGES[stage].operand)
+        const bool before = stage_is_of_inputs((enum stage)stage) && stage != STAGE_NORMED;
+        if ((stages & STAGE_BIT(stage)) == 0 || !stage_applies(problem, (enum stage)stage) || STAGES[stage].operand ||
+            before)
             continue;
         stage_formula(problem, (enum stage)stage, formula, sizeof formula);
         write_named(json, stage_name((enum stage)stage), formula, sizeof formula);
@@ -336,6 +342,20 @@ static void write_draws(struct json *json, const struct problem *problem)
     json_close(json);
 }
 
+/* --grad: whether the page holds the gradient with respect to its last stage, or that is ones; whether it has the heads
+ * side by side; else null. */
+static void write_loss(struct json *json, const struct problem *problem)
+{
+    if (!problem->loss.is_given) {
+        json_text(json, "loss", NULL);
+        return;
+    }
+    json_open(json, "loss", '{');
+    json_truth(json, "given", problem->loss.gradient.rank > 0 || page_ends_early(problem));
+    json_truth(json, "side_by_side", problem_is_side_by_side(problem, STAGE_GRAD_CONTEXT));
+    json_close(json);
+}
+
 /* One JSON object in a script. */
 static struct json open_script(const char *id, struct output *output)
 {
@@ -387,6 +407,7 @@ void page_write_job(const struct result *result, int precision, struct output *o
     json_real(&json, "clip", problem->given.clip);
     json_real(&json, "dropout", problem->drop.share);
     write_draws(&json, problem);
+    write_loss(&json, problem);
     write_mask(&json, problem);
     write_stages(&json, result);
     write_ways(&json, problem);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "write/html/page_data.h"
 
+#include "model/stage_id.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -35,6 +37,11 @@ const char *page_starts_late(const struct problem *problem)
     return parameters > MOST_PARAMETERS ? "The page has no room for so many parameters." : NULL;
 }
 
+bool page_ends_early(const struct problem *problem)
+{
+    return page_starts_late(problem) != NULL && problem_last_stage(problem) == STAGE_OUTPUT;
+}
+
 bool page_draws(const struct problem *problem)
 {
     const double draws = (double)problem->size.items * (double)problem->size.heads * (double)problem->size.queries *
@@ -67,7 +74,8 @@ void page_tables_each(const struct problem *problem, page_table_take *take, void
 {
     const struct parameters *parameters = &problem->parameters;
     const bool stacked = problem->plan.stacked;
-    take_tensor("inputs", &problem->given.inputs, take, context);
+    take_tensor("inputs", &problem->given.bare, take, context);
+    take_tensor("positions", &problem->given.positions, take, context);
     if (problem->given.is_cross)
         take_tensor("key_inputs", &problem->given.key_inputs, take, context);
     for (size_t i = 0; i < parameters_count(parameters); i++) {

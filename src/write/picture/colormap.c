@@ -13,19 +13,16 @@ struct anchor {
     double lightness, chroma, hue;
 };
 
-enum { ANCHORS = 5 };
+/* Of one sign, from 0 to the largest magnitude, in even steps of lightness. */
+enum { ANCHORS = 4 };
 
-/* Lightness falls in even steps; the hue turns from sea green to indigo, so that neighbours also differ in colour. */
-static const struct anchor SEQUENTIAL[ANCHORS] = {
-    {0.970, 0.012, 200}, {0.805, 0.085, 205}, {0.640, 0.115, 240}, {0.460, 0.135, 265}, {0.290, 0.095, 285},
+static const struct anchor POSITIVE[GROUND_COUNT][ANCHORS] = {
+    [GROUND_LIGHT] = {{0.970, 0.000, 0}, {0.830, 0.100, 66}, {0.670, 0.140, 55}, {0.480, 0.118, 47}},
+    [GROUND_DARK] = {{0.285, 0.000, 0}, {0.470, 0.095, 48}, {0.670, 0.130, 55}, {0.870, 0.095, 72}},
 };
-
-/* The same lightness on both sides of the neutral middle. */
-static const struct anchor DIVERGING_LIGHT[ANCHORS] = {
-    {0.480, 0.140, 258}, {0.740, 0.095, 250}, {0.970, 0.000, 0}, {0.740, 0.115, 60}, {0.480, 0.110, 48},
-};
-static const struct anchor DIVERGING_DARK[ANCHORS] = {
-    {0.830, 0.090, 240}, {0.560, 0.110, 255}, {0.285, 0.000, 0}, {0.560, 0.110, 50}, {0.830, 0.110, 70},
+static const struct anchor NEGATIVE[GROUND_COUNT][ANCHORS] = {
+    [GROUND_LIGHT] = {{0.970, 0.000, 0}, {0.830, 0.075, 242}, {0.670, 0.115, 248}, {0.480, 0.130, 257}},
+    [GROUND_DARK] = {{0.285, 0.000, 0}, {0.470, 0.105, 255}, {0.670, 0.110, 247}, {0.870, 0.070, 238}},
 };
 
 static struct oklab of_anchor(struct anchor anchor)
@@ -62,24 +59,20 @@ static struct color from_oklab(struct oklab lab)
 
 struct color colormap_color(bool diverging, enum ground ground, size_t level)
 {
-    const struct anchor *anchors = !diverging ? SEQUENTIAL : ground == GROUND_LIGHT ? DIVERGING_LIGHT : DIVERGING_DARK;
-    if (!diverging && ground == GROUND_DARK)
-        level = COLORMAP_LEVELS - 1 - level;
-    const double place = (double)level / (COLORMAP_LEVELS - 1) * (ANCHORS - 1);
+    const double share = (double)level / (COLORMAP_LEVELS - 1), number = diverging ? 2 * share - 1 : share;
+    const struct anchor *anchors = number < 0 ? NEGATIVE[ground] : POSITIVE[ground];
+    const double place = fabs(number) * (ANCHORS - 1);
     const size_t below = place >= ANCHORS - 1 ? ANCHORS - 2 : (size_t)place;
-    const double share = place - (double)below;
+    const double part = place - (double)below;
     const struct oklab from = of_anchor(anchors[below]), to = of_anchor(anchors[below + 1]);
-    return from_oklab((struct oklab){from.lightness + share * (to.lightness - from.lightness),
-                                     from.a + share * (to.a - from.a), from.b + share * (to.b - from.b)});
+    return from_oklab((struct oklab){from.lightness + part * (to.lightness - from.lightness),
+                                     from.a + part * (to.a - from.a), from.b + part * (to.b - from.b)});
 }
 
-struct colormap_scale colormap_scale(double low, double high, bool from_zero)
+struct colormap_scale colormap_scale(double low, double high)
 {
-    if (low < 0 && high > 0) {
-        const double largest = fmax(-low, high);
-        return (struct colormap_scale){true, -largest, largest};
-    }
-    return (struct colormap_scale){false, from_zero ? fmin(low, 0) : low, high};
+    const double largest = fmax(-low, high);
+    return (struct colormap_scale){low < 0, low < 0 ? -largest : 0, largest};
 }
 
 size_t colormap_level(const struct colormap_scale *scale, double number)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers -> colours, for every picture: one map for numbers of one sign, one for numbers of both.
+/* Numbers -> colours, by one rule for every picture: 0 is neutral, a positive number orange, a negative one blue, and
+ * the stronger the larger its magnitude. A table without negative numbers has the whole map for the orange half.
  *
- * Both are made of a few anchors in Oklab (Ottosson 2020, "A perceptual color space for image processing"), where equal
- * steps look equal, joined by straight lines. Lightness alone orders the sequential map, so it survives grey print and
- * every kind of colour blindness; the diverging one goes to blue and to orange, which no kind confuses, and is neutral
- * at 0. On either ground a small number lies near the colour of the page: on a dark one maps run from dark to light. */
+ * The map is made of a few anchors in Oklab (Ottosson 2020, "A perceptual color space for image processing"), where
+ * equal steps look equal, joined by straight lines. Lightness alone orders the numbers of one sign, so they survive
+ * grey print and every kind of colour blindness, none of which confuses blue and orange. On either ground a small
+ * number lies near the colour of the page: on a dark one maps run from dark to light. src/write/html/page/colours.js
+ * has the same anchors. */
 #ifndef ATTN_WRITE_PICTURE_COLORMAP_H
 #define ATTN_WRITE_PICTURE_COLORMAP_H
 
@@ -24,13 +26,12 @@ enum { COLORMAP_LEVELS = 49 };
 
 /* The numbers that a map spans. */
 struct colormap_scale {
-    bool diverging; /* from -high over 0 to high */
+    bool diverging; /* from -high over 0 to high; else from 0, or as shades, which have no sign */
     double low, high;
 };
 
-/* The scale of numbers between low and high, low <= high: diverging where they have both signs; from 0 where
- * `from_zero` says that they are shares. */
-struct colormap_scale colormap_scale(double low, double high, bool from_zero);
+/* The scale of numbers between low and high, low <= high: diverging where one is negative. */
+struct colormap_scale colormap_scale(double low, double high);
 
 /* The step of a number, 0 .. COLORMAP_LEVELS - 1. Numbers beyond the scale, infinities too, take the step at that
  * end. Not for NaN. */

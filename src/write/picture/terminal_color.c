@@ -3,12 +3,7 @@
 
 #include <stdio.h>
 
-/* A ground that every terminal has, and a readable ink on it. */
-struct pair {
-    int ground, ink;
-};
-
-enum { STEPS_16 = 5, STEPS_256 = 7, STEPS_256_DIVERGING = 9, CUBE = 6, FIRST_GRAY = 232 };
+enum { CUBE = 6, FIRST_GRAY = 232, SHADES_256 = 6, SHADES_16 = 4 };
 
 /* The colour of index 16 .. 255 of the 256: a cube of 6 x 6 x 6, then 24 greys (xterm's 256colres.pl). */
 static struct color color_of_index(int index)
@@ -22,31 +17,41 @@ static struct color color_of_index(int index)
     return (struct color){STEPS[index / (CUBE * CUBE)], STEPS[index / CUBE % CUBE], STEPS[index % CUBE]};
 }
 
-/* Of one hue, blue (249 to 264 degrees in Oklab), and for the other sign orange (47 to 67), in steps of lightness: 0.95
- * 0.86 0.76 0.63 0.49 0.28 0.22; orange 0.90 0.82 0.70 0.57. What is nearest to each colour of the map would go from
- * grey by way of teal to purple. */
-static int index_of_256(enum ground ground, bool diverging, size_t level)
+/* Which shade of its sign a step is: 0 neutral, then 1 to `shades`, from near the page to far from it. */
+static size_t shade_of(bool diverging, size_t level, size_t shades)
 {
-    static const int SEQUENTIAL[STEPS_256] = {255, 153, 111, 68, 25, 18, 17};
-    static const int DIVERGING[GROUND_COUNT][STEPS_256_DIVERGING] = {
-        [GROUND_LIGHT] = {25, 68, 111, 153, 255, 223, 216, 173, 130},
-        [GROUND_DARK] = {153, 111, 68, 25, 236, 130, 173, 216, 223},
-    };
-    const size_t step = level * STEPS_256 / COLORMAP_LEVELS;
-    if (diverging)
-        return DIVERGING[ground][level * STEPS_256_DIVERGING / COLORMAP_LEVELS];
-    return SEQUENTIAL[ground == GROUND_LIGHT ? step : STEPS_256 - 1 - step];
+    if (!diverging)
+        return level * (shades + 1) / COLORMAP_LEVELS;
+    const size_t place = level * (2 * shades + 1) / COLORMAP_LEVELS;
+    return place > shades ? place - shades : shades - place;
 }
 
-static struct pair pair_of_16(enum ground ground, bool diverging, size_t level)
+static bool is_negative(bool diverging, size_t level)
 {
-    static const struct pair SEQUENTIAL[STEPS_16] = {{107, 30}, {106, 30}, {46, 30}, {44, 97}, {40, 97}};
-    static const struct pair DIVERGING[STEPS_16] = {{44, 97}, {46, 30}, {107, 30}, {43, 30}, {41, 97}};
-    static const struct pair NEUTRAL_DARK = {40, 97};
-    const size_t step = level * STEPS_16 / COLORMAP_LEVELS;
-    if (!diverging)
-        return SEQUENTIAL[ground == GROUND_LIGHT ? step : STEPS_16 - 1 - step];
-    return ground == GROUND_DARK && step == STEPS_16 / 2 ? NEUTRAL_DARK : DIVERGING[step];
+    return diverging && level < COLORMAP_LEVELS / 2;
+}
+
+/* Orange (47 to 75 degrees in Oklab) in steps of lightness 0.90 0.82 0.70 0.62 0.57 0.52, blue (249 to 262) 0.86 0.76
+ * 0.73 0.63 0.53 0.49. What is nearest to each colour of the map would go by way of pink and teal. */
+static int index_of_256(enum ground ground, bool diverging, size_t level)
+{
+    static const int NEUTRAL[GROUND_COUNT] = {[GROUND_LIGHT] = 255, [GROUND_DARK] = 236};
+    static const int SHADES[2][SHADES_256] = {{223, 216, 173, 166, 130, 94}, {153, 111, 75, 68, 26, 25}};
+    const size_t shade = shade_of(diverging, level, SHADES_256);
+    if (shade == 0)
+        return NEUTRAL[ground];
+    return SHADES[is_negative(diverging, level)][ground == GROUND_LIGHT ? shade - 1 : SHADES_256 - shade];
+}
+
+/* The codes of a ground that every terminal has: yellow to red, cyan to blue. */
+static int code_of_16(enum ground ground, bool diverging, size_t level)
+{
+    static const int NEUTRAL[GROUND_COUNT] = {[GROUND_LIGHT] = 107, [GROUND_DARK] = 40};
+    static const int SHADES[2][SHADES_16] = {{103, 43, 101, 41}, {106, 46, 104, 44}};
+    const size_t shade = shade_of(diverging, level, SHADES_16);
+    if (shade == 0)
+        return NEUTRAL[ground];
+    return SHADES[is_negative(diverging, level)][ground == GROUND_LIGHT ? shade - 1 : SHADES_16 - shade];
 }
 
 static void paint_level(struct terminal_color *terminal, enum ground ground, bool diverging, size_t level)
@@ -54,8 +59,9 @@ static void paint_level(struct terminal_color *terminal, enum ground ground, boo
     char *text = terminal->levels[level];
     const struct color color = colormap_color(diverging, ground, level), ink = colormap_ink(color);
     if (terminal->depth == TERMINAL_COLOR_16) {
-        const struct pair pair = pair_of_16(ground, diverging, level);
-        snprintf(text, TERMINAL_COLOR_BYTES, "\033[%d;%dm", pair.ground, pair.ink);
+        const int code = code_of_16(ground, diverging, level);
+        const bool white = code == 40 || code == 41 || code == 44 || code == 104;
+        snprintf(text, TERMINAL_COLOR_BYTES, "\033[%d;%dm", code, white ? 97 : 30);
     } else if (terminal->depth == TERMINAL_COLOR_256) {
         const int index = index_of_256(ground, diverging, level);
         const bool black = colormap_ink(color_of_index(index)).red == 0;

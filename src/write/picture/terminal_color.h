@@ -7,7 +7,7 @@
 
 enum terminal_color_depth {
     TERMINAL_COLOR_SHADES, /* no colour */
-    TERMINAL_COLOR_16,     /* those that the user's theme names: black, blue, cyan, white, and red and yellow below 0 */
+    TERMINAL_COLOR_16,     /* those that the user's theme names: yellow and red, cyan and blue below 0 */
     TERMINAL_COLOR_256,
     TERMINAL_COLOR_TRUE, /* 24 bits */
 };

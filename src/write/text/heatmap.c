@@ -466,7 +466,7 @@ enum status write_heatmap(const struct writing *writing, const struct result_tab
                           .painted = COLORMAP_LEVELS};
     if (make_sample(&map, writing->arena, writing->error) != STATUS_OK)
         return writing->error->status;
-    map.scale = colormap_scale(map.sample.low, map.sample.high, stage_is_shares(table->stage));
+    map.scale = colormap_scale(map.sample.low, map.sample.high);
     /* Shades have no sign: they go from the lowest number to the highest. */
     if (map.depth == TERMINAL_COLOR_SHADES && map.scale.diverging)
         map.scale = (struct colormap_scale){false, map.sample.low, map.sample.high};

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-/* Colours for any kind of colour vision, on light and on dark ground. The lightness of a map grows or falls all the
- * way; blue and orange stand for the two signs. */
+/* Colours for any kind of colour vision, on light and on dark ground, by the one rule of all of attn's pictures: 0 is
+ * neutral, a positive number orange, a negative one blue, and the stronger the larger its magnitude. Shares have the
+ * orange half. The stops are the anchors of src/write/picture/colormap.c. */
 
 const MAPS = {
     light: {
-        sequential: ['#f6f8fc', '#c9dcf3', '#8db7e6', '#4d8acb', '#2460a7', '#0f3a78', '#071d45'],
-        diverging: ['#0b3d70', '#2f7dbd', '#94c1e4', '#f7f6f3', '#f2b277', '#cf6a14', '#8a3b00'],
-        heads: ['#1f6fb5', '#c85200', '#008a6b', '#b0439a', '#7a6000', '#5a52c4', '#b3263a', '#4b6470'],
-        masked: '#e4e3df', hatch: '#c6c4bd', unknown: '#d14b8f', ink: '#1c1e22', faint: '#6b6f76', accent: '#1554c0',
+        stops: ['#275da5', '#579bd8', '#9ccef4', '#f5f5f5', '#f4ba80', '#d67b34', '#914417'],
+        heads: ['#008a6b', '#5a52c4', '#7a6000', '#b3263a', '#4b6470', '#b0439a', '#1f6fb5', '#c85200'],
+        masked: '#e4e3df', hatch: '#c6c4bd', unknown: '#d14b8f', ink: '#1c1e22', faint: '#62666d', accent: '#1554c0',
         key: '#b0439a', changed: '#c85200', paper: '#ffffff',
     },
     dark: {
-        sequential: ['#14171d', '#16294a', '#1d4780', '#2c6fb3', '#55a0d8', '#a2d2ef', '#f4fbff'],
-        diverging: ['#b5e0ff', '#4d9bd8', '#1f5486', '#1c1e22', '#8c4a12', '#e28a3a', '#ffc48a'],
-        heads: ['#5aa9ee', '#ff9a4d', '#3ec9a3', '#e58ad0', '#d0b54a', '#a29bff', '#ff7f8c', '#9fb6c2'],
-        masked: '#2a2c31', hatch: '#3d4047', unknown: '#ff7cc0', ink: '#e9eaec', faint: '#9a9ea6', accent: '#8ab6ff',
+        stops: ['#a9dcfd', '#599bd5', '#2e5c94', '#2a2a2a', '#854827', '#d17d3e', '#fbcb8e'],
+        heads: ['#3ec9a3', '#a29bff', '#d0b54a', '#ff7f8c', '#9fb6c2', '#e58ad0', '#5aa9ee', '#ff9a4d'],
+        masked: '#1f2126', hatch: '#3d4047', unknown: '#ff7cc0', ink: '#e9eaec', faint: '#9a9ea6', accent: '#8ab6ff',
         key: '#e58ad0', changed: '#ff9a4d', paper: '#1a1d23',
     },
 };
+const NEUTRAL = 3;
 
 /* 'light', 'dark' or 'auto', as --theme and the switch of the page say; paper is light. */
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
@@ -33,8 +33,8 @@ function parseColour(text) {
 /* A map as 256 colours, three bytes each, and behind them those of cells that are masked and that hold NaN. */
 const MASKED = 256, UNKNOWN = 257;
 
-const colourTable = remembered((ground, name) => {
-    const stops = MAPS[ground][name].map(parseColour), table = new Uint8Array(258 * 3);
+const colourTable = remembered((ground, ofSigns) => {
+    const stops = MAPS[ground].stops.slice(ofSigns ? 0 : NEUTRAL).map(parseColour), table = new Uint8Array(258 * 3);
     table.set(parseColour(MAPS[ground].masked), MASKED * 3);
     table.set(parseColour(MAPS[ground].unknown), UNKNOWN * 3);
     for (let i = 0; i < 256; i++) {
@@ -43,7 +43,7 @@ const colourTable = remembered((ground, name) => {
             table[i * 3 + part] = stops[below][part] + (place - below) * (stops[below + 1][part] - stops[below][part]);
     }
     return table;
-}, 8);
+}, 4);
 
 /* The position of a number between the least and the most, 0 .. 1. Halves, where the difference overflows. */
 function shareBetween(least, most) {
@@ -66,7 +66,7 @@ function colourScale(numbers, signed, most = largestMagnitude(numbers)) {
     return { signed, least, most, place: (number) => Math.round(255 * Math.min(1, Math.max(0, share(number)))) };
 }
 
-const scaleTable = (scale) => colourTable(scheme(), scale.signed ? 'diverging' : 'sequential');
+const scaleTable = (scale) => colourTable(scheme(), scale.signed);
 
 const colourPlace = (number, masked, scale) => (masked ? MASKED : Number.isNaN(number) ? UNKNOWN : scale.place(number));
 
@@ -83,4 +83,5 @@ function inkOn(colour) {
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 ? '#101215' : '#ffffff';
 }
 
-const headColour = (head) => colours().heads[head % colours().heads.length];
+/* Of a head among others; one alone has the colour of its weights. The colours of the two signs come last. */
+const headColour = (head) => (headsNow() < 2 ? colours().stops[NEUTRAL + 2] : colours().heads[head % colours().heads.length]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* How the context of the chosen query is built up: each key's weight times its value, one after another. */
 
-const MOST_SHARES = 12, MOST_BARS = 4;
+const MOST_SHARES = 12, MOST_BARS = 2;
 
 const valuesNow = () => shownEvaluation().table('value', state.item, state.head);
 
@@ -122,7 +122,7 @@ function showContext() {
     const total = element('tr', { class: 'total', id: 'context-total' },
         element('th', { scope: 'row', colspan: '2' }, 'context'), ...cells.ofTotal());
     const note = wrong ? [element('p', { class: 'note' }, `A mistake on purpose: ${stageOf('context').formula}.`)] : [];
-    byId('context').replaceChildren(...note, element('table', { class: narrow ? 'shares' : 'shares wide' },
+    byId('context').replaceChildren(...note, element('table', { class: narrow ? 'shares' : 'shares wide', style: `--columns: ${narrow ? context.length : 2}` },
         element('caption', { class: 'unseen' }, 'What each key gives to the context'),
         contextHead(narrow, stageOf('dropped')),
         element('tbody', {}, ...rows.map((row) => contextRow(sides, row, most, cells))),

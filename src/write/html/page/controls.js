@@ -110,13 +110,17 @@ function tellChoice(name, value, choices) {
 /* Why tokens cannot come and go, or null. */
 const tokensStay = () => (whyFixed() === null ? whyTokensStay(model) : '');
 
+/* The token of a query, and the query of a token: only some tokens may be queries. */
+const tokenOfQuery = (query) => (model.tables.has('inputs') ? model.rows[query] : query);
+const queryOfToken = (token) => (model.tables.has('inputs') ? model.rows.indexOf(token) : token);
+
 function tokenChip(text, token) {
-    const name = text || String(token + 1), chosen = token === state.at.query;
+    const name = text || String(token + 1), chosen = token === tokenOfQuery(state.at.query);
     const button = element('button', { type: 'button', class: 'token-name', 'aria-pressed': String(chosen) },
-        tokenElement(name));
+        tokenElement(name), element('small', {}));
     const cross = element('button', { type: 'button', class: 'cross', 'aria-label': `Remove ${name}`,
         title: 'remove this token' }, '×');
-    button.addEventListener('click', () => chooseAt({ query: token }));
+    button.addEventListener('click', () => { if (queryOfToken(token) >= 0) chooseAt({ query: queryOfToken(token) }); });
     button.addEventListener('dblclick', () => renameToken(token));
     button.addEventListener('keydown', (event) => {
         if (event.key === 'F2') renameToken(token);
@@ -127,7 +131,7 @@ function tokenChip(text, token) {
     return element('li', { class: chosen ? 'token-chip chosen' : 'token-chip' }, button, cross);
 }
 
-const MOST_CHIPS = 200;
+const MOST_CHIPS = 200, MANY_CHIPS = 24;
 const tokensTable = () => after.table(model.tables.has('inputs') ? 'inputs' : 'query', state.item, 0);
 const tokenCount = () => tokensTable().rows;
 const tokenNames = () => {
@@ -171,9 +175,26 @@ function showTokens() {
     if (tokensShown === text) return;
     tokensShown = text;
     byId('tokens-list').replaceChildren(...names.slice(0, MOST_CHIPS).map(tokenChip));
+    byId('tokens-list').classList.toggle('many', names.length > MANY_CHIPS);
     byId('tokens-more').textContent = names.length > MOST_CHIPS ? `and ${names.length - MOST_CHIPS} more` : '';
     byId('tokens-because').textContent = because || '';
     byId('add-open').hidden = because !== null || !model.tables.has('inputs');
+    byId('sentence-title').replaceChildren(...(tokensAreKeys() ? [tokenElement(sidesNow().queryTitle(sidesNow().place.row)), ' looks at'] : ['Tokens']));
+}
+
+const tokensAreKeys = () => model.keys === tokenCount() && !model.tables.has('key_inputs') && !model.ownQueries;
+
+/* Each token in the colour of its weight for the chosen query, as in the table of weights. */
+function paintTokens() {
+    const { weights, bias, empty } = lineOf(state.item, state.head, sidesNow().place.row);
+    const shown = stageOf('weights') && shownTable('weights'), scale = shown && !shown.signs ? shown.scale : colourScale(weights, false, 1);
+    Array.from(tokensAreKeys() ? byId('tokens-list').children : []).forEach((chip, key) => {
+        const apart = !empty && bias[key] === -Infinity, colour = cellColour(weights[key], false, scale);
+        chip.classList.toggle('apart', apart);
+        chip.style.setProperty('--share', colourText(colour));
+        chip.style.setProperty('--on-share', inkOn(colour));
+        chip.querySelector('small').textContent = apart ? 'masked' : cellText({ most: 1 }, weights[key]);
+    });
 }
 
 /* Opens the form for one more token; its numbers begin as those of the chosen token. */
@@ -290,22 +311,25 @@ function readLink() {
     })();
 }
 
-/* On a narrow screen. */
-function foldSettings() {
-    const open = byId('settings-fold').getAttribute('aria-expanded') !== 'true';
-    byId('settings-fold').setAttribute('aria-expanded', String(open));
-    byId('settings-fold').textContent = open ? 'Hide' : 'Show';
+/* The drawer of settings leaves the page as it is: what a reader sets there is seen behind it. */
+function openDrawer(open) {
+    if (byId('drawer').hidden !== open) return;
+    byId('drawer').hidden = !open;
+    byId('drawer-open').setAttribute('aria-expanded', String(open));
+    byId(open ? 'drawer-title' : 'drawer-open').focus();
 }
 
 function listenToControls() {
-    byId('settings-fold').addEventListener('click', foldSettings);
+    byId('drawer-open').addEventListener('click', () => openDrawer(byId('drawer').hidden));
+    byId('drawer-close').addEventListener('click', () => openDrawer(false));
+    byId('drawer').addEventListener('keydown', ({ key }) => { if (key === 'Escape') openDrawer(false); });
     byId('undo').addEventListener('click', () => { finishWaiting(); go(past.at - 1); });
     byId('redo').addEventListener('click', () => go(past.at + 1));
     byId('reset').addEventListener('click', () => go(0));
     for (const mode of ['before', 'after', 'difference'])
         byId(`mode-${mode}`).addEventListener('change', () => { setMode(mode); keepChoice(); show(); });
     byId('save').addEventListener('click', orTell(saveFile));
-    byId('copy-link').addEventListener('click', orTell(() => copyText(linkNow(), 'The link')));
+    byId('copy-link').addEventListener('click', orTell(() => copyText(linkNow(), location.protocol === 'file:' ? 'The link to this file on this computer' : 'The link')));
     byId('copy-command').addEventListener('click', () =>
         copyText(saveCommand(model, SAVED_AS), 'The command for the saved file'));
     byId('copied-close').addEventListener('click', () => { byId('copied').hidden = true; });

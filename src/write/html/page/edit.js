@@ -36,6 +36,9 @@ function editSoon(edit, gesture) {
 
 /* --- numbers ----------------------------------------------------------------------------------------------------- */
 
+/* Truth values are 0 or 1: a click changes one, and no drag. */
+const isTruthTable = (name) => heldTableOf(name) !== null && isTruths(heldTableOf(name));
+
 /* A hundredth of the size of a table's numbers: a drag of one pixel changes that much, a key ten times as much. */
 function stepOf(name) {
     const most = largestMagnitude(tableIn(after, name, state.head).numbers);
@@ -58,7 +61,7 @@ const numberToType = (number) => (Number.isFinite(number) ? decimalText(number) 
 function changeNumber(name, cell, to, gesture) {
     if (state.mode === 'before') setMode('after');
     const at = indicesOf(name, state.head, cell.row, cell.column);
-    editSoon({ do: 'number', table: heldName(model, name, state.head), at, to }, gesture);
+    editSoon({ do: 'number', table: heldName(model, name, state.head), at, to: to === -Infinity ? null : to }, gesture);
 }
 
 function nudge(steps, finer) {
@@ -66,7 +69,7 @@ function nudge(steps, finer) {
     if (!isEditable(name)) return;
     const step = stepOf(name) * (finer ? 1 : 10);
     finishWaiting();
-    const to = neat(numberAt(name, cell) + steps * step, step / 10);
+    const to = isTruthTable(name) ? Number(steps > 0) : neat(numberAt(name, cell) + steps * step, step / 10);
     changeNumber(name, cell, to, `nudge ${name} ${cell.row} ${cell.column}`);
     finishWaiting();
 }
@@ -78,7 +81,7 @@ let drag = null;
 
 function beginDrag(event, name, cell) {
     const value = numberAt(name, cell);
-    if (!Number.isFinite(value)) return;
+    if (!Number.isFinite(value) || isTruthTable(name)) return;
     const { clientX: x } = event;
     drag = { name, cell, value, step: stepOf(name), x, from: x, moved: false, gesture: `drag ${++gestures}` };
     event.currentTarget.setPointerCapture(event.pointerId);
@@ -90,13 +93,17 @@ function continueDrag(event) {
     if (!drag.moved && Math.abs(event.clientX - drag.from) < DRAG_BEGINS) return true;
     if (!drag.moved) {
         drag.moved = true;
-        choosePlace(drag.name, drag.cell.row, drag.cell.column);
+        if (drag.name === state.name) choosePlace(drag.name, drag.cell.row, drag.cell.column);
         document.body.classList.add('dragging');
     }
     const finer = event.shiftKey ? 0.1 : 1;
     drag.value += (event.clientX - drag.x) * drag.step * finer;
     drag.x = event.clientX;
-    changeNumber(drag.name, drag.cell, neat(drag.value, drag.step * finer), drag.gesture);
+    const number = neat(drag.value, drag.step * finer), tip = byId('drag-tip');
+    changeNumber(drag.name, drag.cell, number, drag.gesture);
+    tip.hidden = false;
+    tip.textContent = numberText(number);
+    Object.assign(tip.style, { left: `${event.clientX}px`, top: `${event.clientY}px` });
     return true;
 }
 
@@ -105,6 +112,7 @@ function endDrag() {
     const moved = drag !== null && drag.moved;
     drag = null;
     document.body.classList.remove('dragging');
+    byId('drag-tip').hidden = true;
     finishWaiting();
     return moved;
 }
@@ -140,18 +148,19 @@ function closeField(back) {
     if ([document.body, field].includes(document.activeElement)) byId('large').focus({ preventScroll: true });
 }
 
-/* Takes the text where it is a number; else marks the field as invalid. */
+const typedNumber = (text) => (/^[-−](inf(inity)?|∞)$/i.test(text.trim()) ? -Infinity : Number(text.trim().replace(',', '.').replace('−', '-')));
+
+/* Takes the text where it is a number, or the minus infinity of a mask; else marks the field as invalid. */
 function typeNumber(field, { name, cell, gesture }) {
-    const text = field.value.trim().replace(',', '.').replace('−', '-'), number = Number(text);
-    const good = text !== '' && Number.isFinite(number);
+    const number = typedNumber(field.value), good = field.value.trim() !== '' && (Number.isFinite(number) || (number === -Infinity && heldTableOf(name).adds === true));
     field.setAttribute('aria-invalid', String(!good));
     if (good && (waiting || number !== numberAt(name, cell))) changeNumber(name, cell, number, gesture);
 }
 
 /* Arrow keys in a field: a step, with Shift a finer one. */
 function stepField(field, steps, finer, { name, cell }) {
-    const step = stepOf(name) * (finer ? 1 : 10), number = Number(field.value.trim().replace(',', '.').replace('−', '-'));
-    field.value = String(neat((Number.isFinite(number) ? number : 0) + steps * step, step / 10));
+    const step = stepOf(name) * (finer ? 1 : 10), number = typedNumber(field.value);
+    field.value = String(isTruthTable(name) ? Number(steps > 0) : neat((Number.isFinite(number) ? number : 0) + steps * step, step / 10));
     field.dispatchEvent(new Event('input', { bubbles: true }));
 }
 
@@ -233,11 +242,13 @@ function listenToTable(canvas, viewOf, follows = false) {
         if (canvas.skipClick && event.timeStamp - canvas.skipClick < 50) return;
         if (!cell) return;
         showSheet(true);
+        const changes = state.name === name && isTruthTable(name) && isEditable(name) && state.mode !== 'before';
         chooseCell(name, cell.row, cell.column);
+        if (changes) changeNumber(name, cell, 1 - numberAt(name, cell), null);
     });
     canvas.addEventListener('dblclick', (event) => {
         const { name, layout } = viewOf(), cell = cellAt(event);
-        if (!cell || !isEditable(name) || state.mode === 'before') return;
+        if (!cell || !isEditable(name) || isTruthTable(name) || state.mode === 'before') return;
         chooseCell(name, cell.row, cell.column);
         openField(canvas, layout, name, cell);
     });

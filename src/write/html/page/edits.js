@@ -47,16 +47,16 @@ function growAxis(numbers, shape, axis, made) {
 
 /* Changes each axis of tokens of the mask. */
 function changeMask(mask, tokens, change) {
-    if (!mask) return null;
     const axes = [2, 3].filter((axis) => mask.shape[axis] > 1 || tokens === 1);
     return axes.reduce((before, axis) => ({ ...before, ...change(before.numbers, before.shape, axis) }), mask);
 }
 
-const ofTokens = (table) => table.what !== 'parameter';
+const ofTokens = ({ what }) => what === 'input' || what === 'operand';
 
-function changeTables(model, change) {
+function changeTables(model, change, changeOfMask = change) {
     return namedTables(Array.from(model.tables.values(), (table) => (ofTokens(table)
-        ? { ...table, ...change(table.numbers, table.shape, table.shape.length - 2, table) } : table)));
+        ? { ...table, ...change(table.numbers, table.shape, table.shape.length - 2) }
+        : table === maskOf(model) ? changeMask(table, model.keys, changeOfMask) : table)));
 }
 
 /* Changes the labels as shown and as given: `change(list, isText)`. */
@@ -82,8 +82,7 @@ function withoutToken(model, { token }) {
     const cut = (numbers, shape, axis) => cutAxis(numbers, shape, axis, token);
     return placed({
         ...model, queries: model.queries - 1, keys: model.keys - 1, maskedKeys: model.maskedKeys - 1, rows,
-        tables: changeTables(model, cut), mask: changeMask(model.mask, model.keys, cut),
-        ...changeLabels(model, (list) => list.filter((nothing, i) => i !== token)),
+        tables: changeTables(model, cut), ...changeLabels(model, (list) => list.filter((nothing, i) => i !== token)),
     });
 }
 
@@ -108,7 +107,7 @@ function addToken(model, { token, numbers }) {
     const grown = {
         ...model, queries: model.queries + 1, keys: model.keys + 1, maskedKeys: model.maskedKeys + 1,
         rows: model.rows.length === model.queries ? [...model.rows, model.queries] : model.rows,
-        tables: changeTables(model, grow((outer, i) => round(numbers[i]))), mask: changeMask(model.mask, model.keys, grow(() => 0)),
+        tables: changeTables(model, grow((outer, i) => round(numbers[i])), grow(() => (maskOf(model).adds ? 0 : 1))),
     };
     return placed({ ...grown, ...changeLabels(model, (list, isText) => [...list, isText ? token : shownText(token)]) });
 }
@@ -127,15 +126,19 @@ function labelToken(model, { token, to, item = 0 }) {
 
 /* --- numbers ----------------------------------------------------------------------------------------------------- */
 
+const isTruths = ({ name, adds }) => name === 'attn_mask' && !adds;
+
+/* `to` is null for minus infinity, which attn_mask may add. */
 function setNumber(model, { table: name, at, to }) {
     const table = model.tables.get(name);
     if (!table || !table.editable) refuse(`You cannot change ${name} here.`);
     if (!Array.isArray(at) || at.length !== table.shape.length
         || !at.every((i, axis) => Number.isInteger(i) && i >= 0 && i < table.shape[axis]))
         refuse(`${name} has no such cell.`);
-    if (typeof to !== 'number' || !Number.isFinite(round(to))) refuse(`${to} is no number that ${job.dtype} holds.`);
+    if (isTruths(table) && to !== 0 && to !== 1) refuse(`${name} has 1 for a key that it allows, and 0 for one that it masks.`);
+    if (to === null ? !table.adds : !Number.isFinite(round(to))) refuse(`${to} is no number that ${job.dtype} holds.`);
     const numbers = table.numbers.slice();
-    numbers[at.reduce((place, i, axis) => place * table.shape[axis] + i, 0)] = round(to);
+    numbers[at.reduce((place, i, axis) => place * table.shape[axis] + i, 0)] = to === null ? -Infinity : round(to);
     return { ...model, tables: new Map(model.tables).set(name, { ...table, numbers }) };
 }
 
@@ -192,7 +195,7 @@ const inputsOf = (model) => Array.from(model.tables.values()).filter((table) => 
 const outOf = (model) => Array.from(model.tables.values()).filter((table) => table.name.startsWith('out_proj'));
 const isOfProjection = ({ name }) => STEMS.some((stem) => name === stem || name.startsWith(`${stem}.`) || name.includes(`.${stem}`));
 const projectionsOf = (model) => (model.settings.stacked ? joinModules(model) : Array.from(model.tables.values()).filter(isOfProjection));
-const othersOf = (model) => Array.from(model.tables.values()).filter((table) => table.what === 'parameter' && !isOfProjection(table)
+const othersOf = (model) => Array.from(model.tables.values()).filter((table) => table.what !== 'input' && !isOfProjection(table)
     && !table.name.startsWith('out_proj'));
 
 /* The identity: the output is the heads side by side. */
@@ -206,7 +209,7 @@ function whyHeadsStay(model) {
     if (!isSplit(model)) return model.starts === 'operands' ? model.startsBecause : 'There is one head; attn multihead has several.';
     if (isRotated(model) || normOf(model, 'query_norm') || normOf(model, 'key_norm'))
         return 'The norms and rotations fit heads of this width only.';
-    if (model.sinks || model.alibiSlopes || model.relative || (model.mask && model.mask.shape[1] > 1))
+    if (model.tables.has('sinks') || slopesOf(model) || model.relative || maskOf(model)?.shape[1] > 1)
         return 'The input gives a bias or sinks for each head.';
     return model.draw.kind === 'bits' && model.settings.dropout > 0 ? 'attn drew the dropout; turn it off first.' : null;
 }

@@ -65,7 +65,7 @@ const madeProjections = new Map();
 function sharedProjection(evaluation, id, item, head) {
     const { model } = evaluation, { weight, bias, first, columns } = projectionOf(model, id, head), norm = normOf(model, 'norm');
     const tables = [sourceOf(model, id), weight, bias, norm && norm.weight, norm && norm.bias].map((table) => table && table.numbers);
-    const of = [...tables, id === 'query' ? model.rows : null, first, columns], name = [id, item, head].join(), known = madeProjections.get(name) || [];
+    const of = [exact, ...tables, id === 'query' ? model.rows : null, first, columns], name = [id, item, head].join(), known = madeProjections.get(name) || [];
     const found = known.find((one) => one.of.every((part, i) => part === of[i]));
     if (found) return found.made;
     const made = projectHead(evaluation, id, item, head);
@@ -101,16 +101,19 @@ function spanOf(model, item, query) {
     return { first, end: Math.max(end, first), position, length };
 }
 
+/* Where a number of a table with four axes is; those of size 1 are shared. */
+const placeIn4 = ({ shape }, ...at) => at.reduce((place, i, axis) => place * shape[axis] + (shape[axis] > 1 ? i : 0), 0);
+
 /* What attn_mask adds to a score within the span; minus infinity masks the key. */
 function maskNumber(model, item, head, query, key) {
-    if (!model.mask) return 0;
-    const { shape, numbers } = model.mask;
-    return numbers[[item, head, query, key].reduce((at, i, axis) => at * shape[axis] + (shape[axis] > 1 ? i : 0), 0)];
+    const mask = maskOf(model), number = mask ? mask.numbers[placeIn4(mask, item, head, query, key)] : 0;
+    return mask && !mask.adds ? (number === 1 ? 0 : -Infinity) : number;
 }
 
 function alibiOf(model, item, head, query, key) {
     if (model.alibiPenalties) return model.alibiPenalties[head * model.job.keys + key];
-    return model.alibiSlopes ? model.alibiSlopes[head] * Math.abs(key - (query + model.offsets[item])) : 0;
+    const slopes = slopesOf(model);
+    return slopes ? slopes.numbers[head] * Math.abs(key - (query + model.offsets[item])) : 0;
 }
 
 function bucketOf({ far, buckets }, distance) {
@@ -132,7 +135,7 @@ function biasNumber(model, item, head, query, key) {
 /* What is added to each score of a row, (Tk); minus infinity masks the key. */
 function biasOf(model, item, head, query) {
     const bias = new Float64Array(model.keys).fill(-Infinity), span = spanOf(model, item, query);
-    if (!model.mask && !model.alibiSlopes && !model.relative && !model.forbids) return bias.fill(0, span.first, span.end);
+    if (!maskOf(model) && !slopesOf(model) && !model.relative && !model.forbids) return bias.fill(0, span.first, span.end);
     for (let key = span.first; key < span.end; key++)
         if (!model.forbids || !model.forbids(span.position, query, key, model.keys)) bias[key] = biasNumber(model, item, head, query, key);
     return bias;
@@ -177,7 +180,7 @@ function softmax(masked, bias, sink) {
 const emptyWeight = (model) => ({ zero: 0, nan: NaN, mean: 1 / model.keys })[model.job.empty_row];
 
 function dropRow(model, item, head, row, weights) {
-    const factor = NATIVE_ROUNDERS[DTYPE.storage](1 / (1 - model.settings.dropout)), kept = keptRow(model, item, head, row);
+    const factor = roundStored(1 / (1 - model.settings.dropout)), kept = keptRow(model, item, head, row);
     return eachOf(weights, (weight, key) => round(weight * (kept[key] ? factor : 0)));
 }
 
@@ -218,7 +221,7 @@ const STAGE_MAKERS = {
 function makeLine(evaluation, item, head, row, last = 'dropped') {
     const { model, made } = evaluation, { keys } = model, query = model.rows[row];
     const bias = job.isWrong('masked') ? new Float64Array(keys) : biasOf(model, item, head, query);
-    const line = { item, head, row, query, bias, empty: bias.every((number) => number === -Infinity), sink: model.sinks ? model.sinks[head] : null };
+    const line = { item, head, row, query, bias, empty: bias.every((number) => number === -Infinity), sink: model.tables.get('sinks')?.numbers[head] ?? null };
     for (const stage of SQUARE_STAGES.slice(0, SQUARE_STAGES.indexOf(last) + 1))
         line[stage] = madeRow(model, stage, line, keys, () => (made[stage] || STAGE_MAKERS[stage])(evaluation, line));
     if (job.made.weights && line.weights && !line.empty) { /* the page holds them, but not what explains them */
@@ -288,6 +291,9 @@ const isOfKeys = (stage) => ['projected_key', 'normed_key', 'key', 'value', 'key
 
 const namesOf = (model, stem) => Array.from(model.tables.keys()).filter((name) => name === stem || name.startsWith(`${stem}.`));
 
+/* What is given for a stage, beside the one before. */
+const GIVEN_FOR = { masked: ['attn_mask', 'alibi_slopes', 'relative_bias.weight'], weights: ['sinks'] };
+
 /* The tables that a stage is computed from; `names` are the stages before it. */
 function sourcesOf(model, stage, names) {
     const before = names[names.length - 1], { stacked } = model.settings;
@@ -296,6 +302,7 @@ function sourcesOf(model, stage, names) {
     if (stage === 'output') return ['heads', ...namesOf(model, 'out_proj')];
     if (stage === 'normed') return ['inputs', ...namesOf(model, 'norm')];
     if (stage in ROW_STATISTICS) return [ROW_STATISTICS[stage].from];
+    if (stage in GIVEN_FOR) return [before, ...GIVEN_FOR[stage].filter((name) => model.tables.has(name))];
     const id = stage.replace(/^(projected|normed)_/, '');
     if (!(id in PROJECTIONS)) return [before];
     if (model.starts === 'operands') return [];
@@ -350,9 +357,10 @@ function squareTable(evaluation, stage, item, head) {
 
 /* A matrix of the inputs or of a parameter. */
 function heldTable(model, name, item, head) {
-    const { shape, numbers } = model.tables.get(name), [rows, columns] = shape.length > 1 ? shape.slice(-2) : [1, shape[0]];
-    const matrix = shape.length === 4 ? item * shape[1] + head : shape.length === 3 ? item : 0;
-    return { rows, columns, numbers: numbers.subarray(matrix * rows * columns, (matrix + 1) * rows * columns), masked: null };
+    const table = model.tables.get(name), { shape } = table, [rows, columns] = shape.length > 1 ? shape.slice(-2) : [1, shape[0]];
+    const first = shape.length === 4 ? placeIn4(table, item, head, 0, 0) : shape.length === 3 ? item * rows * columns : 0;
+    const numbers = table.numbers.subarray(first, first + rows * columns), hides = isTruths(table) ? 0 : -Infinity;
+    return { rows, columns, numbers, masked: name === 'attn_mask' ? Uint8Array.from(numbers, (number) => number === hides) : null };
 }
 
 function makeTable(evaluation, stage, item, head) {
@@ -380,10 +388,13 @@ const keyLabelsOf = (model, item) => Array.from({ length: model.keys }, (nothing
 /* The labels of a table's rows and columns, or null; '' is a token without one. */
 function labelsOfTable(model, stage, item) {
     const held = model.tables.get(stage), named = (labels) => (labels.some((label) => label !== '') ? labels : null);
-    const rowLabels = held && held.what === 'parameter' ? []
-        : stage === 'inputs' ? Array.from({ length: model.queries }, (nothing, query) => queryLabelAt(model, item, query))
+    const ofMask = held && held.what === 'mask', allQueries = stage === 'inputs' || (ofMask && held.shape[2] > 1);
+    const rowLabels = held && (held.what === 'parameter' || (ofMask && !allQueries)) ? []
+        : allQueries ? Array.from({ length: model.queries }, (nothing, query) => queryLabelAt(model, item, query))
             : isOfKeys(stage) ? keyLabelsOf(model, item) : model.rows.map((query) => queryLabelAt(model, item, query));
-    return { rowLabels: named(rowLabels), columnLabels: SQUARE_STAGES.includes(stage) ? named(keyLabelsOf(model, item)) : null };
+    const columnLabels = SQUARE_STAGES.includes(stage) || (ofMask && held.shape[3] > 1) ? keyLabelsOf(model, item)
+        : ofMask && held.shape.length === 1 ? Array.from(held.numbers, (nothing, head) => `head ${head + 1}`) : [];
+    return { rowLabels: named(rowLabels), columnLabels: named(columnLabels) };
 }
 
 /* The operand in the place of query, key or value: itself, unless a mistake swaps it. */
@@ -417,6 +428,7 @@ function evaluate(asked) {
     kept('heads', (item, row) => (made.heads || makeHeads)(evaluation, item, row), 1 << 12);
     kept('output', (item, row) => (made.output || makeOutput)(evaluation, item, row), 1 << 12);
     kept('table', (stage, item = 0, head = 0) => ({ ...makeTable(evaluation, stage, item, head), ...labelsOfTable(asked, stage, item) }), 64);
+    kept('gradients', () => makeGradients(asked), 1);
     evaluation.explain = (stage, item, head, row, column) => explainCell(evaluation, stage, item, head, row, column);
     return evaluation;
 }

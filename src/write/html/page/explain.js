@@ -289,15 +289,15 @@ function whyMasked(model, line, key) {
 /* The terms added to a score: their texts and values. */
 function maskTerms(model, { item, head, query }, key) {
     const terms = [], distance = key - spanOf(model, item, query).position;
-    if (model.mask && model.mask.adds) {
+    if (maskOf(model)?.adds) {
         const added = maskNumber(model, item, head, query, key);
         terms.push({ text: ` + attn_mask ${operandText(added)}`, value: shownNumber(added) });
     }
     if (model.alibiPenalties) {
         const penalty = alibiOf(model, item, head, query, key);
         terms.push({ text: ` − ALiBi ${operandText(penalty)}`, value: -shownNumber(penalty) });
-    } else if (model.alibiSlopes) {
-        const slope = model.alibiSlopes[head];
+    } else if (slopesOf(model)) {
+        const slope = slopesOf(model).numbers[head];
         terms.push({ text: ` − slope ${operandText(slope)} × distance ${Math.abs(distance)}`, value: -shownNumber(slope) * Math.abs(distance) });
     }
     if (model.relative) {
@@ -440,12 +440,13 @@ function entropySteps(evaluation, item, head, row) {
 
 /* Where a number of an input or a parameter comes from. */
 function givenStep({ asked: model }, name, at) {
-    const table = model.tables.get(name), place = at.slice(-table.shape.length).reduce((sum, i, axis) => sum * table.shape[axis] + i, 0), number = table.numbers[place];
+    const table = model.tables.get(name), place = at.slice(-table.shape.length).reduce((sum, i, axis) => sum * table.shape[axis] + Math.min(i, table.shape[axis] - 1), 0), number = table.numbers[place];
     const given = new Map(job.settings).get('parameters from'), { init, seed } = job.given;
     const drawn = name.startsWith('out_proj') || init === 'linear' || init === undefined ? 'nn.Linear' : `torch.${init}`;
     const origin = table.what !== 'parameter' ? 'The input gives it.' : given ? `${given} gives it.` : `Drawn as ${drawn} draws, from seed ${seed}.`;
     const before = originalTables.get(name), was = before && before.length === table.numbers.length ? before[place] : number;
-    return step(name, table.title, '', formulaLine(result(number, name)), noteLine(was === number ? origin : `You changed it; it was ${numberText(was)}.`));
+    return step(name, table.title, '', formulaLine(result(number, name)), noteLine(was === number ? origin : `You changed it; it was ${numberText(was)}.`),
+        ...(isTruths(table) ? [noteLine('1 allows the key, 0 masks it; a click changes it.')] : []));
 }
 
 function normedSteps(evaluation, item, row, column) {
@@ -470,13 +471,14 @@ function stepsOf(evaluation, stage, item, head, row, column) {
     if (stage === 'heads') return headsSteps(evaluation, item, row, column);
     if (stage === 'output') return outputSteps(evaluation, item, row, column);
     const { shape } = evaluation.asked.tables.get(stage);
-    return [givenStep(evaluation, stage, shape.length === 1 ? [column] : [item, row, column])];
+    return [givenStep(evaluation, stage, shape.length === 1 ? [column] : shape.length === 4 ? [item, head, row, column] : [item, row, column])];
 }
 
 /* `head` counts query heads, also for key and value. */
 function explainCell(evaluation, stage, item, head, row, column) {
-    const { asked: model } = evaluation, isParameter = model.tables.has(stage) && model.tables.get(stage).what === 'parameter';
+    const { asked: model } = evaluation, isParameter = ['parameter', 'mask'].includes(model.tables.get(stage)?.what);
     const inputs = stage === 'inputs' || stage === 'key_inputs', at = stage === 'inputs' ? model.rows.indexOf(row) : row;
     const heading = isParameter || (inputs && at < 0) ? [] : [headingOf(model, inputs && stage === 'inputs' ? 'query' : stage, item, at, column)];
-    return element('div', { class: 'explained' }, ...heading, element('ol', {}, ...stepsOf(evaluation, stage, item, head, row, column)));
+    const steps = state.layer === 'gradients' ? [gradientStep(evaluation, stage, item, head, row, column)] : stepsOf(evaluation, stage, item, head, row, column);
+    return element('div', { class: 'explained' }, ...heading, element('ol', {}, ...steps));
 }

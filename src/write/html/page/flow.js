@@ -10,28 +10,23 @@ const LANES = ['query', 'key', 'value'].map((side) => ({
 const WAY = [
     { names: ['inputs', 'key_inputs'] },
     { done: 'norm', names: ['normed'] },
-    { done: '× W', lanes: LANES },
-    { done: 'query · key', names: ['scores'] },
-    { done: '× scale', names: ['scaled'] },
+    { done: 'times three matrices', lanes: LANES },
+    { done: 'each query · each key', names: ['scores'] },
+    { done: 'times the scale', names: ['scaled'] },
     { done: 'softcap', names: ['capped'] },
-    { done: 'mask', names: ['masked'] },
-    { done: 'softmax', names: ['weights', 'entropy'] },
+    { done: 'mask', names: ['attn_mask', 'alibi_slopes', 'relative_bias.weight', 'masked'] },
+    { done: 'softmax', names: ['sinks', 'weights', 'entropy'] },
     { done: 'dropout', names: ['dropped'] },
-    { done: '· value', names: ['context'] },
+    { done: 'times the values, added up', names: ['context'] },
     { done: 'side by side', names: ['heads'] },
-    { done: '× W', lanes: [{ matrices: ['out_proj.weight', 'out_proj', 'out_proj.bias'], made: ['output'] }] },
+    { done: 'times out_proj', lanes: [{ matrices: ['out_proj.weight', 'out_proj', 'out_proj.bias'], made: ['output'] }] },
 ];
 
-const LANE_NAMES = new Set(WAY.flatMap(({ lanes = [] }) => lanes.flatMap(({ matrices, made }) => [...matrices, ...made])));
+const tablesOf = (lanes) => lanes.flatMap(({ matrices, made }) => [...matrices, ...made]);
+const NAMED = new Set(WAY.flatMap(({ names = [], lanes = [] }) => [...names, ...tablesOf(lanes)]));
 
-const flow = { names: '', cards: new Map() }; /* name -> { card, canvas, layout } */
+const flow = { names: '', cards: new Map(), labels: [] }; /* name -> { card, canvas, layout }; labelled() */
 
-/* The room of a small table, in CSS pixels. */
-function smallRoom(name) {
-    const scale = rootSizeNow / 16, narrow = innerWidth < 600, inLane = LANE_NAMES.has(name);
-    const wide = !narrow ? 190 : inLane ? (innerWidth - 172) / 2 : Math.min(230, innerWidth - 130);
-    return [wide * scale, (/bias$/.test(name) ? 22 : /^W_|^query$|^key$|^value$/.test(name) ? 112 : 172) * scale];
-}
 
 /* --- the elements ------------------------------------------------------------------------------------------------ */
 
@@ -47,31 +42,35 @@ function addCard(name, parent) {
     listenToTable(canvas, () => ({ name, layout: flow.cards.get(name).layout }));
 }
 
-const arrow = (...done) => element('span', { class: 'arrow', 'aria-hidden': 'true' }, ...done, '→');
+function addArrow(done, parent, row = 'auto') {
+    parent.append(element('div', { class: 'arrow', 'aria-hidden': 'true', style: `grid-row: ${row}` }, done));
+}
 
-function addLane({ matrices, made }, parent) {
-    const line = element('div', { class: 'lane' }), held = element('div', { class: 'lane-matrices' });
-    matrices.forEach((name) => addCard(name, held));
-    if (matrices.length > 0) line.append(held);
-    made.forEach((name) => {
-        if (line.childElementCount > 0) line.append(arrow());
-        addCard(name, line);
+/* Down one lane: its matrices, then what they make, each step level with that of the other lanes. */
+function addLane({ matrices, made }, there, parent) {
+    const lane = element('div', { class: 'lane' }), held = element('div', {});
+    matrices.filter(there).forEach((name) => addCard(name, held));
+    lane.append(held);
+    made.forEach((name, level) => {
+        if (!there(name)) return;
+        const row = level + 4 - made.length;
+        if (held.childElementCount > 0 || lane.childElementCount > 1) addArrow('', lane, 2 * row);
+        addCard(name, lane);
+        lane.lastChild.style.gridRow = 2 * row + 1;
     });
-    parent.append(line);
+    parent.append(lane);
 }
 
 function addStep({ done, names = [], lanes = [] }, there) {
-    const here = names.filter(there);
-    const rows = lanes.map(({ matrices, made }) => ({ matrices: matrices.filter(there), made: made.filter(there) }))
-        .filter(({ made }) => made.length > 0);
-    if (here.length === 0 && rows.length === 0) return;
-    const step = element('div', { class: 'flow-step' }), body = element('div', { class: 'flow-tables' });
-    const follows = byId('flow').childElementCount > 0, isMade = here.length > 0 || rows.some(({ matrices }) => matrices.length > 0);
-    if (follows && done && isMade) step.append(arrow(element('small', {}, done)));
+    const here = names.filter(there), parallel = lanes.filter(({ made }) => made.some(there));
+    if (here.length === 0 && parallel.length === 0) return;
+    const body = element('div', { class: lanes.length > 0 ? 'lanes' : 'flow-tables' });
+    const isMade = here.length > 0 || parallel.some(({ matrices }) => matrices.some(there));
+    if (byId('flow').childElementCount > 0 && done && isMade) addArrow(done, byId('flow'));
+    if (lanes.length > 1) flow.lanes = body;
     here.forEach((name) => addCard(name, body));
-    rows.forEach((lane) => addLane(lane, body));
-    step.append(body);
-    byId('flow').append(step);
+    parallel.forEach((lane) => addLane(lane, there, body));
+    byId('flow').append(body);
 }
 
 /* The cards of all tables; those that no step names follow the first step. */
@@ -81,8 +80,7 @@ function buildFlow() {
     flow.names = names.join();
     flow.cards.clear();
     byId('flow').replaceChildren();
-    const known = new Set([...WAY.flatMap((step) => step.names || []), ...LANE_NAMES]);
-    const others = names.filter((name) => !known.has(name));
+    const others = names.filter((name) => !NAMED.has(name));
     const [first, ...rest] = WAY;
     for (const step of [first, ...others.map((name) => ({ names: [name] })), ...rest])
         addStep(step, (name) => names.includes(name));
@@ -90,11 +88,34 @@ function buildFlow() {
 
 /* --- drawing ----------------------------------------------------------------------------------------------------- */
 
-/* Room for the tokens next to the inputs, where there are few. */
-const LABELLED = ['inputs', 'key_inputs'], MOST_LABELLED = 16;
+const MOST_LABELLED = 16, SMALL_TEXT = 0.66, TALLEST_SMALL = 11;
 const hasLabels = ({ rowLabels }) => Boolean(rowLabels && rowLabels.some(Boolean));
-const labelRoom = (name, shown) =>
-    (LABELLED.includes(name) && shown.rows <= MOST_LABELLED && hasLabels(shown) ? 52 * rootSizeNow / 16 : 0);
+
+/* Room for the labels of few tokens, chosen or not; 0 for more. */
+function labelRoom(context, shown) {
+    if (shown.rows > MOST_LABELLED) return 0;
+    return Math.min(widestLabel(context, shown.rows, (row) => rowName(shown, row), roomOf.flow * 0.25) + 7);
+}
+
+/* Room for labels in the lanes of query, key and value. One column of labels serves all three where their tokens are
+ * the same. */
+function measureLanes() {
+    const context = byId('large').getContext('2d'), [query, key] = ['query', 'key'].map((name) => shownTable(name));
+    setFont(context, labelFont(true, SMALL_TEXT));
+    const same = query.rows === key.rows && String(query.rowLabels) === String(key.rowLabels);
+    flow.labels = [labelRoom(context, query), same ? 0 : labelRoom(context, key), 0];
+    flow.lane = (roomOf.flow - 0.7 * rootSizeNow - flow.labels.reduce((sum, room) => sum + room, 0)) / LANES.length; // two gaps
+    const columns = flow.labels.map((room) => `${Math.floor(flow.lane + room)}px`).join(' ');
+    if (flow.lanes && flow.lanes.style.gridTemplateColumns !== columns) flow.lanes.style.gridTemplateColumns = columns;
+}
+
+/* A matrix leaves room for labels, too, to stand above the columns that it makes. */
+function cardLayout(name, shown) {
+    const lane = LANES.findIndex((one) => tablesOf([one]).includes(name)), edges = 0.6 * rootSizeNow + 6;
+    const [down] = axesOf(name), label = lane >= 0 ? flow.labels[lane] : down === 'key' ? Math.max(...flow.labels) : flow.labels[0];
+    const width = lane >= 0 ? flow.lane : roomOf.flow - label;
+    return smallLayout(shown, width - edges, (/bias$/.test(name) ? 1.4 : TALLEST_SMALL) * rootSizeNow, label);
+}
 
 /* Labels a card; touches it only where its label changed. */
 function labelCard(held, said) {
@@ -114,10 +135,11 @@ function labelCard(held, said) {
 
 /* Draws the picture, and returns how to label it: after all pictures. */
 function drawCard(name, held) {
-    const shown = shownTable(name), chosen = name === state.name;
-    held.layout = smallLayout(shown, ...smallRoom(name), labelRoom(name, shown));
-    drawTable(held.canvas, shown, held.layout,
-        { labels: false, place: placeIn(name, shown), chosen, byRow: state.byRow && isSquare(name) });
+    const shown = shownTable(name), chosen = name === state.name, dragged = drag !== null && drag.moved && drag.name === name;
+    held.layout = cardLayout(name, shown);
+    drawTable(held.canvas, shown, held.layout, {
+        labels: false, place: dragged ? drag.cell : placeIn(name, shown), chosen: chosen || dragged, byRow: state.byRow && isSquare(name),
+    });
     return () => labelCard(held, {
         name, chosen, size: `${shown.rows} × ${shown.columns}`, change: isEdited() ? largestChange(name) : 0,
         editable: isEditable(name) && state.mode !== 'before', spokenOf: walk.names.includes(name),
@@ -131,6 +153,7 @@ const MOST_AT_ONCE = 1 << 16, JOINED = ['heads', 'output', 'out_proj.weight'];
 
 function drawFlow() {
     buildFlow();
+    measureLanes();
     const { queries, keys } = sizesOf(after), cards = [...flow.cards];
     if (queries * keys * headsNow() <= MOST_AT_ONCE)
         return cards.map((card) => drawCard(...card)).forEach((label) => label());

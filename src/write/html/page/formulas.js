@@ -30,7 +30,8 @@ function scaledFormula(model) {
 }
 
 /* The rules that mask a key, one after another. */
-function maskRules({ settings, mask, hasLengths, job }) {
+function maskRules(model) {
+    const { settings, hasLengths, job } = model, mask = maskOf(model);
     const { causal, left, right } = settings, query = hasLengths || job.offsets.some((offset) => offset !== 0) ? "query's position" : 'query';
     const rules = [];
     if (mask && !mask.adds) rules.push(`attn_mask is ${job.given.mask_true === 'drop' ? 'true' : 'false'}`);
@@ -42,8 +43,8 @@ function maskRules({ settings, mask, hasLengths, job }) {
 }
 
 function maskedFormula(model, before) {
-    const added = model.mask && model.mask.adds ? ' + attn_mask' : '';
-    const alibi = model.alibiSlopes ? Object.fromEntries(model.job.stages).masked?.match(/ [+-] slope [^,]*(?= \+|,|$)/)?.[0] ?? ' - slope |key - query|' : '';
+    const added = maskOf(model)?.adds ? ' + attn_mask' : '';
+    const alibi = slopesOf(model) ? Object.fromEntries(model.job.stages).masked?.match(/ [+-] slope [^,]*(?= \+|,|$)/)?.[0] ?? ' - slope |key - query|' : '';
     return `${before}${hasMask(model) ? '' : ', no mask'}${added}${alibi}${model.relative ? ' + relative_bias of the distance' : ''}${maskRules(model)}`;
 }
 
@@ -51,7 +52,7 @@ const FORMULAS = {
     scores: () => 'query . key^T', scaled: scaledFormula,
     capped: ({ settings: { softcap } }) => (softcap > 0 ? `${softcap} x tanh(scaled / ${softcap})` : 'scaled, no softcap'),
     masked: maskedFormula,
-    weights: (model, before) => `softmax(${before})${model.sinks ? ', a sink in the sum' : ''}`,
+    weights: (model, before) => `softmax(${before})${model.tables.has('sinks') ? ', a sink in the sum' : ''}`,
     dropped: ({ settings: { dropout } }) => `weights / (1 - ${dropout}) where kept, else 0`,
     context: (model, before) => `${before} . value`,
     heads: () => 'context of all heads, side by side',

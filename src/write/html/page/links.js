@@ -153,7 +153,6 @@ function drawLinks(canvas) {
     drawLinkQueries(context, layout, sides, row);
     drawLinkKeys(context, layout, sides, sides.place);
     byId('links-most').textContent = numberText(most);
-    byId('links-of').textContent = sides.queryTitle(row);
     return { ...layout, sides };
 }
 

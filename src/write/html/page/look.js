@@ -5,7 +5,7 @@
  * 'query', a 'key', or a 'column' of numbers; so one choice of a query and a key marks its cell in all tables. */
 
 const state = {
-    item: 0, head: 0, name: '', mode: 'after', allHeads: false, allRows: false, byRow: false,
+    item: 0, head: 0, name: '', mode: 'after', layer: 'numbers', allHeads: false, allRows: false, byRow: false,
     at: { query: 0, key: 0, down: 0, across: 0 }, /* down and across: of columns */
     pointed: null, /* { name, row, column } under the pointer */
 };
@@ -21,13 +21,13 @@ const hasOwnHeads = (from, name) => from.tables.has(`heads.0.${name}`);
 const heldName = (from, name, head) => (hasOwnHeads(from, name) ? `heads.${head}.${name}` : name);
 const heldTableOf = (name, head = 0) => model.tables.get(heldName(model, name, head)) || null;
 
-const isOfHeads = (name) => hasOwnHeads(model, name) || (stageOf(name) !== null && stageOf(name).perHead);
+const isOfHeads = (name) => hasOwnHeads(model, name) || (stageOf(name) !== null && stageOf(name).perHead) || (name === 'attn_mask' && maskOf(model).shape[1] > 1);
 const isParameter = (name) => heldTableOf(name) !== null && heldTableOf(name).what === 'parameter';
 /* Why nothing of the job can be changed, or null. */
 const whyFixed = () => (job.wrong !== null || job.given.mistake !== undefined
     ? 'attn made these numbers with a mistake, so you cannot change them; on a page without one you can choose a mistake.'
     : null);
-const isEditable = (name) => whyFixed() === null && heldTableOf(name) !== null && heldTableOf(name).editable;
+const isEditable = (name) => whyFixed() === null && state.layer === 'numbers' && heldTableOf(name) !== null && heldTableOf(name).editable;
 
 /* All tables in order: inputs, parameters, stages. */
 function tableNames() {
@@ -35,20 +35,24 @@ function tableNames() {
         .map(plainName).filter((name, i, names) => names.indexOf(name) === i);
 }
 
-const tableIn = (evaluation, name, head) => evaluation.table(heldName(evaluation.model, name, head), state.item, head);
+function tableIn(evaluation, name, head) {
+    const held = heldName(evaluation.model, name, head);
+    return state.layer === 'gradients' ? gradientTable(evaluation, held, state.item, head) : evaluation.table(held, state.item, head);
+}
 
 function axesOf(name) {
     const stage = stageOf(name);
     if (stage) return stage.axes;
-    if (isParameter(name)) return ['column', 'column'];
-    if (name === 'key_inputs') return ['key', 'column'];
-    return [model.rows.length === model.queries ? 'query' : 'column', 'column'];
+    const { what, shape } = heldTableOf(name), down = model.rows.length === model.queries ? 'query' : 'column';
+    if (what === 'mask') return [shape[2] > 1 ? down : 'column', shape[3] > 1 ? 'key' : 'column'];
+    if (what === 'parameter') return ['column', 'column'];
+    return [name === 'key_inputs' ? 'key' : down, 'column'];
 }
 
 /* The indices of a number in the table that holds it, one for each axis of its shape. */
 function indicesOf(name, head, row, column) {
     const { shape } = heldTableOf(name, head);
-    if (shape.length === 4) return [state.item, Math.floor(head * shape[1] / headsNow()), row, column];
+    if (shape.length === 4) return [Math.min(state.item, shape[0] - 1), Math.floor(head * shape[1] / headsNow()), row, column];
     return shape.length === 3 ? [state.item, row, column] : shape.length === 2 ? [row, column] : [column];
 }
 
@@ -95,7 +99,7 @@ function numbersBefore(name, now, was) {
 const differenceOf = (now, was) => (Object.is(now, was) ? 0 : now - was);
 
 function makeShown(name, head) {
-    const now = tableIn(after, name, head), signs = !isShare(name);
+    const now = tableIn(after, name, head), signs = state.layer === 'gradients' || !isShare(name);
     if (!isEdited()) return { name, head, mode: 'after', ...now, signs, ghosts: null, most: largestMagnitude(now.numbers) };
     const was = tableBefore(name, head), ghosts = numbersBefore(name, now, was);
     const most = Math.max(largestMagnitude(now.numbers), was ? largestMagnitude(was.numbers) : 0);
@@ -108,7 +112,7 @@ function makeShown(name, head) {
 
 /* The table as shown now, with the scale of its colours. */
 function shownTable(name, head = state.head) {
-    const key = `${name},${state.item},${head},${state.mode}`;
+    const key = `${name},${state.item},${head},${state.mode},${state.layer}`;
     if (!shownTables.has(key)) {
         const shown = makeShown(name, head);
         shownTables.set(key, { ...shown, scale: colourScale(shown.numbers, shown.signs, shown.most) });
@@ -175,6 +179,9 @@ const nameText = (name) => NAMES[name] || name.replace(/\.weight$/, '');
 
 const ROW_SENTENCES = {
     inputs: 'Each row is one token: the numbers that represent it.',
+    attn_mask: 'Each row is one query: what is added to its scores, or 1 for a key that it may see and 0 for one that it may not.',
+    alibi_slopes: 'One number for each head: what a score loses for each step between query and key.',
+    sinks: 'One number for each head: a score without a key, which takes its share of the weights.',
     key_inputs: 'Each row is one token that queries look at: the numbers that represent it.',
     normed: 'Each row is one token after the norm of the layer.',
     query: 'Each row is the query of one token: what it asks for.',

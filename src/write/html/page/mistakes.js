@@ -99,7 +99,7 @@ const causalRule = (forbids, formula) => ({
 
 const movedQueries = (by, formula) => ({
     why: firstOf(lacks((model) => !model.hasLengths, 'Its lengths come from a cache.'),
-        lacks(({ settings, alibiSlopes }) => settings.causal || settings.left >= 0 || settings.right >= 0 || alibiSlopes, 'Nothing depends on the position of a query.'),
+        lacks((model) => model.settings.causal || model.settings.left >= 0 || model.settings.right >= 0 || slopesOf(model), 'Nothing depends on the position of a query.'),
         lacks(({ alibiPenalties }) => !alibiPenalties, 'ALiBi counts from the first or the last key here.')),
     tells: { masked: formula }, change: (model) => ({ ...model, offsets: model.offsets.map((offset) => offset + by) }),
 });
@@ -353,7 +353,7 @@ const MISTAKES = {
     'softcap-missing': { why: isCapped, change: setting(() => ({ softcap: 0 })) },
     'softcap-not-multiplied': capStage((softcap, scaled) => Math.tanh(scaled / softcap), 'tanh(scaled / softcap)'),
     'softcap-before-scale': capStage((softcap, scaled, score, scale) => softcap * Math.tanh(score / softcap) * scale, 'softcap x tanh(scores / softcap) x scale'),
-    'sinks-missing': { why: lacks(({ sinks }) => sinks !== null, 'There are no sinks.'), change: (model) => ({ ...model, sinks: null }) },
+    'sinks-missing': { why: lacks(({ tables }) => tables.has('sinks'), 'There are no sinks.'), change: changedTables(({ name }) => name === 'sinks', () => null) },
     'dropout-not-rescaled': droppedTimes(() => 1, 'weights where kept, else 0'),
     'dropout-divided-by-p': droppedTimes(({ dropout }) => 1 / dropout, 'weights / p where kept, else 0'),
     'dropout-before-softmax': {

@@ -4,12 +4,12 @@
  *
  *   B items, H heads, H_kv of key and value, Tq queries of which S are on the page, Tk keys, d and d_v columns of a head
  *
- *   tables   Map: name -> { name, title, shape, numbers, what: 'input' | 'parameter' | 'operand', editable }
+ *   tables   Map: name -> { name, title, shape, numbers, what: 'input' | 'parameter' | 'operand' | 'mask', editable }
  *            inputs (B, Tq, d_in), key_inputs (B, Tk, d_in), without B where there is no batch; weights (d_in, d_out) as
  *            y = x . W has them, biases (d_out); where the page starts at operands: query (B, H, S, d),
- *            key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v)
+ *            key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v); attn_mask (B, H, Tq, Tk), each axis that size or 1: what it
+ *            `adds`, or 1 where it allows a key and 0 where it does not; alibi_slopes and sinks (H)
  *   rows     (S) the positions of the queries on the page, from 0
- *   mask     attn_mask as what is added, or null: numbers (B, H, Tq, Tk), each axis that size or 1
  *   draw     where dropout draws from: a place of the generator, a seed, or the bits themselves */
 
 const countOf = (shape) => shape.reduce((product, size) => product * size, 1);
@@ -39,12 +39,18 @@ const originalTables = new Map(); // the numbers of each table as attn wrote the
 const namedTables = (tables) => new Map(tables.map((table) => [table.name, table]));
 
 function maskOfJob() {
-    if (!job.attn_mask) return null;
+    if (!job.attn_mask) return [];
     const { strides, adds } = job.attn_mask, sizes = [job.items, job.heads, job.queries, job.masked_keys];
     const shape = sizes.map((size, axis) => (strides[axis] > 0 ? size : 1));
     const held = adds ? decodeNumbers('attn_mask') : decodeBytes('attn_mask');
-    const numberAt = adds ? (i) => held[i] : (i) => ((held[i >> 3] >> (i & 7)) & 1 ? 0 : -Infinity);
-    return { adds, shape, numbers: Float64Array.from({ length: countOf(shape) }, (nothing, i) => numberAt(i)) };
+    const numberAt = adds ? (i) => held[i] : (i) => (held[i >> 3] >> (i & 7)) & 1;
+    return [{ ...tableOf('attn_mask', shape, Float64Array.from({ length: countOf(shape) }, (nothing, i) => numberAt(i)), 'mask'), adds }];
+}
+
+/* What masks, or is added for, each head; penalties of ALiBi that attn computed do not follow its slopes. */
+function maskTables() {
+    const ofHeads = ['alibi_slopes', 'sinks'].filter((name) => job[name]).map((name) => tableOf(name, [job.heads], Float64Array.from(job[name]), 'mask'));
+    return [...maskOfJob(), ...ofHeads].map((table) => ({ ...table, editable: job.wrong === null && !(table.name === 'alibi_slopes' && job.alibi_penalties) }));
 }
 
 const seedOfJob = ({ given }) => ({ kind: 'seed', seed: given.dropout_seed ?? given.seed ?? 123, build: given.rng ?? 'torch' });
@@ -82,16 +88,15 @@ function labelsOfJob() {
 }
 
 function modelOf() {
-    const tables = namedTables(job.starts === 'inputs' ? inputTables() : operandTables());
+    const tables = namedTables([...(job.starts === 'inputs' ? inputTables() : operandTables()), ...maskTables()]);
     for (const { name, numbers } of tables.values()) if (!originalTables.has(name)) originalTables.set(name, numbers);
     return {
         job, starts: job.starts, startsBecause: job.because, items: job.items, queries: job.queries, keys: job.keys,
         rows: job.positions, heads: job.heads, keyHeads: job.key_heads, dHead: job.d_head, dValue: job.d_value,
         tables, aside: null,
         settings: settingsOfJob(), ...labelsOfJob(), offsets: job.offsets, hasLengths: job.has_lengths,
-        maskedKeys: job.masked_keys, mask: maskOfJob(), alibiSlopes: job.alibi_slopes,
-        alibiPenalties: job.alibi_penalties || null,
-        positions: job.pairs.length > 0 ? { query: job.query_positions, key: job.key_positions } : null, sinks: job.sinks, relative: job.relative, draw: drawOfJob(),
+        maskedKeys: job.masked_keys, alibiPenalties: job.alibi_penalties || null,
+        positions: job.pairs.length > 0 ? { query: job.query_positions, key: job.key_positions } : null, relative: job.relative, draw: drawOfJob(),
     };
 }
 
@@ -103,9 +108,13 @@ function wholeScaleOf({ settings, dHead }) {
 const queryScaleOf = (model) => (job.scales_query ? wholeScaleOf(model) : 1);
 const scaleOf = (model) => (job.scales_query && model.starts === 'inputs' ? 1 : wholeScaleOf(model));
 
+const maskOf = (model) => model.tables.get('attn_mask') || null;
+const slopesOf = (model) => model.tables.get('alibi_slopes') || null;
+
 /* Whether the mask may mask a key or add to a score. */
-function hasMask({ settings, hasLengths, mask, alibiSlopes, relative }) {
-    return settings.causal || settings.left >= 0 || settings.right >= 0 || hasLengths || mask !== null || alibiSlopes !== null
+function hasMask(model) {
+    const { settings, hasLengths, relative } = model;
+    return settings.causal || settings.left >= 0 || settings.right >= 0 || hasLengths || maskOf(model) !== null || slopesOf(model) !== null
         || relative !== null;
 }
 

@@ -8,7 +8,6 @@ const layouts = { large: null, links: null };
 function showLarge() {
     const shown = shownTable(state.name), canvas = byId('large'), width = roomOf.large;
     const context = canvas.getContext('2d'), cell = lookedAt();
-    setFont(context, labelFont());
     const layout = { ...largeLayout(context, width, shown), canvasWidth: width };
     layouts.large = layout;
     const byRow = state.byRow && isSquare(state.name);
@@ -23,14 +22,15 @@ function showLargeText() {
     const stage = stageOf(state.name), name = nameText(state.name);
     byId('large-title').textContent = name[0].toUpperCase() + name.slice(1);
     byId('row-sentence').textContent = isWrong(state.name) ? 'A mistake on purpose.' : rowSentence(state.name);
-    byId('formula').textContent = stage ? `${name} = ${stage.formula}` : '';
+    const isGradient = state.layer === 'gradients', formula = isGradient ? gradientFormula(model, state.name) : stage ? stage.formula : '';
+    byId('formula').textContent = formula && `${isGradient ? 'gradient of ' : ''}${name} = ${formula}`;
     byId('by-row').parentElement.hidden = !isSquare(state.name) || shownTable(state.name).rows < 2;
     const lost = isEdited() && state.mode !== 'after' && shownTable(state.name).mode === 'after';
     byId('large-note').textContent = lost ? 'Before the edits this table had another shape.' : '';
 }
 
 /* The colours of the cells. */
-const barColour = ({ signs }, number) => (signs ? colours().diverging[number < 0 ? 1 : 5] : colours().sequential[4]);
+const barColour = (number) => colours().stops[NEUTRAL + (number < 0 ? -2 : 2)];
 
 /* The chosen row as bars, where its numbers do not fit into the table. */
 function showRowBars(shown, { row, column }) {
@@ -45,7 +45,7 @@ function showRowBars(shown, { row, column }) {
         if (!Number.isFinite(number) || isHidden(shown, at)) continue;
         const tall = Math.max(Math.abs(number) / most * room, number === 0 ? 0 : 0.5);
         const width = Math.max(cell - (cell > 4 ? 1 : 0), 0.5);
-        context.fillStyle = i === column ? colours().ink : barColour(shown, number);
+        context.fillStyle = i === column ? colours().ink : barColour(number);
         context.fillRect(left + i * cell, number < 0 ? zero : zero - tall, width, tall);
     }
     context.fillStyle = colours().faint;
@@ -92,8 +92,12 @@ function show() {
     drawHeads();
     showContext();
     showTokens();
+    paintTokens();
+    showSentence();
+    showPrediction();
     showSettings();
     showPast();
+    showWalk();
     byId('sizes').textContent = sizesText();
     if (!drag) byId('spoken').textContent = spokenNow();
 }
@@ -279,6 +283,7 @@ function addHeader() {
     document.title = `${title}: ${sizesText()}`;
     byId('title').textContent = title;
     byId('version').textContent = `attn ${job.attn}`;
+    byId('flow-help').hidden = !tableNames().some(isEditable);
     byId('starts').textContent = [model.startsBecause, whyFixed()].filter(Boolean).join(' ');
     for (const [name, text] of job.settings)
         byId('settings').append(element('div', {}, element('dt', {}, name), element('dd', {}, tokenElement(text))));
@@ -290,17 +295,28 @@ function listenToPage() {
     listenToTable(byId('large'), () => ({ name: state.name, layout: layouts.large }), true);
     byId('large').addEventListener('keydown', onKey);
     listenToLinks(byId('links'));
+    listenToLayers();
     byId('sheet-close').addEventListener('click', () => showSheet(false));
     prefersDark.addEventListener('change', repaint);
     addEventListener('resize', repaint);
     for (const [event, value] of [['beforeprint', true], ['afterprint', false]])
         addEventListener(event, () => {
             printing = value;
+            document.documentElement.classList.toggle('printing', value);
             repaint();
         });
 }
 
+/* A column beside the flow stays in view: by its upper edge, or where it is higher than the window by its lower one. */
+function keepInView() {
+    for (const column of document.querySelectorAll('.middle, .side'))
+        column.style.top = `${Math.min(12, document.documentElement.clientHeight - column.offsetHeight - 12)}px`;
+}
+
 function start() {
+    const sizes = new ResizeObserver(keepInView);
+    for (const column of document.querySelectorAll('.middle, .side')) sizes.observe(column);
+    addEventListener('resize', keepInView);
     measureRoom();
     readLink();
     state.name = firstName();
@@ -312,6 +328,7 @@ function start() {
     addSwitches();
     listenToFields();
     listenToControls();
+    listenToSentence();
     listenToWalk();
     listenToPage();
     const { theme: chosen } = document.documentElement.dataset;

@@ -48,6 +48,7 @@ function settingsToSave(model) {
     const saved = Object.fromEntries(Object.entries(job.given).filter(([name]) => wanted(name)));
     if (job.softmax_dtype !== job.dtype) saved.softmax_dtype = job.softmax_dtype;
     Object.assign(saved, { temperature: settings.temperature, softcap: settings.softcap, window: `${settings.left},${settings.right}` });
+    if (slopesOf(model) && !areSlopesMade(model)) delete saved.alibi;
     if (settings.scale !== null) saved.scale = settings.scale;
     if (settings.dropout > 0 || !late) saved.dropout = settings.dropout;
     if (settings.dropout > 0 && draw.kind === 'seed') saved.dropout_seed = draw.seed;
@@ -62,7 +63,7 @@ function settingsToSave(model) {
 
 /* attn_mask as attn reads it: truth values, or numbers to add. */
 function maskText({ adds, shape, numbers }) {
-    if (!adds) return listText(numbers, shape, 0, (number) => String(number === 0));
+    if (!adds) return listText(numbers, shape, 0, (number) => String(number === 1));
     if (numbers.every((number) => number === 0 || number === 1) && numbers.includes(1))
         refuse('attn_mask adds zeros and ones, which JSON cannot tell from truth values.');
     return listText(numbers, shape);
@@ -75,14 +76,16 @@ function labelsToSave({ ownQueries, keyTexts, queryTexts, firstQuery }) {
     return keyTexts && firstQuery !== undefined ? [['tokens', labelsText(keyTexts)]] : [];
 }
 
+/* Whether a setting makes the slopes of ALiBi, as long as they are not edited. */
+function areSlopesMade(model) {
+    const { numbers } = slopesOf(model) || {}, made = originalTables.get('alibi_slopes');
+    return model.starts === 'inputs' && ['slopes', 'scaled'].includes(model.job.given.alibi) && numbers.every((slope, head) => slope === made[head]);
+}
+
 /* What is given for each head, and the mask. */
 function masksToSave(model) {
-    const parts = [];
-    if (model.mask) parts.push(['attn_mask', maskText(model.mask)]);
-    const made = model.starts === 'inputs' && ['slopes', 'scaled'].includes(model.job.given.alibi); // by a setting
-    if (model.alibiSlopes && !made) parts.push(['alibi_slopes', JSON.stringify(model.alibiSlopes)]);
-    if (model.sinks) parts.push(['sinks', JSON.stringify(model.sinks)]);
-    return parts;
+    const given = Array.from(model.tables.values()).filter(({ name, what }) => what === 'mask' && !(name === 'alibi_slopes' && areSlopesMade(model)));
+    return given.map((table) => [table.name, table.name === 'attn_mask' ? maskText(table) : listText(table.numbers, table.shape)]);
 }
 
 /* Key or value in two parts: the past, and the rest. */
@@ -92,9 +95,11 @@ function pastToSave({ name, shape, numbers }, past) {
     return [[`past_${name}`, part(true, past)], [name, part(false, keys - past)]];
 }
 
+const heldTables = (model) => Array.from(model.tables.values()).filter(({ what }) => what !== 'mask');
+
 function operandsToSave(model) {
     const { past } = model.job, parts = [];
-    for (const table of model.tables.values())
+    for (const table of heldTables(model))
         parts.push(...(past > 0 && table.name !== 'query' ? pastToSave(table, past) : [[table.name, tableText(table)]]));
     if (model.hasLengths) parts.push(['kv_lengths', JSON.stringify(model.offsets.map((offset) => offset + model.queries))]);
     return parts;
@@ -120,7 +125,7 @@ function saveJSON(model) {
     const parts = [['mechanism', JSON.stringify(mechanismOf(model))], ['settings', JSON.stringify(settingsToSave(model))], ...labelsToSave(model),
         ...masksToSave(model)];
     if (model.starts === 'operands') parts.push(...operandsToSave(model));
-    else for (const table of model.tables.values()) parts.push([table.name, tableText(table)]);
+    else for (const table of heldTables(model)) parts.push([table.name, tableText(table)]);
     return `{${parts.map(([name, text]) => `${JSON.stringify(name)}: ${text}`).join(',\n')}}\n`;
 }
 
@@ -147,7 +152,7 @@ const isText = (text) => typeof text === 'string' && text.length <= 1000;
 /* Whether it has the form of an edit; applyEdit then checks it. */
 function isEdit(edit) {
     const forms = {
-        number: ({ table, at, to }) => isText(table) && Array.isArray(at) && at.length <= 4 && typeof to === 'number',
+        number: ({ table, at, to }) => isText(table) && Array.isArray(at) && at.length <= 4 && (typeof to === 'number' || to === null),
         setting: ({ name, to }) => isText(name) && (to === null || ['boolean', 'number'].includes(typeof to) || isText(to)),
         without: ({ token }) => Number.isInteger(token),
         add: ({ token, numbers }) => isText(token) && Array.isArray(numbers) && numbers.every((number) => typeof number === 'number'),

@@ -2,7 +2,7 @@
 /* Draws a table: rows down, columns across, labels at the edges, numbers where they fit, a frame around the chosen
  * cell. Small tables and the large one are drawn alike. */
 
-const LARGEST_CELL = 88, LEAST_LABELLED = 12, LEAST_NUMBERED = 26, LEAST_HATCHED = 7, GAP = 6;
+const LABEL_TEXT = 0.74, LARGEST_CELL = 88, LEAST_LABELLED = 12, LEAST_NUMBERED = 26, LEAST_HATCHED = 7, GAP = 6;
 const LABEL_FAMILY = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif';
 
 /* Labels scale with the text of the page. */
@@ -37,11 +37,11 @@ function setFont(context, font) {
     context.fontNow = font;
 }
 
-/* The width of the canvases that fill their panel, measured when the window changes. */
-const roomOf = { large: 0, links: 0 };
+/* The width of the canvases that fill their panel, and of the flow; measured when the window changes. */
+const roomOf = { large: 0, links: 0, flow: 0 };
 function measureRoom() {
     rootSizeNow = parseFloat(getComputedStyle(document.documentElement).fontSize);
-    for (const name of Object.keys(roomOf)) roomOf[name] = byId(name).parentElement.clientWidth;
+    for (const name of Object.keys(roomOf)) roomOf[name] = (name === 'flow' ? byId(name).firstElementChild || byId(name) : byId(name).parentElement).clientWidth;
 }
 
 /* The width of a text in the font of the context, cached: asked for often, of few texts. */
@@ -74,20 +74,25 @@ function widestLabel(context, count, labelOf, most) {
 const rowName = (shown, row) => (shown.rowLabels && shown.rowLabels[row]) || String(row + 1);
 const columnName = (shown, column) => (shown.columnLabels && shown.columnLabels[column]) || String(column + 1);
 
+/* Whether the sums of rows stand beside the large table: shares of 1, unless a mistake made them. */
+const SUMS = 3, hasSums = (shown) => isShare(shown.name) && !shown.signs;
+
 /* The large table. Large cells are whole pixels. */
 function largeLayout(context, width, shown) {
     const most = Math.max(48, Math.min(140, width * 0.22));
+    setFont(context, labelFont(true, LABEL_TEXT)); // the chosen label is the widest
     const left = GAP + Math.max(20, widestLabel(context, shown.rows, (row) => rowName(shown, row), most));
-    let cell = Math.min(LARGEST_CELL, (width - left - 1) / shown.columns);
+    const sums = hasSums(shown) ? SUMS * rootSizeNow : 0;
+    let cell = Math.min(LARGEST_CELL * rootSizeNow / 16, (width - left - sums - 1) / shown.columns);
     if (cell >= 4) cell = Math.floor(cell);
     const tallest = Math.max(280, Math.min(720, width)) / shown.rows;
-    let cellHeight = Math.min(tallest, Math.max(Math.min(cell, 46), Math.min(34, tallest)));
+    let cellHeight = Math.min(tallest, Math.max(Math.min(cell, 2.9 * rootSizeNow), Math.min(2.1 * rootSizeNow, tallest)));
     if (cellHeight >= 4) cellHeight = Math.floor(cellHeight);
     const columnLabel = widestLabel(context, shown.columns, (column) => columnName(shown, column), most);
-    const upright = columnLabel > cell - GAP;
+    const upright = columnLabel > cell - 2;
     const top = GAP + (upright ? Math.max(columnLabel, 24) : 16);
     const size = { width: cell * shown.columns, height: cellHeight * shown.rows };
-    return { left, top, cell, cellHeight, upright, ...size, numberSize: 0.78 };
+    return { left, top, cell, cellHeight, upright, ...size, numberSize: cell < 36 ? 0.7 : 0.78 };
 }
 
 /* A small table, within that width and height, without labels but for rows where `label` is their room. */
@@ -100,7 +105,7 @@ function smallLayout(shown, across, down, label = 0) {
         cell = Math.min(cell, Math.max(cellHeight * 1.6, 48 / shown.columns));
     cellHeight = Math.min(cellHeight, Math.max(cell * 1.6, 12 / shown.rows));
     const size = { width: cell * shown.columns, height: cellHeight * shown.rows };
-    return { left: 1 + label, top: 1, cell, cellHeight, upright: false, ...size, numberSize: 0.66 };
+    return { left: 2 + label, top: 2, cell, cellHeight, upright: false, ...size, numberSize: SMALL_TEXT };
 }
 
 /* The cell at a point of the canvas, or null. */
@@ -189,20 +194,20 @@ function drawGrid(context, shown, layout) {
 
 /* --- numbers ----------------------------------------------------------------------------------------------------- */
 
-const plus = (shown, number) => (shown.mode === 'difference' && number > 0 ? '+' : '');
-
-/* A number with so many decimals, with or without the 0 before the point. */
-function shortText(shown, number, decimals, point) {
-    const small = Number.isFinite(number) && Math.abs(number) < 1;
-    const text = small ? signed(number, fixedDecimals(Math.abs(number), decimals)) : numberText(number, decimals);
-    return plus(shown, number) + (small && point ? text.replace('0.', '.') : text);
+/* A number in a cell, by one rule for its table: all with exponents, or all with so many decimals; then "≈0" is a
+ * number that is not 0 but rounds to it. */
+function cellText(shown, number, decimals = 2) {
+    if (!Number.isFinite(number)) return numberText(number);
+    const plus = shown.mode === 'difference' && number > 0 ? '+' : '', magnitude = Math.abs(number);
+    if (wantsExponent(shown.most)) return plus + signed(number, exponentDecimals(magnitude, Math.min(decimals, 1)));
+    const text = fixedDecimals(magnitude, decimals);
+    return number !== 0 && !/[1-9]/.test(text) ? '≈0' : plus + signed(number, text);
 }
 
 /* The ways to write a table's numbers, from the longest to the shortest. */
 const WRITINGS = [
-    (shown, number) => plus(shown, number) + numberText(number, 2), (shown, number) => shortText(shown, number, 2, false),
-    (shown, number) => shortText(shown, number, 2, true), (shown, number) => shortText(shown, number, 1, false),
-    (shown, number) => shortText(shown, number, Math.abs(number) >= 10 ? 0 : 1, true),
+    cellText, (shown, number) => cellText(shown, number).replace('0.', '.'), (shown, number) => cellText(shown, number, 1),
+    (shown, number) => cellText(shown, number, Math.abs(number) >= 10 ? 0 : 1).replace('0.', '.'),
 ];
 
 /* Whether a number says nothing: a masked weight, a difference of 0. */
@@ -227,7 +232,7 @@ function cellTexts(context, shown, room) {
 
 /* The number before the edits, small and struck through, below the current one. */
 function drawGhost(context, shown, at, x, y, size) {
-    const was = numberText(shown.ghosts[at], 2);
+    const was = cellText(shown, shown.ghosts[at]);
     setFont(context, labelFont(false, size * 0.8));
     context.globalAlpha = 0.75;
     context.fillText(was, x, y);
@@ -239,10 +244,10 @@ function drawGhost(context, shown, at, x, y, size) {
 
 const hasGhost = (shown, at) => shown.ghosts !== null && !shown.ghosts.isNew[at]
     && !Object.is(shown.ghosts[at], shown.numbers[at])
-    && numberText(shown.ghosts[at], 2) !== numberText(shown.numbers[at], 2);
+    && cellText(shown, shown.ghosts[at]) !== cellText(shown, shown.numbers[at]);
 
 function drawNumbers(context, shown, scaleAt, layout) {
-    const room = layout.cell - 4, ghostRoom = layout.cellHeight >= 30, ratio = rootSizeNow / 16;
+    const room = layout.cell - 3, ghostRoom = layout.cellHeight >= 30, ratio = rootSizeNow / 16;
     if (layout.numberSize === 0) return;
     if (layout.cell < LEAST_NUMBERED * ratio * (layout.numberSize / 0.78) || layout.cellHeight < 13 * ratio) return;
     context.textAlign = 'center';
@@ -294,12 +299,13 @@ function eachLabel(count, size, marked, nameOf, draw) {
     const step = labelStep(size), room = step === 1 ? size : LEAST_LABELLED;
     for (let i = 0; i < count; i++) {
         const hidden = step > 1 && Math.abs(i - marked) * size < room;
-        if (i === marked) draw(i, step > 1 ? `${i + 1} ${nameOf(i)}`.trim() : nameOf(i), true);
-        else if ((step === 1 || (i + 1) % step === 0) && !hidden) draw(i, step === 1 ? nameOf(i) : String(i + 1), false);
+        const name = nameOf(i), number = String(i + 1);
+        if (i === marked) draw(i, step > 1 && name !== number ? `${number} ${name}` : name, true);
+        else if ((step === 1 || (i + 1) % step === 0) && !hidden) draw(i, step === 1 ? name : number, false);
     }
 }
 
-const setLabelInk = (context, marked, size) => {
+const setLabelInk = (context, marked, size = LABEL_TEXT) => {
     context.fillStyle = marked ? colours().accent : colours().faint;
     setFont(context, labelFont(marked, size));
 };
@@ -323,16 +329,32 @@ function drawColumnLabels(context, shown, layout, marked) {
         if (layout.upright) context.rotate(-Math.PI / 2);
         else context.translate(0, -6);
         context.textAlign = layout.upright ? 'left' : 'center';
-        context.fillText(clipText(context, text, layout.upright ? layout.top - GAP : layout.cell - 2), 0, 0);
+        context.fillText(clipText(context, text, layout.upright ? layout.top - GAP : layout.cell), 0, 0);
         context.restore();
     });
+}
+
+/* What each row of shares adds up to. */
+function drawSums(context, shown, layout) {
+    if (!hasSums(shown) || layout.cellHeight < LEAST_LABELLED) return;
+    context.textAlign = 'right';
+    context.textBaseline = 'middle';
+    setLabelInk(context, false);
+    const right = layout.left + layout.width + SUMS * rootSizeNow - GAP;
+    context.fillText('sum', right, layout.top - GAP - 6);
+    for (let row = 0; row < shown.rows; row++) {
+        const sum = shown.numbers.subarray(row * shown.columns, (row + 1) * shown.columns).reduce((all, one) => all + one, 0);
+        setLabelInk(context, false);
+        if (shown.name === 'weights' && Math.abs(sum - 1) > 0.005) context.fillStyle = colours().changed; // no shares
+        context.fillText(cellText(shown, sum), right, layout.top + (row + 0.5) * layout.cellHeight + 0.5);
+    }
 }
 
 function drawSmallLabels(context, shown, layout, marked) {
     context.textAlign = 'right';
     context.textBaseline = 'middle';
     for (let row = 0; row < shown.rows; row++) {
-        setLabelInk(context, row === marked, 0.66);
+        setLabelInk(context, row === marked, SMALL_TEXT);
         context.fillText(clipText(context, rowName(shown, row), layout.left - 5), layout.left - 4,
             layout.top + (row + 0.5) * layout.cellHeight + 0.5);
     }
@@ -354,6 +376,15 @@ function drawMarks(context, shown, layout, place) {
     context.strokeStyle = colours().key;
     if (down === 'key') strokeCells(context, layout, place.row, 0, 1, shown.columns);
     if (across === 'key') strokeCells(context, layout, 0, place.column, shown.rows, 1);
+}
+
+/* A dotted frame: these numbers can be changed. */
+function drawEditable(context, layout) {
+    context.strokeStyle = colours().faint;
+    context.lineWidth = 1;
+    context.setLineDash([2, 2]);
+    context.strokeRect(layout.left - 1, layout.top - 1, layout.width + 2, layout.height + 2);
+    context.setLineDash([]);
 }
 
 /* Frames the cell, visible on any colour. */
@@ -389,7 +420,7 @@ function drawHeadBounds(context, shown, layout) {
 }
 
 function drawTable(canvas, shown, layout, { labels, place, chosen, byRow }) {
-    const width = layout.left + layout.width + 2, height = Math.ceil(layout.top + layout.height) + (labels ? 8 : 2);
+    const width = layout.left + layout.width + 2, height = Math.ceil(layout.top + layout.height) + (labels ? 8 : 3);
     const context = prepareCanvas(canvas, labels ? layout.canvasWidth : width, height), ratio = devicePixelRatio || 1;
     const scaleAt = scalesOf(shown, byRow);
     const [across, down] = [layout.width, layout.height].map((size) => Math.floor(size * ratio));
@@ -402,9 +433,11 @@ function drawTable(canvas, shown, layout, { labels, place, chosen, byRow }) {
     if (labels) {
         drawRowLabels(context, shown, layout, place.row);
         drawColumnLabels(context, shown, layout, place.column);
-    } else if (layout.left > 1) {
+        drawSums(context, shown, layout);
+    } else if (layout.left > 2 && axesOf(shown.name)[0] !== 'column') {
         drawSmallLabels(context, shown, layout, place.row);
     }
+    if (isEditable(shown.name) && state.mode !== 'before') drawEditable(context, layout);
     drawMarks(context, shown, layout, place);
     if (chosen) drawChosen(context, layout, place);
 }
