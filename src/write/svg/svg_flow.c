@@ -11,7 +11,8 @@ enum { MOST_ROWS = 12, MOST_MATRICES = 4, COLUMNS = 4 };
 
 bool svg_flow_holds(const struct result_table *table)
 {
-    bool fits = result_rows(table) <= MOST_ROWS && result_columns(table) <= MOST_ROWS;
+    const bool ranked = result_column_axis(table) == AXIS_WORD;
+    bool fits = result_rows(table) <= MOST_ROWS && (ranked || result_columns(table) <= MOST_ROWS);
     for (size_t axis = 0; axis + 2 < table->rank; axis++)
         fits &= table->shape[axis] <= MOST_MATRICES;
     return fits;

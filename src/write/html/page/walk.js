@@ -5,7 +5,7 @@
 
 const MOST_WALK_CELLS = 7, MOST_PRODUCTS = 3, MOST_MIXED = 5;
 
-const walk = { steps: [], at: -1, from: null, names: [], layout: null }; /* names: the tables of this step */
+const walk = { steps: [], at: -1, from: null, names: [] }; /* names: the tables of this step */
 
 /* --- numbers of the page ----------------------------------------------------------------------------------------- */
 
@@ -339,25 +339,6 @@ function figureRow({ how, label, cells }) {
     return made;
 }
 
-const isSlides = () => document.body.classList.contains('slides');
-
-/* The table of the step as large as the slide has room, with large letters. */
-function drawSlideTable(step) {
-    const canvas = byId('walk-table'), shown = shownTable(step.table), context = canvas.getContext('2d'), size = rootSizeNow;
-    const { clientWidth: width } = canvas.parentElement, height = byId('walk-body').clientHeight - byId('walk-figure').offsetHeight - 32, place = placeIn(step.table, shown);
-    rootSizeNow = size * 1.4;
-    setFont(context, labelFont());
-    const natural = largeLayout(context, Math.min(width, 800), shown), layout = { ...natural, canvasWidth: width };
-    const factor = Math.min(1.6, (width - 4) / (natural.left + natural.width + 2), Math.max(height, 120) / (natural.top + natural.height + 40));
-    for (const part of ['left', 'top', 'cell', 'cellHeight', 'width', 'height']) layout[part] *= factor;
-    layout.left += GAP * 2;
-    layout.top = Math.max(layout.top, 24 * rootSizeNow * factor / 16);
-    rootSizeNow *= factor;
-    drawTable(canvas, shown, layout, { labels: true, place, chosen: false, byRow: state.byRow && isSquare(step.table) });
-    rootSizeNow = size;
-    walk.layout = layout;
-}
-
 /* Shows the step in the numbers of now; what moves stops where these changed. */
 function showWalk() {
     if (walk.at < 0) return;
@@ -366,15 +347,13 @@ function showWalk() {
     walk.at = Math.max(0, walk.steps.findIndex((step) => step.title === title));
     const step = walk.steps[walk.at], place = walkPlace(), rows = isStepWrong(step) ? [] : step.draws(place).map(figureRow);
     const text = walkSentences(step, place), key = [...text, ...rows].map((part) => part.outerHTML).join('');
-    if (walk.shown !== key) {
-        stopMoving();
-        walk.shown = key;
-        byId('walk-text').setAttribute('aria-live', drag ? 'off' : 'polite');
-        byId('walk-text').replaceChildren(...text);
-        byId('walk-figure').replaceChildren(...rows);
-        byId('walk-figure').style.setProperty('--count', Math.max(1, ...rows.map(({ row }) => row.cells.length)));
-    }
-    if (isSlides()) drawSlideTable(step);
+    if (walk.shown === key) return;
+    stopMoving();
+    walk.shown = key;
+    byId('walk-text').setAttribute('aria-live', drag ? 'off' : 'polite');
+    byId('walk-text').replaceChildren(...text);
+    byId('walk-figure').replaceChildren(...rows);
+    byId('walk-figure').style.setProperty('--count', Math.max(1, ...rows.map(({ row }) => row.cells.length)));
     byId('walk-title').textContent = step.title;
     byId('walk-count').textContent = `${walk.at + 1} of ${walk.steps.length}${headsNow() > 1 && isOfHeads(step.table) ? `, head ${state.head + 1}` : ''}`;
     byId('walk-next').textContent = walk.at === walk.steps.length - 1 ? 'Done' : 'Next';
@@ -392,9 +371,9 @@ function stopMoving() {
 
 /* Where a cell of a table is on the screen; null where it cannot be seen. */
 function boxOfCell({ name, row, column }) {
-    const shown = isSlides() ? { canvas: byId('walk-table'), layout: name === walk.steps[walk.at].table ? walk.layout : null } : flow.cards.get(name);
-    if (row === undefined || !shown || !shown.layout) return null;
-    const { left, top } = shown.canvas.getBoundingClientRect(), { layout } = shown;
+    const { canvas, layout } = isSlides() && name === state.name ? { canvas: byId('large'), layout: layouts.large } : flow.cards.get(name) || {};
+    if (row === undefined || !layout || canvas.offsetParent === null) return null;
+    const { left, top } = canvas.getBoundingClientRect();
     const box = { left: left + layout.left + column * layout.cell, top: top + layout.top + row * layout.cellHeight, width: layout.cell, height: layout.cellHeight };
     return box.top > 0 && box.top < innerHeight && box.left > 0 && box.left < innerWidth ? box : null;
 }
@@ -493,11 +472,12 @@ function goWalk(at) {
 
 /* --- slides ------------------------------------------------------------------------------------------------------ */
 
-/* One step fills the window, and the screen where the browser allows it. */
+const isSlides = () => document.documentElement.classList.contains('slides');
+
+/* One step and its table fill the window, and the screen where the browser allows it. */
 function setSlides(on) {
     if (isSlides() === on) return;
-    document.body.classList.toggle('slides', on);
-    for (const part of document.body.children) part.inert = on && part !== byId('walk');
+    document.documentElement.classList.toggle('slides', on);
     if (on && navigator.userActivation?.isActive !== false) document.documentElement.requestFullscreen?.().catch(() => {});
     if (!on && document.fullscreenElement) document.exitFullscreen();
     byId('walk-slides').setAttribute('aria-pressed', String(on));
