@@ -223,7 +223,7 @@ check: attn tests
 	WITHOUT='$(LEFT) $(if $(CHECKED_LATER),$(filter-out whole,$(SAMPLED)))' sh tests/run.sh $(BUILD)
 
 # Tests that sample in make check, or do not run there.
-SAMPLED = $(addprefix test_,cases decimal explain faults fused fused_backward fuzz grad grad_layers mistakes npy observe \
+SAMPLED = $(addprefix test_,archive cases decimal explain faults fused fused_backward fuzz grad grad_layers mistakes npy observe \
 	session stress why worksheet) \
 	$(addprefix check_,install.sh options.sh page.sh pipe.sh wrong.sh) whole $(LEFT)
 # Tests that skip if a program is missing that make check does not need.

@@ -142,6 +142,8 @@ function labelCard(held, said) {
 function drawCard(name, held) {
     const shown = shownTable(name), chosen = name === state.name, dragged = drag !== null && drag.moved && drag.name === name;
     held.layout = cardLayout(name, shown);
+    const wide = `${held.layout.left + Math.ceil(held.layout.width) + 12}px`;
+    if (held.card.style.getPropertyValue('--wide') !== wide) held.card.style.setProperty('--wide', wide);
     drawTable(held.canvas, shown, held.layout, {
         labels: false, place: dragged ? drag.cell : placeIn(name, shown), chosen: chosen || dragged, byRow: state.byRow && isSquare(name),
     });
