@@ -46,19 +46,3 @@ function drawHeads() {
     byId('heads-more').textContent = headsNow() > MOST_MULTIPLES ? `The first ${MOST_MULTIPLES} of ${headsNow()}.` : '';
     inSlices('heads', heads.canvases.map((nothing, head) => () => drawMultiple(head)));
 }
-
-let headSwitches = 0;
-
-/* A switch for each head, which takes it out of the output. */
-function showHeadSwitches() {
-    const there = isSplit(model) && model.heads <= MOST_MULTIPLES && whyFixed() === null ? model.heads : 0;
-    if (headSwitches !== there) {
-        headSwitches = there;
-        byId('heads-in').replaceChildren(...Array.from({ length: there }, (nothing, head) => {
-            const input = element('input', { type: 'checkbox', id: `head-in-${head}` });
-            input.addEventListener('change', () => tryEdit({ do: 'head', head, out: !input.checked }, null));
-            return element('label', { class: 'switch', for: `head-in-${head}`, title: 'take this head out of the output, or put it back' }, input, ` head ${head + 1}`);
-        }));
-    }
-    for (let head = 0; head < there; head++) byId(`head-in-${head}`).checked = !model.headsOut.includes(head);
-}

@@ -92,7 +92,6 @@ function show() {
     drawHeads();
     showContext();
     showTokens();
-    showHeadSwitches();
     paintTokens();
     showSentence();
     showPrediction();
