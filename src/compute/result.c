@@ -94,13 +94,21 @@ static enum status add_tensor(struct result *result, enum stage stage, const cha
     return table->name == NULL ? error->status : STATUS_OK;
 }
 
+/* Whether a parameter has a gradient: not the embedding, since the inputs may come from elsewhere. */
+static bool has_gradient(const struct problem *problem, const char *name)
+{
+    return strcmp(name, "embedding") != 0 &&
+           (problem_learns_positions(problem) || strcmp(name, "position_embedding") != 0);
+}
+
 static enum status add_parameters(struct result *result, enum stage stage, const struct parameters *parameters,
                                   struct arena *arena, struct error *error)
 {
     char name[PARAMETER_NAME_BYTES];
     for (size_t i = 0; i < parameters_count(parameters); i++) {
         const struct tensor *tensor = parameters_named(parameters, result->problem->plan.stacked, i, name);
-        if (add_tensor(result, stage, name, tensor, arena, error) != STATUS_OK)
+        if ((!STAGES[stage].backward || has_gradient(result->problem, name)) &&
+            add_tensor(result, stage, name, tensor, arena, error) != STATUS_OK)
             return error->status;
     }
     return STATUS_OK;
