@@ -74,9 +74,12 @@ void support_distort(binary_reader *reader, const char *path, bool changes)
         CHECK(support_binary(reader, bytes, cut, &error) == STATUS_USAGE && error.message[0] != '\0',
               "expected an error for the first %zu bytes of %zu, got status %d", cut, length, (int)error.status);
     if (changes) {
+        const bool quick = getenv("ATTN_QUICK") != NULL;
+        if (quick)
+            printf("ATTN_QUICK: %s with any bit changed, not any byte to any other\n", path);
         check_begin("%s, any byte changed to any other", path);
         for (size_t at = 0; at < length; at++)
-            for (int other = 1; other < 256; other++) {
+            for (int other = 1; other < 256; other += quick ? other : 1) {
                 bytes[at] = (unsigned char)(bytes[at] ^ other);
                 enum status status = support_binary(reader, bytes, length, &error);
                 wrong += status != STATUS_OK && (status != STATUS_USAGE || error.message[0] == '\0');

@@ -24,7 +24,7 @@ char *support_bytes(const char *path, size_t *length);
 enum status support_binary(binary_reader *reader, const void *bytes, size_t length, struct error *error);
 
 /* Tests that the file, cut at any byte, is an error with a message; and with `changes` that, with any byte changed to
- * any other, it is valid, or an error with a message. */
+ * any other (ATTN_QUICK: any bit), it is valid, or an error with a message. */
 void support_distort(binary_reader *reader, const char *path, bool changes);
 
 /* Reads a file into a tree of cJSON's own allocator, whatever json.c has set before. */

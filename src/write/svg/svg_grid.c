@@ -27,7 +27,7 @@ static size_t side_for(size_t matrices)
 /* The size of cells with so many matrices in a line. */
 static double cell_for(const struct downsample *sample, size_t per_line)
 {
-    const double room = (SVG_PAGE_WIDTH - LONGEST_LABEL) / (double)per_line - GAP;
+    const double room = (SVG_PAGE_WIDTH - LONGEST_LABEL) / (double)per_line - GAP - (sample->sharp ? SVG_SHARP : 0);
     return fmax(SMALLEST_CELL, fmin(LARGEST_CELL, floor(room / (double)sample->columns)));
 }
 
@@ -246,6 +246,7 @@ enum status svg_grid_layout(struct svg_picture *picture)
         if (downsample_create(&panel->sample, picture->result, panel->sample.table, side, side, picture->arena,
                               picture->error) != STATUS_OK)
             return picture->error->status;
+        downsample_sharpen(&panel->sample, picture->entropy);
         panel->result = picture->result;
     }
     if (picture->wide)

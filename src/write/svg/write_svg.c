@@ -28,11 +28,17 @@ static enum status too_large(const struct result_table *table, struct error *err
         table->name);
 }
 
-static void take_weights_alone(struct svg_picture *picture)
+/* Keeps the weights, and the next words if there are any, which make a flow; returns whether they do. */
+static bool take_weights(struct svg_picture *picture)
 {
-    picture->count = 1;
-    picture->figures[0] = (struct svg_figure){0};
-    picture->figures[0].panel.sample.table = result_table_of(picture->result, STAGE_WEIGHTS);
+    const struct result_table *words = result_table_of(picture->result, STAGE_PROBABILITIES);
+    const struct result_table *weights = result_table_of(picture->result, STAGE_WEIGHTS);
+    const bool flow = words != NULL && svg_flow_holds(words) && svg_flow_holds(weights);
+    memset(picture->figures, 0, 2 * sizeof *picture->figures);
+    picture->figures[0].panel.sample.table = weights;
+    picture->figures[1].panel.sample.table = words;
+    picture->count = flow ? 2 : 1;
+    return flow;
 }
 
 /* Chooses the tables to draw, and whether they make a flow. */
@@ -61,8 +67,7 @@ static enum status choose_figures(struct svg_picture *picture, bool *flow)
         return picture->walks ? STATUS_OK : svg_weights_add(picture);
     if (result->problem->chosen.stages_asked)
         return too_large(large, picture->error);
-    *flow = false;
-    take_weights_alone(picture);
+    *flow = take_weights(picture);
     return STATUS_OK;
 }
 
@@ -207,6 +212,7 @@ static enum status begin_picture(const struct writing *writing, struct svg_pictu
                                     .decimals = writing_cell_decimals(writing),
                                     .theme = writing->theme,
                                     .caption = writing->caption,
+                                    .entropy = writing->entropy,
                                     .wide = writing->shape == SHAPE_WIDE && !writing->walks,
                                     .walks = writing->walks,
                                     .output = writing->output,
@@ -240,8 +246,9 @@ enum status write_svg(const struct writing *writing)
         return writing->error->status;
     if (flow && picture.wide && !picture.walks && picture.type < LEGIBLE &&
         !writing->result->problem->chosen.stages_asked) {
-        take_weights_alone(&picture);
-        flow = false;
+        flow = take_weights(&picture);
+        if (flow && svg_flow_layout(&picture) != STATUS_OK)
+            return writing->error->status;
     }
     if ((!flow && svg_grid_layout(&picture)) ||
         head_lines_add(writing->result->problem, &words, writing->arena, writing->error))

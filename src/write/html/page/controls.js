@@ -187,7 +187,7 @@ const tokensAreKeys = () => model.keys === tokenCount() && !model.tables.has('ke
 /* Each token in the colour of its weight for the chosen query, as in the table of weights. */
 function paintTokens() {
     const { weights, bias, empty } = lineOf(state.item, state.head, sidesNow().place.row);
-    const scale = stageOf('weights') && state.mode !== 'difference' ? shownTable('weights').scale : colourScale(weights, false, 1);
+    const shown = stageOf('weights') && shownTable('weights'), scale = shown && !shown.signs ? shown.scale : colourScale(weights, false, 1);
     Array.from(tokensAreKeys() ? byId('tokens-list').children : []).forEach((chip, key) => {
         const apart = !empty && bias[key] === -Infinity, colour = cellColour(weights[key], false, scale);
         chip.classList.toggle('apart', apart);

@@ -93,6 +93,8 @@ function show() {
     showContext();
     showTokens();
     paintTokens();
+    showSentence();
+    showPrediction();
     showSettings();
     showPast();
     showWalk();
@@ -281,6 +283,7 @@ function addHeader() {
     document.title = `${title}: ${sizesText()}`;
     byId('title').textContent = title;
     byId('version').textContent = `attn ${job.attn}`;
+    byId('flow-help').hidden = !tableNames().some(isEditable);
     byId('starts').textContent = [model.startsBecause, whyFixed()].filter(Boolean).join(' ');
     for (const [name, text] of job.settings)
         byId('settings').append(element('div', {}, element('dt', {}, name), element('dd', {}, tokenElement(text))));
@@ -325,6 +328,7 @@ function start() {
     addSwitches();
     listenToFields();
     listenToControls();
+    listenToSentence();
     listenToWalk();
     listenToPage();
     const { theme: chosen } = document.documentElement.dataset;
