@@ -171,6 +171,11 @@ check "gradients of latents" equations multihead $blocks/latent.json --grad ones
 check "gradients of packed heads" equations sdpa "$scratch/packed.json" --grad ones
 check "gradients of a given loss" equations multihead $blocks/cross.json --dtype f64 --grad "$scratch/loss.json"
 
+# A model of words, with its stages up to the next word.
+check "a trained model of words" equations multihead data/trained.json
+check "a head taken out" equations multihead data/trained.json --text "the dogs near the cat" --without-heads 2 --dtype f64
+check "sines and cosines" equations causal data/inputs.json --add-positions sinusoidal
+
 # With a mistake a page holds its numbers, and explains those that it cannot compute as a mistake.
 check "a softmax over the queries" page queries-softmax causal data/inputs.json -s 789 --mistake softmax-queries -q 2-6
 pages_of_mistakes=1
