@@ -130,14 +130,15 @@ $(BUILD)/cli/schema.c: src/cli/schema.json Makefile | $(FOLDERS)
 $(BUILD)/base/powers.c: src/base/decimal_powers.awk src/base/decimal_powers.h | $(FOLDERS)
 	$(call say,MAKE,$@)awk -f $^ >$@
 
-# The page of html.c: page.html with style and scripts, without their license lines, as an array.
-PAGE_SCRIPTS := $(patsubst %,src/write/html/page/%.js,job random numbers model edits formulas steps equations mistakes explain save \
-	colours slices history look table flow edit heads links context controls walk page)
+# The page of html.c: page.html with style and scripts, without lines of comment and indentation, as an array.
+PAGE_SCRIPTS := $(patsubst %,src/write/html/page/%.js,job random numbers model words edits formulas steps equations mistakes gradient explain save \
+	colours slices history look table flow edit heads links context controls sentence walk page)
+BARE := -e '/^\/\/ SPDX/d' -e '/^ *\/\*.*\*\/$$/d' -e '/^ *\/\*\([^*]\|\*[^/]\)*$$/,/\*\/$$/d' -e 's/^ *//' -e '/^$$/d'
 PAGE_STYLES := $(patsubst %,src/write/html/page/%.css,page walk)
 
 $(BUILD)/write/html/page.html: src/write/html/page/page.html $(PAGE_STYLES) $(PAGE_SCRIPTS) Makefile | $(FOLDERS)
-	@sed '/SPDX-License-Identifier/d' $(PAGE_SCRIPTS) >$(BUILD)/write/html/page.js
-	@sed '/SPDX-License-Identifier/d' $(PAGE_STYLES) >$(BUILD)/write/html/page.css
+	@sed $(BARE) $(PAGE_SCRIPTS) >$(BUILD)/write/html/page.js
+	@sed $(BARE) $(PAGE_STYLES) >$(BUILD)/write/html/page.css
 	@sed -e '/^@style@$$/{r $(BUILD)/write/html/page.css' -e 'd' -e '}' -e '/^@script@$$/{r $(BUILD)/write/html/page.js' -e 'd' -e '}' $< >$@
 
 $(BUILD)/write/html/page.c: $(BUILD)/write/html/page.html
@@ -222,7 +223,7 @@ check: attn tests
 	WITHOUT='$(LEFT) $(if $(CHECKED_LATER),$(filter-out whole,$(SAMPLED)))' sh tests/run.sh $(BUILD)
 
 # Tests that sample in make check, or do not run there.
-SAMPLED = $(addprefix test_,cases decimal explain faults fused fused_backward fuzz grad grad_layers mistakes npy observe \
+SAMPLED = $(addprefix test_,archive cases decimal explain faults fused fused_backward fuzz grad grad_layers mistakes npy observe \
 	session stress why worksheet) \
 	$(addprefix check_,install.sh options.sh page.sh pipe.sh wrong.sh) whole $(LEFT)
 # Tests that skip if a program is missing that make check does not need.

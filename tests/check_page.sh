@@ -3,7 +3,7 @@
 # Pages of -f html: node runs the equations of each, in tests/page/equations.js, and tests/page/check.js clicks through
 # each in headless Chromium. Both compare the page with attn's JSON for the same job. tests/page/reader.js edits others
 # as a reader does, and saves files: tests/page/saved.js compares their numbers with attn's results. One browser shows
-# all pages, in frames of one page, Firefox a few of them. ATTN_BROWSER and ATTN_FIREFOX name others; empty: none.
+# all pages, in frames of one page; tests/page/fold.js looks at what is seen first. Firefox shows a few of them. ATTN_BROWSER and ATTN_FIREFOX name others; empty: none.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
@@ -25,7 +25,7 @@ equations() {
 }
 
 # The browser takes a second for each page: without ATTN_WHOLE it opens these.
-opened=' hostile edit-causal '
+opened=' hostile edit-causal first first-heads '
 
 # page NAME OPTION...: the same, and the page with a watch, that JSON and its test. As in the page itself, no '<' of a
 # token may end a script.
@@ -48,7 +48,7 @@ page() {
         cat tests/page/formulas.js "tests/page/$script.js"
         echo '</script>'
     } >"$scratch/$label.html"
-    echo "<iframe src=\"$label.html\" width=\"$width\" height=\"700\"></iframe>" >>"$scratch/frames"
+    echo "<iframe src=\"$label.html\" width=\"$width\" height=\"$height\"></iframe>" >>"$scratch/frames"
 }
 
 echo '{"tokens": ["a", "b", "c", "d"], "kv_lengths": [3, 1], "query": [[[[1, 2], [0, 1]]], [[[2, 1], [1, 1]]]],
@@ -74,7 +74,17 @@ phone() {
     return $made
 }
 
+# The same at 1280 x 800: what is above the fold, level, and on the first sheet of paper.
+fold() {
+    script=fold width=1280 height=800
+    page "$@"
+    made=$?
+    script=check width=1000 height=700
+    return $made
+}
+
 width=1000
+height=700
 script=check
 pages=0
 golden=tests/golden/sdpa
@@ -151,6 +161,16 @@ if [ -n "$node" ]; then
     check "$edited jobs whose pages are edited" edits $edited
 fi
 
+# Gradients, which the page computes as a layer over its tables.
+"$attn" multihead $blocks/cross.json --dtype f64 --random-seed 4 -f json --stages output 2>"$scratch/err" |
+    sed 's/"output"/"grad_output"/' >"$scratch/loss.json"
+check "gradients of a batch with ALiBi and sinks" equations multihead -H 2 "$scratch/batch.json" --grad ones --dropout 0.2
+check "gradients of norms and a rotation" equations multihead tests/pairs/inputs/blocks.json --grad ones
+check "gradients of T5's table" equations multihead $blocks/relative.json --grad ones
+check "gradients of latents" equations multihead $blocks/latent.json --grad ones --dtype f64
+check "gradients of packed heads" equations sdpa "$scratch/packed.json" --grad ones
+check "gradients of a given loss" equations multihead $blocks/cross.json --dtype f64 --grad "$scratch/loss.json"
+
 # With a mistake a page holds its numbers, and explains those that it cannot compute as a mistake.
 check "a softmax over the queries" page queries-softmax causal data/inputs.json -s 789 --mistake softmax-queries -q 2-6
 pages_of_mistakes=1
@@ -177,6 +197,8 @@ if [ -n "${ATTN_WHOLE-}" ]; then
 else
     echo 'some pages with mistakes: ATTN_WHOLE=1 sh tests/run.sh build check_page.sh takes all, as .ci/run does'
 fi
+check "what is seen first" fold first causal data/inputs.json
+check "what is seen first of two heads" fold first-heads multihead -H 2 -d 4 data/inputs.json
 # Edited as a reader does.
 check "a page that is edited" reader edit-causal causal data/inputs.json
 if [ -n "${ATTN_WHOLE-}" ]; then
@@ -198,7 +220,7 @@ if [ -n "$node" ]; then
     done
     grep -v ' 0 are not$' "$scratch/every"
 fi
-check "all pages were made" test $pages -eq $((21 + pages_of_mistakes + pages_edited))
+check "all pages were made" test $pages -eq $((23 + pages_of_mistakes + pages_edited))
 if [ -n "$node" ]; then
     check "the walk says what the manual and attn say" "$node" tests/page/walk.js man/attn-lessons.7 "$scratch/equations"
 fi
@@ -236,7 +258,7 @@ for firefox in ${ATTN_FIREFOX-firefox-esr firefox} ''; do
     [ -z "$firefox" ] || ! command -v "$firefox" >/dev/null || break
 done
 if [ -n "$firefox" ] && [ -n "$node" ]; then
-    grep -E 'src="(hostile|edit-causal|edit-heads)\.' "$scratch/frames" >"$scratch/few"
+    grep -E 'src="(hostile|edit-causal|edit-heads|first)\.' "$scratch/frames" >"$scratch/few"
     around "$scratch/few" >"$scratch/few.html"
     HOME=$scratch timeout 600 "$node" tests/page/serve.js "$firefox" "$scratch/few.html" "$(grep -c . "$scratch/few")" >"$scratch/firefox-found"
     hold "$firefox" "$scratch/firefox-found" "$scratch/few"

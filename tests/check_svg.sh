@@ -47,7 +47,7 @@ picture() { # NAME ARGUMENTS...
 for file in data/*.json; do
     name=$(basename "$file" .json)
     case $name in
-    patterns | module) command=multihead ;;
+    patterns | module | trained) command=multihead ;;
     grouped | packed | paged | kernel-*) command=sdpa ;;
     *) command=causal ;;
     esac
@@ -74,18 +74,87 @@ picture rules-masked sdpa "$scratch/rules.json" --window 0,2 --stages masked,wei
 picture named causal data/inputs.json -w "$scratch/<W> & \"W'.json"
 picture queries self "$scratch/hostile.json" -q '<script>alert(1)</script>,]]>,&amp;&#0;' --stages weights
 
+# A slide: 1280 x 720, with all cells on it.
+slide() { # NAME ARGUMENTS...
+    name=$1
+    picture "$@" --shape wide
+    check "$name: 1280 x 720, every cell within" awk '
+        function number(name) { return match($0, " " name "=\"[-0-9.]+") ? substr($0, RSTART + length(name) + 3,
+            RLENGTH - length(name) - 3) + 0 : 0 }
+        /^<svg/ { split($0, part, "\""); split(part[8], box, " ")
+            size = part[4] " x " part[6]; wide = box[3]; high = box[4] }
+        /^<g class="attn"/ { split($0, part, "[( )]"); left = part[4]; top = part[5] }
+        /^<rect/ && !/"page"/ { cells++; x = left + number("x"); y = top + number("y")
+            if (x < 0 || y < 0 || x + number("width") > wide || y + number("height") > high) outside++ }
+        END { if (size != "1280 x 720" || cells < 4 || outside) { print size, cells, outside; exit 1 } }' "$scratch/$name.svg"
+}
+slide wide causal data/inputs.json
+slide wide-heads multihead -H 4 --d-out 4 data/inputs.json
+slide wide-weights multihead -H 4 --d-out 4 data/inputs.json --stages weights
+slide wide-signs multihead data/patterns.json --stages scores,weights
+slide wide-hostile self "$scratch/hostile.json"
+slide wide-long causal "$scratch/long.json"
+slide wide-grad causal data/inputs.json --grad ones
+check "four heads leave out what nobody asked for" sh -c 'grep -o "<text class=\"title.*<" "$0" | sed "s/.*\">//" |
+    tr -d "\n" | grep -qx "inputs<query<key<value<weights<context<output<"' "$scratch/wide-heads.svg"
+
+# The walk: all of it, small, and still where motion is not wanted.
+for walk in "causal data/inputs.json" "multihead data/trained.json -q 5" "sdpa data/kernel-causal.json" "self $scratch/hostile.json"; do
+    picture walk $walk --animate
+    check "no class without a style" sh -c '! grep -oE "class=\"[a-z]+[0-9]+" "$0" | cut -c 8- | sort -u |
+        while read -r class; do grep -qF ".$class{" "$0" || echo "$class"; done | grep .' "$scratch/walk.svg"
+    check "every motion ends within its time" sh -c '! grep -oE "[0-9.]+%" "$0" | awk "\$1 + 0 > 100" | grep .' "$scratch/walk.svg"
+done
+"$attn" causal data/inputs.json --animate -o "$scratch/walk.svg"
+check "six tokens in less than 100 KB" test "$(wc -c <"$scratch/walk.svg")" -lt 102400
+check "still where the reader asks for that" grep -q '^@media (prefers-reduced-motion:reduce){g{animation:none' "$scratch/walk.svg"
+check "a score for each key, and for each share a value" test "$(grep -c ' key of .* ≈ ' "$scratch/walk.svg") \
+$(grep -c ' value of .*, added ' "$scratch/walk.svg")" = "6 6"
+
 # The manual's commands for other formats.
 cp data/inputs.json "$scratch/inputs.json"
 "$attn" causal data/inputs.json -o "$scratch/causal.svg"
-sed -n '/^rsvg-convert \|^attn.* rsvg-convert /p' man/attn.1 >"$scratch/lines"
+sed -n '/^rsvg-convert \|^attn causal.*\.png$\|^attn causal.*\.pdf$/p' man/attn.1 >"$scratch/lines"
 check "the manual converts pictures" test "$(wc -l <"$scratch/lines")" -eq 3
 if command -v rsvg-convert >/dev/null; then
     while read -r line; do
+        rm -f "$scratch"/causal.p*
         check "$line" sh -c 'cd "$1" && PATH=$2:$PATH && eval "$3"' - "$scratch" "$(cd "$ATTN_BIN" && pwd)" "$line"
+        case $line in
+        *.png) check "it is a PNG" test "$(od -A n -t x1 -N 4 "$scratch/causal.png" | tr -d ' ')" = 89504e47 ;;
+        *) check "it is a PDF" test "$(head -c 5 "$scratch/causal.pdf")" = %PDF- ;;
+        esac
     done <"$scratch/lines"
-    check "one is a PNG" test "$(od -A n -t x1 -N 4 "$scratch/causal.png" | tr -d ' ')" = 89504e47
-    check "the other a PDF" test "$(head -c 5 "$scratch/causal.pdf")" = %PDF-
+    "$attn" causal data/inputs.json -f png --shape wide >"$scratch/wide.png"
+    check "a slide as PNG has 2560 x 1440 pixels" test "$(od -A n -t x1 -j 16 -N 8 "$scratch/wide.png" | tr -d ' ')" = 00000a00000005a0
 else
     skip "PNG and PDF" "rsvg-convert is not installed"
 fi
+
+# Whatever happens to the other program: an error, and no file or the old one.
+fails() { # MESSAGE WHAT; the program in $scratch/bin
+    for file in new old; do
+        rm -f "$scratch/new.png"
+        echo old >"$scratch/old.png"
+        PATH=$scratch/bin "$attn" causal data/inputs.json -o "$scratch/$file.png" 2>"$scratch/said"
+        check "$2: exit status 3" test $? -eq 3
+        check "$2: the message" grep -qxF "attn: $1" "$scratch/said"
+        check "$2: no half of a file" test "$(cd "$scratch" && echo new.pn* .attn* && cat old.png)" = "new.pn* .attn*
+old"
+    done
+}
+sh=$(command -v sh)
+mkdir "$scratch/bin"
+fails "--format png needs rsvg-convert, which is not installed; install librsvg2-bin, or write .svg and convert that" \
+    "no rsvg-convert"
+for ending in 'kill -9 $$' 'echo half; kill -9 $$' 'exit 4' 'echo half; exit 4' 'exit 0'; do
+    printf '#!%s\n[ "$1" = --version ] && echo 1 && exit\n%s\n' "$sh" "$ending" >"$scratch/bin/rsvg-convert"
+    chmod +x "$scratch/bin/rsvg-convert"
+    case $ending in
+    *kill*) said='signal 9 ended rsvg-convert' ;;
+    *4) said='rsvg-convert failed with exit status 4' ;;
+    *) said='rsvg-convert wrote nothing' ;;
+    esac
+    fails "$said" "$ending"
+done
 finish

@@ -67,5 +67,7 @@ release-check: lint
 	sh tests/ports.sh gcc clang aarch64 i386
 	$(MAKE) check-cross
 	for checker in asan tsan msan valgrind; do $(MAKE) check-$$checker || exit; done
+	ATTN_WHOLE=1 sh tests/run.sh build/asan test_archive test_npy
+	for test in archive npy; do $(VALGRIND) build/valgrind/test_$$test || exit; done
 	DISTCHECK='check check-whole' $(MAKE) -j1 distcheck check-deb release
 	$(MAKE) fuzz

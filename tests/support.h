@@ -24,7 +24,7 @@ char *support_bytes(const char *path, size_t *length);
 enum status support_binary(binary_reader *reader, const void *bytes, size_t length, struct error *error);
 
 /* Tests that the file, cut at any byte, is an error with a message; and with `changes` that, with any byte changed to
- * any other, it is valid, or an error with a message. */
+ * any other (ATTN_QUICK: any bit), it is valid, or an error with a message. */
 void support_distort(binary_reader *reader, const char *path, bool changes);
 
 /* Reads a file into a tree of cJSON's own allocator, whatever json.c has set before. */
@@ -73,6 +73,9 @@ void support_golden_line(const char *mechanism, const cJSON *settings, char *lin
 
 /* An input with the case's inputs and tokens, and with `given` its parameters. The caller frees it. */
 char *support_golden_input(const cJSON *golden, bool given);
+
+/* The mistake of that name, or MISTAKE_COUNT. */
+enum mistake support_mistake(const char *name, size_t length);
 
 /* For scandir: whether the file is a case of a mechanism. */
 int support_is_golden(const struct dirent *entry);

@@ -3,6 +3,7 @@
  * number of one beyond its bound. */
 #include "cases/cases.h"
 #include "check.h"
+#include "support.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +149,7 @@ static void check_mistakes(bool quick)
 {
     bool shown[MISTAKE_COUNT] = {false}, unseen[MISTAKE_COUNT] = {false};
     for (size_t i = 0; i < sizeof UNSEEN / sizeof UNSEEN[0]; i++) {
-        const enum mistake id = mistake_find(UNSEEN[i].name, strlen(UNSEEN[i].name));
+        const enum mistake id = support_mistake(UNSEEN[i].name, strlen(UNSEEN[i].name));
         check_begin("%s: %s", UNSEEN[i].name, UNSEEN[i].why);
         if (CHECK(id < MISTAKE_COUNT, "is no mistake"))
             unseen[id] = true;

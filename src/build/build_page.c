@@ -14,7 +14,7 @@ static void add_operands_before(struct problem *problem)
 }
 
 /* A page draws T x T stages and recomputes them from query, key and value, so it needs these too, and with dropout the
- * weights that it keeps. */
+ * weights that it keeps, with --grad the gradient with respect to context. */
 enum status build_page_stages(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -36,6 +36,8 @@ enum status build_page_stages(const struct build *build)
     add_operands_before(problem);
     if (problem->drop.share > 0 && !problem_shows_stage(problem, STAGE_DROPPED))
         problem->chosen.stages[problem->chosen.stage_count++] = STAGE_DROPPED;
+    if (problem->loss.is_given)
+        problem->chosen.stages[problem->chosen.stage_count++] = STAGE_GRAD_CONTEXT;
     return STATUS_OK;
 }
 

@@ -124,6 +124,16 @@ static enum status check_look(const struct options *options, struct error *error
         return error_usage(error,
                            "--theme applies to pictures and pages; expected --format svg or html, or --heatmap, got %s",
                            format->name);
+    if (options->origin[OPTION_SHAPE] != ORIGIN_DEFAULT && (!format->pictures || options->steps))
+        return error_usage(error, "--shape applies to pictures of tables; expected --format svg%s, got %s",
+                           options->steps ? " without --steps" : "", format->name);
+    if (options->entropy && !format->pictures && !format->terminal)
+        return error_usage(error, "--entropy adds to text and pictures; for %s type --stages weights,entropy",
+                           format->name);
+    if (options->animate && (!format->animates || options->steps || options->stage_count > 0))
+        return error_usage(error,
+                           "--animate draws every step as SVG; expected --format svg without --steps or --stages%s%s",
+                           format->animates ? "" : ", got ", format->animates ? "" : format->name);
     if (options->no_caption && !format->pictures)
         return error_usage(error, "--no-caption applies to pictures; expected --format svg, got %s", format->name);
     return STATUS_OK;

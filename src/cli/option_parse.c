@@ -108,7 +108,7 @@ static const struct {
      NULL},
     {OPTION_D_OUT, "headdim dhead headsize dk dv", "type --d-out N: the columns of all heads together",
      "the head size is the width of query"},
-    {OPTION_HEATMAP, "png jpg jpeg pdf gif image picture", "attn draws SVG: type --format svg, or --out picture.svg",
+    {OPTION_HEATMAP, "jpg jpeg image picture", "attn draws SVG, PNG and PDF: type --out picture.svg, .png or .pdf",
      "for a picture type attn self FILE --format svg"},
     {OPTION_THREADS, "j", "type --threads N", NULL},
     {OPTION_KERNEL, "flash flashattention flashattn",

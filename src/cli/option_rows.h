@@ -36,7 +36,7 @@
         .everyday = 11, .foreign = "params parameters statedict checkpoint model load", \
         .fallback = "those in --in, else drawn", .help = "take the parameters from this file; nothing else in it counts") \
     ROW(RANDOM, random, TEXT, ABILITY_COMPUTES, .name = "random", .argument = "SHAPE", .parse = option_parse_random, \
-        .setting = true, .asked = "random", .foreign = "randn randominput randominputs shape", \
+        .setting = true, .asked = "random", .foreign = "randn randominput randominputs", \
         .fallback = "an input is read", \
         .help = "draw the inputs as torch.randn: 6x3, 2x6x3; sdpa: query, then key, then value, each 2x8x128x64") \
     ROW(RANDOM_SEED, random_seed, WHOLE(0, UINT64_MAX), ABILITY_COMPUTES, .name = "random-seed", .wraps = true, .argument = "N", \
@@ -282,10 +282,17 @@
         .everyday = 4, .foreign = "plot draw graph", \
         .help = "draw tables such as weights as coloured cells; without --stages those alone; text alone") \
     ROW(THEME, theme, CHOICE(enum theme, THEMES), ABILITY_SHOWS | ABILITY_PAGES, .name = "theme", .argument = "THEME", \
-        .foreign = "darkmode colorscheme background dark light", .fallback = "svg: light; html and --heatmap: auto", \
-        .rare = RARE, .help = "background of a picture or page; auto: as its reader prefers; svg, html and --heatmap alone") \
+        .foreign = "darkmode colorscheme background dark light", .fallback = "pictures: light; html and --heatmap: auto", \
+        .rare = RARE, .help = "background of a picture or page; auto: as its reader prefers; pictures, html and --heatmap alone") \
+    ROW(ENTROPY, entropy, FLAG, ABILITY_SHOWS, .name = "entropy", .foreign = "sharpness rowsum rowsums", \
+        .rare = RARE, .help = "behind each row of weights, its sum and its entropy in nats; text and pictures alone") \
+    ROW(SHAPE, shape, CHOICE(enum picture_shape, SHAPES), ABILITY_SHOWS, .name = "shape", .argument = "SHAPE", \
+        .foreign = "landscape slide orientation aspect", .initial = "tall", \
+        .rare = RARE, .help = "tall: a column for a page; wide: a slide of 16:9, from left to right; pictures alone") \
+    ROW(ANIMATE, animate, FLAG, ABILITY_SHOWS, .name = "animate", .foreign = "animation animated gif video walk", \
+        .rare = RARE, .help = "the walk of one query as an animation, on a slide; svg alone") \
     ROW(NO_CAPTION, no_caption, FLAG, ABILITY_SHOWS, .name = "no-caption", .foreign = "nolegend nofooter", \
-        .rare = RARE, .help = "leave out the caption of a picture; svg alone") \
+        .rare = RARE, .help = "leave out the caption of a picture; pictures alone") \
     ROW(COLOR, color, CHOICE(enum when, WHENS), ABILITY_RUNS | ABILITY_COMPARES | ABILITY_TEACHES | ABILITY_TRIES, .name = "color", .argument = "WHEN", \
         .foreign = "colour colors", \
         .initial = "auto", .fallback = "auto: on a terminal, unless NO_COLOR is set", \
@@ -323,6 +330,8 @@
     ROW("json", FORMAT, "json") \
     ROW("csv", FORMAT, "csv") \
     ROW("svg", FORMAT, "svg") \
+    ROW("png", FORMAT, "png") \
+    ROW("pdf", FORMAT, "pdf") \
     ROW("html", FORMAT, "html") \
     ROW("npy", FORMAT, "npy") \
     ROW("safetensors", FORMAT, "safetensors") \

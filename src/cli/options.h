@@ -138,6 +138,9 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(FULL, full, bool) \
     FIELD(HEATMAP, heatmap, bool) \
     FIELD(THEME, theme, enum theme) \
+    FIELD(ENTROPY, entropy, bool) \
+    FIELD(SHAPE, shape, enum picture_shape) \
+    FIELD(ANIMATE, animate, bool) \
     FIELD(NO_CAPTION, no_caption, bool) \
     FIELD(COLOR, color, enum when) \
     FIELD(DTYPE, dtype, enum dtype) \
@@ -253,7 +256,7 @@ struct option_synonym {
     enum option_id id;
     const char *value;
 };
-enum { OPTION_SYNONYMS = 12 };
+enum { OPTION_SYNONYMS = 14 };
 extern const struct option_synonym SYNONYMS[OPTION_SYNONYMS];
 
 /* In option_table.c: */

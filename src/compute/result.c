@@ -5,6 +5,7 @@
 #include "compute/setup.h"
 #include "model/stages.h"
 #include "stage/backward_mistake.h"
+#include "stage/stage.h"
 
 #include <string.h>
 
@@ -523,6 +524,14 @@ void result_row(struct result *result, const struct result_table *table, size_t 
         row_stream_output(&result->rows, table->stage, item, row, numbers);
     else
         row_stream_get(&result->rows, table->stage, item, head, row, numbers);
+}
+
+struct sharpness result_sharpness(const double *numbers, size_t count)
+{
+    struct sharpness sharpness = {0, stage_row_entropy(numbers, count)};
+    for (size_t i = 0; i < count; i++)
+        sharpness.sum += numbers[i];
+    return sharpness;
 }
 
 /* Whether a stream takes its rows. */

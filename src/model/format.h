@@ -13,6 +13,10 @@ enum { FORMAT_SUFFIXES = 2 };
 #define THEMES(ROW) ROW(THEME_LIGHT, "light") ROW(THEME_DARK, "dark") ROW(THEME_AUTO, "auto")
 enum theme { THEMES(CHOICE_ID) };
 
+/* The shape of a picture: a column for a page, or a slide of 16 : 9. */
+#define SHAPES(ROW) ROW(SHAPE_TALL, "tall") ROW(SHAPE_WIDE, "wide")
+enum picture_shape { SHAPES(CHOICE_ID) };
+
 struct format_row {
     const char *name;
     const char *suffixes[FORMAT_SUFFIXES]; /* of --out; NULL where there are fewer */
@@ -23,6 +27,7 @@ struct format_row {
     bool elides;                           /* shows only the ends of long tables, unless --full */
     bool terminal;                         /* for a terminal: takes --heatmap and --explain */
     bool pictures;                         /* draws tables of inputs and stages */
+    bool animates;                         /* takes --animate */
     bool themed;                           /* light or dark; in text, only its heatmaps */
     enum theme theme;                      /* the default of --theme */
     bool reports;                          /* written by attn diff, why, cases and lists of a checkpoint, */
@@ -32,6 +37,8 @@ struct format_row {
     bool judges;                           /* written by attn cases --check alone */
     const char *refuses_parameters;        /* why init rejects it; NULL: init writes it */
 };
+
+#define NO_PICTURE "init draws parameters, which make no picture; expected --format text or json"
 
 /* One row per format: identifier; name; its writer, and the check before the work whether it can write
  * (write/writing.h); the suffix of the functions that write reports, steps and worksheets (`no`: none); the other
@@ -48,8 +55,12 @@ struct format_row {
     ROW(CSV, "csv", write_csv, check_nothing, no, no, no, .suffixes = {".csv"})                                     \
     ROW(MARKDOWN, "markdown", write_markdown, check_nothing, no, no, markdown, .suffixes = {".md"}, .elides = true) \
     ROW(LATEX, "latex", write_latex, check_nothing, no, no, latex, .suffixes = {".tex"}, .elides = true)            \
-    ROW(SVG, "svg", write_svg, check_svg, no, svg, no, .suffixes = {".svg"}, .pictures = true, .themed = true,      \
-        .refuses_parameters = "init draws parameters, which make no picture; expected --format text or json")       \
+    ROW(SVG, "svg", write_svg, check_svg, no, svg, no, .suffixes = {".svg"}, .pictures = true, .animates = true,    \
+        .themed = true, .refuses_parameters = NO_PICTURE)                                                           \
+    ROW(PNG, "png", write_png, check_png, no, no, no, .suffixes = {".png"}, .binary = true, .pictures = true,       \
+        .themed = true, .refuses_parameters = NO_PICTURE)                                                           \
+    ROW(PDF, "pdf", write_pdf, check_pdf, no, no, no, .suffixes = {".pdf"}, .binary = true, .pictures = true,       \
+        .themed = true, .refuses_parameters = NO_PICTURE)                                                           \
     ROW(HTML, "html", write_html, check_nothing, no, no, html, .suffixes = {".html"}, .computes = true,             \
         .themed = true, .theme = THEME_AUTO,                                                                        \
         .refuses_parameters =                                                                                       \

@@ -98,7 +98,7 @@ void torch_random_uniform(struct torch_random *generator, float from, float to, 
     const float width = to - from;
     for (size_t i = 0; i < count; i++) {
         float u = (float)(random_32(generator) & 0xffffff) * 0x1p-24f;
-        if (generator->build == TORCH_RANDOM_SCALAR)
+        if (generator->build == TORCH_RANDOM_SCALAR || width == 1) /* the product is exact */
             values[i] = u * width + from;
         else
             values[i] = fmaf(u, width, from);

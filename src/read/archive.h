@@ -6,7 +6,7 @@
 #include "read/named_tensors.h"
 #include "read/zip.h"
 
-/* STATUS_USAGE also where it is neither. Only a .pt gives a list of tensors. */
+/* STATUS_USAGE also where it is neither. */
 binary_reader archive_read;
 
 /* pt_is: whether the archive is a .pt. pt_read reads one: row-major numbers stay in the file; it copies others, in

@@ -19,7 +19,7 @@
 
 static const size_t LARGEST_INDEX = (size_t)64 << 20;
 
-#define EXPECTED "expected a .safetensors, a .pt or .bin of torch.save, or the index of shards"
+#define EXPECTED "expected a .safetensors, a .pt or .bin of torch.save, a .npz, or the index of shards"
 
 /* A file of tensors, which may not have been opened yet. */
 struct checkpoint_file {
@@ -244,7 +244,7 @@ static enum status look_for_one(const struct checkpoint *checkpoint, const char 
 
 static enum status choose_one(const struct checkpoint *checkpoint, const char **name, struct error *error)
 {
-    static const char *const ENDS[] = {".safetensors", ".bin", ".pt", ".pth"};
+    static const char *const ENDS[] = {".safetensors", ".bin", ".pt", ".pth", ".npz"};
     for (size_t i = 0; i < sizeof ENDS / sizeof ENDS[0]; i++) {
         size_t count = 0;
         if (look_for_one(checkpoint, ENDS[i], &count, name, error) != STATUS_OK)

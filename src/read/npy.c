@@ -280,7 +280,7 @@ enum status npy_tensor(const struct named_tensors *file, const char *source, str
     tensor->is_byte = strcmp(array->descr, "|u1") == 0;
     if (tensor->dtype == NULL || named_tensors_check(file, tensor) != STATUS_OK)
         return file->error->status;
-    if (tensor->use != NAMED_READ)
+    if (tensor->use != NAMED_READ && (tensor->use != NAMED_LIST || !named_tensor_is_usable(tensor)))
         return STATUS_OK;
     array->bytes = tensor->bytes;
     if (check_size(source, array, file->error) != STATUS_OK)

@@ -70,7 +70,8 @@ static enum status read_entry(const struct named_tensors *file, const struct zip
                            "numpy.savez(file, inputs=x, W_query=w)",
                            file->source, tensor.name);
     return named_tensors_use(file, &tensor) ||
-                   (tensor.use == NAMED_READ && read_array(file, entry, scratch, &tensor)) ||
+                   ((tensor.use == NAMED_READ || tensor.use == NAMED_LIST) &&
+                    read_array(file, entry, scratch, &tensor)) ||
                    named_tensors_put(file, &tensor)
                ? file->error->status
                : STATUS_OK;

@@ -33,6 +33,7 @@ static const struct {
     {0, "\x89PNG\r\n\x1a\n", 8, "a picture, PNG" EXPECTED},
     {0, "\xff\xd8\xff", 3, "a picture, JPEG" EXPECTED},
     {0, "GIF8", 4, "a picture, GIF" EXPECTED},
+    {0, "version https://git-lfs.github.com/spec/", 40, "a pointer of Git LFS, not the file; fetch it: git lfs pull"},
     {0, "%PDF-", 5, "a PDF document" EXPECTED},
 };
 

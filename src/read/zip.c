@@ -328,14 +328,17 @@ enum status zip_open(const char *source, const unsigned char *bytes, size_t leng
     return check_places(&reading) || check_names(&reading) ? error->status : STATUS_OK;
 }
 
-/* CRC-32, the polynomial of IEEE 802.3, bit by bit: the data are small. */
+/* CRC-32, the polynomial of IEEE 802.3, by half bytes. */
 static uint32_t checksum(const unsigned char *bytes, size_t length)
 {
+    static const uint32_t HALF[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
+                                      0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+                                      0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
     uint32_t rest = UINT32_MAX;
     for (size_t i = 0; i < length; i++) {
         rest ^= bytes[i];
-        for (int bit = 0; bit < 8; bit++)
-            rest = rest >> 1 ^ (rest & 1 ? UINT32_C(0xedb88320) : 0);
+        rest = rest >> 4 ^ HALF[rest & 15];
+        rest = rest >> 4 ^ HALF[rest & 15];
     }
     return ~rest;
 }

@@ -168,16 +168,17 @@ static enum status write_words(struct drawing *drawing, struct arena *arena, str
 
 static void open_document(const struct drawing *drawing, double height, enum theme theme)
 {
+    const struct svg_page page = svg_page(WIDTH, height, false);
     struct output *output = drawing->output;
     struct svg_palette palette = {0};
     palette.used[0][CACHED] = palette.used[0][NEW] = true;
-    svg_open(output, WIDTH, height);
+    svg_open(output, page);
     output_print(output, "<title id=\"attn-title\">");
     svg_words(output, "%zu steps of %.*s", drawing->steps->count, (int)strcspn(drawing->words, ","), drawing->words);
     output_print(output, "</title>\n<desc id=\"attn-desc\">");
     svg_words(output, "%s", drawing->words);
     output_print(output, "</desc>\n");
-    svg_open_page(output, WIDTH, height, &palette, theme);
+    svg_open_page(output, page, &palette, theme);
 }
 
 enum status steps_svg(const struct steps *steps, const struct options *options, struct output *output,

@@ -438,7 +438,7 @@ static enum status try_dropout(struct why *why, const struct variation *ways, si
 {
     enum { FEW = 5, MOST = 2 * 2 * (USUAL_SEEDS + 1) * (FEW + 2 + 1) };
     static const double SHARE = 0.02; /* of the budget */
-    struct why_guesses singles, on = {NULL, 0};
+    struct why_guesses singles, on = {NULL, 0, NULL};
     struct variation *list = arena_allocate(why->arena, MOST, sizeof *list, why->error);
     const struct variation asked = start_from(why);
     const size_t few = why->problem->drop.share > 0 ? FEW + 1 : 0;
@@ -447,7 +447,7 @@ static enum status try_dropout(struct why *why, const struct variation *ways, si
         return why->error->status;
     for (size_t i = 0; i < singles.count; i++)
         if (singles.items[i].choices[0].id == MISTAKE_DROPOUT_ON)
-            on = (struct why_guesses){on.items == NULL ? &singles.items[i] : on.items, on.count + 1};
+            on = (struct why_guesses){on.items == NULL ? &singles.items[i] : on.items, on.count + 1, NULL};
     if (why->problem->drop.share == 0 && on.count == 0)
         return STATUS_OK;
     for (size_t seed = 0; seed <= (may_draw_parameters(why) ? USUAL_SEEDS : 0); seed++)
@@ -492,7 +492,7 @@ static enum status is_alone(struct why *why, const struct variation *found, cons
     enum { SOME = 4096 };
     static const double LOOSE = 3;
     struct trial_guess guess = *with;
-    const struct why_guesses guesses = {&guess, 1};
+    const struct why_guesses guesses = {&guess, 1, NULL};
     struct batch *batch = arena_allocate(why->arena, 1, sizeof *batch, why->error);
     struct variation *list = arena_allocate(why->arena, CHUNK, sizeof *list, why->error);
     *alone = true;
@@ -831,7 +831,7 @@ static enum status try_far(struct why *why, const struct variation *near, size_t
     for (size_t i = 0; i < near_count; i++) {
         const struct streams ways[] = {{&near[i].seed, 1, 0, LAST_SKIP, NULL, NULL},
                                        {seeds, count, near[i].skip, near[i].skip, NULL, drawn_as(why, &near[i])}};
-        struct why_guesses selected[2] = {{NULL, 0}, {NULL, 0}};
+        struct why_guesses selected[2] = {{NULL, 0, NULL}, {NULL, 0, NULL}};
         struct arena arena = {0};
         if (guesses != NULL)
             select_guesses(why, &near[i], guesses, selected, &arena);

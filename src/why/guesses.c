@@ -157,7 +157,7 @@ enum status why_singles(const struct why *why, const struct problem *problem, bo
     size_t most = 0;
     for (int id = 0; id < MISTAKE_COUNT; id++)
         most += list_forms(problem, (enum mistake)id, common, forms);
-    *guesses = (struct why_guesses){arena_allocate(why->arena, most, sizeof guesses->items[0], why->error), 0};
+    *guesses = (struct why_guesses){arena_allocate(why->arena, most, sizeof guesses->items[0], why->error), 0, NULL};
     for (int i = 0; i < 2 * MISTAKE_COUNT && guesses->items != NULL; i++) {
         const int id = i % MISTAKE_COUNT; /* for a gradient, those of the backward pass come first */
         const bool turn = (MISTAKES[id].slot == MISTAKE_SLOT_GRAD) == (i < MISTAKE_COUNT);
@@ -171,51 +171,40 @@ enum status why_singles(const struct why *why, const struct problem *problem, bo
 
 /* --- two of them ------------------------------------------------------------------------------------------------- */
 
-static enum mistake_slot slot_of(const struct trial_guess *guess)
+struct trial_guess why_guess(const struct why_guesses *guesses, size_t i)
 {
-    return MISTAKES[guess->choices[0].id].slot;
+    if (guesses->pairs == NULL)
+        return guesses->items[i];
+    const struct why_pair pair = guesses->pairs[i];
+    return (struct trial_guess){{guesses->items[pair.first].choices[0], guesses->items[pair.second].choices[0]}, 2};
+}
+
+static enum mistake id_of(const struct why_guesses *singles, size_t i)
+{
+    return singles->items[i].choices[0].id;
 }
 
 /* Pairs that people make more often than the order of single mistakes says: ports that permute for another rotation and
  * repeat keys for groups. */
-static bool is_common(const struct trial_guess *pair)
+static bool is_common(enum mistake_slot first, enum mistake_slot second)
 {
-    static const enum mistake_slot COMMON[][2] = {{MISTAKE_SLOT_GROUPS, MISTAKE_SLOT_ROPE},
-                                                  {MISTAKE_SLOT_SCALE, MISTAKE_SLOT_ROPE}};
-    for (size_t i = 0; i < sizeof COMMON / sizeof COMMON[0]; i++)
-        if (MISTAKES[pair->choices[0].id].slot == COMMON[i][0] && MISTAKES[pair->choices[1].id].slot == COMMON[i][1])
-            return true;
-    return false;
+    return (first == MISTAKE_SLOT_GROUPS || first == MISTAKE_SLOT_SCALE) && second == MISTAKE_SLOT_ROPE;
 }
 
-/* The common pairs come first, then those without a costly mistake, then the others, each in their order. */
-static enum status sort_pairs(const struct why *why, struct why_guesses *pairs)
-{
-    struct trial_guess *sorted = arena_allocate(why->arena, pairs->count, sizeof *sorted, why->error);
-    size_t count = 0;
-    for (int turn = 0; turn < 3 && sorted != NULL; turn++)
-        for (size_t i = 0; i < pairs->count; i++) {
-            const struct trial_guess *pair = &pairs->items[i];
-            const bool costly = why->costly[pair->choices[0].id] || why->costly[pair->choices[1].id];
-            if ((is_common(pair) ? 0 : costly ? 2 : 1) == turn)
-                sorted[count++] = *pair;
-        }
-    pairs->items = sorted;
-    return sorted == NULL ? why->error->status : STATUS_OK;
-}
-
+/* The common pairs come first, then those without a costly mistake, then the others. */
 enum status why_pairs(const struct why *why, const struct why_guesses *singles, struct why_guesses *pairs)
 {
     const size_t count = singles->count;
-    *pairs = (struct why_guesses){
-        arena_allocate(why->arena, count * (count + 1) / 2, sizeof pairs->items[0], why->error), 0};
-    for (size_t sum = 1; sum + 1 < 2 * count && pairs->items != NULL; sum++)
-        for (size_t i = sum < count ? 0 : sum - count + 1; 2 * i < sum; i++) {
-            const struct trial_guess *a = &singles->items[i], *b = &singles->items[sum - i];
-            const bool swapped = slot_of(a) > slot_of(b);
-            if (slot_of(a) != slot_of(b))
-                pairs->items[pairs->count++] =
-                    (struct trial_guess){{(swapped ? b : a)->choices[0], (swapped ? a : b)->choices[0]}, 2};
-        }
-    return pairs->items == NULL ? why->error->status : sort_pairs(why, pairs);
+    struct why_pair *list = arena_allocate(why->arena, count * (count + 1) / 2, sizeof *list, why->error);
+    *pairs = (struct why_guesses){singles->items, 0, list};
+    for (int turn = 0; turn < 3 && list != NULL; turn++)
+        for (size_t sum = 1; sum + 1 < 2 * count; sum++)
+            for (size_t i = sum < count ? 0 : sum - count + 1; 2 * i < sum; i++) {
+                const enum mistake a = id_of(singles, i), b = id_of(singles, sum - i);
+                const enum mistake_slot of_a = MISTAKES[a].slot, of_b = MISTAKES[b].slot;
+                const bool common = is_common(of_a, of_b) || is_common(of_b, of_a);
+                if (of_a != of_b && (common ? 0 : why->costly[a] || why->costly[b] ? 2 : 1) == turn)
+                    list[pairs->count++] = of_a < of_b ? (struct why_pair){i, sum - i} : (struct why_pair){sum - i, i};
+            }
+    return list == NULL ? why->error->status : STATUS_OK;
 }

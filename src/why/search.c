@@ -16,7 +16,7 @@ enum { CHUNK = 256 };
 
 struct batch {
     const struct trial_base *base;
-    const struct trial_guess *guesses;
+    struct trial_guess guesses[CHUNK];
     struct trial trials[CHUNK];
     struct error errors[CHUNK];
     struct arena arenas[CHUNK]; /* for guesses that agree */
@@ -84,9 +84,10 @@ static enum status try_guesses(struct why *why, const struct trial_base *base, c
         size_t count = memory_smaller(CHUNK, guesses->count - *tried);
         count = left < (double)count ? (size_t)left : count;
         if ((double)count * work > MOST)
-            count = memory_larger(why->problem->path.threads, (size_t)(MOST / work));
+            count = memory_smaller(CHUNK, memory_larger(why->problem->path.threads, (size_t)(MOST / work)));
         count = memory_smaller(count, guesses->count - *tried);
-        batch->guesses = guesses->items + *tried;
+        for (size_t i = 0; i < count; i++)
+            batch->guesses[i] = why_guess(guesses, *tried + i);
         if (try_chunk(why, batch, options, count, trials == NULL ? NULL : trials + *tried) != STATUS_OK)
             return why->error->status;
         *tried += count;
@@ -121,7 +122,7 @@ static enum status try_singles(struct why *why, const struct trial_base *base)
     if (trials == NULL || try_guesses(why, base, why->options, &singles, "one mistake", trials, &tried) != STATUS_OK)
         return why->error->status;
     note_hidden(why, &singles, trials, tried);
-    why->singles = (struct why_guesses){singles.items, tried};
+    why->singles = (struct why_guesses){singles.items, tried, NULL};
     why->alone = trials;
     for (size_t i = 0; i < tried; i++)
         why->budget.singles += trials[i].end != TRIAL_REFUSED;

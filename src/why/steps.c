@@ -136,7 +136,7 @@ enum { CHUNK = 64 };
 /* Guesses of a step, tried by all threads. */
 struct batch {
     const struct stepping *stepping;
-    const struct trial_guess *guesses;
+    struct trial_guess guesses[CHUNK];
     enum stage stage;
     struct trial trials[CHUNK];
     struct error errors[CHUNK];
@@ -165,7 +165,8 @@ static enum status find_guesses(const struct stepping *stepping, struct why_step
          i < guesses->count && step->guess_count < WHY_STEP_GUESSES && why->budget.done < why->budget.most; i++) {
         const double left = ceil((why->budget.most - why->budget.done) / work);
         const size_t at = i % CHUNK, rest = memory_smaller(CHUNK, guesses->count - i);
-        batch->guesses = at == 0 ? guesses->items + i : batch->guesses;
+        for (size_t k = 0; at == 0 && k < rest; k++)
+            batch->guesses[k] = why_guess(guesses, i + k);
         if (at == 0)
             threads_run(why->problem->path.threads, left < (double)rest ? (size_t)left : rest, run_guess, batch);
         const struct trial trial = batch->trials[at];
@@ -177,9 +178,9 @@ static enum status find_guesses(const struct stepping *stepping, struct why_step
         *tried += trial.end != TRIAL_REFUSED;
         if (trial.end != TRIAL_AGREES ||
             (has_few_bits(stepping->base) &&
-             (trial.rms > fit_most_rms(stepping->base, &guesses->items[i]) || 2 * trial.rms > step->rms)))
+             (trial.rms > fit_most_rms(stepping->base, &batch->guesses[at]) || 2 * trial.rms > step->rms)))
             continue;
-        step->guesses[step->guess_count++] = guesses->items[i];
+        step->guesses[step->guess_count++] = batch->guesses[at];
         step->agree = trial.agree;
         step->of = trial.of;
         step->largest = trial.largest;
@@ -421,7 +422,7 @@ static enum status find_consequence(const struct stepping *stepping, struct why_
 {
     struct why *why = stepping->why;
     struct trial_guess before, *items = arena_allocate(why->arena, singles->count + 1, sizeof *items, why->error);
-    struct why_guesses guesses = {items, 0};
+    struct why_guesses guesses = {items, 0, NULL};
     if (items == NULL || !join_before(why, step, &before))
         return why->error->status;
     if (before.count > 0)

@@ -47,10 +47,13 @@ struct why_apart {
     double share; /* of the stage's largest number; 0: none */
 };
 
-/* A list that grows. */
+/* A list that grows, or pairs of items of another. */
 struct why_guesses {
     struct trial_guess *items;
     size_t count;
+    const struct why_pair {
+        size_t first, second;
+    } * pairs; /* (count) in the order of their slots; NULL: the items */
 };
 
 /* The kinds of search, by the number of guesses. */
@@ -119,6 +122,9 @@ uint64_t why_departs(const struct why *why);
 enum status why_write(const struct why *why, struct output *output);
 
 /* --- for the parts of the search --------------------------------------------------------------------------------- */
+
+/* In guesses.c: guess i of a list. */
+struct trial_guess why_guess(const struct why_guesses *guesses, size_t i);
 
 /* In guesses.c: lists each mistake to guess, with each of its forms (few if `common`); and pairs of them from different
  * slots, the likeliest and cheapest first. */

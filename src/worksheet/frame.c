@@ -37,16 +37,18 @@ static void frame_projection(struct frame *frame)
         return;
     text_add(&frame->lines[0],
              "row %s of %s " SHEET_TIMES " column 1 of %sW_%s%s:", of_keys ? frame->key : frame->query,
-             of_keys && problem->given.is_cross ? "key_inputs" : "inputs", problem->plan.stacked ? "heads.0." : "",
-             stage_name(projection_stage(id)), projection->transposed ? ".weight" SHEET_TRANSPOSED : "");
+             of_keys && problem->given.is_cross ? "key_inputs" : stage_name(problem_source(problem, frame->stage)),
+             problem->plan.stacked ? "heads.0." : "", stage_name(projection_stage(id)),
+             projection->transposed ? ".weight" SHEET_TRANSPOSED : "");
     add_products(&frame->lines[1], of_keys ? problem->size.d_key_in : problem->size.d_in, projection->bias.rank > 0);
 }
 
 /* Where a norm, a rotation or a scale follows, the query is not its projection. */
 static void frame_operand(struct frame *frame)
 {
+    const enum stage before = stage_before(frame->problem, frame->stage);
     if ((STAGES[frame->stage].from & STAGE_BIT(STAGE_INPUTS)) != 0 &&
-        stage_before(frame->problem, frame->stage) >= STAGE_COUNT)
+        (before >= STAGE_COUNT || before == STAGE_EMBEDDED))
         frame_projection(frame);
 }
 
@@ -74,18 +76,23 @@ static void frame_masked(struct frame *frame)
     text_add(&frame->lines[0], "where the key is masked, write " SHEET_MINUS SHEET_INFINITY "; else copy the number");
 }
 
-static void frame_weights(struct frame *frame)
+static void frame_softmax(struct frame *frame, size_t count, const char *column)
 {
-    const size_t keys = memory_smaller(frame->problem->size.keys, FRAME_TERMS - 1);
+    const size_t keys = memory_smaller(count, FRAME_TERMS - 1);
     text_add(&frame->lines[0], "%s:  the largest of the row is " SHEET_BLANK, frame->query);
     for (size_t i = 0; i < keys; i++)
         text_add(&frame->lines[1], "%s" SHEET_POWER SHEET_BLANK " " SHEET_MINUS " " SHEET_BLANK SHEET_POWER_END,
                  i > 0 ? " + " : "");
-    text_add(&frame->lines[1], "%s = " SHEET_BLANK "   (the sum)", keys < frame->problem->size.keys ? " + ..." : "");
+    text_add(&frame->lines[1], "%s = " SHEET_BLANK "   (the sum)", keys < count ? " + ..." : "");
     text_add(&frame->lines[2],
              "with %s:  " SHEET_POWER SHEET_BLANK SHEET_POWER_END " / sum = " SHEET_BLANK " / " SHEET_BLANK
              " = " SHEET_BLANK,
-             frame->key);
+             column);
+}
+
+static void frame_weights(struct frame *frame)
+{
+    frame_softmax(frame, frame->problem->size.keys, frame->key);
 }
 
 static void frame_dropped(struct frame *frame)
@@ -115,6 +122,34 @@ static void frame_output(struct frame *frame)
     add_products(&frame->lines[1], problem->size.heads * problem->size.d_value, biased);
 }
 
+/* Two rows, number by number. */
+static void frame_sum(struct frame *frame)
+{
+    const bool first = frame->stage == STAGE_EMBEDDED;
+    text_add(&frame->lines[0],
+             "row %s of %s + row %s of %s, column 1:  " SHEET_BLANK " + " SHEET_BLANK " = " SHEET_BLANK, frame->query,
+             stage_name(first ? STAGE_INPUTS : problem_source(frame->problem, STAGE_QUERY)), frame->query,
+             stage_name(first ? STAGE_POSITIONS : STAGE_OUTPUT));
+}
+
+static const char *first_word(const struct problem *problem)
+{
+    return problem->labels.words.texts != NULL ? problem->labels.words.texts[0] : "1";
+}
+
+static void frame_logits(struct frame *frame)
+{
+    const struct problem *problem = frame->problem;
+    text_add(&frame->lines[0], "row %s of residual " SHEET_TIMES " column %s of unembedding:", frame->query,
+             first_word(problem));
+    add_products(&frame->lines[1], problem->size.d_in, problem->parameters.words.unembedding.bias.rank > 0);
+}
+
+static void frame_probabilities(struct frame *frame)
+{
+    frame_softmax(frame, frame->problem->size.words, first_word(frame->problem));
+}
+
 static void (*const FRAMES[STAGE_COUNT])(struct frame *frame) = {
     [STAGE_PROJECTED_QUERY] = frame_projection,
     [STAGE_PROJECTED_KEY] = frame_projection,
@@ -128,6 +163,10 @@ static void (*const FRAMES[STAGE_COUNT])(struct frame *frame) = {
     [STAGE_DROPPED] = frame_dropped,
     [STAGE_CONTEXT] = frame_context,
     [STAGE_OUTPUT] = frame_output,
+    [STAGE_EMBEDDED] = frame_sum,
+    [STAGE_RESIDUAL] = frame_sum,
+    [STAGE_LOGITS] = frame_logits,
+    [STAGE_PROBABILITIES] = frame_probabilities,
 };
 
 enum status frame_make(const struct problem *problem, enum stage stage, const char *query, const char *key,

@@ -124,11 +124,12 @@ static enum status make_matrix(const struct making *making, const struct result_
 {
     size_t item, head;
     double *numbers = load(making, table, matrix);
+    const bool of_words = strcmp(table->name, "unembedding") == 0; /* a column for each word, as logits have */
     result_place(table, matrix, &item, &head);
     made->title = title_of(making, table, table->name, matrix);
     if (numbers == NULL || made->title == NULL || make_cells(making, made, result_rows(table), result_columns(table)) ||
         label(making, made->row_labels, made->rows, "row ", result_row_axis(table), item) ||
-        label(making, made->column_labels, made->columns, "", result_column_axis(table), item))
+        label(making, made->column_labels, made->columns, "", of_words ? AXIS_WORD : result_column_axis(table), item))
         return making->error->status;
     return fill(making, made, numbers, dtype_is_boolean(table->dtype));
 }
@@ -188,7 +189,9 @@ static bool is_used(const struct making *making, const char *name)
     static const struct {
         const char *part;
         uint64_t stages;
-    } OF[] = {{"W_query", STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_PROJECTED_QUERY)},
+    } OF[] = {{"unembedding", STAGE_BIT(STAGE_LOGITS)},
+              {"embedding", 0}, /* the inputs and positions are its rows */
+              {"W_query", STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_PROJECTED_QUERY)},
               {"W_key", STAGE_BIT(STAGE_KEY) | STAGE_BIT(STAGE_PROJECTED_KEY)},
               {"W_value", STAGE_BIT(STAGE_VALUE)},
               {"out_proj", STAGE_BIT(STAGE_OUTPUT)}};
@@ -422,7 +425,10 @@ static const char *note_of(const struct making *making, const struct sheet *shee
         powers = powers || is_powers;
         rounded = rounded || (sheet->given[i].rounded && !is_powers);
     }
-    powers = powers || (making->plan->blank & STAGE_BIT(STAGE_WEIGHTS)) == 0;
+    if ((making->plan->blank & STAGE_BIT(STAGE_PROBABILITIES)) != 0)
+        powers = false;
+    else if ((making->plan->blank & STAGE_BIT(STAGE_WEIGHTS)) == 0)
+        powers = true;
     return !rounded && powers ? ""
            : powers           ? "The given numbers are rounded too."
            : rounded          ? "The given numbers are rounded too. Use a calculator for powers of e."

@@ -6,8 +6,8 @@
 #include "compute/result.h"
 
 /* Marks in texts of a sheet, which each format writes in its way: a blank to fill in, a times sign, the begin and
- * end of a power of e and of a root, a minus, a transposed matrix, infinity, the
- * width of a digit, and before the item and head of a table. No token has such bytes: text_shown replaces
+ * end of a power of e and of a root, a minus, a transposed matrix, infinity,
+ * and before the item and head of a table. No token has such bytes: text_shown replaces
  * them. */
 #define SHEET_BLANK "\001"
 #define SHEET_TIMES "\002"
@@ -18,9 +18,8 @@
 #define SHEET_MINUS "\007"
 #define SHEET_TRANSPOSED "\010"
 #define SHEET_INFINITY "\011"
-#define SHEET_PAD "\013"
-#define SHEET_PLACE "\014"
-enum { SHEET_MARKS = 13 };
+#define SHEET_PLACE "\013"
+enum { SHEET_MARKS = 12 };
 
 enum { SHEET_FRAMES = 3, SHEET_LINE_BYTES = 512 };
 
@@ -77,18 +76,15 @@ enum status sheet_make(struct sheet *sheet, const struct sheet_plan *plan, struc
 /* Sheets of the same options, whose answers make a key. */
 struct key_plan {
     const struct sheet *sheets; /* (count) */
-    size_t first, count;        /* the index of the first in its class */
-    bool numbered;              /* the lines name their sheet */
-    size_t columns;             /* of text that are side by side */
-    bool breaks_titles;         /* a title may take several lines */
+    size_t count;
+    size_t columns, lines; /* of text that a page has room for */
+    bool breaks_titles;    /* a title may take several lines */
 };
 
-/* In key.c: how many lines a sheet takes in the key of these sheets. */
-size_t key_lines(const struct key_plan *plan);
-
-/* In key.c: the key of the sheets, which it shares texts with, as a sheet to write the answers of. STATUS_SYSTEM where
- * memory is short. */
-enum status key_make(struct sheet *key, const struct key_plan *plan, struct arena *arena, struct error *error);
+/* In key.c: the pages of the key (count), which share texts with the sheets, each a sheet to write the answers of.
+ * STATUS_SYSTEM where memory is short. */
+enum status key_make(const struct key_plan *plan, struct sheet **pages, size_t *count, struct arena *arena,
+                     struct error *error);
 
 /* Whether it is the table of powers of e: its columns are numbers, where those of others may be tokens. */
 bool sheet_is_powers(const struct sheet_table *table);

@@ -280,12 +280,13 @@ enum status worksheet_create(struct worksheet *worksheet, const struct options *
 
 /* --- written ------------------------------------------------------------------------------------------------------ */
 
+/* The name of a sheet, or with SIZE_MAX of all. */
 static const char *name_of(const struct worksheet *worksheet, size_t variant, char *name)
 {
     const struct options *options = worksheet->options;
     if (worksheet->numbers == NULL)
         snprintf(name, NAME_BYTES, "%s", worksheet->first.given.source);
-    else if (options->variants == 1)
+    else if (options->variants == 1 || variant == SIZE_MAX)
         snprintf(name, NAME_BYTES, "seed %llu", (unsigned long long)options->seed);
     else
         snprintf(name, NAME_BYTES, "seed %llu, sheet %zu", (unsigned long long)options->seed, variant + 1);
@@ -381,45 +382,28 @@ static enum status write_one(const struct worksheet *worksheet, size_t variant, 
     return status;
 }
 
-/* Makes as many sheets from the first of the key on as its page has room for, or all. */
-static enum status make_sheets(const struct worksheet *worksheet, const struct sheet_plan *plan, size_t lines,
-                               struct key_plan *key, struct arena *arena)
+/* Writes the answers of all sheets, as many on a page as it has room for. */
+static enum status write_key(const struct worksheet *worksheet, const struct page *page)
 {
-    const size_t left = (size_t)worksheet->options->variants - key->first;
-    struct sheet *sheets = arena_allocate(arena, left, sizeof *sheets, worksheet->error);
-    key->sheets = sheets;
-    for (size_t room = 1; key->count < memory_smaller(room, left); key->count++) {
-        if (sheets == NULL ||
-            make_sheet(worksheet, key->first + key->count, false, plan, &sheets[key->count], arena) != STATUS_OK)
-            return worksheet->error->status;
-        if (key->count == 0)
-            room = lines > 0 ? memory_larger(lines / key_lines(key), 1) : left;
-    }
-    return STATUS_OK;
-}
-
-/* Writes a page with the answers of several sheets, and in *first the sheet behind them. */
-static enum status write_key(const struct worksheet *worksheet, size_t *first, const struct page *page)
-{
-    const bool numbered = worksheet->options->variants > 1;
+    const struct sheet_dialect *dialect = page->dialect;
     struct arena arena = {0};
-    struct sheet sheet;
-    struct key_plan key = {.first = *first,
-                           .numbered = numbered,
-                           .columns = page->dialect->key_columns,
-                           .breaks_titles = page->dialect->breaks_titles};
     char name[NAME_BYTES], found[FOUND_BYTES];
+    struct key_plan key = {NULL, (size_t)worksheet->options->variants, dialect->key_columns, dialect->key_lines,
+                           dialect->breaks_titles};
+    struct sheet *pages, *sheets = arena_allocate(&arena, key.count, sizeof *sheets, worksheet->error);
     const struct sheet_plan plan =
-        plan_of(worksheet, name_of(worksheet, 0, name), false, tell_mistakes(worksheet, found, sizeof found));
-    enum status status = make_sheets(worksheet, &plan, page->dialect->key_lines, &key, &arena);
+        plan_of(worksheet, name_of(worksheet, SIZE_MAX, name), false, tell_mistakes(worksheet, found, sizeof found));
+    size_t count = 0;
+    enum status status = worksheet->error->status;
+    for (size_t i = 0; i < key.count && status == STATUS_OK; i++)
+        status = make_sheet(worksheet, i, false, &plan, &sheets[i], &arena);
+    key.sheets = sheets;
     if (status == STATUS_OK)
-        status = key_make(&sheet, &key, &arena, worksheet->error);
-    *first += key.count;
-    if (status == STATUS_OK && numbered)
-        snprintf(name, sizeof name, "seed %llu, sheets %zu to %zu", (unsigned long long)worksheet->options->seed,
-                 key.first + 1, *first);
-    if (status == STATUS_OK)
-        sheet_write(page, &sheet, true);
+        status = key_make(&key, &pages, &count, &arena, worksheet->error);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        page_put(page, i > 0 ? dialect->turn : NULL);
+        sheet_write(page, &pages[i], true);
+    }
     arena_free(&arena);
     return status;
 }
@@ -432,10 +416,8 @@ enum status worksheet_write(const struct worksheet *worksheet, struct output *ou
     enum status status = STATUS_OK;
     size_t pages = 0;
     page_put(&page, page.dialect->begin);
-    for (size_t first = 0; options->one_page && first < options->variants && status == STATUS_OK && !output->failed;) {
-        page_put(&page, first > 0 ? page.dialect->turn : NULL);
-        status = write_key(worksheet, &first, &page);
-    }
+    if (options->one_page)
+        status = write_key(worksheet, &page);
     for (int answers = chosen && options->answers;
          answers < 2 && !options->one_page && !(chosen && answers != options->answers); answers++)
         for (size_t i = 0; i < options->variants && status == STATUS_OK && !output->failed; i++) {

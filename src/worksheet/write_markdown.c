@@ -14,7 +14,7 @@ static void write_formula(const struct page *page, const struct sheet_task *task
 
 const struct sheet_dialect sheet_as_markdown = {
     .turn = "\n<div style=\"break-after: page\"></div>\n\n",
-    .marks = {NULL, BLANK, "×", "e<sup>", "</sup>", "√", "", "−", "<sup>T</sup>", "∞", NULL, "", ", "},
+    .marks = {NULL, BLANK, "×", "e<sup>", "</sup>", "√", "", "−", "<sup>T</sup>", "∞", NULL, ", "},
     .escapes = &MARKDOWN_ESCAPES,
     .minus = "−",
     .infinity = {"∞", "−∞"},
@@ -27,6 +27,7 @@ const struct sheet_dialect sheet_as_markdown = {
     .no_rule = "\n",
     .found = {NULL, "\n\n"},
     .key_columns = SIZE_MAX,
+    .key_lines = SIZE_MAX,
     .breaks_titles = true,
     .worked = {"```text\n", "```\n"},
     .tables_by_task = true,

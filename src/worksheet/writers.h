@@ -37,7 +37,7 @@ struct sheet_dialect {
     const char *found[2], *worked[2]; /* in the answers: the mistake, the arithmetic */
     const char *key[2], *parted;      /* around the answers of several sheets; between two of them */
     const char *span[3], *first_cell; /* around how many numbers are below a title, and behind it; the first of these */
-    size_t key_columns, key_lines;    /* what of these a page has room for, as text; 0 lines: there are no pages */
+    size_t key_columns, key_lines;    /* what of these a page has room for, as text */
     bool breaks_titles;               /* the titles of their columns fold */
 
     const char *group[2], *answered;            /* tasks whose tables stand side by side; behind their answers */

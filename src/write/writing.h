@@ -19,7 +19,10 @@ struct writing {
     bool color;
     bool heatmap; /* text: tables of T x T as coloured cells */
     enum theme theme;
-    bool caption; /* words beneath a picture */
+    bool entropy;             /* behind each row of shares: its sum and entropy */
+    enum picture_shape shape; /* of a picture */
+    bool walks;               /* it is an animation */
+    bool caption;             /* words beneath it */
 };
 
 /* Decimals in the cells of a picture; below 0: two, or as many as the numbers need. */

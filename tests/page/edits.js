@@ -5,10 +5,10 @@
 'use strict';
 const fs = require('fs'), path = require('path'), { spawnSync } = require('child_process');
 const vm = require('vm');
-const { loadPage, readNumber, sameNumber } = require('./load.js');
+const { loadPage, heldGradients, readNumber, sameNumber } = require('./load.js');
 
 const [attn, folder, count, firstSeed = '1'] = process.argv.slice(2);
-const NAMES = ['job', 'modelOf', 'evaluate', 'applyEdit', 'settingsOf', 'Refusal', 'saveJSON', 'saveCommand', 'stateToLink', 'linkToState', 'numberText'];
+const NAMES = ['job', 'modelOf', 'evaluate', 'applyEdit', 'settingsOf', 'Refusal', 'saveJSON', 'saveCommand', 'stateToLink', 'linkToState', 'numberText', 'gradientTable', 'round', 'state'];
 const readPage = vm.runInThisContext(`${fs.readFileSync(path.join(__dirname, 'formulas.js'))}; readPage`);
 const TOLERANCE = 1e-6;
 const tally = { jobs: 0, edits: 0, refused: 0, notSaved: 0, numbers: 0, same: 0, explained: 0, lines: 0 }, failures = [], reasons = new Map(), mistakes = new Map();
@@ -31,6 +31,7 @@ const upTo = (most) => Math.floor(draw() * (most + 1)), from = (least, most) => 
 const chance = (share) => draw() < share, one = (list) => list[upTo(list.length - 1)];
 const number = () => Math.round((4 * draw() - 2) * 100) / 100;
 const matrix = (...shape) => (shape.length === 0 ? number() : Array.from({ length: shape[0] }, () => matrix(...shape.slice(1))));
+const SMALL_WORDS = ['the', 'dogs', 'run', '(', '<b>', 'é'];
 const TOKENS = ['Your', 'journey', 'a b', ' the', '<b>', '"q"', '\\', '\u202eturned', 'tab\t', 'é', '</script>', ''];
 
 /* attn_mask with some axes broadcast: truth values or numbers, some rows forbidden whole. */
@@ -106,6 +107,19 @@ function drawProjecting() {
     return { mechanism, input, options };
 }
 
+/* A model of a few words. */
+function drawWords() {
+    const mechanism = one(['multihead', 'multihead', 'causal', 'self']), heads = mechanism === 'multihead' ? from(1, 3) : 1, columns = heads * from(1, 2);
+    const words = SMALL_WORDS.slice(0, from(2, SMALL_WORDS.length)), options = commonOptions(heads);
+    const input = { text: Array.from({ length: from(1, 5) }, () => one(words)).join(' '), vocabulary: { words, embedding: matrix(words.length, columns) } };
+    if (chance(0.6)) input.vocabulary.position_embedding = matrix(from(5, 8), columns);
+    else if (chance(0.5)) options.push('--add-positions', 'sinusoidal');
+    if (chance(0.8)) input.unembedding = matrix(columns, words.length);
+    if (input.unembedding && chance(0.5)) input.unembedding_bias = matrix(words.length);
+    if (mechanism === 'multihead') options.push('--heads', String(heads), ...(chance(0.3) ? ['--without-heads', String(from(1, heads))] : []));
+    return { mechanism, input, options: [...options, '-d', String(columns)] };
+}
+
 function drawGiven() {
     const items = from(1, 2), groups = from(1, 2), keyHeads = from(1, 2), heads = keyHeads * groups, queries = from(1, 5), keys = chance(0.5) ? queries : from(1, 6);
     const columns = from(1, 4), values = from(1, 3), options = commonOptions(heads);
@@ -133,6 +147,8 @@ function drawValue({ name, kind, choices, value }) { // of a setting
 function drawEdit(page, model) {
     const tables = Array.from(model.tables.values()).filter((table) => table.editable), token = upTo(model.keys - 1);
     const kind = one(['number', 'number', 'number', 'setting', 'setting', 'setting', 'without', 'add', 'label']);
+    if (model.job.words && chance(0.4)) return { do: 'text', to: Array.from({ length: from(1, 6) }, () => one(chance(0.9) ? model.job.words[0] : TOKENS)).join(' ') };
+    if (model.headsOut.length > 0 || chance(0.03)) return { do: 'head', head: upTo(model.heads - 1), out: chance(0.5) };
     if (kind === 'number') {
         const table = one(tables);
         const to = table.name === 'attn_mask' ? one(table.adds ? [null, number() + 0.125] : [0, 1]) : chance(0.1) ? one([0, 1e-30, 1e4, -3e4]) : number();
@@ -218,18 +234,51 @@ function compareSaved(page, model, place) {
     const result = run(mechanism, file, '-f', 'json', '--stages', stages.join());
     if (result.status !== 0 || result.stderr !== '') return failures.push(`${place}: ${result.stderr.trim()}`);
     compareAll(page, model, JSON.parse(result.stdout), place);
+    if (page.job.loss && model.settings.mistake === 'none') compareGradients(page, model, mechanism, stages, file, place);
+}
+
+/* The gradients of the same file. */
+function compareGradients(page, model, mechanism, stages, file, place) {
+    const evaluation = page.evaluate(model), back = evaluation.gradients(), { dtype } = model.job, sdpa = mechanism === 'sdpa';
+    const there = ([name]) => name !== 'grad_alibi_slopes' || JSON.parse(fs.readFileSync(file)).alibi_slopes;
+    const held = heldGradients(back, ({ what, name, adds }) => what !== 'operand' && what !== 'position' && (name !== 'attn_mask' || adds)).filter(there);
+    const made = evaluation.stages.filter(({ name }) => name === 'output' || !['heads', 'normed', 'entropy', 'output', 'embedded', 'residual', 'logits', 'probabilities'].includes(name));
+    const wanted = [...made.map(({ name }) => `grad_${name}`), ...held.map(([name]) => (/^grad_(inputs|key_inputs|sinks|alibi_slopes|attn_mask)$/.test(name) ? name : 'grad_parameters'))];
+    const result = run(mechanism, file, '-f', 'json', '--grad', 'ones', '--stages', [...new Set(wanted)].join());
+    if (result.status !== 0 || result.stderr !== '') return failures.push(`${place}: ${result.stderr.trim()}`);
+    const saved = JSON.parse(result.stdout);
+    for (const [name, numbers] of held) compare(`${place}, ${name}`, Array.from(numbers, page.round), saved[name], dtype);
+    for (const stage of made)
+        for (let item = 0; item < model.items; item++)
+            for (let head = 0; head < (stage.perHead ? model.heads : 1); head++)
+                compare(`${place}, grad_${stage.name} of item ${item + 1}, head ${head + 1}`, page.gradientTable(evaluation, stage.name, item, head).numbers,
+                    listsOf(evaluation.model, { [stage.name]: saved[`grad_${stage.name}`] }, stage, item, head), dtype);
+}
+
+/* The products that a gradient lists come to it, as far as their digits and the dtype of their factors tell. */
+function checkSum(page, explained, wanted, at) {
+    const read = (text) => Number(text.replace('−', '-').replace('∞', 'Infinity'));
+    for (const table of explained.all((one) => one.attributes.class === 'products')) {
+        const products = table.all((one) => one.name === 'tr').slice(1, -1).map((line) => read(line.children[line.children.length - 1].textContent));
+        const sum = products.reduce((whole, one) => whole + one, 0), size = products.reduce((whole, one) => whole + Math.abs(one), 0);
+        const slack = products.length * 10 ** -page.job.precision + (page.job.dtype.startsWith('f8') ? 2 ** -9 : 0) + size * ({ f32: 1e-4, f64: 1e-4 }[page.job.dtype] || 0.3);
+        if (!(Math.abs(sum - read(wanted)) <= slack) && Number.isFinite(sum)) failures.push(`${at}: the products come to ${sum}, not ${wanted}`);
+    }
 }
 
 /* The arithmetic of a random cell of each stage: what is shown comes to what is shown, and to the cell itself. */
 function checkExplained(page, model, place) {
     const evaluation = page.evaluate(model), { judge } = readPage(page.job.dtype, page.job.precision, page.job.softmax_dtype);
     for (const { name } of [...evaluation.stages, ...Array.from(model.tables.values(), ({ name }) => ({ name }))]) {
-        const item = upTo(model.items - 1), head = upTo(model.heads - 1), { rows, columns, numbers } = evaluation.table(name, item, head);
+        const item = upTo(model.items - 1), head = upTo(model.heads - 1), layer = page.state.layer;
+        const { rows, columns, numbers, masked } = layer === 'gradients' ? page.gradientTable(evaluation, name, item, head) : evaluation.table(name, item, head);
         const row = upTo(rows - 1), column = upTo(columns - 1), explained = evaluation.explain(name, item, head, row, column);
+        if (layer === 'gradients' && masked && masked.every(Boolean)) continue; // none
         const lines = explained.all((one) => one.attributes.class === 'formula').map((line) => line.textContent);
         const results = explained.all((one) => one.name === 'output').map((one) => one.textContent), wanted = page.numberText(numbers[row * columns + column]);
         const at = `${place}, ${name} of item ${item + 1}, head ${head + 1}, row ${row + 1}, column ${column + 1}`;
         tally.explained++;
+        if (layer === 'gradients') checkSum(page, explained, wanted, at);
         if (!results.includes(wanted)) failures.push(`${at}: ${wanted} is not among ${results}`);
         for (const [line, held] of judge(lines)) {
             tally.lines++;
@@ -250,8 +299,9 @@ function checkLink(page, model, edits, place) {
 
 function checkJob(seed) {
     draw = generatorOf(seed);
-    const { mechanism, input, options } = chance(0.75) ? drawProjecting() : drawGiven(), file = path.join(folder, 'input.json');
+    const { mechanism, input, options } = chance(0.2) ? drawWords() : chance(0.75) ? drawProjecting() : drawGiven(), file = path.join(folder, 'input.json');
     fs.writeFileSync(file, JSON.stringify(input));
+    if (chance(0.3) && !options.includes('--query') && !input.unembedding) options.push('--grad', 'ones');
     const made = run(mechanism, file, ...options, '-f', 'html');
     if (made.status !== 0) { // options that do not go together
         const reason = made.stderr.split('\n')[0];
@@ -265,6 +315,11 @@ function checkJob(seed) {
         const { model, edits } = editAtRandom(page, first, from(1, 6));
         compareSaved(page, model, `${place}, ${JSON.stringify(edits)}`);
         checkExplained(page, model, `${place}, ${JSON.stringify(edits)}`);
+        if (page.job.loss && model.settings.mistake === 'none') {
+            page.state.layer = 'gradients';
+            checkExplained(page, model, `${place}, ${JSON.stringify(edits)}, gradients`);
+            page.state.layer = 'numbers';
+        }
         checkLink(page, model, edits, place);
     }
 }

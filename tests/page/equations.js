@@ -4,15 +4,15 @@
  * float64, where exp and tanh are those of another library, but for the last bits. */
 'use strict';
 const fs = require('fs');
-const { loadPage, readNumber, sameNumber } = require('./load.js');
+const { loadPage, heldGradients, readNumber, sameNumber } = require('./load.js');
 
 const [page, json] = process.argv.slice(2).map((path) => fs.readFileSync(path, 'utf8'));
 const expected = JSON.parse(json);
 const failures = [];
 let compared = 0;
 
-const { job, modelOf, evaluate, lastStep, rotationOf, round, numberText, colourScale, SQUARE_STAGES, ROW_STATISTICS } =
-    loadPage(page, ['job', 'modelOf', 'evaluate', 'lastStep', 'rotationOf', 'round', 'numberText', 'colourScale', 'SQUARE_STAGES', 'ROW_STATISTICS']);
+const { job, modelOf, evaluate, lastStep, rotationOf, round, numberText, colourScale, gradientTable, SQUARE_STAGES, ROW_STATISTICS } =
+    loadPage(page, ['job', 'modelOf', 'evaluate', 'lastStep', 'rotationOf', 'round', 'numberText', 'colourScale', 'gradientTable', 'SQUARE_STAGES', 'ROW_STATISTICS']);
 const evaluation = evaluate(modelOf(job));
 
 function check(place, held) {
@@ -85,6 +85,24 @@ function checkOutput(item) {
             sameNumber(numbers[row * columns + i], readNumber(number, job.dtype), job.dtype)));
 }
 
+/* With --grad, the gradients with respect to all tables: in double on both sides, whose sums may differ in their last bits. */
+function checkGradients() {
+    const near = (a, b) => Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(b));
+    const compareAll = (name, numbers, lists) => lists.flat(Infinity).forEach((number, i) =>
+        check(`${name}, number ${i + 1}: the page has ${numbers[i]}, attn ${number}`, near(numbers[i], readNumber(number, job.dtype))));
+    for (const [name, numbers] of heldGradients(evaluation.gradients())) if (expected[name]) compareAll(name, numbers, expected[name]);
+    for (const { name, perHead } of evaluation.stages.filter((stage) => expected[`grad_${stage.name}`]))
+        for (let item = 0; item < job.items; item++) {
+            const all = expected[`grad_${name}`], ofItem = job.has_batch ? all[item] : all;
+            const packed = name === 'context' && job.has_heads && !Array.isArray(ofItem[0][0]);
+            for (let head = 0; head < (perHead ? job.heads : 1); head++) {
+                const of = /key$|^value$/.test(name) ? Math.floor(head / (job.heads / job.key_heads)) : head;
+                const lists = packed ? ofItem.map((row) => row.slice(head * job.d_value, (head + 1) * job.d_value)) : perHead && job.has_heads ? ofItem[of] : ofItem;
+                compareAll(`grad_${name} of item ${item + 1}, head ${head + 1}`, gradientTable(evaluation, name, item, head).numbers, lists);
+            }
+        }
+}
+
 /* What stages are made of is told in the same words. */
 function checkFormulas() {
     const told = Object.fromEntries(job.stages);
@@ -124,6 +142,7 @@ checkColours();
 const before = compared;
 checkJob();
 checkWays();
+if (job.loss) checkGradients();
 checkFormulas();
 check('no stage is compared', compared > before);
 for (const failure of failures.slice(0, 5)) console.log(`FAILED: ${failure}`);

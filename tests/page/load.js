@@ -88,4 +88,11 @@ function sameNumber(number, other, dtype) {
     return Math.abs(number - other) <= 2 ** -50 * Math.abs(other);
 }
 
-module.exports = { loadPage, readNumber, sameNumber };
+/* The gradients of a page with respect to inputs, parameters and masks, [name in attn's JSON, numbers as attn stores them]. */
+function heldGradients({ tables }, held = (table) => table.what !== 'operand') {
+    const stored = ({ shape: [rows, columns], numbers, transposed }) => (transposed
+        ? numbers.map((nothing, i) => numbers[(i % rows) * columns + Math.floor(i / rows)]) : numbers);
+    return Array.from(tables.values()).filter(held).map((table) => [`grad_${table.name}`, stored(table)]);
+}
+
+module.exports = { loadPage, heldGradients, readNumber, sameNumber };

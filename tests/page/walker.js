@@ -57,13 +57,13 @@ async function goThrough() {
 
     press('f');
     await frames(5);
-    const slide = box.getBoundingClientRect();
-    check(`F fills the window: ${JSON.stringify(slide)}`, slide.width === innerWidth && slide.height === innerHeight && byId('flow').closest('[inert]') !== null);
-    check('a slide has the table', byId('walk-table').getBoundingClientRect().height > 40);
+    const [slide, large] = [box, byId('large-panel')].map((one) => one.getBoundingClientRect());
+    check(`F fills the window with the walk and the table: ${JSON.stringify([slide, large])}`, byId('flow').offsetParent === null
+        && apart(slide, large) && byId('large').offsetParent !== null && large.right <= innerWidth && slide.left === 0 && slide.bottom === innerHeight);
     press('PageUp', document.body);
     check('and keys lead wherever the focus is', walk.at === length - 4);
     press('Escape');
-    check('Escape goes back to the page', document.querySelector('.slides, [inert]') === null && walk.at === length - 4);
+    check('Escape goes back to the page', byId('flow').offsetParent !== null && walk.at === length - 4);
 
     goWalk(walk.steps.findIndex(({ table }) => table === 'scores'));
     const was = text(), { row } = placeIn('inputs', shownTable('inputs'));

@@ -32,7 +32,8 @@ const char *subject_format(const struct design_row *row)
 /* Whether the option says how a picture looks, so that other formats refuse it. */
 static bool is_look(const char *name)
 {
-    return strcmp(name, "theme") == 0 || strcmp(name, "no-caption") == 0;
+    return strcmp(name, "theme") == 0 || strcmp(name, "shape") == 0 || strcmp(name, "animate") == 0 ||
+           strcmp(name, "entropy") == 0 || strcmp(name, "no-caption") == 0;
 }
 
 void words_add_grad(struct command_words *words, const struct design_row *row)

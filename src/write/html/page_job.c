@@ -342,6 +342,20 @@ static void write_draws(struct json *json, const struct problem *problem)
     json_close(json);
 }
 
+/* --grad: whether the page holds the gradient with respect to its last stage, or that is ones; whether it has the heads
+ * side by side; else null. */
+static void write_loss(struct json *json, const struct problem *problem)
+{
+    if (!problem->loss.is_given) {
+        json_text(json, "loss", NULL);
+        return;
+    }
+    json_open(json, "loss", '{');
+    json_truth(json, "given", problem->loss.gradient.rank > 0 || page_ends_early(problem));
+    json_truth(json, "side_by_side", problem_is_side_by_side(problem, STAGE_GRAD_CONTEXT));
+    json_close(json);
+}
+
 /* One JSON object in a script. */
 static struct json open_script(const char *id, struct output *output)
 {
@@ -393,6 +407,7 @@ void page_write_job(const struct result *result, int precision, struct output *o
     json_real(&json, "clip", problem->given.clip);
     json_real(&json, "dropout", problem->drop.share);
     write_draws(&json, problem);
+    write_loss(&json, problem);
     write_mask(&json, problem);
     write_stages(&json, result);
     write_ways(&json, problem);

@@ -176,6 +176,20 @@ static void write_operands(struct result *result, struct output *output)
     write_before(result, output);
 }
 
+/* The gradient that --grad gives; or that with respect to the context, where the page starts late and ends there. */
+static void write_loss(struct result *result, struct output *output)
+{
+    const struct problem *problem = result->problem;
+    const struct tensor *gradient = &problem->loss.gradient;
+    if (problem->loss.is_given && page_ends_early(problem))
+        write_rows(result, result_table_of(result, STAGE_GRAD_CONTEXT), "grad", false, output);
+    else if (gradient->rank > 0) {
+        struct base64 base64 = open_numbers("grad", output);
+        add_tensor(&base64, gradient, 0, tensor_count(gradient), problem->rounding.dtype);
+        close_numbers(&base64);
+    }
+}
+
 static void write_generator(const struct torch_random *generator, struct output *output)
 {
     struct base64 base64 = open_numbers("draws", output);
@@ -215,6 +229,7 @@ enum status page_write_numbers(const struct writing *writing)
         if (operand_is_rotated(problem, (enum projection_id)id))
             write_rotations(problem, (enum projection_id)id, output);
     write_kept(result, output);
+    write_loss(result, output);
     if (problem->mask.attn_mask.rank > 0)
         write_attn_mask(problem, output);
     return writing->error->status;

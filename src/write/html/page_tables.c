@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "write/html/page_data.h"
 
+#include "model/stage_id.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +35,11 @@ const char *page_starts_late(const struct problem *problem)
         return "Key and value come by way of a latent, which only attn computes.";
     page_tables_each(problem, count_numbers, &parameters);
     return parameters > MOST_PARAMETERS ? "The page has no room for so many parameters." : NULL;
+}
+
+bool page_ends_early(const struct problem *problem)
+{
+    return page_starts_late(problem) != NULL && problem_last_stage(problem) == STAGE_OUTPUT;
 }
 
 bool page_draws(const struct problem *problem)

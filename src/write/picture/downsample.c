@@ -26,8 +26,20 @@ static void add_row(struct downsample *sample, struct result *result, size_t mat
     }
 }
 
-/* Divides sums into means, and widens low and high. */
-static void finish_row(struct downsample *sample, size_t index, const size_t *counts, bool *any)
+/* Widens low and high to a number that is not masked. */
+static void note(struct downsample *sample, double number)
+{
+    sample->any_nan |= isnan(number);
+    sample->any_below |= number == -INFINITY;
+    sample->any_above |= number == INFINITY;
+    if (!isfinite(number))
+        return;
+    sample->low = fmin(sample->low, number);
+    sample->high = fmax(sample->high, number);
+}
+
+/* Divides sums into means. */
+static void finish_row(struct downsample *sample, size_t index, const size_t *counts)
 {
     for (size_t column = 0; column < sample->columns; column++) {
         double *number = &sample->numbers[index + column];
@@ -36,35 +48,52 @@ static void finish_row(struct downsample *sample, size_t index, const size_t *co
         if (counts[column] == 0)
             continue;
         *number /= (double)counts[column];
-        sample->any_nan |= isnan(*number);
-        sample->any_below |= *number == -INFINITY;
-        sample->any_above |= *number == INFINITY;
-        if (!isfinite(*number))
-            continue;
-        sample->low = *any ? fmin(sample->low, *number) : *number;
-        sample->high = *any ? fmax(sample->high, *number) : *number;
-        *any = true;
+        note(sample, *number);
+    }
+}
+
+/* The largest numbers of a row, from `index` on. */
+static void rank_row(struct downsample *sample, double *numbers, size_t index)
+{
+    for (size_t rank = 0; rank < sample->columns; rank++) {
+        size_t best = rank;
+        for (size_t word = 0; word < result_columns(sample->table); word++)
+            best = numbers[word] > numbers[best] ? word : best;
+        sample->words[index + rank] = best;
+        sample->numbers[index + rank] = numbers[best];
+        note(sample, numbers[best]);
+        numbers[best] = -INFINITY;
     }
 }
 
 static void fill(struct downsample *sample, struct result *result, size_t *counts)
 {
     const size_t rows = result_rows(sample->table);
-    bool any = false;
+    sample->low = INFINITY;
+    sample->high = -INFINITY;
     for (size_t matrix = 0; matrix < sample->matrices; matrix++)
         for (size_t row = 0; row < sample->rows; row++) {
             const size_t index = downsample_index(sample, matrix, row, 0), first = row * sample->row_block;
+            if (sample->words != NULL) {
+                result_row(result, sample->table, matrix, row, result->numbers);
+                rank_row(sample, result->numbers, index);
+                continue;
+            }
             memset(counts, 0, sample->columns * sizeof *counts);
             for (size_t i = first; i < first + sample->row_block && i < rows; i++)
                 add_row(sample, result, matrix, i, index, counts);
-            finish_row(sample, index, counts, &any);
+            finish_row(sample, index, counts);
         }
+    if (sample->low > sample->high)
+        sample->low = sample->high = 0;
 }
 
 enum status downsample_create(struct downsample *sample, struct result *result, const struct result_table *table,
                               size_t most_rows, size_t most_columns, struct arena *arena, struct error *error)
 {
-    const size_t rows = result_rows(table), columns = result_columns(table);
+    const bool ranked = result_column_axis(table) == AXIS_WORD;
+    const size_t rows = result_rows(table), words = memory_smaller(result_columns(table), DOWNSAMPLE_RANKS);
+    const size_t columns = ranked ? words : result_columns(table);
     *sample = (struct downsample){.table = table,
                                   .matrices = result_matrices(table),
                                   .row_block = block_of(rows, most_rows),
@@ -76,12 +105,25 @@ enum status downsample_create(struct downsample *sample, struct result *result, 
         return error_system(error, 0, "not enough memory: a picture of too many cells");
     sample->numbers = arena_allocate(arena, count, sizeof *sample->numbers, error);
     sample->masked = arena_allocate(arena, count, sizeof *sample->masked, error);
+    sample->words = ranked ? arena_allocate(arena, count, sizeof *sample->words, error) : NULL;
     size_t *counts = arena_allocate(arena, sample->columns, sizeof *counts, error);
-    if (sample->numbers == NULL || sample->masked == NULL || counts == NULL)
+    if (sample->numbers == NULL || sample->masked == NULL || counts == NULL || (ranked && sample->words == NULL))
         return error->status;
     memset(sample->numbers, 0, count * sizeof *sample->numbers);
+    memset(sample->masked, 0, count * sizeof *sample->masked);
     fill(sample, result, counts);
     return STATUS_OK;
+}
+
+void downsample_sharpen(struct downsample *sample, bool asked)
+{
+    const enum stage stage = sample->table->stage;
+    sample->sharp = asked && stage_is_shares(stage) && stage_is_square(stage) && !downsample_is_reduced(sample);
+}
+
+struct sharpness downsample_sharpness(const struct downsample *sample, size_t matrix, size_t row)
+{
+    return result_sharpness(sample->numbers + downsample_index(sample, matrix, row, 0), sample->columns);
 }
 
 size_t downsample_heads(const struct result_table *table)

@@ -8,7 +8,7 @@
 
 #include "compute/result.h"
 
-enum { DOWNSAMPLE_WORDS_BYTES = 128 };
+enum { DOWNSAMPLE_WORDS_BYTES = 128, DOWNSAMPLE_RANKS = 4 };
 
 struct downsample {
     const struct result_table *table;
@@ -16,14 +16,22 @@ struct downsample {
     size_t row_block, column_block; /* rows and columns of the table that one of the picture stands for */
     double *numbers;                /* (M, R, C); 0 where masked */
     bool *masked;                   /* (M, R, C) */
+    size_t *words;                  /* (M, R, C) of a table of words: the word of a number; else NULL */
+    bool sharp;                     /* each row has its sum and its entropy behind it */
     double low, high;               /* the finite numbers lie between; 0 and 0 where there are none */
     bool any_masked, any_nan, any_below, any_above; /* below, above: minus and plus infinity that are not masked */
 };
 
-/* Reduces all matrices of the table to at most so many rows and columns (each at least 1). The arena's.
+/* Reduces all matrices of the table to at most so many rows and columns (each at least 1); of a table of words it takes
+ * the largest numbers of each row, the largest first. The arena's.
  * STATUS_SYSTEM where memory is short. */
 enum status downsample_create(struct downsample *sample, struct result *result, const struct result_table *table,
                               size_t most_rows, size_t most_columns, struct arena *arena, struct error *error);
+
+/* Sets `sharp` of a table of T x T shares that is not reduced, where that is asked for. */
+void downsample_sharpen(struct downsample *sample, bool asked);
+
+struct sharpness downsample_sharpness(const struct downsample *sample, size_t matrix, size_t row);
 
 /* The heads of an item of a table, 1 where there are none. */
 size_t downsample_heads(const struct result_table *table);

@@ -10,7 +10,7 @@
 
 enum { LINE_BYTES = 1024, NUMBER_BYTES = 32 };
 
-static const double LINE_HEIGHT = 15, MARGIN = 22;
+static const double LINE_HEIGHT = 15, MARGIN = 22, SLIDE_WIDTH = 1280, SLIDE_HEIGHT = 720;
 
 /* All but the cells: one sheet for light pages, one for dark ones. Muted ink has a contrast of 5 : 1 on the page. */
 static const char *const SHEETS[] = {
@@ -250,20 +250,28 @@ static void write_style(struct output *output, const struct svg_palette *palette
                          "<path class=\"hatch\" d=\"M-1 1L1 -1M0 5L5 0M4 6L6 4\"/></pattern></defs>\n");
 }
 
-void svg_open(struct output *output, double width, double height)
+struct svg_page svg_page(double width, double height, bool slide)
 {
     const double across = ceil(width + 2 * MARGIN), down = ceil(height + 2 * MARGIN);
+    if (!slide)
+        return (struct svg_page){across, down, MARGIN, MARGIN, 1};
+    const double scale = fmin(SLIDE_WIDTH / across, SLIDE_HEIGHT / down);
+    return (struct svg_page){SLIDE_WIDTH / scale, SLIDE_HEIGHT / scale, (SLIDE_WIDTH / scale - width) / 2,
+                             (SLIDE_HEIGHT / scale - height) / 2, scale};
+}
+
+void svg_open(struct output *output, struct svg_page page)
+{
     svg_tag(output,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"#\" height=\"#\" viewBox=\"0 0 # #\" "
             "role=\"img\" aria-labelledby=\"attn-title attn-desc\">\n",
-            across, down, across, down);
+            page.width * page.scale, page.height * page.scale, page.width, page.height);
 }
 
-void svg_open_page(struct output *output, double width, double height, const struct svg_palette *palette,
-                   enum theme theme)
+void svg_open_page(struct output *output, struct svg_page page, const struct svg_palette *palette, enum theme theme)
 {
     write_style(output, palette, theme);
     svg_tag(output,
             "<rect class=\"page\" width=\"#\" height=\"#\"/>\n<g class=\"attn\" transform=\"translate(# #)\">\n",
-            ceil(width + 2 * MARGIN), ceil(height + 2 * MARGIN), MARGIN, MARGIN);
+            page.width, page.height, page.left, page.top);
 }

@@ -63,10 +63,16 @@ const char *svg_cell_class(bool diverging, size_t level, char *text);
 const char *svg_cell_attribute(bool diverging, size_t level, char *text);
 const char *svg_ink_class(bool diverging, size_t level);
 
-/* <svg> for a drawing of that size. After it come <title id="attn-title"> and <desc id="attn-desc">; then the style
- * and the group of the drawing; "</g>\n</svg>\n" ends. AUTO is light, and dark where the reader prefers that. */
-void svg_open(struct output *output, double width, double height);
-void svg_open_page(struct output *output, double width, double height, const struct svg_palette *palette,
-                   enum theme theme);
+/* The page of a drawing, margins included: where the drawing begins, and how far it is magnified. A slide is
+ * 1280 x 720, with the drawing in its middle as large as it can be; other pages are as large as the drawing. */
+struct svg_page {
+    double width, height, left, top, scale;
+};
+struct svg_page svg_page(double width, double height, bool slide);
+
+/* <svg>. After it come <title id="attn-title"> and <desc id="attn-desc">; then the style and the group of the drawing;
+ * "</g>\n</svg>\n" ends. AUTO is light, and dark where the reader prefers that. */
+void svg_open(struct output *output, struct svg_page page);
+void svg_open_page(struct output *output, struct svg_page page, const struct svg_palette *palette, enum theme theme);
 
 #endif

@@ -49,11 +49,33 @@ static bool multiplies(const struct svg_picture *picture, const struct svg_figur
     return !stage_exists(before) || stage_is_of_inputs(before);
 }
 
-/* How far right an arrow comes from: sources from the left, arrows past other lines from the right edge. */
-static double comes_from(const struct svg_figure *from, const struct svg_figure *to)
+/* Where a figure begins and ends along the flow, which is down the page, or to the right if it is wide; the
+ * middle and the length of its cells across the flow. */
+static double begin_of(const struct svg_picture *picture, const struct svg_figure *figure)
+{
+    return picture->wide ? figure->x : figure->y;
+}
+
+static double end_of(const struct svg_picture *picture, const struct svg_figure *figure)
+{
+    return picture->wide ? svg_cells_right(figure) : svg_cells_bottom(figure);
+}
+
+static double centre_of(const struct svg_picture *picture, const struct svg_figure *figure)
+{
+    return picture->wide ? (svg_cells_top(figure) + svg_cells_bottom(figure)) / 2 : svg_cells_centre(figure);
+}
+
+static double length_of(const struct svg_picture *picture, const struct svg_figure *figure)
+{
+    return picture->wide ? svg_cells_bottom(figure) - svg_cells_top(figure) : svg_cells_width(figure);
+}
+
+/* How far across an arrow comes from: sources from the near edge, arrows past other lines from the far one. */
+static double comes_from(const struct svg_picture *picture, const struct svg_figure *from, const struct svg_figure *to)
 {
     const bool passes = from->line + 1 < to->line && from->column != to->column;
-    return svg_rank_of(from) == SVG_SOURCES ? -INFINITY : passes ? INFINITY : svg_cells_centre(from);
+    return svg_rank_of(from) == SVG_SOURCES ? -INFINITY : passes ? INFINITY : centre_of(picture, from);
 }
 
 /* The figures that one is made from, from left to right, into list (ARROWS); returns how many. */
@@ -68,35 +90,66 @@ static size_t list_sources(const struct svg_picture *picture, const struct svg_f
             (svg_is_matrix(figure) || (sources & STAGE_BIT(svg_stage_of(figure))) == 0))
             continue;
         size_t place = count++;
-        for (; place > 0 && comes_from(list[place - 1], to) > comes_from(figure, to); place--)
+        for (; place > 0 && comes_from(picture, list[place - 1], to) > comes_from(picture, figure, to); place--)
             list[place] = list[place - 1];
         list[place] = figure;
     }
     return count;
 }
 
-static void draw_tip(struct output *output, double x, double y, const char *shape)
+/* --- paths ------------------------------------------------------------------------------------------------------ */
+
+static void begin_wire(const struct svg_picture *picture, double across, double along)
 {
-    svg_tag(output, "<path class=\"tip\" d=\"M# #", x, y);
-    output_print(output, "%s\"/>\n", shape);
+    const bool wide = picture->wide;
+    svg_tag(picture->output, "<path class=\"wire\" d=\"M# #", wide ? along : across, wide ? across : along);
 }
 
-/* Within a line: to the next figure, or below those between to a later one. */
+static void go_along(const struct svg_picture *picture, double along)
+{
+    svg_tag(picture->output, picture->wide ? "H#" : "V#", along);
+}
+
+static void go_across(const struct svg_picture *picture, double across)
+{
+    svg_tag(picture->output, picture->wide ? "V#" : "H#", across);
+}
+
+/* Ends the wire before its tip. */
+enum tip { TIP_ONWARD, TIP_BESIDE, TIP_BACK };
+
+static void end_wire(const struct svg_picture *picture, double across, double along, enum tip tip)
+{
+    static const char DOWN[] = "l-4 -7h8z", RIGHT[] = "l-7 -4v8z", UP[] = "l-4 7h8z", LEFT[] = "l7 -4v8z";
+    const bool wide = picture->wide;
+    const char *shape = tip == TIP_BACK ? (wide ? LEFT : UP) : (tip == TIP_ONWARD) == wide ? RIGHT : DOWN;
+    if (tip == TIP_BESIDE)
+        go_across(picture, across - TIP);
+    else
+        go_along(picture, tip == TIP_BACK ? along + TIP : along - TIP);
+    output_print(picture->output, "\"/>\n");
+    svg_tag(picture->output, "<path class=\"tip\" d=\"M# #", wide ? along : across, wide ? across : along);
+    output_print(picture->output, "%s\"/>\n", shape);
+}
+
+/* Within a line: to the next figure, or beyond those between to a later one. */
 static void draw_beside(const struct svg_picture *picture, const struct svg_figure *from, const struct svg_figure *to)
 {
-    const double start = svg_cells_right(from) + 4;
-    const double beneath = picture->bottoms[from->line] + SVG_LANE;
     if (to == from + 1) {
-        const double tip = to->x - ABOVE_TIP, y = svg_cells_middle(to->height < from->height ? to : from);
-        svg_tag(picture->output, "<path class=\"wire\" d=\"M# #H#\"/>\n", start, y, tip - TIP);
-        draw_tip(picture->output, tip, y, "l-7 -4v8z");
+        const bool wide = picture->wide;
+        const double along = wide ? svg_cells_centre(svg_cells_width(to) < svg_cells_width(from) ? to : from)
+                                  : svg_cells_middle(to->height < from->height ? to : from);
+        begin_wire(picture, (wide ? svg_cells_bottom(from) : svg_cells_right(from)) + 4, along);
+        end_wire(picture, (wide ? to->y : to->x) - ABOVE_TIP, along, TIP_BESIDE);
         return;
     }
-    const double end = to->y + to->height + 4;
-    svg_tag(picture->output, "<path class=\"wire\" d=\"M# #V#H#V#\"/>\n", svg_cells_centre(from),
-            from->y + from->height + 4, beneath, svg_cells_centre(to), end + TIP);
-    draw_tip(picture->output, svg_cells_centre(to), end, "l-4 7h8z");
+    begin_wire(picture, centre_of(picture, from), end_of(picture, from) + 4);
+    go_along(picture, picture->bottoms[from->line] + SVG_LANE);
+    go_across(picture, centre_of(picture, to));
+    end_wire(picture, centre_of(picture, to), end_of(picture, to) + 4, TIP_BACK);
 }
+
+/* --- from line to line ------------------------------------------------------------------------------------------- */
 
 /* The line below which an arrow from above turns to its figure. Arrows from a source to a column turn below the
  * matrices. */
@@ -106,10 +159,11 @@ static size_t turns_beneath(const struct svg_picture *picture, const struct svg_
     return to->column > 0 && svg_rank_of(from) == SVG_SOURCES && picture->bus > 0 ? picture->bus - 1 : to->line - 1;
 }
 
-/* Where an arrow leaves a figure: in its middle, or above its aim. */
-static double leaves_at(const struct svg_figure *from, const struct svg_figure *to, double port)
+/* Where an arrow leaves a figure: in its middle, or opposite its aim. */
+static double leaves_at(const struct svg_picture *picture, const struct svg_figure *from, const struct svg_figure *to,
+                        double port)
 {
-    const double half = svg_cells_width(from) / 2 - STEP, centre = svg_cells_centre(from);
+    const double half = length_of(picture, from) / 2 - STEP, centre = centre_of(picture, from);
     if (from->column != to->column || from->line == to->line)
         return centre;
     return svg_rank_of(from) == SVG_SOURCES || fabs(port - centre) > half ? centre : port;
@@ -124,32 +178,37 @@ static double sources_behind(const struct svg_picture *picture, const struct svg
     return behind;
 }
 
-/* From above: straight down, or round two corners; arrows past other lines run along the left edge from sources,
- * else along the right one. */
-static void draw_down(const struct svg_picture *picture, const struct svg_figure *from, const struct svg_figure *to,
-                      double port, double depth)
+/* From an earlier line: straight, or round two corners; arrows past other lines run along the near edge from sources,
+ * else along the far one. */
+static void draw_onward(const struct svg_picture *picture, const struct svg_figure *from, const struct svg_figure *to,
+                        double port, double depth)
 {
     const size_t line = turns_beneath(picture, from, to);
-    const double x = leaves_at(from, to, port), end = to->y - ABOVE_TIP;
+    const double leaves = leaves_at(picture, from, to, port);
     const bool source = svg_rank_of(from) == SVG_SOURCES;
     const double out = picture->bottoms[from->line] + BELOW + (source ? STEP * (double)(from - picture->figures) : 0);
-    const double lane = source ? -SVG_LANE - depth * 0.6 : picture->width + SVG_LANE;
-    svg_tag(picture->output, "<path class=\"wire\" d=\"M# #", x, from->y + from->height + 4);
-    if (from->line < line && x != port)
-        svg_tag(picture->output, "V#H#", out, lane);
-    if (x != port)
-        svg_tag(picture->output, "V#H#", picture->bottoms[line] + BELOW + depth, port);
-    svg_tag(picture->output, "V#\"/>\n", end - TIP);
-    draw_tip(picture->output, port, end, "l-4 -7h8z");
+    const double edge = to->column > 0 ? picture->lane : -SVG_LANE;
+    const double lane = source ? edge - depth * 0.6 : picture->far + SVG_LANE;
+    begin_wire(picture, leaves, end_of(picture, from) + 4);
+    if (from->line < line && leaves != port) {
+        go_along(picture, out);
+        go_across(picture, lane);
+    }
+    if (leaves != port) {
+        go_along(picture, picture->bottoms[line] + BELOW + depth);
+        go_across(picture, port);
+    }
+    end_wire(picture, port, begin_of(picture, to) - ABOVE_TIP, TIP_ONWARD);
 }
 
 /* Where the first arrow from above arrives, so that one that is nearly straight becomes straight. */
-static double first_port(const struct svg_figure *to, const struct svg_figure *const *from, size_t count)
+static double first_port(const struct svg_picture *picture, const struct svg_figure *to,
+                         const struct svg_figure *const *from, size_t count)
 {
-    double first = svg_cells_centre(to) - (double)(count - 1) / 2 * PORT, nearest = STRAIGHTENED;
+    double first = centre_of(picture, to) - (double)(count - 1) / 2 * PORT, nearest = STRAIGHTENED;
     double shift = 0;
     for (size_t i = 0; i < count; i++) {
-        const double off = svg_cells_centre(from[i]) - (first + (double)i * PORT);
+        const double off = centre_of(picture, from[i]) - (first + (double)i * PORT);
         if (fabs(off) < nearest && (from[i]->line + 1 == to->line || from[i]->column == to->column)) {
             nearest = fabs(off);
             shift = off;
@@ -159,12 +218,13 @@ static double first_port(const struct svg_figure *to, const struct svg_figure *c
 }
 
 /* How many of the arrows come from nearer: those from further turn lower, so that none cross. */
-static size_t nearer(const struct svg_figure *const *from, size_t count, size_t i, double first)
+static size_t nearer(const struct svg_picture *picture, const struct svg_figure *const *from, size_t count, size_t i,
+                     double first)
 {
-    const double far = fabs(svg_cells_centre(from[i]) - (first + (double)i * PORT));
+    const double far = fabs(centre_of(picture, from[i]) - (first + (double)i * PORT));
     size_t less = 0;
     for (size_t j = 0; j < count; j++)
-        less += j != i && fabs(svg_cells_centre(from[j]) - (first + (double)j * PORT)) < far;
+        less += j != i && fabs(centre_of(picture, from[j]) - (first + (double)j * PORT)) < far;
     return less;
 }
 
@@ -178,11 +238,11 @@ void svg_arrows_draw(const struct svg_picture *picture, const struct svg_figure 
             draw_beside(picture, all[i], to);
         else
             above[count++] = all[i];
-    const double first = count > 0 ? first_port(to, above, count) : 0;
+    const double first = count > 0 ? first_port(picture, to, above, count) : 0;
     for (size_t i = 0; i < count; i++) {
         const bool source = svg_rank_of(above[i]) == SVG_SOURCES; /* all arrows of one source turn at one height */
         const double depth =
-            STEP * (source ? sources_behind(picture, above[i]) : (double)nearer(above, count, i, first));
-        draw_down(picture, above[i], to, first + (double)i * PORT, depth);
+            STEP * (source ? sources_behind(picture, above[i]) : (double)nearer(picture, above, count, i, first));
+        draw_onward(picture, above[i], to, first + (double)i * PORT, depth);
     }
 }

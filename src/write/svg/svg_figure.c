@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static const double CELL_HEIGHT = 22, LONGEST_LABEL = 64, NARROWEST = 128, LABEL_SIZE = 11;
+static const double CELL_HEIGHT = 22, LONGEST_LABEL = 64, LABEL_SIZE = 11;
 static const double NAME = 16, FORMULA = 15, HEAD = 16, BESIDE = 14, BELOW = 10;
 
 /* --- what a figure is -------------------------------------------------------------------------------------------- */
@@ -85,12 +85,22 @@ double svg_cells_centre(const struct svg_figure *figure)
 
 double svg_cells_middle(const struct svg_figure *figure)
 {
-    return figure->y + figure->title + figure->panel.above + svg_panel_height(&figure->panel) / 2;
+    return svg_cells_top(figure) + svg_panel_height(&figure->panel) / 2;
 }
 
 double svg_cells_right(const struct svg_figure *figure)
 {
-    return figure->x + svg_left_of(figure) + svg_cells_width(figure);
+    return figure->x + svg_left_of(figure) + svg_cells_width(figure) + (figure->panel.sample.sharp ? SVG_SHARP : 0);
+}
+
+double svg_cells_top(const struct svg_figure *figure)
+{
+    return figure->y + figure->title + figure->panel.above;
+}
+
+double svg_cells_bottom(const struct svg_figure *figure)
+{
+    return figure->y + figure->height;
 }
 
 void svg_figure_measure(struct svg_figure *figure, size_t per_line)
@@ -99,7 +109,7 @@ void svg_figure_measure(struct svg_figure *figure, size_t per_line)
     const size_t heads = svg_heads_of(figure), lines = (heads + per_line - 1) / per_line;
     char text[SVG_FORMULA_BYTES];
     figure->per_line = per_line;
-    figure->width = fmax(NARROWEST, svg_left_of(figure) + svg_cells_width(figure) + figure->panel.beyond);
+    figure->width = fmax(figure->narrowest, svg_left_of(figure) + svg_cells_width(figure) + figure->panel.beyond);
     figure->width = fmax(figure->width, svg_width(svg_name(table, text), 1.1 * LABEL_SIZE));
     figure->title = NAME + 6 + (heads > 1 ? HEAD : 0);
     figure->title += FORMULA * (double)svg_paragraph(NULL, 0, 0, figure->width, "", LABEL_SIZE,

@@ -5,13 +5,14 @@
 #include <math.h>
 #include <string.h>
 
-static const double CELL_WIDTH = 34, TOKEN_WIDTH = 56, ITEM = 22, GAP = 24, BETWEEN = 42;
+static const double CELL_WIDTH = 34, TOKEN_WIDTH = 56, NARROWEST = 128, ITEM = 22, GAP = 24, BETWEEN = 42;
 
 enum { MOST_ROWS = 12, MOST_MATRICES = 4, COLUMNS = 4 };
 
 bool svg_flow_holds(const struct result_table *table)
 {
-    bool fits = result_rows(table) <= MOST_ROWS && result_columns(table) <= MOST_ROWS;
+    const bool ranked = result_column_axis(table) == AXIS_WORD;
+    bool fits = result_rows(table) <= MOST_ROWS && (ranked || result_columns(table) <= MOST_ROWS);
     for (size_t axis = 0; axis + 2 < table->rank; axis++)
         fits &= table->shape[axis] <= MOST_MATRICES;
     return fits;
@@ -33,8 +34,10 @@ static enum status make_samples(struct svg_picture *picture)
         if (downsample_create(&panel->sample, picture->result, panel->sample.table, most, most, picture->arena,
                               picture->error) != STATUS_OK)
             return picture->error->status;
+        downsample_sharpen(&panel->sample, picture->entropy);
         panel->result = picture->result;
         figure->column = svg_column_of(figure);
+        figure->narrowest = NARROWEST;
         svg_figure_cells(picture, figure, CELL_WIDTH);
         svg_figure_measure(figure, svg_heads_of(figure));
     }
@@ -44,18 +47,19 @@ static enum status make_samples(struct svg_picture *picture)
 /* How many T x T tables of one width, at least CELL_WIDTH for each cell, fit side by side. */
 static size_t fit_squares(struct svg_picture *picture)
 {
-    double left = 0, cell = CELL_WIDTH, columns = 1;
+    double left = 0, cell = CELL_WIDTH, columns = 1, gap = GAP;
     for (size_t i = 0; i < picture->count; i++)
         if (svg_rank_of(&picture->figures[i]) == SVG_SQUARES) {
             const struct svg_panel *panel = &picture->figures[i].panel;
             left = fmax(left, panel->left);
             cell = fmax(cell, panel->cell_width);
             columns = (double)panel->sample.columns;
+            gap = panel->sample.sharp ? GAP + SVG_SHARP : gap;
         }
     const double room = SVG_PAGE_WIDTH - left;
-    const size_t fit = (size_t)fmax(1, floor((room + GAP) / (columns * cell + GAP)));
+    const size_t fit = (size_t)fmax(1, floor((room + GAP) / (columns * cell + gap)));
     const size_t most = fit > MOST_MATRICES ? MOST_MATRICES : fit;
-    cell = fmax(cell, fmin(TOKEN_WIDTH, floor(((room + GAP) / (double)(most < 2 ? most : 2) - GAP) / columns)));
+    cell = fmax(cell, fmin(TOKEN_WIDTH, floor(((room + GAP) / (double)(most < 2 ? most : 2) - gap) / columns)));
     for (size_t i = 0; i < picture->count; i++) {
         struct svg_figure *figure = &picture->figures[i];
         if (svg_rank_of(figure) != SVG_SQUARES)
@@ -68,8 +72,7 @@ static size_t fit_squares(struct svg_picture *picture)
 
 /* --- lines ------------------------------------------------------------------------------------------------------- */
 
-/* Whether the rows of both have the same labels at the same positions. */
-static bool same_labels(const struct svg_figure *one, const struct svg_figure *other)
+bool svg_flow_same_labels(const struct svg_figure *one, const struct svg_figure *other)
 {
     const struct downsample *a = &one->panel.sample, *b = &other->panel.sample;
     char label[SVG_LABEL_BYTES], another[SVG_LABEL_BYTES];
@@ -90,12 +93,11 @@ static bool same_labels(const struct svg_figure *one, const struct svg_figure *o
 /* A figure needs no row labels that the figure before it in the line has. */
 static void set_bare(struct svg_figure *figure, const struct svg_figure *before, size_t per_line)
 {
-    figure->bare = before != NULL && same_labels(before, figure);
+    figure->bare = before != NULL && svg_flow_same_labels(before, figure);
     svg_figure_measure(figure, even(svg_heads_of(figure), per_line));
 }
 
-/* The next figure of a rank after that one, the first where `figure` is NULL; NULL where there is none. */
-static struct svg_figure *next_of(const struct svg_picture *picture, enum svg_rank rank, struct svg_figure *figure)
+struct svg_figure *svg_flow_next(const struct svg_picture *picture, enum svg_rank rank, struct svg_figure *figure)
 {
     for (figure = figure == NULL ? picture->figures : figure + 1; figure < picture->figures + picture->count; figure++)
         if (svg_rank_of(figure) == rank)
@@ -110,7 +112,7 @@ static double place_columns(const struct svg_picture *picture, double x, size_t 
     double widths[COLUMNS] = {0}, left[COLUMNS] = {0};
     for (int rank = SVG_OPERANDS; rank >= SVG_WEIGHTS_LINE; rank--)
         for (struct svg_figure *before = NULL, *figure;
-             (figure = next_of(picture, (enum svg_rank)rank, before)) != NULL; before = figure) {
+             (figure = svg_flow_next(picture, (enum svg_rank)rank, before)) != NULL; before = figure) {
             const size_t column = figure->column;
             set_bare(figure, before, per_line);
             if (svg_is_matrix(figure) && !figure->bare)
@@ -134,7 +136,7 @@ static size_t place_rank(const struct svg_picture *picture, enum svg_rank rank, 
 {
     struct svg_figure *before = NULL;
     double x = 0;
-    for (struct svg_figure *figure = NULL; (figure = next_of(picture, rank, figure)) != NULL; before = figure) {
+    for (struct svg_figure *figure = NULL; (figure = svg_flow_next(picture, rank, figure)) != NULL; before = figure) {
         set_bare(figure, before, per_line);
         if (before != NULL && x + figure->width > SVG_PAGE_WIDTH) {
             line++;
@@ -156,9 +158,9 @@ static size_t place_operands(struct svg_picture *picture)
     double sources = 0;
     while (per_line > 1 && place_columns(picture, 0, per_line) > SVG_PAGE_WIDTH + GAP)
         per_line--;
-    for (struct svg_figure *figure = NULL; (figure = next_of(picture, SVG_SOURCES, figure)) != NULL;)
+    for (struct svg_figure *figure = NULL; (figure = svg_flow_next(picture, SVG_SOURCES, figure)) != NULL;)
         sources = fmax(sources, figure->x + figure->width + GAP);
-    const bool one_line = line == 1 && next_of(picture, SVG_WEIGHTS_LINE, NULL) != NULL &&
+    const bool one_line = line == 1 && svg_flow_next(picture, SVG_WEIGHTS_LINE, NULL) != NULL &&
                           place_columns(picture, sources, per_line) <= SVG_PAGE_WIDTH + GAP;
     if (one_line)
         line = 0;
@@ -166,9 +168,9 @@ static size_t place_operands(struct svg_picture *picture)
         place_columns(picture, 0, per_line);
     for (int rank = SVG_WEIGHTS_LINE; rank <= SVG_OPERANDS; rank++) {
         struct svg_figure *figure = NULL;
-        while ((figure = next_of(picture, (enum svg_rank)rank, figure)) != NULL)
+        while ((figure = svg_flow_next(picture, (enum svg_rank)rank, figure)) != NULL)
             figure->line = line;
-        line += next_of(picture, (enum svg_rank)rank, NULL) != NULL;
+        line += svg_flow_next(picture, (enum svg_rank)rank, NULL) != NULL;
         picture->bus = rank == SVG_WEIGHTS_LINE ? line : picture->bus;
     }
     return line;
@@ -180,7 +182,7 @@ static size_t heads_of_last(const struct svg_picture *picture)
     size_t per_line = MOST_MATRICES;
     for (; per_line > 1; per_line--) {
         double width = 0;
-        for (struct svg_figure *figure = NULL; (figure = next_of(picture, SVG_LAST, figure)) != NULL;) {
+        for (struct svg_figure *figure = NULL; (figure = svg_flow_next(picture, SVG_LAST, figure)) != NULL;) {
             svg_figure_measure(figure, even(svg_heads_of(figure), per_line));
             width += figure->width + GAP;
         }
@@ -238,26 +240,41 @@ static void sort_figures(const struct svg_picture *picture)
         }
 }
 
+double svg_flow_height(const struct svg_picture *picture)
+{
+    const size_t items = count_items(picture);
+    return items > 1 ? (picture->height + ITEM + BETWEEN) * (double)items - BETWEEN : picture->height;
+}
+
+/* From above to below. */
+static void place_lines(struct svg_picture *picture)
+{
+    const size_t squares = fit_squares(picture);
+    size_t lines = place_operands(picture);
+    lines = place_rank(picture, SVG_SQUARES, lines, squares);
+    lines = place_rank(picture, SVG_LAST, lines, heads_of_last(picture));
+    for (size_t line = 0; line < lines; line++)
+        picture->bottoms[line] = place_line(picture, line, line > 0 ? picture->bottoms[line - 1] + BETWEEN : 0);
+    for (size_t i = 0; i < picture->count; i++)
+        picture->width = fmax(picture->width, picture->figures[i].x + picture->figures[i].width);
+    picture->far = picture->width;
+    picture->lane = -SVG_LANE;
+    picture->height = picture->bottoms[lines - 1] + SVG_LANE;
+}
+
 enum status svg_flow_layout(struct svg_picture *picture)
 {
     sort_figures(picture);
     if (make_samples(picture) != STATUS_OK)
         return picture->error->status;
-    const size_t squares = fit_squares(picture);
-    size_t lines = place_operands(picture);
-    lines = place_rank(picture, SVG_SQUARES, lines, squares);
-    lines = place_rank(picture, SVG_LAST, lines, heads_of_last(picture));
-    picture->bottoms = arena_allocate(picture->arena, lines, sizeof *picture->bottoms, picture->error);
+    picture->bottoms = arena_allocate(picture->arena, picture->count, sizeof *picture->bottoms, picture->error);
     if (picture->bottoms == NULL)
         return picture->error->status;
-    for (size_t line = 0; line < lines; line++)
-        picture->bottoms[line] = place_line(picture, line, line > 0 ? picture->bottoms[line - 1] + BETWEEN : 0);
-    for (size_t i = 0; i < picture->count; i++)
-        picture->width = fmax(picture->width, picture->figures[i].x + picture->figures[i].width);
-    const size_t items = count_items(picture);
-    picture->height = picture->bottoms[lines - 1] + SVG_LANE;
-    if (items > 1)
-        picture->height = (picture->height + ITEM + BETWEEN) * (double)items - BETWEEN;
+    if (picture->wide)
+        picture->type = svg_wide_place(picture);
+    else
+        place_lines(picture);
+    picture->height = svg_flow_height(picture);
     return STATUS_OK;
 }
 

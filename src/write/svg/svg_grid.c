@@ -11,6 +11,7 @@
 static const double LARGEST_CELL = 56, SHARE_CELL = 26, SIGNED_CELL = 32, LABELLED_CELL = 18, SMALLEST_CELL = 2;
 static const double LONGEST_LABEL = 96;
 static const double TITLE = 30, HEAD = 18, GAP = 22, BAR_WIDTH = 196, BAR_HEIGHT = 10, LEGEND = 34, LEGEND_SIZE = 12;
+static const double SLIDE_TABLE = 300, LEGIBLE = 13; /* the most that a table takes across, and the least type */
 
 /* The most cells of all matrices of a table, and of one matrix in a row; larger tables are reduced. */
 enum { MOST_CELLS = 1 << 17, MOST_SIDE = 128, SMALLEST_SIDE = 8, SMALL_GRID = 4 };
@@ -26,7 +27,7 @@ static size_t side_for(size_t matrices)
 /* The size of cells with so many matrices in a line. */
 static double cell_for(const struct downsample *sample, size_t per_line)
 {
-    const double room = (SVG_PAGE_WIDTH - LONGEST_LABEL) / (double)per_line - GAP;
+    const double room = (SVG_PAGE_WIDTH - LONGEST_LABEL) / (double)per_line - GAP - (sample->sharp ? SVG_SHARP : 0);
     return fmax(SMALLEST_CELL, fmin(LARGEST_CELL, floor(room / (double)sample->columns)));
 }
 
@@ -65,7 +66,8 @@ static size_t fit(const struct downsample *sample, double cell, size_t least, si
  * matrices two still stand in a line. */
 static size_t choose_readable(const struct downsample *sample)
 {
-    const size_t most = choose_per_line(sample->table), least = memory_smaller(sample->matrices <= 2 ? 1 : 2, most);
+    const size_t most = choose_per_line(sample->table),
+                 least = memory_smaller(sample->matrices <= 2 || sample->sharp ? 1 : 2, most);
     const size_t numbered = fit(sample, stage_is_shares(sample->table->stage) ? SHARE_CELL : SIGNED_CELL, least, most);
     const size_t labelled = sample->matrices <= SMALL_GRID ? fit(sample, LABELLED_CELL, least, most) : 0;
     return numbered > 0 ? numbered : labelled > 0 ? labelled : most;
@@ -150,7 +152,7 @@ static void draw_legend(const struct svg_figure *figure, struct output *output)
     const struct svg_panel *panel = &figure->panel;
     const double y = figure->y + figure->height - LEGEND + 14, step = BAR_WIDTH / (double)COLORMAP_LEVELS;
     char text[CELL_NUMBER_BYTES], class[SVG_CLASS_BYTES];
-    const double x = bar_left(panel, text);
+    const double x = figure->x + bar_left(panel, text);
     svg_text(output, x - LEGEND_GAP, y + BAR_HEIGHT - 1, 0, "ink end", text);
     output_print(output, "<g shape-rendering=\"crispEdges\">\n");
     for (size_t level = 0; level < COLORMAP_LEVELS; level++)
@@ -165,42 +167,96 @@ static void draw_legend(const struct svg_figure *figure, struct output *output)
 
 /* --- layout ------------------------------------------------------------------------------------------------------ */
 
-static enum status measure(struct svg_picture *picture, struct svg_figure *figure)
+/* The size of a figure whose panel and per_line are set. */
+static void measure_figure(struct svg_figure *figure)
 {
-    struct svg_panel *panel = &figure->panel;
-    const struct result_table *table = panel->sample.table;
-    const size_t side = side_for(result_matrices(table));
-    if (downsample_create(&panel->sample, picture->result, table, side, side, picture->arena, picture->error) !=
-        STATUS_OK)
-        return picture->error->status;
-    figure->per_line = choose_readable(&panel->sample);
-    const double cell = cell_for(&panel->sample, figure->per_line);
-    panel->result = picture->result;
-    svg_panel_measure(panel, (struct svg_measure){cell, cell, LONGEST_LABEL, LEGEND_SIZE, true, picture->decimals},
-                      &picture->palette);
-    return STATUS_OK;
+    const size_t matrices = figure->panel.sample.matrices, per_line = figure->per_line;
+    const size_t lines = (matrices + per_line - 1) / per_line, across = memory_smaller(matrices, per_line);
+    figure->width = fmax(figure->panel.left + (double)across * step_across(figure), legend_width(&figure->panel));
+    figure->height = TITLE + (double)lines * step_down(figure) + LEGEND;
 }
 
-enum status svg_grid_layout(struct svg_picture *picture)
+/* One under the other. */
+static void place_down(struct svg_picture *picture)
 {
     double y = 0;
     for (size_t i = 0; i < picture->count; i++) {
         struct svg_figure *figure = &picture->figures[i];
-        if (measure(picture, figure) != STATUS_OK)
-            return picture->error->status;
-        const size_t matrices = figure->panel.sample.matrices;
-        const size_t lines = (matrices + figure->per_line - 1) / figure->per_line;
-        const size_t across = matrices < figure->per_line ? matrices : figure->per_line;
+        struct svg_panel *panel = &figure->panel;
+        figure->per_line = choose_readable(&panel->sample);
+        const double cell = cell_for(&panel->sample, figure->per_line);
+        svg_panel_measure(panel, (struct svg_measure){cell, cell, LONGEST_LABEL, LEGEND_SIZE, true, picture->decimals},
+                          &picture->palette);
+        measure_figure(figure);
         figure->y = y;
-        figure->width = fmax(figure->panel.left + (double)across * step_across(figure), legend_width(&figure->panel));
-        figure->height = TITLE + (double)lines * step_down(figure) + LEGEND;
         y += figure->height + (i + 1 < picture->count ? GAP : 0);
         picture->width = fmax(picture->width, figure->width);
-        for (size_t level = 0; level < COLORMAP_LEVELS; level++)
-            picture->palette.used[figure->panel.scale.diverging][level] = true; /* the bar has them all */
     }
     picture->width = fmax(picture->width, 420);
     picture->height = y;
+}
+
+/* On a slide, side by side, with so many matrices in a line; cells are square and show no number where `height` is 0.
+ * Returns how far the picture can be magnified. */
+static double place_beside(struct svg_picture *picture, double width, double height, size_t per_line)
+{
+    double x = 0;
+    picture->height = 0;
+    for (size_t i = 0; i < picture->count; i++) {
+        struct svg_figure *figure = &picture->figures[i];
+        const double cell = fmax(SMALLEST_CELL, fmin(width, floor(SLIDE_TABLE / (double)figure->panel.sample.columns)));
+        const struct svg_measure measure = {height > 0 ? width : cell, height, LONGEST_LABEL, LEGEND_SIZE, height == 0,
+                                            picture->decimals};
+        svg_panel_measure(&figure->panel, measure, &picture->palette);
+        figure->per_line = memory_smaller(per_line, figure->panel.sample.matrices);
+        measure_figure(figure);
+        figure->x = x;
+        x += figure->width + 2 * GAP;
+        picture->height = fmax(picture->height, figure->height);
+        picture->width = x - 2 * GAP;
+    }
+    return svg_page(picture->width, picture->height, true).scale;
+}
+
+/* Numbers if they can be read on the slide, else tokens, else colours alone; so many matrices in a line that the cells
+ * are largest. */
+static void place_slide(struct svg_picture *picture)
+{
+    static const struct {
+        double width, height;
+    } CELLS[] = {{40, 24}, {LABELLED_CELL, 0}, {LABELLED_CELL - 5, 0}, {LABELLED_CELL - 7, 0}};
+    enum { WAYS = sizeof CELLS / sizeof CELLS[0], MOST_PER_LINE = 16 };
+    for (size_t way = 0, best = 1; way < WAYS; way++) {
+        double largest = 0;
+        for (size_t per_line = 1; per_line <= MOST_PER_LINE; per_line++) {
+            const double scale = place_beside(picture, CELLS[way].width, CELLS[way].height, per_line);
+            best = scale > largest ? per_line : best;
+            largest = fmax(largest, scale);
+        }
+        place_beside(picture, CELLS[way].width, CELLS[way].height, best);
+        if (LEGEND_SIZE * largest >= LEGIBLE)
+            return;
+    }
+}
+
+enum status svg_grid_layout(struct svg_picture *picture)
+{
+    for (size_t i = 0; i < picture->count; i++) {
+        struct svg_panel *panel = &picture->figures[i].panel;
+        const size_t side = side_for(result_matrices(panel->sample.table));
+        if (downsample_create(&panel->sample, picture->result, panel->sample.table, side, side, picture->arena,
+                              picture->error) != STATUS_OK)
+            return picture->error->status;
+        downsample_sharpen(&panel->sample, picture->entropy);
+        panel->result = picture->result;
+    }
+    if (picture->wide)
+        place_slide(picture);
+    else
+        place_down(picture);
+    for (size_t i = 0; i < picture->count; i++)
+        for (size_t level = 0; level < COLORMAP_LEVELS; level++) /* the bar has them all */
+            picture->palette.used[picture->figures[i].panel.scale.diverging][level] = true;
     return STATUS_OK;
 }
 
@@ -210,7 +266,10 @@ static void draw_title(const struct svg_figure *figure, struct output *output)
 {
     const struct result_table *table = figure->panel.sample.table;
     char formula[SVG_FORMULA_BYTES];
-    svg_tag(output, "<text y=\"#\"><tspan class=\"name ink\">", figure->y + 15);
+    if (figure->x > 0)
+        svg_tag(output, "<text x=\"#\" y=\"#\"><tspan class=\"name ink\">", figure->x, figure->y + 15);
+    else
+        svg_tag(output, "<text y=\"#\"><tspan class=\"name ink\">", figure->y + 15);
     svg_words(output, "%s", table->name);
     output_print(output, "</tspan> <tspan class=\"muted\">");
     svg_words(output, "= ");
@@ -226,7 +285,7 @@ static void draw_figure(const struct svg_figure *figure, struct output *output)
     draw_title(figure, output);
     for (size_t matrix = 0; matrix < panel->sample.matrices; matrix++) {
         const size_t across = matrix % figure->per_line, down = matrix / figure->per_line;
-        const double x = panel->left + (double)across * step_across(figure);
+        const double x = figure->x + panel->left + (double)across * step_across(figure);
         const double y = figure->y + TITLE + (double)down * step_down(figure) + (titled ? HEAD : 0) + panel->above;
         if (titled)
             svg_text(output, x, y - panel->above - 8, 0, "head ink",

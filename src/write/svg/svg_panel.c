@@ -3,6 +3,7 @@
 #include "model/stages.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Below its smallest size a font is unreadable; below this height a row has no room for its label. */
 static const double SMALLEST_NUMBER = 8, LARGEST_NUMBER = 13, LABELLED = 12, SLANTED = 1.4, LABEL_GAP = 7;
@@ -50,7 +51,9 @@ static void measure_labels(struct svg_panel *panel)
                                                         : widest_label(panel, true) + LABEL_GAP;
     panel->above = panel->beyond = 0;
     panel->slanted = false;
-    if (axis_of(panel, false) == AXIS_COLUMN)
+    if (panel->sample.sharp)
+        panel->beyond = SVG_SHARP;
+    if (axis_of(panel, false) == AXIS_COLUMN || axis_of(panel, false) == AXIS_WORD)
         return;
     const double widest = widest_label(panel, false);
     panel->slanted = panel->column_tokens && widest > panel->cell_width - 3;
@@ -60,7 +63,7 @@ static void measure_labels(struct svg_panel *panel)
         panel->above = panel->label_size + LABEL_GAP;
     }
     if (panel->slanted)
-        panel->beyond = fmax(0, widest * SLANT - panel->cell_width / 2);
+        panel->beyond = fmax(panel->beyond, widest * SLANT - panel->cell_width / 2);
 }
 
 /* --- size -------------------------------------------------------------------------------------------------------- */
@@ -75,15 +78,32 @@ const char *svg_panel_number(const struct svg_panel *panel, double number, char 
     return text;
 }
 
+/* What a cell says: its number, in a table of words behind the word. Into text
+ * (SVG_LABEL_BYTES + CELL_NUMBER_BYTES); returns text. */
+static const char *cell_text(const struct svg_panel *panel, size_t index, char *text)
+{
+    const struct downsample *sample = &panel->sample;
+    char number[CELL_NUMBER_BYTES];
+    size_t position;
+    svg_panel_number(panel, sample->numbers[index], number);
+    text[0] = '\0';
+    if (sample->words != NULL) {
+        svg_label(result_label(panel->result, AXIS_WORD, 0, sample->words[index], &position), panel->longest,
+                  panel->label_size, text);
+        strcat(text, " ");
+    }
+    return strcat(text, number);
+}
+
 /* In ems. */
 static double widest_number(const struct svg_panel *panel)
 {
     const size_t count = panel->sample.matrices * panel->sample.rows * panel->sample.columns;
-    char text[CELL_NUMBER_BYTES];
+    char text[SVG_LABEL_BYTES + CELL_NUMBER_BYTES];
     double widest = svg_width("\xe2\x88\x92\xe2\x88\x9e", 1);
     for (size_t i = 0; i < count; i++)
         if (!panel->sample.masked[i])
-            widest = fmax(widest, svg_width(svg_panel_number(panel, panel->sample.numbers[i], text), 1));
+            widest = fmax(widest, svg_width(cell_text(panel, i, text), 1));
     return widest;
 }
 
@@ -151,7 +171,7 @@ static void draw_numbered(const struct pen *pen, size_t row, size_t column)
     const size_t index = downsample_index(&panel->sample, pen->matrix, row, column), level = level_of(panel, index);
     const double x = pen->x + panel->cell_width * (double)column, y = pen->y + panel->cell_height * (double)row;
     const bool masked = panel->sample.masked[index], plain = level == COLORMAP_LEVELS;
-    char text[CELL_NUMBER_BYTES], name[SVG_CLASS_BYTES];
+    char text[SVG_LABEL_BYTES + CELL_NUMBER_BYTES], name[SVG_CLASS_BYTES];
     const double middle = x + panel->cell_width / 2, base = y + panel->cell_height / 2 + 0.36 * panel->number_size;
     if ((panel->gap_row > 0 && row == panel->gap_row) || (panel->gap_column > 0 && column == panel->gap_column)) {
         svg_text(pen->output, middle, base, 0, "muted", "\xe2\x80\xa6");
@@ -166,7 +186,10 @@ static void draw_numbered(const struct pen *pen, size_t row, size_t column)
             panel->cell_height - 2);
     const enum stage stage = panel->sample.table->stage;
     const double forbidden = stage_is_shares(stage) || STAGES[stage].backward ? 0 : -INFINITY;
-    svg_panel_number(panel, masked ? forbidden : panel->sample.numbers[index], text);
+    if (masked)
+        svg_panel_number(panel, forbidden, text);
+    else
+        cell_text(panel, index, text);
     svg_text(pen->output, middle, base, 0, plain ? "muted" : svg_ink_class(panel->scale.diverging, level),
              masked && forbidden == 0 ? "0" : text);
 }
@@ -244,6 +267,22 @@ static void draw_row_labels(const struct pen *pen)
     }
 }
 
+/* The sum and the entropy of each row. */
+static void draw_sharpness(const struct pen *pen)
+{
+    const struct svg_panel *panel = pen->panel;
+    const double sum = pen->x + svg_panel_width(panel) + 0.4 * SVG_SHARP, entropy = sum + 0.58 * SVG_SHARP;
+    char text[CELL_NUMBER_BYTES];
+    svg_text(pen->output, sum, pen->y - LABEL_GAP, 0, "muted end", "sum");
+    svg_text(pen->output, entropy, pen->y - LABEL_GAP, 0, "muted end", "entropy");
+    for (size_t row = 0; row < panel->sample.rows; row++) {
+        const struct sharpness sharpness = downsample_sharpness(&panel->sample, pen->matrix, row);
+        const double y = pen->y + panel->cell_height * ((double)row + 0.5) + 0.36 * panel->label_size;
+        svg_text(pen->output, sum, y, 0, "ink end", svg_panel_number(panel, sharpness.sum, text));
+        svg_text(pen->output, entropy, y, 0, "ink end", svg_panel_number(panel, sharpness.entropy, text));
+    }
+}
+
 static void draw_column_labels(const struct pen *pen)
 {
     const struct svg_panel *panel = pen->panel;
@@ -274,4 +313,6 @@ void svg_panel_draw(const struct svg_panel *panel, struct output *output, size_t
         draw_row_labels(&pen);
     if (panel->above > 0)
         draw_column_labels(&pen);
+    if (panel->sample.sharp && panel->cell_height >= LABELLED)
+        draw_sharpness(&pen);
 }

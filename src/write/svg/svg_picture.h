@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A picture: a figure for each table, and two layouts.
+/* A picture: a figure for each table, and three layouts.
  *
  * A layout places the figures and measures the picture; then it draws them. Lengths are pixels. */
 #ifndef ATTN_WRITE_SVG_SVG_PICTURE_H
@@ -7,14 +7,26 @@
 
 #include "write/svg/svg_panel.h"
 
+/* The lines of a flow, from above to below; each may take several. */
+enum svg_rank {
+    SVG_SOURCES, /* inputs, their norm */
+    SVG_WEIGHTS_LINE,
+    SVG_PROJECTED,
+    SVG_NORMED,
+    SVG_OPERANDS,
+    SVG_SQUARES,
+    SVG_LAST, /* context, output and its matrix */
+};
+
 struct svg_figure {
     struct svg_panel panel;
     double x, y, width, height; /* all that belongs to it, title and labels too */
     double title;               /* height of the title */
+    double narrowest;           /* its words break to no less */
     size_t per_line;            /* matrices side by side */
     /* Of a flow: */
     enum stage makes; /* of a matrix: the stage that it makes, or is a part of */
-    size_t line;      /* from above to below */
+    size_t line;      /* from above to below; in a wide flow a band, from left to right */
     size_t column;    /* from 1: that of the query, the key, the value and what they are made of; 0: none */
     bool bare;        /* its rows have their labels in the figure before it */
 };
@@ -27,13 +39,19 @@ struct svg_picture {
     struct result *result;
     int decimals; /* below 0: as the numbers need */
     enum theme theme;
+    bool entropy; /* behind each row of shares */
     bool caption; /* words beneath it */
+    bool walks;   /* an animation of one query */
+    bool wide;    /* a slide of 16 : 9: a flow runs from left to right */
     struct svg_figure *figures;
     size_t count;
     struct svg_palette palette;
     double width, height; /* without margins and the caption */
     double *bottoms;      /* of a flow: where each of its lines ends, */
-    size_t bus;           /* and the first line beneath the sources and their matrices */
+    size_t bus;           /* the first line beneath the sources and their matrices, */
+    double far;           /* how far it reaches across its lines, */
+    double lane;          /* where arrows from sources pass their matrices, */
+    double type;          /* and in a wide one the size of its labels on the slide */
     struct output *output;
     struct arena *arena;
     struct error *error;
@@ -51,6 +69,30 @@ bool svg_flow_holds(const struct result_table *table);
 enum status svg_flow_layout(struct svg_picture *picture);
 void svg_flow_draw(const struct svg_picture *picture);
 
+/* The next figure of a rank after that one, the first where `figure` is NULL; NULL where there is none. */
+struct svg_figure *svg_flow_next(const struct svg_picture *picture, enum svg_rank rank, struct svg_figure *figure);
+
+/* The height of the flows of all items, each as high as the picture. */
+double svg_flow_height(const struct svg_picture *picture);
+
+/* Whether the rows of both have the same labels at the same positions. */
+bool svg_flow_same_labels(const struct svg_figure *one, const struct svg_figure *other);
+
+/* svg_wide.c: places the figures, whose cells are measured, from left to right; `bottoms` has room for a line each. Of
+ * several arrangements it takes the one whose type is largest on the slide. Where nobody asked for stages and the type
+ * is too small even so, it leaves out figures: first the matrices, then T x T tables before the weights. Returns the
+ * size of the type in pixels of the slide. */
+double svg_wide_place(struct svg_picture *picture);
+
+/* --- svg_walk.c: the walk of one query, animated, on a slide ----------------------------------------------------- */
+
+/* Whether it shows a stage. */
+bool svg_walk_takes(enum stage stage);
+
+/* Of the first head and item; of the last query. STATUS_USAGE where a table is missing. */
+enum status svg_walk_layout(struct svg_picture *picture);
+void svg_walk_draw(const struct svg_picture *picture);
+
 /* --- svg_formula.c: formulas as a book sets them ----------------------------------------------------------------- */
 
 /* "query . key^T" as Q K with a raised T, "sqrt(2)" as a root, -inf as a sign.
@@ -67,17 +109,6 @@ const char *svg_formula(const struct result *result, const struct result_table *
 const char *svg_name(const struct result_table *table, char *text);
 
 /* --- svg_figure.c: what a figure of a flow shows, its title, its heads, and where its cells are ------------------ */
-
-/* The lines of a flow, from above to below; each may take several. */
-enum svg_rank {
-    SVG_SOURCES, /* inputs, their norm */
-    SVG_WEIGHTS_LINE,
-    SVG_PROJECTED,
-    SVG_NORMED,
-    SVG_OPERANDS,
-    SVG_SQUARES,
-    SVG_LAST, /* context, output and its matrix */
-};
 
 /* STAGE_PARAMETERS of a matrix. */
 enum stage svg_stage_of(const struct svg_figure *figure);
@@ -97,16 +128,18 @@ void svg_figure_cells(struct svg_picture *picture, struct svg_figure *figure, do
 void svg_figure_measure(struct svg_figure *figure, size_t per_line);
 
 /* The width of its row labels; of the cells of a line of heads the width, their middle across, that of the first
- * line down, and their right end. */
+ * line down, and their right end; and where all cells begin and end down. */
 double svg_left_of(const struct svg_figure *figure);
 double svg_cells_width(const struct svg_figure *figure);
 double svg_cells_centre(const struct svg_figure *figure);
 double svg_cells_middle(const struct svg_figure *figure);
 double svg_cells_right(const struct svg_figure *figure);
+double svg_cells_top(const struct svg_figure *figure);
+double svg_cells_bottom(const struct svg_figure *figure);
 
 void svg_figure_draw(const struct svg_figure *figure, struct output *output, size_t item);
 
-/* --- svg_arrows.c: from above to below, or to the right in a line ------------------------------------------------ */
+/* --- svg_arrows.c: from line to line, or to the next in a line ------------------------------------------------ */
 
 /* How far outside the lines an arrow runs that passes some, in pixels; the margins leave room for it. */
 static const double SVG_LANE = 9;

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double CAPTION = 30, CAPTION_LINE = 15;
+static const double CAPTION = 30, CAPTION_LINE = 15, SLIDE_MARGIN = 22, LEGIBLE = 7;
 
 enum { CAPTION_BYTES = 1024, WHOLE_CAPTION_BYTES = 2 * CAPTION_BYTES, DESCRIBED_ROWS = 16, DESCRIBED_MATRICES = 4 };
 
@@ -26,6 +26,19 @@ static enum status too_large(const struct result_table *table, struct error *err
         "--format svg draws '%s' with all its numbers, which is readable to 12 rows and columns, 4 heads "
         "and 4 items; expected --stages with tables of T x T alone, such as weights",
         table->name);
+}
+
+/* Keeps the weights, and the next words if there are any, which make a flow; returns whether they do. */
+static bool take_weights(struct svg_picture *picture)
+{
+    const struct result_table *words = result_table_of(picture->result, STAGE_PROBABILITIES);
+    const struct result_table *weights = result_table_of(picture->result, STAGE_WEIGHTS);
+    const bool flow = words != NULL && svg_flow_holds(words) && svg_flow_holds(weights);
+    memset(picture->figures, 0, 2 * sizeof *picture->figures);
+    picture->figures[0].panel.sample.table = weights;
+    picture->figures[1].panel.sample.table = words;
+    picture->count = flow ? 2 : 1;
+    return flow;
 }
 
 /* Chooses the tables to draw, and whether they make a flow. */
@@ -41,6 +54,8 @@ static enum status choose_figures(struct svg_picture *picture, bool *flow)
         if (table->stage == STAGE_PARAMETERS ||
             (table->stage == STAGE_INPUTS && table->tensor != &result->problem->given.bare))
             continue; /* a mask, slopes, sinks: the stages show what they do */
+        if (picture->walks && !svg_walk_takes(table->stage))
+            continue;
         picture->figures[picture->count++].panel.sample.table = table;
         *flow |= !stage_is_square(table->stage);
         if (large == NULL && !svg_flow_holds(table))
@@ -49,12 +64,10 @@ static enum status choose_figures(struct svg_picture *picture, bool *flow)
     if (!*flow)
         return STATUS_OK;
     if (large == NULL)
-        return svg_weights_add(picture);
+        return picture->walks ? STATUS_OK : svg_weights_add(picture);
     if (result->problem->chosen.stages_asked)
         return too_large(large, picture->error);
-    *flow = false;
-    picture->count = 1;
-    picture->figures[0].panel.sample.table = result_table_of(result, STAGE_WEIGHTS);
+    *flow = take_weights(picture);
     return STATUS_OK;
 }
 
@@ -157,7 +170,10 @@ static void write_description(const struct svg_picture *picture, bool flow, cons
     svg_words(picture->output, ".");
     if (told != NULL && !downsample_is_reduced(&told->sample))
         describe_panel(picture, told);
-    svg_words(picture->output, " %s%s", caption, flow ? " Arrows lead from each table to those made from it." : "");
+    svg_words(picture->output, " %s%s", caption,
+              picture->walks ? " The last query of the first head, step by step."
+              : flow         ? " Arrows lead from each table to those made from it."
+                             : "");
     output_print(picture->output, "</desc>\n");
 }
 
@@ -167,18 +183,24 @@ static void write_document(const struct svg_picture *picture, bool flow, const c
 {
     char caption[WHOLE_CAPTION_BYTES];
     caption_text(picture, flow, settings, caption);
-    const size_t lines = picture->caption ? svg_paragraph(NULL, 0, 0, picture->width, "", 11, caption) : 0;
+    const struct svg_page bare = svg_page(picture->width, picture->height + CAPTION, picture->wide);
+    const double across = picture->wide ? bare.width - 2 * SLIDE_MARGIN : picture->width;
+    const size_t lines = picture->caption ? svg_paragraph(NULL, 0, 0, across, "", 11, caption) : 0;
     const double height = picture->height + (lines > 0 ? CAPTION - CAPTION_LINE + CAPTION_LINE * (double)lines : 0);
-    svg_open(picture->output, picture->width, height);
+    const struct svg_page page = svg_page(picture->width, height, picture->wide);
+    svg_open(picture->output, page);
     write_title(picture, flow, settings);
     write_description(picture, flow, caption);
-    svg_open_page(picture->output, picture->width, height, &picture->palette, picture->theme);
-    if (flow)
+    svg_open_page(picture->output, page, &picture->palette, picture->theme);
+    if (picture->walks)
+        svg_walk_draw(picture);
+    else if (flow)
         svg_flow_draw(picture);
     else
         svg_grid_draw(picture);
     if (picture->caption)
-        svg_paragraph(picture->output, 0, picture->height + CAPTION, picture->width, "small muted", 11, caption);
+        svg_paragraph(picture->output, (picture->width - across) / 2, picture->height + CAPTION, across, "small muted",
+                      11, caption);
     output_print(picture->output, "</g>\n</svg>\n");
 }
 
@@ -190,6 +212,9 @@ static enum status begin_picture(const struct writing *writing, struct svg_pictu
                                     .decimals = writing_cell_decimals(writing),
                                     .theme = writing->theme,
                                     .caption = writing->caption,
+                                    .entropy = writing->entropy,
+                                    .wide = writing->shape == SHAPE_WIDE && !writing->walks,
+                                    .walks = writing->walks,
                                     .output = writing->output,
                                     .arena = writing->arena,
                                     .error = writing->error};
@@ -197,7 +222,10 @@ static enum status begin_picture(const struct writing *writing, struct svg_pictu
     if (picture->figures == NULL)
         return writing->error->status;
     memset(picture->figures, 0, figures * sizeof *picture->figures);
-    return choose_figures(picture, flow);
+    if (choose_figures(picture, flow) != STATUS_OK || *flow || !picture->walks)
+        return picture->error->status;
+    return error_usage(picture->error, "--animate shows every number of a head, which is readable to 12 rows and "
+                                       "columns, 4 heads and 4 items; give it less, for example by --without");
 }
 
 enum status check_svg(const struct writing *writing)
@@ -213,7 +241,16 @@ enum status write_svg(const struct writing *writing)
     char settings[CAPTION_BYTES];
     struct text words = text_begin(settings, sizeof settings);
     bool flow = false;
-    if (begin_picture(writing, &picture, &flow) || (flow ? svg_flow_layout(&picture) : svg_grid_layout(&picture)) ||
+    if (begin_picture(writing, &picture, &flow) ||
+        (flow && (picture.walks ? svg_walk_layout(&picture) : svg_flow_layout(&picture))))
+        return writing->error->status;
+    if (flow && picture.wide && !picture.walks && picture.type < LEGIBLE &&
+        !writing->result->problem->chosen.stages_asked) {
+        flow = take_weights(&picture);
+        if (flow && svg_flow_layout(&picture) != STATUS_OK)
+            return writing->error->status;
+    }
+    if ((!flow && svg_grid_layout(&picture)) ||
         head_lines_add(writing->result->problem, &words, writing->arena, writing->error))
         return writing->error->status;
     write_document(&picture, flow, settings);

@@ -6,13 +6,13 @@
 const MAPS = {
     light: {
         stops: ['#275da5', '#579bd8', '#9ccef4', '#f5f5f5', '#f4ba80', '#d67b34', '#914417'],
-        heads: ['#1f6fb5', '#c85200', '#008a6b', '#b0439a', '#7a6000', '#5a52c4', '#b3263a', '#4b6470'],
+        heads: ['#008a6b', '#5a52c4', '#7a6000', '#b3263a', '#4b6470', '#b0439a', '#1f6fb5', '#c85200'],
         masked: '#e4e3df', hatch: '#c6c4bd', unknown: '#d14b8f', ink: '#1c1e22', faint: '#62666d', accent: '#1554c0',
         key: '#b0439a', changed: '#c85200', paper: '#ffffff',
     },
     dark: {
         stops: ['#a9dcfd', '#599bd5', '#2e5c94', '#2a2a2a', '#854827', '#d17d3e', '#fbcb8e'],
-        heads: ['#5aa9ee', '#ff9a4d', '#3ec9a3', '#e58ad0', '#d0b54a', '#a29bff', '#ff7f8c', '#9fb6c2'],
+        heads: ['#3ec9a3', '#a29bff', '#d0b54a', '#ff7f8c', '#9fb6c2', '#e58ad0', '#5aa9ee', '#ff9a4d'],
         masked: '#1f2126', hatch: '#3d4047', unknown: '#ff7cc0', ink: '#e9eaec', faint: '#9a9ea6', accent: '#8ab6ff',
         key: '#e58ad0', changed: '#ff9a4d', paper: '#1a1d23',
     },
@@ -83,4 +83,5 @@ function inkOn(colour) {
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 ? '#101215' : '#ffffff';
 }
 
-const headColour = (head) => colours().heads[head % colours().heads.length];
+/* Of a head among others; one alone has the colour of its weights. The colours of the two signs come last. */
+const headColour = (head) => (headsNow() < 2 ? colours().stops[NEUTRAL + 2] : colours().heads[head % colours().heads.length]);

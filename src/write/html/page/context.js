@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* How the context of the chosen query is built up: each key's weight times its value, one after another. */
 
-const MOST_SHARES = 12, MOST_BARS = 4;
+const MOST_SHARES = 12, MOST_BARS = 2;
 
 const valuesNow = () => shownEvaluation().table('value', state.item, state.head);
 

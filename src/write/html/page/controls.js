@@ -131,7 +131,7 @@ function tokenChip(text, token) {
     return element('li', { class: chosen ? 'token-chip chosen' : 'token-chip' }, button, cross);
 }
 
-const MOST_CHIPS = 200;
+const MOST_CHIPS = 200, MANY_CHIPS = 24;
 const tokensTable = () => after.table(model.tables.has('inputs') ? 'inputs' : 'query', state.item, 0);
 const tokenCount = () => tokensTable().rows;
 const tokenNames = () => {
@@ -175,6 +175,7 @@ function showTokens() {
     if (tokensShown === text) return;
     tokensShown = text;
     byId('tokens-list').replaceChildren(...names.slice(0, MOST_CHIPS).map(tokenChip));
+    byId('tokens-list').classList.toggle('many', names.length > MANY_CHIPS);
     byId('tokens-more').textContent = names.length > MOST_CHIPS ? `and ${names.length - MOST_CHIPS} more` : '';
     byId('tokens-because').textContent = because || '';
     byId('add-open').hidden = because !== null || !model.tables.has('inputs');
@@ -186,7 +187,7 @@ const tokensAreKeys = () => model.keys === tokenCount() && !model.tables.has('ke
 /* Each token in the colour of its weight for the chosen query, as in the table of weights. */
 function paintTokens() {
     const { weights, bias, empty } = lineOf(state.item, state.head, sidesNow().place.row);
-    const scale = stageOf('weights') && state.mode !== 'difference' ? shownTable('weights').scale : colourScale(weights, false, 1);
+    const shown = stageOf('weights') && shownTable('weights'), scale = shown && !shown.signs ? shown.scale : colourScale(weights, false, 1);
     Array.from(tokensAreKeys() ? byId('tokens-list').children : []).forEach((chip, key) => {
         const apart = !empty && bias[key] === -Infinity, colour = cellColour(weights[key], false, scale);
         chip.classList.toggle('apart', apart);
@@ -328,7 +329,7 @@ function listenToControls() {
     for (const mode of ['before', 'after', 'difference'])
         byId(`mode-${mode}`).addEventListener('change', () => { setMode(mode); keepChoice(); show(); });
     byId('save').addEventListener('click', orTell(saveFile));
-    byId('copy-link').addEventListener('click', orTell(() => copyText(linkNow(), 'The link')));
+    byId('copy-link').addEventListener('click', orTell(() => copyText(linkNow(), location.protocol === 'file:' ? 'The link to this file on this computer' : 'The link')));
     byId('copy-command').addEventListener('click', () =>
         copyText(saveCommand(model, SAVED_AS), 'The command for the saved file'));
     byId('copied-close').addEventListener('click', () => { byId('copied').hidden = true; });

@@ -42,9 +42,21 @@ function roundTo(number, { bits, smallest, largest, infinite }) {
 
 const NATIVE_ROUNDERS = { f32: Math.fround, f64: (number) => number };
 const rounderOf = (dtype) => NATIVE_ROUNDERS[dtype] || ((number) => roundTo(number, job.dtypes[dtype]));
-const round = rounderOf(job.dtype);
-const roundMasked = rounderOf(job.masked_dtype || job.dtype), MASKED_DTYPE = job.dtypes[job.masked_dtype || job.dtype];
-const roundSoftmax = rounderOf(job.softmax_dtype);
+
+let exact = false; // gradients are computed in double
+const unlessExact = (rounder) => (number) => (exact ? number : rounder(number));
+const round = unlessExact(rounderOf(job.dtype)), roundStored = unlessExact(NATIVE_ROUNDERS[DTYPE.storage]);
+const roundMasked = unlessExact(rounderOf(job.masked_dtype || job.dtype)), MASKED_DTYPE = job.dtypes[job.masked_dtype || job.dtype];
+const roundSoftmax = unlessExact(rounderOf(job.softmax_dtype));
+
+function withoutRounding(work) {
+    exact = true;
+    try {
+        return work();
+    } finally {
+        exact = false;
+    }
+}
 
 /* Keeps the last results, at most so many. */
 function remembered(make, most) {

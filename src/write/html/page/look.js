@@ -5,14 +5,14 @@
  * 'query', a 'key', or a 'column' of numbers; so one choice of a query and a key marks its cell in all tables. */
 
 const state = {
-    item: 0, head: 0, name: '', mode: 'after', allHeads: false, allRows: false, byRow: false,
+    item: 0, head: 0, name: '', mode: 'after', layer: 'numbers', allHeads: false, allRows: false, byRow: false,
     at: { query: 0, key: 0, down: 0, across: 0 }, /* down and across: of columns */
     pointed: null, /* { name, row, column } under the pointer */
 };
 
 const stageOf = (name) => after.stages.find((stage) => stage.name === name) || null;
 const isSquare = (name) => stageOf(name) !== null && stageOf(name).square;
-const isShare = (name) => name === 'weights' || name === 'dropped';
+const isShare = (name) => ['weights', 'dropped', 'probabilities'].includes(name);
 const headsNow = () => model.heads;
 
 /* A parameter of stacked heads is one table for each head, shown under one name. */
@@ -27,7 +27,7 @@ const isParameter = (name) => heldTableOf(name) !== null && heldTableOf(name).wh
 const whyFixed = () => (job.wrong !== null || job.given.mistake !== undefined
     ? 'attn made these numbers with a mistake, so you cannot change them; on a page without one you can choose a mistake.'
     : null);
-const isEditable = (name) => whyFixed() === null && heldTableOf(name) !== null && heldTableOf(name).editable;
+const isEditable = (name) => whyFixed() === null && state.layer === 'numbers' && heldTableOf(name) !== null && heldTableOf(name).editable;
 
 /* All tables in order: inputs, parameters, stages. */
 function tableNames() {
@@ -35,7 +35,10 @@ function tableNames() {
         .map(plainName).filter((name, i, names) => names.indexOf(name) === i);
 }
 
-const tableIn = (evaluation, name, head) => evaluation.table(heldName(evaluation.model, name, head), state.item, head);
+function tableIn(evaluation, name, head) {
+    const held = heldName(evaluation.model, name, head);
+    return state.layer === 'gradients' ? gradientTable(evaluation, held, state.item, head) : evaluation.table(held, state.item, head);
+}
 
 function axesOf(name) {
     const stage = stageOf(name);
@@ -96,7 +99,7 @@ function numbersBefore(name, now, was) {
 const differenceOf = (now, was) => (Object.is(now, was) ? 0 : now - was);
 
 function makeShown(name, head) {
-    const now = tableIn(after, name, head), signs = !isShare(name);
+    const now = tableIn(after, name, head), signs = state.layer === 'gradients' || !isShare(name);
     if (!isEdited()) return { name, head, mode: 'after', ...now, signs, ghosts: null, most: largestMagnitude(now.numbers) };
     const was = tableBefore(name, head), ghosts = numbersBefore(name, now, was);
     const most = Math.max(largestMagnitude(now.numbers), was ? largestMagnitude(was.numbers) : 0);
@@ -109,7 +112,7 @@ function makeShown(name, head) {
 
 /* The table as shown now, with the scale of its colours. */
 function shownTable(name, head = state.head) {
-    const key = `${name},${state.item},${head},${state.mode}`;
+    const key = `${name},${state.item},${head},${state.mode},${state.layer}`;
     if (!shownTables.has(key)) {
         const shown = makeShown(name, head);
         shownTables.set(key, { ...shown, scale: colourScale(shown.numbers, shown.signs, shown.most) });
@@ -176,6 +179,11 @@ const nameText = (name) => NAMES[name] || name.replace(/\.weight$/, '');
 
 const ROW_SENTENCES = {
     inputs: 'Each row is one token: the numbers that represent it.',
+    positions: 'Each row is one position: the numbers that are added for it.',
+    embedded: 'Each row is one token: its numbers and those of its position, added.',
+    residual: 'Each row is one token: what went in plus what the heads add.',
+    logits: 'Each row is one token, each column a word: how well the word comes next.',
+    probabilities: 'Each row is one token, each column a word: how probable the word comes next; a row adds up to 1.',
     attn_mask: 'Each row is one query: what is added to its scores, or 1 for a key that it may see and 0 for one that it may not.',
     alibi_slopes: 'One number for each head: what a score loses for each step between query and key.',
     sinks: 'One number for each head: a score without a key, which takes its share of the weights.',

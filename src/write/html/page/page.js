@@ -22,7 +22,8 @@ function showLargeText() {
     const stage = stageOf(state.name), name = nameText(state.name);
     byId('large-title').textContent = name[0].toUpperCase() + name.slice(1);
     byId('row-sentence').textContent = isWrong(state.name) ? 'A mistake on purpose.' : rowSentence(state.name);
-    byId('formula').textContent = stage ? `${name} = ${stage.formula}` : '';
+    const isGradient = state.layer === 'gradients', formula = isGradient ? gradientFormula(model, state.name) : stage ? stage.formula : '';
+    byId('formula').textContent = formula && `${isGradient ? 'gradient of ' : ''}${name} = ${formula}`;
     byId('by-row').parentElement.hidden = !isSquare(state.name) || shownTable(state.name).rows < 2;
     const lost = isEdited() && state.mode !== 'after' && shownTable(state.name).mode === 'after';
     byId('large-note').textContent = lost ? 'Before the edits this table had another shape.' : '';
@@ -92,6 +93,8 @@ function show() {
     showContext();
     showTokens();
     paintTokens();
+    showSentence();
+    showPrediction();
     showSettings();
     showPast();
     showWalk();
@@ -280,6 +283,7 @@ function addHeader() {
     document.title = `${title}: ${sizesText()}`;
     byId('title').textContent = title;
     byId('version').textContent = `attn ${job.attn}`;
+    byId('flow-help').hidden = !tableNames().some(isEditable);
     byId('starts').textContent = [model.startsBecause, whyFixed()].filter(Boolean).join(' ');
     for (const [name, text] of job.settings)
         byId('settings').append(element('div', {}, element('dt', {}, name), element('dd', {}, tokenElement(text))));
@@ -291,6 +295,7 @@ function listenToPage() {
     listenToTable(byId('large'), () => ({ name: state.name, layout: layouts.large }), true);
     byId('large').addEventListener('keydown', onKey);
     listenToLinks(byId('links'));
+    listenToLayers();
     byId('sheet-close').addEventListener('click', () => showSheet(false));
     prefersDark.addEventListener('change', repaint);
     addEventListener('resize', repaint);
@@ -323,6 +328,7 @@ function start() {
     addSwitches();
     listenToFields();
     listenToControls();
+    listenToSentence();
     listenToWalk();
     listenToPage();
     const { theme: chosen } = document.documentElement.dataset;

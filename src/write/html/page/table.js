@@ -75,7 +75,7 @@ const rowName = (shown, row) => (shown.rowLabels && shown.rowLabels[row]) || Str
 const columnName = (shown, column) => (shown.columnLabels && shown.columnLabels[column]) || String(column + 1);
 
 /* Whether the sums of rows stand beside the large table: shares of 1, unless a mistake made them. */
-const SUMS = 3, hasSums = (shown) => isShare(shown.name) && shown.mode !== 'difference';
+const SUMS = 3, hasSums = (shown) => isShare(shown.name) && !shown.signs;
 
 /* The large table. Large cells are whole pixels. */
 function largeLayout(context, width, shown) {
@@ -83,7 +83,7 @@ function largeLayout(context, width, shown) {
     setFont(context, labelFont(true, LABEL_TEXT)); // the chosen label is the widest
     const left = GAP + Math.max(20, widestLabel(context, shown.rows, (row) => rowName(shown, row), most));
     const sums = hasSums(shown) ? SUMS * rootSizeNow : 0;
-    let cell = Math.min(LARGEST_CELL, (width - left - sums - 1) / shown.columns);
+    let cell = Math.min(LARGEST_CELL * rootSizeNow / 16, (width - left - sums - 1) / shown.columns);
     if (cell >= 4) cell = Math.floor(cell);
     const tallest = Math.max(280, Math.min(720, width)) / shown.rows;
     let cellHeight = Math.min(tallest, Math.max(Math.min(cell, 2.9 * rootSizeNow), Math.min(2.1 * rootSizeNow, tallest)));
@@ -92,7 +92,7 @@ function largeLayout(context, width, shown) {
     const upright = columnLabel > cell - 2;
     const top = GAP + (upright ? Math.max(columnLabel, 24) : 16);
     const size = { width: cell * shown.columns, height: cellHeight * shown.rows };
-    return { left, top, cell, cellHeight, upright, ...size, numberSize: 0.78 };
+    return { left, top, cell, cellHeight, upright, ...size, numberSize: cell < 36 ? 0.7 : 0.78 };
 }
 
 /* A small table, within that width and height, without labels but for rows where `label` is their room. */
@@ -103,7 +103,7 @@ function smallLayout(shown, across, down, label = 0) {
     if (cellHeight >= 3) cellHeight = Math.floor(cellHeight);
     if (cell < LEAST_NUMBERED * scale * 0.9) // colours alone: nearly squares
         cell = Math.min(cell, Math.max(cellHeight * 1.6, 48 / shown.columns));
-    cellHeight = Math.min(cellHeight, Math.max(cell * 1.6, 12 / shown.rows));
+    cellHeight = Math.min(cellHeight, Math.max(cell * 1.6, 12 / shown.rows, label > 0 ? SMALL_TEXT * 1.25 * rootSizeNow : 0));
     const size = { width: cell * shown.columns, height: cellHeight * shown.rows };
     return { left: 2 + label, top: 2, cell, cellHeight, upright: false, ...size, numberSize: SMALL_TEXT };
 }
@@ -299,8 +299,9 @@ function eachLabel(count, size, marked, nameOf, draw) {
     const step = labelStep(size), room = step === 1 ? size : LEAST_LABELLED;
     for (let i = 0; i < count; i++) {
         const hidden = step > 1 && Math.abs(i - marked) * size < room;
-        if (i === marked) draw(i, step > 1 ? `${i + 1} ${nameOf(i)}`.trim() : nameOf(i), true);
-        else if ((step === 1 || (i + 1) % step === 0) && !hidden) draw(i, step === 1 ? nameOf(i) : String(i + 1), false);
+        const name = nameOf(i), number = String(i + 1);
+        if (i === marked) draw(i, step > 1 && name !== number ? `${number} ${name}` : name, true);
+        else if ((step === 1 || (i + 1) % step === 0) && !hidden) draw(i, step === 1 ? name : number, false);
     }
 }
 
@@ -343,6 +344,8 @@ function drawSums(context, shown, layout) {
     context.fillText('sum', right, layout.top - GAP - 6);
     for (let row = 0; row < shown.rows; row++) {
         const sum = shown.numbers.subarray(row * shown.columns, (row + 1) * shown.columns).reduce((all, one) => all + one, 0);
+        setLabelInk(context, false);
+        if (shown.name === 'weights' && Math.abs(sum - 1) > 0.005) context.fillStyle = colours().changed; // no shares
         context.fillText(cellText(shown, sum), right, layout.top + (row + 0.5) * layout.cellHeight + 0.5);
     }
 }

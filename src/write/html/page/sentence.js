@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+/* For an input that has words: the sentence, typed with words suggested, and the words that come next. */
+
+const shownWords = job.words ? job.words[0] : [], wordsHere = job.words ? (job.word_texts || job.words)[0] : [];
+const MOST_GUESSES = 6, MOST_WORDS = 12;
+
+/* --- the next word ----------------------------------------------------------------------------------------------- */
+
+/* A row of fixed height for each guess, so that nothing moves while a number is dragged. */
+function addGuess() {
+    const button = element('button', { type: 'button', class: 'guess' }, element('bdi', { class: 'token' }),
+        element('span', { class: 'guess-track', 'aria-hidden': 'true' }, element('span', { class: 'guess-bar' })), element('span', { class: 'guess-share' }));
+    button.title = 'how it comes about';
+    button.addEventListener('click', () => {
+        showSheet(true);
+        chooseCell('logits', sidesNow().place.row, Number(button.dataset.word));
+    });
+    byId('prediction').append(button);
+}
+
+function showPrediction() {
+    const has = stageOf('probabilities') !== null;
+    byId('prediction-panel').hidden = !has;
+    if (!has) return;
+    const { place, queryTitle } = sidesNow(), shares = rowOfShares(place.row);
+    const best = Array.from(shares.keys()).sort((a, b) => shares[b] - shares[a] || a - b).slice(0, MOST_GUESSES);
+    while (byId('prediction').childElementCount < best.length) addGuess();
+    best.forEach((word, i) => {
+        const row = byId('prediction').children[i], [name, track, share] = row.children;
+        row.dataset.word = String(word);
+        if (name.textContent !== shownWords[word]) name.textContent = shownWords[word];
+        track.firstChild.style.width = `${100 * shares[word]}%`;
+        share.textContent = numberText(shares[word]);
+    });
+    byId('prediction-of').textContent = queryTitle(place.row);
+}
+
+/* --- the sentence ------------------------------------------------------------------------------------------------ */
+
+const sentenceOf = (text) => text.trim().split(/\s+/).filter(Boolean);
+const suggestions = { words: [], at: -1, from: 0, gesture: null };
+
+const rowOfShares = (row) => {
+    const { columns, numbers } = shownEvaluation().table('probabilities', state.item, 0);
+    return numbers.subarray(row * columns, (row + 1) * columns);
+};
+
+/* The words that begin as the word at the caret does, those first that the model expects after the words before; none
+ * where that is a word already and no other begins so. */
+function suggestWords(field) {
+    const before = field.value.slice(0, field.selectionStart), [part] = /\S*$/.exec(before);
+    const fitting = wordsHere.filter((word) => word.startsWith(part)), first = sentenceOf(before.slice(0, before.length - part.length));
+    if (stageOf('probabilities') && first.length > 0 && tokenNames().slice(0, first.length).join() === first.join()) {
+        const shares = rowOfShares(first.length - 1), shareOfWord = (word) => shares[wordsHere.indexOf(word)];
+        fitting.sort((a, b) => shareOfWord(b) - shareOfWord(a));
+    }
+    suggestions.from = before.length - part.length;
+    suggestions.words = fitting.length === 1 && fitting[0] === part ? [] : fitting.slice(0, MOST_WORDS);
+    suggestions.at = part === '' ? -1 : 0;
+    showSuggestions(field);
+}
+
+function showSuggestions(field) {
+    const { words, at } = suggestions, list = byId('text-words');
+    const context = byId('large').getContext('2d');
+    setFont(context, getComputedStyle(field).font);
+    list.style.left = `${Math.min(context.measureText(field.value.slice(0, suggestions.from)).width, field.clientWidth - 160)}px`;
+    list.hidden = words.length === 0;
+    field.setAttribute('aria-expanded', String(words.length > 0));
+    list.replaceChildren(...words.map((word, i) => {
+        const option = element('li', { role: 'option', id: `text-word-${i}`, 'aria-selected': String(i === at) }, tokenElement(word));
+        option.addEventListener('pointerdown', (event) => {
+            event.preventDefault(); // the field keeps the focus
+            takeWord(field, word);
+        });
+        return option;
+    }));
+    if (at >= 0 && words.length > 0) field.setAttribute('aria-activedescendant', `text-word-${at}`);
+    else field.removeAttribute('aria-activedescendant');
+}
+
+function takeWord(field, word) {
+    const rest = field.value.slice(field.selectionStart).replace(/^\S*\s*/, '');
+    field.value = `${field.value.slice(0, suggestions.from)}${word} ${rest}`;
+    field.setSelectionRange(suggestions.from + word.length + 1, suggestions.from + word.length + 1);
+    typeSentence(field);
+}
+
+/* Takes the sentence as it is typed, once all of it is words. */
+function typeSentence(field) {
+    const words = sentenceOf(field.value), unknown = words.filter((word) => !wordsHere.includes(word));
+    const isWhole = words.length > 0 && unknown.length === 0;
+    field.setAttribute('aria-invalid', String(!isWhole && !wordsHere.some((word) => word.startsWith(unknown[unknown.length - 1] ?? ''))));
+    const lacking = unknown.filter((one) => !wordsHere.some((word) => word.startsWith(one)));
+    tell(lacking.length > 0 ? `The vocabulary has no word ${lacking.map((word) => `"${shownText(word)}"`).join(', ')}.` : '');
+    if (isWhole && words.join(' ') !== tokenNames().join(' ')) {
+        tryEdit({ do: 'text', to: words.join(' ') }, suggestions.gesture);
+        const query = tokenNames().length - 1;
+        chooseAt({ query, key: heaviestKey(query) });
+    }
+    suggestWords(field);
+}
+
+function onSentenceKey(event) {
+    const field = event.currentTarget, { words, at } = suggestions, move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (move && words.length > 0) suggestions.at = (at + move + words.length) % words.length;
+    else if ((event.key === 'Enter' || event.key === 'Tab') && at >= 0 && words.length > 0) return void (event.preventDefault(), takeWord(field, words[at]));
+    else if (event.key === 'Escape') suggestions.words = [];
+    else return;
+    event.preventDefault();
+    showSuggestions(field);
+}
+
+/* The field says the sentence that is shown, while nobody types in it. */
+function showSentence() {
+    const field = byId('text-field');
+    byId('text-form').hidden = wordsHere.length === 0 || !('text' in EDITS) || whyFixed() !== null || job.items > 1 || job.starts !== 'inputs';
+    if (document.activeElement !== field) field.value = tokenNames().join(' ');
+}
+
+function listenToSentence() {
+    const field = byId('text-field');
+    field.addEventListener('focus', () => { suggestions.gesture = `text ${++gestures}`; });
+    field.addEventListener('input', () => typeSentence(field));
+    field.addEventListener('keydown', onSentenceKey);
+    field.addEventListener('blur', () => {
+        suggestions.words = [];
+        showSuggestions(field);
+        field.setAttribute('aria-invalid', 'false');
+        finishWaiting();
+        showSentence();
+    });
+    byId('text-form').addEventListener('submit', (event) => event.preventDefault());
+}

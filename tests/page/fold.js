@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+/* Stands behind all else in a page under test, in a frame of 1280 x 800: what a reader sees first, what stands level with what,
+ * and what is on the first sheet of paper. */
+(() => {
+    const { name } = document.getElementById('test-expected').dataset, failures = [];
+    let passed = 0;
+    const check = (what, held) => {
+        if (held) passed++;
+        else failures.push(what);
+    };
+    const boxOf = (id) => document.getElementById(id).getBoundingClientRect();
+    const isSeen = (id) => boxOf(id).height > 0;
+
+    const checkFirst = () => {
+        check('the window is that of the test', innerWidth === 1280 && innerHeight === 800);
+        for (const id of ['tokens-list', 'large', 'context', 'flow-help', 'card-inputs'])
+            check(`${id} is above the fold: it ends at ${boxOf(id).bottom}`, isSeen(id) && boxOf(id).bottom <= innerHeight);
+        check('settings are not on the page', !isSeen('drawer') && !isSeen('settings-list'));
+        const instructions = document.querySelectorAll('#flow-help');
+        check('one sentence says what to do', instructions.length === 1 && /^Drag any number/.test(instructions[0].textContent));
+    };
+
+    const checkFlow = () => {
+        for (const [what, names] of [['matrices', ['W_query', 'W_key', 'W_value']], ['what they make', ['query', 'key', 'value']]]) {
+            const boxes = names.map((table) => boxOf(document.getElementById(`card-${table}`) ? `card-${table}` : `card-${table}.weight`));
+            check(`${what} are level`, boxes.every(({ top, bottom }) => top === boxes[0].top && bottom === boxes[0].bottom));
+            check(`${what} stand side by side`, boxes[0].right <= boxes[1].left && boxes[1].right <= boxes[2].left);
+        }
+        const steps = Array.from(document.getElementById('flow').children), arrows = document.querySelectorAll('#flow .arrow');
+        check('each step is below the one before', steps.every((step, i) => i === 0 || step.getBoundingClientRect().top >= steps[i - 1].getBoundingClientRect().bottom - 0.5));
+        check('no arrow wraps', Array.from(arrows, (arrow) => arrow.scrollHeight - arrow.clientHeight).every((more) => more <= 1) && arrows.length > 5);
+        check('all queries have labels', ['inputs', 'query', 'scores', 'weights', 'context'].every((table) => flow.cards.get(table) === undefined || flow.cards.get(table).layout.left > 20));
+    };
+
+    const checkDrawer = () => {
+        const opener = document.getElementById('drawer-open');
+        opener.click();
+        check('the drawer opens, and has the focus', isSeen('drawer') && document.getElementById('drawer').contains(document.activeElement));
+        document.getElementById('not-here').open = true;
+        tryEdit({ do: 'setting', name: 'causal', to: !model.settings.causal }, null);
+        check('an edit leaves it open', isSeen('drawer') && document.getElementById('not-here').open && opener.getAttribute('aria-expanded') === 'true');
+        go(0);
+        document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+        check('Escape closes it', !isSeen('drawer') && document.activeElement === opener);
+    };
+
+    /* A4 and Letter without margins of a centimetre, at 96 pixels an inch. */
+    const checkPaper = () => {
+        dispatchEvent(new Event('beforeprint'));
+        for (const id of ['sentence-panel', 'large', 'context', 'flow-panel'])
+            check(`${id} is on the first sheet: it ends at ${boxOf(id).bottom}`, isSeen(id) && boxOf(id).bottom <= 979 && boxOf(id).width <= 715);
+        check('no controls are printed', Array.from(document.querySelectorAll('button, input, select')).every((one) => one.closest('.card, .token-chip, #heads-list') || one.getClientRects().length === 0
+            || getComputedStyle(one).opacity === '0'));
+        dispatchEvent(new Event('afterprint'));
+        check('the page is back', !document.documentElement.classList.contains('printing') && boxOf('large').bottom <= innerHeight);
+    };
+
+    /* One rule for the numbers of a table. */
+    const checkNumbers = () => {
+        const texts = (numbers) => numbers.map((number) => cellText({ mode: 'after', most: largestMagnitude(numbers) }, number));
+        check('what is not 0 does not read as 0.00', String(texts([0.5, 0.004, 5.94e-5, -1e-9, 0])) === '0.50,≈0,≈0,≈0,0.00');
+        check('of small numbers all have exponents', texts([5.94e-5, -2e-7]).every((text) => text.includes('e-')));
+        const [, ...shades] = [0, 0.25, 0.5, 1].map((number) => [false, true].map((signs) => colourText(cellColour(number, false, colourScale([number, 1, -1], signs, 1)))));
+        check('a share has the colour of the same positive number', shades.every(([share, number]) => share.match(/\d+/g).every((part, i) => Math.abs(part - number.match(/\d+/g)[i]) <= 2)));
+        check('negative numbers have another hue', colourText(cellColour(-1, false, colourScale([1], true, 1))) === colourText(parseColour(colours().stops[0])));
+    };
+
+    checkFirst();
+    checkFlow();
+    checkDrawer();
+    checkNumbers();
+    checkPaper();
+    for (const complaint of window.complaints) check(complaint, false);
+    for (const failure of failures.slice(0, 10)) parent.postMessage(`FAILED: ${name}: ${failure}`, '*');
+    parent.postMessage(`${name}: ${passed} passed, ${failures.length} failed`, '*');
+})();
