@@ -66,7 +66,8 @@ static size_t fit(const struct downsample *sample, double cell, size_t least, si
  * matrices two still stand in a line. */
 static size_t choose_readable(const struct downsample *sample)
 {
-    const size_t most = choose_per_line(sample->table), least = memory_smaller(sample->matrices <= 2 ? 1 : 2, most);
+    const size_t most = choose_per_line(sample->table),
+                 least = memory_smaller(sample->matrices <= 2 || sample->sharp ? 1 : 2, most);
     const size_t numbered = fit(sample, stage_is_shares(sample->table->stage) ? SHARE_CELL : SIGNED_CELL, least, most);
     const size_t labelled = sample->matrices <= SMALL_GRID ? fit(sample, LABELLED_CELL, least, most) : 0;
     return numbered > 0 ? numbered : labelled > 0 ? labelled : most;

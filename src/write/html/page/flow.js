@@ -9,7 +9,8 @@ const LANES = ['query', 'key', 'value'].map((side) => ({
 }));
 const WAY = [
     { names: ['inputs', 'key_inputs'] },
-    { done: 'plus positions', names: ['positions', 'embedded'] },
+    { done: '', names: ['positions'] },
+    { done: 'inputs plus positions', names: ['embedded'] },
     { done: 'norm', names: ['normed'] },
     { done: 'times three matrices', lanes: LANES },
     { done: 'each query · each key', names: ['scores'] },

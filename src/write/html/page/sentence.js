@@ -91,8 +91,10 @@ function typeSentence(field) {
     const words = sentenceOf(field.value), unknown = words.filter((word) => !wordsHere.includes(word));
     const isWhole = words.length > 0 && unknown.length === 0;
     field.setAttribute('aria-invalid', String(!isWhole && !wordsHere.some((word) => word.startsWith(unknown[unknown.length - 1] ?? ''))));
+    const lacking = unknown.filter((one) => !wordsHere.some((word) => word.startsWith(one)));
+    tell(lacking.length > 0 ? `The vocabulary has no word ${lacking.map((word) => `"${shownText(word)}"`).join(', ')}.` : '');
     if (isWhole && words.join(' ') !== tokenNames().join(' ')) {
-        tryEdit({ do: 'text', words }, suggestions.gesture);
+        tryEdit({ do: 'text', to: words.join(' ') }, suggestions.gesture);
         const query = tokenNames().length - 1;
         chooseAt({ query, key: heaviestKey(query) });
     }

@@ -86,10 +86,13 @@ function withWord(model, token, word, item) {
 
 const canType = (model) => VOCABULARY !== null && byId('data-embedding') !== null && model.starts === 'inputs' && !model.tables.has('key_inputs');
 
+const wordsIn = (text) => text.split(/\s+/).filter(Boolean);
+
 /* Another sentence: tokens that stay the same keep their numbers. */
-function changeText(model, { words }) {
+function changeText(model, { to }) {
     if (!canType(model) || model.items > 1) refuse('This page has no vocabulary.');
-    if (!Array.isArray(words) || words.length === 0) refuse('A sentence has at least one word.');
+    const words = wordsIn(to);
+    if (words.length === 0) refuse('A sentence has at least one word.');
     words.forEach(wordRow);
     let changed = model;
     while (changed.keys > words.length) changed = withoutToken(changed, { token: changed.keys - 1 });
