@@ -274,3 +274,11 @@ int support_is_golden(const struct dirent *entry)
             return 1;
     return 0;
 }
+
+enum mistake support_mistake(const char *name, size_t length)
+{
+    int id = 0;
+    while (id < MISTAKE_COUNT && (strncmp(MISTAKES[id].name, name, length) != 0 || MISTAKES[id].name[length] != '\0'))
+        id++;
+    return (enum mistake)id;
+}

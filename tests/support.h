@@ -74,6 +74,9 @@ void support_golden_line(const char *mechanism, const cJSON *settings, char *lin
 /* An input with the case's inputs and tokens, and with `given` its parameters. The caller frees it. */
 char *support_golden_input(const cJSON *golden, bool given);
 
+/* The mistake of that name, or MISTAKE_COUNT. */
+enum mistake support_mistake(const char *name, size_t length);
+
 /* For scandir: whether the file is a case of a mechanism. */
 int support_is_golden(const struct dirent *entry);
 

@@ -3,6 +3,7 @@
  * number of one beyond its bound. */
 #include "cases/cases.h"
 #include "check.h"
+#include "support.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -147,7 +148,7 @@ static void check_mistakes(bool quick)
 {
     bool shown[MISTAKE_COUNT] = {false}, unseen[MISTAKE_COUNT] = {false};
     for (size_t i = 0; i < sizeof UNSEEN / sizeof UNSEEN[0]; i++) {
-        const enum mistake id = mistake_find(UNSEEN[i].name, strlen(UNSEEN[i].name));
+        const enum mistake id = support_mistake(UNSEEN[i].name, strlen(UNSEEN[i].name));
         check_begin("%s: %s", UNSEEN[i].name, UNSEEN[i].why);
         if (CHECK(id < MISTAKE_COUNT, "is no mistake"))
             unseen[id] = true;
@@ -168,7 +169,8 @@ int main(void)
 {
     const bool quick = getenv("ATTN_QUICK") != NULL;
     if (quick)
-        puts("ATTN_QUICK: cases of 4 columns and at most 65 tokens, not 8 and 129, without the mistakes that none shows");
+        puts("ATTN_QUICK: cases of 4 columns and at most 65 tokens, not 8 and 129, without the mistakes that none "
+             "shows");
     check_cover("attn cases x", 150);
     check_cover("attn cases --can causal,gqa,window,softcap,d-value,grad,sinks,empty,mask x", 150);
     check_cover("attn cases --layout bthd --heads 6 --kv-heads 2 x", 150);

@@ -3,6 +3,7 @@
  * that it sends to. */
 #include "check.h"
 #include "model/mistake.h"
+#include "support.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -102,7 +103,7 @@ static void check_name(enum mistake id)
 {
     const struct mistake_row *row = &MISTAKES[id];
     check_begin("%s: its name and its place", row->name);
-    CHECK(mistake_find(row->name, strlen(row->name)) == id, "expected a name of its own");
+    CHECK(support_mistake(row->name, strlen(row->name)) == id, "expected a name of its own");
     CHECK(begins_with_slot(row) != is_called_otherwise(row->name), "expected the name to begin with %s",
           mistake_slot_name(row->slot));
     CHECK(id == 0 || MISTAKES[id - 1].slot <= row->slot, "expected the mistakes of a slot to stand together");

@@ -35,7 +35,8 @@ static void check_row(enum stage stage)
 {
     const char *name = stage_name(stage);
     const uint64_t from = stage_existing(STAGES[stage].from), closure = stage_closure(STAGE_BIT(stage));
-    const bool given = stage == STAGE_GRAD_OUTPUT || stage == STAGE_GRAD_CONTEXT; /* where the way back begins */
+    const bool given = stage == STAGE_GRAD_LOGITS || stage == STAGE_GRAD_RESIDUAL || stage == STAGE_GRAD_OUTPUT ||
+                       stage == STAGE_GRAD_CONTEXT; /* where the way back begins */
     check_begin("%s: its row", name);
     CHECK(stage_find(name, strlen(name)) == stage, "expected a name of its own");
     CHECK(given || STAGES[stage].from != 0, "expected it to be made from something");

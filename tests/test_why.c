@@ -143,7 +143,7 @@ static void check_files(void)
 
 static enum mistake id_of(const char *name)
 {
-    return mistake_find(name, strcspn(name, ":"));
+    return support_mistake(name, strcspn(name, ":"));
 }
 
 static bool is_dtype(const struct mistaken *row)

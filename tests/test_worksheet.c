@@ -316,30 +316,25 @@ static void check_silent(void)
 /* Whether a cell of the key has these numbers, and no others. */
 static bool has_numbers(const char *cell, const struct sheet_table *table, size_t row)
 {
-    char joined[256];
-    struct text text = text_begin(joined, sizeof joined);
-    for (size_t column = 0; column < table->columns; column++)
-        text_add(&text, "%s%s", column > 0 ? " " : "", table->cells[row * table->columns + column]);
-    const char *shown = joined;
-    for (; *cell != '\0'; cell++)
-        if (*cell != SHEET_PAD[0] && *cell != *shown++)
+    for (size_t column = 0; column < table->columns; column++) {
+        const char *number = table->cells[row * table->columns + column];
+        cell += strspn(cell, " ");
+        if (strncmp(cell, number, strlen(number)) != 0)
             return false;
-    return *shown == '\0';
+        cell += strlen(number);
+    }
+    return *cell == '\0';
 }
 
-/* Each row of each table is in the line of its sheet and its label, and all other cells are empty. */
+/* Each row of a table is in the line of its sheet and its label. */
 static void check_column(const struct sheet_table *key, size_t column, const struct sheet_table *table)
 {
-    size_t row = 0;
-    for (size_t line = 0; line < key->rows; line++) {
+    CHECK(key->group == table->rows, "%s: %s has %zu rows in the key", tried.line, table->title, key->group);
+    for (size_t line = 0; line < key->rows && key->group == table->rows; line++) {
         const char *cell = key->cells[line * key->columns + column], *label = strchr(key->row_labels[line], ' ');
-        row = line % key->group == 0 ? 0 : row;
-        const bool there = row < table->rows && label != NULL && strcmp(label + 1, table->row_labels[row]) == 0;
-        CHECK(there ? has_numbers(cell, table, row) : cell[0] == '\0', "%s: line '%s' of the key has '%s' for %s",
-              tried.line, key->row_labels[line], cell, table->title);
-        row += there;
-        CHECK(row == table->rows || (line + 1) % key->group != 0, "%s: %s lacks rows in the key", tried.line,
-              table->title);
+        const size_t row = line % key->group;
+        CHECK(label != NULL && strcmp(label + 1, table->row_labels[row]) == 0 && has_numbers(cell, table, row),
+              "%s: line '%s' of the key has '%s' for %s", tried.line, key->row_labels[line], cell, table->title);
     }
 }
 

@@ -9,8 +9,6 @@ static const char *obstacle(const struct build *build)
 {
     const struct problem *problem = build->problem;
     const struct options *options = build->options;
-    if (problem->size.words > 0)
-        return "an unembedding: the loss is of the logits; leave the unembedding out";
     if (options->parts > 0 || problem->chosen.row_count != problem->size.queries)
         return "a choice of queries: the loss covers all of them; leave out --query and --part";
     if (options_format(options)->computes && options->mistake_count > 0)
@@ -18,10 +16,16 @@ static const char *obstacle(const struct build *build)
     return NULL;
 }
 
-/* Writes the axes of the last stage in a result into shape; returns how many. */
+/* The stage whose gradient --grad gives. */
+static enum stage stage_of_loss(const struct problem *problem)
+{
+    return problem->size.words > 0 ? STAGE_LOGITS : problem_last_stage(problem);
+}
+
+/* Writes the axes of that stage in a result into shape; returns how many. */
 static size_t shape_last(const struct problem *problem, size_t shape[TENSOR_RANK])
 {
-    const enum stage last = problem_last_stage(problem);
+    const enum stage last = stage_of_loss(problem);
     size_t rank = 0;
     if (problem->size.has_batch)
         shape[rank++] = problem->size.items;
@@ -40,7 +44,7 @@ static const struct file_tensor *find_given(const struct build *build, const cha
         file->nameless && file->tensor_count == 1 ? &file->tensors[0] : input_file_find(file, name);
     if (found == NULL)
         error_usage(build->error, "%s: no \"%s\"; expected the gradient by %s, or one tensor without a name",
-                    file->source, name, stage_name(problem_last_stage(build->problem)));
+                    file->source, name, stage_name(stage_of_loss(build->problem)));
     for (size_t i = 0; i < file->tensor_count && found != NULL && !file->is_result; i++)
         if (&file->tensors[i] != found) {
             error_usage(build->error, "%s: %.80s does not belong here; expected %s alone", file->source,
@@ -79,7 +83,7 @@ enum status build_grad(const struct build *build)
     if (!tensor_same_shape(&given->tensor, &last) &&
         !(problem->size.heads_packed && has_heads_apart(&given->tensor, &last, problem->size.heads)))
         return error_usage(build->error, "%s: %s is %s; expected %s, as %s is", build->grad->source, said,
-                           SHAPE_TEXT(&given->tensor), SHAPE_TEXT(&last), stage_name(problem_last_stage(problem)));
+                           SHAPE_TEXT(&given->tensor), SHAPE_TEXT(&last), stage_name(stage_of_loss(problem)));
     if (tensor_convert(&given->tensor, DTYPE_F64, build->grad->source, said, NULL, &problem->loss.gradient,
                        build->arena, build->error) != STATUS_OK)
         return build->error->status;

@@ -10,6 +10,8 @@
     ROW("six", inputs, "six tokens, each with an embedding of three numbers; for self, causal and multihead")   \
     ROW("batch", batch, "two sentences that begin alike, as a batch; for self, causal and multihead")           \
     ROW("patterns", patterns, "twelve tokens and three heads made by hand, each with a purpose; for multihead") \
+    ROW("trained", trained, "four trained heads, each with a job, and a vocabulary; for multihead")             \
+    ROW("induction", induction, "a trained head that continues a repeated word; for causal")                    \
     ROW("grouped", grouped, "four heads of query that share two heads of key and value; for sdpa")              \
     ROW("packed", packed, "two sequences one after the other, as in a packed batch; for sdpa")                  \
     ROW("paged", paged, "the same two, with keys and values in pages, as a server keeps them; for sdpa")        \

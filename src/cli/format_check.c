@@ -127,6 +127,9 @@ static enum status check_look(const struct options *options, struct error *error
     if (options->origin[OPTION_SHAPE] != ORIGIN_DEFAULT && (!format->pictures || options->steps))
         return error_usage(error, "--shape applies to pictures of tables; expected --format svg%s, got %s",
                            options->steps ? " without --steps" : "", format->name);
+    if (options->entropy && !format->pictures && !format->terminal)
+        return error_usage(error, "--entropy adds to text and pictures; for %s type --stages weights,entropy",
+                           format->name);
     if (options->animate && (!format->animates || options->steps || options->stage_count > 0))
         return error_usage(error,
                            "--animate draws every step as SVG; expected --format svg without --steps or --stages%s%s",

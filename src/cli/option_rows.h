@@ -284,6 +284,8 @@
     ROW(THEME, theme, CHOICE(enum theme, THEMES), ABILITY_SHOWS | ABILITY_PAGES, .name = "theme", .argument = "THEME", \
         .foreign = "darkmode colorscheme background dark light", .fallback = "pictures: light; html and --heatmap: auto", \
         .rare = RARE, .help = "background of a picture or page; auto: as its reader prefers; pictures, html and --heatmap alone") \
+    ROW(ENTROPY, entropy, FLAG, ABILITY_SHOWS, .name = "entropy", .foreign = "sharpness rowsum rowsums", \
+        .rare = RARE, .help = "behind each row of weights, its sum and its entropy in nats; text and pictures alone") \
     ROW(SHAPE, shape, CHOICE(enum picture_shape, SHAPES), ABILITY_SHOWS, .name = "shape", .argument = "SHAPE", \
         .foreign = "landscape slide orientation aspect", .initial = "tall", \
         .rare = RARE, .help = "tall: a column for a page; wide: a slide of 16:9, from left to right; pictures alone") \

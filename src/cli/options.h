@@ -138,6 +138,7 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(FULL, full, bool) \
     FIELD(HEATMAP, heatmap, bool) \
     FIELD(THEME, theme, enum theme) \
+    FIELD(ENTROPY, entropy, bool) \
     FIELD(SHAPE, shape, enum picture_shape) \
     FIELD(ANIMATE, animate, bool) \
     FIELD(NO_CAPTION, no_caption, bool) \

@@ -51,6 +51,7 @@ static double count_extra(const struct problem *problem, uint64_t stages)
                    operand_numbers(problem, (enum projection_id)id);
     if (is_side_by_side(problem))
         numbers += rows * (double)problem_columns_of_head(problem, STAGE_GRAD_OUTPUT);
+    numbers += rows * (double)(problem->size.words > 0 ? problem->size.words + problem->size.d_in : 0);
     if (stage_applies(problem, STAGE_GRAD_ATTN_MASK))
         numbers += (double)tensor_count(&problem->mask.attn_mask);
     if (stages & STAGE_BIT(STAGE_GRAD_PARAMETERS) && problem->plan.has_out)
@@ -121,7 +122,7 @@ static void unproject(const double *output, size_t columns, const double *weight
 struct cutting {
     struct backward *backward;
     size_t columns, room;
-    double *weight, *rooms; /* (threads, columns + H d_v) */
+    double *weight, *unembedding, *rooms; /* (threads, columns + H d_v + V) */
 };
 
 static void cut_row(void *context, size_t row, unsigned thread)
@@ -132,7 +133,14 @@ static void cut_row(void *context, size_t row, unsigned thread)
                  columns = cutting->columns;
     const struct tensor *held = cutting->backward->attention.held;
     double *output = cutting->rooms + thread * cutting->room, *contexts = output + columns;
-    load_given(problem, row * columns, columns, output);
+    const size_t words = problem->size.words;
+    double *logits = contexts + heads * d;
+    load_given(problem, row * (words > 0 ? words : columns), words > 0 ? words : columns, words > 0 ? logits : output);
+    if (words > 0) {
+        unproject(logits, words, cutting->unembedding, columns, output);
+        tensor_store(&held[STAGE_GRAD_LOGITS], row * words, words, logits);
+        tensor_store(&held[STAGE_GRAD_RESIDUAL], row * columns, columns, output);
+    }
     tensor_store(&held[STAGE_GRAD_OUTPUT], row * columns, columns, output);
     if (cutting->weight != NULL)
         unproject(output, columns, cutting->weight, heads * d, contexts);
@@ -148,9 +156,12 @@ static enum status cut_heads(struct backward *backward, size_t columns, struct e
     const size_t rows = problem->size.items * problem->size.queries,
                  width = problem->size.heads * problem->size.d_value;
     const unsigned threads = setup_threads(problem, (double)rows * (double)columns * (double)width);
-    struct cutting cutting = {.backward = backward, .columns = columns, .room = columns + width};
+    struct cutting cutting = {.backward = backward, .columns = columns, .room = columns + width + problem->size.words};
     struct arena scratch = {0};
     cutting.rooms = arena_allocate(&scratch, threads, cutting.room * sizeof *cutting.rooms, error);
+    if (problem->size.words > 0 &&
+        projection_weight(&problem->parameters.words.unembedding, &cutting.unembedding, &scratch, error) != STATUS_OK)
+        cutting.rooms = NULL;
     if (cutting.rooms != NULL && (!problem->plan.has_out || projection_weight(&problem->parameters.out, &cutting.weight,
                                                                               &scratch, error) == STATUS_OK))
         threads_run(threads, rows, cut_row, &cutting);
@@ -171,6 +182,11 @@ static enum status make_contexts(struct backward *backward, struct arena *arena,
         load_given(problem, 0, tensor_count(contexts), contexts->data);
         return STATUS_OK;
     }
+    const size_t words[] = {problem->size.items, problem->size.queries, problem->size.words};
+    const size_t residual[] = {words[0], words[1], columns};
+    if (words[2] > 0 && (hold(backward, STAGE_GRAD_LOGITS, 3, words, arena, error) ||
+                         hold(backward, STAGE_GRAD_RESIDUAL, 3, residual, arena, error)))
+        return error->status;
     if (hold(backward, STAGE_GRAD_OUTPUT, 3, (const size_t[]){problem->size.items, problem->size.queries, columns},
              arena, error))
         return error->status;
@@ -360,23 +376,66 @@ static void load_token(const struct backward *backward, size_t row, double *room
     tensor_load(&backward->attention.held[STAGE_GRAD_OUTPUT], row * columns, columns, room + heads * d);
 }
 
-static enum status make_out_proj(struct backward *backward, struct error *error)
+/* Replaces them by the residual, with out_proj as y = x . W, and the gradient of its logits. */
+static void load_residual(const struct backward *backward, size_t row, const double *weight, const double *bias,
+                          double *room)
+{
+    const struct problem *problem = &backward->problem;
+    const size_t d_in = problem->size.d_in, words = problem->size.words;
+    double *made = room + problem->size.heads * problem->size.d_value + problem->plan.d_output;
+    output_row(problem, room, weight, bias, made);
+    tensor_load(&problem->given.inputs, row * d_in, d_in, room);
+    for (size_t i = 0; i < d_in; i++)
+        room[i] += made[i];
+    tensor_load(&backward->attention.held[STAGE_GRAD_LOGITS], row * words, words, room + d_in);
+}
+
+/* The gradient of out_proj; or with `words` that of the unembedding. */
+static enum status make_product(struct backward *backward, bool words, struct error *error)
 {
     const struct problem *problem = &backward->problem;
     const size_t width = problem->size.heads * problem->size.d_value,
                  rows = problem->size.items * problem->size.queries;
-    struct backward_product product = {&backward->operands.parameters.out, 0, width};
+    struct parameters *made = &backward->operands.parameters;
+    struct backward_product product = {words ? &made->words.unembedding : &made->out, 0,
+                                       words ? problem->size.d_in : width};
+    double *weight = NULL, *bias = NULL;
     struct backward_sums sums = {.products = &product, .product_count = 1};
     struct arena scratch = {0};
-    const enum status status = backward_sums_create(&sums, width + problem->plan.d_output, rows, &scratch, error);
+    enum status status =
+        backward_sums_create(&sums, width + 2 * problem->plan.d_output + problem->size.words, rows, &scratch, error);
+    if (words && problem->plan.has_out && status == STATUS_OK)
+        status = projection_weight(&problem->parameters.out, &weight, &scratch, error) ||
+                         projection_bias(&problem->parameters.out, &bias, &scratch, error)
+                     ? error->status
+                     : STATUS_OK;
     for (size_t first = 0, count; status == STATUS_OK && first < rows; first += count) {
         count = memory_smaller(sums.tokens_at_once, rows - first);
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
             load_token(backward, first + i, sums.rooms + i * sums.room);
+            if (words)
+                load_residual(backward, first + i, weight, bias, sums.rooms + i * sums.room);
+        }
         backward_sums_add(&sums, problem, count);
     }
     arena_free(&scratch);
     return status;
+}
+
+/* Adds the gradient of the residual to that of the inputs, and sums it for the positions that are learned. */
+static void add_residual(struct backward *backward)
+{
+    const struct problem *problem = &backward->problem;
+    struct parameters_words *words = &backward->operands.parameters.words;
+    const size_t d_in = problem->size.d_in, per_item = problem->size.queries * d_in;
+    const double *residual = backward->attention.held[STAGE_GRAD_RESIDUAL].data;
+    double *inputs = backward->operands.inputs.data, *positions = words->positions.data;
+    const bool learned = problem_learns_positions(problem);
+    for (size_t i = 0; i < problem->size.items * per_item; i++) {
+        inputs[i] += residual != NULL ? residual[i] : 0;
+        if (learned)
+            positions[i % per_item] += inputs[i];
+    }
 }
 
 static enum status go_beyond(struct backward *backward, struct arena *arena, struct error *error)
@@ -386,6 +445,8 @@ static enum status go_beyond(struct backward *backward, struct arena *arena, str
     const struct tensor made[PROJECTION_COUNT] = {held[STAGE_GRAD_QUERY], held[STAGE_GRAD_KEY], held[STAGE_GRAD_VALUE]};
     if (backward_operands(operands, &backward->problem, made, arena, error) != STATUS_OK)
         return error->status;
+    if (problem_projects(&backward->problem))
+        add_residual(backward);
     held[STAGE_GRAD_PROJECTED_QUERY] = operands->projected[PROJECTION_QUERY];
     held[STAGE_GRAD_PROJECTED_KEY] = operands->projected[PROJECTION_KEY];
     held[STAGE_GRAD_NORMED_QUERY] = operands->normed[PROJECTION_QUERY];
@@ -393,7 +454,13 @@ static enum status go_beyond(struct backward *backward, struct arena *arena, str
     held[STAGE_GRAD_INPUTS] = operands->inputs;
     held[STAGE_GRAD_KEY_INPUTS] = operands->key_inputs;
     operands->parameters.relative_bias = backward->relative_bias;
-    return backward->contexts.rank > 0 ? make_out_proj(backward, error) : STATUS_OK;
+    if (backward->contexts.rank == 0)
+        return STATUS_OK;
+    const struct problem *problem = &backward->problem;
+    return (problem->plan.has_out && make_product(backward, false, error) != STATUS_OK) ||
+                   (problem->size.words > 0 && make_product(backward, true, error) != STATUS_OK)
+               ? error->status
+               : STATUS_OK;
 }
 
 static enum status hold_beyond(struct backward *backward, struct arena *arena, struct error *error)
@@ -401,7 +468,8 @@ static enum status hold_beyond(struct backward *backward, struct arena *arena, s
     const struct problem *problem = &backward->problem;
     const struct tensor *table = &problem->parameters.relative_bias;
     const size_t shape[] = {problem->size.items, problem->size.heads, problem->size.queries, problem->size.d_value};
-    if (problem->plan.has_out && tensor_create(&backward->contexts, DTYPE_F64, 4, shape, arena, error) != STATUS_OK)
+    if ((problem->plan.has_out || problem->size.words > 0) &&
+        tensor_create(&backward->contexts, DTYPE_F64, 4, shape, arena, error) != STATUS_OK)
         return error->status;
     if (table->rank > 0 &&
         tensor_create(&backward->relative_bias, DTYPE_F64, table->rank, table->shape, arena, error) == STATUS_OK)

@@ -5,6 +5,7 @@
 #include "compute/setup.h"
 #include "model/stages.h"
 #include "stage/backward_mistake.h"
+#include "stage/stage.h"
 
 #include <string.h>
 
@@ -93,13 +94,21 @@ static enum status add_tensor(struct result *result, enum stage stage, const cha
     return table->name == NULL ? error->status : STATUS_OK;
 }
 
+/* Whether a parameter has a gradient: not the embedding, since the inputs may come from elsewhere. */
+static bool has_gradient(const struct problem *problem, const char *name)
+{
+    return strcmp(name, "embedding") != 0 &&
+           (problem_learns_positions(problem) || strcmp(name, "position_embedding") != 0);
+}
+
 static enum status add_parameters(struct result *result, enum stage stage, const struct parameters *parameters,
                                   struct arena *arena, struct error *error)
 {
     char name[PARAMETER_NAME_BYTES];
     for (size_t i = 0; i < parameters_count(parameters); i++) {
         const struct tensor *tensor = parameters_named(parameters, result->problem->plan.stacked, i, name);
-        if (add_tensor(result, stage, name, tensor, arena, error) != STATUS_OK)
+        if ((!STAGES[stage].backward || has_gradient(result->problem, name)) &&
+            add_tensor(result, stage, name, tensor, arena, error) != STATUS_OK)
             return error->status;
     }
     return STATUS_OK;
@@ -515,6 +524,14 @@ void result_row(struct result *result, const struct result_table *table, size_t 
         row_stream_output(&result->rows, table->stage, item, row, numbers);
     else
         row_stream_get(&result->rows, table->stage, item, head, row, numbers);
+}
+
+struct sharpness result_sharpness(const double *numbers, size_t count)
+{
+    struct sharpness sharpness = {0, stage_row_entropy(numbers, count)};
+    for (size_t i = 0; i < count; i++)
+        sharpness.sum += numbers[i];
+    return sharpness;
 }
 
 /* Whether a stream takes its rows. */

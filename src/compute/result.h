@@ -98,6 +98,12 @@ size_t result_shown_count(size_t count, bool full);
 /* The index of the i-th of these; false: it is the gap. */
 bool result_shown_index(size_t count, bool full, size_t i, size_t *index);
 
+/* The sum of a row of shares, and its entropy in nats. */
+struct sharpness {
+    double sum, entropy;
+};
+struct sharpness result_sharpness(const double *numbers, size_t count);
+
 /* Row `row` of matrix `matrix` (counted over the leading axes, row-major) into numbers (columns), exactly as stored.
  * Of an elided T x T table only the columns at both ends are sure to be set. */
 void result_row(struct result *result, const struct result_table *table, size_t matrix, size_t row, double *numbers);

@@ -45,14 +45,6 @@ enum stage mistake_slot_stage(enum mistake_slot slot)
     return SLOTS[slot].first;
 }
 
-enum mistake mistake_find(const char *name, size_t length)
-{
-    int id = 0;
-    while (id < MISTAKE_COUNT && (strncmp(MISTAKES[id].name, name, length) != 0 || MISTAKES[id].name[length] != '\0'))
-        id++;
-    return (enum mistake)id;
-}
-
 enum mistake mistake_of_dtype(enum dtype dtype)
 {
     int id = 0;

@@ -191,9 +191,6 @@ const char *mistake_slot_name(enum mistake_slot slot);
 /* The first stage that the slot's mistakes can change; those of `keys`, for example, change no query. */
 enum stage mistake_slot_stage(enum mistake_slot slot);
 
-/* The mistake of that name, or MISTAKE_COUNT. */
-enum mistake mistake_find(const char *name, size_t length);
-
 /* The mistake of computing all in a dtype, and the dtype of such a mistake; MISTAKE_COUNT, DTYPE_COUNT: none. */
 enum mistake mistake_of_dtype(enum dtype dtype);
 enum dtype mistake_dtype(enum mistake mistake);

@@ -36,6 +36,8 @@
     STAGE(ENTROPY, entropy) \
     STAGE(PRESENT_KEY, present_key) \
     STAGE(PRESENT_VALUE, present_value) \
+    STAGE(GRAD_LOGITS, grad_logits) \
+    STAGE(GRAD_RESIDUAL, grad_residual) \
     STAGE(GRAD_OUTPUT, grad_output) \
     STAGE(GRAD_CONTEXT, grad_context) \
     STAGE(GRAD_VALUE, grad_value) \

@@ -8,8 +8,7 @@
 
 #define STAGE_ROWS(ROW)                                                                                                \
     ROW(POSITIONS, .name = "positions", .help = "what --add-positions adds to each row of the inputs",                 \
-        .from = STAGE_BIT(STAGE_INPUTS), .libm = LIBM_POW | LIBM_SIN | LIBM_COS, .columns = STAGE_COLUMNS_D_IN,        \
-        .joins_heads = true,                                                                                           \
+        .from = STAGE_BIT(STAGE_INPUTS), .columns = STAGE_COLUMNS_D_IN, .joins_heads = true,                           \
         .hint = "look at the rows of position_embedding, or at sin and cos of position / 10000^(2i / d)")              \
     ROW(EMBEDDED, .name = "embedded", .help = "inputs + positions",                                                    \
         .from = STAGE_BIT(STAGE_INPUTS) | STAGE_BIT(STAGE_POSITIONS), .columns = STAGE_COLUMNS_D_IN,                   \
@@ -99,8 +98,14 @@
     ROW(PRESENT_VALUE, .name = "present_value", .help = "the values of the cache, then the new ones",                  \
         .from = STAGE_BIT(STAGE_VALUE), .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true, .repeats = true,            \
         .whole_shape = true, .on_demand = true)                                                                        \
-    ROW(GRAD_OUTPUT, .name = "grad_output", .help = "the gradient that --grad gives", .columns = STAGE_COLUMNS_OUTPUT, \
-        .joins_heads = true, .backward = true, .hint = "look at the given gradient")                                   \
+    ROW(GRAD_LOGITS, .name = "grad_logits", .help = "the gradient that --grad gives, with an unembedding",             \
+        .columns = STAGE_COLUMNS_WORDS, .joins_heads = true, .backward = true, .hint = "look at the given gradient")   \
+    ROW(GRAD_RESIDUAL, .name = "grad_residual", .help = "the gradient with respect to residual, with --grad",          \
+        .from = STAGE_BIT(STAGE_GRAD_LOGITS), .columns = STAGE_COLUMNS_OUTPUT, .joins_heads = true, .backward = true,  \
+        .hint = "look at grad_logits . unembedding^T")                                                                 \
+    ROW(GRAD_OUTPUT, .name = "grad_output", .help = "the gradient that --grad gives",                                  \
+        .from = STAGE_BIT(STAGE_GRAD_RESIDUAL), .columns = STAGE_COLUMNS_OUTPUT, .joins_heads = true,                  \
+        .backward = true, .hint = "look at the given gradient")                                                        \
     ROW(GRAD_CONTEXT, .name = "grad_context", .help = "the gradient with respect to context, with --grad",             \
         .from = STAGE_BIT(STAGE_GRAD_OUTPUT), .packed = STAGE_BIT(STAGE_GRAD_OUTPUT),                                  \
         .columns = STAGE_COLUMNS_D_VALUE, .backward = true,                                                            \
@@ -159,8 +164,8 @@
         .from = STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_NORMED_KEY), .columns = STAGE_COLUMNS_D,              \
         .of_keys = true, .backward = true, .hint = "look at the rotation and the norm of key")                         \
     ROW(GRAD_INPUTS, .name = "grad_inputs", .help = "the gradient with respect to inputs, with --grad",                \
-        .from = STAGE_GRAD_OPERANDS, .columns = STAGE_COLUMNS_D_IN, .joins_heads = true, .backward = true,             \
-        .hint = "look at the sum over query, key and value")                                                           \
+        .from = STAGE_GRAD_OPERANDS | STAGE_BIT(STAGE_GRAD_RESIDUAL), .columns = STAGE_COLUMNS_D_IN,                   \
+        .joins_heads = true, .backward = true, .hint = "look at the sum over query, key and value")                    \
     ROW(GRAD_KEY_INPUTS, .name = "grad_key_inputs", .help = "the gradient with respect to key_inputs, with --grad",    \
         .from = STAGE_GRAD_OPERANDS, .columns = STAGE_COLUMNS_D_KEY_IN, .of_keys = true, .joins_heads = true,          \
         .backward = true, .hint = "look at the sum over key and value")                                                \

@@ -77,6 +77,12 @@ void problem_leave_out(const struct problem *problem, double *contexts)
             contexts[head * d + i] = 0;
 }
 
+bool problem_learns_positions(const struct problem *problem)
+{
+    return problem->given.positions.rank > 0 &&
+           problem->given.positions.data == problem->parameters.words.positions.data;
+}
+
 bool problem_is_side_by_side(const struct problem *problem, enum stage stage)
 {
     return STAGES[stage].joins_heads || problem_made_as(problem, stage) != stage;
@@ -89,7 +95,7 @@ enum stage problem_last_stage(const struct problem *problem)
 
 enum stage problem_grad_stage(const struct problem *problem)
 {
-    return mechanism_grad_stage(problem->mechanism);
+    return problem->size.words > 0 ? STAGE_GRAD_LOGITS : mechanism_grad_stage(problem->mechanism);
 }
 
 enum stage problem_made_as(const struct problem *problem, enum stage stage)

@@ -178,7 +178,9 @@ uint64_t shard_library(const struct problem *problem, bool fused)
 {
     uint64_t asked = 0;
     unsigned functions = 0;
-    const unsigned rotation = problem->rotation.rope.in_double ? LIBM_POW | LIBM_COS | LIBM_SIN | LIBM_LOG : 0;
+    const bool sines = problem->given.positions.rank > 0 && !problem_learns_positions(problem);
+    const unsigned rotation = (problem->rotation.rope.in_double ? LIBM_POW | LIBM_COS | LIBM_SIN | LIBM_LOG : 0) |
+                              (sines ? LIBM_POW | LIBM_COS | LIBM_SIN : 0);
     if (problem->mistake.recipe != NULL) /* all that mistakes may use */
         return libm_fingerprint(LIBM_EXP | LIBM_EXP2 | LIBM_LOG | LIBM_TANH | rotation);
     for (size_t i = 0; i < problem->chosen.stage_count; i++)
@@ -194,7 +196,7 @@ uint64_t shard_library(const struct problem *problem, bool fused)
         functions = (functions & LIBM_LOG) | (functions & LIBM_EXP && problem->mask.sinks != NULL ? LIBM_EXP2 : 0);
     if (problem->mask.relative != NULL) /* buckets grow as a logarithm */
         functions |= LIBM_LOG;
-    if (stages & (STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY)))
+    if (stages & (STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY) | STAGE_BIT(STAGE_POSITIONS)))
         functions |= rotation;
     return libm_fingerprint(functions);
 }

@@ -18,14 +18,20 @@ static double term(double weight)
     return weight == 0 ? 0 : weight * log(weight);
 }
 
+double stage_row_entropy(const double *weights, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum -= term(weights[i]);
+    return sum;
+}
+
 /* An empty row of NaN gives NaN even in a sequence without keys, where all weights are 0. */
 static void make(const struct attention_row *row)
 {
-    const double *weights = row->stages[STAGE_WEIGHTS];
-    double sum = row->empty && row->problem->mask.empty_row == EMPTY_ROW_NAN ? (double)NAN : 0;
-    for (size_t j = 0; j < row->problem->size.keys; j++)
-        sum -= term(weights[j]);
-    row->stages[STAGE_ENTROPY][0] = sum;
+    const bool nan = row->empty && row->problem->mask.empty_row == EMPTY_ROW_NAN;
+    row->stages[STAGE_ENTROPY][0] =
+        nan ? (double)NAN : stage_row_entropy(row->stages[STAGE_WEIGHTS], row->problem->size.keys);
 }
 
 /* With weight = exp(x) / sum, x = score - largest: log(weight) = x - log(sum), so that no term is below 0. */

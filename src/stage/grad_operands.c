@@ -13,8 +13,10 @@ static bool splits(const struct problem *problem)
 
 static void formula_output(const struct problem *problem, enum stage stage, struct text *text)
 {
-    (void)stage;
-    text_add(text, "%s", problem->loss.gradient.rank > 0 ? "as given" : "ones");
+    text_add(text, "%s",
+             problem->size.words > 0 && stage != STAGE_GRAD_LOGITS ? "grad_residual"
+             : problem->loss.gradient.rank > 0                     ? "as given"
+                                                                   : "ones");
 }
 
 static void formula_context(const struct problem *problem, enum stage stage, struct text *text)
@@ -81,6 +83,15 @@ static void explain_column_of(struct explanation *e, enum stage stage, struct ex
     gradient_end(e);
 }
 
+static bool has_words(const struct problem *problem)
+{
+    return problem->size.words > 0;
+}
+
+#define NO_WORDS "the gradient of logits needs an unembedding; expected grad_output, or grad_context"
+const struct stage_functions stage_grad_logits = {.applies = has_words, .lack = NO_WORDS, .formula = formula_output};
+const struct stage_functions stage_grad_residual = {
+    .applies = has_words, .lack = NO_WORDS, .formula_words = "grad_logits . unembedding^T"};
 const struct stage_functions stage_grad_output = {
     .applies = splits,
     .lack = " has no 'grad_output', it ends at 'context'; expected grad_context",

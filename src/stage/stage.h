@@ -31,6 +31,9 @@ struct attention_row {
     double *cast;       /* (Tk) scratch: masked in the dtype of the softmax */
 };
 
+/* The entropy of a row of weights, in nats: entropy.c. */
+double stage_row_entropy(const double *weights, size_t count);
+
 /* Rounds one operation of --rounding operations. */
 static inline double stage_rounded(enum dtype dtype, double number)
 {

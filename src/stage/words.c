@@ -19,8 +19,8 @@ static bool has_positions(const struct problem *problem)
 static void formula_of_positions(const struct problem *problem, enum stage stage, struct text *text)
 {
     (void)stage;
-    const bool learned = problem->given.positions.data == problem->parameters.words.positions.data;
-    text_add(text, learned ? "rows of position_embedding" : "sin and cos of position / 10000^(2i / d)");
+    text_add(text, problem_learns_positions(problem) ? "rows of position_embedding"
+                                                     : "sin and cos of position / 10000^(2i / d)");
 }
 
 /* --- from the output to the next word ----------------------------------------------------------------------------- */

@@ -8,10 +8,9 @@
 
 enum { NUMBER_COLUMNS = 5, WORD_COLUMNS = 7, BETWEEN = 2, TEXT_BYTES = 512 };
 
-/* Tables whose rows fit side by side: all rows of the others are among those of `longest`. */
+/* Tables with the same rows, which fit side by side. */
 struct band {
     size_t begin;
-    const struct sheet_table *longest;
     struct sheet_table model; /* without rows */
 };
 
@@ -30,13 +29,12 @@ static const struct sheet_table *table_of(const struct keying *keying, size_t sh
     return &keying->plan->sheets[sheet].tasks[0].tables[index];
 }
 
-/* Whether the labels of a table's rows are among those of the other, in their order. */
 static bool has_rows(const struct sheet_table *table, const struct sheet_table *other)
 {
-    size_t row = 0;
-    for (size_t line = 0; line < other->rows && row < table->rows; line++)
-        row += strcmp(table->row_labels[row], other->row_labels[line]) == 0;
-    return row == table->rows;
+    bool same = table->rows == other->rows;
+    for (size_t row = 0; same && row < table->rows; row++)
+        same = strcmp(table->row_labels[row], other->row_labels[row]) == 0;
+    return same;
 }
 
 static size_t widest_number(const struct keying *keying, size_t index)
@@ -60,17 +58,15 @@ static void place_table(struct keying *keying, size_t index, size_t *width)
 {
     const struct sheet_table *table = &keying->tables[index];
     struct band *band = keying->bands + keying->band_count - 1;
-    const bool longer = keying->band_count > 0 && has_rows(band->longest, table);
     const size_t own = 1 + cell_width(keying, index);
     if (keying->band_count == 0 || *width + own > keying->plan->columns ||
-        !(longer || has_rows(table, band->longest))) {
+        !has_rows(table, &keying->tables[band->begin])) {
         band = &keying->bands[keying->band_count++];
-        *band = (struct band){.begin = index, .longest = table};
+        *band = (struct band){.begin = index, .model = {.title = "", .corner = "", .group = table->rows}};
         *width = NUMBER_COLUMNS;
         for (size_t row = 0; row < table->rows; row++)
             *width = memory_larger(*width, NUMBER_COLUMNS + text_columns(table->row_labels[row]));
     }
-    band->longest = longer ? table : band->longest;
     band->model.columns++;
     *width += own;
 }
@@ -84,9 +80,7 @@ static enum status find_bands(struct keying *keying)
     for (size_t i = 0; i < keying->band_count; i++) {
         const struct band *band = &keying->bands[i];
         struct sheet_table *model = &keying->bands[i].model;
-        model->title = "";
         model->corner = keying->plan->count > 1 ? "sheet" : "";
-        model->group = band->longest->rows;
         model->column_labels =
             arena_allocate(keying->arena, model->columns, sizeof *model->column_labels, keying->error);
         model->widths = arena_allocate(keying->arena, 2 * model->columns, sizeof *model->widths, keying->error);
@@ -110,37 +104,26 @@ static const char *label_line(const struct keying *keying, size_t sheet, const c
     return keying->plan->count > 1 ? arena_copy(keying->arena, text, keying->error) : row;
 }
 
-/* The numbers of a row, each as wide as the widest of its table. */
+/* The numbers of a row, each after a blank and as wide as the widest of its table; without the first blank. */
 static const char *join_row(const struct keying *keying, const struct sheet_table *table, size_t row, size_t widest)
 {
     char joined[TEXT_BYTES];
     struct text text = text_begin(joined, sizeof joined);
     for (size_t column = 0; column < table->columns; column++) {
-        const char *cell = table->cells[row * table->columns + column];
-        text_add(&text, "%s", column > 0 ? " " : "");
-        for (size_t blank = strlen(cell); blank < widest; blank++)
-            text_add(&text, SHEET_PAD);
-        text_add(&text, "%s", cell);
+        text_add(&text, "%*s", (int)(widest + (column > 0)), table->cells[row * table->columns + column]);
     }
     return arena_copy(keying->arena, joined, keying->error);
 }
 
 /* Fills in the rows of a sheet, which lie behind those of the sheets from `first` on. */
-static enum status fill(const struct keying *keying, const struct band *band, size_t first, size_t sheet,
-                        struct sheet_table *made)
+static enum status fill(const struct keying *keying, size_t begin, size_t first, size_t sheet, struct sheet_table *made)
 {
-    const char **labels = made->row_labels + (sheet - first) * made->group;
-    const char **cells = made->cells + (sheet - first) * made->group * made->columns;
-    for (size_t line = 0; line < made->group; line++)
-        labels[line] = label_line(keying, sheet, band->longest->row_labels[line]);
-    for (size_t column = 0; column < made->columns; column++) {
-        const struct sheet_table *table = table_of(keying, sheet, band->begin + column);
-        const size_t widest = widest_number(keying, band->begin + column);
-        for (size_t line = 0, row = 0; line < made->group; line++) {
-            const bool there =
-                row < table->rows && strcmp(table->row_labels[row], band->longest->row_labels[line]) == 0;
-            cells[line * made->columns + column] = there ? join_row(keying, table, row++, widest) : "";
-        }
+    for (size_t row = 0; row < made->group; row++) {
+        const size_t line = (sheet - first) * made->group + row;
+        made->row_labels[line] = label_line(keying, sheet, table_of(keying, sheet, begin)->row_labels[row]);
+        for (size_t column = 0; column < made->columns; column++)
+            made->cells[line * made->columns + column] =
+                join_row(keying, table_of(keying, sheet, begin + column), row, widest_number(keying, begin + column));
     }
     return keying->error->status;
 }
@@ -164,7 +147,7 @@ static enum status make_page(const struct keying *keying, size_t first, size_t e
         made->row_labels = arena_allocate(keying->arena, made->rows, sizeof *made->row_labels, keying->error);
         made->cells = arena_allocate(keying->arena, made->rows * made->columns, sizeof *made->cells, keying->error);
         for (size_t sheet = first; sheet < end && keying->error->status == STATUS_OK; sheet++)
-            if (fill(keying, &keying->bands[i], first, sheet, made) != STATUS_OK)
+            if (fill(keying, keying->bands[i].begin, first, sheet, made) != STATUS_OK)
                 return keying->error->status;
     }
     return keying->error->status;

@@ -6,8 +6,8 @@
 #include "compute/result.h"
 
 /* Marks in texts of a sheet, which each format writes in its way: a blank to fill in, a times sign, the begin and
- * end of a power of e and of a root, a minus, a transposed matrix, infinity, the
- * width of a digit, and before the item and head of a table. No token has such bytes: text_shown replaces
+ * end of a power of e and of a root, a minus, a transposed matrix, infinity,
+ * and before the item and head of a table. No token has such bytes: text_shown replaces
  * them. */
 #define SHEET_BLANK "\001"
 #define SHEET_TIMES "\002"
@@ -18,9 +18,8 @@
 #define SHEET_MINUS "\007"
 #define SHEET_TRANSPOSED "\010"
 #define SHEET_INFINITY "\011"
-#define SHEET_PAD "\013"
-#define SHEET_PLACE "\014"
-enum { SHEET_MARKS = 13 };
+#define SHEET_PLACE "\013"
+enum { SHEET_MARKS = 12 };
 
 enum { SHEET_FRAMES = 3, SHEET_LINE_BYTES = 512 };
 

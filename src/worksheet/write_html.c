@@ -55,7 +55,7 @@ const struct sheet_dialect sheet_as_html = {
     .begin = BEGIN,
     .end = "</body>\n</html>\n",
     .marks = {NULL, "<i class=\"blank\"></i>", "×", "e<sup>", "</sup>", "√<span class=\"root\">", "</span>", "−",
-              "<sup>T</sup>", "∞", NULL, "", ", "},
+              "<sup>T</sup>", "∞", NULL, ", "},
     .escapes = &ESCAPES,
     .signs = SIGNS,
     .minus = "−",

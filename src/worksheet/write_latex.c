@@ -113,7 +113,7 @@ const struct sheet_dialect sheet_as_latex = {
     .turn = "\\newpage\n",
     .end = "\\end{document}\n",
     .marks = {NULL, "\\blank{}", "$\\times$", "\\power{", "}", "$\\sqrt{", "}$", "$-$", "$^\\top$", "$\\infty$", NULL,
-              "", "\\place{}"},
+              "\\place{}"},
     .escapes = &LATEX_ESCAPES,
     .signs = SIGNS,
     .minus = "$-$",

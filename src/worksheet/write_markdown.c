@@ -14,7 +14,7 @@ static void write_formula(const struct page *page, const struct sheet_task *task
 
 const struct sheet_dialect sheet_as_markdown = {
     .turn = "\n<div style=\"break-after: page\"></div>\n\n",
-    .marks = {NULL, BLANK, "×", "e<sup>", "</sup>", "√", "", "−", "<sup>T</sup>", "∞", NULL, "", ", "},
+    .marks = {NULL, BLANK, "×", "e<sup>", "</sup>", "√", "", "−", "<sup>T</sup>", "∞", NULL, ", "},
     .escapes = &MARKDOWN_ESCAPES,
     .minus = "−",
     .infinity = {"∞", "−∞"},

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const char MARKS[] = SHEET_BLANK SHEET_TIMES SHEET_POWER SHEET_POWER_END SHEET_ROOT SHEET_ROOT_END SHEET_MINUS
-    SHEET_TRANSPOSED SHEET_INFINITY SHEET_PAD SHEET_PLACE;
+    SHEET_TRANSPOSED SHEET_INFINITY SHEET_PLACE;
 
 /* --- pieces of text ----------------------------------------------------------------------------------------------- */
 
@@ -98,7 +98,7 @@ static void write_numbers(const struct page *page, const char *text, size_t coun
     const bool apart = dialect->first_cell != NULL;
     char number[TABLE_TEXT_NUMBER_BYTES];
     for (size_t i = 0; i < count; i++) {
-        const size_t pads = strspn(text, SHEET_PAD), length = strcspn(text + pads, " ");
+        const size_t pads = strspn(text, " "), length = strcspn(text + pads, " ");
         page_put(page, i == 0 && apart ? dialect->first_cell : i == 0 || apart ? dialect->cell[0] : " ");
         snprintf(number, sizeof number, "%.*s", (int)length, text + pads);
         write_number(page, number);

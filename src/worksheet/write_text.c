@@ -62,22 +62,19 @@ static size_t write_line(const struct page *page, const struct sheet_table *tabl
         return 0;
     const char *label = line == 1 ? table->corner : table->row_labels[line - 2];
     page_marked(page, label);
-    size_t taken = sheet_text_columns(label), gap = memory_left(label_columns(table), taken);
+    size_t taken = label_columns(table);
+    write_blanks(page->output, memory_left(taken, sheet_text_columns(label)));
     for (size_t column = 0; column < table->columns; column++) {
         const char *text =
             line == 1 ? table->column_labels[column] : table->cells[(line - 2) * table->columns + column];
         const bool blank = line > 1 && open;
         const size_t cells = BEFORE + cell_columns(table, open, column);
         const size_t width = blank ? table->blank : sheet_text_columns(text);
-        gap += cells;
-        if (width == 0)
-            continue;
-        write_blanks(page->output, memory_left(gap, width));
+        write_blanks(page->output, memory_left(cells, width));
         page_marked(page, blank ? "" : text);
         for (size_t i = 0; i < table->blank && blank; i++)
             page_put(page, "_");
-        taken += gap;
-        gap = 0;
+        taken += cells;
     }
     return taken;
 }
@@ -186,7 +183,7 @@ static void write_words(const struct page *page, const char *words)
 
 const struct sheet_dialect sheet_as_text = {
     .turn = "\f",
-    .marks = {NULL, "_______", "x", "e^(", ")", "sqrt(", ")", "-", "^T", "inf", NULL, " ", ", "},
+    .marks = {NULL, "_______", "x", "e^(", ")", "sqrt(", ")", "-", "^T", "inf", NULL, ", "},
     .given = {"Name ________________________________________   Date ____________________\n\n"},
     .rule = {NULL, "\n"},
     .found = {NULL, "\n\n"},

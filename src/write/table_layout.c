@@ -8,6 +8,8 @@
 
 static const char ELLIPSIS[] = "...";
 
+enum { SHARP_COLUMNS = 18 }; /* of a sum and an entropy */
+
 /* --- cells ------------------------------------------------------------------------------------------------------- */
 
 static bool shown_row(const struct table_layout *layout, size_t i, size_t *row)
@@ -210,7 +212,7 @@ static void hide_columns(struct table_layout *layout)
     layout->hidden = layout->hidden_end = 0;
     if (writing->full || layout->dialect->ruled || !output_is_terminal(writing->output))
         return;
-    const size_t columns = output_columns(writing->output);
+    const size_t columns = memory_left(output_columns(writing->output), layout->sharp ? SHARP_COLUMNS : 0);
     for (size_t kept = count; kept > 2 && line_width(layout, layout->hidden, layout->hidden_end) > columns;) {
         kept--;
         layout->hidden = layout->ranked ? kept - 1 : (kept + 1) / 2;
@@ -227,6 +229,7 @@ struct row {
     const size_t *words;   /* of ranks */
     bool gap;
     struct result_mask mask;
+    struct sharpness sharpness;
 };
 
 static void put(const struct table_layout *layout, const char *text)
@@ -284,6 +287,19 @@ static void write_cell(const struct table_layout *layout, const struct row *row,
         put(layout, layout->dialect->masked[1]);
 }
 
+/* The sum and the entropy of a row, or what they are. */
+static void write_sharpness(const struct table_layout *layout, const struct row *row)
+{
+    char sum[TABLE_TEXT_NUMBER_BYTES] = "sum", entropy[TABLE_TEXT_NUMBER_BYTES] = "entropy";
+    const struct table_text_style style = {layout->writing->precision, false};
+    if (row->numbers != NULL && !row->gap) {
+        table_text_number(layout->table->dtype, style, row->sharpness.sum, sum);
+        table_text_number(layout->table->dtype, style, row->sharpness.entropy, entropy);
+    }
+    const int width = SHARP_COLUMNS / 2 - 2;
+    output_print(layout->writing->output, "  %*s  %*s", width, sum, width, entropy);
+}
+
 static void write_row(const struct table_layout *layout, const struct row *row)
 {
     const struct table_dialect *dialect = layout->dialect;
@@ -301,6 +317,8 @@ static void write_row(const struct table_layout *layout, const struct row *row)
             write_cell(layout, row, c);
         c = hides ? layout->hidden_end - 1 : c;
     }
+    if (layout->sharp && !row->gap)
+        write_sharpness(layout, row);
     put(layout, dialect->row_end);
 }
 
@@ -313,8 +331,10 @@ static void write_numbers(const struct table_layout *layout, size_t i)
         .label = label, .numbers = writing->full ? result->numbers : layout->kept[i], .words = layout->words[i]};
     size_t row;
     line.gap = !row_label(layout, i, &row, label);
-    if (writing->full)
+    if (writing->full || (layout->sharp && !line.gap))
         result_row(result, layout->table, layout->matrix, row, result->numbers);
+    if (layout->sharp && !line.gap)
+        line.sharpness = result_sharpness(result->numbers, result_columns(layout->table));
     if (!line.gap && writing->color && layout->dialect->masked[0] != NULL)
         line.mask = result_mask_of(result, layout->table, layout->matrix, row);
     write_row(layout, &line);
@@ -347,6 +367,8 @@ void table_layout_write(struct table_layout *layout, const struct result_table *
     size_t head;
     layout->table = table;
     layout->row_count = result_shown_count(result_rows(table), full);
+    layout->sharp =
+        layout->writing->entropy && !ruled && stage_is_shares(table->stage) && stage_is_square(table->stage);
     layout->ranked = !full && result_column_axis(table) == AXIS_WORD && result_columns(table) > RESULT_ELIDED;
     memset(layout->word_widths, 0, sizeof layout->word_widths);
     layout->column_count = layout->ranked ? TABLE_LAYOUT_RANKS + 1 : result_shown_count(result_columns(table), full);

@@ -57,6 +57,7 @@ struct table_layout {
     size_t row_count, column_count; /* of what is shown, a gap counted as one */
     bool exponent;
     size_t indent, label_width;
+    bool sharp;                                          /* each row of shares ends in its sum and its entropy */
     size_t hidden, hidden_end;                           /* columns for which the terminal has no room: [hidden, end) */
     size_t *widths;                                      /* (column_count) */
     struct table_extremes *extremes;                     /* (column_count) of each column; ruled: (1) of the table */

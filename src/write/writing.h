@@ -19,6 +19,7 @@ struct writing {
     bool color;
     bool heatmap; /* text: tables of T x T as coloured cells */
     enum theme theme;
+    bool entropy;             /* behind each row of shares: its sum and entropy */
     enum picture_shape shape; /* of a picture */
     bool walks;               /* it is an animation */
     bool caption;             /* words beneath it */

@@ -31,6 +31,7 @@ const upTo = (most) => Math.floor(draw() * (most + 1)), from = (least, most) => 
 const chance = (share) => draw() < share, one = (list) => list[upTo(list.length - 1)];
 const number = () => Math.round((4 * draw() - 2) * 100) / 100;
 const matrix = (...shape) => (shape.length === 0 ? number() : Array.from({ length: shape[0] }, () => matrix(...shape.slice(1))));
+const SMALL_WORDS = ['the', 'dogs', 'run', '(', '<b>', 'é'];
 const TOKENS = ['Your', 'journey', 'a b', ' the', '<b>', '"q"', '\\', '\u202eturned', 'tab\t', 'é', '</script>', ''];
 
 /* attn_mask with some axes broadcast: truth values or numbers, some rows forbidden whole. */
@@ -106,6 +107,19 @@ function drawProjecting() {
     return { mechanism, input, options };
 }
 
+/* A model of a few words. */
+function drawWords() {
+    const mechanism = one(['multihead', 'multihead', 'causal', 'self']), heads = mechanism === 'multihead' ? from(1, 3) : 1, columns = heads * from(1, 2);
+    const words = SMALL_WORDS.slice(0, from(2, SMALL_WORDS.length)), options = commonOptions(heads);
+    const input = { text: Array.from({ length: from(1, 5) }, () => one(words)).join(' '), vocabulary: { words, embedding: matrix(words.length, columns) } };
+    if (chance(0.6)) input.vocabulary.position_embedding = matrix(from(5, 8), columns);
+    else if (chance(0.5)) options.push('--add-positions', 'sinusoidal');
+    if (chance(0.8)) input.unembedding = matrix(columns, words.length);
+    if (input.unembedding && chance(0.5)) input.unembedding_bias = matrix(words.length);
+    if (mechanism === 'multihead') options.push('--heads', String(heads), ...(chance(0.3) ? ['--without-heads', String(from(1, heads))] : []));
+    return { mechanism, input, options: [...options, '-d', String(columns)] };
+}
+
 function drawGiven() {
     const items = from(1, 2), groups = from(1, 2), keyHeads = from(1, 2), heads = keyHeads * groups, queries = from(1, 5), keys = chance(0.5) ? queries : from(1, 6);
     const columns = from(1, 4), values = from(1, 3), options = commonOptions(heads);
@@ -133,6 +147,8 @@ function drawValue({ name, kind, choices, value }) { // of a setting
 function drawEdit(page, model) {
     const tables = Array.from(model.tables.values()).filter((table) => table.editable), token = upTo(model.keys - 1);
     const kind = one(['number', 'number', 'number', 'setting', 'setting', 'setting', 'without', 'add', 'label']);
+    if (model.job.words && chance(0.4)) return { do: 'text', to: Array.from({ length: from(1, 6) }, () => one(chance(0.9) ? model.job.words[0] : TOKENS)).join(' ') };
+    if (model.headsOut.length > 0 || chance(0.03)) return { do: 'head', head: upTo(model.heads - 1), out: chance(0.5) };
     if (kind === 'number') {
         const table = one(tables);
         const to = table.name === 'attn_mask' ? one(table.adds ? [null, number() + 0.125] : [0, 1]) : chance(0.1) ? one([0, 1e-30, 1e4, -3e4]) : number();
@@ -225,8 +241,8 @@ function compareSaved(page, model, place) {
 function compareGradients(page, model, mechanism, stages, file, place) {
     const evaluation = page.evaluate(model), back = evaluation.gradients(), { dtype } = model.job, sdpa = mechanism === 'sdpa';
     const there = ([name]) => name !== 'grad_alibi_slopes' || JSON.parse(fs.readFileSync(file)).alibi_slopes;
-    const held = heldGradients(back, ({ what, name, adds }) => what !== 'operand' && (name !== 'attn_mask' || adds)).filter(there);
-    const made = evaluation.stages.filter(({ name }) => name === 'output' || !['heads', 'normed', 'entropy', 'output'].includes(name));
+    const held = heldGradients(back, ({ what, name, adds }) => what !== 'operand' && what !== 'position' && (name !== 'attn_mask' || adds)).filter(there);
+    const made = evaluation.stages.filter(({ name }) => name === 'output' || !['heads', 'normed', 'entropy', 'output', 'embedded', 'residual', 'logits', 'probabilities'].includes(name));
     const wanted = [...made.map(({ name }) => `grad_${name}`), ...held.map(([name]) => (/^grad_(inputs|key_inputs|sinks|alibi_slopes|attn_mask)$/.test(name) ? name : 'grad_parameters'))];
     const result = run(mechanism, file, '-f', 'json', '--grad', 'ones', '--stages', [...new Set(wanted)].join());
     if (result.status !== 0 || result.stderr !== '') return failures.push(`${place}: ${result.stderr.trim()}`);
@@ -283,9 +299,9 @@ function checkLink(page, model, edits, place) {
 
 function checkJob(seed) {
     draw = generatorOf(seed);
-    const { mechanism, input, options } = chance(0.75) ? drawProjecting() : drawGiven(), file = path.join(folder, 'input.json');
+    const { mechanism, input, options } = chance(0.2) ? drawWords() : chance(0.75) ? drawProjecting() : drawGiven(), file = path.join(folder, 'input.json');
     fs.writeFileSync(file, JSON.stringify(input));
-    if (chance(0.3) && !options.includes('--query')) options.push('--grad', 'ones');
+    if (chance(0.3) && !options.includes('--query') && !input.unembedding) options.push('--grad', 'ones');
     const made = run(mechanism, file, ...options, '-f', 'html');
     if (made.status !== 0) { // options that do not go together
         const reason = made.stderr.split('\n')[0];

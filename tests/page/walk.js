@@ -55,15 +55,16 @@ function checkPage(name, page, expected) {
     const tables = shownEvaluation().model.tables;
 
     /* The number that attn prints for a cell of a table; undefined where it prints none. */
-    const printedNumber = (table, row, column) => {
+    const printedNumber = (table, row, column, head = state.head) => {
         const read = (number) => (number === undefined ? number : readNumber(number, (table === 'masked' && job.masked_dtype) || job.dtype));
-        if (table === 'heads') return printedNumber2('context', Math.floor(column / job.d_value), row, column % job.d_value);
+        if (table === 'heads' && job.given.without_heads) return undefined;
+        if (table === 'heads') return printedStage('context', Math.floor(column / job.d_value), row, column % job.d_value);
         const held = tables.get(table) || tables.get(`heads.${state.head}.${table}`);
-        if (!held || held.what !== 'parameter') return printedNumber2(table, state.head, row, column);
+        if (!held || held.what !== 'parameter') return printedStage(table, head, row, column);
         const numbers = expected[held.name];
         return numbers && read(held.shape.length === 1 ? numbers[column] : held.transposed ? numbers[column][row] : numbers[row][column]);
     };
-    const printedNumber2 = (table, head, row, column) => {
+    const printedStage = (table, head, row, column) => {
         let rows = expected[table];
         if (!rows) return undefined;
         if (job.has_batch) rows = rows[state.item];
@@ -75,7 +76,7 @@ function checkPage(name, page, expected) {
     };
 
     const checkNumber = (place, cell, text) => {
-        const [table, row, column] = JSON.parse(cell), number = printedNumber(table, row, column);
+        const [table, row, column, head] = JSON.parse(cell), number = printedNumber(table, row, column, head);
         if (number !== undefined) check(`${place}: ${table}, row ${row + 1}, column ${column + 1} is ${text}, attn has ${number}`, isRounded(text, number));
     };
 

@@ -33,7 +33,7 @@ const char *subject_format(const struct design_row *row)
 static bool is_look(const char *name)
 {
     return strcmp(name, "theme") == 0 || strcmp(name, "shape") == 0 || strcmp(name, "animate") == 0 ||
-           strcmp(name, "no-caption") == 0;
+           strcmp(name, "entropy") == 0 || strcmp(name, "no-caption") == 0;
 }
 
 void words_add_grad(struct command_words *words, const struct design_row *row)

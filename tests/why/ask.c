@@ -3,6 +3,7 @@
 
 #include "model/mistake.h"
 #include "pairs/program.h"
+#include "support.h"
 #include "why/without.h"
 
 #include <math.h>
@@ -157,7 +158,7 @@ double ask_distance(const double *one, const double *other, size_t count)
 /* The form that a name without one has. */
 static bool is_usual(const char *name, size_t length, const char *form)
 {
-    const enum mistake id = mistake_find(name, length);
+    const enum mistake id = support_mistake(name, length);
     if (id == MISTAKE_COUNT)
         return false;
     const struct mistake_row *row = &MISTAKES[id];

@@ -70,12 +70,6 @@ static bool shows(struct number found, struct number answer)
            fabs(found.value - answer.value) <= (0.5 + 1e-6) * pow(10, -fewer) + 1e-12 * fabs(answer.value);
 }
 
-bool verdict_is_number(const char *text)
-{
-    struct number number;
-    return strlen(text) < VERDICT_NUMBER_BYTES && read_number(text, strlen(text), &number);
-}
-
 bool verdict_next_number(const char **text, char number[VERDICT_NUMBER_BYTES])
 {
     const char *end = *text + strlen(*text), *from;

@@ -7,10 +7,6 @@
 
 enum { VERDICT_NUMBER_BYTES = 41 };
 
-/* Whether all of the text is a number, as attn prints it: "0.9374", "-2", "1e-5"; of fewer than VERDICT_NUMBER_BYTES
- * bytes. */
-bool verdict_is_number(const char *text);
-
 /* The next number of a sentence or an output: 0.5577 of "0.8819 and 0.5577.". False where there is none of fewer
  * bytes. */
 bool verdict_next_number(const char **text, char number[VERDICT_NUMBER_BYTES]);

@@ -38,7 +38,8 @@ enum status write_check(const struct options *options, struct error *error)
 
 bool write_elides(const struct options *options, const struct problem *problem)
 {
-    return options_format(options)->elides && !options->full && !options->heatmap && !problem->chosen.explains;
+    const bool ends = !options->full && !options->heatmap && !options->entropy; /* which needs all of a row */
+    return options_format(options)->elides && ends && !problem->chosen.explains;
 }
 
 static struct writing make_writing(const struct options *options, struct result *result, struct output *output,
@@ -55,6 +56,7 @@ static struct writing make_writing(const struct options *options, struct result 
                             .heatmap = options->heatmap,
                             .theme = options->origin[OPTION_THEME] != ORIGIN_DEFAULT ? options->theme
                                                                                      : options_format(options)->theme,
+                            .entropy = options->entropy,
                             .shape = options->shape,
                             .walks = options->animate,
                             .caption = !options->no_caption};

@@ -115,6 +115,17 @@ enum status downsample_create(struct downsample *sample, struct result *result, 
     return STATUS_OK;
 }
 
+void downsample_sharpen(struct downsample *sample, bool asked)
+{
+    const enum stage stage = sample->table->stage;
+    sample->sharp = asked && stage_is_shares(stage) && stage_is_square(stage) && !downsample_is_reduced(sample);
+}
+
+struct sharpness downsample_sharpness(const struct downsample *sample, size_t matrix, size_t row)
+{
+    return result_sharpness(sample->numbers + downsample_index(sample, matrix, row, 0), sample->columns);
+}
+
 size_t downsample_heads(const struct result_table *table)
 {
     return result_is_of(table, AXIS_HEAD) ? table->shape[table->rank - 3] : 1;

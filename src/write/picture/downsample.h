@@ -17,6 +17,7 @@ struct downsample {
     double *numbers;                /* (M, R, C); 0 where masked */
     bool *masked;                   /* (M, R, C) */
     size_t *words;                  /* (M, R, C) of a table of words: the word of a number; else NULL */
+    bool sharp;                     /* each row has its sum and its entropy behind it */
     double low, high;               /* the finite numbers lie between; 0 and 0 where there are none */
     bool any_masked, any_nan, any_below, any_above; /* below, above: minus and plus infinity that are not masked */
 };
@@ -26,6 +27,11 @@ struct downsample {
  * STATUS_SYSTEM where memory is short. */
 enum status downsample_create(struct downsample *sample, struct result *result, const struct result_table *table,
                               size_t most_rows, size_t most_columns, struct arena *arena, struct error *error);
+
+/* Sets `sharp` of a table of T x T shares that is not reduced, where that is asked for. */
+void downsample_sharpen(struct downsample *sample, bool asked);
+
+struct sharpness downsample_sharpness(const struct downsample *sample, size_t matrix, size_t row);
 
 /* The heads of an item of a table, 1 where there are none. */
 size_t downsample_heads(const struct result_table *table);

@@ -90,7 +90,7 @@ double svg_cells_middle(const struct svg_figure *figure)
 
 double svg_cells_right(const struct svg_figure *figure)
 {
-    return figure->x + svg_left_of(figure) + svg_cells_width(figure);
+    return figure->x + svg_left_of(figure) + svg_cells_width(figure) + (figure->panel.sample.sharp ? SVG_SHARP : 0);
 }
 
 double svg_cells_top(const struct svg_figure *figure)

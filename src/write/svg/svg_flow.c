@@ -34,6 +34,7 @@ static enum status make_samples(struct svg_picture *picture)
         if (downsample_create(&panel->sample, picture->result, panel->sample.table, most, most, picture->arena,
                               picture->error) != STATUS_OK)
             return picture->error->status;
+        downsample_sharpen(&panel->sample, picture->entropy);
         panel->result = picture->result;
         figure->column = svg_column_of(figure);
         figure->narrowest = NARROWEST;
@@ -46,18 +47,19 @@ static enum status make_samples(struct svg_picture *picture)
 /* How many T x T tables of one width, at least CELL_WIDTH for each cell, fit side by side. */
 static size_t fit_squares(struct svg_picture *picture)
 {
-    double left = 0, cell = CELL_WIDTH, columns = 1;
+    double left = 0, cell = CELL_WIDTH, columns = 1, gap = GAP;
     for (size_t i = 0; i < picture->count; i++)
         if (svg_rank_of(&picture->figures[i]) == SVG_SQUARES) {
             const struct svg_panel *panel = &picture->figures[i].panel;
             left = fmax(left, panel->left);
             cell = fmax(cell, panel->cell_width);
             columns = (double)panel->sample.columns;
+            gap = panel->sample.sharp ? GAP + SVG_SHARP : gap;
         }
     const double room = SVG_PAGE_WIDTH - left;
-    const size_t fit = (size_t)fmax(1, floor((room + GAP) / (columns * cell + GAP)));
+    const size_t fit = (size_t)fmax(1, floor((room + GAP) / (columns * cell + gap)));
     const size_t most = fit > MOST_MATRICES ? MOST_MATRICES : fit;
-    cell = fmax(cell, fmin(TOKEN_WIDTH, floor(((room + GAP) / (double)(most < 2 ? most : 2) - GAP) / columns)));
+    cell = fmax(cell, fmin(TOKEN_WIDTH, floor(((room + GAP) / (double)(most < 2 ? most : 2) - gap) / columns)));
     for (size_t i = 0; i < picture->count; i++) {
         struct svg_figure *figure = &picture->figures[i];
         if (svg_rank_of(figure) != SVG_SQUARES)

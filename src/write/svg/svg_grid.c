@@ -27,7 +27,7 @@ static size_t side_for(size_t matrices)
 /* The size of cells with so many matrices in a line. */
 static double cell_for(const struct downsample *sample, size_t per_line)
 {
-    const double room = (SVG_PAGE_WIDTH - LONGEST_LABEL) / (double)per_line - GAP;
+    const double room = (SVG_PAGE_WIDTH - LONGEST_LABEL) / (double)per_line - GAP - (sample->sharp ? SVG_SHARP : 0);
     return fmax(SMALLEST_CELL, fmin(LARGEST_CELL, floor(room / (double)sample->columns)));
 }
 
@@ -66,7 +66,8 @@ static size_t fit(const struct downsample *sample, double cell, size_t least, si
  * matrices two still stand in a line. */
 static size_t choose_readable(const struct downsample *sample)
 {
-    const size_t most = choose_per_line(sample->table), least = memory_smaller(sample->matrices <= 2 ? 1 : 2, most);
+    const size_t most = choose_per_line(sample->table),
+                 least = memory_smaller(sample->matrices <= 2 || sample->sharp ? 1 : 2, most);
     const size_t numbered = fit(sample, stage_is_shares(sample->table->stage) ? SHARE_CELL : SIGNED_CELL, least, most);
     const size_t labelled = sample->matrices <= SMALL_GRID ? fit(sample, LABELLED_CELL, least, most) : 0;
     return numbered > 0 ? numbered : labelled > 0 ? labelled : most;
@@ -246,6 +247,7 @@ enum status svg_grid_layout(struct svg_picture *picture)
         if (downsample_create(&panel->sample, picture->result, panel->sample.table, side, side, picture->arena,
                               picture->error) != STATUS_OK)
             return picture->error->status;
+        downsample_sharpen(&panel->sample, picture->entropy);
         panel->result = picture->result;
     }
     if (picture->wide)

@@ -51,6 +51,8 @@ static void measure_labels(struct svg_panel *panel)
                                                         : widest_label(panel, true) + LABEL_GAP;
     panel->above = panel->beyond = 0;
     panel->slanted = false;
+    if (panel->sample.sharp)
+        panel->beyond = SVG_SHARP;
     if (axis_of(panel, false) == AXIS_COLUMN || axis_of(panel, false) == AXIS_WORD)
         return;
     const double widest = widest_label(panel, false);
@@ -61,7 +63,7 @@ static void measure_labels(struct svg_panel *panel)
         panel->above = panel->label_size + LABEL_GAP;
     }
     if (panel->slanted)
-        panel->beyond = fmax(0, widest * SLANT - panel->cell_width / 2);
+        panel->beyond = fmax(panel->beyond, widest * SLANT - panel->cell_width / 2);
 }
 
 /* --- size -------------------------------------------------------------------------------------------------------- */
@@ -265,6 +267,22 @@ static void draw_row_labels(const struct pen *pen)
     }
 }
 
+/* The sum and the entropy of each row. */
+static void draw_sharpness(const struct pen *pen)
+{
+    const struct svg_panel *panel = pen->panel;
+    const double sum = pen->x + svg_panel_width(panel) + 0.4 * SVG_SHARP, entropy = sum + 0.58 * SVG_SHARP;
+    char text[CELL_NUMBER_BYTES];
+    svg_text(pen->output, sum, pen->y - LABEL_GAP, 0, "muted end", "sum");
+    svg_text(pen->output, entropy, pen->y - LABEL_GAP, 0, "muted end", "entropy");
+    for (size_t row = 0; row < panel->sample.rows; row++) {
+        const struct sharpness sharpness = downsample_sharpness(&panel->sample, pen->matrix, row);
+        const double y = pen->y + panel->cell_height * ((double)row + 0.5) + 0.36 * panel->label_size;
+        svg_text(pen->output, sum, y, 0, "ink end", svg_panel_number(panel, sharpness.sum, text));
+        svg_text(pen->output, entropy, y, 0, "ink end", svg_panel_number(panel, sharpness.entropy, text));
+    }
+}
+
 static void draw_column_labels(const struct pen *pen)
 {
     const struct svg_panel *panel = pen->panel;
@@ -295,4 +313,6 @@ void svg_panel_draw(const struct svg_panel *panel, struct output *output, size_t
         draw_row_labels(&pen);
     if (panel->above > 0)
         draw_column_labels(&pen);
+    if (panel->sample.sharp && panel->cell_height >= LABELLED)
+        draw_sharpness(&pen);
 }

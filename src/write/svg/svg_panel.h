@@ -31,6 +31,9 @@ struct svg_measure {
     int decimals; /* below 0: as cell_number_style chooses */
 };
 
+/* What a sum and an entropy behind a row take, together. */
+static const double SVG_SHARP = 98;
+
 /* Sets everything but result, sample, gaps and biased, which the caller sets. Marks the steps of its cells in the
  * palette. */
 void svg_panel_measure(struct svg_panel *panel, struct svg_measure measure, struct svg_palette *palette);

@@ -39,6 +39,7 @@ struct svg_picture {
     struct result *result;
     int decimals; /* below 0: as the numbers need */
     enum theme theme;
+    bool entropy; /* behind each row of shares */
     bool caption; /* words beneath it */
     bool walks;   /* an animation of one query */
     bool wide;    /* a slide of 16 : 9: a flow runs from left to right */

@@ -212,6 +212,7 @@ static enum status begin_picture(const struct writing *writing, struct svg_pictu
                                     .decimals = writing_cell_decimals(writing),
                                     .theme = writing->theme,
                                     .caption = writing->caption,
+                                    .entropy = writing->entropy,
                                     .wide = writing->shape == SHAPE_WIDE && !writing->walks,
                                     .walks = writing->walks,
                                     .output = writing->output,

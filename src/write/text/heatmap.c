@@ -21,6 +21,7 @@ enum {
     SWATCH = 2, /* shades behind a number */
     SCALE_COLUMNS = 24,
     SCALE_FEWEST = 8,
+    SHARP_COLUMNS = 15, /* "  1.00     0.69" */
 };
 
 static const char MASKED[] = "\xc2\xb7"; /* a middle dot */
@@ -111,10 +112,15 @@ static size_t margin_of(const struct heatmap *map)
     return INDENT + (map->position > 0 ? map->position + 1 : 0) + map->label + 1;
 }
 
+static size_t extra_of(const struct heatmap *map)
+{
+    return map->sample.sharp ? SHARP_COLUMNS : 0;
+}
+
 /* Whether so many heads with cells of that width fit into a line. */
 static bool fits(const struct heatmap *map, size_t heads, size_t cell)
 {
-    const size_t width = margin_of(map) + heads * map->sample.columns * cell + (heads - 1) * GAP;
+    const size_t width = margin_of(map) + heads * (map->sample.columns * cell + extra_of(map)) + (heads - 1) * GAP;
     return width <= map->columns;
 }
 
@@ -303,6 +309,9 @@ static void write_row(struct heatmap *map, size_t matrix, size_t heads, size_t r
         for (size_t column = 0; column < map->sample.columns; column++)
             write_cell(map, downsample_index(&map->sample, matrix + i, row, column));
         set_paint(map, COLORMAP_LEVELS);
+        const struct sharpness sharpness = downsample_sharpness(&map->sample, matrix + i, row);
+        if (map->sample.sharp)
+            print(map, "  %4.2f  %7.2f", sharpness.sum, fabs(sharpness.entropy));
     }
     end_line(map);
 }
@@ -338,6 +347,8 @@ static void write_column_labels(struct heatmap *map, size_t item, size_t heads)
             const size_t taken = label_text(map, false, item, column, map->cell - (map->cell > 1), text);
             write_centred(map, text, taken, map->cell);
         }
+        if (map->sample.sharp)
+            write_word(map, "   sum  entropy");
     }
     end_line(map);
 }
@@ -346,7 +357,7 @@ static void write_column_labels(struct heatmap *map, size_t item, size_t heads)
 static void write_heads(struct heatmap *map, size_t first, size_t heads)
 {
     char text[32];
-    const size_t width = map->sample.columns * map->cell + GAP;
+    const size_t width = map->sample.columns * map->cell + extra_of(map) + GAP;
     write_blanks(map, margin_of(map));
     for (size_t i = 0; i < heads; i++) {
         const size_t behind = memory_left(map->columns, margin_of(map) + i * width);
@@ -466,6 +477,7 @@ enum status write_heatmap(const struct writing *writing, const struct result_tab
                           .painted = COLORMAP_LEVELS};
     if (make_sample(&map, writing->arena, writing->error) != STATUS_OK)
         return writing->error->status;
+    downsample_sharpen(&map.sample, writing->entropy);
     map.scale = colormap_scale(map.sample.low, map.sample.high);
     /* Shades have no sign: they go from the lowest number to the highest. */
     if (map.depth == TERMINAL_COLOR_SHADES && map.scale.diverging)

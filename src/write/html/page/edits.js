@@ -70,7 +70,8 @@ function changeLabels({ keyLabels, keyTexts }, change) {
 function placed(model) {
     const { items, rows, keys } = model, counted = Array.from({ length: keys }, (nothing, key) => key);
     const repeated = (list) => Array.from({ length: items }, () => list).flat();
-    return model.positions ? { ...model, positions: { query: repeated(rows), key: repeated(counted) } } : model;
+    const added = model.tables.get('positions'), tables = added ? new Map(model.tables).set('positions', resizePositions(added, keys)) : model.tables;
+    return { ...model, tables, positions: model.positions ? { query: repeated(rows), key: repeated(counted) } : null };
 }
 
 function withoutToken(model, { token }) {
@@ -121,7 +122,7 @@ function labelToken(model, { token, to, item = 0 }) {
     const list = model[names[0]].length > 1 ? item : 0;
     const changed = (lists, text) => lists.map((labels, i) => (i === list ? replaced(labels, token, text) : labels));
     const labels = { [names[0]]: changed(model[names[0]], shownText(to)), [names[1]]: changed(model[names[1]], to) };
-    return { ...model, ...labels, tokens: labels[names[0]][0] };
+    return withWord({ ...model, ...labels, tokens: labels[names[0]][0] }, token, to, item);
 }
 
 /* --- numbers ----------------------------------------------------------------------------------------------------- */
@@ -244,7 +245,7 @@ function arrangeHeads(model, heads, stacked) {
     const parameters = stacked ? cutModules(tables, heads) : tables;
     const draw = stacked || model.settings.stacked ? seedOfJob(model.job) : model.draw;
     return {
-        ...model, ...sizes, tables: namedTables([...inputsOf(model), ...parameters, ...out, ...othersOf(model)]), aside, draw,
+        ...model, ...sizes, headsOut: [], tables: namedTables([...inputsOf(model), ...parameters, ...out, ...othersOf(model)]), aside, draw,
         settings: { ...model.settings, heads, stacked },
     };
 }
@@ -311,7 +312,7 @@ function changeSetting(model, { name, to }) {
 
 /* --- all of them ------------------------------------------------------------------------------------------------- */
 
-const EDITS = { number: setNumber, setting: changeSetting, without: withoutToken, add: addToken, label: labelToken };
+const EDITS = { number: setNumber, setting: changeSetting, without: withoutToken, add: addToken, label: labelToken, text: changeText, head: takeHead };
 
 function applyEdit(model, edit) {
     if (!Object.hasOwn(EDITS, edit.do)) refuse('There is no such edit.');

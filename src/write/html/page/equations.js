@@ -47,7 +47,7 @@ const clipped = (number, clip) => (clip > 0 && Math.abs(number) > clip ? Math.si
 function sourceNumbers(evaluation, id, item) {
     const { model } = evaluation, source = sourceOf(model, id), size = countOf(source.shape.slice(-2));
     if (source.name === 'inputs' && normOf(model, 'norm')) return evaluation.normedInputs(item);
-    return source.numbers.subarray(item * size, (item + 1) * size);
+    return source.name === 'inputs' ? evaluation.embedded(item) : source.numbers.subarray(item * size, (item + 1) * size);
 }
 
 /* A projected head of query (S, d), key (Tk, d) or value (Tk, d_v). */
@@ -65,7 +65,7 @@ const madeProjections = new Map();
 function sharedProjection(evaluation, id, item, head) {
     const { model } = evaluation, { weight, bias, first, columns } = projectionOf(model, id, head), norm = normOf(model, 'norm');
     const tables = [sourceOf(model, id), weight, bias, norm && norm.weight, norm && norm.bias].map((table) => table && table.numbers);
-    const of = [exact, ...tables, id === 'query' ? model.rows : null, first, columns], name = [id, item, head].join(), known = madeProjections.get(name) || [];
+    const of = [exact, model.tables.get('positions')?.numbers, ...tables, id === 'query' ? model.rows : null, first, columns], name = [id, item, head].join(), known = madeProjections.get(name) || [];
     const found = known.find((one) => one.of.every((part, i) => part === of[i]));
     if (found) return found.made;
     const made = projectHead(evaluation, id, item, head);
@@ -265,7 +265,7 @@ const makeStatistic = (evaluation, stage, line) =>
 
 function makeHeads(evaluation, item, row) {
     const { heads, dValue } = evaluation.model, side = new Float64Array(heads * dValue);
-    for (let head = 0; head < heads; head++) side.set(evaluation.context(item, head, row), head * dValue);
+    for (let head = 0; head < heads; head++) if (!evaluation.model.headsOut.includes(head)) side.set(evaluation.context(item, head, row), head * dValue);
     return side;
 }
 
@@ -300,7 +300,8 @@ function sourcesOf(model, stage, names) {
     if (stage === 'scores') return ['query', 'key'];
     if (stage === 'context') return [before, 'value'];
     if (stage === 'output') return ['heads', ...namesOf(model, 'out_proj')];
-    if (stage === 'normed') return ['inputs', ...namesOf(model, 'norm')];
+    if (stage in WORD_STAGES) return WORD_STAGES[stage].from(model, names.filter((name) => !(name in ROW_STATISTICS)).pop());
+    if (stage === 'normed') return [embeddedName(model), ...namesOf(model, 'norm')];
     if (stage in ROW_STATISTICS) return [ROW_STATISTICS[stage].from];
     if (stage in GIVEN_FOR) return [before, ...GIVEN_FOR[stage].filter((name) => model.tables.has(name))];
     const id = stage.replace(/^(projected|normed)_/, '');
@@ -309,7 +310,7 @@ function sourcesOf(model, stage, names) {
     const way = [...stagesOnTheWay(model, id), id], at = way.indexOf(stage);
     if (id !== 'value' && at > 0) return [way[at - 1], ...(stage.startsWith('normed') || !way.includes(`normed_${id}`) ? namesOf(model, NORM_NAMES[id]) : [])];
     const stem = (stacked ? 'heads.0.' : '') + PROJECTIONS[id], source = sourceOf(model, id).name;
-    return [source === 'inputs' && normOf(model, 'norm') ? 'normed' : source, ...namesOf(model, stem)];
+    return [source === 'inputs' ? normOf(model, 'norm') ? 'normed' : embeddedName(model) : source, ...namesOf(model, stem)];
 }
 
 /* The formula of a stage that a mistake changes. One that begins with a comma continues that of the stage before. */
@@ -324,11 +325,12 @@ function stagesOf(model, { tells = {} }) {
     const { settings } = model;
     const there = { capped: settings.softcap > 0, masked: hasMask(model), dropped: settings.dropout > 0, heads: isSplit(model), output: isSplit(model) };
     const statistics = Object.keys(ROW_STATISTICS).filter((name) => model.job.stages.some(([asked]) => asked === name));
-    const names = [...(normOf(model, 'norm') ? ['normed'] : []), ...stagesOnTheWay(model, 'query'), ...stagesOnTheWay(model, 'key'), 'query', 'key',
-        'value', ...SQUARE_STAGES, 'context', 'heads', 'output', ...statistics].filter((name) => there[name] ?? true);
+    const ofWords = Object.keys(WORD_STAGES).filter((name) => hasWordStage(model, name)), isBefore = (name) => name === 'embedded';
+    const names = [...ofWords.filter(isBefore), ...(normOf(model, 'norm') ? ['normed'] : []), ...stagesOnTheWay(model, 'query'), ...stagesOnTheWay(model, 'key'), 'query', 'key',
+        'value', ...SQUARE_STAGES, 'context', 'heads', 'output', ...ofWords.filter((name) => !isBefore(name)), ...statistics].filter((name) => there[name] ?? true);
     return names.map((name, i) => ({
         name, formula: toldOtherwise(tells, name, names.slice(0, i)) || formulaOf(model, name, names.slice(0, i)), square: SQUARE_STAGES.includes(name),
-        perHead: hasHeads(model) && !['normed', 'heads', 'output'].includes(name),
+        perHead: hasHeads(model) && !['normed', 'heads', 'output'].includes(name) && !(name in WORD_STAGES),
         from: sourcesOf(model, name, names.slice(0, i)),
         axes: [isOfKeys(name) ? 'key' : 'query', SQUARE_STAGES.includes(name) ? 'key' : 'column'],
     }));
@@ -378,6 +380,7 @@ function makeTable(evaluation, stage, item, head) {
     if (SQUARE_STAGES.includes(stage)) return squareTable(evaluation, stage, item, head);
     if (stage in ROW_STATISTICS) return tableOfRows(rows, 1, (row) => makeStatistic(evaluation, stage, evaluation.line(item, head, row)));
     if (stage === 'context') return tableOfRows(rows, model.dValue, (row) => evaluation.context(item, head, row));
+    if (stage in WORD_STAGES) return tableOfRows(rows, WORD_STAGES[stage].make(evaluation, item, 0).length, (row) => WORD_STAGES[stage].make(evaluation, item, row));
     if (stage === 'heads') return tableOfRows(rows, model.heads * model.dValue, (row) => evaluation.heads(item, row));
     if (stage === 'output') return tableOfRows(rows, evaluation.output(item, 0).length, (row) => evaluation.output(item, row));
     return heldTable(evaluation.asked, stage, item, head);
@@ -388,12 +391,12 @@ const keyLabelsOf = (model, item) => Array.from({ length: model.keys }, (nothing
 /* The labels of a table's rows and columns, or null; '' is a token without one. */
 function labelsOfTable(model, stage, item) {
     const held = model.tables.get(stage), named = (labels) => (labels.some((label) => label !== '') ? labels : null);
-    const ofMask = held && held.what === 'mask', allQueries = stage === 'inputs' || (ofMask && held.shape[2] > 1);
+    const ofMask = held && held.what === 'mask', allQueries = ['inputs', 'positions'].includes(stage) || (ofMask && held.shape[2] > 1);
     const rowLabels = held && (held.what === 'parameter' || (ofMask && !allQueries)) ? []
         : allQueries ? Array.from({ length: model.queries }, (nothing, query) => queryLabelAt(model, item, query))
             : isOfKeys(stage) ? keyLabelsOf(model, item) : model.rows.map((query) => queryLabelAt(model, item, query));
     const columnLabels = SQUARE_STAGES.includes(stage) || (ofMask && held.shape[3] > 1) ? keyLabelsOf(model, item)
-        : ofMask && held.shape.length === 1 ? Array.from(held.numbers, (nothing, head) => `head ${head + 1}`) : [];
+        : VOCABULARY && /^(logits|probabilities|unembedding.*)$/.test(stage) ? job.words[0] : ofMask && held.shape.length === 1 ? Array.from(held.numbers, (nothing, head) => `head ${head + 1}`) : [];
     return { rowLabels: named(rowLabels), columnLabels: named(columnLabels) };
 }
 
@@ -416,6 +419,9 @@ function evaluate(asked) {
     const evaluation = { asked, model, mistake, made, wrong: wrongStages(mistake), stages: stagesOf(model, mistake) };
     const lines = Math.min(4096, 1 + Math.floor(2 ** 20 / model.keys));
     const kept = (name, make, most) => { evaluation[name] = remembered(make, most); };
+    kept('embedded', (item) => embeddedOf(model, item), 4);
+    kept('residual', (item, row) => makeResidual(evaluation, item, row), 64);
+    kept('logits', (item, row) => makeLogits(evaluation, item, row), 64);
     kept('normedInputs', (item) => normInputs(model, item), 4);
     kept('whole', (id, item) => wholeProjection(evaluation, id, item), 6);
     kept('projected', (id, item, head) => (made.projected || sharedProjection)(evaluation, id, item, head), 3 * 64);

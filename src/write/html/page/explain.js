@@ -100,7 +100,7 @@ function headingOf(model, stage, item, row, column) {
 function sourceRow(evaluation, id, item, row) {
     const { model } = evaluation, source = sourceOf(model, id), columns = columnsOf(source), of = id === 'query' ? model.rows[row] : row;
     const normed = source.name === 'inputs' && normOf(model, 'norm') !== null;
-    return { name: normed ? 'normed' : source.name, numbers: Array.from(sourceNumbers(evaluation, id, item).subarray(of * columns, (of + 1) * columns)) };
+    return { name: normed ? 'normed' : source.name === 'inputs' ? embeddedName(model) : source.name, numbers: Array.from(sourceNumbers(evaluation, id, item).subarray(of * columns, (of + 1) * columns)) };
 }
 
 /* The terms of a projected column: pairs of input and weight, and the bias. */
@@ -210,7 +210,7 @@ function operandSteps(evaluation, stage, id, item, head, row, column) {
     return [...steps, ...lastParts];
 }
 
-const waysOpen = { query: false, key: false, value: false, weights: false }; // what a reader has unfolded stays so
+const waysOpen = { query: false, key: false, value: false, weights: false, logits: false }; // what a reader has unfolded stays so
 
 function folded(name, summary, parts) {
     const details = element('details', waysOpen[name] ? { open: '' } : {}, element('summary', {}, summary), ...parts);
@@ -436,6 +436,56 @@ function entropySteps(evaluation, item, head, row) {
     }), ...(keys.length < line.weights.length ? [noteLine('A weight of 0 adds 0.')] : []))];
 }
 
+/* --- words ------------------------------------------------------------------------------------------------------- */
+
+const WORD_STEPS = {
+    embedded: addedStep, residual: addedStep, logits: logitSteps,
+    probabilities: (evaluation, item, row, column, made) => {
+        const logits = evaluation.logits(item, row), largest = Math.max(...logits), powers = logits.map((logit) => Math.exp(logit - largest)), sum = sumOf(powers);
+        return [formulaLine(`exp(${numberText(logits[column])} − ${operandText(largest)}) ${relation(Math.exp(shownNumber(logits[column]) - shownNumber(largest)), powers[column])} ${numberText(powers[column])}`),
+            formulaLine(`${numberText(powers[column])} / ${numberText(sum)} ${relation(shownNumber(powers[column]) / shownNumber(sum), made)} `, result(made, 'probabilities')),
+            noteLine(`${numberText(largest)} is the largest logit of this token, ${numberText(sum)} the sum of the exponentials of all words.`)];
+    },
+};
+
+/* a + b, of two tables. */
+function addedStep(evaluation, item, row, column, made, stage) {
+    const names = WORD_STAGES[stage].from(evaluation.model, isSplit(evaluation.model) ? 'output' : 'context');
+    const [a, b] = names.map((name) => { const { numbers, columns, rows } = evaluation.table(name, item, 0); return numbers[(rows > row ? row : 0) * columns + column]; });
+    return [formulaLine(`${numberText(a)} + ${operandText(b)} ${relation(shownNumber(a) + shownNumber(b), made, Math.abs(a) + Math.abs(b))} `, result(made, stage))];
+}
+
+/* A button that leads to a head's weight of a key. */
+function toWeight(text, head, row, key) {
+    const button = element('button', { type: 'button', class: 'plain', title: `the weights of head ${head + 1}` }, text);
+    button.addEventListener('click', () => { state.head = head; chooseCell('weights', row, key); });
+    return button;
+}
+
+/* Why this word: what inputs, positions and each head add to its logit; then what each token adds by way of a head. */
+function logitSteps(evaluation, item, row, word, made) {
+    const { model } = evaluation, parts = logitParts(evaluation, item, row, word), shown = parts.map(([, number]) => shownNumber(number));
+    const heaviest = (shares) => shares.reduce((best, one) => (one[1] > best[1] ? one : best), shares[0] || [0, 0]);
+    const nameOf = ([name, , shares]) => (shares ? toWeight(name, Number(name.slice(5)) - 1, row, heaviest(shares)[0]) : name);
+    const sign = relation(sumOf(shown), made, sumOf(shown.map(Math.abs)));
+    const table = element('table', { class: 'products' }, element('caption', { class: 'unseen' }, 'What each part of the residual adds to the logit'),
+        element('tbody', {}, ...parts.map((part) => element('tr', {}, element('th', { scope: 'row' }, nameOf(part)), element('td', {}, numberText(part[1]))))),
+        element('tfoot', {}, element('tr', {}, element('th', { scope: 'row' }, `sum ${sign} logit`), element('td', {}, result(made, 'logits')))));
+    const ofHeads = parts.filter(([, , shares]) => shares && shares.length > 0).map(([name, sum, shares]) => {
+        const head = Number(name.slice(5)) - 1, sorted = shares.slice().sort((a, b) => b[1] * b[2] - a[1] * a[2]);
+        return [element('p', { class: 'why' }, `${name}: each weight times what the token's value adds`), productTable({
+            caption: name, names: ['key', 'weight', '× its value adds', 'product'], total: name, made: sum, shownResult: numberText(sum),
+            rows: sorted.map(([key, weight, each]) => [toWeight(keyTitle(model, item, key), head, row, key), weight, each]),
+        })];
+    });
+    return [table, folded('logits', 'which token, through which head', ofHeads.flat())];
+}
+
+function wordSteps(evaluation, stage, item, row, column) {
+    const { numbers, columns } = evaluation.table(stage, item, 0), made = numbers[row * columns + column], word = VOCABULARY && ['logits', 'probabilities'].includes(stage) ? `: ${job.words[0][column]}` : '';
+    return [step(stage, `${stage[0].toUpperCase()}${stage.slice(1)}${word}`, formulaOfStage(evaluation, stage), ...WORD_STEPS[stage](evaluation, item, row, column, made, stage))];
+}
+
 /* --- what is given ----------------------------------------------------------------------------------------------- */
 
 /* Where a number of an input or a parameter comes from. */
@@ -450,9 +500,9 @@ function givenStep({ asked: model }, name, at) {
 }
 
 function normedSteps(evaluation, item, row, column) {
-    const { model } = evaluation, inputs = model.tables.get('inputs'), columns = columnsOf(inputs), at = (item * model.queries + model.rows[row]) * columns;
+    const { model } = evaluation, columns = columnsOf(model.tables.get('inputs')), at = model.rows[row] * columns;
     const made = evaluation.normedInputs(item)[model.rows[row] * columns + column];
-    return [normLines(normOf(model, 'norm'), inputs.numbers.subarray(at, at + columns), column, 0, made, 'normed', 'Normed')];
+    return [normLines(normOf(model, 'norm'), evaluation.embedded(item).subarray(at, at + columns), column, 0, made, 'normed', 'Normed')];
 }
 
 /* --- all of them ------------------------------------------------------------------------------------------------- */
@@ -465,6 +515,7 @@ function stepsOf(evaluation, stage, item, head, row, column) {
         return [wrongStep(stage, stage, formulaOfStage(evaluation, stage), table.numbers[row * table.columns + column])];
     }
     if (id in PROJECTIONS) return operandSteps(evaluation, stage, id, item, head, row, column);
+    if (stage in WORD_STAGES) return wordSteps(evaluation, stage, item, row, column);
     if (stage === 'normed') return normedSteps(evaluation, item, row, column);
     if (stage === 'entropy') return entropySteps(evaluation, item, head, row);
     if (stage === 'context') return contextSteps(evaluation, item, head, row, column);
@@ -477,8 +528,8 @@ function stepsOf(evaluation, stage, item, head, row, column) {
 /* `head` counts query heads, also for key and value. */
 function explainCell(evaluation, stage, item, head, row, column) {
     const { asked: model } = evaluation, isParameter = ['parameter', 'mask'].includes(model.tables.get(stage)?.what);
-    const inputs = stage === 'inputs' || stage === 'key_inputs', at = stage === 'inputs' ? model.rows.indexOf(row) : row;
-    const heading = isParameter || (inputs && at < 0) ? [] : [headingOf(model, inputs && stage === 'inputs' ? 'query' : stage, item, at, column)];
+    const inputs = ['inputs', 'key_inputs', 'positions'].includes(stage), at = stage === 'inputs' || stage === 'positions' ? model.rows.indexOf(row) : row;
+    const heading = isParameter || (inputs && at < 0) ? [] : [headingOf(model, inputs && stage !== 'key_inputs' ? 'query' : stage, item, at, column)];
     const steps = state.layer === 'gradients' ? [gradientStep(evaluation, stage, item, head, row, column)] : stepsOf(evaluation, stage, item, head, row, column);
     return element('div', { class: 'explained' }, ...heading, element('ol', {}, ...steps));
 }

@@ -9,6 +9,8 @@ const LANES = ['query', 'key', 'value'].map((side) => ({
 }));
 const WAY = [
     { names: ['inputs', 'key_inputs'] },
+    { done: '', names: ['positions'] },
+    { done: 'inputs plus positions', names: ['embedded'] },
     { done: 'norm', names: ['normed'] },
     { done: 'times three matrices', lanes: LANES },
     { done: 'each query · each key', names: ['scores'] },
@@ -20,6 +22,9 @@ const WAY = [
     { done: 'times the values, added up', names: ['context'] },
     { done: 'side by side', names: ['heads'] },
     { done: 'times out_proj', lanes: [{ matrices: ['out_proj.weight', 'out_proj', 'out_proj.bias'], made: ['output'] }] },
+    { done: 'added to what went in', names: ['residual'] },
+    { done: 'times the unembedding', lanes: [{ matrices: ['unembedding', 'unembedding_bias'], made: ['logits'] }] },
+    { done: 'softmax', names: ['probabilities'] },
 ];
 
 const tablesOf = (lanes) => lanes.flatMap(({ matrices, made }) => [...matrices, ...made]);
@@ -137,6 +142,8 @@ function labelCard(held, said) {
 function drawCard(name, held) {
     const shown = shownTable(name), chosen = name === state.name, dragged = drag !== null && drag.moved && drag.name === name;
     held.layout = cardLayout(name, shown);
+    const wide = `${held.layout.left + Math.ceil(held.layout.width) + 12}px`;
+    if (held.card.style.getPropertyValue('--wide') !== wide) held.card.style.setProperty('--wide', wide);
     drawTable(held.canvas, shown, held.layout, {
         labels: false, place: dragged ? drag.cell : placeIn(name, shown), chosen: chosen || dragged, byRow: state.byRow && isSquare(name),
     });

@@ -17,7 +17,7 @@ function toldFormula(model, stage) {
 function projectionFormula(model, stage) {
     const id = stage.replace(/^projected_/, ''), stem = PROJECTIONS[id];
     if (model.starts === 'operands' || (stage === id && stagesOnTheWay(model, id).length > 0 && id !== 'value')) return toldFormula(model, stage);
-    const normed = normOf(model, 'norm') && sourceOf(model, id).name === 'inputs', source = normed ? 'normed' : sourceOf(model, id).name;
+    const normed = normOf(model, 'norm') && sourceOf(model, id).name === 'inputs', source = normed ? 'normed' : sourceOf(model, id).name === 'inputs' ? embeddedName(model) : sourceOf(model, id).name;
     const bias = model.tables.has(`${model.settings.stacked ? 'heads.0.' : ''}${stem}.bias`) ? ` + ${stem}.bias` : '';
     const heads = model.settings.stacked ? ' of each head' : hasHeads(model) ? ', cut into heads' : '';
     const within = job.clip > 0 ? `, clipped to +-${job.clip}` : '';
@@ -63,5 +63,6 @@ const FORMULAS = {
 function formulaOf(model, stage, names) {
     const squares = names.filter((name) => SQUARE_STAGES.includes(name));
     if (stage in PROJECTIONS || stage.startsWith('projected_')) return projectionFormula(model, stage);
+    if (stage in WORD_STAGES) return WORD_STAGES[stage].formula(model);
     return stage in FORMULAS ? FORMULAS[stage](model, squares[squares.length - 1]) : toldFormula(model, stage);
 }

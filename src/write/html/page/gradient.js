@@ -69,7 +69,7 @@ function outputBack(back, item, row) {
         if (out) addTimes(tables.get(out.name).numbers, k * columns, last, 0, columns, forward.heads(item, row)[k]);
     }
     if (out && tables.has('out_proj.bias')) addTimes(tables.get('out_proj.bias').numbers, 0, last, 0, columns, 1);
-    for (let head = 0; head < heads; head++)
+    for (let head = 0; head < heads; head++) if (!model.headsOut.includes(head))
         back.stage('context', item, head, queries, dValue).set(side.subarray(at + head * dValue, at + (head + 1) * dValue), row * dValue);
 }
 
@@ -129,8 +129,9 @@ function projectionBack(back, id, item, row) {
         if (bias) addTimes(tables.get(bias.name).numbers, first, unclipped, 0, columns, 1);
     });
     const norm = source.name === 'inputs' ? normOf(model, 'norm') : null, at = (item * rows + row) * dIn, share = below.subarray(row * dIn, (row + 1) * dIn);
-    const own = norm ? normBack(back, norm, source.numbers.subarray(at, at + dIn), share, 0) : share;
+    const own = norm ? normBack(back, norm, (source.name === 'inputs' ? forward.embedded(item) : source.numbers.subarray(item * rows * dIn)).subarray(row * dIn, (row + 1) * dIn), share, 0) : share;
     addTimes(tables.get(source.name).numbers, at, own, 0, dIn, 1);
+    if (source.name === 'inputs' && tables.has('positions')) addTimes(tables.get('positions').numbers, row * dIn, own, 0, dIn, 1);
     if (norm) addTimes(back.stage('normed', item, 0, rows, dIn), row * dIn, share, 0, dIn, 1);
 }
 

@@ -17,19 +17,24 @@ function buildHeads() {
         const button = element('button', { type: 'button', class: 'multiple', id: `multiple-${head}` },
             canvas, element('span', {}, `head ${head + 1}`));
         button.addEventListener('click', () => chooseHead(head));
-        byId('heads-list').append(button);
-        return { canvas, button };
+        const input = element('input', { type: 'checkbox', id: `head-in-${head}`, 'aria-label': `head ${head + 1} takes part in the output` });
+        const taken = element('label', { class: 'switch', title: 'takes part in the output' }, input, 'in');
+        input.addEventListener('change', () => tryEdit({ do: 'head', head, out: !input.checked }, null));
+        byId('heads-list').append(element('div', { class: 'head-of-all' }, button, taken));
+        return { canvas, button, input };
     });
 }
 
 function drawMultiple(head) {
-    const { canvas, button } = heads.canvases[head], name = headsTable(), shown = shownTable(name, head);
+    const { canvas, button, input } = heads.canvases[head], name = headsTable(), shown = shownTable(name, head);
     const room = (headsNow() > 16 ? 72 : 120) * rootSizeNow / 16, layout = smallLayout(shown, room, room);
     layout.numberSize = 0; // colours alone
     drawTable(canvas, shown, layout,
         { labels: false, place: placeIn(name, shown), chosen: false, byRow: state.byRow && isSquare(name) });
     button.setAttribute('aria-pressed', String(head === state.head));
     button.style.setProperty('--head', headColour(head));
+    input.parentElement.hidden = !('head' in EDITS) || !isSplit(model) || whyFixed() !== null;
+    input.checked = !(model.headsOut || []).includes(head);
 }
 
 function drawHeads() {

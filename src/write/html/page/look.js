@@ -12,7 +12,7 @@ const state = {
 
 const stageOf = (name) => after.stages.find((stage) => stage.name === name) || null;
 const isSquare = (name) => stageOf(name) !== null && stageOf(name).square;
-const isShare = (name) => name === 'weights' || name === 'dropped';
+const isShare = (name) => ['weights', 'dropped', 'probabilities'].includes(name);
 const headsNow = () => model.heads;
 
 /* A parameter of stacked heads is one table for each head, shown under one name. */
@@ -179,6 +179,11 @@ const nameText = (name) => NAMES[name] || name.replace(/\.weight$/, '');
 
 const ROW_SENTENCES = {
     inputs: 'Each row is one token: the numbers that represent it.',
+    positions: 'Each row is one position: the numbers that are added for it.',
+    embedded: 'Each row is one token: its numbers and those of its position, added.',
+    residual: 'Each row is one token: what went in plus what the heads add.',
+    logits: 'Each row is one token, each column a word: how well the word comes next.',
+    probabilities: 'Each row is one token, each column a word: how probable the word comes next; a row adds up to 1.',
     attn_mask: 'Each row is one query: what is added to its scores, or 1 for a key that it may see and 0 for one that it may not.',
     alibi_slopes: 'One number for each head: what a score loses for each step between query and key.',
     sinks: 'One number for each head: a score without a key, which takes its share of the weights.',

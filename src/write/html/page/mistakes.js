@@ -137,7 +137,8 @@ function swapped(taken, why) {
 /* The key inputs cut into heads as values are; where they are as wide as one head, each head has all of them. */
 function cutInputs({ model }, item, head) {
     const source = sourceOf(model, 'value'), width = columnsOf(source), { keys, dValue: d } = model, step = width === d ? 0 : d;
-    return Float64Array.from({ length: keys * d }, (nothing, i) => source.numbers[(item * keys + Math.floor(i / d)) * width + head * step + (i % d)]);
+    const numbers = source.name === 'inputs' ? embeddedOf(model, item) : source.numbers.subarray(item * keys * width);
+    return Float64Array.from({ length: keys * d }, (nothing, i) => numbers[Math.floor(i / d) * width + head * step + (i % d)]);
 }
 
 /* weights^T . value, a row: a column of the head's weights. */

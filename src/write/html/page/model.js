@@ -4,11 +4,13 @@
  *
  *   B items, H heads, H_kv of key and value, Tq queries of which S are on the page, Tk keys, d and d_v columns of a head
  *
- *   tables   Map: name -> { name, title, shape, numbers, what: 'input' | 'parameter' | 'operand' | 'mask', editable }
+ *   tables   Map: name -> { name, title, shape, numbers, editable,
+ *            what: 'input' | 'position' | 'parameter' | 'operand' | 'mask' }
  *            inputs (B, Tq, d_in), key_inputs (B, Tk, d_in), without B where there is no batch; weights (d_in, d_out) as
  *            y = x . W has them, biases (d_out); where the page starts at operands: query (B, H, S, d),
  *            key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v); attn_mask (B, H, Tq, Tk), each axis that size or 1: what it
  *            `adds`, or 1 where it allows a key and 0 where it does not; alibi_slopes and sinks (H)
+ *   headsOut the heads that are left out of the output
  *   rows     (S) the positions of the queries on the page, from 0
  *   draw     where dropout draws from: a place of the generator, a seed, or the bits themselves */
 
@@ -24,8 +26,9 @@ function tableOfJob({ name, shape, transposed = false }, what) {
 }
 
 function inputTables() {
-    const isInput = (name) => name === 'inputs' || name === 'key_inputs';
-    return job.tables.map((table) => tableOfJob(table, isInput(table.name) ? 'input' : 'parameter'));
+    const whats = { inputs: 'input', key_inputs: 'input', positions: 'position' };
+    return job.tables.filter(({ name }) => !/embedding$/.test(name) || name === 'unembedding')
+        .map((table) => tableOfJob(table, whats[table.name] || 'parameter'));
 }
 
 function operandTables() {
@@ -87,6 +90,12 @@ function labelsOfJob() {
     };
 }
 
+/* "2,4-6" counts from 1. */
+const listOfHeads = (text) => text.split(',').flatMap((part) => {
+    const [first, last = first] = part.split('-').map(Number);
+    return Array.from({ length: last - first + 1 }, (nothing, i) => first - 1 + i);
+});
+
 function modelOf() {
     const tables = namedTables([...(job.starts === 'inputs' ? inputTables() : operandTables()), ...maskTables()]);
     for (const { name, numbers } of tables.values()) if (!originalTables.has(name)) originalTables.set(name, numbers);
@@ -97,6 +106,7 @@ function modelOf() {
         settings: settingsOfJob(), ...labelsOfJob(), offsets: job.offsets, hasLengths: job.has_lengths,
         maskedKeys: job.masked_keys, alibiPenalties: job.alibi_penalties || null,
         positions: job.pairs.length > 0 ? { query: job.query_positions, key: job.key_positions } : null, relative: job.relative, draw: drawOfJob(),
+        headsOut: job.given.without_heads ? listOfHeads(job.given.without_heads) : [],
     };
 }
 

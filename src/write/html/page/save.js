@@ -56,6 +56,9 @@ function settingsToSave(model) {
     if (mechanismOf(model) === 'multihead') Object.assign(saved, { heads, stacked: settings.stacked });
     if (keyHeads !== heads && !late) saved.kv_heads = keyHeads;
     if (late || job.has_heads) saved.causal = settings.causal;
+    if (model.tables.has('positions')) saved.add_positions = arePositionsMade(model) ? 'sinusoidal' : 'learned';
+    delete saved.without_heads;
+    if (model.headsOut.length > 0) saved.without_heads = model.headsOut.map((head) => head + 1).join();
     if (settings.mistake !== NO_MISTAKE) saved.mistake = settings.mistake;
     if (rows.length !== queries) saved.query = rows.map((row) => row + 1).join(',');
     return saved;
@@ -105,11 +108,30 @@ function operandsToSave(model) {
     return parts;
 }
 
+/* Whether the positions are sines and cosines that nobody edited. */
+function arePositionsMade(model) {
+    const { numbers, shape: [, columns] } = model.tables.get('positions'), before = originalTables.get('positions');
+    return !byId('data-position_embedding') && numbers.every((number, i) => number === (before[i] ?? positionRow(Math.floor(i / columns), columns)[i % columns]));
+}
+
+/* All rows of position_embedding: the generator of dropout stands behind them. */
+function allPositions(model) {
+    const positions = model.tables.get('positions'), [tokens, columns] = positions.shape, rows = byId('data-position_embedding') ? numbersNamed('position_embedding').length / columns : 0;
+    return resizePositions(positions, Math.max(tokens, rows));
+}
+
+function vocabularyText() {
+    const numbers = numbersNamed('embedding');
+    return `{"words": ${JSON.stringify(VOCABULARY)}, "embedding": ${listText(numbers, [VOCABULARY.length, numbers.length / VOCABULARY.length])}}`;
+}
+
 /* Why no file gives these numbers; null: one does. */
 function whyNotSaved(model) {
     const { job, settings, draw } = model;
     if (job.wrong !== null || job.given.mistake !== undefined) return 'attn made these numbers with a mistake, which no file holds.';
     if (draw.kind === 'bits' && settings.dropout > 0) return 'attn drew the dropout; turn it off to save.';
+    if (model.tables.has('positions') && !byId('data-position_embedding') && !arePositionsMade(model) && settings.dropout > 0 && draw.kind === 'words')
+        return 'With these positions attn would draw another dropout; turn it off to save.';
     if (model.starts === 'inputs') return null;
     if (model.rows.length !== model.queries) return 'Only some queries are on this page, which starts at query, key and value.';
     if (model.relative || model.alibiPenalties) return 'A file with query, key and value cannot hold the bias of these scores.';
@@ -125,7 +147,9 @@ function saveJSON(model) {
     const parts = [['mechanism', JSON.stringify(mechanismOf(model))], ['settings', JSON.stringify(settingsToSave(model))], ...labelsToSave(model),
         ...masksToSave(model)];
     if (model.starts === 'operands') parts.push(...operandsToSave(model));
-    else for (const table of heldTables(model)) parts.push([table.name, tableText(table)]);
+    else for (const table of heldTables(model).filter(({ what }) => what !== 'position')) parts.push([table.name, tableText(table)]);
+    if (model.tables.has('positions') && !arePositionsMade(model)) parts.push(['position_embedding', tableText(allPositions(model))]);
+    if (canType(model)) parts.push(['vocabulary', vocabularyText()]);
     return `{${parts.map(([name, text]) => `${JSON.stringify(name)}: ${text}`).join(',\n')}}\n`;
 }
 
@@ -156,6 +180,8 @@ function isEdit(edit) {
         setting: ({ name, to }) => isText(name) && (to === null || ['boolean', 'number'].includes(typeof to) || isText(to)),
         without: ({ token }) => Number.isInteger(token),
         add: ({ token, numbers }) => isText(token) && Array.isArray(numbers) && numbers.every((number) => typeof number === 'number'),
+        text: ({ to }) => isText(to),
+        head: ({ head, out }) => Number.isInteger(head) && typeof out === 'boolean',
         label: ({ token, to, item = 0 }) => Number.isInteger(token) && Number.isInteger(item) && isText(to),
     };
     return edit !== null && typeof edit === 'object' && Object.hasOwn(forms, edit.do) && forms[edit.do](edit);

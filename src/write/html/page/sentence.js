@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* For an input that has words: the sentence, typed with words suggested, and the words that come next. */
 
-const wordsHere = job.words ? job.words[0] : [];
+const shownWords = job.words ? job.words[0] : [], wordsHere = job.words ? (job.word_texts || job.words)[0] : [];
 const MOST_GUESSES = 6, MOST_WORDS = 12;
 
 /* --- the next word ----------------------------------------------------------------------------------------------- */
@@ -22,14 +22,13 @@ function showPrediction() {
     const has = stageOf('probabilities') !== null;
     byId('prediction-panel').hidden = !has;
     if (!has) return;
-    const { place, queryTitle } = sidesNow(), { columns, numbers } = shownEvaluation().table('probabilities', state.item, 0);
-    const shares = numbers.subarray(place.row * columns, (place.row + 1) * columns);
+    const { place, queryTitle } = sidesNow(), shares = rowOfShares(place.row);
     const best = Array.from(shares.keys()).sort((a, b) => shares[b] - shares[a] || a - b).slice(0, MOST_GUESSES);
     while (byId('prediction').childElementCount < best.length) addGuess();
     best.forEach((word, i) => {
         const row = byId('prediction').children[i], [name, track, share] = row.children;
         row.dataset.word = String(word);
-        if (name.textContent !== wordsHere[word]) name.textContent = wordsHere[word];
+        if (name.textContent !== shownWords[word]) name.textContent = shownWords[word];
         track.firstChild.style.width = `${100 * shares[word]}%`;
         share.textContent = numberText(shares[word]);
     });
@@ -41,10 +40,20 @@ function showPrediction() {
 const sentenceOf = (text) => text.trim().split(/\s+/).filter(Boolean);
 const suggestions = { words: [], at: -1, from: 0, gesture: null };
 
-/* The words that begin as the word at the caret does; none where that is a word already and no other begins so. */
+const rowOfShares = (row) => {
+    const { columns, numbers } = shownEvaluation().table('probabilities', state.item, 0);
+    return numbers.subarray(row * columns, (row + 1) * columns);
+};
+
+/* The words that begin as the word at the caret does, those first that the model expects after the words before; none
+ * where that is a word already and no other begins so. */
 function suggestWords(field) {
     const before = field.value.slice(0, field.selectionStart), [part] = /\S*$/.exec(before);
-    const fitting = wordsHere.filter((word) => word.startsWith(part));
+    const fitting = wordsHere.filter((word) => word.startsWith(part)), first = sentenceOf(before.slice(0, before.length - part.length));
+    if (stageOf('probabilities') && first.length > 0 && tokenNames().slice(0, first.length).join() === first.join()) {
+        const shares = rowOfShares(first.length - 1), shareOfWord = (word) => shares[wordsHere.indexOf(word)];
+        fitting.sort((a, b) => shareOfWord(b) - shareOfWord(a));
+    }
     suggestions.from = before.length - part.length;
     suggestions.words = fitting.length === 1 && fitting[0] === part ? [] : fitting.slice(0, MOST_WORDS);
     suggestions.at = part === '' ? -1 : 0;
@@ -82,7 +91,13 @@ function typeSentence(field) {
     const words = sentenceOf(field.value), unknown = words.filter((word) => !wordsHere.includes(word));
     const isWhole = words.length > 0 && unknown.length === 0;
     field.setAttribute('aria-invalid', String(!isWhole && !wordsHere.some((word) => word.startsWith(unknown[unknown.length - 1] ?? ''))));
-    if (isWhole && words.join(' ') !== tokenNames().join(' ')) editSoon({ do: 'text', to: words.join(' ') }, suggestions.gesture);
+    const lacking = unknown.filter((one) => !wordsHere.some((word) => word.startsWith(one)));
+    tell(lacking.length > 0 ? `The vocabulary has no word ${lacking.map((word) => `"${shownText(word)}"`).join(', ')}.` : '');
+    if (isWhole && words.join(' ') !== tokenNames().join(' ')) {
+        tryEdit({ do: 'text', to: words.join(' ') }, suggestions.gesture);
+        const query = tokenNames().length - 1;
+        chooseAt({ query, key: heaviestKey(query) });
+    }
     suggestWords(field);
 }
 
@@ -99,7 +114,7 @@ function onSentenceKey(event) {
 /* The field says the sentence that is shown, while nobody types in it. */
 function showSentence() {
     const field = byId('text-field');
-    byId('text-form').hidden = wordsHere.length === 0 || !('text' in EDITS) || whyFixed() !== null;
+    byId('text-form').hidden = wordsHere.length === 0 || !('text' in EDITS) || whyFixed() !== null || job.items > 1 || job.starts !== 'inputs';
     if (document.activeElement !== field) field.value = tokenNames().join(' ');
 }
 

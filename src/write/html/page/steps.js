@@ -33,10 +33,10 @@ const firstWeight = ({ dHead }, { weight }, head) => (weight && weight.shape.len
 
 /* The normed inputs of an item, (T, d_in). */
 function normInputs(model, item) {
-    const { shape, numbers } = model.tables.get('inputs'), [tokens, columns] = shape.slice(-2), norm = normOf(model, 'norm');
+    const [tokens, columns] = model.tables.get('inputs').shape.slice(-2), numbers = embeddedOf(model, item), norm = normOf(model, 'norm');
     const made = new Float64Array(tokens * columns);
     for (let row = 0; row < tokens; row++) {
-        const at = (item * tokens + row) * columns;
+        const at = row * columns;
         made.set(normRow(norm, numbers.subarray(at, at + columns), 0), row * columns);
     }
     return made;

@@ -9,15 +9,16 @@ const walk = { steps: [], at: -1, from: null, names: [] }; /* names: the tables 
 
 /* --- numbers of the page ----------------------------------------------------------------------------------------- */
 
-const walkTable = (name) => tableIn(shownEvaluation(), name, state.head);
+const walkTable = (name, head = state.head) => tableIn(shownEvaluation(), name, head);
 const isThere = (name) => tableNames().includes(name);
 
-/* A cell is { name, row, column } of a table, or { name, number }: one that is written as those of the table are. */
+/* A cell is { name, row, column } of a table, with a `head` if not that of the page; or { name, number }: written as those of
+ * the table are. */
 const cellAt = (name, row, column) => ({ name, row, column });
 
-function walkValue({ name, row, column, number }) {
+function walkValue({ name, row, column, number, head }) {
     if (number !== undefined) return number;
-    const { columns, numbers } = walkTable(name);
+    const { columns, numbers } = walkTable(name, head);
     return numbers[row * columns + column];
 }
 
@@ -31,7 +32,7 @@ function walkText(cell) {
 
 /* A number in a sentence; after a sign in brackets where it has a sign itself. */
 function said(cell, afterSign = false) {
-    const text = walkText(cell), attributes = { class: 'walk-number', 'data-cell': JSON.stringify([cell.name, cell.row, cell.column]) };
+    const text = walkText(cell), attributes = { class: 'walk-number', 'data-cell': JSON.stringify([cell.name, cell.row, cell.column, cell.head ?? state.head]) };
     return element('span', attributes, afterSign && text.startsWith('−') ? `(${text})` : text);
 }
 
@@ -76,7 +77,7 @@ function walkPlace() {
     const sides = sidesNow(), { model } = shownEvaluation(), { row } = sides.place, line = lineOf(state.item, state.head, row);
     const keys = [...line.bias.keys()].filter((key) => line.empty || line.bias[key] > -Infinity), key = keys.includes(sides.place.key) ? sides.place.key : heaviestKey(row);
     return {
-        model, row, key, line, keys, head: state.head, words: isThere('logits') ? wordsOf(row) : [],
+        model, row, key, line, keys, words: isThere('logits') ? wordsOf(row) : [],
         looked: heaviestOf(keys, line.dropped).filter((one, i) => i === 0 || line.dropped[one] >= 0.005),
         at: (name, column, of = walkTable(name).rows === model.rows.length ? row : model.rows[row]) => cellAt(name, of, column),
         query: () => tokenElement(queryLabelOf(model, state.item, row) || `token ${model.rows[row] + 1}`),
@@ -90,8 +91,8 @@ function meeting(count, first, second, bias, column, made) {
     return { pairs: Array.from({ length: count }, (nothing, i) => [first(i), second(i)]), added, made };
 }
 
-function projectionMeeting({ model, head, at, row }) {
-    const { weight, first } = projectionOf(model, 'query', head), matrix = plainName(weight.name), [made] = [...stagesOnTheWay(model, 'query'), 'query'];
+function projectionMeeting({ model, at, row }) {
+    const { weight, first } = projectionOf(model, 'query', state.head), matrix = plainName(weight.name), [made] = [...stagesOnTheWay(model, 'query'), 'query'];
     const { name } = sourceRow(shownEvaluation(), 'query', state.item, row);
     return { matrix, column: first + 1, ...meeting(weight.shape[0], (i) => at(name, i), (i) => cellAt(matrix, i, first), 'W_query.bias', first, at(made, 0)) };
 }
@@ -106,7 +107,10 @@ function logitMeeting({ at, words: [word] }) {
     return meeting(walkTable('unembedding').rows, (i) => at('residual', i), (i) => cellAt('unembedding', i, word), 'unembedding_bias', word, at('logits', word));
 }
 
-const sumMeeting = (first, second, made) => ({ at }) => ({ pairs: [[at(first, 0)], [at(second, 0)]], made: at(made, 0) });
+/* Two rows are added; of each name the first that is there. */
+const firstThere = (...names) => names.find(isThere);
+const ADDED = { embedded: () => ['inputs', 'positions'], residual: () => [firstThere('embedded', 'inputs'), firstThere('output', 'context')] };
+const saidAdded = ({ at }, made) => saidSum({ pairs: ADDED[made]().map((name) => [at(name, 0)]), made: at(made, 0) });
 
 /* The words from the likeliest on. */
 function wordsOf(row) {
@@ -159,6 +163,15 @@ function sayContext({ row, at, line, keys, looked, query, keyName }) {
     return [say`The context of ${query()} is ${listed([...shares, ...(keys.length > shown.length ? ['…'] : [])], ' + ')}: ${saidRow('context', row)}.`];
 }
 
+/* What each of the first heads looks at most. */
+function sayHeads({ at, row, keys, keyName, query, model }) {
+    const parts = [...Array(Math.min(model.heads, MOST_MIXED)).keys()].map((head) => {
+        const [key] = heaviestOf(keys, lineOf(state.item, head, row).weights);
+        return [`head ${head + 1}${head === 0 ? ' looks most' : ''} at `, keyName(key), ' with ', said({ ...at('weights', key), head })];
+    });
+    return [say`For ${query()}, ${listed(parts, ', ')}.`];
+}
+
 /* --- figures: rows { label, cells, how } ------------------------------------------------------------------------- */
 
 /* How a row arrives: its cells fly from the table, appear one after another, or appear and fly into the table; bars grow. */
@@ -194,11 +207,13 @@ function drawMix({ at, line, keys, keyName, looked }) {
     const scaled = (key) => (i) => ({ name: 'context', number: line.dropped[key] * walkValue(cellAt('value', key, i)), source: cellAt('value', key, i) });
     const mixed = shown.map((key) => rowOf('fly', [walkText(at(weightsName(), key)), ' × ', keyName(key)], cellsOf(columns, scaled(key))));
     const more = keys.length > shown.length ? [rowOf('still', `and ${keys.length - shown.length} more`, [])] : [];
-    return [...mixed, ...more, rowOf('into', 'sum: context', cellsOf(columns, (i) => at('context', i)))];
+    return [...mixed, ...more, rowOf('into', 'context', cellsOf(columns, (i) => at('context', i)))];
 }
 
-const drawSum = (first, second, made) => ({ at }) => [wholeRow('fly', nameText(first), at(first, 0)),
-    wholeRow('fly', ['+ ', nameText(second)], at(second, 0)), wholeRow('into', ['= ', nameText(made)], at(made, 0))];
+const drawAdded = (made) => ({ at }) => {
+    const [first, second] = ADDED[made]();
+    return [wholeRow('fly', nameText(first), at(first, 0)), wholeRow('fly', ['+ ', nameText(second)], at(second, 0)), wholeRow('into', ['= ', nameText(made)], at(made, 0))];
+};
 
 function drawSides({ at, model }) {
     const heads = [...Array(Math.min(model.heads, MOST_MIXED)).keys()], columns = fewOf(model.dValue, () => 0);
@@ -233,12 +248,13 @@ const WALK = [
     {
         title: 'Positions', tables: ['embedded'], also: ['positions'], text: [],
         says: (place) => [say`Each position has a row, too, which is added to that of ${place.query()}.`,
-            say`In column 1: ${saidSum(sumMeeting('inputs', 'positions', 'embedded')(place))}.`],
-        draws: drawSum('inputs', 'positions', 'embedded'),
+            say`In column 1: ${saidAdded(place, 'embedded')}.`],
+        draws: drawAdded('embedded'),
     },
     {
         title: 'Three matrices', tables: ['W_query.weight', 'W_query'], also: ['W_key.weight', 'W_key', 'W_value.weight', 'W_value'],
         text: ['Query, key and value are each the embedding times a weight matrix.', 'Training changes their numbers.'],
+        column: (place) => projectionMeeting(place).column - 1,
         says: (place) => {
             const met = projectionMeeting(place);
             return [say`The row of ${place.query()} meets column ${String(met.column)} of ${nameText(met.matrix)}: ${saidSum(met)}.`, say`This is the first number of its query.`];
@@ -285,9 +301,7 @@ const WALK = [
         title: 'Several heads', tables: ['heads'],
         text: ['A head has one table of weights, so each token looks at the others in one way only.',
             'Several heads look in several ways at once, each with matrices of its own.'],
-        says: ({ head, model: { dValue: columns }, row }) =>
-            [say`Head ${String(head + 1)} fills columns ${String(head * columns + 1)} to ${String((head + 1) * columns)}: ${saidRow('context', row)}.`],
-        draws: drawSides,
+        says: sayHeads, draws: drawSides,
     },
     {
         title: 'Output', tables: ['output'], also: ['out_proj.weight'], text: ['The output has one row for each token, as the inputs had.'],
@@ -297,16 +311,16 @@ const WALK = [
     },
     {
         title: 'Residual', tables: ['residual'], text: [],
-        says: (place) => [say`What the heads found is added to the row of ${place.query()}.`, say`In column 1: ${saidSum(sumMeeting('embedded', 'output', 'residual')(place))}.`],
-        draws: drawSum('embedded', 'output', 'residual'),
+        says: (place) => [say`What the heads found is added to the row of ${place.query()}.`, say`In column 1: ${saidAdded(place, 'residual')}.`],
+        draws: drawAdded('residual'),
     },
     {
-        title: 'Logits', tables: ['logits'], also: ['unembedding'], text: [],
+        title: 'Logits', tables: ['logits'], also: ['unembedding'], text: [], column: ({ words }) => words[0],
         says: (place) => [say`The row of ${place.query()} meets the column of ${wordName(place.words[0])}: ${saidSum(logitMeeting(place))}.`, say`It is the largest logit of the row.`],
         draws: (place) => drawMeeting(logitMeeting(place), place.query(), wordName(place.words[0]), 'logit'),
     },
     {
-        title: 'The next word', tables: ['probabilities'], text: [], says: sayNext, draws: drawWords,
+        title: 'The next word', tables: ['probabilities'], text: [], column: ({ words }) => words[0], says: sayNext, draws: drawWords,
     },
 ];
 
@@ -438,10 +452,17 @@ function playWhenStill(table, last = NaN, still = 0, frames = 0) {
 
 /* --- from step to step ------------------------------------------------------------------------------------------- */
 
+/* Of keys with about as much weight, one that is not the token itself says more. */
+function telltaleKey() {
+    const { row, key, looked, line, model } = walkPlace();
+    const other = looked.find((one) => one !== model.rows[row] && line.dropped[one] > line.dropped[looked[0]] / 2);
+    return key === looked[0] ? other ?? key : key;
+}
+
 function openWalk() {
     walk.from = document.activeElement;
     walk.steps = stepsHere();
-    state.at.key = walkPlace().key;
+    state.at.key = telltaleKey();
     byId('walk').hidden = false;
     document.body.classList.add('walking');
     repaint();
@@ -462,6 +483,7 @@ function goWalk(at) {
     walk.at = within(at, walk.steps.length);
     const step = walk.steps[walk.at];
     walk.names = [step.table, ...(step.also || [])];
+    Object.assign(state.at, { down: 0, across: step.column ? step.column(walkPlace()) : 0 });
     chooseTable(step.table);
     byId('walk-back').disabled = walk.at === 0;
     if (!byId('walk').contains(document.activeElement)) byId('walk-next').focus({ preventScroll: true });
