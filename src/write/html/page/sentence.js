@@ -94,7 +94,7 @@ function typeSentence(field) {
     const lacking = unknown.filter((one) => !wordsHere.some((word) => word.startsWith(one)));
     tell(lacking.length > 0 ? `The vocabulary has no word ${lacking.map((word) => `"${shownText(word)}"`).join(', ')}.` : '');
     if (isWhole && words.join(' ') !== tokenNames().join(' ')) {
-        tryEdit({ do: 'text', to: words.join(' ') }, suggestions.gesture);
+        tryEdit({ do: 'text', words }, suggestions.gesture);
         const query = tokenNames().length - 1;
         chooseAt({ query, key: heaviestKey(query) });
     }
