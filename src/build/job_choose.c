@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* The example that a bare `attn page` shows. */
-static const char BUILT_IN[] = "patterns";
+static const char BUILT_IN[] = "trained";
 
 enum {
     ALL_KINDS = INPUT_FILE_INPUTS | INPUT_FILE_PARAMETER | INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS |
@@ -94,7 +94,7 @@ static const char *built_in(const struct options *options)
         settings |= asked(options, (enum option_id)id) && (OPTIONS[id].setting || OPTIONS[id].reads);
     if (options->random != NULL || mechanism == MECHANISM_COUNT)
         return NULL;
-    if (!settings && options->mechanism == MECHANISM_COUNT)
+    if ((!settings || asked(options, OPTION_SENTENCE)) && options->mechanism == MECHANISM_COUNT)
         return BUILT_IN;
     const struct mechanism_row *row = &MECHANISMS[mechanism];
     return settings && row->projects && row->example != NULL ? EXAMPLES[0].name : row->example;

@@ -147,7 +147,7 @@ function drawValue({ name, kind, choices, value }) { // of a setting
 function drawEdit(page, model) {
     const tables = Array.from(model.tables.values()).filter((table) => table.editable), token = upTo(model.keys - 1);
     const kind = one(['number', 'number', 'number', 'setting', 'setting', 'setting', 'without', 'add', 'label']);
-    if (model.job.words && chance(0.4)) return { do: 'text', to: Array.from({ length: from(1, 6) }, () => one(chance(0.9) ? model.job.words[0] : TOKENS)).join(' ') };
+    if (model.job.words && chance(0.4)) return { do: 'text', words: Array.from({ length: from(1, 6) }, () => one(chance(0.9) ? model.job.words[0] : TOKENS)) };
     if (model.headsOut.length > 0 || chance(0.03)) return { do: 'head', head: upTo(model.heads - 1), out: chance(0.5) };
     if (kind === 'number') {
         const table = one(tables);

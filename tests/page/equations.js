@@ -77,11 +77,12 @@ function checkHead(item, head) {
     }
 }
 
-function checkOutput(item) {
-    if (!expected.output || !evaluation.stages.some(({ name }) => name === 'output')) return;
-    const { rows, columns, numbers } = evaluation.table('output', item), lists = job.has_batch ? expected.output[item] : expected.output;
+/* Tables of all heads together. */
+function checkOutput(item, stage) {
+    if (!expected[stage] || !evaluation.stages.some(({ name }) => name === stage)) return;
+    const { rows, columns, numbers } = evaluation.table(stage, item), lists = job.has_batch ? expected[stage][item] : expected[stage];
     for (let row = 0; row < rows; row++)
-        lists[row].forEach((number, i) => check(`output of item ${item + 1}, row ${row + 1}, column ${i + 1}`,
+        lists[row].forEach((number, i) => check(`${stage} of item ${item + 1}, row ${row + 1}, column ${i + 1}`,
             sameNumber(numbers[row * columns + i], readNumber(number, job.dtype), job.dtype)));
 }
 
@@ -113,7 +114,7 @@ function checkFormulas() {
 function checkJob() {
     for (let item = 0; item < job.items; item++) {
         for (let head = 0; head < job.heads; head++) checkHead(item, head);
-        checkOutput(item);
+        for (const stage of ['embedded', 'output', 'residual', 'logits', 'probabilities']) checkOutput(item, stage);
     }
 }
 

@@ -180,7 +180,7 @@ function isEdit(edit) {
         setting: ({ name, to }) => isText(name) && (to === null || ['boolean', 'number'].includes(typeof to) || isText(to)),
         without: ({ token }) => Number.isInteger(token),
         add: ({ token, numbers }) => isText(token) && Array.isArray(numbers) && numbers.every((number) => typeof number === 'number'),
-        text: ({ to }) => isText(to),
+        text: ({ words }) => Array.isArray(words) && words.length <= 1000 && words.every(isText),
         head: ({ head, out }) => Number.isInteger(head) && typeof out === 'boolean',
         label: ({ token, to, item = 0 }) => Number.isInteger(token) && Number.isInteger(item) && isText(to),
     };

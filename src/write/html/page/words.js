@@ -86,12 +86,9 @@ function withWord(model, token, word, item) {
 
 const canType = (model) => VOCABULARY !== null && byId('data-embedding') !== null && model.starts === 'inputs' && !model.tables.has('key_inputs');
 
-const wordsIn = (text) => text.split(/\s+/).filter(Boolean);
-
 /* Another sentence: tokens that stay the same keep their numbers. */
-function changeText(model, { to }) {
+function changeText(model, { words }) {
     if (!canType(model) || model.items > 1) refuse('This page has no vocabulary.');
-    const words = wordsIn(to);
     if (words.length === 0) refuse('A sentence has at least one word.');
     words.forEach(wordRow);
     let changed = model;
