@@ -25,7 +25,7 @@ equations() {
 }
 
 # The browser takes a second for each page: without ATTN_WHOLE it opens these.
-opened=' hostile edit-causal first first-heads '
+opened=' hostile edit-causal first first-heads first-words '
 
 # page NAME OPTION...: the same, and the page with a watch, that JSON and its test. As in the page itself, no '<' of a
 # token may end a script.
@@ -204,6 +204,7 @@ else
 fi
 check "what is seen first" fold first causal data/inputs.json
 check "what is seen first of two heads" fold first-heads multihead -H 2 -d 4 data/inputs.json
+check "what is seen first of a sentence" fold first-words multihead data/trained.json
 # Edited as a reader does.
 check "a page that is edited" reader edit-causal causal data/inputs.json
 if [ -n "${ATTN_WHOLE-}" ]; then
@@ -225,7 +226,7 @@ if [ -n "$node" ]; then
     done
     grep -v ' 0 are not$' "$scratch/every"
 fi
-check "all pages were made" test $pages -eq $((23 + pages_of_mistakes + pages_edited))
+check "all pages were made" test $pages -eq $((24 + pages_of_mistakes + pages_edited))
 if [ -n "$node" ]; then
     check "the walk says what the manual and attn say" "$node" tests/page/walk.js man/attn-lessons.7 "$scratch/equations"
 fi
@@ -263,7 +264,7 @@ for firefox in ${ATTN_FIREFOX-firefox-esr firefox} ''; do
     [ -z "$firefox" ] || ! command -v "$firefox" >/dev/null || break
 done
 if [ -n "$firefox" ] && [ -n "$node" ]; then
-    grep -E 'src="(hostile|edit-causal|edit-heads|first)\.' "$scratch/frames" >"$scratch/few"
+    grep -E 'src="(hostile|edit-causal|edit-heads|first|first-words)\.' "$scratch/frames" >"$scratch/few"
     around "$scratch/few" >"$scratch/few.html"
     HOME=$scratch timeout 600 "$node" tests/page/serve.js "$firefox" "$scratch/few.html" "$(grep -c . "$scratch/few")" >"$scratch/firefox-found"
     hold "$firefox" "$scratch/firefox-found" "$scratch/few"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The trained heads of data/trained.json: on the sentences of trained.jsonl, which training has not seen, what they
-# answer, where each head looks, and what falls without it. attn computes all of it.
+# The trained heads of data/: on the sentences of trained.jsonl, which training has not seen, what those of trained.json
+# answer, where each looks, and what falls without it; and the induction head. attn computes all of it.
 . tests/counts.sh
 if ! has_module json; then
     skip "the trained heads" "no $python"
@@ -83,4 +83,23 @@ row = json.load(open(sys.argv[1]))["probabilities"][-1]
 sys.exit(words[row.index(max(row))] != sys.argv[2])' "$scratch/story.json" "$word"
     text="$text $word"
 done
+
+# The checkpoint of data/induction: in the second "planets", head 1 of layer 0 looks at the letter before, head 1 of
+# layer 1 at the letter after the same one in the first; data/induction.json is that head.
+for layer in 0 1; do
+    "$attn" layer data/induction/hidden-$layer.safetensors -w data/induction --layer $layer --residual -f json \
+        --stages weights -o "$scratch/layer-$layer.json" || exit 1
+done
+"$attn" causal data/induction.json -f json --stages weights -o "$scratch/head.json" || exit 1
+looks() { # FILE DISTANCE HEAD...: the least weight of the rows 8 to 14 on the key at that distance
+    "$python" -c '
+import json, sys
+weights = json.load(open(sys.argv[1]))["weights"]
+for head in sys.argv[3:]:
+    weights = weights[int(head)]
+sys.exit(not min(weights[row][row - int(sys.argv[2])] for row in range(7, 14)) > 0.9)' "$@"
+}
+check "layer 0 finds the letter before" looks "$scratch/layer-0.json" 1 0
+check "layer 1 finds what came next the last time" looks "$scratch/layer-1.json" 6 0
+check "the built-in head is that of layer 1" looks "$scratch/head.json" 6
 finish

@@ -14,7 +14,8 @@ enum { WORDS = 64 };
 
 /* What a command may read: no recorded stages. */
 static const unsigned READ = INPUT_FILE_INPUTS | INPUT_FILE_PARAMETER | INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS |
-                             INPUT_FILE_MASKING | INPUT_FILE_OPERAND | INPUT_FILE_CACHE | INPUT_FILE_KEYS;
+                             INPUT_FILE_MASKING | INPUT_FILE_OPERAND | INPUT_FILE_CACHE | INPUT_FILE_KEYS |
+                             INPUT_FILE_WORDS;
 
 static void give_up(const char *what)
 {

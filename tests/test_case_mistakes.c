@@ -30,12 +30,13 @@ static const struct {
 };
 
 /* Slots of what only a module has; and the dtype, in which a case is not made here: all is computed in float64. */
-static const enum mistake_slot OF_MODULES[] = {MISTAKE_SLOT_MATRIX,     MISTAKE_SLOT_BIAS,         MISTAKE_SLOT_CLIP,
-                                               MISTAKE_SLOT_SPLIT,      MISTAKE_SLOT_MERGE,        MISTAKE_SLOT_OUT,
-                                               MISTAKE_SLOT_NORM,       MISTAKE_SLOT_PACKING,      MISTAKE_SLOT_ROPE,
-                                               MISTAKE_SLOT_QK_NORM,    MISTAKE_SLOT_DROPOUT,      MISTAKE_SLOT_DRAW,
-                                               MISTAKE_SLOT_ROPE_THETA, MISTAKE_SLOT_ROPE_SCALING, MISTAKE_SLOT_ROWS,
-                                               MISTAKE_SLOT_LAYER,      MISTAKE_SLOT_RELATIVE,     MISTAKE_SLOT_DTYPE};
+static const enum mistake_slot OF_MODULES[] = {
+    MISTAKE_SLOT_MATRIX,     MISTAKE_SLOT_BIAS,         MISTAKE_SLOT_CLIP,      MISTAKE_SLOT_SPLIT,
+    MISTAKE_SLOT_MERGE,      MISTAKE_SLOT_OUT,          MISTAKE_SLOT_NORM,      MISTAKE_SLOT_PACKING,
+    MISTAKE_SLOT_ROPE,       MISTAKE_SLOT_QK_NORM,      MISTAKE_SLOT_DROPOUT,   MISTAKE_SLOT_DRAW,
+    MISTAKE_SLOT_ROPE_THETA, MISTAKE_SLOT_ROPE_SCALING, MISTAKE_SLOT_ROWS,      MISTAKE_SLOT_LAYER,
+    MISTAKE_SLOT_RELATIVE,   MISTAKE_SLOT_DTYPE,        MISTAKE_SLOT_POSITIONS, MISTAKE_SLOT_RESIDUAL,
+    MISTAKE_SLOT_UNEMBEDDING};
 
 static void parse(struct options *options, const char *line)
 {

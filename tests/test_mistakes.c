@@ -43,6 +43,9 @@ static const struct job JOBS[] = {
     {"dropout of a batch", "multihead -H 2 --stacked --dropout 0.3 --dropout-seed 5", 0, 0, 2, 5, 5, 4, 0, ""},
     {"split", "multihead -H 2 -d 4 --qkv-bias", 0, 0, 1, 5, 5, 4, 0, ""},
     {"stacked", "multihead -H 3 -d 2 --stacked --no-causal", 0, 0, 1, 5, 5, 3, 0, ""},
+    {"words", "multihead -H 2 -d 4 --add-positions sinusoidal", 0, 0, 1, 4, 4, 4, 0,
+     ", \"unembedding\": [[1, 0.5, -1, 0.25], [2, -0.5, 0, 1], [-1, 1.5, 0.75, 0], [0.125, 1, 2, -1]], "
+     "\"unembedding_bias\": [0.5, -0.25, 1, 0]"},
     {"groups", "multihead -H 4 --kv-heads 2 -d 8", 0, 0, 1, 6, 6, 5, 0, ""},
     {"batch", "multihead -H 2 -d 6 --softcap 1.5", 0, 0, 2, 4, 4, 6, 0, ""},
     {"mkl", "multihead -H 2 -d 6 --dropout 0.5 --rng torch-mkl", 0, 0, 2, 4, 4, 6, 0, ""},
@@ -326,6 +329,9 @@ static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
     [MISTAKE_SLOT_SPLIT] = PROJECTED_STAGES | BIT(SCORES) | BIT(CONTEXT), /* of heads that attend to each other */
     [MISTAKE_SLOT_MERGE] = BIT(OUTPUT) | BIT(CONTEXT),                    /* of packed heads */
     [MISTAKE_SLOT_OUT] = BIT(OUTPUT) | BIT(CONTEXT), /* of one head, to which the inputs are added */
+    [MISTAKE_SLOT_POSITIONS] = BIT(EMBEDDED),
+    [MISTAKE_SLOT_RESIDUAL] = BIT(RESIDUAL),
+    [MISTAKE_SLOT_UNEMBEDDING] = BIT(LOGITS),
     [MISTAKE_SLOT_GROUPS] = BIT(SCORES) | BIT(CONTEXT),
     [MISTAKE_SLOT_SOFTCAP] = BIT(CAPPED),
     [MISTAKE_SLOT_ALIBI] = BIT(MASKED),

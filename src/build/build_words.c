@@ -269,6 +269,7 @@ static enum status make_positions(const struct build *build, struct parameters_w
             draw_positions(build, words) != STATUS_OK)
             return build->error->status;
         *positions = words->positions;
+        problem->given.learns_positions = true;
         positions->shape[0] = shape[0];
     } else {
         if (tensor_create(positions, dtype_storage(problem->rounding.dtype), 2, shape, build->arena, build->error) !=
@@ -328,17 +329,21 @@ enum status build_unembedding(const struct build *build)
     problem->size.words = unembedding->weight.shape[1];
     if (unembedding->bias.rank > 0 && unembedding->bias.shape[0] != problem->size.words)
         return error_usage(build->error,
-                           "%s: unembedding_bias has %zu numbers, expected %zu, as unembedding has columns", source,
-                           unembedding->bias.shape[0], problem->size.words);
+                           "%s: unembedding_bias has %zu numbers, expected %zu, as unembedding has columns",
+                           file->source, unembedding->bias.shape[0], problem->size.words);
     find(build, "unembedding", &file);
     if (words != NULL && words->count != problem->size.words)
         return error_usage(build->error, "%s: unembedding has %zu columns, expected one for each of %zu words",
                            file->source, problem->size.words, words->count);
+    for (size_t i = 0; i < build->options->mistake_count && columns != d_in; i++)
+        if (MISTAKES[build->options->mistakes[i].id].slot == MISTAKE_SLOT_DRAW)
+            return error_usage(build->error,
+                               "--mistake: %s cannot be made here: the unembedding needs an output of %zu columns",
+                               MISTAKES[build->options->mistakes[i].id].name, d_in);
     if (columns == d_in)
         return STATUS_OK;
-    return error_usage(
-        build->error,
-        "%s: unembedding needs a residual, inputs + output, and the output has %zu columns; expected %zu, "
-        "as the inputs",
-        source, columns, d_in);
+    return error_usage(build->error,
+                       "%s: unembedding needs a residual, inputs + output, and the output has %zu columns; expected "
+                       "%zu, as the inputs",
+                       file->source, columns, d_in);
 }

@@ -430,7 +430,7 @@ static void add_residual(struct backward *backward)
     const size_t d_in = problem->size.d_in, per_item = problem->size.queries * d_in;
     const double *residual = backward->attention.held[STAGE_GRAD_RESIDUAL].data;
     double *inputs = backward->operands.inputs.data, *positions = words->positions.data;
-    const bool learned = problem_learns_positions(problem);
+    const bool learned = problem->given.learns_positions;
     for (size_t i = 0; i < problem->size.items * per_item; i++) {
         inputs[i] += residual != NULL ? residual[i] : 0;
         if (learned)

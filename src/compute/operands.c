@@ -59,7 +59,7 @@ void operands_gather(const struct attention *attention, const struct tensor *all
                    row);
 }
 
-void operands_hold_embedded(struct attention *attention)
+static void hold_embedded(struct attention *attention)
 {
     const struct problem *problem = attention->problem;
     const size_t d_in = problem->size.d_in;
@@ -78,7 +78,7 @@ void operands_hold_embedded(struct attention *attention)
 static enum status make_sources(struct attention *attention, struct arena *arena, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    operands_hold_embedded(attention);
+    hold_embedded(attention);
     attention->sources[0] = problem->given.inputs;
     attention->sources[1] = problem->given.key_inputs;
     if (!stage_applies(problem, STAGE_NORMED))

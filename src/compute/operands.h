@@ -9,9 +9,6 @@
 /* Fills the tensors of attention->held that `stages` need and that have room. STATUS_SYSTEM: out of memory. */
 enum status operands_make(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error);
 
-/* Fills positions and embedded, as far as they have room. */
-void operands_hold_embedded(struct attention *attention);
-
 /* Copies the selected queries' rows from a tensor of all, one matrix after another. */
 void operands_gather(const struct attention *attention, const struct tensor *all, size_t matrices, size_t columns,
                      const struct tensor *gathered);

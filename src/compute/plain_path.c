@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compute/plain_path.h"
 
-#include "compute/operands.h"
 #include "mistake/plain.h"
 #include "model/stages.h"
 
@@ -45,19 +44,6 @@ static enum status hold_stage(struct attention *attention, const struct plain *p
     if (stage_has_columns(stage))
         made.shape[made.rank++] = problem_columns_of_head(problem, stage);
     return hold_rows(attention, stage, made, STAGES[stage].joins_heads ? 1 : 2, arena, error);
-}
-
-/* Positions and embedded, which no mistake changes. */
-static enum status hold_embedded(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error)
-{
-    const struct problem *problem = attention->problem;
-    const size_t shape[] = {problem->size.items, problem->chosen.row_count, problem->size.d_in};
-    for (int stage = STAGE_POSITIONS; stage <= STAGE_EMBEDDED; stage++)
-        if (stages & STAGE_BIT(stage) && stage_applies(problem, (enum stage)stage) &&
-            tensor_create(&attention->held[stage], dtype_storage(problem->rounding.dtype), 3, shape, arena, error))
-            return error->status;
-    operands_hold_embedded(attention);
-    return STATUS_OK;
 }
 
 static enum status hold(struct attention *attention, const struct plain *plain, struct arena *arena,
@@ -109,5 +95,5 @@ enum status plain_path(struct attention *attention, const struct problem *proble
                             needed / 1e9, there / 1e9);
     if (plain_run(plain, problem->mistake.recipe, rows, count, stages, NULL, NULL, arena, error) != STATUS_OK)
         return error->status;
-    return hold_embedded(attention, stages, arena, error) ? error->status : hold(attention, plain, arena, error);
+    return hold(attention, plain, arena, error);
 }

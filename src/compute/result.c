@@ -98,7 +98,7 @@ static enum status add_tensor(struct result *result, enum stage stage, const cha
 static bool has_gradient(const struct problem *problem, const char *name)
 {
     return strcmp(name, "embedding") != 0 &&
-           (problem_learns_positions(problem) || strcmp(name, "position_embedding") != 0);
+           (problem->given.learns_positions || strcmp(name, "position_embedding") != 0);
 }
 
 static enum status add_parameters(struct result *result, enum stage stage, const struct parameters *parameters,

@@ -346,7 +346,8 @@ static void make_words(const struct row_stream *rows, enum stage stage, size_t i
                        double *numbers)
 {
     const struct attention *attention = rows->attention;
-    const struct words_row words = {rows->problem, item * rows->problem->size.queries + rows->problem->chosen.rows[row],
+    const struct words_row words = {rows->problem, &rows->problem->given.inputs,
+                                    item * rows->problem->size.queries + rows->problem->chosen.rows[row],
                                     attention->unembedding, attention->unembedding_bias};
     const double *before = output;
     for (int made = STAGE_OUTPUT + 1, turn = 0; made <= (int)stage; made++, turn = !turn) {

@@ -254,6 +254,10 @@ static enum status make_stage(struct maker *maker, enum stage stage)
             follow_weights(plain, stage);
         return STATUS_OK;
     }
+    if (stage == STAGE_POSITIONS || stage == STAGE_EMBEDDED) {
+        plain_make_embedded(plain, stage, numbers);
+        return STATUS_OK;
+    }
     if (stage == STAGE_NORMED) {
         plain_make_normed(plain, numbers);
         return STATUS_OK;
@@ -300,7 +304,8 @@ static enum status allocate_stages(struct maker *maker, uint64_t stages)
         maker->weights_column[keys + j] = 0;
     for (int each = 0; each < STAGE_COUNT; each++) {
         const enum stage stage = (enum stage)each;
-        if ((!(stages & STAGE_BIT(stage)) || !stage_is_attended(stage)) &&
+        const bool embeds = (stage == STAGE_POSITIONS || stage == STAGE_EMBEDDED) && stage_applies(problem, stage);
+        if ((!(stages & STAGE_BIT(stage)) || (!stage_is_attended(stage) && !embeds)) &&
             (stage != STAGE_NORMED || !plain->wants_normed))
             continue;
         plain->stages[stage] =

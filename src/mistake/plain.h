@@ -79,6 +79,9 @@ enum status plain_project(const struct plain *plain, const struct projection *pr
 /* Makes normed, (B, S, d_in), of those rows. */
 void plain_make_normed(const struct plain *plain, double *normed);
 
+/* The same of positions, or embedded. */
+void plain_make_embedded(const struct plain *plain, enum stage stage, double *made);
+
 /* The operand to use, maybe that of another role, (B, heads, T, columns). */
 const struct tensor *plain_operand(struct plain *plain, enum projection_id id, struct tensor *room);
 

@@ -40,6 +40,17 @@ static void load_source(const struct plain *plain, enum projection_id id, size_t
     norm_input_row(problem, x);
 }
 
+void plain_make_embedded(const struct plain *plain, enum stage stage, double *made)
+{
+    const struct problem *problem = plain->problem;
+    const size_t d_in = problem->size.d_in, rows = plain->row_count;
+    const struct tensor *from = stage == STAGE_POSITIONS ? &problem->given.positions : &problem->given.inputs;
+    for (size_t i = 0; i < problem->size.items * rows; i++) {
+        const size_t item = stage == STAGE_POSITIONS ? 0 : i / rows;
+        tensor_load(from, (item * problem->size.queries + plain->rows[i % rows]) * d_in, d_in, made + i * d_in);
+    }
+}
+
 void plain_make_normed(const struct plain *plain, double *normed)
 {
     const struct problem *problem = plain->problem;

@@ -110,8 +110,11 @@ enum status plain_words(const struct plain *plain, enum stage stage)
         return plain->error->status;
     for (size_t row = 0; row < problem->size.items * plain->row_count; row++) {
         const struct words_row words = {
-            problem, row / plain->row_count * problem->size.queries + plain->rows[row % plain->row_count], weight,
-            bias};
+            problem,
+            plain->recipe->leaves_residual ? NULL
+            : plain->recipe->bare_residual ? &problem->given.bare
+                                           : &problem->given.inputs,
+            row / plain->row_count * problem->size.queries + plain->rows[row % plain->row_count], weight, bias};
         words_row_make(&words, stage, plain->stages[from] + row * problem_columns(problem, from),
                        plain->stages[stage] + row * problem_columns(problem, stage));
     }

@@ -152,6 +152,7 @@ struct recipe {
     struct recipe_tiles tiles;
     enum recipe_merge merge;
     bool out_twice;
+    bool leaves_residual, bare_residual; /* the residual lacks the inputs, or their positions */
     struct arena *arena; /* of the changes */
     struct error *error;
 };

@@ -787,6 +787,38 @@ ROW(OUT_NORMED, OUT, .name = "out-normed",
     .numpy = "out = ctx @ w_out.T + b  # no norm after it",
     .c = "out[i][c] is not normed here",
     .forms = MISTAKE_FORMS("layer", "layer-of-sum", "rms", "rms-of-sum"))
+ROW(POSITIONS_MISSING, POSITIONS, .name = "positions-missing",
+    .sentence = "the positions are not added to the inputs",
+    .pytorch = "x = tok_emb(ids) + pos_emb(torch.arange(T))",
+    .numpy = "x = embedding[ids] + positions[:T]",
+    .c = "x[t][c] = embedding[id[t]][c] + positions[t][c]")
+ROW(POSITIONS_TWICE, POSITIONS, .name = "positions-twice",
+    .sentence = "the positions are added twice",
+    .pytorch = "x = tok_emb(ids) + pos_emb(torch.arange(T)), not again in the block",
+    .numpy = "x = embedding[ids] + positions[:T]  # once",
+    .c = "add positions[t][c] once, where the embedding is read")
+ROW(RESIDUAL_MISSING, RESIDUAL, .name = "residual-missing",
+    .sentence = "the output is not added to the inputs: it alone makes the logits",
+    .pytorch = "x = x + self.attn(x)",
+    .numpy = "residual = x + output",
+    .c = "residual[t][c] = x[t][c] + output[t][c]")
+ROW(RESIDUAL_WITHOUT_POSITIONS, RESIDUAL, .name = "residual-without-positions",
+    .sentence = "the residual adds the words' embeddings without their positions",
+    .pytorch = "x = tok_emb(ids) + pos_emb(torch.arange(T)); x = x + self.attn(x)",
+    .numpy = "residual = embedded + output  # not embedding[ids] + output",
+    .c = "residual[t][c] = embedded[t][c] + output[t][c]")
+ROW(UNEMBEDDING_TRANSPOSED, UNEMBEDDING, .name = "unembedding-transposed",
+    .sentence = "the unembedding is used transposed",
+    .pytorch = "residual @ unembedding; nn.Linear stores the transpose, its weight",
+    .numpy = "logits = residual @ unembedding",
+    .c = "logits[t][v] sums residual[t][c] * unembedding[c][v] over c",
+    .unseen = "the unembedding is symmetric")
+ROW(UNEMBEDDING_BIAS_MISSING, UNEMBEDDING, .name = "unembedding-bias-missing",
+    .sentence = "the bias of the logits is not added",
+    .pytorch = "logits = residual @ unembedding + bias, as an nn.Linear with a bias does",
+    .numpy = "logits = residual @ unembedding + bias",
+    .c = "logits[t][v] starts at bias[v], not at 0",
+    .unseen = "unembedding_bias is 0")
 ROW(GROUPS_TILED, GROUPS, .name = "groups-tiled",
     .sentence = "query head h reads key head h mod kv_heads, not its group's",
     .pytorch = "keys.repeat_interleave(num_heads // kv_heads, 1), not .repeat; same for values",

@@ -77,12 +77,6 @@ void problem_leave_out(const struct problem *problem, double *contexts)
             contexts[head * d + i] = 0;
 }
 
-bool problem_learns_positions(const struct problem *problem)
-{
-    return problem->given.positions.rank > 0 &&
-           problem->given.positions.data == problem->parameters.words.positions.data;
-}
-
 bool problem_is_side_by_side(const struct problem *problem, enum stage stage)
 {
     return STAGES[stage].joins_heads || problem_made_as(problem, stage) != stage;

@@ -72,9 +72,6 @@ const char *problem_label(const struct problem *problem, bool of_keys, size_t it
 /* Sets the contexts of the heads that --without-heads names to 0, in a row of all heads side by side, (H d_v). */
 void problem_leave_out(const struct problem *problem, double *contexts);
 
-/* Whether the added positions are those of position_embedding, given or drawn; else they are sines, or none. */
-bool problem_learns_positions(const struct problem *problem);
-
 /* Whether a row of the stage concatenates all heads: output, and the context of packed heads. */
 bool problem_is_side_by_side(const struct problem *problem, enum stage stage);
 

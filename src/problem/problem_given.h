@@ -31,6 +31,7 @@ struct problem_given {
     struct tensor inputs;     /* (B, Tq, d_in) with the positions added; rank 0 for sdpa */
     struct tensor bare;       /* the same before they are added: "inputs" of a result */
     struct tensor positions;  /* (Tq, d_in) what is added; rank 0: nothing */
+    bool learns_positions;    /* these are rows of position_embedding, given or drawn; else sines */
     struct tensor key_inputs; /* (B, Tk, d_key_in): the inputs, */
     bool is_cross;            /* or those of cross-attention */
     bool residual;            /* the inputs are the residual stream: a norm comes first */

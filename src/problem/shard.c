@@ -178,7 +178,7 @@ uint64_t shard_library(const struct problem *problem, bool fused)
 {
     uint64_t asked = 0;
     unsigned functions = 0;
-    const bool sines = problem->given.positions.rank > 0 && !problem_learns_positions(problem);
+    const bool sines = problem->given.positions.rank > 0 && !problem->given.learns_positions;
     const unsigned rotation = (problem->rotation.rope.in_double ? LIBM_POW | LIBM_COS | LIBM_SIN | LIBM_LOG : 0) |
                               (sines ? LIBM_POW | LIBM_COS | LIBM_SIN : 0);
     if (problem->mistake.recipe != NULL) /* all that mistakes may use */

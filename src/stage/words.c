@@ -19,8 +19,8 @@ static bool has_positions(const struct problem *problem)
 static void formula_of_positions(const struct problem *problem, enum stage stage, struct text *text)
 {
     (void)stage;
-    text_add(text, problem_learns_positions(problem) ? "rows of position_embedding"
-                                                     : "sin and cos of position / 10000^(2i / d)");
+    text_add(text, problem->given.learns_positions ? "rows of position_embedding"
+                                                   : "sin and cos of position / 10000^(2i / d)");
 }
 
 /* --- from the output to the next word ----------------------------------------------------------------------------- */
@@ -45,9 +45,10 @@ static void formula_of_logits(const struct problem *problem, enum stage stage, s
 static void make_residual(const struct words_row *words, const double *output, double *residual)
 {
     const size_t d_in = words->problem->size.d_in;
-    tensor_load(&words->problem->given.inputs, words->token * d_in, d_in, residual);
+    if (words->inputs != NULL)
+        tensor_load(words->inputs, words->token * d_in, d_in, residual);
     for (size_t i = 0; i < d_in; i++)
-        residual[i] += output[i];
+        residual[i] = words->inputs != NULL ? residual[i] + output[i] : output[i];
 }
 
 static void make_logits(const struct words_row *words, const double *residual, double *logits)

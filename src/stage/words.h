@@ -8,9 +8,10 @@
 /* The way of one token. */
 struct words_row {
     const struct problem *problem;
-    size_t token;              /* over items and queries */
-    const double *unembedding; /* (d_in, V) */
-    const double *bias;        /* (V); or NULL */
+    const struct tensor *inputs; /* what the residual adds: given.inputs; or NULL */
+    size_t token;                /* over items and queries */
+    const double *unembedding;   /* (d_in, V) */
+    const double *bias;          /* (V); or NULL */
 };
 
 /* Makes the row, (columns of the stage), from that of the stage before, and rounds it to the working dtype. */

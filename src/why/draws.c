@@ -572,7 +572,7 @@ struct scan {
     size_t from;            /* the first of them among all */
     enum torch_random_build rng;
     size_t hit_count[CHUNK];
-    uint64_t hits[CHUNK][MOST_HITS]; /* skips that pass */
+    uint64_t (*hits)[MOST_HITS]; /* (CHUNK) skips that pass */
     struct error errors[CHUNK];
 };
 
@@ -604,12 +604,10 @@ static void scan_seed(void *context, size_t task, unsigned thread)
                  rows = listed && keeps ? (size_t)(drawn->last - streams->first) + 1 : 1;
     struct arena arena = {0};
     struct torch_random generator;
-    scan->errors[task] = (struct error){0};
     float *u = keeps ? drawn->numbers + (scan->from + task) * rows * span
                      : arena_allocate(&arena, span, sizeof *u, &scan->errors[task]);
     double *scratch = arena_allocate(&arena, screen->scratch, sizeof *scratch, &scan->errors[task]);
     size_t *count = &scan->hit_count[task];
-    *count = 0;
     if (!there)
         torch_random_seed(&generator, scan->rng, streams->seeds[task]);
     if (u != NULL && scratch != NULL && !listed && !there) {
@@ -640,18 +638,16 @@ static enum status try_passing(struct why *why, const struct variation *near, co
     const bool there = streams->drawn != NULL && streams->drawn->there;
     const double each = (double)(streams->last - streams->first + 1);
     struct scan *scan = arena_allocate(arena, 1, sizeof *scan, why->error);
+    uint64_t(*skips)[MOST_HITS] = arena_allocate(arena, CHUNK, sizeof *skips, why->error);
     const size_t before = why->count;
-    for (size_t tried = 0;
-         tried < streams->seed_count && scan != NULL && why->count == before && why->budget.done < why->budget.most;
+    for (size_t tried = 0; tried < streams->seed_count && scan != NULL && skips != NULL && why->count == before &&
+                           why->budget.done < why->budget.most;
          tried += CHUNK) {
         const size_t now = memory_smaller(CHUNK, streams->seed_count - tried);
         const double all = each * (double)now;
         size_t hits = 0, count = 0;
-        scan->screen = screen;
-        scan->streams = *streams;
+        *scan = (struct scan){.screen = screen, .streams = *streams, .from = tried, .rng = near->rng, .hits = skips};
         scan->streams.seeds += tried;
-        scan->from = tried;
-        scan->rng = near->rng;
         threads_run(all * screen_work(screen) < SMALL && there ? 1 : why->problem->path.threads, now, scan_seed, scan);
         for (size_t i = 0; i < now; i++)
             hits += scan->hit_count[i];

@@ -11,9 +11,11 @@
     const boxOf = (id) => document.getElementById(id).getBoundingClientRect();
     const isSeen = (id) => boxOf(id).height > 0;
 
+    const made = job.words ? 'prediction' : 'context'; // what the weights make
+
     const checkFirst = () => {
         check('the window is that of the test', innerWidth === 1280 && innerHeight === 800);
-        for (const id of ['tokens-list', 'large', 'context', 'flow-help', 'card-inputs'])
+        for (const id of ['tokens-list', 'large', made, 'flow-help', 'card-inputs'])
             check(`${id} is above the fold: it ends at ${boxOf(id).bottom}`, isSeen(id) && boxOf(id).bottom <= innerHeight);
         check('settings are not on the page', !isSeen('drawer') && !isSeen('settings-list'));
         const instructions = document.querySelectorAll('#flow-help');
@@ -44,12 +46,42 @@
         check('Escape closes it', !isSeen('drawer') && document.activeElement === opener);
     };
 
+    /* A sentence is typed: words are suggested, and the next word follows. */
+    const checkSentence = () => {
+        const field = document.getElementById('text-field'), firstGuess = () => document.querySelector('.guess .token').textContent;
+        const type = (text) => {
+            field.focus();
+            field.value = text;
+            field.dispatchEvent(new Event('input', { bubbles: true }));
+        };
+        check('the sentence is in its field', field.value === tokenNames().join(' ') && isSeen('text-field'));
+        type('the dogs ne');
+        check('words are suggested', isSeen('text-words') && document.querySelector('#text-words li').textContent === 'near');
+        field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }));
+        check('a suggestion is taken', tokenNames().join(' ') === 'the dogs near');
+        type('the dogs near the cat');
+        const ofDogs = firstGuess();
+        type('the dog near the cat');
+        check(`the next word follows: ${ofDogs}, ${firstGuess()}`, firstGuess() === `${ofDogs}s`);
+        type('the dog near the qq');
+        check('what is no word is marked', field.getAttribute('aria-invalid') === 'true' && tokenNames().length === 5);
+        field.blur();
+        check('the field left says the sentence shown', field.value === 'the dog near the cat' && !isSeen('text-words'));
+        const shares = () => Array.from(document.querySelectorAll('.guess-share'), (one) => one.textContent).join(), before = shares();
+        document.getElementById('head-in-0').click();
+        check('without a head the next word is another', shares() !== before);
+        document.querySelector('.guess').click();
+        check('a guess leads to its logit', state.name === 'logits');
+        chooseTable('weights');
+        go(0);
+    };
+
     /* A4 and Letter without margins of a centimetre, at 96 pixels an inch. */
     const checkPaper = () => {
         dispatchEvent(new Event('beforeprint'));
-        for (const id of ['sentence-panel', 'large', 'context', 'flow-panel'])
+        for (const id of ['sentence-panel', 'large', made, job.words ? 'flow-title' : 'flow-panel'])
             check(`${id} is on the first sheet: it ends at ${boxOf(id).bottom}`, isSeen(id) && boxOf(id).bottom <= 979 && boxOf(id).width <= 715);
-        check('no controls are printed', Array.from(document.querySelectorAll('button, input, select')).every((one) => one.closest('.card, .token-chip, #heads-list') || one.getClientRects().length === 0
+        check('no controls are printed', Array.from(document.querySelectorAll('button, input, select')).every((one) => one.closest('.card, .token-chip, .guess, #heads-list') || one.getClientRects().length === 0
             || getComputedStyle(one).opacity === '0'));
         dispatchEvent(new Event('afterprint'));
         check('the page is back', !document.documentElement.classList.contains('printing') && boxOf('large').bottom <= innerHeight);
@@ -69,6 +101,7 @@
     checkFlow();
     checkDrawer();
     checkNumbers();
+    if (job.words) checkSentence();
     checkPaper();
     for (const complaint of window.complaints) check(complaint, false);
     for (const failure of failures.slice(0, 10)) parent.postMessage(`FAILED: ${name}: ${failure}`, '*');

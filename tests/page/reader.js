@@ -39,7 +39,7 @@
     /* Where each element stands, by its path; of formulas only the line. */
     const boxes = () => {
         const pathOf = (one) => (one === document.body ? '' : `${pathOf(one.parentElement)} ${one.id || one.tagName + Array.prototype.indexOf.call(one.parentElement.children, one)}`);
-        const seen = Array.from(document.querySelectorAll('body *:not(#drag-tip, .formula *, .bar, .zero, .weight-bar)')).filter((one) => one.getClientRects().length > 0);
+        const seen = Array.from(document.querySelectorAll('body *:not(#drag-tip, .formula *, .bar, .zero, .weight-bar, .guess-bar)')).filter((one) => one.getClientRects().length > 0);
         return new Map(seen.map((one) => {
             const { left, top, width, height } = one.getBoundingClientRect();
             return [pathOf(one), [left + scrollX, top + scrollY, width, height].map((size) => size.toFixed(1)).join()];

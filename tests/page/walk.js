@@ -75,8 +75,22 @@ function checkPage(name, page, expected) {
         return readNumber(number, (table === 'masked' && job.masked_dtype) || job.dtype);
     };
 
+    /* What a head adds to a word's logit: its context through its rows of out_proj. */
+    const partOf = (head, row, word) => {
+        const context = Array.from({ length: job.d_value }, (nothing, i) => printedStage('context', head, row, i));
+        return expected['out_proj.weight'].reduce((sum, weights, out) =>
+            sum + expected.unembedding[out][word] * context.reduce((part, number, i) => part + number * weights[head * job.d_value + i], 0), 0);
+    };
+
+    const checkPart = (place, text) => {
+        const { row, words: [word] } = walkPlace(), parts = Array.from({ length: job.heads }, (nothing, head) => partOf(head, row, word));
+        if (!job.given.without_heads) check(`${place}: a head adds ${text}, of ${parts}`, isRounded(text, Math.max(...parts)));
+    };
+
     const checkNumber = (place, cell, text) => {
-        const [table, row, column, head] = JSON.parse(cell), number = printedNumber(table, row, column, head);
+        const [table, row, column, head] = JSON.parse(cell);
+        if (row === null) return checkPart(place, text);
+        const number = printedNumber(table, row, column, head);
         if (number !== undefined) check(`${place}: ${table}, row ${row + 1}, column ${column + 1} is ${text}, attn has ${number}`, isRounded(text, number));
     };
 

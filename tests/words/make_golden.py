@@ -3,7 +3,7 @@
 
     python tests/words/make_golden.py
 
-writes f64.json, f32.json and bf16.json (the stages of five.json; the first two with gradients of --grad grad.json),
+writes wrong-*.json (logits with a mistake), f64.json, f32.json and bf16.json (the stages of five.json; the first two with gradients of --grad grad.json),
 head.json (the same without head 2), sines.json and drawn.json (positions added to data/inputs.json)."""
 import json
 import math
@@ -32,12 +32,12 @@ def parameters(dtype):
             for name, table in tables.items()}
 
 
-def run(dtype, gradient=None, without=()):
+def run(dtype, gradient=None, without=(), times=1, wrong=None):
     p, words = parameters(dtype), WORDS['vocabulary']['words']
     tokens = WORDS['text'].split()
     inputs = p['embedding'][[words.index(token) for token in tokens]]
     positions = p['position_embedding'][:len(tokens)]
-    embedded = inputs + positions
+    embedded = inputs + times * positions
     heads = WORDS['settings']['heads']
     query, key, value = (functional.linear(embedded, p[f'W_{name}.weight']).view(len(tokens), heads, -1).transpose(0, 1)
                          for name in ('query', 'key', 'value'))
@@ -49,8 +49,8 @@ def run(dtype, gradient=None, without=()):
     kept[list(without)] = 0
     joined = (context * kept).transpose(0, 1).reshape(len(tokens), -1)
     output = functional.linear(joined, p['out_proj.weight'], p['out_proj.bias'])
-    residual = embedded + output
-    logits = residual @ p['unembedding'] + p['unembedding_bias']
+    residual = {'residual-missing': 0, 'residual-without-positions': inputs}.get(wrong, embedded) + output
+    logits = residual @ p['unembedding'] + p['unembedding_bias'] * (wrong != 'unembedding-bias-missing')
     made = dict(inputs=inputs, positions=positions, embedded=embedded, weights=weights, context=context, output=output,
                 residual=residual, logits=logits, probabilities=torch.softmax(logits, -1))
     shown = {name: table for name, table in made.items() if name != 'inputs'}
@@ -70,6 +70,11 @@ write('f64.json', run(torch.float64, gradient))
 write('f32.json', run(torch.float32, gradient))
 write('bf16.json', run(torch.bfloat16))
 write('head.json', run(torch.float32, gradient, without=(1,)))
+
+for mistake in ('positions-missing', 'positions-twice', 'residual-missing', 'residual-without-positions',
+                'unembedding-bias-missing'):
+    times = {'positions-missing': 0, 'positions-twice': 2}.get(mistake, 1)
+    write(f'wrong-{mistake}.json', {'logits': run(torch.float32, times=times, wrong=mistake)['logits']})
 
 inputs = torch.tensor(json.load(open(os.path.join(HERE, '../../data/inputs.json')))['inputs'])
 tokens, d = inputs.shape

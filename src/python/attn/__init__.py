@@ -58,6 +58,14 @@ def multihead(inputs: Any = None, heads: Optional[int] = None, **options: Any) -
     >>> import attn
     >>> attn.multihead([[1.0, 0.0], [0.0, 1.0]], heads=2, d_out=4).output.shape
     (2, 4)
+
+    A result in the last line of a notebook's cell is its page: the words and where each head looks.
+
+    >>> result = attn.multihead("data/trained.json", text="anna says ( the dogs near the cat")
+    >>> result.weights[0, 7].round(1).tolist()  # head 1, at "cat"
+    [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+    >>> result._repr_html_()[:7]
+    '<iframe'
     """
     return Result(Job("multihead", {"inputs": inputs}, {"heads": heads, **options}))
 

@@ -33,8 +33,8 @@ function drawMultiple(head) {
         { labels: false, place: placeIn(name, shown), chosen: false, byRow: state.byRow && isSquare(name) });
     button.setAttribute('aria-pressed', String(head === state.head));
     button.style.setProperty('--head', headColour(head));
-    input.parentElement.hidden = !('head' in EDITS) || !isSplit(model) || whyFixed() !== null;
-    input.checked = !(model.headsOut || []).includes(head);
+    input.parentElement.hidden = !isSplit(model) || whyFixed() !== null;
+    input.checked = !model.headsOut.includes(head);
 }
 
 function drawHeads() {

@@ -114,7 +114,7 @@ function onSentenceKey(event) {
 /* The field says the sentence that is shown, while nobody types in it. */
 function showSentence() {
     const field = byId('text-field');
-    byId('text-form').hidden = wordsHere.length === 0 || !('text' in EDITS) || whyFixed() !== null || job.items > 1 || job.starts !== 'inputs';
+    byId('text-form').hidden = wordsHere.length === 0 || !canType(model) || job.items > 1 || whyFixed() !== null;
     if (document.activeElement !== field) field.value = tokenNames().join(' ');
 }
 

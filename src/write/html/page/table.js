@@ -103,7 +103,7 @@ function smallLayout(shown, across, down, label = 0) {
     if (cellHeight >= 3) cellHeight = Math.floor(cellHeight);
     if (cell < LEAST_NUMBERED * scale * 0.9) // colours alone: nearly squares
         cell = Math.min(cell, Math.max(cellHeight * 1.6, 48 / shown.columns));
-    cellHeight = Math.min(cellHeight, Math.max(cell * 1.6, 12 / shown.rows, label > 0 ? SMALL_TEXT * 1.25 * rootSizeNow : 0));
+    cellHeight = Math.min(cellHeight, Math.max(cell * 1.6, 12 / shown.rows, label > 0 && axesOf(shown.name)[0] !== 'column' ? SMALL_TEXT * 1.25 * rootSizeNow : 0));
     const size = { width: cell * shown.columns, height: cellHeight * shown.rows };
     return { left: 2 + label, top: 2, cell, cellHeight, upright: false, ...size, numberSize: SMALL_TEXT };
 }

@@ -172,6 +172,15 @@ function sayHeads({ at, row, keys, keyName, query, model }) {
     return [say`For ${query()}, ${listed(parts, ', ')}.`];
 }
 
+/* Which head adds most to the logit of the likeliest word, and through which token. */
+function sayWhy({ at, row, words: [word], keyName }) {
+    const ofHeads = logitParts(shownEvaluation(), state.item, row, word).filter(([, , shares]) => shares && shares.length > 0);
+    if (ofHeads.length === 0) return [];
+    const [name, number, shares] = ofHeads.reduce((most, part) => (part[1] > most[1] ? part : most));
+    const [key] = shares.reduce((most, share) => (share[1] * share[2] > most[1] * most[2] ? share : most));
+    return [say`The logit of ${wordName(word)} is ${said(at('logits', word))}; ${name} adds most to it, ${said({ name: 'logits', number })}, through ${keyName(key)}.`];
+}
+
 /* --- figures: rows { label, cells, how } ------------------------------------------------------------------------- */
 
 /* How a row arrives: its cells fly from the table, appear one after another, or appear and fly into the table; bars grow. */
@@ -320,7 +329,8 @@ const WALK = [
         draws: (place) => drawMeeting(logitMeeting(place), place.query(), wordName(place.words[0]), 'logit'),
     },
     {
-        title: 'The next word', tables: ['probabilities'], text: [], column: ({ words }) => words[0], says: sayNext, draws: drawWords,
+        title: 'The next word', tables: ['probabilities'], text: [], column: ({ words }) => words[0],
+        says: (place) => [...sayNext(place), ...sayWhy(place)], draws: drawWords,
     },
 ];
 
