@@ -138,9 +138,9 @@ function setNumber(model, { table: name, at, to }) {
         refuse(`${name} has no such cell.`);
     if (isTruths(table) && to !== 0 && to !== 1) refuse(`${name} has 1 for a key that it allows, and 0 for one that it masks.`);
     if (to === null ? !table.adds : !Number.isFinite(round(to))) refuse(`${to} is no number that ${job.dtype} holds.`);
-    const numbers = table.numbers.slice();
+    const isPosition = table.what === 'position', numbers = isPosition ? table.numbers.map(round) : table.numbers.slice(); // as attn reads them
     numbers[at.reduce((place, i, axis) => place * table.shape[axis] + i, 0)] = to === null ? -Infinity : round(to);
-    return { ...model, tables: new Map(model.tables).set(name, { ...table, numbers }) };
+    return { ...model, tables: new Map(model.tables).set(name, { ...table, numbers, rounded: isPosition }) };
 }
 
 /* --- heads ------------------------------------------------------------------------------------------------------- */

@@ -340,8 +340,15 @@ function droppedStep({ model }, line, key, formula) {
 }
 
 /* A stage that a mistake made: no arithmetic explains it. */
-function wrongStep(stage, title, formula, number) {
-    return step(stage, title, formula, ...(number === undefined ? [] : [formulaLine(result(number, stage))]), noteLine('A mistake on purpose.'));
+function wrongStep(stage, title, formula, number, arises = null) {
+    const left = arises ? `${arises[0]} ${relation(arises[1], number)} ` : '';
+    return step(stage, title, formula, ...(number === undefined ? [] : [formulaLine(left, result(number, stage))]), noteLine('A mistake on purpose.'));
+}
+
+/* How a number of a mistake of the page arises, where that is known and the key takes part. */
+function howItArises({ mistake, ...evaluation }, stage, line, key) {
+    const shows = mistake.shows?.[stage];
+    return shows && line.bias[key] > -Infinity && Number.isFinite(line[stage][key]) ? shows(evaluation, line, key) : null;
 }
 
 const SQUARE_STEPS = {
@@ -358,7 +365,7 @@ function squareSteps(evaluation, stage, item, head, row, key) {
     const upTo = shown.findIndex(({ name }) => name === stage), steps = upTo < 0 ? [{ name: stage, formula: '' }] : shown.slice(0, upTo + 1);
     return [...operandRowStep(evaluation, 'query', item, head, row), ...operandRowStep(evaluation, 'key', item, head, key), ...steps.map(({ name, formula }) => {
         const [title, make] = SQUARE_STEPS[name];
-        return isWrongStage(evaluation, name) ? wrongStep(name, title, formula, line[name][key]) : make(evaluation, line, key, formula);
+        return isWrongStage(evaluation, name) ? wrongStep(name, title, formula, line[name][key], howItArises(evaluation, name, line, key)) : make(evaluation, line, key, formula);
     })];
 }
 

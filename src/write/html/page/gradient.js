@@ -210,7 +210,7 @@ function gradientProducts(evaluation, name, item, head, row, column) {
     const throughOut = (at) => titles(columnsOf(out), (c) => [String(c + 1), g('output', row, c), out.numbers[at * columnsOf(out) + c]]);
     const throughValue = () => titles(dValue, (c) => [String(c + 1), g('context', row, c), operand('value', column, c)]);
     const made = {
-        ...(out ? { heads: () => ['grad_output', 'out_proj', throughOut(column)], context: () => ['grad_output', 'out_proj', throughOut(head * dValue + column)] } : {}),
+        ...(out ? { heads: () => ['grad_output', 'out_proj', throughOut(column)], context: () => ['grad_output', 'out_proj', model.headsOut.includes(head) ? [] : throughOut(head * dValue + column)] } : {}),
         [model.settings.dropout > 0 ? 'dropped' : 'weights']: () => ['grad_context', 'value', evaluation.line(item, head, row).bias[column] > -Infinity ? throughValue() : []],
         query: () => ['grad_scores', 'key', keys((key) => [g('scores', row, key), operand('key', key, column)])],
         key: () => ['grad_scores', 'query', queries((r, of) => [g('scores', r, row, of), operand('query', r, column, of)])],

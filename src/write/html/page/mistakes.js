@@ -6,6 +6,7 @@
  *   change   (model) -> another model that is computed in its place
  *   stages   what makes a stage otherwise: (evaluation, line) -> (Tk), of context (d_v), of heads and output
  *            (evaluation, item, row) -> the row, of projected (evaluation, id, item, head) -> (rows, columns)
+ *   shows    how a number of a stage arises: (evaluation, line, key) -> [text, value of the shown numbers]
  *   taken    which operand stands in the place of query, key and value
  *   tells    formulas of stages; one that begins with a comma goes on from the stage before */
 
@@ -55,6 +56,13 @@ function softmaxElsewhere(evaluation, line, key, lines) {
 /* `others(evaluation, line, key)`: the lines and keys that share a softmax with this weight. */
 const softmaxOver = (others, formula, why = hasAllRows) => ({
     why, tells: { weights: formula },
+    shows: {
+        weights: (evaluation, line, key) => {
+            const scores = others(evaluation, line, key).filter(([one, at]) => one.bias[at] > -Infinity).map(([one, at]) => one.masked[at]);
+            const largest = Math.max(...scores), sum = scores.reduce((whole, score) => whole + Math.exp(score - largest), 0), score = line.masked[key];
+            return [`exp(${numberText(score)} − ${operandText(largest)}) / ${numberText(sum)}`, Math.exp(shownNumber(score) - shownNumber(largest)) / shownNumber(sum)];
+        },
+    },
     stages: {
         weights: (evaluation, line) => {
             line.empty = false;
@@ -280,7 +288,15 @@ const MISTAKES = {
     'softmax-base-2': softmaxOfRow(base2, 'powers of 2 over their sum'),
     'softmax-overflow': softmaxOfRow(unshifted, 'exp over the sum, without subtracting the largest'),
     'softmax-missing': softmaxOfRow((line) => seenOf(line, (score) => score), 'the scores themselves, 0 where masked'),
-    'softmax-sum-of-scores': softmaxOfRow(shares, 'each score over the sum of its row'),
+    'softmax-sum-of-scores': {
+        ...softmaxOfRow(shares, 'each score over the sum of its row'),
+        shows: {
+            weights: (evaluation, line, key) => {
+                const sum = sumOf(Array.from(seenOf(line, (score) => score)));
+                return [`${numberText(line.masked[key])} / ${operandText(sum)}`, shownNumber(line.masked[key]) / shownNumber(sum)];
+            },
+        },
+    },
     'mask-missing': { why: isCausal, change: setting(() => ({ causal: false })) },
     'mask-one-ahead': causalRule((position, query, key) => key > position + 1, ', -inf where key > query + 1'),
     'mask-hides-own': causalRule((position, query, key) => key >= position, ', -inf where key >= query'),

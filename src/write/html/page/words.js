@@ -62,7 +62,7 @@ function positionRow(position, columns) {
     if (!byId('data-position_embedding'))
         return Float64Array.from({ length: columns }, (nothing, i) => {
             const angle = position / 10000 ** ((i - i % 2) / columns);
-            return round(i % 2 ? Math.cos(angle) : Math.sin(angle));
+            return roundStored(i % 2 ? Math.cos(angle) : Math.sin(angle));
         });
     const table = numbersNamed('position_embedding'), rows = table.length / columns;
     if (position >= rows) refuse(`There are positions for ${rows} tokens.`);
@@ -73,7 +73,7 @@ function positionRow(position, columns) {
 function resizePositions(table, tokens) {
     const [had, columns] = table.shape, rows = Array.from({ length: tokens }, (nothing, row) =>
         Array.from(row < had ? table.numbers.subarray(row * columns, (row + 1) * columns) : positionRow(row, columns)));
-    return { ...table, shape: [tokens, columns], numbers: Float64Array.from(rows.flat()) };
+    return { ...table, shape: [tokens, columns], numbers: Float64Array.from(rows.flat(), table.rounded ? round : Number) };
 }
 
 /* Gives a token the numbers of its word, where there is a vocabulary. */
