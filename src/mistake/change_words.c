@@ -56,6 +56,8 @@ CHANGE_BY(RESIDUAL_WITHOUT_POSITIONS)
 CHANGE_BY(UNEMBEDDING_TRANSPOSED)
 {
     struct projection *unembedding = &recipe->problem.parameters.words.unembedding;
+    if (recipe->problem.size.words == 0)
+        return NO_UNEMBEDDING;
     if (recipe->problem.size.words != recipe->problem.size.d_in)
         return "the unembedding is not square";
     unembedding->transposed = !unembedding->transposed;
