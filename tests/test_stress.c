@@ -250,13 +250,14 @@ static void check_more(const struct stress_more *more)
     free(json);
 }
 
-/* Draws are settings, a dtype is no mistake; the way back, sequences and pages have inputs of their own, those of
- * build/test_why_tables. */
+/* Draws are settings, a dtype is no mistake; the backward pass, sequences and pages have inputs of their own, those of
+ * build/test_why_tables; so have words, those of tests/words. */
 static bool is_of_them(enum mistake id)
 {
     const enum mistake_slot slot = MISTAKES[id].slot;
     return slot != MISTAKE_SLOT_DRAW && slot != MISTAKE_SLOT_GRAD && slot != MISTAKE_SLOT_SEQUENCES &&
-           slot != MISTAKE_SLOT_PAGES && mistake_dtype(id) == DTYPE_COUNT && !stress_is_later(MISTAKES[id].name);
+           slot != MISTAKE_SLOT_PAGES && slot != MISTAKE_SLOT_POSITIONS && slot != MISTAKE_SLOT_RESIDUAL &&
+           slot != MISTAKE_SLOT_UNEMBEDDING && mistake_dtype(id) == DTYPE_COUNT && !stress_is_later(MISTAKES[id].name);
 }
 
 static void check_all(void)

@@ -53,6 +53,10 @@ class Element {
     addEventListener() {}
 }
 
+class ResizeObserver {
+    observe() {}
+}
+
 class ImageData {
     constructor(width, height) {
         Object.assign(this, { width, height, data: new Uint8ClampedArray(4 * width * height) });
@@ -75,7 +79,7 @@ function makeWindow(texts) {
     };
     return {
         document, elements, atob, devicePixelRatio: 1,
-        matchMedia: () => new Element(), addEventListener: nothing, getComputedStyle: () => ({ fontSize: '16px' }), ImageData,
+        matchMedia: () => new Element(), addEventListener: nothing, getComputedStyle: () => ({ fontSize: '16px' }), ImageData, ResizeObserver,
         location: { hash: '', href: '' }, innerWidth: 1000, innerHeight: 700, performance, setTimeout: nothing, requestAnimationFrame: nothing,
     };
 }
