@@ -26,10 +26,13 @@ const noClasses = { toggle: () => undefined, add: () => undefined, remove: () =>
 
 class Element {
     constructor(name = '') {
-        Object.assign(this, { name, children: [], attributes: {}, style: { setProperty: () => undefined }, dataset: {}, classList: noClasses,
+        Object.assign(this, { name, children: [], attributes: {}, style: { setProperty: () => undefined, getPropertyValue: () => '' }, dataset: {}, classList: noClasses,
             clientWidth: 800, value: '' });
     }
     get parentElement() { return new Element(); }
+    get firstChild() { return this.children[0] || null; }
+    get firstElementChild() { return this.children.find((child) => child instanceof Element) || null; }
+    get lastChild() { return this.children[this.children.length - 1] || null; }
     get childElementCount() { return this.children.filter((child) => child instanceof Element).length; }
     get textContent() { return this.children.map((child) => (typeof child === 'string' ? child : child.textContent)).join(''); }
     textsOf(name) {
