@@ -86,8 +86,8 @@
     const sharesOf = (weights, masked) => {
         const seen = Array.from(weights.keys()).filter((key) => !masked[key]);
         const keys = seen.length > 0 ? seen : Array.from(weights.keys());
-        if (keys.length <= 12) return keys.map((key) => [key]);
-        const most = keys.slice().sort((a, b) => weights[b] - weights[a] || a - b).slice(0, 10).sort((a, b) => a - b);
+        if (keys.length <= 6) return keys.map((key) => [key]);
+        const most = keys.slice().sort((a, b) => weights[b] - weights[a] || a - b).slice(0, 4).sort((a, b) => a - b);
         return [...most.map((key) => [key]), keys.filter((key) => !most.includes(key))];
     };
 

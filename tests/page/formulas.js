@@ -4,7 +4,7 @@
 const readPage = (dtype, precision, softmaxDtype = dtype) => {
     /* --- numbers ------------------------------------------------------------------------------------------------- */
 
-    const readNumber = (text) => Number(text.replace(/−/g, '-').replace('∞', 'Infinity'));
+    const readNumber = (text) => Number(text.replace(/−/g, '-').replace('∞', 'Infinity').replace('≈0', '0'));
 
     /* JSON has the shortest decimal that reads back to the number in its dtype. */
     const toBrain = (number) => {
@@ -36,6 +36,7 @@ const readPage = (dtype, precision, softmaxDtype = dtype) => {
 
     /* What a number of the page may be off by: half of its last digit. One with fewer decimals than asked for is exact. */
     const slackOf = (text) => {
+        if (text === '≈0') return 1e-4;
         const [digits, exponent] = text.split('e'), decimals = (digits.split('.')[1] || '').length;
         return decimals < precision ? 0 : 10 ** (Number(exponent || 0) - decimals) / 2;
     };
