@@ -218,6 +218,7 @@ static enum status take_tokens(const struct build *build)
     const bool key_tokens = inputs != NULL && inputs->key_tokens.texts != NULL;
     if (inputs == NULL)
         return STATUS_OK;
+    problem->labels.comment = inputs->comment;
     if (key_tokens && problem_projects(problem) && !problem->given.is_cross)
         return error_usage(build->error, "%s: key_tokens without key_inputs; give both, or tokens alone",
                            inputs->source);

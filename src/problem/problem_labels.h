@@ -14,6 +14,7 @@ struct problem_labels {
     bool queries_differ;         /* queries have their own labels: */
     struct token_labels queries; /* 1 list or B */
     struct token_labels words;   /* of the vocabulary; or none */
+    const char *comment;         /* what the input says about itself, or NULL */
 };
 
 #endif

@@ -50,6 +50,7 @@ struct token_labels {
 
 struct input_file {
     const char *source;          /* the file's name as messages show it, shortened in the middle */
+    const char *comment;         /* what the file says about itself, or NULL */
     bool is_text;                /* JSON or a printed table, whose decimals have no dtype */
     bool is_result;              /* attn wrote it: it records stages, with a matrix per head for query, key and value */
     struct file_tensor *tensors; /* sorted by name */

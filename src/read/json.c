@@ -360,6 +360,12 @@ enum status json_read_vocabulary(struct json_reader *reader, const cJSON *object
     return STATUS_OK;
 }
 
+static enum status read_comment(const struct json_reader *reader, const cJSON *item, struct input_file *input)
+{
+    input->comment = arena_copy(reader->arena, item->valuestring, reader->error);
+    return input->comment == NULL ? reader->error->status : STATUS_OK;
+}
+
 static enum status read_text(const struct json_reader *reader, const cJSON *item, struct input_file *input)
 {
     if (!cJSON_IsString(item))
@@ -378,6 +384,8 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
         return input_file_unknown(reader->source, item->string, reader->error);
     if (note_origin(reader, item, kind, kinds, input) != STATUS_OK)
         return reader->error->status;
+    if (kind == INPUT_FILE_IGNORED && strcmp(item->string, "comment") == 0 && cJSON_IsString(item))
+        return read_comment(reader, item, input);
     if ((kind & kinds) == 0)
         return input_file_pass(input, item->string, reader->arena, reader->error);
     /* "past_key": [[[]]] is a past of no tokens. */

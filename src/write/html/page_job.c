@@ -125,6 +125,7 @@ static void write_texts(struct json *json, const char *key, const struct token_l
 /* The labels of the keys; of the queries where they are other tokens. */
 static void write_tokens(struct json *json, const struct problem *problem)
 {
+    json_text(json, "comment", problem->labels.comment);
     if (problem->labels.words.texts != NULL) {
         write_texts(json, "word_texts", &problem->labels.words);
         write_labels(json, "words", &problem->labels.words, true);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* How the context of the chosen query is built up: each key's weight times its value, one after another. */
 
-const MOST_SHARES = 12, MOST_BARS = 2;
+const MOST_SHARES = 6, MOST_BARS = 2;
 
 const valuesNow = () => shownEvaluation().table('value', state.item, state.head);
 
@@ -56,7 +56,7 @@ function barCells(rows, context) {
         return [Math.min(...sums), Math.max(...sums)];
     });
     const cell = (number, from, to, column) =>
-        element('td', {}, numberText(number), waterfall(from, to, ...ranges[column]));
+        element('td', {}, amongText(number, Math.abs(context[column])), waterfall(from, to, ...ranges[column]));
     return {
         ofRow: (row) => Array.from(row.share, (number, column) => cell(number, row.from[column], row.to[column], column)),
         ofTotal: () => Array.from(context, (number, column) => cell(number, 0, number, column)),
@@ -73,15 +73,16 @@ function stripCanvas(numbers, scale) {
     return canvas;
 }
 
-function endsText(numbers) {
-    const texts = Array.from(numbers, (number) => numberText(number));
+function endsText(numbers, most) {
+    const texts = Array.from(numbers, (number) => amongText(number, most));
     return `(${(texts.length <= 4 ? texts : [...texts.slice(0, 2), '…', ...texts.slice(-2)]).join(', ')})`;
 }
 
 function stripCells(rows, context) {
     const scale = colourScale([...context, ...rows.flatMap((row) => Array.from(row.share))], true);
+    const most = Math.max(...context.map(Math.abs));
     const cell = (numbers) => element('td', { class: 'wide' }, stripCanvas(numbers, scale),
-        element('span', { class: 'numbers' }, endsText(numbers)));
+        element('span', { class: 'numbers' }, endsText(numbers, most)));
     return { ofRow: (row) => [cell(row.share)], ofTotal: () => [cell(context)] };
 }
 
@@ -90,7 +91,7 @@ function stripCells(rows, context) {
 function weightCell(weight, most) {
     const bar = element('span', { class: 'weight-bar', 'aria-hidden': 'true' });
     bar.style.width = `${100 * Math.min(1, Math.max(0, weight / most || 0))}%`;
-    return element('td', { class: 'weight' }, numberText(weight), bar);
+    return element('td', { class: 'weight' }, amongText(weight, most), bar);
 }
 
 function contextHead(narrow, dropped) {

@@ -43,6 +43,9 @@ function numberText(number, decimals = job.precision) {
     return signed(number, text);
 }
 
+/* A number among others, of which `most` is the largest: "≈0" where it would need an exponent, and they do not. */
+const amongText = (number, most) => (number !== 0 && Math.abs(number) < 1e-4 && most >= 1e-4 ? '≈0' : numberText(number));
+
 const plural = (count, word, many = word + 's') => `${count} ${count === 1 ? word : many}`;
 
 /* An element with attributes, and with children or text, which is never read as HTML. */

@@ -239,7 +239,10 @@ function showHeadChoice() {
         paintSwatches();
     }
     if (byId('head-list')) byId('head-list').value = String(state.head);
-    else byId(`head-${state.head}`).checked = true;
+    else {
+        byId(`head-${state.head}`).checked = true;
+        for (let head = 0; head < count; head++) byId(`head-${head}`).classList.toggle('out', model.headsOut.includes(head));
+    }
 }
 
 function addItems() {
@@ -282,6 +285,7 @@ function addHeader() {
     const title = job.title[0].toUpperCase() + job.title.slice(1);
     document.title = `${title}: ${sizesText()}`;
     byId('title').textContent = title;
+    byId('about').textContent = job.comment || '';
     byId('version').textContent = `attn ${job.attn}`;
     byId('flow-help').hidden = !tableNames().some(isEditable);
     byId('starts').textContent = [model.startsBecause, whyFixed()].filter(Boolean).join(' ');

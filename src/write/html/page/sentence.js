@@ -33,6 +33,14 @@ function showPrediction() {
         share.textContent = numberText(shares[word]);
     });
     byId('prediction-of').textContent = queryTitle(place.row);
+    showReason(place.row, best[0]);
+}
+
+/* Which head adds most to the logit of the likeliest word, and through which token. */
+function showReason(row, word) {
+    const most = greatestPart(logitParts(shownEvaluation(), state.item, row, word));
+    byId('prediction-why').replaceChildren(...(most === null ? [] : [tokenElement(shownWords[word]), ` gets most from ${most.name}, which looks at `,
+        tokenElement(sidesNow().keyName(most.key)), ` with ${numberText(most.weight, 2)}.`]));
 }
 
 /* --- the sentence ------------------------------------------------------------------------------------------------ */

@@ -174,10 +174,9 @@ function sayHeads({ at, row, keys, keyName, query, model }) {
 
 /* Which head adds most to the logit of the likeliest word, and through which token. */
 function sayWhy({ at, row, words: [word], keyName }) {
-    const ofHeads = logitParts(shownEvaluation(), state.item, row, word).filter(([, , shares]) => shares && shares.length > 0);
-    if (ofHeads.length === 0) return [];
-    const [name, number, shares] = ofHeads.reduce((most, part) => (part[1] > most[1] ? part : most));
-    const [key] = shares.reduce((most, share) => (share[1] * share[2] > most[1] * most[2] ? share : most));
+    const most = greatestPart(logitParts(shownEvaluation(), state.item, row, word));
+    if (most === null) return [];
+    const { name, number, key } = most;
     return [say`The logit of ${wordName(word)} is ${said(at('logits', word))}; ${name} adds most to it, ${said({ name: 'logits', number })}, through ${keyName(key)}.`];
 }
 

@@ -127,3 +127,12 @@ function logitParts(evaluation, item, row, word) {
     if (tables.has('unembedding_bias')) parts.push(['unembedding_bias', at('unembedding_bias', word)]);
     return parts;
 }
+
+/* The head that adds most among the parts of a logit, and the token through which it does; null where none adds. */
+function greatestPart(parts) {
+    const ofHeads = parts.filter(([, , shares]) => shares && shares.length > 0);
+    if (ofHeads.length === 0) return null;
+    const [name, number, shares] = ofHeads.reduce((most, part) => (part[1] > most[1] ? part : most));
+    const [key, weight] = shares.reduce((most, share) => (share[1] * share[2] > most[1] * most[2] ? share : most));
+    return number > 0 ? { name, number, key, weight } : null;
+}
