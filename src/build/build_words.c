@@ -194,7 +194,8 @@ static void make_sines(const struct tensor *positions)
     const size_t d = positions->shape[1];
     for (size_t t = 0; t < positions->shape[0]; t++)
         for (size_t column = 0; column < d; column++) {
-            const double angle = (double)t / pow(10000, (double)(column / 2 * 2) / (double)d);
+            const size_t even = column - column % 2;
+            const double angle = (double)t / pow(10000, (double)even / (double)d);
             const double number = column % 2 == 0 ? sin(angle) : cos(angle);
             tensor_store(positions, t * d + column, 1, &number);
         }

@@ -49,7 +49,7 @@ static void take_own(const struct why *why, const double *const whole[STAGE_COUN
         const bool of_inputs = stage_is_of_inputs((enum stage)i);
         const bool of_all = of_inputs || (projection_of((enum stage)i) == PROJECTION_QUERY && !STAGES[i].repeats);
         own[i] = before & STAGE_BIT(i) && !(some && of_all) &&
-                         (of_inputs || !problem_is_side_by_side(why->problem, (enum stage)i))
+                         (of_inputs || problem_made_as(why->problem, (enum stage)i) == (enum stage)i)
                      ? whole[i]
                      : NULL;
     }
@@ -215,17 +215,19 @@ static enum status run_from_own(const struct stepping *stepping, enum stage stag
     struct why *why = stepping->why;
     const struct problem *problem = why->problem;
     struct plain_columns columns = stepping->base->columns;
-    struct recipe recipe;
+    struct recipe *recipe = arena_allocate(arena, 1, sizeof *recipe, why->error); /* `plain` refers to it */
     *plain = (struct plain){.wants_normed = true};
+    if (recipe == NULL)
+        return why->error->status;
     take_own(why, stepping->whole, from, plain->own);
     for (int own = 0; own < STAGE_COUNT && turn > 0; own++)
         if (plain->own[own] != NULL)
             plain->own[own] = move_own(stepping, (enum stage)own, turn, arena, why->error);
     if (why->error->status != STATUS_OK)
         return why->error->status;
-    const enum status status = recipe_create(&recipe, problem, NULL, 0, arena, why->error);
+    const enum status status = recipe_create(recipe, problem, NULL, 0, arena, why->error);
     return status != STATUS_OK ? status
-                               : plain_run(plain, &recipe, problem->chosen.rows, problem->chosen.row_count,
+                               : plain_run(plain, recipe, problem->chosen.rows, problem->chosen.row_count,
                                            stage_closure(STAGE_BIT(stage)), &columns, arena, arena, why->error);
 }
 

@@ -165,7 +165,7 @@ enum status key_make(const struct key_plan *plan, struct sheet **pages, size_t *
         return error->status;
     for (size_t i = 0; i < keying.band_count; i++)
         lines += keying.bands[i].model.group;
-    const size_t room = memory_larger(plan->lines / lines, 1);
+    const size_t room = memory_larger(plan->lines / memory_larger(lines, 1), 1);
     *count = (plan->count + room - 1) / room;
     *pages = arena_allocate(arena, *count, sizeof **pages, error);
     for (size_t i = 0; i < *count && error->status == STATUS_OK; i++)

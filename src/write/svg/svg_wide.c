@@ -164,12 +164,12 @@ static double place_best(struct svg_picture *picture)
 {
     struct arrangement best = {0}, tried;
     double largest = 0, cell;
-    const size_t heads = measure_cells(picture, &cell), ways = 2 * MOST_STACKED * heads * heads;
+    const size_t heads = measure_cells(picture, &cell), ways = (size_t)2 * MOST_STACKED * heads * heads;
     for (size_t way = 0; way < ways; way++) {
         tried.cell = way % 2 == 0 ? fmax(cell, TOKEN_WIDTH) : cell;
         tried.stacked = 1 + way / 2 % MOST_STACKED;
-        tried.heads[0] = 1 + way / (2 * MOST_STACKED) % heads;
-        tried.heads[1] = 1 + way / (2 * MOST_STACKED) / heads;
+        tried.heads[0] = 1 + way / ((size_t)2 * MOST_STACKED) % heads;
+        tried.heads[1] = 1 + way / ((size_t)2 * MOST_STACKED) / heads;
         const double scale = place(picture, &tried);
         if (scale > largest) {
             largest = scale;
