@@ -145,8 +145,11 @@ static enum status put_inputs(const struct build *build, const struct file_tenso
     return STATUS_OK;
 }
 
-static enum status no_vocabulary(const struct lookup *lookup)
+static enum status no_vocabulary(const struct lookup *lookup, bool embeds)
 {
+    if (lookup->words != NULL || embeds)
+        return error_usage(lookup->build->error, "%s needs a vocabulary, and that of %s has no %s", lookup->place,
+                           lookup->source, embeds ? "words" : "embedding");
     return error_usage(lookup->build->error,
                        "%s needs a vocabulary, and %s has none; add \"vocabulary\": {\"words\": [\"the\", ...], "
                        "\"embedding\": [[...], ...]}, a row for each word",
@@ -172,7 +175,7 @@ enum status build_text(const struct build *build, struct input_file *rest)
     if (text == NULL && (inputs->tokens.texts == NULL || lookup.words == NULL))
         return STATUS_OK;
     if (lookup.words == NULL || embedding == NULL)
-        return no_vocabulary(&lookup);
+        return no_vocabulary(&lookup, embedding != NULL);
     if (embedding->tensor.rank != 2 || embedding->tensor.shape[0] != lookup.words->count)
         return error_usage(build->error, "%s: embedding is %s, expected a row for each of %zu words", file->source,
                            SHAPE_TEXT(&embedding->tensor), lookup.words->count);

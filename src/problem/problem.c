@@ -69,11 +69,16 @@ const char *problem_label(const struct problem *problem, bool of_keys, size_t it
     return labels != NULL ? labels[token] : NULL;
 }
 
+bool problem_leaves_out(const struct problem *problem, size_t head)
+{
+    return problem->given.heads_out != NULL && problem->given.heads_out[head];
+}
+
 void problem_leave_out(const struct problem *problem, double *contexts)
 {
     const size_t d = problem->size.d_value;
-    for (size_t head = 0; head < problem->size.heads && problem->given.heads_out != NULL; head++)
-        for (size_t i = 0; i < d && problem->given.heads_out[head]; i++)
+    for (size_t head = 0; head < problem->size.heads; head++)
+        for (size_t i = 0; i < d && problem_leaves_out(problem, head); i++)
             contexts[head * d + i] = 0;
 }
 

@@ -69,6 +69,9 @@ const struct token_labels *problem_tokens(const struct problem *problem);
 /* The label, or NULL, and *position, from 1, of key `index`, or of query `index` among those asked for. */
 const char *problem_label(const struct problem *problem, bool of_keys, size_t item, size_t index, size_t *position);
 
+/* Whether --without-heads names the head. */
+bool problem_leaves_out(const struct problem *problem, size_t head);
+
 /* Sets the contexts of the heads that --without-heads names to 0, in a row of all heads side by side, (H d_v). */
 void problem_leave_out(const struct problem *problem, double *contexts);
 

@@ -50,7 +50,10 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
 {
     const struct problem *problem = e->problem;
     const size_t row = line->place.head * problem->size.d_value + line->index;
-    if (problem->plan.has_out)
+    if (problem_leaves_out(problem, line->place.head)) {
+        line->terms = "made";
+        snprintf(line->words, sizeof line->words, ": head %zu is left out", line->place.head + 1);
+    } else if (problem->plan.has_out)
         gradient_load_row(&problem->parameters.out, row, problem->plan.d_output, e->factor);
     else
         snprintf(line->words, sizeof line->words, ", column %zu of grad_output", row + 1);

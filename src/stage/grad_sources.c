@@ -158,6 +158,8 @@ static double load_source(struct explanation *e, struct explain_place place, siz
     double number;
     if (stage == STAGE_CONTEXT) {
         place.head = column / problem->size.d_value;
+        if (problem_leaves_out(problem, place.head))
+            return 0;
         explain_load(e, stage, place, e->factor);
         return e->factor[column % problem->size.d_value];
     }

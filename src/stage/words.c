@@ -157,7 +157,7 @@ static double load_shares(struct explanation *e, struct explain_place place)
         e->factor[key] = dot(e->operand, e->made, d);
         sum += weights[key] * e->factor[key];
     }
-    return problem->given.heads_out != NULL && problem->given.heads_out[place.head] ? 0 : sum;
+    return problem_leaves_out(problem, place.head) ? 0 : sum;
 }
 
 static bool prepare_part(struct explanation *e, struct explain_lines *line)
@@ -224,7 +224,7 @@ static void explain_logit(struct explanation *e, enum stage stage, struct explai
                                               .prepare = prepare_part},
                       explain_row(e, stage, place, true)[problem->chosen.cell.column]);
     for (size_t head = 0; head < problem->size.heads; head++) {
-        if (problem->given.heads_out != NULL && problem->given.heads_out[head])
+        if (problem_leaves_out(problem, head))
             continue;
         const struct explain_place of_head = {place.item, head, place.row};
         const double sum = load_shares(e, of_head);
@@ -244,7 +244,7 @@ static void explain_logit(struct explanation *e, enum stage stage, struct explai
 static void explain_logits(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;
-    if (problem->chosen.has_cell) {
+    if (problem->chosen.has_cell && problem->mistake.wrong == 0) { /* else the parts do not add up to it */
         explain_logit(e, stage, place);
         return;
     }

@@ -32,7 +32,7 @@ static uint64_t find_sources(const struct svg_picture *picture, enum stage stage
         else if (stage_exists((enum stage)source))
             sources |= find_sources(picture, (enum stage)source);
     }
-    return sources;
+    return sources & STAGE_BIT(STAGE_EMBEDDED) ? sources & ~STAGE_BIT(STAGE_INPUTS) : sources;
 }
 
 /* Whether the matrix makes the figure: the first stage of its projection. */
