@@ -238,9 +238,11 @@ static enum status add_positions(const struct build *build)
     struct problem *problem = build->problem;
     struct problem_given *given = &problem->given;
     const size_t d = problem->size.d_in, tokens = problem->size.queries;
-    double *x = arena_allocate(build->arena, d, 2 * sizeof *x, build->error), *added = x + d;
-    if (x == NULL || tensor_create(&given->inputs, given->bare.dtype, given->bare.rank, given->bare.shape, build->arena,
-                                   build->error) != STATUS_OK)
+    double *x = arena_allocate(build->arena, d, sizeof *x, build->error);
+    double *added = arena_allocate(build->arena, d, sizeof *added, build->error);
+    if (x == NULL || added == NULL ||
+        tensor_create(&given->inputs, given->bare.dtype, given->bare.rank, given->bare.shape, build->arena,
+                      build->error) != STATUS_OK)
         return build->error->status;
     for (size_t row = 0; row < problem->size.items * tokens; row++) {
         tensor_load(&given->bare, row * d, d, x);

@@ -54,8 +54,9 @@ static enum status list_kept(const struct tensor *whole, const struct file_tenso
         const size_t last = whole->rank - 1 - axis, shown = diff_size_from_end(&named->tensor, axis);
         const size_t at = axis < named->tensor.rank ? named->tensor.rank - 1 - axis : 0;
         const size_t lead = axis < named->tensor.rank ? named->part->lead[at] : 0, stated = stated_size(named, axis);
-        size_t *kept = arena_allocate(arena, 2 * shown, sizeof *kept, error), *among = kept + shown, count = 0;
-        if (kept == NULL)
+        size_t *kept = arena_allocate(arena, shown, sizeof *kept, error), count = 0;
+        size_t *among = arena_allocate(arena, shown, sizeof *among, error);
+        if (kept == NULL || among == NULL)
             return error->status;
         for (size_t i = 0; i < shown; i++) {
             kept[count] = lead > 0 && i >= lead ? (stated > 0 ? stated : whole->shape[last]) - shown + i : i;
