@@ -362,6 +362,9 @@ enum status json_read_vocabulary(struct json_reader *reader, const cJSON *object
 
 static enum status read_comment(const struct json_reader *reader, const cJSON *item, struct input_file *input)
 {
+    enum { SHOWN_BYTES = 1000 }; /* a page has no room for more, and a file of one long string is not held twice */
+    if (strnlen(item->valuestring, SHOWN_BYTES) == SHOWN_BYTES)
+        return STATUS_OK;
     input->comment = arena_copy(reader->arena, item->valuestring, reader->error);
     return input->comment == NULL ? reader->error->status : STATUS_OK;
 }
