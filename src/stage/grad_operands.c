@@ -2,6 +2,7 @@
 /* The gradients at both ends of a row: the given one, and that with respect to query. */
 #include "stage/dot_products.h"
 #include "stage/gradient.h"
+#include "stage/words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,9 +15,9 @@ static bool splits(const struct problem *problem)
 static void formula_output(const struct problem *problem, enum stage stage, struct text *text)
 {
     text_add(text, "%s",
-             problem->size.words > 0 && stage != STAGE_GRAD_LOGITS ? "grad_residual"
-             : problem->loss.gradient.rank > 0                     ? "as given"
-                                                                   : "ones");
+             words_follow(problem) && stage != STAGE_GRAD_LOGITS ? "grad_residual"
+             : problem->loss.gradient.rank > 0                   ? "as given"
+                                                                 : "ones");
 }
 
 static void formula_context(const struct problem *problem, enum stage stage, struct text *text)
@@ -86,15 +87,10 @@ static void explain_column_of(struct explanation *e, enum stage stage, struct ex
     gradient_end(e);
 }
 
-static bool has_words(const struct problem *problem)
-{
-    return problem->size.words > 0;
-}
-
 #define NO_WORDS "the gradient of logits needs an unembedding; expected grad_output, or grad_context"
-const struct stage_functions stage_grad_logits = {.applies = has_words, .lack = NO_WORDS, .formula = formula_output};
+const struct stage_functions stage_grad_logits = {.applies = words_follow, .lack = NO_WORDS, .formula = formula_output};
 const struct stage_functions stage_grad_residual = {
-    .applies = has_words, .lack = NO_WORDS, .formula_words = "grad_logits . unembedding^T"};
+    .applies = words_follow, .lack = NO_WORDS, .formula_words = "grad_logits . unembedding^T"};
 const struct stage_functions stage_grad_output = {
     .applies = splits,
     .lack = " has no 'grad_output', it ends at 'context'; expected grad_context",

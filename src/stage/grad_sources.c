@@ -6,6 +6,7 @@
 #include "stage/gradient.h"
 #include "stage/latent.h"
 #include "stage/operand_steps.h"
+#include "stage/words.h"
 
 #include <stdio.h>
 
@@ -74,7 +75,7 @@ static void add_way(const struct problem *problem, enum projection_id id, struct
 static void formula_inputs(const struct problem *problem, enum stage stage, struct text *text)
 {
     const bool of_keys = stage == STAGE_GRAD_KEY_INPUTS, alone = problem->given.is_cross && !of_keys;
-    if (problem->size.words > 0)
+    if (words_follow(problem))
         text_add(text, "grad_residual + ");
     if (!of_keys)
         add_way(problem, PROJECTION_QUERY, text);
@@ -215,7 +216,7 @@ static bool is_straight(const struct problem *problem, enum stage stage)
 {
     (void)stage;
     return !latent_makes(problem, PROJECTION_QUERY) && !latent_makes(problem, PROJECTION_KEY) &&
-           inputs_are_straight(problem) && problem->size.words == 0;
+           inputs_are_straight(problem) && !words_follow(problem);
 }
 
 /* Loads the gradient with respect to a projection, of all heads of the place's token, to e->operand; returns its

@@ -25,7 +25,7 @@ static void formula_of_positions(const struct problem *problem, enum stage stage
 
 /* --- from the output to the next word ----------------------------------------------------------------------------- */
 
-static bool has_unembedding(const struct problem *problem)
+bool words_follow(const struct problem *problem)
 {
     return problem->size.words > 0;
 }
@@ -57,14 +57,23 @@ static void make_logits(const struct words_row *words, const double *residual, d
     projection_row(words->problem, residual, words->unembedding, words->bias, logits, size->d_in, size->words);
 }
 
+/* Writes exp(logit - largest) of each word, (V); returns their sum. */
+static double exponentials(const double *logits, size_t count, double *largest, double *powers)
+{
+    double sum = 0;
+    *largest = -INFINITY;
+    for (size_t i = 0; i < count; i++)
+        *largest = fmax(*largest, logits[i]);
+    for (size_t i = 0; i < count; i++)
+        sum += powers[i] = exp(logits[i] - *largest);
+    return sum;
+}
+
 static void make_probabilities(const struct words_row *words, const double *logits, double *probabilities)
 {
     const size_t count = words->problem->size.words;
-    double largest = -INFINITY, sum = 0;
-    for (size_t i = 0; i < count; i++)
-        largest = fmax(largest, logits[i]);
-    for (size_t i = 0; i < count; i++)
-        sum += probabilities[i] = exp(logits[i] - largest);
+    double largest;
+    const double sum = exponentials(logits, count, &largest, probabilities);
     for (size_t i = 0; i < count; i++)
         probabilities[i] /= sum;
 }
@@ -265,14 +274,10 @@ static bool prepare_word(struct explanation *e, struct explain_lines *line)
 
 static void explain_probabilities(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    const size_t count = e->problem->size.words;
-    double largest = -INFINITY, sum = 0;
+    double largest;
     char heading[128];
     explain_load(e, STAGE_LOGITS, place, e->operand);
-    for (size_t i = 0; i < count; i++)
-        largest = fmax(largest, e->operand[i]);
-    for (size_t i = 0; i < count; i++)
-        sum += e->factor[i] = exp(e->operand[i] - largest);
+    const double sum = exponentials(e->operand, e->problem->size.words, &largest, e->factor);
     explain_write(
         e, stage, place, "exp(logit - largest)",
         &(struct explain_lines){.over = EXPLAIN_COLUMNS,
@@ -297,10 +302,10 @@ const struct stage_functions stage_positions = {
 const struct stage_functions stage_embedded = {
     .applies = has_positions, .lack = NO_POSITIONS, .formula_words = "inputs + positions", .explain = explain_embedded};
 const struct stage_functions stage_residual = {
-    .applies = has_unembedding, .lack = NO_UNEMBEDDING, .formula = formula_of_residual, .explain = explain_residual};
+    .applies = words_follow, .lack = NO_UNEMBEDDING, .formula = formula_of_residual, .explain = explain_residual};
 const struct stage_functions stage_logits = {
-    .applies = has_unembedding, .lack = NO_UNEMBEDDING, .formula = formula_of_logits, .explain = explain_logits};
-const struct stage_functions stage_probabilities = {.applies = has_unembedding,
+    .applies = words_follow, .lack = NO_UNEMBEDDING, .formula = formula_of_logits, .explain = explain_logits};
+const struct stage_functions stage_probabilities = {.applies = words_follow,
                                                     .lack = NO_UNEMBEDDING,
                                                     .formula_words = "softmax(logits)",
                                                     .explain = explain_probabilities};

@@ -5,6 +5,9 @@
 
 #include "problem/problem.h"
 
+/* Whether these stages follow the output: there is an unembedding. */
+bool words_follow(const struct problem *problem);
+
 /* The way of one token. */
 struct words_row {
     const struct problem *problem;
