@@ -91,7 +91,7 @@ static void write_number(const struct page *page, const char *text)
         page_put(page, number);
 }
 
-/* The numbers of a cell, each a cell of its own where a format has titles over several. */
+/* Writes the numbers of a cell; in a format whose titles span columns each number gets its own cell. */
 static void write_numbers(const struct page *page, const char *text, size_t count)
 {
     const struct sheet_dialect *dialect = page->dialect;

@@ -291,7 +291,7 @@ const isOfKeys = (stage) => ['projected_key', 'normed_key', 'key', 'value', 'key
 
 const namesOf = (model, stem) => Array.from(model.tables.keys()).filter((name) => name === stem || name.startsWith(`${stem}.`));
 
-/* What is given for a stage, beside the one before. */
+/* The other tables that a stage is made from, besides the stage before. */
 const GIVEN_FOR = { masked: ['attn_mask', 'alibi_slopes', 'relative_bias.weight'], weights: ['sinks'] };
 
 /* The tables that a stage is computed from; `names` are the stages before it. */

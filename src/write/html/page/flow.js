@@ -114,7 +114,7 @@ function measureLanes() {
     if (flow.lanes && flow.lanes.style.gridTemplateColumns !== columns) flow.lanes.style.gridTemplateColumns = columns;
 }
 
-/* A matrix leaves room for labels, too, to stand above the columns that it makes. */
+/* A matrix also leaves room for row labels, so that it aligns with the columns that it makes. */
 function cardLayout(name, shown) {
     const lane = LANES.findIndex((one) => tablesOf([one]).includes(name)), edges = 0.6 * rootSizeNow + 6;
     const [down] = axesOf(name), label = lane >= 0 ? flow.labels[lane] : down === 'key' ? Math.max(...flow.labels) : flow.labels[0];

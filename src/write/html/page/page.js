@@ -311,7 +311,7 @@ function listenToPage() {
         });
 }
 
-/* A column beside the flow stays in view: by its upper edge, or where it is higher than the window by its lower one. */
+/* Keeps each column beside the flow in view: its top, or its bottom if it is taller than the window. */
 function keepInView() {
     for (const column of document.querySelectorAll('.middle, .side'))
         column.style.top = `${Math.min(12, document.documentElement.clientHeight - column.offsetHeight - 12)}px`;

@@ -114,7 +114,7 @@ function arePositionsMade(model) {
     return !byId('data-position_embedding') && numbers.every((number, i) => number === (before[i] ?? positionRow(Math.floor(i / columns), columns)[i % columns]));
 }
 
-/* All rows of position_embedding: the generator of dropout stands behind them. */
+/* All rows of position_embedding: the generator draws dropout after them. */
 function allPositions(model) {
     const positions = model.tables.get('positions'), [tokens, columns] = positions.shape, rows = byId('data-position_embedding') ? numbersNamed('position_embedding').length / columns : 0;
     return resizePositions(positions, Math.max(tokens, rows));

@@ -74,7 +74,7 @@ function widestLabel(context, count, labelOf, most) {
 const rowName = (shown, row) => (shown.rowLabels && shown.rowLabels[row]) || String(row + 1);
 const columnName = (shown, column) => (shown.columnLabels && shown.columnLabels[column]) || String(column + 1);
 
-/* Whether the sums of rows stand beside the large table: shares of 1, unless a mistake made them. */
+/* Whether the large table shows the sums of its rows: 1 for shares, unless a mistake made them. */
 const SUMS = 3, hasSums = (shown) => isShare(shown.name) && !shown.signs;
 
 /* The large table. Large cells are whole pixels. */
