@@ -15,11 +15,19 @@ bool reading_is_told(const struct reading *reading, enum option_id id)
     return reading->options->origin[id] != ORIGIN_DEFAULT;
 }
 
-/* Reads the named config, or the one next to the checkpoint, if there is one. */
+/* Reads the named config, or a GGUF's metadata, or the config next to the checkpoint, if there is one. */
 static enum status read_config(struct reading *reading)
 {
     enum { PATH = 4096 };
     const char *path = reading->options->config;
+    if (reading->checkpoint.gguf != NULL) {
+        if (gguf_config(&reading->checkpoint, &reading->config, &reading->gguf, reading->error) != STATUS_OK)
+            return reading->error->status;
+        reading->config_path = reading->config.path;
+        if (path == NULL)
+            return STATUS_OK;
+        config_free(&reading->config);
+    }
     if (path == NULL) {
         char usual[PATH];
         const int length = snprintf(usual, sizeof usual, "%sconfig.json", reading->checkpoint.folder);
@@ -108,7 +116,8 @@ enum status reading_heads(const struct reading *reading, const struct layer_modu
     plan->heads_said = said(reading, facts, OPTION_HEADS, "heads");
     plan->kv_heads_said = said(reading, facts, OPTION_KV_HEADS, "kv_heads");
     plan->packing = module_packing(module);
-    if ((*family)->packing != NULL && plan->packing != PACKING_SEPARATE)
+    plan->permuted = reading->gguf != NULL && reading->gguf->permuted;
+    if ((*family)->packing != NULL && plan->packing != PACKING_SEPARATE && reading->checkpoint.gguf == NULL)
         plan->packing = strcmp((*family)->packing, "groups") == 0 ? PACKING_GROUPS : PACKING_BLOCKS;
     if (reading_is_told(reading, OPTION_PACKING))
         plan->packing = options->packing;
@@ -119,5 +128,8 @@ enum status reading_facts(const struct reading *reading, const struct layer_modu
                           const struct family_row *family, size_t columns, struct layer_facts *facts)
 {
     const struct config_module place = place_of(module, columns);
-    return config_facts(&reading->config, family, &place, reading->arena, facts, reading->error);
+    const enum status status = config_facts(&reading->config, family, &place, reading->arena, facts, reading->error);
+    return status == STATUS_OK && reading->gguf != NULL && !family->by_hand
+               ? gguf_facts(reading->gguf, reading->arena, facts, reading->error)
+               : status;
 }
