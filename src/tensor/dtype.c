@@ -206,8 +206,8 @@ static inline uint32_t code_at(size_t size, const void *data, size_t i)
     return size == 1 ? ((const uint8_t *)data)[i] : ((const uint16_t *)data)[i];
 }
 
-/* Shifted to the position of a float's fraction, without a branch: a difference of whole numbers below 0 has its highest
- * bit set. */
+/* Shifted to the position of a float's fraction, without a branch: a difference of whole numbers below 0 has its
+ * highest bit set. */
 static void load_coded_floats(const struct row *row, const void *data, size_t count, float *numbers)
 {
     const int up = 23 - row->fraction, to_sign = (int)(32 - 8 * row->size);
