@@ -32,7 +32,7 @@ struct naming_row {
 #define NAMING_ROLE_FIELD(id, field, standard) const char *field;
     NAMING_ROLES(NAMING_ROLE_FIELD)
 #undef NAMING_ROLE_FIELD
-    const char *joint, *norm, *passed, *own;
+    const char *joint, *norm, *passed, *own, *config, *family;
     enum packing packing;
     bool conv1d, reordered;
 };
