@@ -58,6 +58,16 @@ struct config_value config_member(const struct config_value *object, const char 
     return value;
 }
 
+bool config_entry(const struct config_reading *reading, enum config_key list, struct config_value *entry)
+{
+    *entry = config_find(reading, list);
+    const bool is_list = cJSON_IsArray(entry->item);
+    const size_t length = strlen(entry->key);
+    snprintf(entry->key + length, sizeof entry->key - length, "[%zu]", reading->module->layer);
+    entry->item = is_list ? cJSON_GetArrayItem(entry->item, (int)reading->module->layer) : NULL;
+    return entry->item != NULL;
+}
+
 bool config_is_set(const struct config_value *value)
 {
     return value->item != NULL && !cJSON_IsNull(value->item);

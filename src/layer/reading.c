@@ -34,25 +34,19 @@ static enum status find_config(const struct reading *reading, const char *name, 
     return *path == NULL || folder_check_file(*path, reading->error) ? reading->error->status : STATUS_OK;
 }
 
-/* Makes the config of a GGUF, unless an option names one. */
-static enum status make_config(struct reading *reading)
-{
-    const char *named = reading->options->config;
-    if (gguf_config(&reading->checkpoint, &reading->config, &reading->gguf, reading->error) != STATUS_OK)
-        return reading->error->status;
-    reading->config_path = named != NULL ? named : reading->checkpoint.opened;
-    if (named == NULL)
-        return STATUS_OK;
-    config_free(&reading->config);
-    return config_read(named, &reading->config, reading->error);
-}
-
-/* Reads the named config, or the one next to the checkpoint, if there is one: that of its names first. */
+/* Reads the named config, or a GGUF's metadata, or the one next to the checkpoint, if there is one: that of its names
+ * first. */
 static enum status read_config(struct reading *reading)
 {
     const char *own = reading->modules.count > 0 ? reading->modules.modules[0].naming->config : NULL;
-    if (reading->checkpoint.gguf != NULL)
-        return make_config(reading);
+    if (reading->checkpoint.gguf != NULL) {
+        if (gguf_config(&reading->checkpoint, &reading->config, &reading->gguf, reading->error) != STATUS_OK)
+            return reading->error->status;
+        reading->config_path = reading->checkpoint.opened;
+        if (reading->options->config == NULL)
+            return STATUS_OK;
+        config_free(&reading->config);
+    }
     reading->config_path = reading->options->config;
     if (reading->config_path == NULL && own != NULL && find_config(reading, own, &reading->config_path) != STATUS_OK)
         return reading->error->status;
