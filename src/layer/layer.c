@@ -240,6 +240,8 @@ static enum status read_module(const struct reading *reading, struct layer *laye
         check_residual(reading, layer) || check_qk_norms(reading, layer) || check_normed(reading, layer) ||
         check_latent_columns(reading, layer) || put_factors(reading, layer))
         return reading->error->status;
+    if (reading->quantised.from[0] != '\0')
+        layer->dequantised = arena_copy(reading->arena, reading->quantised.from, reading->error);
     forget_absent(layer);
     if (config_images(&reading->config, layer->family, reading->arena, &layer->images_of, reading->error) ||
         layer_warn(reading, layer->module, layer->family, &layer->warnings) != STATUS_OK)

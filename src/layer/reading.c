@@ -78,10 +78,12 @@ enum status reading_begin(struct reading *reading, const struct options *options
                           struct error *error)
 {
     *reading = (struct reading){.options = options, .arena = arena, .error = error};
-    if (checkpoint_open(options->weights, arena, &reading->checkpoint, error) ||
-        modules_find(&reading->checkpoint, arena, &reading->modules, error))
+    if (checkpoint_open(options->weights, arena, &reading->checkpoint, error) || read_config(reading) ||
+        quantised_begin(&reading->quantised, &reading->checkpoint, &reading->config, error) ||
+        modules_find(&reading->quantised.shown, arena, &reading->modules, error))
         return error->status;
-    return read_config(reading) ? error->status : check_out(reading);
+    reading->modules.quantised = &reading->quantised;
+    return check_out(reading);
 }
 
 void reading_end(struct reading *reading)

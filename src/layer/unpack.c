@@ -3,12 +3,14 @@
 
 #include "base/text.h"
 #include "layer/naming.h"
+#include "layer/quantised.h"
 
 #include <stdarg.h>
 #include <string.h>
 
 struct unpacking {
     const struct checkpoint *checkpoint;
+    struct quantised *quantised;
     const struct module_tensors *tensors;
     const struct layer_module *module;
     struct unpack_plan *plan;
@@ -32,18 +34,13 @@ struct taken {
 static enum status take(const struct unpacking *unpacking, const char *standard, struct taken *taken)
 {
     const struct module_tensors *tensors = unpacking->tensors;
-    const struct named_tensor *look;
     *taken = (struct taken){0};
     for (size_t i = 0; i < tensors->count && taken->name == NULL; i++)
         if (strcmp(tensors->tensors[i].standard, standard) == 0)
             taken->name = tensors->tensors[i].name;
     if (taken->name == NULL)
         return STATUS_OK;
-    if (checkpoint_look(unpacking->checkpoint, taken->name, &look, unpacking->error) != STATUS_OK ||
-        checkpoint_take(unpacking->checkpoint, taken->name, &taken->tensor, unpacking->error) != STATUS_OK)
-        return unpacking->error->status;
-    taken->file = look->source;
-    return STATUS_OK;
+    return quantised_take(unpacking->quantised, taken->name, &taken->tensor, &taken->file, unpacking->error);
 }
 
 /* "FILE: NAME: 48 x 32; expected ..."; if the heads do not fit, with their sources: ", by --heads and n_head_kv". */
@@ -502,8 +499,8 @@ static enum status check_other(const struct unpacking *unpacking)
         return STATUS_OK;
     if (strstr(other, "_scale") != NULL)
         return error_usage(unpacking->error,
-                           "%s: %.200s: a scale of quantized weights, which attn does not read; dequantize them first: "
-                           "load the model in bfloat16 and save it with save_pretrained",
+                           "%s: %.200s: a scale of quantised weights, but no config says how they are quantised; "
+                           "expected quantization_config in config.json",
                            unpacking->checkpoint->source, other);
     return error_usage(unpacking->error,
                        "%s: %.200s: attn does not know what the module does with this tensor; expected the weights of "
@@ -528,7 +525,10 @@ enum status module_unpack(const struct module_list *list, const struct layer_mod
                           struct arena *arena, struct input_file *input, struct error *error)
 {
     struct module_tensors tensors;
+    const struct config none = {0};
+    struct quantised plain;
     struct unpacking unpacking = {.checkpoint = list->checkpoint,
+                                  .quantised = list->quantised != NULL ? list->quantised : &plain,
                                   .tensors = &tensors,
                                   .module = module,
                                   .plan = plan,
@@ -537,7 +537,8 @@ enum status module_unpack(const struct module_list *list, const struct layer_mod
                                   .error = error};
     *input = (struct input_file){.source = list->checkpoint->source};
     input->tensors = arena_allocate(arena, MODULE_TENSORS, sizeof input->tensors[0], error);
-    if (input->tensors == NULL || module_tensors(list, module, arena, &tensors, error) || unpack(&unpacking))
+    if (input->tensors == NULL || quantised_begin(&plain, list->checkpoint, &none, error) ||
+        module_tensors(list, module, arena, &tensors, error) || unpack(&unpacking))
         return error->status;
     input_file_sort(input);
     return STATUS_OK;

@@ -215,6 +215,8 @@ static void config_json(const struct layer *layer, struct output *output)
     json_begin(&json);
     json_text(&json, "module", layer->module->path);
     json_text(&json, "family", layer->family->name);
+    if (layer->dequantised != NULL)
+        json_text(&json, "dequantised", layer->dequantised);
     json_open(&json, "settings", '[');
     for (size_t i = 0; i < layer->facts.count; i++) {
         const struct layer_fact *fact = &layer->facts.facts[i];
@@ -241,6 +243,8 @@ static void config_text(const struct layer *layer, struct output *output)
         text_shown(layer->config, SIZE_MAX, shown, sizeof shown);
         output_print(output, "config %s\n", shown);
     }
+    if (layer->dequantised != NULL)
+        output_print(output, "weights dequantised from %s\n", layer->dequantised);
     for (size_t i = 0; i < layer->facts.count; i++) {
         names = memory_larger(names, strlen(layer->facts.facts[i].setting));
         values = memory_larger(values, text_shown(layer->facts.facts[i].text, 60, shown, sizeof shown));
