@@ -164,13 +164,31 @@ static void put_scaling(const struct building *building, const char *key, const 
     put_into(building, object_of(building, "rope_scaling"), key, make_item(building, value));
 }
 
-/* DeepSeek's converter writes a tenth of mscale_all_dim, and llama.cpp takes mscale to be the same. */
+/* Factors that change nothing if they are 1; others are refused with the object, but for longrope's. */
+static void put_unless_one(const struct building *building, const char *key, const struct gguf_value *value)
+{
+    if (value->is_array || value->type == GGUF_STRING || gguf_number(value, 0) != 1)
+        put_scaling(building, key, value);
+}
+
+/* How many pairs each axis has; llama.cpp adds a fourth axis. */
+static void put_sections(const struct building *building, const char *key, const struct gguf_value *value)
+{
+    cJSON *sections = cJSON_CreateArray();
+    for (size_t i = 0; i < value->count && i < 3 && value->type != GGUF_STRING; i++)
+        cJSON_AddItemToArray(sections, cJSON_CreateNumber(gguf_number(value, i)));
+    put_into(building, object_of(building, "rope_scaling"), key, sections);
+}
+
+/* mscale_all_dim, of which DeepSeek's converter writes a tenth; llama.cpp takes mscale to be the same. */
 static void put_log_multiplier(const struct building *building, const char *key, const struct gguf_value *value)
 {
     cJSON *scaling = object_of(building, "rope_scaling");
     const bool number = !value->is_array && value->type != GGUF_STRING;
-    const double all = number ? gguf_number(value, 0) / 0.1 : 0;
-    if (!number || building->family == NULL || !building->family->latent)
+    const bool latent = building->family != NULL && building->family->latent,
+               grows = building->family != NULL && building->family->growth == FAMILY_GROWTH_BETA;
+    const double all = number ? gguf_number(value, 0) / (latent ? 0.1 : 1) : 0;
+    if (!number || (!latent && !grows))
         error_usage(building->error,
                     "%s: %s: attn knows it only as a number of a model with a latent; set --family none",
                     building->checkpoint->source, value->name);

@@ -91,13 +91,14 @@ void reading_end(struct reading *reading)
     config_free(&reading->config);
 }
 
-static struct config_module place_of(const struct layer_module *module, size_t columns)
+static struct config_module place_of(const struct reading *reading, const struct layer_module *module, size_t columns)
 {
+    const bool unknown = reading->checkpoint.gguf != NULL && reading->gguf == NULL;
     return (struct config_module){.part = module->part,
                                   .cross = module->cross,
                                   .layer = module->layer,
                                   .columns = columns,
-                                  .reordered = module->naming->reordered};
+                                  .reordered = module->naming->reordered || unknown};
 }
 
 /* The family that --family or, where its own config says none, the names of a module say; or NULL. */
@@ -130,7 +131,7 @@ enum status reading_heads(const struct reading *reading, const struct layer_modu
                           const struct family_row **family, struct unpack_plan *plan, struct layer_facts *facts)
 {
     const struct options *options = reading->options;
-    const struct config_module place = place_of(module, 0);
+    const struct config_module place = place_of(reading, module, 0);
     if (config_family(&reading->config, module->part, asked_family(reading, module), family, reading->error) ||
         config_heads(&reading->config, *family, &place, reading->arena, facts, reading->error))
         return reading->error->status;
@@ -151,7 +152,7 @@ enum status reading_heads(const struct reading *reading, const struct layer_modu
 enum status reading_facts(const struct reading *reading, const struct layer_module *module,
                           const struct family_row *family, size_t columns, struct layer_facts *facts)
 {
-    const struct config_module place = place_of(module, columns);
+    const struct config_module place = place_of(reading, module, columns);
     const enum status status = config_facts(&reading->config, family, &place, reading->arena, facts, reading->error);
     return status == STATUS_OK && reading->gguf != NULL && !family->by_hand
                ? gguf_facts(reading->gguf, reading->arena, facts, reading->error)
