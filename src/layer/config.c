@@ -155,8 +155,8 @@ enum status config_family(const struct config *config, enum module_part part, co
             return error->status;
         const cJSON *whole = cJSON_GetObjectItemCaseSensitive(config->root, "model_type");
         const bool of_whole = type != NULL && whole != NULL && type == whole->valuestring;
-        snprintf(place, sizeof place, "%s: %smodel_type", config->path != NULL ? config->path : "config.json",
-                 of_whole ? "" : reading.prefix);
+        snprintf(place, sizeof place, "%s: %s%s", config->path != NULL ? config->path : "config.json",
+                 of_whole ? "" : reading.prefix, config->of_gguf ? "general.architecture" : "model_type");
     }
     if (type == NULL && config->root != NULL)
         return error_usage(error, "%s is missing; add it, or name the model's family with --family", place);

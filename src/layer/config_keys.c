@@ -96,7 +96,10 @@ void config_wrong(const struct config_reading *reading, const struct config_valu
 
 size_t config_whole(const struct config_reading *reading, const struct config_value *value, size_t fallback)
 {
-    const double given = cJSON_IsNumber(value->item) ? value->item->valuedouble : -1;
+    const cJSON *item = value->item;
+    if (reading->config->of_gguf && cJSON_IsArray(item))
+        item = cJSON_GetArrayItem(item, (int)reading->module->layer);
+    const double given = cJSON_IsNumber(item) ? item->valuedouble : -1;
     const bool whole = given >= 0 && given <= 0x1p31 && given == floor(given);
     if (config_is_set(value) && !whole)
         config_wrong(reading, value, "a whole number");
