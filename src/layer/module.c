@@ -429,9 +429,10 @@ enum packing module_packing(const struct layer_module *module)
     return module->naming->packing;
 }
 
-bool module_stores_transposed(const struct layer_module *module)
+bool module_stores_transposed(const struct layer_module *module, const size_t *shape, size_t biases)
 {
-    return module->naming->conv1d;
+    const bool linear = (biases == shape[0] && biases != shape[1]) || shape[0] == 3 * shape[1];
+    return module->naming->conv1d && !linear;
 }
 
 /* --- its tensors ------------------------------------------------------------------------------------------------- */
@@ -463,16 +464,20 @@ static enum status add_roles(const struct search *search, const struct layer_mod
     return STATUS_OK;
 }
 
-/* Adds weight and bias under the first of the words that has them. */
+/* Adds weight and bias under the first of the words that has them; torchtune calls a weight scale, and Megatron puts a
+ * norm's into the projection after it. */
 static enum status add_words(const struct search *search, const char *before, const char *words, const char *standard,
                              struct module_tensors *tensors)
 {
-    if (!find_word(search, before, strlen(before), words, ".weight"))
+    static const char *const LEAVES[][2] = {{".weight", ".bias"}, {".scale", ".bias"}, {"_weight", "_bias"}};
+    size_t leaf = 0;
+    while (leaf < 3 && !find_word(search, before, strlen(before), words, LEAVES[leaf][0]))
+        leaf++;
+    if (leaf == 3)
         return STATUS_OK;
     if (add_tensor(search, standard, ".weight", tensors) != STATUS_OK)
         return search->error->status;
-    const size_t stem = strlen(search->name) - strlen("weight");
-    strcpy(search->name + stem, "bias");
+    strcpy(search->name + strlen(search->name) - strlen(LEAVES[leaf][0]), LEAVES[leaf][1]);
     return checkpoint_has(search->checkpoint, search->name) ? add_tensor(search, standard, ".bias", tensors)
                                                             : STATUS_OK;
 }

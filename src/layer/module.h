@@ -45,8 +45,9 @@ enum status module_choose(const struct module_list *list, size_t layer, const ch
 /* The packing of query, key and value by the tensors' names; an option or a family may overrule it. */
 enum packing module_packing(const struct layer_module *module);
 
-/* Whether the checkpoint stores its weights as d_in x d_out. */
-bool module_stores_transposed(const struct layer_module *module);
+/* Whether the checkpoint stores its weights as d_in x d_out, as Conv1D does, by the shape of a weight and the count of
+ * its biases, or 0. GPT BigCode and nanoGPT use the same names, but store d_out x d_in. */
+bool module_stores_transposed(const struct layer_module *module, const size_t *shape, size_t biases);
 
 /* The names of a module's tensor in the checkpoint and in attn's files ("W_query.weight", "norm.weight"; of a packed
  * one "in_proj.weight", "in_proj.bias"). */

@@ -34,6 +34,7 @@
         .norm = "LayerNorm ln self_attn_layer_norm", .passed = "output.LayerNorm")                                    \
     ROW(.query = "attention.query", .key = "attention.key", .value = "attention.value", .out = "output.dense",        \
         .passed = "output.LayerNorm")                                                                                 \
+    ROW(.query = "query", .key = "key", .value = "value", .out = "out", .family = "whisper")                          \
     ROW(.query = "query", .key = "key", .value = "value", .out = "dense out_proj proj output", .passed = "LayerNorm") \
     ROW(.query = "query_proj", .key = "key_proj", .value = "value_proj", .out = "out_proj")                           \
     ROW(.query = "q_lin", .key = "k_lin", .value = "v_lin", .out = "out_lin")                                         \
@@ -43,8 +44,10 @@
     ROW(.query = "Wq", .key = "Wk", .value = "Wv", .out = "dense Wo out_proj")                                        \
     ROW(.query = "project_q", .key = "project_k", .value = "project_v", .out = "attention_out")                       \
     ROW(.query = "q_attn", .key_value = "c_attn", .out = "c_proj", .packing = PACKING_BLOCKS, .conv1d = true)         \
-    ROW(.packed = "c_attn", .out = "c_proj", .packing = PACKING_BLOCKS, .conv1d = true)                               \
+    ROW(.packed = "c_attn", .out = "c_proj", .packing = PACKING_BLOCKS, .conv1d = true, .family = "gpt2")             \
     ROW(.packed = "qkv_proj", .out = "o_proj out_proj", .packing = PACKING_BLOCKS)                                    \
+    ROW(.packed = "W_pack", .out = "o_proj", .packing = PACKING_BLOCKS)                                               \
+    ROW(.packed = "linear_qkv", .out = "linear_proj", .packing = PACKING_GROUPS, .norm = "linear_qkv.layer_norm")     \
     ROW(.packed = "Wqkv", .out = "Wo out_proj", .packing = PACKING_BLOCKS)                                            \
     ROW(.packed = "wqkv", .out = "wo", .packing = PACKING_GROUPS)                                                     \
     ROW(.packed = "query_key_value", .out = "dense", .packing = PACKING_GROUPS)                                       \
@@ -68,17 +71,18 @@
     "input_layernorm input_norm ln_attn ln_1 ln1 norm1 norm_1 layernorm_before self_attn_layer_norm attn_norm "       \
     "layer_norm1 layer_norm_1 layernorm1 attention_norm attention_layernorm pre_attention_layer_norm "                \
     "pre_attention_layernorm operator_norm rms_norm1 pre_sa_norm norm_self_att layernorm_before_attention "           \
-    "layer_norm_before layer_norm norm"
+    "layer_norm_before attn_ln sa_norm layer_norm norm"
 #define NAMING_NORMS_AFTER                                                                                            \
     "post_attention_layernorm pre_feedforward_layernorm ln_2 ln2 norm2 norm_2 layernorm_after layer_norm2 "           \
-    "final_layer_norm ffn_norm mlp_norm"
+    "final_layer_norm ffn_norm mlp_norm mlp_ln"
 #define NAMING_CROSS_NORMS                                                                                            \
-    "encoder_attn_layer_norm cross_attn_layer_norm cross_attention_layer_norm ln_cross_attn pre_ca_norm"
+    "encoder_attn_layer_norm cross_attn_layer_norm cross_attention_layer_norm ln_cross_attn pre_ca_norm cross_attn_ln"
 /* clang-format on */
 
 /* and buffers that attn does not need: the causal mask, the frequencies of the rotation. */
 #define NAMING_BUFFERS                                                                                 \
     "bias masked_bias attention.bias attention.masked_bias rotary_emb.inv_freq rotary_emb.sin_cached " \
-    "rotary_emb.cos_cached embed_positions"
+    "rotary_emb.cos_cached embed_positions linear_qkv._extra_state linear_proj._extra_state "          \
+    "core_attention._extra_state q_layernorm._extra_state k_layernorm._extra_state"
 
 #endif

@@ -144,14 +144,6 @@ struct weights {
     struct taken weight, bias;
 };
 
-/* Conv1D stores d_in x d_out. GPT BigCode uses its names but stores d_out x d_in: the bias tells. */
-static bool is_across(const struct weights *weights, bool conv1d)
-{
-    const struct tensor *weight = &weights->weight.tensor, *bias = &weights->bias.tensor;
-    const bool linear = bias->rank == 1 && bias->shape[0] == weight->shape[0] && bias->shape[0] != weight->shape[1];
-    return conv1d && !linear;
-}
-
 static enum status take_weights(struct unpacking *unpacking, enum naming_role role, struct weights *weights)
 {
     char weight[48], bias[48];
@@ -166,7 +158,9 @@ static enum status take_weights(struct unpacking *unpacking, enum naming_role ro
         return unpacking->error->status;
     /* An output projection may be square: it has the orientation of the packed weight before it. */
     if (role != ROLE_OUT && role != ROLE_QUERY)
-        unpacking->stored_across = is_across(weights, unpacking->module->naming->conv1d);
+        unpacking->stored_across =
+            module_stores_transposed(unpacking->module, weights->weight.tensor.shape,
+                                     weights->bias.tensor.rank == 1 ? weights->bias.tensor.shape[0] : 0);
     if (unpacking->stored_across && transpose(unpacking, &weights->weight) != STATUS_OK)
         return unpacking->error->status;
     return check_length(unpacking, &weights->bias, weights->weight.tensor.shape[0], "one for each row of its weight");

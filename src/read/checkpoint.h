@@ -23,7 +23,8 @@ struct checkpoint {
     const char *folder;            /* of its files and config.json, ending in a slash, or "" */
     struct checkpoint_name *names; /* sorted */
     size_t count;
-    const char *opened; /* the opened file of tensors or index */
+    const char *settings; /* of the only file, as named_list has it; or NULL */
+    const char *opened;   /* the opened file of tensors or index */
     struct arena *arena;
 };
 
