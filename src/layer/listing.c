@@ -92,6 +92,8 @@ static enum status look(const struct reading *reading, const struct layer_module
         const enum dtype dtype = stored[i]->bytes.dtype; /* a number of an unknown dtype takes a byte or less */
         row->bytes += (double)stored[i]->count * (double)(dtype == DTYPE_COUNT ? 1 : dtype_size(dtype));
     }
+    if (row->why[0] == '\0' && module_check_other(&reading->modules, &tensors, reading->error) != STATUS_OK)
+        pass_over(reading, row);
     row->cross = module->cross;
     row->heads = plan.heads;
     row->kv_heads = plan.kv_heads > 0 ? plan.kv_heads : plan.heads;
@@ -195,9 +197,10 @@ static enum status list(const struct reading *reading, struct listing *listing)
     }
     if (listing->count > 0)
         return STATUS_OK;
-    return error_usage(reading->error, "%s: no attention module%s%s; expected names such as layers.0.self_attn.q_proj",
-                       listing->source, reading->options->module != NULL ? " whose name begins with " : "",
-                       reading->options->module != NULL ? reading->options->module : "");
+    return reading->modules.count == 0
+               ? module_none(&reading->checkpoint, reading->error)
+               : error_usage(reading->error, "%s: no attention module whose name begins with %s", listing->source,
+                             reading->options->module);
 }
 
 bool listing_takes(enum option_id id)

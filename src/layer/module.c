@@ -380,19 +380,12 @@ static enum status several(const struct module_list *list, const struct wish *wi
                        list->checkpoint->source, count, layer, paths, first->path);
 }
 
-/* STATUS_USAGE for a checkpoint without a module: one with quantized weights has other names. */
-static enum status none(const struct checkpoint *checkpoint, struct error *error)
+enum status module_none(const struct checkpoint *checkpoint, struct error *error)
 {
-    static const char *const ENDS[] = {".qweight", ".weight_packed", "_blocks", ".weight_quantized"};
     for (size_t i = 0; i < checkpoint->count; i++)
-        for (size_t end = 0; end < sizeof ENDS / sizeof ENDS[0]; end++) {
-            const char *name = checkpoint->names[i].text;
-            if (text_ends_in(name, ENDS[end]))
-                return error_usage(error,
-                                   "%s: %.200s: attn does not read quantized weights; dequantize them first: load the "
-                                   "model in bfloat16 and save it with save_pretrained",
-                                   checkpoint->source, name);
-        }
+        if (naming_refused(checkpoint->names[i].text) != NULL)
+            return error_usage(error, "%s: %.200s: %s", checkpoint->source, checkpoint->names[i].text,
+                               naming_refused(checkpoint->names[i].text));
     return error_usage(error,
                        "%s: no attention module among its %zu tensors, such as %.200s; expected names that end like "
                        "self_attn.q_proj.weight",
@@ -420,7 +413,7 @@ enum status module_choose(const struct module_list *list, size_t layer, const ch
     if (count > 1)
         return several(list, &wish, count, first, error);
     if (list->count == 0)
-        return none(list->checkpoint, error);
+        return module_none(list->checkpoint, error);
     return of_module == 0 ? no_module(list, &wish, error) : no_layer(list, &wish, error);
 }
 
@@ -591,6 +584,18 @@ static void find_other(const struct checkpoint *checkpoint, const struct layer_m
             known = strcmp(tensors->tensors[at].name, name) == 0;
         tensors->other = known ? NULL : name;
     }
+}
+
+enum status module_check_other(const struct module_list *list, const struct module_tensors *tensors,
+                               struct error *error)
+{
+    const char *other = tensors->other, *why = other != NULL ? naming_refused(other) : NULL;
+    if (other == NULL)
+        return STATUS_OK;
+    return error_usage(error, "%s: %.200s: %s", list->checkpoint->source, other,
+                       why != NULL ? why
+                                   : "attn does not know what the module does with this tensor; expected the weights "
+                                     "of query, key, value and output, their norms, sinks or a relative bias");
 }
 
 enum status module_tensors(const struct module_list *list, const struct layer_module *module, struct arena *arena,

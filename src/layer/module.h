@@ -36,6 +36,9 @@ struct module_list {
 enum status modules_find(const struct checkpoint *checkpoint, struct arena *arena, struct module_list *list,
                          struct error *error);
 
+/* STATUS_USAGE for a checkpoint without a module, with the reason if a name tells it. */
+enum status module_none(const struct checkpoint *checkpoint, struct error *error);
+
 /* Chooses the module of that layer (MODULE_NO_LAYER: any) whose path is `prefix`, or begins with it up to a dot, if
  * that is not NULL. STATUS_USAGE where there is none, or more than one: the message lists them and says what to
  * type. */
@@ -64,5 +67,9 @@ struct module_tensors {
 /* STATUS_SYSTEM where memory is short. */
 enum status module_tensors(const struct module_list *list, const struct layer_module *module, struct arena *arena,
                            struct module_tensors *tensors, struct error *error);
+
+/* STATUS_USAGE where there is a tensor that attn does not know, which it would silently omit. */
+enum status module_check_other(const struct module_list *list, const struct module_tensors *tensors,
+                               struct error *error);
 
 #endif

@@ -418,23 +418,6 @@ static enum status check_packing(const struct unpacking *unpacking)
     return STATUS_OK;
 }
 
-/* Rejects an unknown tensor, which attn would silently omit. */
-static enum status check_other(const struct unpacking *unpacking)
-{
-    const char *other = unpacking->tensors->other;
-    if (other == NULL)
-        return STATUS_OK;
-    if (strstr(other, "_scale") != NULL)
-        return error_usage(unpacking->error,
-                           "%s: %.200s: a scale of quantized weights, which attn does not read; dequantize them first: "
-                           "load the model in bfloat16 and save it with save_pretrained",
-                           unpacking->checkpoint->source, other);
-    return error_usage(unpacking->error,
-                       "%s: %.200s: attn does not know what the module does with this tensor; expected the weights of "
-                       "query, key, value and output, their norms, sinks or a relative bias",
-                       unpacking->checkpoint->source, other);
-}
-
 static enum status unpack(struct unpacking *unpacking)
 {
     const struct naming_row *naming = unpacking->module->naming;
@@ -443,7 +426,7 @@ static enum status unpack(struct unpacking *unpacking)
                                                            : naming->key_value != NULL ? unpack_key_value
                                                                                        : unpack_separate;
     return check_packing(unpacking) || projections(unpacking) || unpack_out(unpacking) || unpack_norms(unpacking) ||
-                   unpack_of_heads(unpacking) || check_other(unpacking)
+                   unpack_of_heads(unpacking)
                ? unpacking->error->status
                : STATUS_OK;
 }
@@ -461,7 +444,8 @@ enum status module_unpack(const struct module_list *list, const struct layer_mod
                                   .error = error};
     *input = (struct input_file){.source = list->checkpoint->source};
     input->tensors = arena_allocate(arena, MODULE_TENSORS, sizeof input->tensors[0], error);
-    if (input->tensors == NULL || module_tensors(list, module, arena, &tensors, error) || unpack(&unpacking))
+    if (input->tensors == NULL || module_tensors(list, module, arena, &tensors, error) || unpack(&unpacking) ||
+        module_check_other(list, &tensors, error))
         return error->status;
     input_file_sort(input);
     return STATUS_OK;
