@@ -38,7 +38,8 @@ static enum status find_config(const struct reading *reading, const char *name, 
  * first. */
 static enum status read_config(struct reading *reading)
 {
-    const char *own = reading->modules.count > 0 ? reading->modules.modules[0].naming->config : NULL;
+    const struct naming_row *naming = reading->modules.count > 0 ? reading->modules.modules[0].naming : NULL;
+    const char *own = naming != NULL ? naming->config : NULL;
     if (reading->checkpoint.gguf != NULL) {
         if (gguf_config(&reading->checkpoint, &reading->config, &reading->gguf, reading->error) != STATUS_OK)
             return reading->error->status;
@@ -51,6 +52,13 @@ static enum status read_config(struct reading *reading)
     if (reading->config_path == NULL && own != NULL && find_config(reading, own, &reading->config_path) != STATUS_OK)
         return reading->error->status;
     reading->config_is_own = own != NULL && reading->config_path != NULL && text_ends_in(reading->config_path, own);
+    if (reading->config_path == NULL && reading->checkpoint.settings != NULL && naming != NULL &&
+        naming->family != NULL) {
+        char *text = arena_copy(reading->arena, reading->checkpoint.settings, reading->error);
+        reading->config_is_own = true;
+        return text == NULL ? reading->error->status
+                            : config_read_text(reading->checkpoint.source, text, &reading->config, reading->error);
+    }
     if (reading->config_path == NULL && find_config(reading, "config.json", &reading->config_path) != STATUS_OK)
         return reading->error->status;
     return reading->config_path != NULL ? config_read(reading->config_path, &reading->config, reading->error)

@@ -16,7 +16,7 @@ struct reading {
     struct module_list modules;
     struct config config;
     const char *config_path;     /* or NULL */
-    bool config_is_own;          /* has the name that goes with the names of the modules' tensors */
+    bool config_is_own;          /* it goes with the names of the modules' tensors, or is in the checkpoint's file */
     const struct gguf_row *gguf; /* the architecture of a GGUF; or NULL */
     struct arena *arena;
     struct error *error;
