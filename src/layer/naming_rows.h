@@ -71,27 +71,27 @@
 
 /* Parts of the names of tensors, or ends before a $, and why attn does not compute a module that has one. */
 #define NAMING_STREAMS "attn does not compute the attention of two streams, such as a picture and a text, together"
-#define NAMING_QUANTIZED \
+#define NAMING_QUANTIZED                                                                                        \
     "attn does not read quantized weights; dequantize them first: load the model in bfloat16 and save it with " \
     "save_pretrained"
-#define NAMING_REFUSED_ROWS(ROW)                                                                                      \
-    ROW("img_attn.", NAMING_STREAMS)                                                                                  \
-    ROW("txt_attn.", NAMING_STREAMS)                                                                                  \
-    ROW("single_blocks.", "attn does not cut a weight that query, key and value share with the MLP")                  \
-    ROW("add_k_proj.", NAMING_STREAMS)                                                                                \
-    ROW("add_kv_proj.", NAMING_STREAMS)                                                                               \
-    ROW("/kernel$", "attn does not read the weights of JAX, d_in x heads x columns; save the model with PyTorch")      \
-    ROW(".kernel$", "attn does not read the weights of JAX, d_in x heads x columns; save the model with PyTorch")      \
-    ROW("rel_pos_h", "attn does not compute relative positions in two directions")                                    \
-    ROW("relative_position_bias_table", "attn does not compute a bias by the positions in a window of a picture")     \
-    ROW("pos_bias_u", "attn does not compute the relative positions of Transformer-XL")                               \
-    ROW("gru_rel_pos", "attn does not compute a relative bias with a gate")                                           \
-    ROW("bias_mask", "attn does not apply a mask of biases; take the checkpoint of transformers")                     \
-    ROW(".lora_", "attn does not merge a LoRA; merge it into the model first")                                        \
-    ROW(".qweight$", NAMING_QUANTIZED)                                                                                 \
-    ROW(".weight_packed$", NAMING_QUANTIZED)                                                                           \
-    ROW(".weight_quantized$", NAMING_QUANTIZED)                                                                        \
-    ROW("_blocks$", NAMING_QUANTIZED)                                                                                  \
+#define NAMING_REFUSED_ROWS(ROW)                                                                                  \
+    ROW("img_attn.", NAMING_STREAMS)                                                                              \
+    ROW("txt_attn.", NAMING_STREAMS)                                                                              \
+    ROW("single_blocks.", "attn does not cut a weight that query, key and value share with the MLP")              \
+    ROW("add_k_proj.", NAMING_STREAMS)                                                                            \
+    ROW("add_kv_proj.", NAMING_STREAMS)                                                                           \
+    ROW("/kernel$", "attn does not read the weights of JAX, d_in x heads x columns; save the model with PyTorch") \
+    ROW(".kernel$", "attn does not read the weights of JAX, d_in x heads x columns; save the model with PyTorch") \
+    ROW("rel_pos_h", "attn does not compute relative positions in two directions")                                \
+    ROW("relative_position_bias_table", "attn does not compute a bias by the positions in a window of a picture") \
+    ROW("pos_bias_u", "attn does not compute the relative positions of Transformer-XL")                           \
+    ROW("gru_rel_pos", "attn does not compute a relative bias with a gate")                                       \
+    ROW("bias_mask", "attn does not apply a mask of biases; take the checkpoint of transformers")                 \
+    ROW(".lora_", "attn does not merge a LoRA; merge it into the model first")                                    \
+    ROW(".qweight$", NAMING_QUANTIZED)                                                                            \
+    ROW(".weight_packed$", NAMING_QUANTIZED)                                                                      \
+    ROW(".weight_quantized$", NAMING_QUANTIZED)                                                                   \
+    ROW("_blocks$", NAMING_QUANTIZED)                                                                             \
     ROW("_scale$", NAMING_QUANTIZED) ROW("_scale_inv$", NAMING_QUANTIZED)
 
 /* Names that many rows share. In the module: */
@@ -119,7 +119,8 @@
 /* and buffers that attn does not need: the causal mask, the frequencies of the rotation. */
 #define NAMING_BUFFERS                                                                                 \
     "bias masked_bias attention.bias attention.masked_bias rotary_emb.inv_freq rotary_emb.sin_cached " \
-    "rotary_emb.cos_cached embed_positions linear_qkv._extra_state linear_proj._extra_state "          \
+    "rotary_emb.cos_cached self.rotary_embeddings.inv_freq embed_positions linear_qkv._extra_state "   \
+    "linear_proj._extra_state "                                                                        \
     "core_attention._extra_state q_layernorm._extra_state k_layernorm._extra_state"
 
 #endif
