@@ -74,6 +74,9 @@
 #define NAMING_QUANTIZED                                                                                        \
     "attn does not read quantized weights; dequantize them first: load the model in bfloat16 and save it with " \
     "save_pretrained"
+#define NAMING_SCALED                                                                                           \
+    "a scale of quantised weights, but no config says how they are quantised; expected quantization_config in " \
+    "config.json"
 #define NAMING_REFUSED_ROWS(ROW)                                                                                  \
     ROW("img_attn.", NAMING_STREAMS)                                                                              \
     ROW("txt_attn.", NAMING_STREAMS)                                                                              \
@@ -92,11 +95,15 @@
     ROW(".weight_packed$", NAMING_QUANTIZED)                                                                      \
     ROW(".weight_quantized$", NAMING_QUANTIZED)                                                                   \
     ROW("_blocks$", NAMING_QUANTIZED)                                                                             \
-    ROW("_scale$", NAMING_QUANTIZED) ROW("_scale_inv$", NAMING_QUANTIZED)
+    ROW("_scale$", NAMING_SCALED)                                                                                 \
+    ROW("_scale_inv$", NAMING_SCALED)
 
 /* Names that many rows share. In the module: */
 #define NAMING_QUERY_NORMS "q_norm q_layernorm query_layernorm query_norm q_ln norm_q attn_q_norm"
 #define NAMING_KEY_NORMS "k_norm k_layernorm key_layernorm key_norm k_ln norm_k attn_k_norm"
+
+/* the gate of the contexts, */
+#define NAMING_GATES "gate_proj g_proj"
 
 /* the table of T5's relative bias, unused in a module of cross-attention; */
 #define NAMING_RELATIVE_BIAS "relative_attention_bias"
