@@ -457,16 +457,18 @@ static enum status add_roles(const struct search *search, const struct layer_mod
     return STATUS_OK;
 }
 
-/* Adds weight and bias under the first of the words that has them; torchtune calls a weight scale, and Megatron puts a
- * norm's into the projection after it. */
+/* Adds weight and bias under the first of the words that has them; torchtune calls a weight scale, TensorFlow gamma, and
+ * Megatron puts a norm's into the projection after it. */
 static enum status add_words(const struct search *search, const char *before, const char *words, const char *standard,
                              struct module_tensors *tensors)
 {
-    static const char *const LEAVES[][2] = {{".weight", ".bias"}, {".scale", ".bias"}, {"_weight", "_bias"}};
+    static const char *const LEAVES[][2] = {
+        {".weight", ".bias"}, {".scale", ".bias"}, {"_weight", "_bias"}, {".gamma", ".beta"}};
+    enum { LEAF_COUNT = sizeof LEAVES / sizeof LEAVES[0] };
     size_t leaf = 0;
-    while (leaf < 3 && !find_word(search, before, strlen(before), words, LEAVES[leaf][0]))
+    while (leaf < LEAF_COUNT && !find_word(search, before, strlen(before), words, LEAVES[leaf][0]))
         leaf++;
-    if (leaf == 3)
+    if (leaf == LEAF_COUNT)
         return STATUS_OK;
     if (add_tensor(search, standard, ".weight", tensors) != STATUS_OK)
         return search->error->status;

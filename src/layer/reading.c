@@ -86,10 +86,15 @@ enum status reading_begin(struct reading *reading, const struct options *options
                           struct error *error)
 {
     *reading = (struct reading){.options = options, .arena = arena, .error = error};
-    if (checkpoint_open(options->weights, arena, &reading->checkpoint, error) || read_config(reading) ||
-        quantised_begin(&reading->quantised, &reading->checkpoint, &reading->config, error) ||
-        modules_find(&reading->quantised.shown, arena, &reading->modules, error))
+    /* The names say which config it is, and the config how they are quantised. */
+    if (checkpoint_open(options->weights, arena, &reading->checkpoint, error) ||
+        modules_find(&reading->checkpoint, arena, &reading->modules, error) || read_config(reading) ||
+        quantised_begin(&reading->quantised, &reading->checkpoint, &reading->config, error))
         return error->status;
+    if (reading->quantised.shown.names != reading->checkpoint.names &&
+        modules_find(&reading->quantised.shown, arena, &reading->modules, error) != STATUS_OK)
+        return error->status;
+    reading->modules.checkpoint = &reading->quantised.shown;
     reading->modules.quantised = &reading->quantised;
     return check_out(reading);
 }

@@ -85,7 +85,7 @@ def project(x, weight, bias=None):
 
 
 def write(name, residual, normed, stages):
-    expected = {"normed": normed, **stages}
+    expected = stages if normed is residual else {"normed": normed, **stages}
     expected = {key: value[None].float().numpy() for key, value in expected.items()}
     frozen.save(os.path.join(FOLDER, name + ".safetensors"), expected)
     numpy.save(os.path.join(FOLDER, name + ".npy"), residual.float().numpy())
@@ -240,10 +240,52 @@ def torchtune(name):
     write(name, x, normed, attend(turned(q, inverse), turned(k, inverse), v, tensors[own + "attn.output_proj.weight"]))
 
 
+def esm(name):
+    """ESM-2: the query is scaled, then rotated; gamma and beta as transformers 5 writes them."""
+    heads, dim, own = 4, 16, "esm.encoder.layer.0.attention."
+    places = {"query": "self.query", "key": "self.key", "value": "self.value", "out": "output.dense"}
+    tensors = {f"{own}{place}.weight": draw(dim, dim) for place in places.values()}
+    tensors.update({f"{own}{place}.bias": draw(dim, size=0.5) for place in places.values()})
+    tensors.update({own + "LayerNorm.gamma": draw(dim, size=0.4, around=1.2), own + "LayerNorm.beta": draw(dim, size=0.4),
+                    own + "self.rotary_embeddings.inv_freq": frequencies(dim // heads, 10000.0)})
+    put_tensors(name, "model.safetensors", tensors)
+    put_json(name, "config.json", {"model_type": "esm", "num_attention_heads": heads, "layer_norm_eps": 1e-5,
+                                   "position_embedding_type": "rotary"})
+    x = draw(TOKENS, dim, size=1).double()
+    normed = layer_norm(x, (dim,), tensors[own + "LayerNorm.gamma"].double(), tensors[own + "LayerNorm.beta"].double(), 1e-5)
+    q, k, v = (project(normed, tensors[f"{own}self.{word}.weight"], tensors[f"{own}self.{word}.bias"])
+               .view(TOKENS, heads, -1) for word in ("query", "key", "value"))
+    inverse, scale = frequencies(dim // heads, 10000.0), math.sqrt(dim // heads)
+    stages = attend(turned_halves(q, inverse), turned_halves(k, inverse), v, tensors[own + "output.dense.weight"],
+                    tensors[own + "output.dense.bias"], causal=False)
+    write(name, x, normed, {**stages, "query": stages["query"] / scale})
+
+
+def trocr(name):
+    """TrOCR: an encoder of pictures without the biases of query, key and value, and a decoder of its own type."""
+    dim, tensors = 16, {}
+    for word, place in (("query", "attention.query"), ("key", "attention.key"), ("value", "attention.value"),
+                        ("out", "output.dense")):
+        tensors[f"encoder.encoder.layer.0.attention.{place}.weight"] = draw(dim, dim)
+    own = "decoder.model.decoder.layers.0.self_attn."
+    for word in ("q_proj", "k_proj", "v_proj", "out_proj"):
+        tensors[f"{own}{word}.weight"], tensors[f"{own}{word}.bias"] = draw(dim, dim), draw(dim, size=0.5)
+    put_tensors(name, "model.safetensors", tensors)
+    put_json(name, "config.json", {
+        "model_type": "vision-encoder-decoder",
+        "encoder": {"model_type": "vit", "num_attention_heads": 4, "layer_norm_eps": 1e-12},
+        "decoder": {"model_type": "trocr", "decoder_attention_heads": 2}})
+    x = draw(TOKENS, dim, size=1).double()
+    q, k, v = (project(x, tensors[f"{own}{word}_proj.weight"], tensors[f"{own}{word}_proj.bias"])
+               .view(TOKENS, 2, -1) for word in "qkv")
+    stages = attend(q, k, v, tensors[own + "out_proj.weight"], tensors[own + "out_proj.bias"])
+    write(name, x, x, {**stages, "query": stages["query"] / math.sqrt(dim // 2)})
+
+
 CASES = {
     "meta": meta, "llama-2": llama_2, "mistral": mistral, "llama-c": llama_c, "nano-gpt": nano_gpt,
     "megatron": megatron, "whisper-encoder": lambda name: whisper(name, "encoder"),
-    "whisper-decoder": lambda name: whisper(name, "decoder"), "torchtune": torchtune,
+    "whisper-decoder": lambda name: whisper(name, "decoder"), "torchtune": torchtune, "esm": esm, "trocr": trocr,
 }
 
 for at, (case, make) in enumerate(CASES.items()):
