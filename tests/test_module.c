@@ -146,7 +146,7 @@ static const struct {
     {"no layers", LLAMA("model."), 3, NULL, NULL, "its attention modules have no layer number; leave out --layer"},
     {"no such module", TOWERS, 0, "vision", NULL, "no attention module 'vision'; expected one of model.decoder.layers.0.encoder_attn, model.decoder.layers.0.self_attn, model.encoder.layers.0.self_attn"},
     {"no module at all", "a.weight 2x2", 0, NULL, NULL, "no attention module among its 1 tensors, such as a.weight; expected names that end like self_attn.q_proj.weight"},
-    {"quantized", "layers.0.self_attn.k_proj.qweight 2x2, layers.0.self_attn.k_proj.scales 2", 0, NULL, NULL, "layers.0.self_attn.k_proj.qweight: attn does not read quantized weights; dequantize them first"},
+    {"quantized", "layers.0.self_attn.k_proj.qweight 2x2, layers.0.self_attn.k_proj.scales 2", 0, NULL, NULL, "layers.0.self_attn.k_proj.qweight: a quantised weight, but no config says how it is quantised"},
 };
 /* clang-format on */
 

@@ -26,7 +26,7 @@ struct layer {
     struct input_file weights;       /* under the names of unpack.h */
     struct layer_warnings warnings;
     const char *dequantised; /* the form of its quantised weights: "FP8, blocks of 128 x 128"; or NULL */
-    const char *images_of; /* the model_type if its causal mask allows an image's tokens to each other; or NULL */
+    const char *images_of;   /* the model_type if its causal mask allows an image's tokens to each other; or NULL */
 };
 
 /* Whether a checkpoint gives the setting of that name: rope_theta, window, ... */

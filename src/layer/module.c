@@ -389,8 +389,8 @@ static enum status none(const struct checkpoint *checkpoint, struct error *error
             const char *name = checkpoint->names[i].text;
             if (text_ends_in(name, ENDS[end]))
                 return error_usage(error,
-                                   "%s: %.200s: attn does not read quantized weights; dequantize them first: load the "
-                                   "model in bfloat16 and save it with save_pretrained",
+                                   "%s: %.200s: a quantised weight, but no config says how it is quantised; expected "
+                                   "quantization_config in config.json",
                                    checkpoint->source, name);
         }
     return error_usage(error,
