@@ -146,7 +146,7 @@ static const struct {
     {"no layers", LLAMA("model."), 3, NULL, NULL, "its attention modules have no layer number; leave out --layer"},
     {"no such module", TOWERS, 0, "vision", NULL, "no attention module 'vision'; expected one of model.decoder.layers.0.encoder_attn, model.decoder.layers.0.self_attn, model.encoder.layers.0.self_attn"},
     {"no module at all", "a.weight 2x2", 0, NULL, NULL, "no attention module among its 1 tensors, such as a.weight; expected names that end like self_attn.q_proj.weight"},
-    {"quantized", "layers.0.self_attn.k_proj.qweight 2x2, layers.0.self_attn.k_proj.scales 2", 0, NULL, NULL, "layers.0.self_attn.k_proj.qweight: it belongs to quantised weights, but no config says how"},
+    {"quantized", "layers.0.self_attn.k_proj.qweight 2x2, layers.0.self_attn.k_proj.scales 2", 0, NULL, NULL, "layers.0.self_attn.k_proj.qweight: a quantised weight, but no config says how"},
     {"JAX", "Transformer/encoderblock_0/MultiHeadDotProductAttention_1/query/kernel 4x4", 0, NULL, NULL, "query/kernel: attn does not read the weights of JAX, d_in x heads x columns; save the model with PyTorch"},
     {"an MLP that is in blocks, with a gate", "transformer_blocks.0.gate.weight 4x4", 0, NULL, NULL, "no attention module among its 1 tensors, such as transformer_blocks.0.gate.weight"},
     {"Flux, one stream", "single_blocks.0.linear1.weight 4x4", 0, NULL, NULL, "single_blocks.0.linear1.weight: attn does not cut a weight that query, key and value share with the MLP"},

@@ -71,9 +71,9 @@
 
 /* Parts of the names of tensors, or ends before a $, and why attn does not compute a module that has one. */
 #define NAMING_STREAMS "attn does not compute the attention of two streams, such as a picture and a text, together"
-#define NAMING_QUANTISED                                                                                           \
-    "it belongs to quantised weights, but no config says how they are quantised; expected quantization_config in " \
-    "config.json"
+#define NAMING_NO_CONFIG ", but no config says how; expected quantization_config in config.json"
+#define NAMING_QUANTISED "a quantised weight" NAMING_NO_CONFIG
+#define NAMING_SCALE "a scale of quantised weights" NAMING_NO_CONFIG
 #define NAMING_REFUSED_ROWS(ROW)                                                                                  \
     ROW("img_attn.", NAMING_STREAMS)                                                                              \
     ROW("txt_attn.", NAMING_STREAMS)                                                                              \
@@ -92,8 +92,8 @@
     ROW(".weight_packed$", NAMING_QUANTISED)                                                                      \
     ROW(".weight_quantized$", NAMING_QUANTISED)                                                                   \
     ROW("_blocks$", NAMING_QUANTISED)                                                                             \
-    ROW("weight_scale$", NAMING_QUANTISED)                                                                        \
-    ROW("_scale_inv$", NAMING_QUANTISED)
+    ROW("weight_scale$", NAMING_SCALE)                                                                            \
+    ROW("_scale_inv$", NAMING_SCALE)
 
 /* Names that many rows share. In the module: */
 #define NAMING_QUERY_NORMS "q_norm q_layernorm query_layernorm query_norm q_ln norm_q attn_q_norm"
