@@ -123,6 +123,7 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(PACKING, packing, enum packing) \
     FIELD(MISTAKE, mistake_names, const char *) \
     FIELD(QUERY, query, const char *) \
+    FIELD(HEAD, head, uint64_t) \
     FIELD(STAGES, stages_text, const char *) \
     FIELD(ATOL, atol, double) \
     FIELD(RTOL, rtol, double) \

@@ -33,6 +33,7 @@ struct result_table {
     size_t rank;                        /* leading axes, rows, columns; 1: a single row of columns */
     enum axis axes[TENSOR_RANK];
     size_t shape[TENSOR_RANK];
+    size_t head, heads;                 /* the first head, from 0, of so many; 0 and 0: all are in the shape */
     const struct tensor *const *pieces; /* join: the parts that hold the rows, in order; else NULL */
     const struct tensor *tensor;        /* if it is held, else NULL */
     bool hides;                         /* T x T, from masked on: the mask forbids elements of it */

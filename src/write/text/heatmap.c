@@ -379,10 +379,10 @@ static void write_matrices(struct heatmap *map)
     for (size_t matrix = 0, heads; matrix < map->sample.matrices && !map->output->failed; matrix += heads) {
         size_t item, head;
         result_place(map->table, matrix, &item, &head);
-        heads = memory_smaller(all - head, map->per_line);
+        heads = memory_smaller(all + map->table->head - head, map->per_line);
         if (matrix > 0)
             end_line(map);
-        if (result_is_of(map->table, AXIS_ITEM) && head == 0)
+        if (result_is_of(map->table, AXIS_ITEM) && head == map->table->head)
             print(map, "  item %zu\n", item + 1);
         if (result_is_of(map->table, AXIS_HEAD))
             write_heads(map, head, heads);
