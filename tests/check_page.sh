@@ -138,8 +138,20 @@ for dtype in f32 f64 f16 bf16 f8e4m3 f8e5m2; do
     check "all magnitudes in $dtype" equations sdpa "$scratch/magnitudes.json" --dtype $dtype --stages $every
     check "a softmax in $dtype" equations sdpa "$scratch/magnitudes.json" --dtype f32 --softmax-dtype $dtype --stages $every
 done
+while read -r name number module kind; do
+    case " gpt2 gptj bloom-three-heads mpt-clip falcon-rw llama-3 qwen3 gemma-2-sliding gemma-3-full phi-3-long gpt-oss-full \
+        deepseek-v2 olmo-2-groups cohere-norms bert t5-cross whisper-decoder modernbert-local " in
+        *" $name "*) ;;
+        *) [ -n "${ATTN_WHOLE-}" ] || continue ;;
+    esac
+    of=tests/layers/$name residual=hidden
+    set -- -w $of --module $module --grad ones
+    [ $kind = self ] || set -- "$@" --key-inputs $of/encoder.npy
+    [ ! -f $of/residual.npy ] || { set -- "$@" --residual && residual=residual; }
+    check "layer $number of $name" equations layer $of/$residual.npy "$@"
+done <tests/layers/cases.txt
 falcon=tests/layers/falcon-rw
-check "ALiBi as Falcon has it" equations layer $falcon/hidden.npy -w $falcon --layer 1 --stages $every
+check "the stages of Falcon's ALiBi" equations layer $falcon/hidden.npy -w $falcon --layer 1 --stages $every
 check "a slope of ALiBi near the largest number" equations sdpa "$scratch/slope.json" --dtype f64 --stages $every
 echo '{"inputs": [[0.5, -1, 2], [1, 0.25, -0.5], [-1.5, 1, 1], [2, -0.75, 0.5]]}' >"$scratch/small.json"
 echo '{"query": [[[1, 2], [0, 1], [1, 1]], [[2, 0], [1, -1], [0, 2]], [[1, 0], [3, 1], [1, 2]], [[2, 2], [0, 0], [-1, 1]]],

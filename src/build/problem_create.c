@@ -154,7 +154,10 @@ static enum status take_inputs(const struct build *build)
     const struct file_tensor *found = input_file_find(build->inputs, "inputs");
     if (found == NULL)
         return error_usage(build->error, "%s: no \"inputs\"; expected an array of rows, one for each token%s",
-                           build->inputs->source, build->inputs->words.texts != NULL ? ", or a text of its words" : "");
+                           build->inputs->source,
+                           options->command == COMMAND_INIT     ? "; or type --d-in N in place of the file"
+                           : build->inputs->words.texts != NULL ? ", or a text of its words"
+                                                                : "");
     const struct tensor *inputs = &found->tensor;
     if (inputs->rank < 2 || inputs->rank > 3)
         return error_usage(build->error, "%s: inputs is %s%s, expected T x d_in or B x T x d_in%s",

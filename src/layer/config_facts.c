@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- what is not understood -------------------------------------------------------------------------------------- */
@@ -63,6 +64,12 @@ static void check_columns(const struct config_reading *reading)
     snprintf(expected, sizeof expected, "%zu, the columns of each head in the query weight", reading->module->columns);
     if (config_whole(reading, &value, reading->module->columns) != reading->module->columns)
         config_wrong(reading, &value, expected);
+    const struct config_value all = config_find(reading, CONFIG_WIDTH);
+    const struct layer_fact *heads = layer_facts_find(reading->facts, "heads");
+    const size_t width = heads != NULL ? strtoul(heads->text, NULL, 10) * reading->module->columns : 0;
+    snprintf(expected, sizeof expected, "%zu, the rows of the query weight: is this file one of several parts?", width);
+    if (reading->family->heads_fill_width && !config_is_set(&value) && config_whole(reading, &all, width) != width)
+        config_wrong(reading, &all, expected);
 }
 
 /* Whether a list of modules names attention. */

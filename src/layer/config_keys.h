@@ -22,7 +22,8 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(HEADS_OF_DECODER, "decoder_attention_heads num_attention_heads n_head n_heads num_heads")                      \
     ROW(HEADS_OF_DECODER_ALONE, "decoder_num_attention_heads")                                                         \
     ROW(HEAD_COLUMNS, "head_dim d_kv")                                                                                 \
-    ROW(KV_HEADS, "num_key_value_heads num_kv_heads n_head_kv")                                                        \
+    ROW(WIDTH, "dim")                                                                                                  \
+    ROW(KV_HEADS, "num_key_value_heads num_kv_heads n_head_kv n_kv_heads")                                             \
     ROW(MULTI_QUERY, "multi_query")                                                                                    \
     ROW(NEW_DECODER, "new_decoder_architecture")                                                                       \
     ROW(POSITION_TYPE, "position_embedding_type")                                                                      \
@@ -57,6 +58,7 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(ROPE_SCALING, "rope_scaling")                                                                                  \
     ROW(ROPE_THETA, "rope_theta")                                                                                      \
     ROW(ROPE_THETA_OF_SLIDING, "rope_local_base_freq local_rope_theta")                                                \
+    ROW(ROPE_SCALED, "use_scaled_rope")                                                                                \
     ROW(ROPE_SHARE, "partial_rotary_factor rotary_pct")                                                                \
     ROW(ROPE_INTERLEAVE, "rope_interleave")                                                                            \
     ROW(ROPE_LAYERS, "no_rope_layers")                                                                                 \
@@ -72,14 +74,19 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(.key = "attn_config.qk_ln")                                                                                    \
     ROW(.key = "attn_temperature_tuning")                                                                              \
     ROW(.key = "attention_chunk_size")                                                                                 \
+    ROW(.key = "_sliding_window")                                                                                      \
     ROW(.key = "backbone")                                                                                             \
     ROW(.key = "backbone_config")                                                                                      \
+    ROW(.key = "llama_4_scaling")                                                                                      \
     ROW(.key = "mla_use_nope", .truth = true)                                                                          \
     ROW(.key = "rotary_emb_fraction", .number = 1)                                                                     \
     ROW(.key = "rotary_emb_interleaved")                                                                               \
     ROW(.key = "rotary_scaling_factor", .number = 1)                                                                   \
+    ROW(.key = "nope_layer_interval")                                                                                  \
+    ROW(.key = "rope_scaling_factor")                                                                                  \
     ROW(.key = "use_dynamic_ntk")                                                                                      \
-    ROW(.key = "use_logn_attn")
+    ROW(.key = "use_logn_attn")                                                                                        \
+    ROW(.key = "yarn")
 /* clang-format on */
 
 #define CONFIG_KEY_ID(id, names) CONFIG_##id,

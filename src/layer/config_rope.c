@@ -132,6 +132,9 @@ static void add_theta(const struct config_reading *reading, const struct config_
         value = local                       ? config_find(reading, CONFIG_ROPE_THETA_OF_SLIDING)
                 : family->theta_key != NULL ? config_find_name(reading, family->theta_key)
                                             : config_find(reading, CONFIG_ROPE_THETA);
+    if (!config_is_set(&value) && family->theta_unless != NULL && config_find_name(reading, family->theta_unless).item)
+        CONFIG_REFUSE(reading, "%s: rope_theta is missing, and the releases of such models differ; set --rope-theta",
+                      reading->config->path);
     const double usual = local ? family->local_theta : family->theta,
                  theta = config_real(reading, &value, usual > 0 ? usual : 10000);
     if (!(theta > 0))
@@ -341,8 +344,10 @@ static void add_scaling(const struct config_reading *reading, const struct confi
 {
     const struct config_value type = config_rope_type(object);
     const char *kind = config_text(reading, &type, "default");
-    if (object->item == NULL && reading->family->scaling != NULL)
-        config_fact(reading, "rope_scaling", NULL, reading->family->scaling);
+    const struct config_value asked = config_find(reading, CONFIG_ROPE_SCALED);
+    if (object->item == NULL && reading->family->scaling != NULL &&
+        (!reading->family->scaling_asked || config_truth(reading, &asked, false)))
+        config_fact(reading, "rope_scaling", &asked, reading->family->scaling);
     if (strcmp(kind, "default") == 0 || strcmp(kind, "none") == 0)
         return;
     if (reading->family->long_factors && (strcmp(kind, "su") == 0 || strcmp(kind, "yarn") == 0))
@@ -422,8 +427,8 @@ void config_rope(const struct config_reading *reading, bool slides)
     }
     const struct layer_fact *told = config_is_told(reading, "rope") ? layer_facts_find(reading->facts, "rope") : NULL;
     if (told == NULL && kind == ROPE_HALF && reading->module->reordered)
-        CONFIG_REFUSE(reading, "torchtune's tensor names do not say how query and key are stored; expected --rope "
-                               "pairs (Llama, Mistral, Gemma) or --rope half (Qwen, Phi)");
+        CONFIG_REFUSE(reading, "these tensor names do not say how query and key are stored; expected --rope pairs "
+                               "(Llama, Mistral, Gemma) or --rope half (Qwen, Phi)");
     if (told == NULL)
         config_fact(reading, "rope", &value, ROPE_WORDS[kind]);
     if (strcmp(told != NULL ? told->text : ROPE_WORDS[kind], ROPE_WORDS[ROPE_NONE]) == 0)

@@ -30,7 +30,7 @@ struct naming_row {
 #define NAMING_ROLE_FIELD(id, field, standard) const char *field;
     NAMING_ROLES(NAMING_ROLE_FIELD)
 #undef NAMING_ROLE_FIELD
-    const char *joint, *norm, *passed;
+    const char *joint, *norm, *passed, *config, *family;
     enum packing packing;
     bool conv1d, reordered;
 };

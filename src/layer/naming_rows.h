@@ -10,7 +10,8 @@
  *   .out                    the output projection: a row fits only a module that has all its names
  *   .packing                how a packed weight is cut
  *   .conv1d                 weights are stored d_in x d_out
- *   .reordered              torchtune: in some families neighbouring rows of query and key are a pair
+ *   .reordered              neighbouring rows of query and key may be a pair, depending on the family
+ *   .config .family         the name of the config next to such weights, and the family if that does not say one
  *   .norm                   the norm before attention, if it is in the module itself or has an unusual name
  *   .passed                 norms after attention, which attn ignores
  * If two rows fit a module, the first counts. */
@@ -26,6 +27,8 @@
     ROW(.query = "q_proj", .latent_a = "kv_a_proj_with_mqa", .latent_b = "kv_b_proj", .out = "o_proj")                \
     ROW(.query = "q_proj", .key = "k_proj", .value = "v_proj", .out = NAMING_OUTS)                                    \
     ROW(.query = "q_proj", .key = "k_proj", .value = "v_proj", .out = "output_proj", .reordered = true)               \
+    ROW(.query = "wq", .key = "wk", .value = "wv", .out = "wo", .reordered = true, .config = "params.json",           \
+        .family = "meta")                                                                                             \
     ROW(.query = "q", .key = "k", .value = "v", .out = "o proj out_proj", .norm = "layer_norm")                       \
     ROW(.query = "self.query", .key = "self.key", .value = "self.value", .out = "output.dense",                       \
         .norm = "LayerNorm ln self_attn_layer_norm", .passed = "output.LayerNorm")                                    \

@@ -13,6 +13,7 @@ struct reading {
     struct module_list modules;
     struct config config;
     const char *config_path; /* or NULL */
+    bool config_is_own;      /* has the name that goes with the names of the modules' tensors */
     struct arena *arena;
     struct error *error;
 };

@@ -108,13 +108,16 @@ struct family_row {
     bool both_ways; /* not where the config's use_bidirectional_attention is true */
     enum rope_kind rope;
     enum family_rotating rotating;
-    double local_theta;      /* of layers with a window, by another key; 0: as the others */
-    bool local_scaling;      /* these layers have the scaling, too */
-    bool kinds_only;         /* only rope_parameters counts, by kind of layer; older keys do not */
-    const char *theta_key;   /* the older key of theta; NULL: rope_theta */
-    const char *columns_key; /* the key that holds the number of rotated columns */
-    bool columns_last;       /* the rotated columns are the last ones */
-    bool long_factors;       /* "su" and "yarn" mean longrope: Phi */
+    double local_theta;       /* of layers with a window, by another key; 0: as the others */
+    bool local_scaling;       /* these layers have the scaling, too */
+    bool kinds_only;          /* only rope_parameters counts, by kind of layer; older keys do not */
+    const char *theta_unless; /* a key with which theta has no default: Mistral's releases disagree */
+    const char *theta_key;    /* the older key of theta; NULL: rope_theta */
+    const char *columns_key;  /* the key that holds the number of rotated columns */
+    bool columns_last;        /* the rotated columns are the last ones */
+    bool scaling_asked;       /* `scaling` only where use_scaled_rope is true */
+    bool heads_fill_width;    /* without head_dim the heads' columns are "dim" together */
+    bool long_factors;        /* "su" and "yarn" mean longrope: Phi */
 
     enum family_scale scale;
     bool scale_on_query; /* the scale multiplies the query, not the scores */

@@ -172,6 +172,10 @@
     ROW(.name = "mellum", .title = "Mellum", FAMILY_LLAMA, .heads = 32, .kv_heads = 4, .theta = 500000, \
         .local_theta = 10000, .kinds_only = true, .norm_eps = 1e-6, .qk_norm = "rms", \
         .sliding = FAMILY_SLIDING_BUT, .pattern = 1, .window = 1024) \
+    ROW(.name = "meta", .title = "Llama and Mistral in their own form", .causal = FAMILY_CAUSAL_ALWAYS, \
+        .rope = ROPE_PAIRS, .heads = 32, .theta_unless = "head_dim", .scaling = "llama3:factor=8,low=1,high=4,old=8192", \
+        .scaling_asked = true, .heads_fill_width = true, .sliding = FAMILY_SLIDING_ALL, .norm = "rms", \
+        .norm_eps = 1e-5, .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
     ROW(.name = "minimax", .title = "MiniMax, layers of full attention", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, \
         .theta = 1e6, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL) \
     ROW(.name = "minimax_m2", .title = "MiniMax M2", FAMILY_LLAMA, .share = 1, .heads = 48, .kv_heads = 8, \

@@ -10,6 +10,7 @@ const { loadPage, heldGradients, readNumber, sameNumber } = require('./load.js')
 const [attn, folder, count, firstSeed = '1'] = process.argv.slice(2);
 const NAMES = ['job', 'modelOf', 'evaluate', 'applyEdit', 'settingsOf', 'Refusal', 'saveJSON', 'saveCommand', 'stateToLink', 'linkToState', 'numberText', 'gradientTable', 'round', 'state'];
 const readPage = vm.runInThisContext(`${fs.readFileSync(path.join(__dirname, 'formulas.js'))}; readPage`);
+const LAYERS = fs.readFileSync('tests/layers/cases.txt', 'utf8').trim().split('\n').map((line) => line.split(' '));
 const TOLERANCE = 1e-6;
 const tally = { jobs: 0, edits: 0, refused: 0, notSaved: 0, numbers: 0, same: 0, explained: 0, lines: 0 }, failures = [], reasons = new Map(), mistakes = new Map();
 
@@ -135,6 +136,19 @@ function drawGiven() {
     return { mechanism: 'sdpa', input, options };
 }
 
+/* The attention module of a small checkpoint, in one dtype. */
+function drawLayer() {
+    const [name, , module, kind] = one(LAYERS), folder = path.join('tests/layers', name);
+    const residual = chance(0.4) && fs.existsSync(path.join(folder, 'residual.npy')), options = ['-w', folder, '--module', module];
+    if (kind === 'cross') options.push('--key-inputs', path.join(folder, 'encoder.npy'));
+    if (residual) options.push('--residual');
+    if (chance(0.3)) options.push('--query', `1-${from(2, 5)}`);
+    if (chance(0.2)) options.push('--softcap', '1.5');
+    return { mechanism: 'layer', file: path.join(folder, residual ? 'residual.npy' : 'hidden.npy'), options: [...options, '--dtype', one(['f32', 'f64', 'bf16'])] };
+}
+
+const KINDS = [drawWords, drawWords, drawLayer, ...Array(6).fill(drawProjecting), drawGiven];
+
 /* --- edits ------------------------------------------------------------------------------------------------------- */
 
 function drawValue({ name, kind, choices, value }) { // of a setting
@@ -234,7 +248,7 @@ function compareSaved(page, model, place) {
     const result = run(mechanism, file, '-f', 'json', '--stages', stages.join());
     if (result.status !== 0 || result.stderr !== '') return failures.push(`${place}: ${result.stderr.trim()}`);
     compareAll(page, model, JSON.parse(result.stdout), place);
-    if (page.job.loss && model.settings.mistake === 'none') compareGradients(page, model, mechanism, stages, file, place);
+    if (page.job.loss && !page.job.loss.given && model.settings.mistake === 'none') compareGradients(page, model, mechanism, stages, file, place);
 }
 
 /* The gradients of the same file. */
@@ -299,9 +313,9 @@ function checkLink(page, model, edits, place) {
 
 function checkJob(seed) {
     draw = generatorOf(seed);
-    const { mechanism, input, options } = chance(0.2) ? drawWords() : chance(0.75) ? drawProjecting() : drawGiven(), file = path.join(folder, 'input.json');
-    fs.writeFileSync(file, JSON.stringify(input));
-    if (chance(0.3) && !options.includes('--query') && !input.unembedding) options.push('--grad', 'ones');
+    const make = one(KINDS), { mechanism, input, options, file = path.join(folder, 'input.json') } = make();
+    if (input) fs.writeFileSync(file, JSON.stringify(input));
+    if (chance(0.3) && !options.includes('--query') && !input?.unembedding) options.push('--grad', 'ones');
     const made = run(mechanism, file, ...options, '-f', 'html');
     if (made.status !== 0) { // options that do not go together
         const reason = made.stderr.split('\n')[0];

@@ -389,6 +389,7 @@ void page_write_job(const struct result *result, int precision, struct output *o
     json_text(&json, "attn", ATTN_VERSION);
     json_text(&json, "title", MECHANISMS[problem->mechanism].title);
     json_text(&json, "mechanism", MECHANISMS[problem->mechanism].name);
+    json_truth(&json, "splits", MECHANISMS[problem->mechanism].splits);
     write_settings(&json, problem);
     write_json_settings(&json, "given", problem);
     write_start(&json, problem);

@@ -27,8 +27,6 @@ const char *page_starts_late(const struct problem *problem)
         return "sdpa takes query, key and value as given.";
     if (problem->mistake.right != NULL)
         return "attn made a mistake here on purpose, which starts from its own query, key and value.";
-    if (MECHANISMS[problem->mechanism].opens)
-        return "The parameters of a layer stay in its checkpoint.";
     if (problem->rounding.when != ROUNDING_STAGES)
         return "attn rounds here as the model's own code does, which this page does not.";
     if (problem->parameters.latent.rank > 0)

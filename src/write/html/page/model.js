@@ -128,7 +128,7 @@ function hasMask(model) {
         || relative !== null;
 }
 
-const isSplit = (model) => model.starts === 'inputs' && model.job.mechanism === 'multihead';
+const isSplit = (model) => model.starts === 'inputs' && model.job.splits;
 
 /* --- labels ------------------------------------------------------------------------------------------------------ */
 

@@ -32,7 +32,7 @@ function tableText({ shape, numbers, transposed }) {
 /* The mechanism that computes it. */
 function mechanismOf({ job, settings, starts }) {
     if (starts === 'operands') return 'sdpa';
-    return ['self', 'causal'].includes(job.mechanism) ? (settings.causal ? 'causal' : 'self') : job.mechanism;
+    return job.splits ? 'multihead' : settings.causal ? 'causal' : 'self';
 }
 
 /* Settings of the result that do not hold for this file, or that the file shows itself. */
@@ -135,7 +135,7 @@ function whyNotSaved(model) {
     if (model.starts === 'inputs') return null;
     if (model.rows.length !== model.queries) return 'Only some queries are on this page, which starts at query, key and value.';
     if (model.relative || model.alibiPenalties) return 'A file with query, key and value cannot hold the bias of these scores.';
-    if (settings.dropout > 0 && draw.kind === 'words' && job.mechanism !== 'sdpa' && job.mechanism !== 'layer' && job.given.dropout_seed === undefined)
+    if (settings.dropout > 0 && draw.kind === 'words' && job.mechanism !== 'sdpa' && job.given.dropout_seed === undefined)
         return 'attn drew the dropout after the parameters, which this page does not hold; use --dropout-seed for a page that you can save.';
     return null;
 }
