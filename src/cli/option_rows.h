@@ -292,6 +292,9 @@
     ROW(SHAPE, shape, CHOICE(enum picture_shape, SHAPES), ABILITY_SHOWS, .name = "shape", .argument = "SHAPE", \
         .foreign = "landscape slide orientation aspect", .initial = "tall", \
         .rare = RARE, .help = "tall: a column for a page; wide: a slide of 16:9, from left to right; pictures alone") \
+    ROW(POOL, pool, CHOICE(enum pool, POOLS), ABILITY_SHOWS, .name = "pool", .argument = "HOW", \
+        .foreign = "pooling downsample reduce", .initial = "mean", \
+        .rare = RARE, .help = "a cell that stands for many numbers shows their mean, or the largest; pictures and --heatmap alone") \
     ROW(ANIMATE, animate, FLAG, ABILITY_SHOWS, .name = "animate", .foreign = "animation animated gif video walk", \
         .rare = RARE, .help = "the walk of one query as an animation, on a slide; svg alone") \
     ROW(NO_CAPTION, no_caption, FLAG, ABILITY_SHOWS, .name = "no-caption", .foreign = "nolegend nofooter", \

@@ -141,6 +141,7 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(THEME, theme, enum theme) \
     FIELD(ENTROPY, entropy, bool) \
     FIELD(SHAPE, shape, enum picture_shape) \
+    FIELD(POOL, pool, enum pool) \
     FIELD(ANIMATE, animate, bool) \
     FIELD(NO_CAPTION, no_caption, bool) \
     FIELD(COLOR, color, enum when) \

@@ -106,7 +106,7 @@ struct sharpness {
 struct sharpness result_sharpness(const double *numbers, size_t count);
 
 /* Row `row` of matrix `matrix` (counted over the leading axes, row-major) into numbers (columns), exactly as stored.
- * Of an elided T x T table only the columns at both ends are sure to be set. */
+ * Of an elided T x T table, but for shares, only the columns at both ends are sure to be set. */
 void result_row(struct result *result, const struct result_table *table, size_t matrix, size_t row, double *numbers);
 
 /* Writes rows row .. row + count of a matrix as the bytes of a file, (count, columns), each number rounded once to the

@@ -32,6 +32,7 @@ struct heatmap {
     int decimals; /* below 0: two, or what the numbers need */
     enum terminal_color_depth depth;
     size_t columns; /* that a line may have */
+    enum pool pool;
     struct output *output;
     struct downsample sample;
     struct colormap_scale scale;
@@ -199,7 +200,7 @@ static enum status make_sample(struct heatmap *map, struct arena *arena, struct 
         const size_t without_tokens = memory_left(map->columns, margin_of(map)) / 2;
         room = rows > without_tokens ? without_tokens : room;
     }
-    return downsample_create(&map->sample, map->result, map->table, room, room, arena, error);
+    return downsample_create(&map->sample, map->result, map->table, room, room, map->pool, arena, error);
 }
 
 /* --- drawing ----------------------------------------------------------------------------------------------------- */
@@ -473,6 +474,7 @@ enum status write_heatmap(const struct writing *writing, const struct result_tab
                           .decimals = writing_cell_decimals(writing),
                           .depth = choose_depth(writing->color),
                           .columns = output_columns(writing->output),
+                          .pool = writing->pool,
                           .output = writing->output,
                           .painted = COLORMAP_LEVELS};
     if (make_sample(&map, writing->arena, writing->error) != STATUS_OK)
