@@ -230,6 +230,9 @@
         .help = "which of several, by how its name begins: decoder, vision_model") \
     ROW(CONFIG, config, FILE, ABILITY_OPENS, .name = "config", .argument = "FILE", .reads = true, \
         .fallback = "config.json beside the checkpoint", .help = "heads, windows, scales, rotations of the model") \
+    ROW(ADAPTER, adapter, FILE, ABILITY_OPENS, .name = "adapter", .argument = "DIR", \
+        .foreign = "lora peft loraadapter", .fallback = "none", \
+        .help = "add the LoRA adapter of this folder to the weights, as PEFT merges it") \
     ROW(FAMILY, family, TEXT, ABILITY_COMPUTES, .name = "family", .argument = "TYPE", .asked = "family", .setting = true, \
         .foreign = "modeltype architecture arch", .fallback = "model_type of the config", \
         .rare = ABILITY_DRAWS, .help = "the model family: what tensors and config do not say (none: options do, causal unless --no-causal), and how --rounding transformers rounds; attn help families lists them") \

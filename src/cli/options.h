@@ -120,6 +120,7 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(LAYER, layer, uint64_t) \
     FIELD(MODULE, module, const char *) \
     FIELD(CONFIG, config, const char *) \
+    FIELD(ADAPTER, adapter, const char *) \
     FIELD(FAMILY, family, const char *) \
     FIELD(PACKING, packing, enum packing) \
     FIELD(MISTAKE, mistake_names, const char *) \

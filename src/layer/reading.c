@@ -68,6 +68,9 @@ static enum status check_out(const struct reading *reading)
         return reading->error->status;
     if (replaces)
         replaced = reading->config_path;
+    if (replaced == NULL && reading->options->adapter != NULL &&
+        checkpoint_replaced(&reading->adapter.tensors, out, &replaced, reading->error) != STATUS_OK)
+        return reading->error->status;
     return replaced == NULL
                ? STATUS_OK
                : error_usage(reading->error,
@@ -81,12 +84,18 @@ enum status reading_begin(struct reading *reading, const struct options *options
     if (checkpoint_open(options->weights, arena, &reading->checkpoint, error) ||
         modules_find(&reading->checkpoint, arena, &reading->modules, error))
         return error->status;
+    if (options->adapter != NULL) {
+        reading->modules.adapter = &reading->adapter;
+        if (adapter_open(&reading->adapter, options->adapter, &reading->checkpoint, arena, error) != STATUS_OK)
+            return error->status;
+    }
     return read_config(reading) ? error->status : check_out(reading);
 }
 
 void reading_end(struct reading *reading)
 {
     config_free(&reading->config);
+    adapter_close(&reading->adapter);
 }
 
 static struct config_module place_of(const struct layer_module *module, size_t columns)

@@ -2,6 +2,7 @@
 #include "layer/unpack.h"
 
 #include "base/text.h"
+#include "layer/adapter.h"
 #include "layer/naming.h"
 
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 
 struct unpacking {
     const struct checkpoint *checkpoint;
+    const struct adapter *adapter;
     const struct module_tensors *tensors;
     const struct layer_module *module;
     struct unpack_plan *plan;
@@ -40,7 +42,9 @@ static enum status take(const struct unpacking *unpacking, const char *standard,
     if (taken->name == NULL)
         return STATUS_OK;
     if (checkpoint_look(unpacking->checkpoint, taken->name, &look, unpacking->error) != STATUS_OK ||
-        checkpoint_take(unpacking->checkpoint, taken->name, &taken->tensor, unpacking->error) != STATUS_OK)
+        checkpoint_take(unpacking->checkpoint, taken->name, &taken->tensor, unpacking->error) != STATUS_OK ||
+        (unpacking->adapter != NULL &&
+         adapter_apply(unpacking->adapter, taken->name, module_stores_transposed(unpacking->module), &taken->tensor)))
         return unpacking->error->status;
     taken->file = look->source;
     return STATUS_OK;
@@ -529,6 +533,7 @@ enum status module_unpack(const struct module_list *list, const struct layer_mod
 {
     struct module_tensors tensors;
     struct unpacking unpacking = {.checkpoint = list->checkpoint,
+                                  .adapter = list->adapter,
                                   .tensors = &tensors,
                                   .module = module,
                                   .plan = plan,

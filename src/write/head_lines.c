@@ -139,6 +139,10 @@ static void add_source(struct wrap *line, const struct problem *problem)
     }
     wrap_add(line, "%s", problem->layer->family->by_hand ? "no family" : problem->layer->family->title);
     wrap_add(line, "%s of %s", problem->layer->module->path, shown);
+    if (problem->layer->adapter != NULL) {
+        text_shown(problem->layer->adapter, SETTING_COLUMNS, shown, sizeof shown);
+        wrap_add(line, "adapter %s", shown);
+    }
 }
 
 /* Settings of a layer, in the order of its steps. */
