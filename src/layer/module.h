@@ -9,6 +9,7 @@
 
 struct naming_row;
 struct adapter;
+struct quantised;
 
 /* The tower of a module; a model of one tower has only PART_ONLY. */
 enum module_part { PART_ONLY, PART_ENCODER, PART_DECODER, PART_TEXT, PART_VISION, PART_AUDIO, PART_COUNT };
@@ -29,6 +30,7 @@ struct layer_module {
 struct module_list {
     const struct checkpoint *checkpoint;
     const struct adapter *adapter; /* whose changes module_unpack makes, or NULL */
+    struct quantised *quantised; /* of these tensors; NULL: no weight is quantised */
     const struct layer_module *modules;
     const char **prefixes; /* (count) of the modules, sorted */
     size_t count;

@@ -7,11 +7,13 @@
 #include "layer/config.h"
 #include "layer/gguf_config.h"
 #include "layer/layer.h"
+#include "layer/quantised.h"
 #include "layer/unpack.h"
 
 struct reading {
     const struct options *options;
     struct checkpoint checkpoint;
+    struct quantised quantised; /* its weights */
     struct module_list modules;
     struct config config;
     struct adapter adapter;      /* with --adapter */

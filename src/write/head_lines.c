@@ -143,6 +143,10 @@ static void add_source(struct wrap *line, const struct problem *problem)
         text_shown(problem->layer->adapter, SETTING_COLUMNS, shown, sizeof shown);
         wrap_add(line, "adapter %s", shown);
     }
+    if (problem->layer->dequantised != NULL)
+        wrap_add(line, "weights dequantised from %s", problem->layer->dequantised);
+    if (problem->layer->reordered)
+        wrap_add(line, "rows of query and key put back in order");
 }
 
 /* Settings of a layer, in the order of its steps. */
