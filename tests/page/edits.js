@@ -256,7 +256,7 @@ function compareGradients(page, model, mechanism, stages, file, place) {
     const evaluation = page.evaluate(model), back = evaluation.gradients(), { dtype } = model.job, sdpa = mechanism === 'sdpa';
     const there = ([name]) => name !== 'grad_alibi_slopes' || JSON.parse(fs.readFileSync(file)).alibi_slopes;
     const held = heldGradients(back, ({ what, name, adds }) => what !== 'operand' && what !== 'position' && (name !== 'attn_mask' || adds)).filter(there);
-    const made = evaluation.stages.filter(({ name }) => name === 'output' || !['heads', 'normed', 'entropy', 'output', 'embedded', 'residual', 'logits', 'probabilities'].includes(name));
+    const made = evaluation.stages.filter(({ name }) => name === 'output' || !['heads', 'normed', 'entropy', 'output', 'embedded', 'probabilities'].includes(name));
     const wanted = [...made.map(({ name }) => `grad_${name}`), ...held.map(([name]) => (/^grad_(inputs|key_inputs|sinks|alibi_slopes|attn_mask)$/.test(name) ? name : 'grad_parameters'))];
     const result = run(mechanism, file, '-f', 'json', '--grad', 'ones', '--stages', [...new Set(wanted)].join());
     if (result.status !== 0 || result.stderr !== '') return failures.push(`${place}: ${result.stderr.trim()}`);
@@ -317,7 +317,7 @@ function checkJob(seed) {
     draw = generatorOf(seed);
     const make = one(KINDS), { mechanism, input, options, file = path.join(folder, 'input.json') } = make();
     if (input) fs.writeFileSync(file, JSON.stringify(input));
-    if (chance(0.3) && !options.includes('--query') && !input?.unembedding) options.push('--grad', 'ones');
+    if (chance(0.3) && !options.includes('--query')) options.push('--grad', 'ones');
     const made = run(mechanism, file, ...options, '-f', 'html');
     if (made.status !== 0) { // options that do not go together
         const reason = made.stderr.split('\n')[0];
