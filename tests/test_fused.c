@@ -1276,24 +1276,30 @@ static void check_narrow_weights(size_t rows, size_t d_in, size_t d_out)
     }
 }
 
-/* A weight that is packed in several pieces, the last of them smaller, of whole tasks or of single panels. */
+/* A weight that is packed in several pieces, the last of them smaller, of whole tasks or of single panels; a transposed
+ * one only for many rows. */
 static void check_pieces(size_t d_in, size_t d_out)
 {
-    number *weight = malloc(d_in * d_out * sizeof *weight);
+    enum { MANY = 145 };
+    const size_t sizes[] = {d_in * d_out, MANY * d_in, MANY * d_out};
+    number *numbers = malloc((sizes[0] + sizes[1] + sizes[2]) * sizeof *numbers);
     check_begin("projection in pieces, %zu to %zu columns", d_in, d_out);
-    CHECK(weight != NULL, "expected memory");
+    CHECK(numbers != NULL, "expected memory");
     draw_integers();
-    for (size_t i = 0; i < d_in * d_out && weight != NULL; i++)
-        weight[i] = (number)((int)(i * 5 % 29) - 14);
-    for (size_t i = 0; i < (sampled ? 1 : kernel_count) * 2 && weight != NULL; i++) {
-        struct project_job projection = make_projection(sampled ? 1 : 3, d_in, d_out, i % 2);
+    for (size_t i = 0; i < sizes[0] + sizes[1] && numbers != NULL; i++)
+        numbers[i] = (number)((int)(i * 5 % 29) - 14);
+    for (size_t i = 0; i < (sampled ? 1 : kernel_count) * 2 && numbers != NULL; i++) {
+        struct project_job projection = make_projection(i % 2 ? MANY : 1, d_in, d_out, i % 2);
         projection.kernel = kernels[i / 2];
-        projection.weight = weight;
+        projection.weight = numbers;
+        projection.x = numbers + sizes[0];
+        projection.y = numbers + sizes[0] + sizes[1];
         projection.threads = 2;
         project(&projection);
+        projection.rows = 1;
         check_exact(&projection);
     }
-    free(weight);
+    free(numbers);
 }
 
 /* (B, T, H d) and (B, H, T, d) hold the same numbers. */

@@ -63,7 +63,8 @@ const char *diff_misspelt(const struct input_file *input, enum stage stage)
 {
     for (size_t i = 0; i < input->tensor_count && !input->nameless; i++) {
         const char *const names[] = {stage_name(stage)};
-        if (!is_stage(input->tensors[i].name) && suggest_word(input->tensors[i].name, names, 1) != NULL)
+        if (!is_stage(input->tensors[i].name) && input_file_kind(input->tensors[i].name) == INPUT_FILE_UNKNOWN &&
+            suggest_word(input->tensors[i].name, names, 1) != NULL)
             return input->tensors[i].name;
     }
     return NULL;

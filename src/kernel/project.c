@@ -23,7 +23,8 @@ struct plan {
     size_t panels;       /* of W columns of the weight each */
     size_t panel_bytes;  /* a panel is (d_in, W) */
     size_t task_panels;  /* of a task, at most */
-    size_t piece_panels; /* packed at once: a multiple of task_panels */
+    size_t piece_panels; /* packed at once: a multiple of task_panels, or one for each thread */
+    bool streamed;       /* each thread packs a panel and uses it while it is in the cache */
     size_t first, end;   /* panels of the current piece */
     char *packed;        /* (piece_panels, d_in, W) */
     char *own;           /* (threads, WIDENED, W): a thread's widened numbers, or its sums */
@@ -48,7 +49,10 @@ static size_t make_plan(struct plan *plan, const struct project_job *projection)
     plan->panel_bytes = work_bytes(projection->d_in, lanes, plan->size);
     const size_t most = memory_larger(PIECE_BYTES / plan->panel_bytes, 1);
     plan->task_panels = memory_smaller(TASK_PANELS, most);
-    plan->piece_panels = memory_smaller(panels, most / plan->task_panels * plan->task_panels * plan->threads);
+    plan->streamed = projection->transposed && all_rows(projection) <= TASK_ROWS;
+    plan->piece_panels = plan->streamed
+                             ? plan->threads
+                             : memory_smaller(panels, most / plan->task_panels * plan->task_panels * plan->threads);
     if (!memory_multiply(plan->panel_bytes, plan->piece_panels, &packed))
         return SIZE_MAX;
     return work_scratch_bytes(packed, WIDENED * lanes * plan->size, plan->threads);
@@ -59,10 +63,10 @@ static char *own_numbers(const struct plan *plan, unsigned thread)
     return plan->own + (size_t)thread * WIDENED * plan->projection->kernel->lanes * plan->size;
 }
 
-/* Row k of a packed panel. */
-static char *panel_row(const struct plan *plan, size_t panel, size_t k)
+/* Row k of a packed panel, one of the piece. */
+static char *panel_row(const struct plan *plan, size_t index, size_t k)
 {
-    return plan->packed + (panel - plan->first) * plan->panel_bytes + k * plan->projection->kernel->lanes * plan->size;
+    return plan->packed + index * plan->panel_bytes + k * plan->projection->kernel->lanes * plan->size;
 }
 
 static const void *weight_at(const struct project_job *projection, size_t index)
@@ -97,14 +101,14 @@ static void pack_row(const struct plan *plan, size_t k, size_t first, size_t end
     const size_t lanes = projection->kernel->lanes, d_out = projection->d_out;
     for (size_t panel = first; panel < end; panel++) {
         const size_t column = panel * lanes, given = memory_smaller(lanes, d_out - column);
-        char *packed = panel_row(plan, panel, k);
+        char *packed = panel_row(plan, panel - plan->first, k);
         load_weight(plan, k * d_out + column, given, packed);
         memset(packed + given * plan->size, 0, (lanes - given) * plan->size);
     }
 }
 
 /* Packs `count` rows of a weight (d_out, d_in) narrower than the kernel's numbers, some columns at a time. */
-static void pack_widened(const struct plan *plan, size_t panel, size_t row, size_t count, char *widened)
+static void pack_widened(const struct plan *plan, size_t index, size_t row, size_t count, char *widened)
 {
     const struct project_job *projection = plan->projection;
     const size_t d_in = projection->d_in;
@@ -112,20 +116,20 @@ static void pack_widened(const struct plan *plan, size_t panel, size_t row, size
         const size_t columns = memory_smaller(WIDENED, d_in - k);
         for (size_t i = 0; i < count; i++)
             load_weight(plan, (row + i) * d_in + k, columns, widened + i * columns * plan->size);
-        projection->kernel->pack(widened, columns, count, columns, panel_row(plan, panel, k));
+        projection->kernel->pack(widened, columns, count, columns, panel_row(plan, index, k));
     }
 }
 
-/* Packs one panel of a weight (d_out, d_in). */
-static void pack_transposed(const struct plan *plan, size_t panel, unsigned thread)
+/* Packs one panel of a weight (d_out, d_in) into one of the piece. */
+static void pack_transposed(const struct plan *plan, size_t panel, size_t index, unsigned thread)
 {
     const struct project_job *projection = plan->projection;
     const size_t lanes = projection->kernel->lanes, d_in = projection->d_in, row = panel * lanes;
     const size_t count = memory_smaller(lanes, projection->d_out - row);
     if (projection->weight_dtype == projection->kernel->number)
-        projection->kernel->pack(weight_at(projection, row * d_in), d_in, count, d_in, panel_row(plan, panel, 0));
+        projection->kernel->pack(weight_at(projection, row * d_in), d_in, count, d_in, panel_row(plan, index, 0));
     else
-        pack_widened(plan, panel, row, count, own_numbers(plan, thread));
+        pack_widened(plan, index, row, count, own_numbers(plan, thread));
 }
 
 static void pack_chunk(void *context, size_t chunk, unsigned thread)
@@ -137,7 +141,7 @@ static void pack_chunk(void *context, size_t chunk, unsigned thread)
     for (size_t k = 0; k < plan->projection->d_in && !transposed; k++)
         pack_row(plan, k, first, end);
     for (size_t panel = first; panel < end && transposed; panel++)
-        pack_transposed(plan, panel, thread);
+        pack_transposed(plan, panel, panel - plan->first, thread);
 }
 
 /* The address in y of column `column` of a row (counted over items and rows). */
@@ -178,7 +182,8 @@ static void begin_sums(const struct plan *plan, size_t first_column, size_t rows
 }
 
 /* Multiplies a strip of x with one panel: the bias first, then DEPTH columns at a time. */
-static void project_strip(const struct plan *plan, size_t panel, size_t first_row, size_t rows, char *sums)
+static void project_strip(const struct plan *plan, size_t panel, size_t index, size_t first_row, size_t rows,
+                          char *sums)
 {
     const struct project_job *projection = plan->projection;
     const size_t d_in = projection->d_in, first = panel * projection->kernel->lanes;
@@ -186,8 +191,16 @@ static void project_strip(const struct plan *plan, size_t panel, size_t first_ro
     begin_sums(plan, first, rows, sums);
     for (size_t k = 0; k < d_in; k += DEPTH)
         projection->kernel->project(x + k * plan->size, d_in, rows, memory_smaller(DEPTH, d_in - k),
-                                    panel_row(plan, panel, k), sums);
+                                    panel_row(plan, index, k), sums);
     scatter(plan, first_row, rows, first, sums);
+}
+
+static void project_panel(const struct plan *plan, size_t panel, size_t index, size_t first_row, size_t rows,
+                          unsigned thread)
+{
+    for (size_t done = 0; done < rows; done += STRIP_ROWS)
+        project_strip(plan, panel, index, first_row + done, memory_smaller(STRIP_ROWS, rows - done),
+                      own_numbers(plan, thread));
 }
 
 static size_t piece_chunks(const struct plan *plan)
@@ -203,10 +216,17 @@ static void project_task(void *context, size_t task, unsigned thread)
     size_t first, end;
     chunk_panels(plan, task % piece_chunks(plan), &first, &end);
     for (size_t panel = first; panel < end; panel++)
-        for (size_t done = 0; done < rows; done += STRIP_ROWS)
-            project_strip(plan, panel, first_row + done, memory_smaller(STRIP_ROWS, rows - done),
-                          own_numbers(plan, thread));
+        project_panel(plan, panel, panel - plan->first, first_row, rows, thread);
     work_count(&plan->counter, rows * (end - first), thread);
+}
+
+static void stream_panel(void *context, size_t panel, unsigned thread)
+{
+    struct plan *plan = context;
+    const size_t rows = all_rows(plan->projection);
+    pack_transposed(plan, panel, thread, thread);
+    project_panel(plan, panel, thread, 0, rows, thread);
+    work_count(&plan->counter, rows, thread);
 }
 
 enum status project_compute(const struct project_job *projection, struct error *error)
@@ -219,7 +239,9 @@ enum status project_compute(const struct project_job *projection, struct error *
         return error->status;
     plan.own = plan.packed + plan.piece_panels * plan.panel_bytes;
     const size_t blocks = work_ceil_divide(all_rows(projection), TASK_ROWS);
-    for (; plan.first < plan.panels; plan.first += plan.piece_panels) {
+    if (plan.streamed)
+        threads_run(plan.threads, plan.panels, stream_panel, &plan);
+    for (; plan.first < plan.panels && !plan.streamed; plan.first += plan.piece_panels) {
         plan.end = memory_smaller(plan.first + plan.piece_panels, plan.panels);
         threads_run(plan.threads, piece_chunks(&plan), pack_chunk, &plan);
         threads_run(plan.threads, blocks * piece_chunks(&plan), project_task, &plan);

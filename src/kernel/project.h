@@ -4,8 +4,9 @@
  *   B items of a batch, T rows of each, d_in columns of x, d_out of y.
  *
  * Packs the weight into panels as wide as the kernel's lanes, a piece at a time, once for all rows; widens a narrower
- * one. A task is a block of rows and some panels. Every sum begins with the bias and runs over the columns of x in
- * ascending order, so rows and threads change no bits; another instruction set may.
+ * one. A task is a block of rows and some panels; of few rows and a transposed weight, a panel, packed by its thread.
+ * Every sum begins with the bias and runs over the columns of x in ascending order, so rows and threads change no bits;
+ * another instruction set may.
  *
  * x, weight and bias must be finite. An overflow inside gives infinities or NaN in the numbers concerned. */
 #ifndef ATTN_KERNEL_PROJECT_H

@@ -22,12 +22,19 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(HEADS_OF_DECODER, "decoder_attention_heads num_attention_heads n_head n_heads num_heads")                      \
     ROW(HEADS_OF_DECODER_ALONE, "decoder_num_attention_heads")                                                         \
     ROW(HEAD_COLUMNS, "head_dim d_kv")                                                                                 \
-    ROW(KV_HEADS, "num_key_value_heads num_kv_heads n_head_kv")                                                        \
+    ROW(WIDTH, "dim")                                                                                                  \
+    ROW(KV_HEADS, "num_key_value_heads num_kv_heads n_head_kv n_kv_heads")                                             \
     ROW(MULTI_QUERY, "multi_query")                                                                                    \
     ROW(NEW_DECODER, "new_decoder_architecture")                                                                       \
     ROW(POSITION_TYPE, "position_embedding_type")                                                                      \
     ROW(POSITIONS, "max_position_embeddings n_positions")                                                              \
     ROW(OLD_POSITIONS, "original_max_position_embeddings")                                                             \
+    ROW(MLP_TYPES, "mlp_layer_types")                                                                                  \
+    ROW(PREFIX_PATTERN, "prefix_dense_sliding_window_pattern")                                                         \
+    ROW(CHUNK, "attention_chunk_size")                                                                                 \
+    ROW(GROWS, "attn_temperature_tuning")                                                                              \
+    ROW(GROWTH_STEP, "floor_scale")                                                                                    \
+    ROW(GROWTH, "attn_scale")                                                                                          \
     ROW(IS_CAUSAL, "is_causal")                                                                                        \
     ROW(IS_DECODER, "is_decoder")                                                                                      \
     ROW(BOTH_WAYS, "use_bidirectional_attention")                                                                      \
@@ -57,10 +64,12 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(ROPE_SCALING, "rope_scaling")                                                                                  \
     ROW(ROPE_THETA, "rope_theta")                                                                                      \
     ROW(ROPE_THETA_OF_SLIDING, "rope_local_base_freq local_rope_theta")                                                \
+    ROW(ROPE_SCALED, "use_scaled_rope")                                                                                \
     ROW(ROPE_SHARE, "partial_rotary_factor rotary_pct")                                                                \
     ROW(ROPE_INTERLEAVE, "rope_interleave")                                                                            \
     ROW(ROPE_LAYERS, "no_rope_layers")                                                                                 \
-    ROW(ROPE_INTERVAL, "no_rope_layer_interval")
+    ROW(ROPE_INTERVAL, "no_rope_layer_interval")                                                                       \
+    ROW(ROPE_THETAS, "layer_rope_theta")
 
 /* Keys that change attention in a way that no setting covers, with the value that changes nothing: a boolean, a number,
  * a text. */
@@ -70,25 +79,31 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(.key = "attn_config.attn_type", .text = "multihead_attention")                                                 \
     ROW(.key = "attn_config.prefix_lm")                                                                                \
     ROW(.key = "attn_config.qk_ln")                                                                                    \
-    ROW(.key = "attn_temperature_tuning")                                                                              \
-    ROW(.key = "attention_chunk_size")                                                                                 \
+    ROW(.key = "attn_temperature_tuning", .growing = true)                                                             \
+    ROW(.key = "attention_chunk_size", .growing = true)                                                                \
+    ROW(.key = "_sliding_window")                                                                                      \
     ROW(.key = "backbone")                                                                                             \
     ROW(.key = "backbone_config")                                                                                      \
+    ROW(.key = "llama_4_scaling")                                                                                      \
     ROW(.key = "mla_use_nope", .truth = true)                                                                          \
     ROW(.key = "rotary_emb_fraction", .number = 1)                                                                     \
     ROW(.key = "rotary_emb_interleaved")                                                                               \
     ROW(.key = "rotary_scaling_factor", .number = 1)                                                                   \
+    ROW(.key = "nope_layer_interval")                                                                                  \
+    ROW(.key = "rope_scaling_factor")                                                                                  \
     ROW(.key = "use_dynamic_ntk")                                                                                      \
-    ROW(.key = "use_logn_attn")
+    ROW(.key = "use_logn_attn")                                                                                        \
+    ROW(.key = "yarn")
 /* clang-format on */
 
 #define CONFIG_KEY_ID(id, names) CONFIG_##id,
 enum config_key { CONFIG_KEY_ROWS(CONFIG_KEY_ID) CONFIG_KEY_COUNT };
 #undef CONFIG_KEY_ID
 
+/* `growing`: families whose row has a growth read it. */
 struct config_refused {
     const char *key, *text;
-    bool truth;
+    bool truth, growing;
     double number;
 };
 extern const struct config_refused CONFIG_REFUSED[];
@@ -158,6 +173,9 @@ void config_fact_number(const struct config_reading *reading, const char *settin
 
 /* Adds rope, rope_theta, rope_columns and rope_scaling; `slides`: this layer has a sliding window. */
 void config_rope(const struct config_reading *reading, bool slides);
+
+/* Whether a layer in that list of the config has an entry; *entry: it. */
+bool config_entry(const struct config_reading *reading, enum config_key list, struct config_value *entry);
 
 /* Whether the layer rotates by no_rope_layers, else by no_rope_layer_interval; *value: the value of that key. */
 bool config_listed(const struct config_reading *reading, struct config_value *value);

@@ -3,8 +3,10 @@
 
 #include "base/folder.h"
 #include "base/output.h"
+#include "base/text.h"
 #include "layer/naming.h"
 
+#include <cjson/cJSON.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,26 +17,44 @@ bool reading_is_told(const struct reading *reading, enum option_id id)
     return reading->options->origin[id] != ORIGIN_DEFAULT;
 }
 
-/* Reads the named config, or the one next to the checkpoint, if there is one. */
-static enum status read_config(struct reading *reading)
+/* Finds a config of that name next to the checkpoint; *path: NULL where there is none. */
+static enum status find_config(const struct reading *reading, const char *name, const char **path)
 {
     enum { PATH = 4096 };
-    const char *path = reading->options->config;
-    if (path == NULL) {
-        char usual[PATH];
-        const int length = snprintf(usual, sizeof usual, "%sconfig.json", reading->checkpoint.folder);
-        struct stat there;
-        if (length < 0 || length >= PATH)
-            return error_usage(reading->error, "%s: the path is too long; expected --config FILE",
-                               reading->checkpoint.source);
-        if (lstat(usual, &there) != 0 && errno == ENOENT) /* a dangling link counts as present */
-            return STATUS_OK;
-        path = arena_text(reading->arena, usual, (size_t)length, reading->error);
-        if (path == NULL || folder_check_file(path, reading->error) != STATUS_OK)
+    char usual[PATH];
+    const int length = snprintf(usual, sizeof usual, "%s%s", reading->checkpoint.folder, name);
+    struct stat there;
+    *path = NULL;
+    if (length < 0 || length >= PATH)
+        return error_usage(reading->error, "%s: the path is too long; expected --config FILE",
+                           reading->checkpoint.source);
+    if (lstat(usual, &there) != 0 && errno == ENOENT) /* a dangling link counts as present */
+        return STATUS_OK;
+    *path = arena_text(reading->arena, usual, (size_t)length, reading->error);
+    return *path == NULL || folder_check_file(*path, reading->error) ? reading->error->status : STATUS_OK;
+}
+
+/* Reads the named config, or a GGUF's metadata, or the one next to the checkpoint, if there is one: that of its names
+ * first. */
+static enum status read_config(struct reading *reading)
+{
+    const char *own = reading->modules.count > 0 ? reading->modules.modules[0].naming->config : NULL;
+    if (reading->checkpoint.gguf != NULL) {
+        if (gguf_config(&reading->checkpoint, &reading->config, &reading->gguf, reading->error) != STATUS_OK)
             return reading->error->status;
+        reading->config_path = reading->config.path;
+        if (reading->options->config == NULL)
+            return STATUS_OK;
+        config_free(&reading->config);
     }
-    reading->config_path = path;
-    return config_read(path, &reading->config, reading->error);
+    reading->config_path = reading->options->config;
+    if (reading->config_path == NULL && own != NULL && find_config(reading, own, &reading->config_path) != STATUS_OK)
+        return reading->error->status;
+    reading->config_is_own = own != NULL && reading->config_path != NULL && text_ends_in(reading->config_path, own);
+    if (reading->config_path == NULL && find_config(reading, "config.json", &reading->config_path) != STATUS_OK)
+        return reading->error->status;
+    return reading->config_path != NULL ? config_read(reading->config_path, &reading->config, reading->error)
+                                        : STATUS_OK;
 }
 
 /* Checks that --out would not replace files that no option names. */
@@ -78,6 +98,16 @@ static struct config_module place_of(const struct layer_module *module, size_t c
                                   .reordered = module->naming->reordered};
 }
 
+/* The family that --family or, where its own config says none, the names of a module say; or NULL. */
+static const char *asked_family(const struct reading *reading, const struct layer_module *module)
+{
+    const bool tower = module->part == PART_VISION || module->part == PART_AUDIO;
+    return reading->options->family == NULL && reading->config_is_own && !tower &&
+                   cJSON_GetObjectItemCaseSensitive(reading->config.root, "model_type") == NULL
+               ? module->naming->family
+               : reading->options->family;
+}
+
 static size_t number_of(const struct layer_facts *facts, const char *setting)
 {
     const struct layer_fact *fact = layer_facts_find(facts, setting);
@@ -99,7 +129,7 @@ enum status reading_heads(const struct reading *reading, const struct layer_modu
 {
     const struct options *options = reading->options;
     const struct config_module place = place_of(module, 0);
-    if (config_family(&reading->config, module->part, options->family, family, reading->error) ||
+    if (config_family(&reading->config, module->part, asked_family(reading, module), family, reading->error) ||
         config_heads(&reading->config, *family, &place, reading->arena, facts, reading->error))
         return reading->error->status;
     plan->heads = reading_is_told(reading, OPTION_HEADS) ? (size_t)options->heads : number_of(facts, "heads");
@@ -108,7 +138,8 @@ enum status reading_heads(const struct reading *reading, const struct layer_modu
     plan->heads_said = said(reading, facts, OPTION_HEADS, "heads");
     plan->kv_heads_said = said(reading, facts, OPTION_KV_HEADS, "kv_heads");
     plan->packing = module_packing(module);
-    if ((*family)->packing != NULL && plan->packing != PACKING_SEPARATE)
+    plan->permuted = reading->gguf != NULL && reading->gguf->permuted;
+    if ((*family)->packing != NULL && plan->packing != PACKING_SEPARATE && reading->checkpoint.gguf == NULL)
         plan->packing = strcmp((*family)->packing, "groups") == 0 ? PACKING_GROUPS : PACKING_BLOCKS;
     if (reading_is_told(reading, OPTION_PACKING))
         plan->packing = options->packing;
@@ -119,5 +150,8 @@ enum status reading_facts(const struct reading *reading, const struct layer_modu
                           const struct family_row *family, size_t columns, struct layer_facts *facts)
 {
     const struct config_module place = place_of(module, columns);
-    return config_facts(&reading->config, family, &place, reading->arena, facts, reading->error);
+    const enum status status = config_facts(&reading->config, family, &place, reading->arena, facts, reading->error);
+    return status == STATUS_OK && reading->gguf != NULL && !family->by_hand
+               ? gguf_facts(reading->gguf, reading->arena, facts, reading->error)
+               : status;
 }

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROWS = 4, TERMS = 32, AT_ONCE = 8 };
+enum { ROWS = 4, TERMS = 32, AT_ONCE = 8, SQUARE_COLUMNS = 128 };
 
 /* Some terms of some rows' sums, x (rows, d_in) . weight (terms, stride); each number adds its own in the order of
  * k. */
@@ -122,19 +122,22 @@ enum status projection_columns(const struct projection *projection, size_t first
     const struct tensor *stored = &projection->weight;
     const size_t rows = stored->shape[0], columns = stored->shape[1];
     const size_t d_in = projection->transposed ? columns : rows;
-    double *row_numbers = arena_allocate(arena, columns, AT_ONCE * sizeof *row_numbers, error), *numbers;
-    *weight = numbers = arena_allocate(arena, d_in * count, sizeof **weight, error);
-    if (row_numbers == NULL || numbers == NULL)
+    double *numbers = *weight = arena_allocate(arena, d_in * count, sizeof **weight, error);
+    double square[AT_ONCE][SQUARE_COLUMNS];
+    if (numbers == NULL)
         return error->status;
     for (size_t row = 0; row < d_in && !projection->transposed; row++)
         tensor_load(stored, row * columns + first, count, numbers + row * count);
-    for (size_t row = 0; row < count && projection->transposed; row += AT_ONCE) { /* few lines of the cache for each */
-        const size_t now = memory_smaller(count - row, AT_ONCE);
-        tensor_load(stored, (first + row) * columns, now * columns, row_numbers);
-        for (size_t column = 0; column < columns; column++)
+    for (size_t row = 0; row < count && projection->transposed; row += AT_ONCE) /* few lines of the cache for each */
+        for (size_t column = 0; column < columns; column += SQUARE_COLUMNS) {
+            const size_t now = memory_smaller(count - row, AT_ONCE),
+                         wide = memory_smaller(columns - column, SQUARE_COLUMNS);
             for (size_t i = 0; i < now; i++)
-                numbers[column * count + row + i] = row_numbers[i * columns + column];
-    }
+                tensor_load(stored, (first + row + i) * columns + column, wide, square[i]);
+            for (size_t k = 0; k < wide; k++)
+                for (size_t i = 0; i < now; i++)
+                    numbers[(column + k) * count + row + i] = square[i][k];
+        }
     return STATUS_OK;
 }
 

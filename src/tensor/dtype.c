@@ -201,52 +201,58 @@ static uint64_t magnitude_of(const struct row *row, double number)
     return bits_of(fabs(number) / factor_of(row)) >> (52 - row->fraction);
 }
 
-static inline uint32_t code_at(const struct row *row, const void *data, size_t i)
+static inline uint32_t code_at(size_t size, const void *data, size_t i)
 {
-    return row->size == 1 ? ((const uint8_t *)data)[i] : ((const uint16_t *)data)[i];
+    return size == 1 ? ((const uint8_t *)data)[i] : ((const uint16_t *)data)[i];
 }
 
-/* Without a branch: a difference of whole numbers below 0 has its highest bit set. */
-static void load_coded(const struct row *row, const void *data, size_t count, double *numbers)
-{
-    const int up = 52 - row->fraction, to_sign = (int)(64 - 8 * row->size);
-    const double factor = factor_of(row);
-    const uint64_t sign = UINT64_C(1) << (8 * row->size - 1), largest = magnitude_of(row, row->largest),
-                   infinity = largest + row->infinite;
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t bits = code_at(row, data, i), magnitude = bits & (sign - 1);
-        const uint64_t beyond = -((largest - magnitude) >> 63) & bits_of(INFINITY),
-                       nan = -((infinity - magnitude) >> 63) & NAN_F64;
-        numbers[i] = number_of(bits_of(number_of(magnitude << up) * factor) | beyond | nan | (bits & sign) << to_sign);
-    }
-}
-
-/* The same shifted to the position of a float's fraction, without a branch. */
+/* Shifted to the position of a float's fraction, without a branch: a difference of whole numbers below 0 has its
+ * highest bit set. */
 static void load_coded_floats(const struct row *row, const void *data, size_t count, float *numbers)
 {
     const int up = 23 - row->fraction, to_sign = (int)(32 - 8 * row->size);
-    const uint32_t sign = UINT32_C(1) << (8 * row->size - 1);
+    const size_t size = row->size;
+    const uint32_t sign = UINT32_C(1) << (8 * size - 1), largest = (uint32_t)magnitude_of(row, row->largest);
     const float factor = (float)(row->smallest * 0x1p126 * (double)(UINT64_C(1) << row->fraction));
-    const uint32_t largest = (uint32_t)magnitude_of(row, row->largest);
+    if (factor == 1) { /* a float cut short */
+        for (size_t i = 0; i < count; i++) {
+            const uint32_t code = code_at(size, data, i) << to_sign;
+            memcpy(numbers + i, &code, sizeof code);
+        }
+        return;
+    }
     for (size_t i = 0; i < count; i++) {
-        const uint32_t bits = code_at(row, data, i), magnitude = bits & (sign - 1);
+        const uint32_t bits = code_at(size, data, i), magnitude = bits & (sign - 1);
         uint32_t code = magnitude << up;
         float number;
         memcpy(&number, &code, sizeof number);
         number *= factor;
         memcpy(&code, &number, sizeof code);
-        code |= (bits & sign) << to_sign | (magnitude > largest ? UINT32_C(0x7f800000) : 0);
+        code |= (bits & sign) << to_sign | (-((largest - magnitude) >> 31) & UINT32_C(0x7f800000));
         memcpy(numbers + i, &code, sizeof code);
+    }
+}
+
+static void load_coded(const struct row *row, const void *data, size_t count, double *numbers)
+{
+    enum { RUN = 256 };
+    float floats[RUN];
+    for (size_t first = 0; first < count; first += RUN) {
+        const size_t now = memory_smaller(RUN, count - first);
+        load_coded_floats(row, (const char *)data + first * row->size, now, floats);
+        for (size_t i = 0; i < now; i++)
+            numbers[first + i] = (double)floats[i];
     }
 }
 
 static bool finite_coded(const struct row *row, const void *data, size_t count)
 {
-    const uint16_t sign = (uint16_t)(1U << (8 * row->size - 1)),
+    const size_t size = row->size;
+    const uint16_t sign = (uint16_t)(1U << (8 * size - 1)),
                    step = (uint16_t)(sign - 1 - magnitude_of(row, row->largest));
     uint16_t beyond = 0;
     for (size_t i = 0; i < count; i++)
-        beyond |= (uint16_t)((code_at(row, data, i) & (sign - 1U)) + step);
+        beyond |= (uint16_t)((code_at(size, data, i) & (sign - 1U)) + step);
     return (beyond & sign) == 0;
 }
 
