@@ -37,7 +37,8 @@ static const struct file_tensor *find_given(const struct build *build, const cha
     const struct file_tensor *found =
         file->nameless && file->tensor_count == 1 ? &file->tensors[0] : input_file_find(file, name);
     if (found == NULL)
-        error_usage(build->error, "%s: no \"%s\"; expected the gradient with respect to %s, or one tensor without a name",
+        error_usage(build->error,
+                    "%s: no \"%s\"; expected the gradient with respect to %s, or one tensor without a name",
                     file->source, name, name + strlen("grad_"));
     for (size_t i = 0; i < file->tensor_count && found != NULL && !file->is_result; i++)
         if (&file->tensors[i] != found) {

@@ -234,7 +234,7 @@ function gradientProducts(evaluation, name, item, head, row, column) {
     const out = split && !model.settings.stacked ? outProjection(model) : null;
     const throughOut = (at) => titles(columnsOf(out), (c) => [String(c + 1), g('output', row, c), out.numbers[at * columnsOf(out) + c]]);
     const throughValue = () => titles(dValue, (c) => [String(c + 1), g('context', row, c), operand('value', column, c)]);
-    const unembedding = model.tables.get('unembedding'), throughWords = () => titles(columnsOf(unembedding), (c) => [VOCABULARY ? job.words[0][c] : String(c + 1), g('logits', row, c), unembedding.numbers[column * columnsOf(unembedding) + c]]);
+    const unembedding = model.tables.get('unembedding'), throughWords = () => titles(columnsOf(unembedding), (c) => [wordText(c), g('logits', row, c), unembedding.numbers[column * columnsOf(unembedding) + c]]);
     const made = {
         ...(unembedding ? { residual: () => ['grad_logits', 'unembedding', throughWords()] } : {}),
         ...(out ? { heads: () => ['grad_output', 'out_proj', throughOut(column)], context: () => ['grad_output', 'out_proj', model.headsOut.includes(head) ? [] : throughOut(head * dValue + column)] } : {}),
