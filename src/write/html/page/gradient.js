@@ -72,10 +72,12 @@ function residualBack(back, item, row) {
 }
 
 /* What comes back to a row of inputs, and of positions. */
-function inputsBack({ model, tables }, item, row, share) {
+function inputsBack({ model, tables, stage }, item, row, share) {
     const d = share.length;
     addTimes(tables.get('inputs').numbers, (item * model.queries + row) * d, share, 0, d, 1);
-    if (tables.has('positions')) addTimes(tables.get('positions').numbers, row * d, share, 0, d, 1);
+    if (!tables.has('positions')) return;
+    addTimes(tables.get('positions').numbers, row * d, share, 0, d, 1);
+    addTimes(stage('embedded', item, 0, model.queries, d), row * d, share, 0, d, 1);
 }
 
 function outputBack(back, item, row) {
@@ -196,7 +198,7 @@ function gradientTable(evaluation, name, item, head) {
 
 const GRADIENT_FORMULAS = {
     logits: () => (givenGradient ? 'as given' : 'ones: the loss is the sum of the logits'), residual: () => 'grad_logits . unembedding^T',
-    unembedding: () => 'residual^T . grad_logits', unembedding_bias: () => 'the sum of grad_logits over the tokens', positions: () => 'the sum of grad_inputs over the items',
+    unembedding: () => 'residual^T . grad_logits', unembedding_bias: () => 'the sum of grad_logits over the tokens', embedded: () => 'that of the inputs', positions: () => 'the sum of grad_inputs over the items',
     output: (model) => (model.tables.has('unembedding') ? 'grad_residual' : givenGradient ? 'as given' : 'ones: the loss is the sum of the output'),
     heads: (model) => (outProjection(model) && !model.settings.stacked ? 'grad_output . out_proj.weight' : 'grad_output'),
     context: (model) => (model.tables.has('unembedding') && !isSplit(model) ? 'grad_residual' : isSplit(model) ? 'that of the heads side by side' : givenGradient ? 'as attn gives it' : 'ones: the loss is the sum of the context'),
