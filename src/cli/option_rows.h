@@ -48,6 +48,9 @@
     ROW(SENTENCE, sentence, TEXT, ABILITY_READS_WORDS, .name = "text", .argument = "WORDS", \
         .foreign = "sentence prompt words string", .fallback = "the text of the input, if it has a vocabulary", \
         .help = "make tokens and inputs of these words, by the vocabulary of the input: \"the dogs run\"") \
+    ROW(TOKENS, tokens, TEXT, ABILITY_MEASURES, .name = "tokens", .argument = "LIST", .foreign = "inputids tokenids ids labels", \
+        .fallback = "those of the input", \
+        .help = "the tokens, or their ids: a,b,a; or a file of them, as words, JSON or an array") \
     ROW(ADD_POSITIONS, add_positions, CHOICE(enum add_positions, ADD_POSITIONS), ABILITY_READS_WORDS, .name = "add-positions", \
         .argument = "HOW", .setting = true, .asked = "added positions", .foreign = "positionalencoding positionencoding positionembedding pe wpe", \
         .fallback = "learned where the input has a position_embedding, else off", \
@@ -272,16 +275,16 @@
     ROW(CHUNK, chunk, WHOLE(1, INT32_MAX), ABILITY_WRITES, .name = "chunk", .argument = "N", \
         .foreign = "chunks chunksize stepsize", .elsewhere = "type attn causal FILE --steps --chunk N", \
         .initial = "1", .help = "--steps: N tokens in each further step, fewer in the last") \
-    ROW(PRECISION, precision, WHOLE(0, 17), ABILITY_SHOWS | ABILITY_PAGES | ABILITY_NAMES_PARAMETERS | ABILITY_COMPARES | ABILITY_ASKS, .name = "precision", .letter = 'p', \
+    ROW(PRECISION, precision, WHOLE(0, 17), ABILITY_SHOWS | ABILITY_PAGES | ABILITY_MEASURES | ABILITY_NAMES_PARAMETERS | ABILITY_COMPARES | ABILITY_ASKS, .name = "precision", .letter = 'p', \
         .argument = "N", .everyday = 5, .foreign = "decimals digits places round", \
-        .initial = "4", .fallback = "4; in pictures 2; csv: as many as a number needs; worksheet: 2; diff: 1", \
+        .initial = "4", .fallback = "4; in pictures 2; csv: as many as a number needs; worksheet, heads: 2; diff: 1", \
         .help = "decimals to show; in text, tables, pictures and pages") \
     ROW(FULL, full, FLAG, ABILITY_SHOWS | ABILITY_NAMES_PARAMETERS, .foreign = "whole all noellipsis threshold", .name = "full", \
         .help = "text, markdown, latex: show tables in full; else the first and last 6 of more than 12 rows or columns") \
     ROW(HEATMAP, heatmap, FLAG, ABILITY_SHOWS, .name = "heatmap", \
         .everyday = 4, .foreign = "plot draw graph", \
         .help = "draw tables such as weights as coloured cells; without --stages those alone; text alone") \
-    ROW(THEME, theme, CHOICE(enum theme, THEMES), ABILITY_SHOWS | ABILITY_PAGES, .name = "theme", .argument = "THEME", \
+    ROW(THEME, theme, CHOICE(enum theme, THEMES), ABILITY_SHOWS | ABILITY_PAGES | ABILITY_MEASURES, .name = "theme", .argument = "THEME", \
         .foreign = "darkmode colorscheme background dark light", .fallback = "pictures: light; html and --heatmap: auto", \
         .rare = RARE, .help = "background of a picture or page; auto: as its reader prefers; pictures, html and --heatmap alone") \
     ROW(ENTROPY, entropy, FLAG, ABILITY_SHOWS, .name = "entropy", .foreign = "sharpness rowsum rowsums", \

@@ -74,7 +74,9 @@ static enum status look(struct reading *reading, const struct layer_module *modu
         if (quantised_look(&reading->quantised, tensors.tensors[i].name, &stored[i], reading->error) != STATUS_OK)
             return pass_over(reading, row) ? STATUS_OK : reading->error->status;
         const enum dtype dtype = stored[i]->bytes.dtype; /* a number of an unknown dtype takes a byte or less */
-        row->bytes += (double)stored[i]->count * (double)(dtype == DTYPE_COUNT ? 1 : dtype_size(dtype));
+        row->bytes += stored[i]->size > 0
+                          ? (double)stored[i]->size
+                          : (double)stored[i]->count * (double)(dtype == DTYPE_COUNT ? 1 : dtype_size(dtype));
     }
     row->cross = module->cross;
     row->heads = plan.heads;
