@@ -8,6 +8,7 @@
 #include "read/checkpoint.h"
 
 struct naming_row;
+struct adapter;
 struct quantised;
 
 /* The tower of a module; a model of one tower has only PART_ONLY. */
@@ -28,6 +29,7 @@ struct layer_module {
 /* Sorted by the path up to the number, then by layer, then by path. All belong to the arena. */
 struct module_list {
     const struct checkpoint *checkpoint;
+    const struct adapter *adapter; /* whose changes module_unpack makes, or NULL */
     struct quantised *quantised; /* of these tensors; NULL: no weight is quantised */
     const struct layer_module *modules;
     const char **prefixes; /* (count) of the modules, sorted */

@@ -71,12 +71,9 @@
 
 /* Parts of the names of tensors, or ends before a $, and why attn does not compute a module that has one. */
 #define NAMING_STREAMS "attn does not compute the attention of two streams, such as a picture and a text, together"
-#define NAMING_QUANTIZED                                                                                        \
-    "attn does not read quantized weights; dequantize them first: load the model in bfloat16 and save it with " \
-    "save_pretrained"
-#define NAMING_SCALED                                                                                           \
-    "a scale of quantised weights, but no config says how they are quantised; expected quantization_config in " \
-    "config.json"
+#define NAMING_NO_CONFIG ", but no config says how; expected quantization_config in config.json"
+#define NAMING_QUANTISED "a quantised weight" NAMING_NO_CONFIG
+#define NAMING_SCALE "a scale of quantised weights" NAMING_NO_CONFIG
 #define NAMING_REFUSED_ROWS(ROW)                                                                                  \
     ROW("img_attn.", NAMING_STREAMS)                                                                              \
     ROW("txt_attn.", NAMING_STREAMS)                                                                              \
@@ -91,12 +88,12 @@
     ROW("gru_rel_pos", "attn does not compute a relative bias with a gate")                                       \
     ROW("bias_mask", "attn does not apply a mask of biases; take the checkpoint of transformers")                 \
     ROW(".lora_", "attn does not merge a LoRA; merge it into the model first")                                    \
-    ROW(".qweight$", NAMING_QUANTIZED)                                                                            \
-    ROW(".weight_packed$", NAMING_QUANTIZED)                                                                      \
-    ROW(".weight_quantized$", NAMING_QUANTIZED)                                                                   \
-    ROW("_blocks$", NAMING_QUANTIZED)                                                                             \
-    ROW("_scale$", NAMING_SCALED)                                                                                 \
-    ROW("_scale_inv$", NAMING_SCALED)
+    ROW(".qweight$", NAMING_QUANTISED)                                                                            \
+    ROW(".weight_packed$", NAMING_QUANTISED)                                                                      \
+    ROW(".weight_quantized$", NAMING_QUANTISED)                                                                   \
+    ROW("_blocks$", NAMING_QUANTISED)                                                                             \
+    ROW("weight_scale$", NAMING_SCALE)                                                                            \
+    ROW("_scale_inv$", NAMING_SCALE)
 
 /* Names that many rows share. In the module: */
 #define NAMING_QUERY_NORMS "q_norm q_layernorm query_layernorm query_norm q_ln norm_q attn_q_norm"
@@ -126,8 +123,7 @@
 /* and buffers that attn does not need: the causal mask, the frequencies of the rotation. */
 #define NAMING_BUFFERS                                                                                 \
     "bias masked_bias attention.bias attention.masked_bias rotary_emb.inv_freq rotary_emb.sin_cached " \
-    "rotary_emb.cos_cached self.rotary_embeddings.inv_freq embed_positions linear_qkv._extra_state "   \
-    "linear_proj._extra_state "                                                                        \
+    "rotary_emb.cos_cached embed_positions linear_qkv._extra_state linear_proj._extra_state "          \
     "core_attention._extra_state q_layernorm._extra_state k_layernorm._extra_state"
 
 #endif

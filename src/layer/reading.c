@@ -76,6 +76,9 @@ static enum status check_out(const struct reading *reading)
         return reading->error->status;
     if (replaces)
         replaced = reading->config_path;
+    if (replaced == NULL && reading->options->adapter != NULL &&
+        checkpoint_replaced(&reading->adapter.tensors, out, &replaced, reading->error) != STATUS_OK)
+        return reading->error->status;
     return replaced == NULL
                ? STATUS_OK
                : error_usage(reading->error,
@@ -95,13 +98,26 @@ enum status reading_begin(struct reading *reading, const struct options *options
         modules_find(&reading->quantised.shown, arena, &reading->modules, error) != STATUS_OK)
         return error->status;
     reading->modules.checkpoint = &reading->quantised.shown;
+    char method[QUANTISED_NAME];
+    if (reading->modules.count == 0 && *reading->quantised.method != '\0' &&
+        !quantised_is_read(&reading->config, method))
+        return error_usage(error,
+                           "%s: its weights are quantised by %s, which attn does not read; dequantise them first: "
+                           "load the model in bfloat16 and save it with save_pretrained",
+                           reading->checkpoint.source, method);
     reading->modules.quantised = &reading->quantised;
+    if (options->adapter != NULL) {
+        reading->modules.adapter = &reading->adapter;
+        if (adapter_open(&reading->adapter, options->adapter, &reading->quantised.shown, arena, error) != STATUS_OK)
+            return error->status;
+    }
     return check_out(reading);
 }
 
 void reading_end(struct reading *reading)
 {
     config_free(&reading->config);
+    adapter_close(&reading->adapter);
 }
 
 static struct config_module place_of(const struct reading *reading, const struct layer_module *module, size_t columns)

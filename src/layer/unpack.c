@@ -2,6 +2,7 @@
 #include "layer/unpack.h"
 
 #include "base/text.h"
+#include "layer/adapter.h"
 #include "layer/naming.h"
 #include "layer/quantised.h"
 
@@ -10,6 +11,7 @@
 
 struct unpacking {
     const struct checkpoint *checkpoint;
+    const struct adapter *adapter;
     struct quantised *quantised;
     const struct module_tensors *tensors;
     const struct layer_module *module;
@@ -40,7 +42,11 @@ static enum status take(const struct unpacking *unpacking, const char *standard,
             taken->name = tensors->tensors[i].name;
     if (taken->name == NULL)
         return STATUS_OK;
-    return quantised_take(unpacking->quantised, taken->name, &taken->tensor, &taken->file, unpacking->error);
+    if (quantised_take(unpacking->quantised, taken->name, &taken->tensor, &taken->file, unpacking->error) ||
+        (unpacking->adapter != NULL &&
+         adapter_apply(unpacking->adapter, taken->name, module_stores_transposed(unpacking->module), &taken->tensor)))
+        return unpacking->error->status;
+    return STATUS_OK;
 }
 
 /* "FILE: NAME: 48 x 32; expected ..."; if the heads do not fit, with their sources: ", by --heads and n_head_kv". */
@@ -528,6 +534,7 @@ enum status module_unpack(const struct module_list *list, const struct layer_mod
     const struct config none = {0};
     struct quantised plain;
     struct unpacking unpacking = {.checkpoint = list->checkpoint,
+                                  .adapter = list->adapter,
                                   .quantised = list->quantised != NULL ? list->quantised : &plain,
                                   .tensors = &tensors,
                                   .module = module,
