@@ -245,7 +245,9 @@ static enum status check_out(const struct options *options, struct error *error)
         if (replaces)
             return refuse_out(file, "--", OPTIONS[id].name, error);
     }
-    for (size_t i = 0; i < options->file_count && (COMMANDS[options->command].words == WORDS_FILES || COMMANDS[options->command].several); i++) {
+    for (size_t i = 0; i < options->file_count &&
+                       (COMMANDS[options->command].words == WORDS_FILES || COMMANDS[options->command].several);
+         i++) {
         if (output_replaces(options->out, options->files[i], &replaces, error) != STATUS_OK)
             return error->status;
         if (replaces)

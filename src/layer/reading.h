@@ -18,7 +18,7 @@ struct reading {
     struct config config;
     struct adapter adapter;      /* with --adapter */
     const char *config_path;     /* or NULL */
-    bool config_is_own;          /* has the name that goes with the names of the modules' tensors */
+    bool config_is_own;          /* it goes with the names of the modules' tensors, or is in the checkpoint's file */
     const struct gguf_row *gguf; /* the architecture of a GGUF; or NULL */
     struct arena *arena;
     struct error *error;

@@ -172,14 +172,6 @@ struct weights {
     struct taken weight, bias;
 };
 
-/* Conv1D stores d_in x d_out. GPT BigCode uses its names but stores d_out x d_in: the bias tells. */
-static bool is_across(const struct weights *weights, bool conv1d)
-{
-    const struct tensor *weight = &weights->weight.tensor, *bias = &weights->bias.tensor;
-    const bool linear = bias->rank == 1 && bias->shape[0] == weight->shape[0] && bias->shape[0] != weight->shape[1];
-    return conv1d && !linear;
-}
-
 static enum status take_weights(struct unpacking *unpacking, enum naming_role role, struct weights *weights)
 {
     char weight[48], bias[48];
@@ -194,7 +186,9 @@ static enum status take_weights(struct unpacking *unpacking, enum naming_role ro
         return unpacking->error->status;
     /* An output projection may be square: it has the orientation of the packed weight before it. */
     if (role != ROLE_OUT && role != ROLE_QUERY)
-        unpacking->stored_across = is_across(weights, unpacking->module->naming->conv1d);
+        unpacking->stored_across =
+            module_stores_transposed(unpacking->module, weights->weight.tensor.shape,
+                                     weights->bias.tensor.rank == 1 ? weights->bias.tensor.shape[0] : 0);
     if (unpacking->stored_across && transpose(unpacking, &weights->weight) != STATUS_OK)
         return unpacking->error->status;
     return check_length(unpacking, &weights->bias, weights->weight.tensor.shape[0], "one for each row of its weight");
@@ -520,23 +514,6 @@ static enum status check_packing(const struct unpacking *unpacking)
     return STATUS_OK;
 }
 
-/* Rejects an unknown tensor, which attn would silently omit. */
-static enum status check_other(const struct unpacking *unpacking)
-{
-    const char *other = unpacking->tensors->other;
-    if (other == NULL)
-        return STATUS_OK;
-    if (strstr(other, "_scale") != NULL)
-        return error_usage(unpacking->error,
-                           "%s: %.200s: a scale of quantised weights, but no config says how they are quantised; "
-                           "expected quantization_config in config.json",
-                           unpacking->checkpoint->source, other);
-    return error_usage(unpacking->error,
-                       "%s: %.200s: attn does not know what the module does with this tensor; expected the weights of "
-                       "query, key, value and output, their norms, sinks or a relative bias",
-                       unpacking->checkpoint->source, other);
-}
-
 static enum status unpack(struct unpacking *unpacking)
 {
     const struct naming_row *naming = unpacking->module->naming;
@@ -545,7 +522,7 @@ static enum status unpack(struct unpacking *unpacking)
                                                            : naming->key_value != NULL ? unpack_key_value
                                                                                        : unpack_separate;
     return check_packing(unpacking) || projections(unpacking) || unpack_out(unpacking) || unpack_norms(unpacking) ||
-                   unpack_of_heads(unpacking) || check_other(unpacking)
+                   unpack_of_heads(unpacking)
                ? unpacking->error->status
                : STATUS_OK;
 }
@@ -568,7 +545,8 @@ enum status module_unpack(const struct module_list *list, const struct layer_mod
     *input = (struct input_file){.source = list->checkpoint->source};
     input->tensors = arena_allocate(arena, MODULE_TENSORS, sizeof input->tensors[0], error);
     if (input->tensors == NULL || quantised_begin(&plain, list->checkpoint, &none, error) ||
-        module_tensors(list, module, arena, &tensors, error) || unpack(&unpacking))
+        module_tensors(list, module, arena, &tensors, error) || unpack(&unpacking) ||
+        module_check_other(list, &tensors, error))
         return error->status;
     input_file_sort(input);
     return STATUS_OK;
