@@ -77,9 +77,10 @@ const softmaxOf = (formula, { others, power = Math.exp, text = (score) => `exp($
         shows: {
             weights: (evaluation, line, key) => {
                 if (line.empty || line.bias[key] === -Infinity) return null;
-                const { largest, sum } = partsOf(evaluation, line, key), score = numberText(line.masked[key]);
-                return [`${text(shifts ? `${score} − ${operandText(largest)}` : score)}${sums ? ` / ${operandText(sum)}` : ''}`,
-                    power(shownNumber(line.masked[key]) - shownNumber(largest)) / shownNumber(sum)];
+                const { largest, sum } = partsOf(evaluation, line, key), score = line.masked[key], exact = power(score - largest), own = step(exact);
+                const isRounded = Math.abs(own - exact) > 1e-3 * Math.abs(exact), inner = shifts ? `${numberText(score)} − ${operandText(largest)}` : numberText(score);
+                return [`${isRounded ? numberText(own) : text(inner)}${sums ? ` / ${operandText(sum)}` : ''}`,
+                    (isRounded ? shownNumber(own) : power(shownNumber(score) - shownNumber(largest))) / shownNumber(sum)];
             },
         },
         stages: {
@@ -246,7 +247,7 @@ const mergedOtherwise = (at, formula, why = isMerged) => {
         stages: {
             heads: (evaluation, item, row) => Float64Array.from({ length: evaluation.model.heads * evaluation.model.dValue }, (nothing, column) => {
                 const [head, from, own] = readAt(evaluation, row, column);
-                return evaluation.context(item, head, from)[own];
+                return isHeadOut(evaluation.model, column) ? 0 : evaluation.context(item, head, from)[own];
             }),
         },
     };
