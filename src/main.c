@@ -7,6 +7,7 @@
 #include "cli/help.h"
 #include "compute/join.h"
 #include "diff/diff.h"
+#include "heads/heads.h"
 #include "jobs/jsonl.h"
 #include "lesson/lessons.h"
 #include "lesson/session/session.h"
@@ -361,12 +362,38 @@ static enum status run_page(const struct call *call)
     return output_close(call->output);
 }
 
+static void warn_of_heads(const void *context, const struct problem *problem)
+{
+    warn(context, problem);
+}
+
+static enum status run_heads(const struct call *call)
+{
+    const struct options *options = &call->options;
+    struct heads *heads = arena_allocate(call->arena, 1, sizeof *heads, call->error);
+    struct progress progress;
+    if (heads == NULL)
+        return call->error->status;
+    if (options->in == NULL && options->random == NULL && options->weights == NULL && isatty(STDIN_FILENO))
+        return error_usage(call->error, "no input: type attn heads FILE; to try it: attn example trained | attn heads");
+    if (heads_read(heads, options, call->arena, call->error) || open_result(call))
+        return call->error->status;
+    progress_start(&progress, options->progress != WHEN_NEVER, options->progress == WHEN_ALWAYS);
+    if (heads_make(heads, warn_of_heads, call, &progress, call->arena, call->error) != STATUS_OK) {
+        output_abandon(call->output);
+        return output_close(call->output);
+    }
+    progress_end(&progress);
+    return heads_write(heads, options, call->output);
+}
+
 #define RUNS_MECHANISM(id, ...) [COMMAND_##id] = run_computing,
 static enum status (*const RUN[COMMAND_COUNT])(const struct call *call) = {
     MECHANISM_ROWS(RUNS_MECHANISM)[COMMAND_INIT] = run_mechanism,
     [COMMAND_DIFF] = run_diff,
     [COMMAND_WHY] = run_why,
     [COMMAND_PAGE] = run_page,
+    [COMMAND_HEADS] = run_heads,
     [COMMAND_WORKSHEET] = run_worksheet,
     [COMMAND_JOIN] = run_join,
     [COMMAND_CASES] = run_cases,

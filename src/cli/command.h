@@ -37,6 +37,7 @@ enum ability {
     ABILITY_TRIES = 2097152,         /* cases */
     ABILITY_PAGES = 4194304,         /* page */
     ABILITY_JOINS_HEADS = 16777216,  /* computes an output of several heads */
+    ABILITY_MEASURES = 33554432,     /* heads */
     ABILITY_READS_WORDS = 8388608,   /* its inputs may be words, with positions: a mechanism that draws, computing */
 };
 
@@ -57,6 +58,7 @@ enum words {
 struct command_row {
     const char *name; /* a mechanism's is in its row */
     enum words words;
+    bool several;             /* WORDS_PERHAPS: it takes more than one input */
     unsigned abilities;       /* bits of enum ability */
     unsigned lent;            /* bits that it takes over from the mechanism that it names */
     enum ability required;    /* of the mechanisms that it may name */
@@ -107,6 +109,18 @@ struct command_row {
             .examples = {{"attn page", "a built-in input"}, \
              {"attn page inputs.json", "your own"}, \
              {"attn page inputs.json --causal --mistake scale-missing", "causal, with a mistake"}}}) \
+    ROW(HEADS, .name = "heads", .words = WORDS_PERHAPS, .several = true, .abilities = ABILITY_MEASURES, \
+        .lent = ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS | \
+            ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_OPENS | ABILITY_READS_WORDS | ABILITY_JOINS_HEADS, \
+        .foreign = "detectheads headdetector inductionheads inductionhead patterns attentionpatterns", \
+        .manual = {"what each head attends to", \
+            "attn heads [MECHANISM] [options] [FILE...] [-w CHECKPOINT]", \
+            "Prints a line for each head: its mean weight on the previous token, the first, an earlier same token, the token " \
+            "after that, and its own; its entropy; and the largest keys of the last query. With a checkpoint, of all layers " \
+            "whose hidden states are given.", .page = "attn-heads", \
+            .examples = {{"attn heads inputs.json --heads 2", "one job; attn infers the mechanism"}, \
+             {"attn heads hidden.npy -w model/ --layer 1", "one layer of a checkpoint"}, \
+             {"attn heads hidden-*.npy -w model/ -o heads.svg", "a map of every head of these layers"}}}) \
     ROW(WORKSHEET, .name = "worksheet", .words = WORDS_MECHANISM, .abilities = ABILITY_ASKS, \
         .lent = ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS | \
             ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_READS_WORDS | ABILITY_JOINS_HEADS, \

@@ -20,6 +20,8 @@ bool format_is_written(enum command command, const struct format_row *format)
         return abilities & ABILITY_TRIES;
     if (abilities & (ABILITY_COMPARES | ABILITY_SEARCHES | ABILITY_TRIES))
         return format->reports;
+    if (abilities & ABILITY_MEASURES)
+        return format->measures;
     if (abilities & ABILITY_PAGES)
         return format->computes;
     if (abilities & ABILITY_JOINS)

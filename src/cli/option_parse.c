@@ -420,6 +420,10 @@ static enum status take_word(struct options *options, char *word, struct error *
     case WORDS_PERHAPS:
         if (options->mechanism == MECHANISM_COUNT && options->in == NULL && may_name(options->command, word))
             return take_mechanism(options, word, error);
+        if (COMMANDS[options->command].several && options->in != NULL) {
+            options->files[options->file_count++] = word;
+            return STATUS_OK;
+        }
         break;
     case WORDS_INPUT:
     case WORDS_AS_THEY_ARE:

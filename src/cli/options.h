@@ -60,6 +60,7 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(RANDOM_SEED, random_seed, uint64_t) \
     FIELD(WITHOUT, without, const char *) \
     FIELD(SENTENCE, sentence, const char *) \
+    FIELD(TOKENS, tokens, const char *) \
     FIELD(ADD_POSITIONS, add_positions, enum add_positions) \
     FIELD(WITHOUT_HEADS, without_heads, const char *) \
     FIELD(KEY_INPUTS, key_inputs, const char *) \

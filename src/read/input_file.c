@@ -105,9 +105,26 @@ static bool says_gradient(const char *name, char *text)
     return is_gradient(text) || stage_exists(stage_find(text, strlen(text)));
 }
 
+bool input_file_hidden(const char *name, size_t *layer)
+{
+    const char *hidden = strstr(name, "hidden");
+    if (hidden == NULL)
+        return false;
+    hidden += strlen("hidden");
+    hidden += strncmp(hidden, "_states", 7) == 0 ? 7 : strncmp(hidden, "_state", 6) == 0 ? 6 : 0;
+    hidden += *hidden != '\0' && strchr("._-/[", *hidden) != NULL;
+    const size_t digits = strspn(hidden, "0123456789");
+    const char *end = hidden + digits + (hidden[digits] == ']');
+    *layer = (size_t)strtoul(hidden, NULL, 10);
+    return digits > 0 && digits < 6 && *end == '\0';
+}
+
 unsigned input_file_kind(const char *name)
 {
     char text[GRADIENT_NAME_BYTES];
+    size_t layer;
+    if (input_file_hidden(name, &layer))
+        return INPUT_FILE_HIDDEN;
     if (is_gradient(name) || says_gradient(name, text))
         return INPUT_FILE_STAGE;
     const char *of_head = after_head(name);

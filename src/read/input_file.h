@@ -96,6 +96,7 @@ enum input_file_kind {
     INPUT_FILE_PARTS = 4096,   /* elided prints, and totals alone */
     INPUT_FILE_OPTIONS = 8192, /* "options", of a line of --jsonl */
     INPUT_FILE_WORDS = 16384,  /* vocabulary and text; embeddings and unembedding */
+    INPUT_FILE_HIDDEN = 32768, /* hidden_states.N, for attn heads */
     /* The sources of stages. */
     INPUT_FILE_SOURCE = INPUT_FILE_INPUTS | INPUT_FILE_KEYS | INPUT_FILE_PARAMETER | INPUT_FILE_MASKING |
                         INPUT_FILE_CACHE | INPUT_FILE_WORDS,
@@ -129,6 +130,9 @@ bool input_file_is_whole(const char *name);
 /* Marks the input as a file whose one tensor has no name: it is `inputs`, or a side of diff. STATUS_USAGE where `kinds`
  * have neither, as parameters and operands need names; `expected` names formats with names. */
 enum status input_file_nameless(struct input_file *input, unsigned kinds, const char *expected, struct error *error);
+
+/* Whether the name is that of the hidden states of a layer: "hidden_states.1" or "hidden-1"; *layer is 1. */
+bool input_file_hidden(const char *name, size_t *layer);
 
 /* Whether the name belongs to a head: for "heads.1.mask" *head is 1; SIZE_MAX for a number that overflows. */
 bool input_file_head(const char *name, size_t *head);

@@ -50,8 +50,7 @@ static bool looks_like_formula(const char *text, const char *behind)
     return false;
 }
 
-/* A token, all of it and on one line, and a suffix. */
-static void write_text_field(const char *text, const char *behind, struct output *output)
+void csv_text_field(const char *text, const char *behind, struct output *output)
 {
     const bool quoted = text[strcspn(text, ",\"")] != '\0';
     output_print(output, "%s%s", quoted ? "\"" : "", looks_like_formula(text, behind) ? "'" : "");
@@ -199,7 +198,7 @@ static void write_header(const struct csv *csv)
         snprintf(position, sizeof position, ".%zu", key + 1);
         output_write(csv->output, ",", 1);
         if (csv->tokens != NULL)
-            write_text_field(csv->tokens[key], csv->positioned[key] ? position : "", csv->output);
+            csv_text_field(csv->tokens[key], csv->positioned[key] ? position : "", csv->output);
         else
             output_print(csv->output, "key %zu", key + 1);
     }
@@ -245,12 +244,12 @@ static void write_origin(const struct csv *csv, const struct result_table *table
 {
     size_t position;
     const char *token = result_label(csv->result, origin.axis, origin.item, origin.index, &position);
-    write_text_field(table->name, "", csv->output);
+    csv_text_field(table->name, "", csv->output);
     write_index(csv, csv->layout.items, origin.of_item, origin.item);
     write_index(csv, csv->layout.heads, origin.of_head, origin.head);
     output_print(csv->output, ",%zu%s", position, csv->layout.tokens ? "," : "");
     if (token != NULL)
-        write_text_field(token, "", csv->output);
+        csv_text_field(token, "", csv->output);
 }
 
 static void write_line(const struct csv *csv, const struct result_table *table, struct row_origin origin,
