@@ -277,7 +277,7 @@
         .initial = "1", .help = "--steps: N tokens in each further step, fewer in the last") \
     ROW(PRECISION, precision, WHOLE(0, 17), ABILITY_SHOWS | ABILITY_PAGES | ABILITY_MEASURES | ABILITY_NAMES_PARAMETERS | ABILITY_COMPARES | ABILITY_ASKS, .name = "precision", .letter = 'p', \
         .argument = "N", .everyday = 5, .foreign = "decimals digits places round", \
-        .initial = "4", .fallback = "4; in pictures 2; csv: as many as a number needs; worksheet, heads: 2; diff: 1", \
+        .initial = "4", .fallback = "4; in pictures 2; csv: as many as a number needs; worksheet: 2; heads: 2; diff: 1", \
         .help = "decimals to show; in text, tables, pictures and pages") \
     ROW(FULL, full, FLAG, ABILITY_SHOWS | ABILITY_NAMES_PARAMETERS, .foreign = "whole all noellipsis threshold", .name = "full", \
         .help = "text, markdown, latex: show tables in full; else the first and last 6 of more than 12 rows or columns") \
