@@ -77,14 +77,14 @@ void heads_text(const struct heads *heads, const struct options *options, int pr
     struct wrap line = {.output = output, .columns = WRAP_COLUMNS, .indent = 2};
     (void)options;
     wrap_words(&line, heads->words);
-    output_print(output, "\n\n%s   head", heads->layers > 0 ? "layer" : "");
+    output_print(output, "\n\n%s   head", heads->layers != NULL ? "layer" : "");
     for (int measure = 0; measure < HEAD_MEASURES; measure++)
         write_cell(output, measure, NULL, false, precision);
     output_print(output, "  query: its largest keys\n");
-    for (size_t i = 0; i < heads->count; i++) {
-        write_line(output, heads->lines[i], false, precision);
-        if (i + 1 == heads->count || !same_uniform(heads->lines[i], heads->lines[i + 1]))
-            write_line(output, heads->lines[i], true, precision);
+    for (const struct head_line *each = heads->lines; each != NULL; each = each->next) {
+        write_line(output, each, false, precision);
+        if (each->next == NULL || !same_uniform(each, each->next))
+            write_line(output, each, true, precision);
     }
     output_print(output, "\n");
     for (int measure = 0; measure < HEAD_ENTROPY; measure++) {
