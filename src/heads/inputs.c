@@ -19,10 +19,22 @@ static bool is_folder(const char *path)
     return stat(path, &what) == 0 && S_ISDIR(what.st_mode);
 }
 
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Whether it has transformers' name of the residual stream. */
+static bool is_residual(const char *name)
+{
+    return strstr(base_of(name), "hidden_states") != NULL;
+}
+
 /* The layer in the name of a file: "hidden-1.npy". */
 static bool layer_of_file(const char *path, size_t *layer)
 {
-    const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path, *suffix = strrchr(base, '.');
+    const char *base = base_of(path), *suffix = strrchr(base, '.');
     char stem[256];
     snprintf(stem, sizeof stem, "%.*s", suffix != NULL ? (int)(suffix - base) : 255, base);
     return input_file_hidden(stem, layer) || input_file_hidden(base, layer);
@@ -39,7 +51,7 @@ static enum status take_layer(struct heads *heads, const struct input_file *file
         return error_usage(error, "%s and %s both have the hidden states of layer %zu; give one of them", input->source,
                            file->source, layer);
     *input = *file;
-    heads->layers[layer].residual = tensor != NULL;
+    heads->layers[layer].residual = is_residual(tensor != NULL ? tensor->name : file->source);
     heads->given++;
     if (tensor == NULL)
         return STATUS_OK;
@@ -226,9 +238,9 @@ static enum status describe(struct heads *heads, const struct problem *problem, 
     if (heads->layers != NULL)
         text_shown(problem->layer->weights.source, SIZE_MAX, source, sizeof source);
     if (heads->layers != NULL)
-        text_add(&text, "%s (%s): %zu layer%s, %zu heads, %zu tokens%s", source, problem->layer->family->title,
+        text_add(&text, "%s (%s): %zu layer%s, %zu heads, %zu tokens, from %s", source, problem->layer->family->title,
                  heads->given, heads->given == 1 ? "" : "s", problem->size.heads, problem->size.keys,
-                 problem->given.residual ? ", from the residual stream" : "");
+                 problem->given.residual ? "the residual stream" : "the inputs of the modules");
     heads->words = arena_copy(arena, bytes, error);
     return error->status;
 }
