@@ -95,6 +95,20 @@ slide wide-signs multihead data/patterns.json --stages scores,weights
 slide wide-hostile self "$scratch/hostile.json"
 slide wide-long causal "$scratch/long.json"
 slide wide-grad causal data/inputs.json --grad ones
+# Gradients follow what they are made from, and no wire leaves the picture.
+echo '{"vocabulary": {"words": ["a", "b", "c"], "embedding": [[1, 0], [0, 1], [0.5, -0.5]],
+    "position_embedding": [[0.1, 0.2], [0.3, -0.1], [0, 0.4]]}, "unembedding": [[1, 2, 3], [-1, 0.5, 0.25]], "text": "a b c"}' \
+    >"$scratch/words.json"
+for grad in "causal $scratch/words.json" "multihead -H 2 $scratch/words.json" "causal data/inputs.json"; do
+    picture grad $grad --grad ones
+    check "every wire within" awk '
+        /^<svg/ { split($0, part, "\""); wide = part[4] }
+        /^<path class="wire"/ { wires++; gsub(/[^-.0-9MHV]/, " "); gsub(/[MHV]/, " & ")
+            for (i = 1; i < NF; i++) if ($i ~ /[MH]/ && ($(i + 1) < -20 || $(i + 1) > wide - 24)) outside++ }
+        END { if (wires < 8 || outside) { print wires, outside; exit 1 } }' "$scratch/grad.svg"
+    check "gradients come last" sh -c 'grep -o "<text class=\"title[^<]*" "$0" | sed "s/.*>//" |
+        awk "/^grad_/ { back = 1 } !/^grad_/ && back { exit 1 }"' "$scratch/grad.svg"
+done
 check "four heads leave out what nobody asked for" sh -c 'grep -o "<text class=\"title.*<" "$0" | sed "s/.*\">//" |
     tr -d "\n" | grep -qx "inputs<query<key<value<weights<context<output<"' "$scratch/wide-heads.svg"
 

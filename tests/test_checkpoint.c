@@ -90,7 +90,7 @@ static const struct {
     {"nothing in it", {{"config.json", "{}", 0}}, "", NULL, NULL, NULL, 0, "a folder without a checkpoint; expected model.safetensors, pytorch_model.bin, or the index of shards"},
     {"two and no index", {{"a.safetensors", MATRIX, 16}, {"b.safetensors", OTHER, 8}}, "", NULL, NULL, NULL, 0, "2 files end in .safetensors, and no index says what is in them; name the one to read, or model.safetensors.index.json"},
     {"no such file", {{NULL, NULL, 0}}, "nowhere", NULL, NULL, NULL, 0, "nowhere: No such file or directory"},
-    {"text", {{"a.txt", "what is this", 0}}, "a.txt", NULL, NULL, NULL, 0, "a.txt: not a file of tensors; expected a .safetensors, a .pt or .bin of torch.save, a .npz, or the index of shards"},
+    {"text", {{"a.txt", "what is this", 0}}, "a.txt", NULL, NULL, NULL, 0, "a.txt: not a file of tensors; expected a .safetensors, a .gguf, a .pt or .bin of torch.save, a .npz, or the index of shards"},
     {"empty", {{"a", "", 0}}, "a", NULL, NULL, NULL, 0, "a: not a file of tensors; expected"},
     {"an old .pt", {{"a.pt", "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 0}}, "a.pt", NULL, NULL, NULL, 0, "a .pt of PyTorch before 1.6; save it again"},
     /* the index */

@@ -6,6 +6,7 @@
 #include "cli/option_text.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Whether the input is a result of another layer, whose settings do not apply to this one. */
@@ -95,7 +96,8 @@ static enum status apply_facts(const struct build *build)
                          : layer != NULL                        ? layer->weights.source
                                                                 : "";
     for (size_t i = 0; layer != NULL && i < layer->facts.count; i++)
-        if (options_fact(build->options, layer->facts.facts[i].setting, layer->facts.facts[i].text, source,
+        if (layer_says(layer->facts.facts[i].setting) &&
+            options_fact(build->options, layer->facts.facts[i].setting, layer->facts.facts[i].text, source,
                          build->error) != STATUS_OK)
             return build->error->status;
     if (check_late_settings(build) || take_facts(build))
@@ -334,6 +336,20 @@ static enum status take_key_inputs(const struct build *build)
     return STATUS_OK;
 }
 
+/* Rejects inputs so long that the model does more than attn. */
+static enum status check_most_tokens(const struct build *build)
+{
+    const struct problem *problem = build->problem;
+    const struct layer_fact *fact = build->layer != NULL ? layer_facts_find(&build->layer->facts, "most_tokens") : NULL;
+    const size_t tokens = memory_larger(problem->size.keys, problem->rotation.highest + 1);
+    return fact == NULL || tokens <= strtoull(fact->text, NULL, 10)
+               ? STATUS_OK
+               : error_usage(build->error,
+                             "%s: %s: from position %s on, this model's queries grow with their position, which attn "
+                             "does not compute; expected at most %s tokens",
+                             build->layer->config, fact->key, fact->text, fact->text);
+}
+
 /* Sets the fields that need no sizes. */
 static void start_problem(const struct build *build)
 {
@@ -476,7 +492,7 @@ enum status problem_create(struct problem *problem, const struct options *option
         if (build_unembedding(&build) != STATUS_OK)
             return error->status;
     }
-    if (!init && (build_buffers(&build) || build_mask(&build) || build_rope(&build)))
+    if (!init && (build_buffers(&build) || build_mask(&build) || build_rope(&build) || check_most_tokens(&build)))
         return error->status;
     return finish_problem(&build);
 }

@@ -21,7 +21,10 @@ static void add_rope(const struct family_row *row, struct text *text)
                                         [FAMILY_ROTATING_SLIDING] = " where a layer slides",
                                         [FAMILY_ROTATING_IF_ANY] = " where a layer slides",
                                         [FAMILY_ROTATING_LISTED] = " as no_rope_layers lists",
-                                        [FAMILY_ROTATING_TOLD] = " unless rope_theta is null"};
+                                        [FAMILY_ROTATING_TOLD] = " unless rope_theta is null",
+                                        [FAMILY_ROTATING_ASKED] = " where position_embedding_type is rope",
+                                        [FAMILY_ROTATING_THETAS] = " by layer_rope_theta",
+                                        [FAMILY_ROTATING_PREFIX] = " where a layer slides, or is a dense first one"};
     if (row->rope == ROPE_NONE)
         return;
     text_add(text, "; rope %s%s", ROPES[row->rope], WHERE[row->rotating]);
@@ -45,7 +48,9 @@ static void add_sliding(const struct family_row *row, struct text *text)
         [FAMILY_SLIDING_STILL] = "layers that do not rotate slide where use_sliding_window",
         [FAMILY_SLIDING_AFTER] = "layers slide from number",
         [FAMILY_SLIDING_LOCAL] = "layers slide as attention_types says",
-        [FAMILY_SLIDING_BETWEEN] = "layers slide both ways, but for the first of every"};
+        [FAMILY_SLIDING_BETWEEN] = "layers slide both ways, but for the first of every",
+        [FAMILY_SLIDING_LISTED] = "layers slide as layer_types says",
+        [FAMILY_SLIDING_CHUNKS] = "chunks of attention_chunk_size"};
     if (row->sliding == FAMILY_SLIDING_NONE)
         return;
     text_add(text, "; %s",
@@ -75,6 +80,10 @@ static void add_scale(const struct family_row *row, struct text *text)
         text_add(text, "; softcap %.10g", row->softcap);
     if (row->clip)
         text_add(text, "; clip_qkv");
+    if (row->key_factor != NULL)
+        text_add(text, "; key times %s", row->key_factor);
+    if (row->value_factor != NULL)
+        text_add(text, "; value times %s", row->value_factor);
 }
 
 static void add_bias(const struct family_row *row, struct text *text)

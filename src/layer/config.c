@@ -102,7 +102,8 @@ static const char *enter_part(struct config_reading *reading, enum module_part p
 {
     const char *whole = type_of(reading);
     const struct config_value value = config_find_name(reading, PART_KEYS[part]);
-    if (!cJSON_IsObject(value.item) || (part == PART_ONLY && whole != NULL && family_find(whole) != NULL))
+    if (!cJSON_IsObject(value.item) ||
+        (part == PART_ONLY && whole != NULL && family_find(whole) != NULL && !family_has_parts(whole)))
         return whole;
     reading->section = value.item;
     snprintf(reading->prefix, sizeof reading->prefix, "%.120s.", value.key);
@@ -154,8 +155,8 @@ enum status config_family(const struct config *config, enum module_part part, co
             return error->status;
         const cJSON *whole = cJSON_GetObjectItemCaseSensitive(config->root, "model_type");
         const bool of_whole = type != NULL && whole != NULL && type == whole->valuestring;
-        snprintf(place, sizeof place, "%s: %smodel_type", config->path != NULL ? config->path : "config.json",
-                 of_whole ? "" : reading.prefix);
+        snprintf(place, sizeof place, "%s: %s%s", config->path != NULL ? config->path : "config.json",
+                 of_whole ? "" : reading.prefix, config->of_gguf ? "general.architecture" : "model_type");
     }
     if (type == NULL && config->root != NULL)
         return error_usage(error, "%s is missing; add it, or name the model's family with --family", place);
@@ -244,7 +245,7 @@ enum status config_heads(const struct config *config, const struct family_row *f
         add_heads(&reading);
     const struct layer_fact *fact = layer_facts_find(facts, "heads");
     const size_t heads = fact != NULL ? strtoul(fact->text, NULL, 10) : 0;
-    if (heads > 0 && !config_is_told(&reading, "kv_heads"))
+    if (heads > 0 && !family->kv_by_tensors && !config_is_told(&reading, "kv_heads"))
         add_kv_heads(&reading, heads);
     return error->status;
 }

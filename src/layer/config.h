@@ -13,6 +13,7 @@ struct cJSON;
 struct config {
     const char *path;   /* as messages show it */
     struct cJSON *root; /* an object, or NULL where there is no config */
+    bool of_gguf;       /* made from the metadata of a GGUF, where an array has a number for each layer */
 };
 
 /* The module to describe. */

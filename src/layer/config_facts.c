@@ -25,7 +25,8 @@ static void check_refused(const struct config_reading *reading)
 {
     for (size_t i = 0; i < CONFIG_REFUSED_COUNT; i++) {
         const struct config_value value = config_find_name(reading, CONFIG_REFUSED[i].key);
-        if (!is_harmless(&CONFIG_REFUSED[i], value.item))
+        const bool read = CONFIG_REFUSED[i].growing && reading->family->growth == FAMILY_GROWTH_FLOOR;
+        if (!read && !is_harmless(&CONFIG_REFUSED[i], value.item))
             CONFIG_REFUSE(reading,
                           "%s: %s changes attention in a way that attn does not support; use a model without it",
                           reading->config->path, value.key);
@@ -38,7 +39,8 @@ static void check_positions(const struct config_reading *reading)
     const struct config_value value = config_find(reading, CONFIG_POSITION_TYPE);
     const char *text = config_text(reading, &value, "absolute");
     const bool rotates = reading->family->rope != ROPE_NONE;
-    if (strcmp(text, "absolute") != 0 && !(rotates && (strcmp(text, "rope") == 0 || strcmp(text, "rotary") == 0)))
+    if (reading->family->rotating != FAMILY_ROTATING_ASKED && strcmp(text, "absolute") != 0 &&
+        !(rotates && (strcmp(text, "rope") == 0 || strcmp(text, "rotary") == 0)))
         config_wrong(reading, &value, rotates ? "\"rope\", \"rotary\" or \"absolute\"" : "\"absolute\"");
 }
 
@@ -59,7 +61,7 @@ static void check_columns(const struct config_reading *reading)
 {
     char expected[96];
     const struct config_value value = config_find(reading, CONFIG_HEAD_COLUMNS);
-    if (reading->family->latent || config_is_told(reading, "heads"))
+    if (reading->family->latent || reading->family->kv_by_tensors || config_is_told(reading, "heads"))
         return;
     snprintf(expected, sizeof expected, "%zu, the columns of each head in the query weight", reading->module->columns);
     if (config_whole(reading, &value, reading->module->columns) != reading->module->columns)
@@ -152,18 +154,20 @@ static bool ask_causal(const struct config_reading *reading, struct config_value
 static const char *layer_type(const struct config_reading *reading, struct config_value *value)
 {
     const struct config_value list = config_find(reading, CONFIG_LAYER_TYPES);
-    const int layer = (int)reading->module->layer;
+    const bool chunks = reading->family->sliding == FAMILY_SLIDING_CHUNKS;
     if (!config_is_set(&list))
         return NULL;
-    value->item = cJSON_IsArray(list.item) ? cJSON_GetArrayItem(list.item, layer) : NULL;
-    snprintf(value->key, sizeof value->key, "%.90s[%zu]", list.key, reading->module->layer);
+    config_entry(reading, CONFIG_LAYER_TYPES, value);
     const char *word = cJSON_IsString(value->item) ? value->item->valuestring : "";
     if (value->item == NULL)
         config_wrong(reading, &list, "an array with one word per layer");
     else if (!cJSON_IsString(value->item))
         config_wrong(reading, value, "a string");
-    else if (strcmp(word, "sliding_attention") != 0 && strcmp(word, "full_attention") != 0)
-        config_wrong(reading, value, "\"full_attention\" or \"sliding_attention\"");
+    else if (strcmp(word, chunks ? "chunked_attention" : "sliding_attention") != 0 &&
+             strcmp(word, "full_attention") != 0)
+        config_wrong(reading, value,
+                     chunks ? "\"full_attention\" or \"chunked_attention\""
+                            : "\"full_attention\" or \"sliding_attention\"");
     return word;
 }
 
@@ -183,6 +187,8 @@ static const struct {
     [FAMILY_SLIDING_AFTER] = {CONFIG_WINDOW, CONFIG_WINDOW_LAYERS, false},
     [FAMILY_SLIDING_LOCAL] = {CONFIG_WINDOW_OF_LOCAL, 0, false},
     [FAMILY_SLIDING_BETWEEN] = {CONFIG_WINDOW_BETWEEN, CONFIG_GLOBAL_EVERY, false},
+    [FAMILY_SLIDING_LISTED] = {CONFIG_WINDOW, 0, false},
+    [FAMILY_SLIDING_CHUNKS] = {CONFIG_WINDOW, 0, false},
 };
 
 /* Whether the layer slides by the rule, without a list. */
@@ -250,7 +256,7 @@ static bool ask_slides(const struct config_reading *reading, struct config_value
     struct config_value type = {0};
     const char *word = layer_type(reading, &type);
     const bool listed = word != NULL, slides = listed && strcmp(word, "sliding_attention") == 0;
-    bool used = sliding != FAMILY_SLIDING_NONE && !reading->module->cross;
+    bool used = sliding != FAMILY_SLIDING_NONE && sliding != FAMILY_SLIDING_CHUNKS && !reading->module->cross;
     if (SLIDING[sliding].switched) {
         *value = config_find(reading, CONFIG_WINDOW_USED);
         used = config_truth(reading, value, false);
@@ -267,6 +273,11 @@ static bool ask_slides(const struct config_reading *reading, struct config_value
         *value = type;
     if (sliding == FAMILY_SLIDING_STILL)
         return ask_still(reading, value, listed, slides);
+    if (sliding == FAMILY_SLIDING_LISTED && !listed && reading->section != NULL)
+        CONFIG_REFUSE(reading, "%s: %slayer_types is missing, which says whether this layer has a window; set --window",
+                      reading->config->path, reading->prefix);
+    if (sliding == FAMILY_SLIDING_LISTED)
+        return slides;
     return listed ? slides : ask_rule(reading, value);
 }
 
@@ -302,6 +313,19 @@ static void add_window(const struct config_reading *reading, const struct config
     config_fact(reading, "window", &value, text);
 }
 
+/* Llama 4: layers whose keys are those of a query's own chunk. */
+static void add_chunk(const struct config_reading *reading)
+{
+    const struct config_value chunk = config_find(reading, CONFIG_CHUNK);
+    const size_t size = config_whole(reading, &chunk, 0);
+    struct config_value value = {0};
+    const char *word = layer_type(reading, &value);
+    if (reading->family->sliding != FAMILY_SLIDING_CHUNKS || config_is_told(reading, "attention_chunk"))
+        return;
+    if (word != NULL ? strcmp(word, "chunked_attention") == 0 : config_listed(reading, &value))
+        config_fact_number(reading, "attention_chunk", &chunk, (double)size);
+}
+
 /* Returns whether the layer slides. */
 static bool add_masks(const struct config_reading *reading)
 {
@@ -311,6 +335,7 @@ static bool add_masks(const struct config_reading *reading)
         config_fact(reading, "causal", &value, causal ? "true" : "false");
     if (!config_is_told(reading, "window"))
         add_window(reading, &why, slides, causal);
+    add_chunk(reading);
     return slides;
 }
 
@@ -427,6 +452,8 @@ static void add_qk_norm(const struct config_reading *reading)
         value = config_find(reading, CONFIG_QK_NORM);
         normed = config_truth(reading, &value, normed || reading->section == NULL);
     }
+    if (where == FAMILY_NORMED_ROTATED)
+        normed = normed && config_listed(reading, &(struct config_value){0});
     config_fact(reading, "qk_norm", &value, normed ? reading->family->qk_norm : "none");
 }
 
@@ -474,6 +501,39 @@ static void add_packing(const struct config_reading *reading)
         config_fact(reading, "packing", NULL, reading->family->packing);
 }
 
+/* The longest input for which attn does all that the model does: beyond it queries grow with their position, as
+ * floor(position / n), or floor((position + 1) / n), is no longer 0. */
+static void add_most_tokens(const struct config_reading *reading)
+{
+    struct config_value value = {0};
+    size_t most = 0;
+    if (reading->family->growth == FAMILY_GROWTH_FLOOR && !config_listed(reading, &value) &&
+        config_truth_of(reading, CONFIG_GROWS, true)) {
+        value = config_find(reading, CONFIG_GROWTH_STEP);
+        most = config_whole(reading, &value, 8192) - 1;
+    } else if (reading->family->growth == FAMILY_GROWTH_BETA) {
+        const struct config_value object = config_rope_object(reading, false),
+                                  beta = config_member(&object, "llama_4_scaling_beta");
+        value = config_member(&object, "original_max_position_embeddings");
+        most = config_real(reading, &beta, 0) != 0 ? config_whole(reading, &value, 0) : 0;
+    }
+    if (most > 0)
+        config_fact_number(reading, "most_tokens", &value, (double)most);
+}
+
+/* Factors of key and value, which attn puts into their weights. */
+static void add_factors(const struct config_reading *reading)
+{
+    const char *const keys[] = {reading->family->key_factor, reading->family->value_factor};
+    static const char *const SETTINGS[] = {"key_factor", "value_factor"};
+    for (size_t i = 0; i < 2; i++) {
+        const struct config_value value =
+            keys[i] != NULL ? config_find_name(reading, keys[i]) : (struct config_value){0};
+        if (config_real(reading, &value, 1) != 1)
+            config_fact_number(reading, SETTINGS[i], &value, config_real(reading, &value, 1));
+    }
+}
+
 /* Adds the family, with the config as its source if the row has its model_type. */
 static void add_family(const struct config_reading *reading)
 {
@@ -494,7 +554,9 @@ static const struct {
             {"qk_norm", add_qk_norm},
             {NULL, add_eps},
             {"relative_distance", add_distance},
-            {"packing", add_packing}};
+            {"packing", add_packing},
+            {NULL, add_most_tokens},
+            {NULL, add_factors}};
 
 enum status config_facts(const struct config *config, const struct family_row *family,
                          const struct config_module *module, struct arena *arena, struct layer_facts *facts,

@@ -58,6 +58,16 @@ struct config_value config_member(const struct config_value *object, const char 
     return value;
 }
 
+bool config_entry(const struct config_reading *reading, enum config_key list, struct config_value *entry)
+{
+    *entry = config_find(reading, list);
+    const bool is_list = cJSON_IsArray(entry->item);
+    const size_t length = strlen(entry->key);
+    snprintf(entry->key + length, sizeof entry->key - length, "[%zu]", reading->module->layer);
+    entry->item = is_list ? cJSON_GetArrayItem(entry->item, (int)reading->module->layer) : NULL;
+    return entry->item != NULL;
+}
+
 bool config_is_set(const struct config_value *value)
 {
     return value->item != NULL && !cJSON_IsNull(value->item);
@@ -86,7 +96,10 @@ void config_wrong(const struct config_reading *reading, const struct config_valu
 
 size_t config_whole(const struct config_reading *reading, const struct config_value *value, size_t fallback)
 {
-    const double given = cJSON_IsNumber(value->item) ? value->item->valuedouble : -1;
+    const cJSON *item = value->item;
+    if (reading->config->of_gguf && cJSON_IsArray(item))
+        item = cJSON_GetArrayItem(item, (int)reading->module->layer);
+    const double given = cJSON_IsNumber(item) ? item->valuedouble : -1;
     const bool whole = given >= 0 && given <= 0x1p31 && given == floor(given);
     if (config_is_set(value) && !whole)
         config_wrong(reading, value, "a whole number");

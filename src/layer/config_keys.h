@@ -29,6 +29,12 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(POSITION_TYPE, "position_embedding_type")                                                                      \
     ROW(POSITIONS, "max_position_embeddings n_positions")                                                              \
     ROW(OLD_POSITIONS, "original_max_position_embeddings")                                                             \
+    ROW(MLP_TYPES, "mlp_layer_types")                                                                                  \
+    ROW(PREFIX_PATTERN, "prefix_dense_sliding_window_pattern")                                                         \
+    ROW(CHUNK, "attention_chunk_size")                                                                                 \
+    ROW(GROWS, "attn_temperature_tuning")                                                                              \
+    ROW(GROWTH_STEP, "floor_scale")                                                                                    \
+    ROW(GROWTH, "attn_scale")                                                                                          \
     ROW(IS_CAUSAL, "is_causal")                                                                                        \
     ROW(IS_DECODER, "is_decoder")                                                                                      \
     ROW(BOTH_WAYS, "use_bidirectional_attention")                                                                      \
@@ -62,7 +68,8 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(ROPE_SHARE, "partial_rotary_factor rotary_pct")                                                                \
     ROW(ROPE_INTERLEAVE, "rope_interleave")                                                                            \
     ROW(ROPE_LAYERS, "no_rope_layers")                                                                                 \
-    ROW(ROPE_INTERVAL, "no_rope_layer_interval")
+    ROW(ROPE_INTERVAL, "no_rope_layer_interval")                                                                       \
+    ROW(ROPE_THETAS, "layer_rope_theta")
 
 /* Keys that change attention in a way that no setting covers, with the value that changes nothing: a boolean, a number,
  * a text. */
@@ -72,8 +79,8 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(.key = "attn_config.attn_type", .text = "multihead_attention")                                                 \
     ROW(.key = "attn_config.prefix_lm")                                                                                \
     ROW(.key = "attn_config.qk_ln")                                                                                    \
-    ROW(.key = "attn_temperature_tuning")                                                                              \
-    ROW(.key = "attention_chunk_size")                                                                                 \
+    ROW(.key = "attn_temperature_tuning", .growing = true)                                                             \
+    ROW(.key = "attention_chunk_size", .growing = true)                                                                \
     ROW(.key = "_sliding_window")                                                                                      \
     ROW(.key = "backbone")                                                                                             \
     ROW(.key = "backbone_config")                                                                                      \
@@ -93,9 +100,10 @@ enum { CONFIG_KEY_BYTES = 128 };
 enum config_key { CONFIG_KEY_ROWS(CONFIG_KEY_ID) CONFIG_KEY_COUNT };
 #undef CONFIG_KEY_ID
 
+/* `growing`: families whose row has a growth read it. */
 struct config_refused {
     const char *key, *text;
-    bool truth;
+    bool truth, growing;
     double number;
 };
 extern const struct config_refused CONFIG_REFUSED[];
@@ -165,6 +173,9 @@ void config_fact_number(const struct config_reading *reading, const char *settin
 
 /* Adds rope, rope_theta, rope_columns and rope_scaling; `slides`: this layer has a sliding window. */
 void config_rope(const struct config_reading *reading, bool slides);
+
+/* Whether a layer in that list of the config has an entry; *entry: it. */
+bool config_entry(const struct config_reading *reading, enum config_key list, struct config_value *entry);
 
 /* Whether the layer rotates by no_rope_layers, else by no_rope_layer_interval; *value: the value of that key. */
 bool config_listed(const struct config_reading *reading, struct config_value *value);

@@ -23,6 +23,7 @@ enum { SCALING_BYTES = 64 << 10 };
 /* --- the object -------------------------------------------------------------------------------------------------- */
 
 /* Keys that transformers writes; attn rejects others. */
+static const char AXES[] = "mrope_section mrope_interleaved", GROWTH[] = "llama_4_scaling_beta max_position_embeddings";
 static const char KNOWN[] =
     "rope_type type rope_theta partial_rotary_factor factor mscale mscale_all_dim original_max_position_embeddings "
     "beta_fast beta_slow attention_factor low_freq_factor high_freq_factor short_factor long_factor truncate";
@@ -31,7 +32,9 @@ static void check_known(const struct config_reading *reading, const struct confi
 {
     const cJSON *item = object->item != NULL ? object->item->child : NULL;
     for (; item != NULL; item = item->next)
-        if (!cJSON_IsNull(item) && !text_has_word(KNOWN, item->string))
+        if (!cJSON_IsNull(item) && !text_has_word(KNOWN, item->string) &&
+            !(reading->family->axes != ROPE_AXES_NONE && text_has_word(AXES, item->string)) &&
+            !(reading->family->growth == FAMILY_GROWTH_BETA && text_has_word(GROWTH, item->string)))
             CONFIG_REFUSE(reading,
                           "%s: attn does not know %s.%.60s, which may change the rotation; set --rope, --rope-theta, "
                           "--rope-columns and --rope-scaling",
@@ -128,7 +131,9 @@ static void add_theta(const struct config_reading *reading, const struct config_
     const struct family_row *family = reading->family;
     const bool local = slides && family->local_theta > 0;
     struct config_value value = config_member(object, "rope_theta");
-    if (!config_is_set(&value))
+    if (family->rotating == FAMILY_ROTATING_THETAS && config_entry(reading, CONFIG_ROPE_THETAS, &value))
+        ;
+    else if (!config_is_set(&value))
         value = local                       ? config_find(reading, CONFIG_ROPE_THETA_OF_SLIDING)
                 : family->theta_key != NULL ? config_find_name(reading, family->theta_key)
                                             : config_find(reading, CONFIG_ROPE_THETA);
@@ -171,6 +176,11 @@ static void add_columns(const struct config_reading *reading, const struct confi
     snprintf(expected, sizeof expected, "a number from 1 to %zu, the columns of a head", all);
     if (value.item != NULL && (!config_is_set(&value) || columns == 0 || columns > all))
         config_wrong(reading, &value, expected);
+    const struct config_value share = config_member(object, "partial_rotary_factor"),
+                              head = config_find(reading, CONFIG_HEAD_COLUMNS);
+    const double of_head = config_real(reading, &share, 0) * config_real(reading, &head, 0);
+    if (family->latent && config_is_set(&share) && config_is_set(&head) && of_head != (double)columns)
+        config_wrong(reading, &share, "qk_rope_head_dim / head_dim");
     snprintf(text, sizeof text, "%s%zu", family->columns_last ? "last:" : "", columns);
     if (columns == 0)
         add_share(reading, object);
@@ -348,7 +358,8 @@ static void add_scaling(const struct config_reading *reading, const struct confi
     if (object->item == NULL && reading->family->scaling != NULL &&
         (!reading->family->scaling_asked || config_truth(reading, &asked, false)))
         config_fact(reading, "rope_scaling", &asked, reading->family->scaling);
-    if (strcmp(kind, "default") == 0 || strcmp(kind, "none") == 0)
+    if (strcmp(kind, "default") == 0 || strcmp(kind, "none") == 0 ||
+        (reading->family->axes != ROPE_AXES_NONE && strcmp(kind, "mrope") == 0))
         return;
     if (reading->family->long_factors && (strcmp(kind, "su") == 0 || strcmp(kind, "yarn") == 0))
         kind = "longrope";
@@ -370,7 +381,7 @@ bool config_listed(const struct config_reading *reading, struct config_value *va
 {
     const size_t layer = reading->module->layer;
     *value = config_find(reading, CONFIG_ROPE_LAYERS);
-    if (!config_is_set(value)) {
+    if (!config_is_set(value) || (cJSON_IsArray(value->item) && value->item->child == NULL)) {
         *value = config_find(reading, CONFIG_ROPE_INTERVAL);
         const size_t interval = config_whole(reading, value, 4);
         return interval == 0 || (layer + 1) % interval != 0;
@@ -410,6 +421,17 @@ static bool ask_rotates(const struct config_reading *reading, bool slides, struc
         if (value->item == NULL)
             *value = config_find(reading, CONFIG_ROPE_THETA);
         return value->item == NULL || config_is_set(value);
+    }
+    case FAMILY_ROTATING_ASKED:
+        *value = config_find(reading, CONFIG_POSITION_TYPE);
+        return strcmp(config_text(reading, value, ""), "rope") == 0;
+    case FAMILY_ROTATING_THETAS:
+        return !config_entry(reading, CONFIG_ROPE_THETAS, value) || config_real(reading, value, 0) != 0;
+    case FAMILY_ROTATING_PREFIX: {
+        const struct config_value pattern = config_find(reading, CONFIG_PREFIX_PATTERN);
+        const bool dense =
+            config_entry(reading, CONFIG_MLP_TYPES, value) && strcmp(config_text(reading, value, ""), "dense") == 0;
+        return slides || (dense && config_whole(reading, &pattern, 1) == 1);
     }
     }
     return rotates;

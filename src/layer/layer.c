@@ -7,6 +7,7 @@
 #include "layer/reading.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The options about a module. */
@@ -92,7 +93,7 @@ static void forget_absent(struct layer *layer)
         {{"relative_distance"}, {"relative_bias.weight"}},
     };
     for (size_t i = 0; i < sizeof OF / sizeof OF[0]; i++) {
-        bool there = false;
+        bool there = i == 0 && layer->family->bare_norm;
         for (size_t k = 0; k < 3 && OF[i].tensors[k] != NULL; k++)
             there = there || input_file_find(&layer->weights, OF[i].tensors[k]) != NULL;
         for (size_t k = 0; k < 2 && OF[i].settings[k] != NULL && !there; k++)
@@ -116,7 +117,7 @@ static enum status check_qk_norms(const struct reading *reading, const struct la
 static enum status check_normed(const struct reading *reading, const struct layer *layer)
 {
     const struct layer_fact *fact = layer_facts_find(&layer->facts, "qk_norm");
-    if (fact == NULL || fact->source == FACT_OPTION || layer->family->latent)
+    if (fact == NULL || fact->source == FACT_OPTION || layer->family->latent || layer->family->bare_norm)
         return STATUS_OK;
     const enum family_normed normed = layer->family->normed;
     const bool there = input_file_find(&layer->weights, "query_norm.weight") != NULL,
@@ -197,6 +198,32 @@ static enum status check_residual(const struct reading *reading, const struct la
     return STATUS_OK;
 }
 
+/* Puts the factors of key and value into their weights and biases. */
+static enum status put_factors(const struct reading *reading, const struct layer *layer)
+{
+    static const struct {
+        const char *setting, *tensors;
+    } OF[] = {{"key_factor", "W_key."}, {"value_factor", "W_value."}};
+    for (size_t i = 0; i < 2 * layer->weights.tensor_count; i++) {
+        struct tensor *tensor = &layer->weights.tensors[i / 2].tensor, made;
+        const struct layer_fact *fact = layer_facts_find(&layer->facts, OF[i % 2].setting);
+        if (fact == NULL ||
+            strncmp(layer->weights.tensors[i / 2].name, OF[i % 2].tensors, strlen(OF[i % 2].tensors)) != 0)
+            continue;
+        const double factor = strtod(fact->text, NULL);
+        if (tensor_create(&made, DTYPE_F32, tensor->rank, tensor->shape, reading->arena, reading->error) != STATUS_OK)
+            return reading->error->status;
+        for (size_t at = 0; at < tensor_count(tensor); at++) {
+            double number;
+            tensor_load(tensor, at, 1, &number);
+            number *= factor;
+            tensor_store(&made, at, 1, &number);
+        }
+        *tensor = made;
+    }
+    return STATUS_OK;
+}
+
 static enum status read_module(const struct reading *reading, struct layer *layer)
 {
     struct unpack_plan plan = {0};
@@ -211,7 +238,7 @@ static enum status read_module(const struct reading *reading, struct layer *laye
         measure_head(reading, layer, plan.heads, &columns) ||
         reading_facts(reading, layer->module, layer->family, columns, &layer->facts) ||
         check_residual(reading, layer) || check_qk_norms(reading, layer) || check_normed(reading, layer) ||
-        check_latent_columns(reading, layer))
+        check_latent_columns(reading, layer) || put_factors(reading, layer))
         return reading->error->status;
     forget_absent(layer);
     if (config_images(&reading->config, layer->family, reading->arena, &layer->images_of, reading->error) ||

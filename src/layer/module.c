@@ -485,15 +485,16 @@ static enum status add_companions(const struct search *search, const struct laye
     } companions[] = {
         {NAMING_QUERY_NORMS, "query_norm"},
         {NAMING_KEY_NORMS, "key_norm"},
-        {"q_a_layernorm", "query_a_norm"},
-        {"kv_a_layernorm", "key_value_a_norm"},
+        {"q_a_layernorm attn_q_a_norm", "query_a_norm"},
+        {"kv_a_layernorm attn_kv_a_norm", "key_value_a_norm"},
         {module->cross ? NULL : NAMING_RELATIVE_BIAS, "relative_bias"},
     };
     for (size_t i = 0; i < sizeof companions / sizeof companions[0]; i++)
         if (add_words(search, before, companions[i].words, companions[i].standard, tensors) != STATUS_OK)
             return search->error->status;
-    return find_word(search, before, strlen(before), "sinks", "") ? add_tensor(search, "sinks", "", tensors)
-                                                                  : STATUS_OK;
+    return find_word(search, before, strlen(before), "sinks attn_sinks.weight", "")
+               ? add_tensor(search, "sinks", "", tensors)
+               : STATUS_OK;
 }
 
 static bool is_there(const struct module_tensors *tensors, const char *standard)
@@ -574,12 +575,15 @@ static bool is_passed(const char *name, const char *words)
 static void find_other(const struct checkpoint *checkpoint, const struct layer_module *module, const char *before,
                        struct module_tensors *tensors)
 {
+    const char *own = module->naming->own;
     const size_t length = strlen(before);
     size_t i = text_first(before, checkpoint->names, checkpoint->count, sizeof checkpoint->names[0]);
     for (; i < checkpoint->count && length > 0; i++) {
         const char *name = checkpoint->names[i].text, *word = name + length;
         if (tensors->other != NULL || strncmp(name, before, length) != 0)
             break;
+        if (own != NULL && strncmp(word, own, strlen(own)) != 0)
+            continue;
         bool known = is_word_of(word, NAMING_BUFFERS, "") || is_passed(word, module->naming->passed) ||
                      (module->cross && is_passed(word, NAMING_RELATIVE_BIAS));
         for (size_t at = 0; at < tensors->count && !known; at++)

@@ -26,7 +26,7 @@ const char *naming_standard(enum naming_role role)
 
 enum naming_role naming_anchor(const struct naming_row *naming)
 {
-    static const enum naming_role ANCHORS[] = {ROLE_LATENT_B, ROLE_PACKED, ROLE_KEY_VALUE, ROLE_KEY};
+    static const enum naming_role ANCHORS[] = {ROLE_LATENT_B, ROLE_KEY_B, ROLE_PACKED, ROLE_KEY_VALUE, ROLE_KEY};
     size_t at = 0;
     while (naming_words(naming, ANCHORS[at]) == NULL)
         at++;

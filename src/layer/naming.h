@@ -19,6 +19,8 @@
     ROW(QUERY_B, query_b, "W_query_b")          \
     ROW(LATENT_A, latent_a, "W_key_value_a")    \
     ROW(LATENT_B, latent_b, "W_key_value_b")    \
+    ROW(KEY_B, key_b, "W_key_b")                \
+    ROW(VALUE_B, value_b, "W_value_b")          \
     ROW(OUT, out, "out_proj")
 
 #define NAMING_ROLE_ID(id, field, standard) ROLE_##id,
@@ -30,7 +32,7 @@ struct naming_row {
 #define NAMING_ROLE_FIELD(id, field, standard) const char *field;
     NAMING_ROLES(NAMING_ROLE_FIELD)
 #undef NAMING_ROLE_FIELD
-    const char *joint, *norm, *passed, *config, *family;
+    const char *joint, *norm, *passed, *own, *config, *family;
     enum packing packing;
     bool conv1d, reordered;
 };

@@ -7,6 +7,7 @@
  *   .joint                  the separator between that name and "weight" or "bias", if it is not a dot
  *   .query_a .query_b       MLA: the down and the up projection, with a norm between them,
  *   .latent_a .latent_b     for the query, and for key and value together
+ *   .key_b .value_b         GGUF: the two halves of latent_b for each head, the first one transposed
  *   .out                    the output projection: a row fits only a module that has all its names
  *   .packing                how a packed weight is cut
  *   .conv1d                 weights are stored d_in x d_out
@@ -14,11 +15,16 @@
  *   .config .family         the name of the config next to such weights, and the family if that does not say one
  *   .norm                   the norm before attention, if it is in the module itself or has an unusual name
  *   .passed                 norms after attention, which attn ignores
+ *   .own                    GGUF: the layer is the module's path, and only names that begin so are the module's
  * If two rows fit a module, the first counts. */
 #ifndef ATTN_LAYER_NAMING_ROWS_H
 #define ATTN_LAYER_NAMING_ROWS_H
 
 #define NAMING_OUTS "o_proj out_proj dense proj projection projection_layer Wo c_proj"
+
+#define NAMING_GGUF .out = "attn_output", .own = "attn_", .passed = "attn_output_norm attn_norm"
+#define NAMING_GGUF_LATENT \
+    .latent_a = "attn_kv_a_mqa", .out = "attn_output", .own = "attn_", .passed = "attn_k_b attn_v_b"
 
 /* clang-format off */
 #define NAMING_ROWS(ROW)                                                                                              \
@@ -51,12 +57,18 @@
     ROW(.packed = "qkv", .out = "proj projection out_proj", .packing = PACKING_BLOCKS)                                \
     ROW(.packed = "attention.qkv", .out = "output.dense", .packing = PACKING_BLOCKS)                                  \
     ROW(.packed = "att_proj", .out = "out_proj", .packing = PACKING_BLOCKS)                                           \
-    ROW(.packed = "in_proj", .joint = "_", .out = "out_proj", .packing = PACKING_BLOCKS)
+    ROW(.packed = "in_proj", .joint = "_", .out = "out_proj", .packing = PACKING_BLOCKS)                              \
+    ROW(.query_a = "attn_q_a", .query_b = "attn_q_b", .latent_b = "attn_kv_b", NAMING_GGUF_LATENT)                    \
+    ROW(.query = "attn_q", .latent_b = "attn_kv_b", NAMING_GGUF_LATENT)                                               \
+    ROW(.query_a = "attn_q_a", .query_b = "attn_q_b", .key_b = "attn_k_b", .value_b = "attn_v_b", NAMING_GGUF_LATENT) \
+    ROW(.query = "attn_q", .key_b = "attn_k_b", .value_b = "attn_v_b", NAMING_GGUF_LATENT)                            \
+    ROW(.packed = "attn_qkv", .norm = "attn_norm_2 attn_norm", .packing = PACKING_BLOCKS, NAMING_GGUF)                \
+    ROW(.query = "attn_q", .key = "attn_k", .value = "attn_v", NAMING_GGUF)
 /* clang-format on */
 
 /* Names that many rows share. In the module: */
-#define NAMING_QUERY_NORMS "q_norm q_layernorm query_layernorm query_norm q_ln norm_q"
-#define NAMING_KEY_NORMS "k_norm k_layernorm key_layernorm key_norm k_ln norm_k"
+#define NAMING_QUERY_NORMS "q_norm q_layernorm query_layernorm query_norm q_ln norm_q attn_q_norm"
+#define NAMING_KEY_NORMS "k_norm k_layernorm key_layernorm key_norm k_ln norm_k attn_k_norm"
 
 /* the table of T5's relative bias, unused in a module of cross-attention; */
 #define NAMING_RELATIVE_BIAS "relative_attention_bias"

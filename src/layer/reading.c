@@ -34,10 +34,19 @@ static enum status find_config(const struct reading *reading, const char *name, 
     return *path == NULL || folder_check_file(*path, reading->error) ? reading->error->status : STATUS_OK;
 }
 
-/* Reads the named config, or the one next to the checkpoint, if there is one: that of its names first. */
+/* Reads the named config, or a GGUF's metadata, or the one next to the checkpoint, if there is one: that of its names
+ * first. */
 static enum status read_config(struct reading *reading)
 {
     const char *own = reading->modules.count > 0 ? reading->modules.modules[0].naming->config : NULL;
+    if (reading->checkpoint.gguf != NULL) {
+        if (gguf_config(&reading->checkpoint, &reading->config, &reading->gguf, reading->error) != STATUS_OK)
+            return reading->error->status;
+        reading->config_path = reading->config.path;
+        if (reading->options->config == NULL)
+            return STATUS_OK;
+        config_free(&reading->config);
+    }
     reading->config_path = reading->options->config;
     if (reading->config_path == NULL && own != NULL && find_config(reading, own, &reading->config_path) != STATUS_OK)
         return reading->error->status;
@@ -129,7 +138,8 @@ enum status reading_heads(const struct reading *reading, const struct layer_modu
     plan->heads_said = said(reading, facts, OPTION_HEADS, "heads");
     plan->kv_heads_said = said(reading, facts, OPTION_KV_HEADS, "kv_heads");
     plan->packing = module_packing(module);
-    if ((*family)->packing != NULL && plan->packing != PACKING_SEPARATE)
+    plan->permuted = reading->gguf != NULL && reading->gguf->permuted;
+    if ((*family)->packing != NULL && plan->packing != PACKING_SEPARATE && reading->checkpoint.gguf == NULL)
         plan->packing = strcmp((*family)->packing, "groups") == 0 ? PACKING_GROUPS : PACKING_BLOCKS;
     if (reading_is_told(reading, OPTION_PACKING))
         plan->packing = options->packing;
@@ -140,5 +150,8 @@ enum status reading_facts(const struct reading *reading, const struct layer_modu
                           const struct family_row *family, size_t columns, struct layer_facts *facts)
 {
     const struct config_module place = place_of(module, columns);
-    return config_facts(&reading->config, family, &place, reading->arena, facts, reading->error);
+    const enum status status = config_facts(&reading->config, family, &place, reading->arena, facts, reading->error);
+    return status == STATUS_OK && reading->gguf != NULL && !family->by_hand
+               ? gguf_facts(reading->gguf, reading->arena, facts, reading->error)
+               : status;
 }

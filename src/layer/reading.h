@@ -4,6 +4,7 @@
 #define ATTN_LAYER_READING_H
 
 #include "layer/config.h"
+#include "layer/gguf_config.h"
 #include "layer/layer.h"
 #include "layer/unpack.h"
 
@@ -12,8 +13,9 @@ struct reading {
     struct checkpoint checkpoint;
     struct module_list modules;
     struct config config;
-    const char *config_path; /* or NULL */
-    bool config_is_own;      /* has the name that goes with the names of the modules' tensors */
+    const char *config_path;     /* or NULL */
+    bool config_is_own;          /* has the name that goes with the names of the modules' tensors */
+    const struct gguf_row *gguf; /* the architecture of a GGUF; or NULL */
     struct arena *arena;
     struct error *error;
 };

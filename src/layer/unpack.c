@@ -67,7 +67,10 @@ static enum status check_rank(const struct unpacking *unpacking, const struct ta
 {
     if (taken->tensor.rank == rank)
         return STATUS_OK;
-    return contradicts(unpacking, taken, false, rank == 2 ? "a matrix" : "a list of numbers");
+    return contradicts(unpacking, taken, false,
+                       rank == 3   ? "a matrix for each head"
+                       : rank == 2 ? "a matrix"
+                                   : "a list of numbers");
 }
 
 static enum status check_length(const struct unpacking *unpacking, const struct taken *taken, size_t length,
@@ -133,6 +136,28 @@ static enum status ungroup(const struct unpacking *unpacking, struct taken *take
         memcpy(to + group * queries * head, numbers, queries * head);
         memcpy(to + (heads + group) * head, numbers + queries * head, head);
         memcpy(to + (heads + kv_heads + group) * head, numbers + (queries + 1) * head, head);
+    }
+    return STATUS_OK;
+}
+
+/* In each head rows 0, 2, 4, ... are its first half, and the others its second: llama.cpp stores what a rotation of
+ * halves pairs side by side. */
+static enum status put_halves_back(const struct unpacking *unpacking, struct taken *taken, size_t heads)
+{
+    const struct tensor from = taken->tensor;
+    if (!unpacking->plan->permuted || from.rank == 0)
+        return STATUS_OK;
+    const size_t columns = from.shape[0] / heads, row = tensor_count(&from) / from.shape[0] * dtype_size(from.dtype);
+    if (columns % 2 != 0)
+        return contradicts(unpacking, taken, true, "an even number of rows in each of %zu heads", heads);
+    if (tensor_create(&taken->tensor, from.dtype, from.rank, from.shape, unpacking->arena, unpacking->error) !=
+        STATUS_OK)
+        return unpacking->error->status;
+    const unsigned char *numbers = from.data;
+    unsigned char *to = taken->tensor.data;
+    for (size_t i = 0; i < heads * columns; i++) {
+        const size_t head = i / columns * columns, at = i % columns;
+        memcpy(to + (head + at / 2 + at % 2 * (columns / 2)) * row, numbers + i * row, row);
     }
     return STATUS_OK;
 }
@@ -224,7 +249,9 @@ static enum status unpack_query(struct unpacking *unpacking)
 {
     struct weights query = {0};
     if (take_weights(unpacking, ROLE_QUERY, &query) ||
-        divide_rows(unpacking, &query.weight, unpacking->plan->heads, "", &unpacking->columns))
+        divide_rows(unpacking, &query.weight, unpacking->plan->heads, "", &unpacking->columns) ||
+        put_halves_back(unpacking, &query.weight, unpacking->plan->heads) ||
+        put_halves_back(unpacking, &query.bias, unpacking->plan->heads))
         return unpacking->error->status;
     unpacking->width = query.weight.tensor.shape[1];
     put_all(unpacking, &query, ROLE_QUERY);
@@ -237,7 +264,9 @@ static enum status unpack_separate(struct unpacking *unpacking)
     if (unpack_query(unpacking) || take_weights(unpacking, ROLE_KEY, &key) ||
         take_weights(unpacking, ROLE_VALUE, &value) || count_kv_heads(unpacking, &key.weight) ||
         divide_rows(unpacking, &value.weight, unpacking->plan->kv_heads, " of values", &unpacking->value_columns) ||
-        check_width(unpacking, &value.weight, key.weight.tensor.shape[1], "as many as in the key's weight"))
+        check_width(unpacking, &value.weight, key.weight.tensor.shape[1], "as many as in the key's weight") ||
+        put_halves_back(unpacking, &key.weight, unpacking->plan->kv_heads) ||
+        put_halves_back(unpacking, &key.bias, unpacking->plan->kv_heads))
         return unpacking->error->status;
     put_all(unpacking, &key, ROLE_KEY);
     put_all(unpacking, &value, ROLE_VALUE);
@@ -322,14 +351,55 @@ static enum status unpack_latent_query(struct unpacking *unpacking)
     return STATUS_OK;
 }
 
+/* Joins the halves of the up projection: of each head the columns of its key, which are stored as rows, and the rows of
+ * its value. */
+static enum status join_up(const struct unpacking *unpacking, const struct tensor *key, const struct tensor *value,
+                           struct tensor *joined)
+{
+    const size_t heads = key->shape[0], rank = key->shape[1], columns = key->shape[2], of_value = value->shape[1],
+                 all = (columns + of_value) * rank;
+    const bool wide = key->dtype == DTYPE_F64 || value->dtype == DTYPE_F64;
+    double *head = arena_allocate(unpacking->arena, memory_larger(all, columns), sizeof *head, unpacking->error),
+           *row = arena_allocate(unpacking->arena, columns, sizeof *row, unpacking->error);
+    if (head == NULL || row == NULL ||
+        tensor_create(joined, wide ? DTYPE_F64 : DTYPE_F32, 2, (const size_t[]){heads * (columns + of_value), rank},
+                      unpacking->arena, unpacking->error) != STATUS_OK)
+        return unpacking->error->status;
+    for (size_t i = 0; i < heads; i++) {
+        for (size_t r = 0; r < rank; r++) {
+            tensor_load(key, (i * rank + r) * columns, columns, row);
+            for (size_t column = 0; column < columns; column++)
+                head[column * rank + r] = row[column];
+        }
+        tensor_load(value, i * of_value * rank, of_value * rank, head + columns * rank);
+        dtype_store(joined->dtype, head, all, (unsigned char *)joined->data + i * all * dtype_size(joined->dtype));
+    }
+    return STATUS_OK;
+}
+
+/* Takes the up projection, which a GGUF may have in two halves. */
+static enum status take_up(struct unpacking *unpacking, struct weights *up)
+{
+    struct taken key, value;
+    if (unpacking->module->naming->latent_b != NULL)
+        return take_weights(unpacking, ROLE_LATENT_B, up);
+    if (take(unpacking, "W_key_b.weight", &key) || take(unpacking, "W_value_b.weight", &value) ||
+        check_rank(unpacking, &key, 3) || check_rank(unpacking, &value, 3))
+        return unpacking->error->status;
+    if (value.tensor.shape[0] != key.tensor.shape[0] || value.tensor.shape[2] != key.tensor.shape[1])
+        return contradicts(unpacking, &value, false, "%zu heads of %zu columns, to go with %.80s", key.tensor.shape[0],
+                           key.tensor.shape[1], key.name);
+    up->weight = value;
+    return join_up(unpacking, &key.tensor, &value.tensor, &up->weight.tensor);
+}
+
 /* In each head of the up projection the first columns are its key without the rotated ones, the rest its value. */
 static enum status unpack_latent(struct unpacking *unpacking)
 {
     struct weights down = {0}, up = {0};
     size_t both;
     unpacking->plan->kv_heads = unpacking->plan->heads;
-    if (unpack_latent_query(unpacking) || take_weights(unpacking, ROLE_LATENT_A, &down) ||
-        take_weights(unpacking, ROLE_LATENT_B, &up) ||
+    if (unpack_latent_query(unpacking) || take_weights(unpacking, ROLE_LATENT_A, &down) || take_up(unpacking, &up) ||
         divide_rows(unpacking, &up.weight, unpacking->plan->heads, " of keys and values", &both))
         return unpacking->error->status;
     const size_t rank = up.weight.tensor.shape[1], rows = down.weight.tensor.shape[0];
@@ -444,7 +514,7 @@ static enum status check_other(const struct unpacking *unpacking)
 static enum status unpack(struct unpacking *unpacking)
 {
     const struct naming_row *naming = unpacking->module->naming;
-    enum status (*const projections)(struct unpacking *) = naming->latent_b != NULL    ? unpack_latent
+    enum status (*const projections)(struct unpacking *) = naming->latent_a != NULL    ? unpack_latent
                                                            : naming->packed != NULL    ? unpack_packed
                                                            : naming->key_value != NULL ? unpack_key_value
                                                                                        : unpack_separate;

@@ -9,7 +9,8 @@
  *   key_value_a_norm.weight, W_key_value_b.weight in place of W_key and W_value.
  *
  * Numbers stay in the mapped file if their rows are contiguous; weights stored d_in x d_out (Conv1D) or packed in
- * groups are copied in their dtype. problem/parameters.h checks that all numbers are finite. */
+ * groups are copied in their dtype, as are rows that a
+ * GGUF has in another order. problem/parameters.h checks that all numbers are finite. */
 #ifndef ATTN_LAYER_UNPACK_H
 #define ATTN_LAYER_UNPACK_H
 
@@ -20,6 +21,7 @@ struct unpack_plan {
     size_t heads;         /* of queries, at least 1 */
     size_t kv_heads;      /* of keys and values; 0: from separate weights, or `heads` in packed ones */
     enum packing packing; /* of a packed weight; module_packing */
+    bool permuted;        /* GGUF: in each head of query and key, rows of the two halves alternate */
     const char *heads_said, *kv_heads_said; /* their source: "--heads", "num_attention_heads"; or NULL */
 };
 

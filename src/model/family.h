@@ -48,22 +48,40 @@ enum family_sliding {
     FAMILY_SLIDING_AFTER,   /* as layer_types says, else from max_window_layers on: dots.llm1 */
     FAMILY_SLIDING_LOCAL,   /* those that attention_layers or attention_types call "local": GPT-Neo */
     FAMILY_SLIDING_BETWEEN, /* as layer_types says, else all but 0, n, 2n, ...; both ways: ModernBERT */
+    FAMILY_SLIDING_LISTED,  /* as layer_types says, which the config must have */
+    FAMILY_SLIDING_CHUNKS,  /* none; chunks of attention_chunk_size where layer_types says so, else where a layer
+                               rotates: Llama 4 */
 };
 
 /* Which layers rotate query and key. SLIDING: those with a window. IF_ANY: the same, but all where sliding_window is
  * null. LISTED: those with a 1 in no_rope_layers, else all but every no_rope_layer_interval-th. TOLD: all, but none
- * where the config's rope_theta is null. */
+ * where the config's rope_theta is null. ASKED: all, where position_embedding_type is "rope". THETAS: those whose entry
+ * in layer_rope_theta is not 0, by that theta. PREFIX: SLIDING, and dense layers with
+ * prefix_dense_sliding_window_pattern 1. */
 enum family_rotating {
     FAMILY_ROTATING_ALL,
     FAMILY_ROTATING_SLIDING,
     FAMILY_ROTATING_IF_ANY,
     FAMILY_ROTATING_LISTED,
     FAMILY_ROTATING_TOLD,
+    FAMILY_ROTATING_ASKED,
+    FAMILY_ROTATING_THETAS,
+    FAMILY_ROTATING_PREFIX,
 };
 
 /* Which modules normalise query and key. ASKED: where use_qk_norm or qk_layernorm is true; UNLESS: but where it is
- * false. CROSS: those of cross-attention. */
-enum family_normed { FAMILY_NORMED_ALL, FAMILY_NORMED_ASKED, FAMILY_NORMED_UNLESS, FAMILY_NORMED_CROSS };
+ * false. CROSS: those of cross-attention. ROTATED: those that rotate, UNLESS use_qk_norm is false. */
+enum family_normed {
+    FAMILY_NORMED_ALL,
+    FAMILY_NORMED_ASKED,
+    FAMILY_NORMED_UNLESS,
+    FAMILY_NORMED_CROSS,
+    FAMILY_NORMED_ROTATED,
+};
+
+/* What a model does from some position on, which attn lacks: it rejects longer inputs. FLOOR: queries of layers without
+ * rotation grow from floor_scale - 1 on. BETA: queries grow from original_max_position_embeddings on. */
+enum family_growth { FAMILY_GROWTH_NONE, FAMILY_GROWTH_FLOOR, FAMILY_GROWTH_BETA };
 
 /* When numbers are rounded to bfloat16 or float16, as --rounding transformers does; all 0: once a stage. */
 struct family_rounding {
@@ -114,6 +132,7 @@ struct family_row {
     const char *theta_unless; /* a key with which theta has no default: Mistral's releases disagree */
     const char *theta_key;    /* the older key of theta; NULL: rope_theta */
     const char *columns_key;  /* the key that holds the number of rotated columns */
+    enum rope_axes axes;      /* how pairs are shared among time, height and width, by mrope_section */
     bool columns_last;        /* the rotated columns are the last ones */
     bool scaling_asked;       /* `scaling` only where use_scaled_rope is true */
     bool heads_fill_width;    /* without head_dim the heads' columns are "dim" together */
@@ -121,9 +140,12 @@ struct family_row {
 
     enum family_scale scale;
     bool scale_on_query; /* the scale multiplies the query, not the scores */
-    bool multi_query;    /* one head of keys, or as many as of queries, by its own config keys: Falcon */
-    bool clip;           /* the config's clip_qkv counts */
-    bool latent;         /* keys and values go through a low rank: as many heads of them as of queries */
+    enum family_growth growth;
+    const char *key_factor, *value_factor; /* config keys of a factor of key, of value; NULL: none */
+    bool multi_query;   /* one head of keys, or as many as of queries, by its own config keys: Falcon */
+    bool kv_by_tensors; /* heads of keys and columns of a head differ among layers: only the tensors count */
+    bool clip;          /* the config's clip_qkv counts */
+    bool latent;        /* keys and values go through a low rank: as many heads of them as of queries */
     enum family_alibi alibi;
     enum family_sliding sliding;
 
@@ -133,6 +155,7 @@ struct family_row {
     bool norm_before;
     const char *qk_norm;       /* the kind of the norm of query and key; NULL: none */
     enum family_normed normed; /* which modules have that norm */
+    bool bare_norm;            /* it has no weights */
     double qk_norm_eps;        /* its eps, whatever the config says; 0: that of the layer's norm */
     bool eps_fixed;            /* norm_eps holds, whatever the config says */
     bool first_without_norm;   /* the first layer has none before attention: ModernBERT */

@@ -25,18 +25,22 @@
 #define FAMILY_T5 .causal = FAMILY_CAUSAL_DECODER, .is_causal = FAMILY_IS_CAUSAL_REFUSED, \
     .scale = FAMILY_SCALE_ONE, .norm = "rms", .norm_eps = 1e-6, \
     .distance = 128, .rounding = {.norm_cast = true}
-#define FAMILY_LATENT .causal = FAMILY_CAUSAL_ALWAYS, .norm = "rms", .qk_norm = "rms", .qk_norm_eps = 1e-6, \
-    .scale = FAMILY_SCALE_MSCALE, .columns_key = "qk_rope_head_dim", .columns = 64, .columns_last = true, .latent = true
+#define FAMILY_LATENT_OF(rotated) .causal = FAMILY_CAUSAL_ALWAYS, .norm = "rms", .qk_norm = "rms", .qk_norm_eps = 1e-6, \
+    .scale = FAMILY_SCALE_MSCALE, .columns_key = "qk_rope_head_dim", .columns = (rotated), .columns_last = true, \
+    .latent = true
+#define FAMILY_LATENT FAMILY_LATENT_OF(64)
 
 #define FAMILY_ROWS(ROW) \
     ROW(.name = "aimv2_vision_model", .types = "ovis2_vision", .title = "AIMv2 and Ovis2, their pictures", .heads = 8, \
         .norm = "rms", .norm_eps = 1e-5, .rounding = {.norm_cast = true}) \
     ROW(.name = "albert", .title = "ALBERT", FAMILY_BERT, .heads = 64) \
     ROW(.name = "altclip_text_model", .title = "AltCLIP, its text", FAMILY_BERT, .heads = 16) \
-    ROW(.name = "apertus", .title = "Apertus", FAMILY_LLAMA, .heads = 32, .theta = 12e6, .norm_eps = 1e-5, \
+    ROW(.name = "apertus", .types = "apertus1p5_text", .title = "Apertus", FAMILY_LLAMA, .heads = 32, .theta = 12e6, .norm_eps = 1e-5, \
         .qk_norm = "rms", .scaling = "llama3:factor=8,low=1,high=4,old=8192") \
     ROW(.name = "arcee", .title = "Arcee", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-5) \
     ROW(.name = "aria_text", .title = "Aria, its text", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-6) \
+    ROW(.name = "axk1", .title = "A.X K1", FAMILY_LATENT, .heads = 64, .norm_eps = 1e-6, \
+        .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "bamba", .title = "Bamba", FAMILY_LLAMA, .share = 0.5, .heads = 32, .kv_heads = 8, .norm_eps = 1e-5) \
     ROW(.name = "bart", .types = "marian", .title = "BART, Marian", FAMILY_SEQUENCE, .norm = "none", .heads = 16) \
     ROW(.name = "bert", .types = "camembert data2vec-text dpr ernie roberta roc_bert xlm-roberta", \
@@ -68,11 +72,21 @@
     ROW(.name = "cohere2", .title = "Cohere Command A, R7B", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
         .heads = 64, .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern = 4, .window = 4096, \
         .rotating = FAMILY_ROTATING_SLIDING, .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
+    ROW(.name = "cohere2_moe", .title = "Cohere Command A of experts", .causal = FAMILY_CAUSAL_ALWAYS, \
+        .rope = ROPE_PAIRS, .heads = 64, .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_LISTED, \
+        .window = 4096, .rotating = FAMILY_ROTATING_PREFIX, .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
+    ROW(.name = "cosmos3_edge_text", .title = "Cosmos 3 Edge, its text", FAMILY_LLAMA, .heads = 16, .kv_heads = 8, \
+        .theta = 1e8, .axes = ROPE_AXES_INTERLEAVED, .norm_eps = 1e-5) \
+    ROW(.name = "csm", .title = "CSM", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 500000, .norm_eps = 1e-5) \
+    ROW(.name = "csm_depth_decoder_model", .title = "CSM, its depth decoder", FAMILY_LLAMA, .heads = 8, .kv_heads = 2, \
+        .theta = 500000, .norm_eps = 1e-5) \
     ROW(.name = "ctrl", .title = "CTRL", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 16, .norm = "layer", \
         .norm_eps = 1e-6, .eps_fixed = true) \
+    ROW(.name = "cwm", .title = "CWM", FAMILY_LLAMA, .heads = 48, .kv_heads = 8, .theta = 1e6, .norm_eps = 1e-5, \
+        .sliding = FAMILY_SLIDING_LISTED, .window = 8192, .scaling = "llama3:factor=16,low=1,high=4,old=8192") \
     ROW(.name = "deepseek_v2", .title = "DeepSeek V2", FAMILY_LATENT, .heads = 32, .norm_eps = 1e-6, \
         .rope = ROPE_PAIRS, .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
-    ROW(.name = "deepseek_v3", .title = "DeepSeek V3 and R1", FAMILY_LATENT, .heads = 128, .norm_eps = 1e-6, \
+    ROW(.name = "deepseek_v3", .types = "kimi_k2", .title = "DeepSeek V3 and R1", FAMILY_LATENT, .heads = 128, .norm_eps = 1e-6, \
         .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "dinov2", .types = "dinov2_with_registers vit_msn vivit", .title = "DINOv2, ViViT", FAMILY_TOWER, \
         .heads = 12, .norm_eps = 1e-6) \
@@ -98,8 +112,12 @@
         .norm = "layer", .norm_eps = 1e-5, .packing = "groups", \
         FAMILY_EACH(.product_first = true, .wide_with_slopes = FAMILY_SCORED | STAGE_BIT(STAGE_MASKED), \
                     .sum_last = true)) \
+    ROW(.name = "falcon_h1", .title = "Falcon H1", FAMILY_DECODER_HALF, FAMILY_EACH(.norm_cast = true), .heads = 32, .kv_heads = 8, .norm_eps = 1e-5, \
+        .key_factor = "key_multiplier") \
     ROW(.name = "flex_olmo", .title = "FlexOlmo", FAMILY_DECODER_HALF, .heads = 32, .theta = 500000, .norm = "none", \
         .qk_norm = "rms", .norm_eps = 1e-6, .rounding = {.rope = ROPE_ROUNDING_ONCE}) \
+    ROW(.name = "flint", .title = "Flint", FAMILY_LLAMA, .heads = 32, .kv_heads = 4, .norm_eps = 1e-6, .qk_norm = "rms", \
+        .sliding = FAMILY_SLIDING_LISTED, .window = 513, .rotating = FAMILY_ROTATING_SLIDING) \
     ROW(.name = "gemma", .title = "Gemma", FAMILY_GEMMA, .heads = 16, .kv_heads = 16, FAMILY_EACH()) \
     ROW(.name = "gemma2", .types = "vaultgemma", .title = "Gemma 2", FAMILY_GEMMA, .heads = 8, .kv_heads = 4, \
         .scale = FAMILY_SCALE_SCALAR, .scalar = 256, .softcap = 50, .sliding = FAMILY_SLIDING_BUT, .pattern = 2, \
@@ -113,6 +131,16 @@
         .norm_eps = 1e-5, .qk_norm = "rms", .normed = FAMILY_NORMED_ASKED) \
     ROW(.name = "glm4_moe_lite", .title = "GLM-4.7 Flash", FAMILY_LATENT, .heads = 20, .norm_eps = 1e-5, \
         .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "glm4v_moe_text", .title = "GLM-4.5V, its text", FAMILY_LLAMA, .axes = ROPE_AXES_BLOCKS, .share = 0.5, \
+        .heads = 96, .kv_heads = 8, .norm_eps = 1e-5) \
+    ROW(.name = "glm4v_text", .title = "GLM-4.1V, its text", \
+        .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .axes = ROPE_AXES_BLOCKS, .share = 1, .heads = 32, \
+        .kv_heads = 2, .norm = "rms", .norm_eps = 1e-5, FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "glm_image_text", .title = "GLM-Image, its text", FAMILY_LLAMA, .axes = ROPE_AXES_BLOCKS, .share = 1, \
+        .heads = 32, .kv_heads = 2, .norm_eps = 1e-5) \
+    ROW(.name = "glm_ocr_text", .title = "GLM-OCR, its text", \
+        .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .axes = ROPE_AXES_BLOCKS, .share = 1, .heads = 16, \
+        .kv_heads = 8, .norm = "rms", .norm_eps = 1e-5, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "gpt2", .title = "GPT-2", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, .scale = FAMILY_SCALE_FLAGS, \
         .norm = "layer", .norm_eps = 1e-5, .packing = "blocks") \
     ROW(.name = "gpt_bigcode", .title = "StarCoder, SantaCoder", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, \
@@ -129,12 +157,18 @@
     ROW(.name = "gptj", .title = "GPT-J", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .heads = 16, \
         .columns_key = "rotary_dim", .columns = 64, .norm = "layer", .norm_eps = 1e-5, \
         FAMILY_EACH(.wide = FAMILY_SCORED | STAGE_BIT(STAGE_MASKED))) \
-    ROW(.name = "granite", .types = "granitemoe granitemoeshared", .title = "Granite", FAMILY_LLAMA, \
+    ROW(.name = "granite", .types = "granite4_vision_text granitemoe granitemoeshared", .title = "Granite", FAMILY_LLAMA, \
         .scale = FAMILY_SCALE_MULTIPLIER, .heads = 32, .norm_eps = 1e-6) \
+    ROW(.name = "granite_docling_text", .title = "Granite Docling, its text", FAMILY_LLAMA, \
+        .scale = FAMILY_SCALE_MULTIPLIER, .heads = 16, .kv_heads = 4, .norm_eps = 1e-5) \
+    ROW(.name = "granitemoehybrid", .title = "Granite 4, layers of full attention", FAMILY_LLAMA, \
+        .scale = FAMILY_SCALE_MULTIPLIER, .heads = 32, .norm_eps = 1e-6, .rotating = FAMILY_ROTATING_ASKED) \
     ROW(.name = "gte", .title = "GTE", .rope = ROPE_HALF, .norm = "none", .heads = 12, .theta = 160000, \
         .norm_eps = 1e-12, FAMILY_EACH()) \
     ROW(.name = "helium", .title = "Helium", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .heads = 20, \
         .kv_heads = 20, .theta = 100000, .norm = "rms", .norm_eps = 1e-8, FAMILY_EACH()) \
+    ROW(.name = "higgs_audio_v2", .title = "Higgs Audio 2", FAMILY_LLAMA, .heads = 24, .kv_heads = 8, .theta = 500000, \
+        .norm_eps = 1e-5, .scaling = "llama3:factor=32,low=0.125,high=0.5,old=1024") \
     ROW(.name = "hy_v3", .title = "Hunyuan 3", FAMILY_LLAMA, .heads = 64, .kv_heads = 8, .theta = 11158840, \
         .norm_eps = 1e-5, .qk_norm = "rms") \
     ROW(.name = "hyperclovax", .title = "HyperCLOVA X", FAMILY_LLAMA, .scale = FAMILY_SCALE_MULTIPLIER_OR_ROOT, \
@@ -157,6 +191,12 @@
     ROW(.name = "kimi_linear", .title = "Kimi Linear, layers without a state", .causal = FAMILY_CAUSAL_ALWAYS, \
         .heads = 32, .latent = true, .norm = "rms", .norm_eps = 1e-5, .qk_norm = "rms", .qk_norm_eps = 1e-6, \
         .rounding = {.norm_cast = true}) \
+    ROW(.name = "kolibri1", .title = "Kolibri", FAMILY_DECODER_HALF, .norm = "none", .qk_norm = "rms", .heads = 48, \
+        .kv_heads = 4, .norm_eps = 1e-6, .sliding = FAMILY_SLIDING_LISTED, .window = 513, \
+        .rotating = FAMILY_ROTATING_IF_ANY, FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "lara_mini", .title = "Lara Mini, layers with a softmax", FAMILY_LLAMA, .heads = 16, .kv_heads = 4, \
+        .norm_eps = 1e-6, .qk_norm = "rms", .sliding = FAMILY_SLIDING_LISTED, .window = 512, \
+        .rotating = FAMILY_ROTATING_SLIDING) \
     ROW(.name = "layoutlm", \
         .types = "align_text_model blip_2_qformer chinese_clip_text_model clap_text_model distilbert " \
                  "instructblip_qformer instructblipvideo_qformer markuplm splinter tapas visual_bert", \
@@ -165,6 +205,10 @@
     ROW(.name = "lfm2", .types = "lfm2_moe", .title = "LFM2", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 1e6, \
         .norm_eps = 1e-5, .qk_norm = "rms") \
     ROW(.name = "llama", .title = "Llama 2 and 3", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-6) \
+    ROW(.name = "llama4_text", .title = "Llama 4, its text", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
+        .heads = 40, .kv_heads = 8, .theta = 500000, .norm = "rms", .norm_eps = 1e-5, .rotating = FAMILY_ROTATING_LISTED, \
+        .qk_norm = "rms", .normed = FAMILY_NORMED_ROTATED, .bare_norm = true, .growth = FAMILY_GROWTH_FLOOR, \
+        .sliding = FAMILY_SLIDING_CHUNKS, .rounding = {.rope = ROPE_ROUNDING_FLOAT}) \
     ROW(.name = "m2m_100", .types = "bigbird_pegasus mbart nllb-moe pegasus", .title = "M2M-100, NLLB, mBART, Pegasus", FAMILY_SEQUENCE, \
         .norm = "layer", .heads = 16) \
     ROW(.name = "megatron-bert", .title = "Megatron-BERT", .causal = FAMILY_CAUSAL_CONFIG, .norm = "layer", .heads = 16, \
@@ -176,14 +220,23 @@
         .rope = ROPE_PAIRS, .heads = 32, .theta_unless = "head_dim", .scaling = "llama3:factor=8,low=1,high=4,old=8192", \
         .scaling_asked = true, .heads_fill_width = true, .sliding = FAMILY_SLIDING_ALL, .norm = "rms", \
         .norm_eps = 1e-5, .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
+    ROW(.name = "mimo_v2_flash", .title = "MiMo V2 Flash", FAMILY_LLAMA, .heads = 64, .kv_heads = 4, .theta = 5e6, \
+        .local_theta = 10000, .share = 1, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_LISTED, .window = 129, \
+        .kv_by_tensors = true, .value_factor = "attention_value_scale") \
+    ROW(.name = "minicpm3", .title = "MiniCPM3", FAMILY_LATENT_OF(32), .heads = 40, .norm_eps = 1e-5, .rope = ROPE_HALF, \
+        FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "minimax", .title = "MiniMax, layers of full attention", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, \
         .theta = 1e6, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL) \
     ROW(.name = "minimax_m2", .title = "MiniMax M2", FAMILY_LLAMA, .share = 1, .heads = 48, .kv_heads = 8, \
         .theta = 5e6, .columns_key = "rotary_dim", .norm_eps = 1e-6, .qk_norm = "rms") \
     ROW(.name = "ministral", .title = "Ministral", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .norm_eps = 1e-6, \
         .sliding = FAMILY_SLIDING_BUT, .window = 4096) \
+    ROW(.name = "ministral3", .title = "Ministral 3", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 1e6, \
+        .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, .growth = FAMILY_GROWTH_BETA) \
     ROW(.name = "mistral", .title = "Mistral, Nemo", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .norm_eps = 1e-6, \
         .sliding = FAMILY_SLIDING_ALL, .window = 4096) \
+    ROW(.name = "mistral4", .title = "Mistral 4", FAMILY_LATENT, .heads = 32, .norm_eps = 1e-6, \
+        .growth = FAMILY_GROWTH_BETA, .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "mixtral", .title = "Mixtral", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 1e6, \
         .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL) \
     ROW(.name = "mllama_text_model", .title = "Llama 3.2 with pictures, its text", FAMILY_LLAMA, .heads = 32, \
@@ -191,6 +244,10 @@
     ROW(.name = "modernbert", .title = "ModernBERT", .rope = ROPE_HALF, .heads = 12, .theta = 160000, \
         .local_theta = 10000, .local_scaling = true, .theta_key = "global_rope_theta", \
         .sliding = FAMILY_SLIDING_BETWEEN, .pattern = 3, .window = 128, .norm = "layer", .norm_eps = 1e-5, \
+        .first_without_norm = true, .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
+    ROW(.name = "modernbert-decoder", .title = "ModernBERT, a decoder", FAMILY_DECODER_HALF, .heads = 12, \
+        .theta = 160000, .local_theta = 10000, .local_scaling = true, .theta_key = "global_rope_theta", \
+        .sliding = FAMILY_SLIDING_LISTED, .window = 64, .norm = "layer", .norm_eps = 1e-5, \
         .first_without_norm = true, .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
     ROW(.name = "mpt", .title = "MPT", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 16, .scale = FAMILY_SCALE_SOFTMAX, \
         .clip = true, .alibi = FAMILY_ALIBI_ALWAYS, .norm = "layer", .norm_eps = 1e-5, .packing = "blocks", \
@@ -219,25 +276,44 @@
         .norm_eps = 1e-5, .packing = "blocks") \
     ROW(.name = "opt", .title = "OPT", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, .scale_on_query = true, \
         .norm = "layer", .norm_key = "do_layer_norm_before", .norm_before = true, .norm_eps = 1e-5, .eps_fixed = true) \
+    ROW(.name = "paddleocr_vl_text", .title = "PaddleOCR VL, its text", FAMILY_LLAMA, .axes = ROPE_AXES_BLOCKS, \
+        .heads = 16, .kv_heads = 2, .theta = 500000, .norm_eps = 1e-5) \
     ROW(.name = "persimmon", .title = "Persimmon", FAMILY_DECODER_HALF, .share = 0.5, .heads = 64, .norm = "layer", \
         .qk_norm = "layer", .normed = FAMILY_NORMED_UNLESS, .norm_eps = 1e-5, .packing = "groups", FAMILY_EACH()) \
     ROW(.name = "phi", .title = "Phi-1 and 2", FAMILY_DECODER_HALF, .share = 0.5, .heads = 32, .norm = "layer", \
         .qk_norm = "layer", .normed = FAMILY_NORMED_ASKED, .norm_eps = 1e-5, FAMILY_EACH()) \
     ROW(.name = "phi3", .title = "Phi-3 and Phi-4", FAMILY_LLAMA, .share = 1, .heads = 32, .norm_eps = 1e-5, \
         .sliding = FAMILY_SLIDING_ALL, .long_factors = true, .packing = "blocks") \
+    ROW(.name = "phi4_multimodal", .title = "Phi-4 with pictures", FAMILY_LLAMA, .share = 1, .heads = 32, \
+        .kv_heads = 8, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, .long_factors = true, .packing = "blocks") \
     ROW(.name = "phimoe", .title = "Phi-3.5 of experts", FAMILY_DECODER_HALF, .heads = 32, .kv_heads = 8, \
         .theta = 1e6, .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, FAMILY_EACH()) \
     ROW(.name = "plbart", .title = "PLBART", FAMILY_SEQUENCE, .norm = "none", .heads = 12) \
+    ROW(.name = "pocket_tts", .title = "Pocket TTS", FAMILY_DECODER_HALF, .heads = 16, .norm = "layer", \
+        .norm_eps = 1e-5, FAMILY_EACH()) \
     ROW(.name = "qwen2", .title = "Qwen2 and Qwen2.5", FAMILY_QWEN, .heads = 32, .kv_heads = 32, .norm_eps = 1e-6) \
+    ROW(.name = "qwen2_5_omni_text", .types = "qwen2_5_omni_talker", .title = "Qwen2.5-Omni, its text", FAMILY_QWEN, \
+        .axes = ROPE_AXES_BLOCKS, .theta = 1e6, .heads = 28, .kv_heads = 4, .norm_eps = 1e-6) \
     ROW(.name = "qwen2_moe", .title = "Qwen2 of experts", FAMILY_LLAMA, .heads = 16, .kv_heads = 16, \
         .norm_eps = 1e-6, .sliding = FAMILY_SLIDING_UNTIL, .pattern = 28, .window = 4096) \
+    ROW(.name = "qwen2_vl_text", .types = "qwen2_5_vl qwen2_5_vl_text qwen2_vl", .title = "Qwen2-VL and 2.5-VL, their text", \
+        FAMILY_LLAMA, .axes = ROPE_AXES_BLOCKS, .theta = 1e6, .heads = 64, .kv_heads = 8, .norm_eps = 1e-5, \
+        .sliding = FAMILY_SLIDING_FROM, .pattern = 80, .window = 4096) \
     ROW(.name = "qwen3", .title = "Qwen3", FAMILY_QWEN, .heads = 32, .kv_heads = 32, .norm_eps = 1e-6, \
         .qk_norm = "rms") \
     ROW(.name = "qwen3_moe", .title = "Qwen3 of experts", FAMILY_LLAMA, .heads = 32, .kv_heads = 4, .norm_eps = 1e-6, \
         .qk_norm = "rms", .sliding = FAMILY_SLIDING_ASKED, .window = 4096) \
+    ROW(.name = "qwen3_omni_moe_text", .title = "Qwen3-Omni, its text", FAMILY_LLAMA, .axes = ROPE_AXES_INTERLEAVED, \
+        .theta = 1e6, .heads = 28, .kv_heads = 4, .norm_eps = 1e-6, .qk_norm = "rms") \
+    ROW(.name = "qwen3_vl_moe_text", .title = "Qwen3-VL of experts, its text", FAMILY_LLAMA, \
+        .axes = ROPE_AXES_INTERLEAVED, .theta = 500000, .heads = 16, .kv_heads = 16, .norm_eps = 1e-6, .qk_norm = "rms") \
+    ROW(.name = "qwen3_vl_text", .title = "Qwen3-VL, its text", FAMILY_LLAMA, .axes = ROPE_AXES_INTERLEAVED, \
+        .theta = 500000, .heads = 32, .kv_heads = 32, .norm_eps = 1e-6, .qk_norm = "rms") \
     ROW(.name = "rembert", .title = "RemBERT", FAMILY_BERT, .causal = FAMILY_CAUSAL_CONFIG, .heads = 18) \
     ROW(.name = "roberta-prelayernorm", .title = "RoBERTa-PreLayerNorm", .causal = FAMILY_CAUSAL_CONFIG, .heads = 12, \
         .norm = "layer", .norm_eps = 1e-12) \
+    ROW(.name = "sarvam_mla", .title = "Sarvam, with a latent", FAMILY_LATENT, .heads = 64, .norm_eps = 1e-6, \
+        .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "seed_oss", .title = "Seed-OSS", FAMILY_LLAMA, .heads = 80, .kv_heads = 8, .norm_eps = 1e-6) \
     ROW(.name = "siglip_vision_model", .types = "idefics2_vision siglip2_text_model siglip2_vision_model siglip_text_model", \
         .title = "SigLIP", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-6) \
@@ -252,6 +328,9 @@
         .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, FAMILY_EACH()) \
     ROW(.name = "switch_transformers", .title = "Switch Transformers", FAMILY_T5, .heads = 12) \
     ROW(.name = "t5", .types = "pop2piano", .title = "T5", FAMILY_T5, .heads = 8) \
+    ROW(.name = "ultrabert", .title = "Ultrabert", .rope = ROPE_HALF, .norm = "rms", .heads = 32, .theta = 2560000, \
+        .local_theta = 10000, .norm_eps = 1e-6, .sliding = FAMILY_SLIDING_LISTED, .window = 128, \
+        FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "vit", .types = "audio-spectrogram-transformer deit dpt flava_image_model flava_text_model ijepa vilt", \
         .title = "ViT, DeiT, DPT, I-JEPA, audio spectrograms", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-12) \
     ROW(.name = "vit_mae", .title = "ViT-MAE", FAMILY_TOWER, .heads = 12, .decoder_heads = 16, .norm_eps = 1e-12) \
@@ -290,16 +369,26 @@
     ROW("clip", "vision_config", "clip_vision_model") \
     ROW("cohere2_vision", "text_config", "cohere2") \
     ROW("cohere2_vision", "vision_config", "siglip_vision_model") \
+    ROW("colmodernvbert", "text_config", "modernbert") \
+    ROW("cosmos3_edge", "text_config", "cosmos3_edge_text") \
+    ROW("cosmos3_omni", "text_config", "qwen3_vl_text") \
     ROW("deepseek_vl", "text_config", "llama") \
     ROW("deepseek_vl", "vision_config", "siglip_vision_model") \
+    ROW("deepseek_vl_hybrid", "text_config", "llama") \
     ROW("emu3", "text_config", "emu3_text_model") \
     ROW("exaone4_5", "text_config", "exaone4") \
     ROW("fuyu", "text_config", "persimmon") \
     ROW("gemma3", "text_config", "gemma3_text") \
     ROW("gemma3", "vision_config", "siglip_vision_model") \
     ROW("git", "vision_config", "git_vision_model") \
+    ROW("glm4v", "text_config", "glm4v_text") \
+    ROW("glm4v_moe", "text_config", "glm4v_moe_text") \
+    ROW("glm_image", "text_config", "glm_image_text") \
+    ROW("glm_ocr", "text_config", "glm_ocr_text") \
     ROW("glmasr", "text_config", "llama") \
     ROW("got_ocr2", "text_config", "qwen2") \
+    ROW("granite4_vision", "text_config", "granite4_vision_text") \
+    ROW("granite_docling", "text_config", "granite_docling_text") \
     ROW("granite_speech", "text_config", "granite") \
     ROW("granite_speech_plus", "text_config", "granite") \
     ROW("hyperclovax_vision_v2", "text_config", "hyperclovax") \
@@ -317,6 +406,7 @@
     ROW("lfm2_vl", "text_config", "lfm2") \
     ROW("lfm2_vl", "vision_config", "siglip2_vision_model") \
     ROW("lighton_ocr", "text_config", "qwen3") \
+    ROW("llama4", "text_config", "llama4_text") \
     ROW("llava", "text_config", "llama") \
     ROW("llava", "vision_config", "clip_vision_model") \
     ROW("llava_next", "text_config", "llama") \
@@ -333,17 +423,25 @@
     ROW("modernvbert", "vision_config", "siglip_vision_model") \
     ROW("moss_transcribe_diarize", "text_config", "qwen3") \
     ROW("musicflamingo", "text_config", "qwen2") \
+    ROW("omniasr", "text_config", "llama") \
     ROW("ovis2", "text_config", "qwen2") \
     ROW("ovis2", "vision_config", "ovis2_vision") \
     ROW("owlv2", "text_config", "owlv2_text_model") \
     ROW("owlv2", "vision_config", "owlv2_vision_model") \
     ROW("owlvit", "text_config", "owlvit_text_model") \
     ROW("owlvit", "vision_config", "owlvit_vision_model") \
+    ROW("paddleocr_vl", "text_config", "paddleocr_vl_text") \
     ROW("perception_lm", "text_config", "llama") \
     ROW("pp_chart2table", "text_config", "qwen2") \
     ROW("qianfan_ocr", "text_config", "qwen3") \
+    ROW("qwen2_5_omni_thinker", "text_config", "qwen2_5_omni_text") \
+    ROW("qwen2_5_vl", "text_config", "qwen2_5_vl_text") \
     ROW("qwen2_audio", "text_config", "qwen2") \
+    ROW("qwen2_vl", "text_config", "qwen2_vl_text") \
     ROW("qwen3_asr", "text_config", "qwen3") \
+    ROW("qwen3_omni_moe_thinker", "text_config", "qwen3_omni_moe_text") \
+    ROW("qwen3_vl", "text_config", "qwen3_vl_text") \
+    ROW("qwen3_vl_moe", "text_config", "qwen3_vl_moe_text") \
     ROW("shieldgemma2", "text_config", "gemma3_text") \
     ROW("shieldgemma2", "vision_config", "siglip_vision_model") \
     ROW("siglip", "text_config", "siglip_text_model") \

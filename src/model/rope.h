@@ -26,6 +26,11 @@
 
 enum rope_kind { ROPE_KINDS(CHOICE_ID) ROPE_KIND_COUNT };
 
+/* Tokens of images have a position in time, in height and in width: which pairs turn by which. BLOCKS: the first pairs
+ * by time, then some by height, then some by width. INTERLEAVED: in turn, as long as an axis has some left. A token of
+ * text has one position for all three. */
+enum rope_axes { ROPE_AXES_NONE, ROPE_AXES_BLOCKS, ROPE_AXES_INTERLEAVED };
+
 /* How a scaling changes frequencies for texts longer than in training. */
 /* clang-format off */
 #define ROPE_SCALINGS(ROW) \

@@ -5,11 +5,13 @@
 #include "base/output.h"
 #include "base/text.h"
 #include "read/archive.h"
+#include "read/gguf.h"
 #include "read/json_tree.h"
 #include "read/load.h"
 #include "read/other_file.h"
 #include "read/safetensors.h"
 #include "read/zip.h"
+#include "tensor/block.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +21,7 @@
 
 static const size_t LARGEST_INDEX = (size_t)64 << 20;
 
-#define EXPECTED "expected a .safetensors, a .pt or .bin of torch.save, a .npz, or the index of shards"
+#define EXPECTED "expected a .safetensors, a .gguf, a .pt or .bin of torch.save, a .npz, or the index of shards"
 
 /* A file of tensors, which may not have been opened yet. */
 struct checkpoint_file {
@@ -34,7 +36,7 @@ struct checkpoint_file {
 static const struct {
     bool (*begins)(const unsigned char *bytes, size_t length);
     binary_reader *read;
-} FORMATS[] = {{safetensors_begins, safetensors_read}, {zip_begins, archive_read}};
+} FORMATS[] = {{safetensors_begins, safetensors_read}, {zip_begins, archive_read}, {gguf_begins, gguf_read}};
 
 static enum status list_tensors(const struct loaded *loaded, struct arena *arena, struct named_list *list,
                                 struct error *error)
@@ -204,6 +206,7 @@ static enum status read_single(const struct loaded *loaded, struct checkpoint *c
     for (size_t i = 0; i < count; i++)
         checkpoint->names[i] = (struct checkpoint_name){file->tensors.tensors[i].name, file};
     checkpoint->count = count;
+    checkpoint->gguf = file->tensors.gguf;
     return STATUS_OK;
 }
 
@@ -244,7 +247,7 @@ static enum status look_for_one(const struct checkpoint *checkpoint, const char 
 
 static enum status choose_one(const struct checkpoint *checkpoint, const char **name, struct error *error)
 {
-    static const char *const ENDS[] = {".safetensors", ".bin", ".pt", ".pth", ".npz"};
+    static const char *const ENDS[] = {".safetensors", ".bin", ".pt", ".pth", ".npz", ".gguf"};
     for (size_t i = 0; i < sizeof ENDS / sizeof ENDS[0]; i++) {
         size_t count = 0;
         if (look_for_one(checkpoint, ENDS[i], &count, name, error) != STATUS_OK)
@@ -346,6 +349,21 @@ enum status checkpoint_look(const struct checkpoint *checkpoint, const char *nam
     return STATUS_OK;
 }
 
+/* ", Q4_0, Q4_1": all block types. */
+#define BLOCK_LISTED(id, name, ...) ", " name
+static const char BLOCK_NAMES[] = BLOCK_ROWS(BLOCK_LISTED);
+
+/* The numbers of a tensor of blocks. */
+static enum status load_blocks(const struct named_tensor *from, struct tensor *tensor, struct arena *arena,
+                               struct error *error)
+{
+    if (tensor_create(tensor, DTYPE_F32, from->bytes.rank, from->bytes.shape, arena, error) != STATUS_OK)
+        return error->status;
+    const enum block block = block_find(from->dtype);
+    block_load(block, from->bytes.bytes, from->count / block_numbers(block), tensor->data);
+    return STATUS_OK;
+}
+
 enum status checkpoint_take(const struct checkpoint *checkpoint, const char *name, struct tensor *tensor,
                             struct error *error)
 {
@@ -353,6 +371,13 @@ enum status checkpoint_take(const struct checkpoint *checkpoint, const char *nam
     if (checkpoint_look(checkpoint, name, &found, error) != STATUS_OK)
         return error->status;
     const struct tensor_bytes *bytes = &found->bytes;
+    if (found->blocked && named_tensor_is_usable(found))
+        return load_blocks(found, tensor, checkpoint->arena, error);
+    if (bytes->dtype == DTYPE_COUNT && checkpoint->gguf != NULL)
+        return error_usage(error,
+                           "%s: %s: attn does not read type '%.40s'; expected F32, F16, BF16%s; requantize the file: "
+                           "llama-quantize --allow-requantize FILE.gguf NEW.gguf Q8_0",
+                           found->source, name, found->dtype, BLOCK_NAMES);
     if (bytes->dtype == DTYPE_COUNT)
         return error_usage(error,
                            "%s: %s: attn does not read dtype '%.40s'; expected %s; dequantize them first: "

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A checkpoint: the tensors of a model by their names, in one file or in shards.
  *
- * It is a .safetensors, a .pt of torch.save, or an index of shards, whose "weight_map" names the file of each tensor in
- * the same folder. Or it is a folder, in which attn takes the first of model.safetensors.index.json, model.safetensors,
- * pytorch_model.bin.index.json and pytorch_model.bin, else the only file that ends in .safetensors, .bin, .pt or .pth.
+ * It is a .safetensors, a .gguf, a .pt of torch.save, or an index of shards, whose "weight_map" names the file of each
+ * tensor in the same folder. Or it is a folder, in which attn takes the first of model.safetensors.index.json,
+ * model.safetensors, pytorch_model.bin.index.json and pytorch_model.bin, else the only file that ends in .safetensors,
+ * .bin, .pt, .pth, .npz or .gguf.
  *
  * Opening reads only names. A shard is opened when one of its tensors is asked for. Files are mapped, so a tensor's
  * bytes are read when they are used. A dtype that attn lacks is an error only when the numbers are asked for. */
@@ -23,7 +24,8 @@ struct checkpoint {
     const char *folder;            /* of its files and config.json, ending in a slash, or "" */
     struct checkpoint_name *names; /* sorted */
     size_t count;
-    const char *opened; /* the opened file of tensors or index */
+    const struct gguf *gguf; /* the metadata of a GGUF; else NULL */
+    const char *opened;      /* the opened file of tensors or index */
     struct arena *arena;
 };
 

@@ -122,6 +122,9 @@ bool input_file_hidden(const char *name, size_t *layer)
 unsigned input_file_kind(const char *name)
 {
     char text[GRADIENT_NAME_BYTES];
+    size_t layer;
+    if (input_file_hidden(name, &layer))
+        return INPUT_FILE_HIDDEN;
     if (is_gradient(name) || says_gradient(name, text))
         return INPUT_FILE_STAGE;
     const char *of_head = after_head(name);

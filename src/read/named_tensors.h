@@ -20,6 +20,7 @@ enum named_use {
 struct named_list {
     struct named_tensor *tensors;
     size_t count;
+    const struct gguf *gguf; /* the metadata of a GGUF; else NULL */
 };
 
 /* A file being read; its reader sets `sole`, `code` and `texts`. */
@@ -52,6 +53,8 @@ struct named_tensor {
     struct tensor_bytes bytes; /* only the first sizes of a rank above TENSOR_RANK; DTYPE_COUNT: a dtype that attn
                                   lacks */
     const char *dtype;         /* the file's word */
+    bool blocked;              /* that word is a type of tensor/block.h */
+    size_t size;               /* of a GGUF: its bytes in the file; 0 for a type that attn lacks */
     bool is_byte;              /* integers of a byte, which a causal buffer may have instead of truth values */
     size_t count;              /* the product of all sizes */
     unsigned kind;             /* named_tensors_use sets it, and the next one */

@@ -72,6 +72,17 @@ DROPPED = ("per_layer_config", "time_step_limit", "stage_names", "out_features",
            "_out_indices")
 
 
+# What some types need, or show their feature by.
+MAMBA = {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_ssm": 64, "mamba_expand": 2}
+OWN = {
+    "falcon_h1": {**MAMBA, "key_multiplier": 0.7},
+    "gemma3n_text": {"intermediate_size": 32, "num_kv_shared_layers": 0},
+    "glm4v_moe_text": {"rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.5,
+                                           "rope_theta": 10000.0, "mrope_section": [1, 1, 0]}},
+    "granitemoehybrid": {**MAMBA, "layer_types": ["linear_attention", "full_attention"], "position_embedding_type": "rope"},
+}
+
+
 def small(key, value):
     if isinstance(value, bool) or value is None or isinstance(value, (str, float)):
         return value
@@ -88,8 +99,10 @@ def small(key, value):
 def with_lists(values):
     """Lists of one entry a layer, of two layers: one of each kind where there are several."""
     count = next((values[key] for key in ("num_hidden_layers", "n_layer", "num_layers") if values.get(key)), 2)
-    if "head_dim" in values:  # of MLA: what is rotated
+    if "head_dim" in values:  # of MLA: what is rotated, or all where a share of it rotates
         values["head_dim"] = values.get("qk_rope_head_dim", 8)
+        if "partial_rotary_factor" in (values.get("rope_parameters") or {}) and "qk_nope_head_dim" in values:
+            values["head_dim"] += values["qk_nope_head_dim"]
     if "kv_lora_rank" in values and "num_key_value_heads" in values:
         values["num_key_value_heads"] = values["num_attention_heads"]
     if values.get("num_experts_per_tok", 0) is None:
@@ -132,6 +145,7 @@ def small_config(model_type):
             sectioned(values)
     except ImportError:
         pass
+    values.update(OWN.get(model_type, {}))
     return type(whole).from_dict(values)
 
 

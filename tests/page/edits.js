@@ -291,7 +291,9 @@ function checkExplained(page, model, place) {
         const lines = explained.all((one) => one.attributes.class === 'formula').map((line) => line.textContent);
         const results = explained.all((one) => one.name === 'output').map((one) => one.textContent), wanted = page.numberText(numbers[row * columns + column]);
         const at = `${place}, ${name} of item ${item + 1}, head ${head + 1}, row ${row + 1}, column ${column + 1}`;
+        const isShown = /[=≈]|allows this query no key/.test(explained.textContent) || !Number.isFinite(numbers[row * columns + column]) || name === 'heads';
         tally.explained++;
+        if (evaluation.wrong.includes(name) && !isShown) failures.push(`${at}: the mistake ${model.settings.mistake} does not show how it arises`);
         if (layer === 'gradients') checkSum(page, explained, wanted, at);
         if (!results.includes(wanted)) failures.push(`${at}: ${wanted} is not among ${results}`);
         for (const [line, held] of judge(lines)) {

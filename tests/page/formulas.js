@@ -43,7 +43,7 @@ const readPage = (dtype, precision, softmaxDtype = dtype) => {
 
     /* The value of "−0.2 / √2" or "exp(0.2 − (−0.3))", with `shift` of its slack added to the number at that place. */
     const evaluate = (text, place = -1, shift = 0) => {
-        const words = text.match(/[\d.]+(e[+-]?\d+)?|∞|NaN|exp|tanh|[-+×/√()]/g);
+        const words = text.match(/[\d.]+(e[+-]?\d+)?|∞|NaN|exp|tanh|[-+×/√()^]/g);
         let at = 0, numbers = 0;
         const functions = { exp: Math.exp, tanh: Math.tanh, '√': Math.sqrt, '-': (number) => -number };
         const factor = () => {
@@ -54,9 +54,13 @@ const readPage = (dtype, precision, softmaxDtype = dtype) => {
             at++;
             return inner;
         };
+        const power = () => {
+            const value = factor();
+            return words[at] === '^' ? at++ && value ** factor() : value;
+        };
         const product = () => {
-            let value = factor();
-            while (words[at] === '×' || words[at] === '/') value = words[at++] === '×' ? value * factor() : value / factor();
+            let value = power();
+            while (words[at] === '×' || words[at] === '/') value = words[at++] === '×' ? value * power() : value / power();
             return value;
         };
         const sum = () => {

@@ -18,14 +18,16 @@ static struct svg_figure *find_figure(const struct svg_picture *picture, enum st
     return NULL;
 }
 
-/* The drawn stages that a stage is made from: its sources, or where one is not drawn, that one's sources. */
+/* The drawn stages that a stage is made from: its sources, or where one is not drawn, that one's sources. A gradient
+ * has arrows from gradients alone: its formula names the other tables. */
 static uint64_t find_sources(const struct svg_picture *picture, enum stage stage)
 {
     uint64_t sources = 0;
-    const uint64_t from =
-        stage_is_attended(stage) ? STAGES[stage].from : STAGE_BIT(stage_before(picture->result->problem, stage));
+    const uint64_t from = stage_is_attended(stage) || STAGES[stage].backward
+                              ? STAGES[stage].from
+                              : STAGE_BIT(stage_before(picture->result->problem, stage));
     for (int source = 0; source < STAGE_NAMES; source++) {
-        if ((from & STAGE_BIT(source)) == 0)
+        if ((from & STAGE_BIT(source)) == 0 || (STAGES[stage].backward && !STAGES[source].backward))
             continue;
         if (find_figure(picture, (enum stage)source) != NULL)
             sources |= STAGE_BIT(source);
@@ -82,7 +84,8 @@ static double comes_from(const struct svg_picture *picture, const struct svg_fig
 static size_t list_sources(const struct svg_picture *picture, const struct svg_figure *to,
                            const struct svg_figure **list)
 {
-    const uint64_t sources = find_sources(picture, svg_stage_of(to));
+    const bool parameters = STAGES[svg_stage_of(to)].columns == STAGE_COLUMNS_PARAMETERS; /* many of one stage */
+    const uint64_t sources = parameters ? 0 : find_sources(picture, svg_stage_of(to));
     size_t count = 0;
     for (size_t i = 0; i < picture->count && count < ARROWS; i++) {
         const struct svg_figure *figure = &picture->figures[i];

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static const double CELL_HEIGHT = 22, LONGEST_LABEL = 64, LABEL_SIZE = 11;
+static const double CELL_HEIGHT = 22, LONGEST_LABEL = 64, LABEL_SIZE = 11, TITLE_SIZE = 14;
 static const double NAME = 16, FORMULA = 15, HEAD = 16, BESIDE = 14, BELOW = 10;
 
 /* --- what a figure is -------------------------------------------------------------------------------------------- */
@@ -25,10 +25,12 @@ enum svg_rank svg_rank_of(const struct svg_figure *figure)
     const enum stage stage = svg_is_matrix(figure) ? figure->makes : svg_stage_of(figure);
     if (!stage_exists(stage) || stage_is_of_inputs(stage))
         return SVG_SOURCES;
+    if (STAGES[stage].backward && !stage_is_attended(stage))
+        return SVG_BACK;
+    if (STAGES[stage].backward)
+        return stage_is_square(stage) ? SVG_BACK_SQUARES : SVG_BACK_LAST;
     if (stage_is_attended(stage))
         return stage_is_square(stage) ? SVG_SQUARES : SVG_LAST;
-    if (STAGES[stage].backward) /* that of the context, or of the output, which is given */
-        return SVG_SOURCES;
     if (svg_is_matrix(figure))
         return SVG_WEIGHTS_LINE;
     if (STAGES[stage].operand)
@@ -110,7 +112,7 @@ void svg_figure_measure(struct svg_figure *figure, size_t per_line)
     char text[SVG_FORMULA_BYTES];
     figure->per_line = per_line;
     figure->width = fmax(figure->narrowest, svg_left_of(figure) + svg_cells_width(figure) + figure->panel.beyond);
-    figure->width = fmax(figure->width, svg_width(svg_name(table, text), 1.1 * LABEL_SIZE));
+    figure->width = fmax(figure->width, svg_width(svg_name(table, text), TITLE_SIZE));
     figure->title = NAME + 6 + (heads > 1 ? HEAD : 0);
     figure->title += FORMULA * (double)svg_paragraph(NULL, 0, 0, figure->width, "", LABEL_SIZE,
                                                      svg_formula(figure->panel.result, table, text));

@@ -49,7 +49,7 @@ static size_t fit_squares(struct svg_picture *picture)
 {
     double left = 0, cell = CELL_WIDTH, columns = 1, gap = GAP;
     for (size_t i = 0; i < picture->count; i++)
-        if (svg_rank_of(&picture->figures[i]) == SVG_SQUARES) {
+        if (stage_is_square(svg_stage_of(&picture->figures[i]))) {
             const struct svg_panel *panel = &picture->figures[i].panel;
             left = fmax(left, panel->left);
             cell = fmax(cell, panel->cell_width);
@@ -62,7 +62,7 @@ static size_t fit_squares(struct svg_picture *picture)
     cell = fmax(cell, fmin(TOKEN_WIDTH, floor(((room + GAP) / (double)(most < 2 ? most : 2) - gap) / columns)));
     for (size_t i = 0; i < picture->count; i++) {
         struct svg_figure *figure = &picture->figures[i];
-        if (svg_rank_of(figure) != SVG_SQUARES)
+        if (!stage_is_square(svg_stage_of(figure)))
             continue;
         svg_figure_cells(picture, figure, cell);
         svg_figure_measure(figure, even(svg_heads_of(figure), most));
@@ -176,13 +176,13 @@ static size_t place_operands(struct svg_picture *picture)
     return line;
 }
 
-/* How many heads of the context stand in a line, so that what follows it fits next to it, if possible. */
-static size_t heads_of_last(const struct svg_picture *picture)
+/* How many heads of a rank stand in a line, so that what follows fits next to them, if possible. */
+static size_t heads_in_line(const struct svg_picture *picture, enum svg_rank rank)
 {
     size_t per_line = MOST_MATRICES;
     for (; per_line > 1; per_line--) {
         double width = 0;
-        for (struct svg_figure *figure = NULL; (figure = svg_flow_next(picture, SVG_LAST, figure)) != NULL;) {
+        for (struct svg_figure *figure = NULL; (figure = svg_flow_next(picture, rank, figure)) != NULL;) {
             svg_figure_measure(figure, even(svg_heads_of(figure), per_line));
             width += figure->width + GAP;
         }
@@ -251,8 +251,10 @@ static void place_lines(struct svg_picture *picture)
 {
     const size_t squares = fit_squares(picture);
     size_t lines = place_operands(picture);
-    lines = place_rank(picture, SVG_SQUARES, lines, squares);
-    lines = place_rank(picture, SVG_LAST, lines, heads_of_last(picture));
+    for (enum svg_rank rank = SVG_SQUARES; rank <= SVG_BACK_LAST; rank++) {
+        const bool square = rank == SVG_SQUARES || rank == SVG_BACK_SQUARES;
+        lines = place_rank(picture, rank, lines, square ? squares : heads_in_line(picture, rank));
+    }
     for (size_t line = 0; line < lines; line++)
         picture->bottoms[line] = place_line(picture, line, line > 0 ? picture->bottoms[line - 1] + BETWEEN : 0);
     for (size_t i = 0; i < picture->count; i++)

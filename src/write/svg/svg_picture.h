@@ -16,6 +16,9 @@ enum svg_rank {
     SVG_OPERANDS,
     SVG_SQUARES,
     SVG_LAST, /* context, output and its matrix */
+    SVG_BACK, /* gradients: the given one, and those with respect to what follows the weights */
+    SVG_BACK_SQUARES,
+    SVG_BACK_LAST, /* with respect to query, key, value, inputs and parameters */
 };
 
 struct svg_figure {

@@ -21,7 +21,7 @@ struct arrangement {
 
 static bool is_square(const struct svg_figure *figure)
 {
-    return svg_rank_of(figure) == SVG_SQUARES;
+    return stage_is_square(svg_stage_of(figure));
 }
 
 static void measure_figures(struct svg_picture *picture, const struct arrangement *arrangement)

@@ -28,16 +28,19 @@ static enum status too_large(const struct result_table *table, struct error *err
         table->name);
 }
 
-/* Keeps the weights, and the next words if there are any, which make a flow; returns whether they do. */
+/* Keeps the weights, their gradient, and the next words, which make a flow; returns whether they do. */
 static bool take_weights(struct svg_picture *picture)
 {
+    const enum stage kept[] = {STAGE_WEIGHTS, STAGE_GRAD_WEIGHTS, STAGE_PROBABILITIES};
     const struct result_table *words = result_table_of(picture->result, STAGE_PROBABILITIES);
-    const struct result_table *weights = result_table_of(picture->result, STAGE_WEIGHTS);
-    const bool flow = words != NULL && svg_flow_holds(words) && svg_flow_holds(weights);
-    memset(picture->figures, 0, 2 * sizeof *picture->figures);
-    picture->figures[0].panel.sample.table = weights;
-    picture->figures[1].panel.sample.table = words;
-    picture->count = flow ? 2 : 1;
+    const bool flow =
+        words != NULL && svg_flow_holds(words) && svg_flow_holds(result_table_of(picture->result, STAGE_WEIGHTS));
+    picture->count = 0;
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
+        const struct result_table *table = result_table_of(picture->result, kept[i]);
+        if (table != NULL && (flow || table != words))
+            picture->figures[picture->count++] = (struct svg_figure){.panel.sample.table = table};
+    }
     return flow;
 }
 

@@ -3,7 +3,10 @@
 
 const MOST_SHARES = 6, MOST_BARS = 2;
 
-const valuesNow = () => shownEvaluation().table('value', state.item, state.head);
+function valuesNow() {
+    const { model } = shownEvaluation();
+    return { columns: model.dValue, numbers: shownEvaluation().taken('value', state.item, keyHeadOf(model, state.head)), name: shownEvaluation().mistake.taken?.value || 'value' };
+}
 
 /* The keys to show, in order: all, or those with the largest weights and null for the rest. */
 function shownShares(line) {
@@ -95,7 +98,7 @@ function weightCell(weight, most) {
 }
 
 function contextHead(narrow, dropped) {
-    const columns = narrow ? Array.from({ length: valuesNow().columns }, (nothing, i) => `× value ${i + 1}`) : ['× value'];
+    const columns = narrow ? Array.from({ length: valuesNow().columns }, (nothing, i) => `× ${valuesNow().name} ${i + 1}`) : [`× ${valuesNow().name}`];
     return element('thead', {}, element('tr', {}, ...['key', dropped ? 'dropped' : 'weight', ...columns].map((text) =>
         element('th', { scope: 'col' }, text))));
 }
@@ -117,7 +120,7 @@ function showContext() {
     byId('context-panel').hidden = !stageOf('context');
     if (!stageOf('context')) return;
     const sides = sidesNow(), line = lineOf(state.item, state.head, sides.place.row), context = contextNow(sides.place.row);
-    const wrong = isWrong('context'); /* the shares do not add up to a context that a mistake made */
+    const wrong = job.isWrong('context') || shownEvaluation().made.context; /* the shares do not add up to a context that a mistake made */
     const rows = wrong ? [] : contextRows(line), narrow = context.length <= MOST_BARS;
     const cells = (narrow ? barCells : stripCells)(rows, context), most = Math.max(...rows.map((row) => row.weight), 0);
     const total = element('tr', { class: 'total', id: 'context-total' },

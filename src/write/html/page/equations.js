@@ -194,11 +194,19 @@ function madeRow({ heads, rows }, stage, { item, head, row }, columns, compute) 
     return made ? Float64Array.from(made.subarray(first, first + columns)) : compute();
 }
 
-/* query . key^T; with a mistake, the rows of another operand stand in for the query. */
-function makeScores(evaluation, { item, head, row, query }) {
-    const { model, mistake } = evaluation, { dHead: d, keys } = model, kv = keyHeadOf(model, head);
-    const queries = evaluation.taken('query', item, head), of = evaluation.taken('key', item, kv), at = mistake.taken && mistake.taken.query ? query : row;
-    return eachOf(new Float64Array(keys), (nothing, key) => round(dotProduct(queries, at * d, of, key * d, d)));
+/* The rows of query and key that meet in a score; with a mistake, those of another operand stand in for them. */
+function meetingRows(evaluation, { item, head, row, query }, key) {
+    const { model: { dHead: d }, model, mistake } = evaluation, at = (mistake.taken?.query ? query : row) * d;
+    return {
+        query: evaluation.taken('query', item, head).subarray(at, at + d),
+        key: evaluation.taken('key', item, keyHeadOf(model, head)).subarray(key * d, key * d + d),
+    };
+}
+
+/* query . key^T */
+function makeScores(evaluation, line) {
+    const { dHead: d, keys } = evaluation.model, { query } = meetingRows(evaluation, line, 0), of = evaluation.taken('key', line.item, keyHeadOf(evaluation.model, line.head));
+    return eachOf(new Float64Array(keys), (nothing, key) => round(dotProduct(query, 0, of, key * d, d)));
 }
 
 function makeWeights({ model }, line) {

@@ -96,17 +96,20 @@ function headingOf(model, stage, item, row, column) {
 
 /* --- query, key and value ---------------------------------------------------------------------------------------- */
 
-/* The row of inputs that a row of an operand is computed from: { name, numbers }. */
-function sourceRow(evaluation, id, item, row) {
-    const { model } = evaluation, source = sourceOf(model, id), columns = columnsOf(source), of = id === 'query' ? model.rows[row] : row;
-    const normed = source.name === 'inputs' && normOf(model, 'norm') !== null;
-    return { name: normed ? 'normed' : source.name === 'inputs' ? embeddedName(model) : source.name, numbers: Array.from(sourceNumbers(evaluation, id, item).subarray(of * columns, (of + 1) * columns)) };
+/* The row of inputs of a token that an operand is computed from: { name, numbers }. */
+function sourceRow(evaluation, id, item, token) {
+    const { model } = evaluation, source = sourceOf(model, id), columns = columnsOf(source), normed = source.name === 'inputs' && normOf(model, 'norm') !== null;
+    return { name: normed ? 'normed' : source.name === 'inputs' ? embeddedName(model) : source.name, numbers: Array.from(sourceNumbers(evaluation, id, item).subarray(token * columns, (token + 1) * columns)) };
 }
 
-/* The terms of a projected column: pairs of input and weight, and the bias. */
+/* The terms of a projected column: pairs of input and weight, and the bias. A mistake may read another projection, token
+ * and column: `elsewhere` says so. */
 function projectionTerms(evaluation, id, item, head, row, column) {
-    const by = projectionOf(evaluation.model, id, head), { name, numbers } = sourceRow(evaluation, id, item, row), at = by.first + column;
-    return { name, by, pairs: numbers.map((x, k) => [x, by.weight.numbers[k * by.width + at]]), bias: by.bias ? [by.bias.numbers[at]] : [] };
+    const { model, mistake } = evaluation, by = projectionOf(model, id, head);
+    const usual = [id, id === 'query' ? model.rows[row] : row, by.first + column], [from, token, at] = mistake.shows?.projected?.(evaluation, id, item, head, row, column) || usual;
+    const { weight, bias, width } = projectionOf(model, from, head), { name, numbers } = sourceRow(evaluation, from, item, token);
+    const elsewhere = mistake.shows?.projected ? `It is column ${at + 1} of the ${from} of token ${token + 1}, before the heads are cut.` : '';
+    return { name, weight, elsewhere, pairs: numbers.map((x, k) => [x, weight.numbers[k * width + at]]), bias: bias ? [bias.numbers[at]] : [], biasName: bias?.name };
 }
 
 /* The head of query, or the key and value head that it uses. */
@@ -119,15 +122,15 @@ function clipNotes(model, pairs, bias, made) {
 }
 
 function projectedStep(evaluation, id, item, head, row, column) {
-    const { model } = evaluation, own = ownHead(model, id, head), { name, by, pairs, bias } = projectionTerms(evaluation, id, item, own, row, column);
-    const made = evaluation.projected(id, item, own)[row * by.columns + column], [stage] = [...stagesOnTheWay(model, id), id];
+    const { model } = evaluation, own = ownHead(model, id, head), { name, weight, elsewhere, pairs, bias, biasName } = projectionTerms(evaluation, id, item, own, row, column);
+    const made = evaluation.projected(id, item, own)[row * (id === 'value' ? model.dValue : model.dHead) + column], [stage] = [...stagesOnTheWay(model, id), id];
     const clips = clipNotes(model, pairs, bias, made);
     const table = productTable({
-        caption: `The products of ${name} and ${by.weight.name}`, names: ['column', name, `× ${by.weight.title}`, 'product'],
-        rows: pairs.map(([a, b], k) => [String(k + 1), a, b]), added: bias.map((number) => [by.bias.name, number]),
+        caption: `The products of ${name} and ${weight.name}`, names: ['column', name, `× ${weight.title}`, 'product'],
+        rows: pairs.map(([a, b], k) => [String(k + 1), a, b]), added: bias.map((number) => [biasName, number]),
         total: id, made, shownResult: operandResult(made, stage, column),
     });
-    return step(stage, `${stage}, column ${column + 1}`, formulaOfStage(evaluation, stage), table, ...clips);
+    return step(stage, `${stage}, column ${column + 1}`, formulaOfStage(evaluation, stage), table, ...(elsewhere ? [noteLine(elsewhere)] : []), ...clips);
 }
 
 function normStep(evaluation, id, item, head, row, column) {
@@ -224,7 +227,7 @@ function operandRowStep(evaluation, id, item, head, row) {
     const parts = [], told = Object.fromEntries(evaluation.stages.map(({ name, formula }) => [name, formula]));
     for (const name of [...stagesOnTheWay(model, id), id]) parts.push(element('p', { class: 'why' }, `${name} = ${told[name]}`));
     if (model.starts === 'operands' && job.ways[id]) parts.push(...job.ways[id].made.map(([name, formula]) => element('p', { class: 'why' }, `${name} = ${formula}`)));
-    if (isWrongStage(evaluation, id)) return [wrongStep(id, `${id === 'query' ? 'Query' : 'Key'} ${number}`, told[id])];
+    if (job.isWrong(id)) return [wrongStep(id, `${id === 'query' ? 'Query' : 'Key'} ${number}`, told[id])];
     if (model.starts === 'inputs')
         for (const column of shownFew(d, MOST_TERMS, 2)) {
             if (column === null) { parts.push(noteLine('…')); continue; }
@@ -251,11 +254,9 @@ function lastRowLines({ dHead: d }, last, id) {
 /* --- a query and a key ------------------------------------------------------------------------------------------- */
 
 function scoreStep(evaluation, line, key, formula) {
-    const { model } = evaluation, { dHead: d } = model, kv = keyHeadOf(model, line.head);
-    const query = evaluation.taken('query', line.item, line.head).subarray(line.row * d, line.row * d + d);
-    const of = evaluation.operand('key', line.item, kv).subarray(key * d, key * d + d);
+    const { query, key: of } = meetingRows(evaluation, line, key), role = (id) => evaluation.mistake.taken?.[id] || id;
     return step('scores', 'Score', formula, productTable({
-        caption: 'The products of query and key', names: ['column', 'query', '× key', 'product'],
+        caption: 'The products of query and key', names: ['column', role('query'), `× ${role('key')}`, 'product'],
         rows: Array.from(query, (number, i) => [String(i + 1), number, of[i]]), total: 'score', made: line.scores[key],
         shownResult: result(line.scores[key], 'scores'),
     }));
@@ -339,16 +340,12 @@ function droppedStep({ model }, line, key, formula) {
     return step('dropped', 'After dropout', formula, formulaLine(kept ? `${numberText(line.weights[key])} / (1 − ${dropout}) ${sign} ` : 'dropped: ', made));
 }
 
-/* A stage that a mistake made: no arithmetic explains it. */
+const ON_PURPOSE = 'A mistake on purpose.';
+
+/* A number that a mistake made: `arises` says how; null: no arithmetic explains it. */
 function wrongStep(stage, title, formula, number, arises = null) {
     const left = arises ? `${arises[0]} ${relation(arises[1], number)} ` : '';
-    return step(stage, title, formula, ...(number === undefined ? [] : [formulaLine(left, result(number, stage))]), noteLine('A mistake on purpose.'));
-}
-
-/* How a number of a mistake of the page arises, where that is known and the key takes part. */
-function howItArises({ mistake, ...evaluation }, stage, line, key) {
-    const shows = mistake.shows?.[stage];
-    return shows && line.bias[key] > -Infinity && Number.isFinite(line[stage][key]) ? shows(evaluation, line, key) : null;
+    return step(stage, title, formula, ...(number === undefined ? [] : [formulaLine(left, result(number, stage))]), noteLine(ON_PURPOSE));
 }
 
 const SQUARE_STEPS = {
@@ -356,17 +353,20 @@ const SQUARE_STEPS = {
     weights: ['Weight', weightStep], dropped: ['After dropout', droppedStep],
 };
 
-/* Whether a mistake, of the command line or of the page, makes the stage. */
-const isWrongStage = (evaluation, stage) => job.isWrong(stage) || evaluation.wrong.includes(stage);
+/* A step of a cell; one that a mistake of the page makes as that mistake says. */
+function squareStep(evaluation, { name, formula }, line, key) {
+    const [title, make] = SQUARE_STEPS[name], { shows = {} } = evaluation.mistake, number = line[name][key];
+    const arises = !job.isWrong(name) && shows[name] ? shows[name](evaluation, line, key) : null;
+    if (job.isWrong(name) || arises) return wrongStep(name, title, formula, number, Number.isFinite(number) ? arises : null);
+    return make(evaluation, line, key, formula);
+}
 
 /* The steps of a cell, up to its own stage. */
 function squareSteps(evaluation, stage, item, head, row, key) {
     const line = evaluation.line(item, head, row), shown = evaluation.stages.filter(({ name }) => name in SQUARE_STEPS);
     const upTo = shown.findIndex(({ name }) => name === stage), steps = upTo < 0 ? [{ name: stage, formula: '' }] : shown.slice(0, upTo + 1);
-    return [...operandRowStep(evaluation, 'query', item, head, row), ...operandRowStep(evaluation, 'key', item, head, key), ...steps.map(({ name, formula }) => {
-        const [title, make] = SQUARE_STEPS[name];
-        return isWrongStage(evaluation, name) ? wrongStep(name, title, formula, line[name][key], howItArises(evaluation, name, line, key)) : make(evaluation, line, key, formula);
-    })];
+    return [...operandRowStep(evaluation, 'query', item, head, row), ...operandRowStep(evaluation, 'key', item, head, key),
+        ...steps.map((one) => squareStep(evaluation, one, line, key))];
 }
 
 /* --- context and output ------------------------------------------------------------------------------------------ */
@@ -374,16 +374,17 @@ function squareSteps(evaluation, stage, item, head, row, key) {
 const formulaOfStage = (evaluation, stage) => (evaluation.stages.find(({ name }) => name === stage) || { formula: '' }).formula;
 
 /* How the weights of some keys are computed, a line each. */
-function weightLines(line, keys) {
-    if (line.empty || !line.exponentials) return [];
-    return keys.map((key) => formulaLine(`exp(${numberText(line.cast[key])} − ${operandText(line.maximum)}) / ${numberText(line.sum)} `
-        + `${relation(Math.exp(shownNumber(line.cast[key]) - shownNumber(line.maximum)) / shownNumber(line.sum), line.weights[key])} ${numberText(line.weights[key])}`));
+function weightLines(evaluation, line, keys) {
+    const usual = (key) => line.exponentials && [`exp(${numberText(line.cast[key])} − ${operandText(line.maximum)}) / ${numberText(line.sum)}`,
+        Math.exp(shownNumber(line.cast[key]) - shownNumber(line.maximum)) / shownNumber(line.sum)];
+    return line.empty ? [] : keys.map((key) => [key, evaluation.mistake.shows?.weights?.(evaluation, line, key) || usual(key)])
+        .filter(([, arises]) => arises).map(([key, [text, value]]) => formulaLine(`${text} ${relation(value, line.weights[key])} ${numberText(line.weights[key])}`));
 }
 
 /* How a column of some values is computed, a line each. */
 function valueLines(evaluation, line, keys, column) {
     const { model } = evaluation, own = keyHeadOf(model, line.head);
-    if (model.starts === 'operands' || isWrongStage(evaluation, 'value')) return [];
+    if (model.starts === 'operands' || job.isWrong('value') || evaluation.mistake.taken?.value) return [];
     return keys.flatMap((key) => {
         const { pairs, bias } = projectionTerms(evaluation, 'value', line.item, own, key, column), made = evaluation.operand('value', line.item, own)[key * model.dValue + column];
         return clipNotes(model, pairs, bias, made).length > 0 ? [noteLine(`${keyTitle(model, line.item, key)} is clipped to ${numberText(made)}`)] : sumLine(pairs, bias, made, numberText(made));
@@ -392,17 +393,18 @@ function valueLines(evaluation, line, keys, column) {
 
 function contextSteps(evaluation, item, head, row, column) {
     const { model } = evaluation, line = evaluation.line(item, head, row), made = evaluation.context(item, head, row)[column], formula = formulaOfStage(evaluation, 'context');
-    if (isWrongStage(evaluation, 'context')) return [wrongStep('context', 'Context', formula, made)];
-    const value = evaluation.operand('value', item, keyHeadOf(model, head)), keys = Array.from(line.dropped.keys()).filter((key) => line.empty || line.bias[key] > -Infinity), few = keys.slice(0, MOST_LISTED);
-    const weights = isWrongStage(evaluation, 'weights') ? [] : weightLines(line, few), values = valueLines(evaluation, line, few, column);
-    if (keys.length === 0 || (line.empty && job.empty_row !== 'mean'))
+    if (job.isWrong('context')) return [wrongStep('context', 'Context', formula, made)];
+    const value = evaluation.taken('value', item, keyHeadOf(model, head)), ofColumn = evaluation.mistake.shows?.context?.(evaluation, line), dropped = ofColumn || line.dropped;
+    const keys = Array.from(dropped.keys()).filter((key) => ofColumn || line.empty || line.bias[key] > -Infinity), few = keys.slice(0, MOST_LISTED);
+    const weights = job.isWrong('weights') || ofColumn ? [] : weightLines(evaluation, line, few), values = valueLines(evaluation, line, few, column);
+    if (keys.length === 0 || (line.empty && !ofColumn && job.empty_row !== 'mean'))
         return [step('context', 'Context', formula, formulaLine(result(made, 'context')), noteLine(`The mask allows this query no key, so ${EMPTY_REASONS(model.keys)[job.empty_row]}.`))];
     return [
         ...(weights.length > 0 ? [step('weights', 'Its weights', formulaOfStage(evaluation, 'weights'), folded('weights', 'how they are computed', weights))] : []),
         ...(values.length > 0 ? [step('value', `Column ${column + 1} of the values`, formulaOfStage(evaluation, 'value'), folded('value', 'how they are computed', values))] : []),
         step('context', `Context, column ${column + 1}`, formula, productTable({
-            caption: 'The weights times the values', names: ['key', model.settings.dropout > 0 ? 'dropped' : 'weight', `× value ${column + 1}`, 'product'],
-            rows: keys.map((key) => [tokenElement(keyTitle(model, item, key)), line.dropped[key], value[key * model.dValue + column]]),
+            caption: 'The weights times the values', names: ['key', model.settings.dropout > 0 ? 'dropped' : 'weight', `× ${evaluation.mistake.taken?.value || 'value'} ${column + 1}`, 'product'],
+            rows: keys.map((key) => [tokenElement(keyTitle(model, item, key)), dropped[key], value[key * model.dValue + column]]),
             total: 'context', made, shownResult: result(made, 'context'),
         })),
     ];
@@ -410,20 +412,22 @@ function contextSteps(evaluation, item, head, row, column) {
 
 /* Heads side by side: each column is one of a head's context. */
 function headsSteps(evaluation, item, row, column) {
-    const { model } = evaluation, head = Math.floor(column / model.dValue), own = column % model.dValue, made = evaluation.heads(item, row)[column];
-    if (isWrongStage(evaluation, 'heads')) return [wrongStep('heads', 'Heads side by side', formulaOfStage(evaluation, 'heads'), made)];
-    return [...contextSteps(evaluation, item, head, row, own), step('heads', 'Heads side by side', formulaOfStage(evaluation, 'heads'),
-        formulaLine(result(made, 'heads')), noteLine(`Column ${column + 1} is column ${own + 1} of head ${head + 1}.`))];
+    const { model, mistake } = evaluation, { dValue } = model, made = evaluation.heads(item, row)[column];
+    const usual = [Math.floor(column / dValue), row, column % dValue], [head, from, own] = mistake.shows?.heads?.(evaluation, row, column) || usual;
+    if (job.isWrong('heads')) return [wrongStep('heads', 'Heads side by side', formulaOfStage(evaluation, 'heads'), made)];
+    return [...contextSteps(evaluation, item, head, from, own), step('heads', 'Heads side by side', formulaOfStage(evaluation, 'heads'),
+        formulaLine(result(made, 'heads')), noteLine(`Column ${column + 1} is column ${own + 1} of head ${head + 1}${from === row ? '' : `, query ${model.rows[from] + 1}`}.`))];
 }
 
 function outputSteps(evaluation, item, row, column) {
     const { model } = evaluation, made = evaluation.output(item, row)[column], weight = outProjection(model), formula = formulaOfStage(evaluation, 'output');
-    if (isWrongStage(evaluation, 'output')) return [wrongStep('output', 'Output', formula, made)];
-    if (!weight || model.settings.stacked) return headsSteps(evaluation, item, row, column);
-    const bias = model.tables.get('out_proj.bias'), side = evaluation.heads(item, row), width = columnsOf(weight);
-    const nameOf = (i) => `head ${Math.floor(i / model.dValue) + 1}, ${(i % model.dValue) + 1}`;
+    const { shows = {} } = evaluation.mistake, side = shows.output ? shows.output(evaluation, item, row) : evaluation.heads(item, row);
+    if (job.isWrong('output')) return [wrongStep('output', 'Output', formula, made)];
+    if (!weight || !side || model.settings.stacked) return headsSteps(evaluation, item, row, column);
+    const bias = model.tables.get('out_proj.bias'), width = columnsOf(weight), into = shows.output ? 'once' : 'heads';
+    const nameOf = (i) => shows.output ? String(i + 1) : `head ${Math.floor(i / model.dValue) + 1}, ${(i % model.dValue) + 1}`;
     return [step('output', `Output, column ${column + 1}`, formula, productTable({
-        caption: 'The heads side by side times out_proj', names: ['column', 'heads', `× ${weight.title}`, 'product'],
+        caption: 'The heads side by side times out_proj', names: ['column', into, `× ${weight.title}`, 'product'],
         rows: Array.from(side, (number, i) => [nameOf(i), number, weight.numbers[i * width + column]]),
         added: bias ? [['out_proj.bias', bias.numbers[column]]] : [], total: 'output', made, shownResult: result(made, 'output'),
     }))];
@@ -433,7 +437,7 @@ function outputSteps(evaluation, item, row, column) {
 
 function entropySteps(evaluation, item, head, row) {
     const { model } = evaluation, line = evaluation.line(item, head, row), [made] = makeStatistic(evaluation, 'entropy', line), formula = formulaOfStage(evaluation, 'entropy');
-    if (isWrongStage(evaluation, 'entropy')) return [wrongStep('entropy', 'Entropy', formula, made)];
+    if (job.isWrong('entropy')) return [wrongStep('entropy', 'Entropy', formula, made)];
     const keys = Array.from(line.weights.keys()).filter((key) => line.weights[key] !== 0);
     if (keys.length === 0) return [step('entropy', 'Entropy', formula, formulaLine(result(made, 'entropy')), noteLine('Every weight is 0, and 0 log(0) is 0.'))];
     return [step('entropy', 'Entropy', formula, productTable({
@@ -517,7 +521,7 @@ function normedSteps(evaluation, item, row, column) {
 function stepsOf(evaluation, stage, item, head, row, column) {
     const { model } = evaluation, id = stage.replace(/^(projected|normed)_/, '');
     if (SQUARE_STAGES.includes(stage)) return squareSteps(evaluation, stage, item, head, row, column);
-    if (id in PROJECTIONS && isWrongStage(evaluation, stage)) {
+    if (id in PROJECTIONS && job.isWrong(stage)) {
         const table = evaluation.table(stage, item, head);
         return [wrongStep(stage, stage, formulaOfStage(evaluation, stage), table.numbers[row * table.columns + column])];
     }
@@ -538,5 +542,6 @@ function explainCell(evaluation, stage, item, head, row, column) {
     const inputs = ['inputs', 'key_inputs', 'positions'].includes(stage), at = stage === 'inputs' || stage === 'positions' ? model.rows.indexOf(row) : row;
     const heading = isParameter || (inputs && at < 0) ? [] : [headingOf(model, inputs && stage !== 'key_inputs' ? 'query' : stage, item, at, column)];
     const steps = state.layer === 'gradients' ? [gradientStep(evaluation, stage, item, head, row, column)] : stepsOf(evaluation, stage, item, head, row, column);
+    if (evaluation.wrong.includes(stage) && !steps.some((one) => one.textContent.includes(ON_PURPOSE))) steps[steps.length - 1].append(noteLine(ON_PURPOSE));
     return element('div', { class: 'explained' }, ...heading, element('ol', {}, ...steps));
 }

@@ -6,7 +6,11 @@
  *   change   (model) -> another model that is computed in its place
  *   stages   what makes a stage otherwise: (evaluation, line) -> (Tk), of context (d_v), of heads and output
  *            (evaluation, item, row) -> the row, of projected (evaluation, id, item, head) -> (rows, columns)
- *   shows    how a number of a stage arises: (evaluation, line, key) -> [text, value of the shown numbers]
+ *   shows    how a number of such a stage arises; a stage without it arises as usual, from what the mistake left.
+ *            T x T: (evaluation, line, key) -> [text, value of the shown numbers], or null: as usual; of context
+ *            (evaluation, line) -> its weights; of projected (evaluation, id, item, head, row, column) -> the projection,
+ *            token and column that it reads; of heads (evaluation, row, column) -> the head, row and column that it
+ *            reads; of output (evaluation, item, row) -> what out_proj gets, or null: there is no out_proj
  *   taken    which operand stands in the place of query, key and value
  *   tells    formulas of stages; one that begins with a comma goes on from the stage before */
 
@@ -37,66 +41,65 @@ const scaleBy = (scale, more = {}) => ({ change: setting((model) => ({ scale: sc
 const widthOf = ({ heads, dHead }) => heads * dHead;
 const columnsOfInputs = ({ tables }) => columnsOf(tables.get('inputs'));
 
+const asIs = (number) => [numberText(number), shownNumber(number)];
+
+/* `cap` of these numbers, and the same as a formula of their names. */
+const CAP_NAMES = ['softcap', 'scaled', 'scores', 'scale'];
+const capNumbers = ({ model }, { scaled, scores }, key) => [model.settings.softcap, scaled[key], scores[key], scaleOf(model)];
+
 const capStage = (cap, formula) => ({
     why: isCapped, tells: { capped: formula },
-    stages: { capped: ({ model }, line) => line.scaled.map((scaled, key) => round(cap(model.settings.softcap, scaled, line.scores[key], scaleOf(model)))) },
+    shows: {
+        capped: (evaluation, line, key) => {
+            const numbers = capNumbers(evaluation, line, key), inNumbers = (text, name, i) => text.replaceAll(name, operandText(numbers[i]));
+            return [CAP_NAMES.reduce(inNumbers, formula.replaceAll(' x ', ' × ')), cap(...numbers.map(shownNumber))];
+        },
+    },
+    stages: { capped: (evaluation, line) => line.scaled.map((nothing, key) => round(cap(...capNumbers(evaluation, line, key)))) },
 });
 
 /* --- softmax ----------------------------------------------------------------------------------------------------- */
 
-/* A softmax over masked scores of several lines, [line, key] each; masked keys take no part. */
-function softmaxElsewhere(evaluation, line, key, lines) {
-    const seen = lines.filter(([one, at]) => one.bias[at] > -Infinity), scores = seen.map(([one, at]) => one.masked[at]);
-    const largest = scores.reduce((most, score) => (score > most || Number.isNaN(score) ? score : most), -Infinity);
-    const sum = scores.reduce((whole, score) => whole + Math.exp(score - largest), 0);
-    if (line.bias[key] === -Infinity) return 0;
-    return sum === 0 ? Math.exp(line.masked[key] - largest) : Math.exp(line.masked[key] - largest) / sum;
-}
+const largestOf = (scores) => scores.reduce((most, score) => (score > most || Number.isNaN(score) ? score : most), -Infinity);
 
-/* `others(evaluation, line, key)`: the lines and keys that share a softmax with this weight. */
-const softmaxOver = (others, formula, why = hasAllRows) => ({
-    why, tells: { weights: formula },
-    shows: {
-        weights: (evaluation, line, key) => {
-            const scores = others(evaluation, line, key).filter(([one, at]) => one.bias[at] > -Infinity).map(([one, at]) => one.masked[at]);
-            const largest = Math.max(...scores), sum = scores.reduce((whole, score) => whole + Math.exp(score - largest), 0), score = line.masked[key];
-            return [`exp(${numberText(score)} − ${operandText(largest)}) / ${numberText(sum)}`, Math.exp(shownNumber(score) - shownNumber(largest)) / shownNumber(sum)];
+/* Weights that share a sum in another way: `power` of each score over the sum of those of `others(evaluation, line, key)`,
+ * [line, key] each, or of the row alone. */
+const softmaxOf = (formula, { others, power = Math.exp, text = (score) => `exp(${score})`, shifts = true, sums = true, sinks = false, step = Number, why }) => {
+    const partsOf = (evaluation, line, key) => {
+        const lines = others ? others(evaluation, line, key) : Array.from(line.masked, (score, at) => [line, at]);
+        const scores = lines.filter(([one, at]) => one.bias[at] > -Infinity).map(([one, at]) => one.masked[at]);
+        if (sinks && line.sink !== null) scores.push(line.sink);
+        const largest = shifts ? largestOf(scores) : 0;
+        return { largest, sum: sums ? step(scores.reduce((whole, score) => whole + step(power(score - largest)), 0)) : 1 };
+    };
+    return {
+        why, tells: { weights: formula },
+        shows: {
+            weights: (evaluation, line, key) => {
+                if (line.empty || line.bias[key] === -Infinity) return null;
+                const { largest, sum } = partsOf(evaluation, line, key), score = numberText(line.masked[key]);
+                return [`${text(shifts ? `${score} − ${operandText(largest)}` : score)}${sums ? ` / ${operandText(sum)}` : ''}`,
+                    power(shownNumber(line.masked[key]) - shownNumber(largest)) / shownNumber(sum)];
+            },
         },
-    },
-    stages: {
-        weights: (evaluation, line) => {
-            line.empty = false;
-            return line.masked.map((score, key) => round(softmaxElsewhere(evaluation, line, key, others(evaluation, line, key))));
+        stages: {
+            weights: (evaluation, line) => {
+                if (others) line.empty = false;
+                if (line.empty) return STAGE_MAKERS.weights(evaluation, line);
+                const ofRow = others ? null : partsOf(evaluation, line, 0);
+                return line.masked.map((score, key) => {
+                    if (line.bias[key] === -Infinity) return 0;
+                    const { largest, sum } = ofRow || partsOf(evaluation, line, key);
+                    return round(step(power(score - largest)) / sum);
+                });
+            },
         },
-    },
-});
+    };
+};
+
+const softmaxOver = (others, formula, why = hasAllRows) => softmaxOf(formula, { others, why });
 
 const allRows = ({ model: { rows } }) => rows.map((query, row) => row);
-
-/* A softmax of each row alone: `make(row)` of { masked, bias, sink }. */
-const softmaxOfRow = (make, formula) => ({
-    tells: { weights: formula },
-    stages: { weights: (evaluation, line) => (line.empty ? STAGE_MAKERS.weights(evaluation, line) : make(line).map(round)) },
-});
-
-const seenOf = (line, of) => line.masked.map((score, key) => (line.bias[key] > -Infinity ? of(score) : 0));
-
-function base2(line) {
-    const largest = line.masked.reduce((most, score, key) => (line.bias[key] > -Infinity ? Math.max(most, score) : most), line.sink === null ? -Infinity : line.sink);
-    const powers = seenOf(line, (score) => 2 ** (score - largest)), sum = sumOf(powers) + (line.sink === null ? 0 : 2 ** (line.sink - largest));
-    return powers.map((power) => power / sum);
-}
-
-function unshifted(line) {
-    const powers = seenOf(line, (score) => round(Math.exp(score)));
-    const sum = round(powers.reduce((whole, power) => whole + power, round(line.sink === null ? 0 : Math.exp(line.sink))));
-    return powers.map((power, key) => (line.bias[key] > -Infinity ? power / sum : 0));
-}
-
-function shares(line) {
-    const scores = seenOf(line, (score) => score), sum = sumOf(scores);
-    return scores.map((score) => score / sum);
-}
 
 /* --- mask -------------------------------------------------------------------------------------------------------- */
 
@@ -129,8 +132,11 @@ function filled(evaluation, line, of) {
     return masked;
 }
 
+const showsFilled = (evaluation, { forbidden, masked }, key) => (forbidden[key] ? asIs(masked[key]) : null);
+
 const filledWith = (number) => ({
-    why: isMasked, tells: { masked: `, ${number} where masked` }, stages: { masked: (evaluation, line) => filled(evaluation, line, () => number) },
+    why: isMasked, tells: { masked: `, ${number} where masked` }, shows: { masked: showsFilled },
+    stages: { masked: (evaluation, line) => filled(evaluation, line, () => number) },
 });
 
 /* --- roles, weights, groups -------------------------------------------------------------------------------------- */
@@ -149,15 +155,13 @@ function cutInputs({ model }, item, head) {
     return Float64Array.from({ length: keys * d }, (nothing, i) => numbers[Math.floor(i / d) * width + head * step + (i % d)]);
 }
 
-/* weights^T . value, a row: a column of the head's weights. */
-function contextOfColumn(evaluation, line) {
-    const { model } = evaluation, context = new Float64Array(model.dValue), value = evaluation.taken('value', line.item, keyHeadOf(model, line.head));
-    for (let key = 0; key < model.keys; key++) {
-        const weight = evaluation.line(line.item, line.head, key).dropped[line.row];
-        for (let column = 0; column < model.dValue; column++) context[column] += weight * value[key * model.dValue + column];
-    }
-    return context.map(round);
-}
+/* A column of the head's weights. */
+const columnOfWeights = (evaluation, { item, head, row }) =>
+    Float64Array.from({ length: evaluation.model.keys }, (nothing, key) => evaluation.line(item, head, key).dropped[row]);
+
+/* weights^T . value, a row. */
+const contextOfColumn = (evaluation, line) =>
+    computeContext(evaluation, { ...line, empty: false, bias: new Float64Array(line.bias.length), dropped: columnOfWeights(evaluation, line) });
 
 /* --- parameters -------------------------------------------------------------------------------------------------- */
 
@@ -196,20 +200,29 @@ function wholeProjection(evaluation, id, item) {
 }
 
 /* `at(sizes, id, head, token, column)` -> [id, index into the numbers (T, H d) of that projection]. */
-const splitOtherwise = (at, formula, why = isCut) => ({
-    why, tells: { projected: formula },
-    stages: {
-        projected: (evaluation, id, item, head) => {
-            const { model } = evaluation, columns = id === 'value' ? model.dValue : model.dHead, tokens = id === 'query' ? model.queries : model.keys;
-            const sizes = { heads: id === 'query' ? model.heads : model.keyHeads, columns, tokens }, rows = id === 'query' ? model.rows : Array.from({ length: tokens }, (nothing, i) => i);
-            const numberAt = (row, column) => {
-                const [from, place] = at(sizes, id, head, row, column);
-                return round(clipped(evaluation.whole(from, item).numbers[place], job.clip));
-            };
-            return Float64Array.from({ length: rows.length * columns }, (nothing, i) => numberAt(rows[Math.floor(i / columns)], i % columns));
+const splitOtherwise = (at, formula, why = isCut) => {
+    const readAt = ({ model }, id, head, row, column) => at({
+        heads: id === 'query' ? model.heads : model.keyHeads, columns: id === 'value' ? model.dValue : model.dHead, tokens: id === 'query' ? model.queries : model.keys,
+    }, id, head, id === 'query' ? model.rows[row] : row, column);
+    return {
+        why, tells: { projected: formula },
+        shows: {
+            projected: (evaluation, id, item, head, row, column) => {
+                const [from, place] = readAt(evaluation, id, head, row, column), { width } = evaluation.whole(from, item);
+                return [from, Math.floor(place / width), place % width];
+            },
         },
-    },
-});
+        stages: {
+            projected: (evaluation, id, item, head) => {
+                const { model } = evaluation, columns = id === 'value' ? model.dValue : model.dHead, rows = id === 'query' ? model.rows.length : model.keys;
+                return Float64Array.from({ length: rows * columns }, (nothing, i) => {
+                    const [from, place] = readAt(evaluation, id, head, Math.floor(i / columns), i % columns);
+                    return round(clipped(evaluation.whole(from, item).numbers[place], job.clip));
+                });
+            },
+        },
+    };
+};
 
 const IDS = Object.keys(PROJECTIONS);
 
@@ -223,29 +236,32 @@ const splitPacked = (order, words) => splitOtherwise(packedAt(order), `query, ke
     firstOf(isCut, lacks(({ heads, keyHeads, dHead, dValue, tables }) => heads === keyHeads && dHead === dValue && !tables.has('key_inputs'), 'They have other shapes.')));
 
 /* The scores of one head are the sum of those of all heads. */
-function joinedScores(evaluation, line) {
-    const { heads } = evaluation.model, each = Array.from({ length: heads }, (nothing, head) => STAGE_MAKERS.scores(evaluation, { ...line, head }));
-    return each[0].map((nothing, key) => round(each.reduce((sum, scores) => sum + scores[key], 0)));
-}
+const scoresOfHeads = (evaluation, line) => Array.from({ length: evaluation.model.heads }, (nothing, head) => STAGE_MAKERS.scores(evaluation, { ...line, head }));
 
 /* `at(sizes, row, column)` -> [head, row, column] of the contexts. */
-const mergedOtherwise = (at, formula, why = isMerged) => ({
-    why, tells: { output: formula, heads: formula },
-    stages: {
-        heads: (evaluation, item, row) => {
-            const { heads, dValue, rows } = evaluation.model, sizes = { heads, columns: dValue, rows: rows.length };
-            return Float64Array.from({ length: heads * dValue }, (nothing, column) => {
-                const [head, from, own] = at(sizes, row, column);
+const mergedOtherwise = (at, formula, why = isMerged) => {
+    const readAt = ({ model: { heads, dValue, rows } }, row, column) => at({ heads, columns: dValue, rows: rows.length }, row, column);
+    return {
+        why, tells: { output: formula, heads: formula }, shows: { heads: readAt },
+        stages: {
+            heads: (evaluation, item, row) => Float64Array.from({ length: evaluation.model.heads * evaluation.model.dValue }, (nothing, column) => {
+                const [head, from, own] = readAt(evaluation, row, column);
                 return evaluation.context(item, head, from)[own];
-            });
+            }),
         },
-    },
-});
+    };
+};
 
 /* --- dropout ----------------------------------------------------------------------------------------------------- */
 
 const droppedTimes = (factor, formula) => ({
     why: drops, tells: { dropped: formula },
+    shows: {
+        dropped: ({ model }, { item, head, row, weights }, key) => {
+            const by = keptRow(model, item, head, row)[key] ? factor(model.settings) : 0;
+            return [`${numberText(weights[key])} × ${operandText(by)}`, shownNumber(weights[key]) * shownNumber(by)];
+        },
+    },
     stages: {
         dropped: ({ model }, line) => {
             const kept = keptRow(model, line.item, line.head, line.row);
@@ -257,7 +273,7 @@ const droppedTimes = (factor, formula) => ({
 function droppedScores({ model }, line) {
     const kept = keptRow(model, line.item, line.head, line.row), by = 1 - model.settings.dropout;
     const scores = line.masked.map((score, key) => (kept[key] ? score / by : line.bias[key] > -Infinity ? 0 : score));
-    return line.empty ? new Float64Array(model.keys).fill(round(emptyWeight(model))) : softmax(scores, line.bias, line.sink).weights;
+    return line.empty ? new Float64Array(model.keys).fill(round(emptyWeight(model))) : Object.assign(line, softmax(scores, line.bias, line.sink)).weights;
 }
 
 /* --- the table --------------------------------------------------------------------------------------------------- */
@@ -275,6 +291,11 @@ const MISTAKES = {
     'scale-after-softmax': {
         change: (model) => ({ ...setting(() => ({ scale: 1 }))(model), weightsFactor: wholeScaleOf(model) }),
         tells: { weights: 'softmax of unscaled scores, then x the scale' },
+        shows: {
+            weights: ({ model: { weightsFactor: factor } }, { empty, bias, cast, maximum, sum }, key) => (empty || bias[key] === -Infinity ? null
+                : [`exp(${numberText(cast[key])} − ${operandText(maximum)}) / ${numberText(sum)} × ${operandText(factor)}`,
+                    Math.exp(shownNumber(cast[key]) - shownNumber(maximum)) / shownNumber(sum) * shownNumber(factor)]),
+        },
         stages: { weights: (evaluation, line) => STAGE_MAKERS.weights(evaluation, line).map((weight) => round(weight * evaluation.model.weightsFactor)) },
     },
     'softmax-queries': softmaxOver((evaluation, line, key) => allRows(evaluation).map((row) => [evaluation.started(line.item, line.head, row), key]),
@@ -285,18 +306,10 @@ const MISTAKES = {
         const other = evaluation.started(line.item, line.head, row);
         return Array.from(other.masked, (nothing, at) => [other, at]);
     }), 'softmax over keys and queries together'),
-    'softmax-base-2': softmaxOfRow(base2, 'powers of 2 over their sum'),
-    'softmax-overflow': softmaxOfRow(unshifted, 'exp over the sum, without subtracting the largest'),
-    'softmax-missing': softmaxOfRow((line) => seenOf(line, (score) => score), 'the scores themselves, 0 where masked'),
-    'softmax-sum-of-scores': {
-        ...softmaxOfRow(shares, 'each score over the sum of its row'),
-        shows: {
-            weights: (evaluation, line, key) => {
-                const sum = sumOf(Array.from(seenOf(line, (score) => score)));
-                return [`${numberText(line.masked[key])} / ${operandText(sum)}`, shownNumber(line.masked[key]) / shownNumber(sum)];
-            },
-        },
-    },
+    'softmax-base-2': softmaxOf('powers of 2 over their sum', { power: (score) => 2 ** score, text: (score) => `2^(${score})`, sinks: true }),
+    'softmax-overflow': softmaxOf('exp over the sum, without subtracting the largest', { shifts: false, sinks: true, step: round }),
+    'softmax-missing': softmaxOf('the scores themselves, 0 where masked', { power: Number, text: String, shifts: false, sums: false }),
+    'softmax-sum-of-scores': softmaxOf('each score over the sum of its row', { power: Number, text: String, shifts: false }),
     'mask-missing': { why: isCausal, change: setting(() => ({ causal: false })) },
     'mask-one-ahead': causalRule((position, query, key) => key > position + 1, ', -inf where key > query + 1'),
     'mask-hides-own': causalRule((position, query, key) => key >= position, ', -inf where key >= query'),
@@ -310,6 +323,7 @@ const MISTAKES = {
     'fill-small': filledWith(-9),
     'fill-after-softmax': {
         why: isMasked, tells: { masked: ', not yet masked', weights: 'softmax of all keys, then 0 where masked' },
+        shows: { masked: showsFilled, weights: (evaluation, { forbidden, weights }, key) => (forbidden[key] ? asIs(weights[key]) : null) },
         stages: {
             masked: (evaluation, line) => filled(evaluation, line, (key) => line.capped[key]),
             weights: (evaluation, line) => STAGE_MAKERS.weights(evaluation, line).map((weight, key) => (line.forbidden[key] ? 0 : weight)),
@@ -333,7 +347,7 @@ const MISTAKES = {
     }, 'The inputs have other columns than the values.'))),
     'weights-transposed': {
         why: firstOf(hasAllRows, lacks(({ queries, keys }) => queries === keys, 'There are not as many queries as keys.')),
-        tells: { context: 'weights^T . value' }, stages: { context: contextOfColumn },
+        tells: { context: 'weights^T . value' }, shows: { context: columnOfWeights }, stages: { context: contextOfColumn },
     },
     'matrix-transposed': matrixTransposed('W_query', 'W_key', 'W_value'),
     'matrix-query-transposed': matrixTransposed('W_query'),
@@ -349,7 +363,19 @@ const MISTAKES = {
     'split-missing': {
         why: firstOf(isCut, lacks(({ heads, keyHeads }) => heads === keyHeads, 'Heads of key and value are shared.'), lacks(() => !job.scales_query, 'The query is scaled.')),
         change: setting((model) => ({ scale: (wholeScaleOf(model) / Math.sqrt(model.heads)) * model.settings.temperature })),
-        tells: { scores: 'query . key^T of all columns, as one head' }, stages: { scores: joinedScores },
+        tells: { scores: 'query . key^T of all columns, as one head' },
+        shows: {
+            scores: (evaluation, line, key) => {
+                const each = scoresOfHeads(evaluation, line).map((scores) => scores[key]);
+                return [[numberText(each[0]), ...each.slice(1).map(operandText)].join(' + '), sumOf(each.map(shownNumber))];
+            },
+        },
+        stages: {
+            scores: (evaluation, line) => {
+                const each = scoresOfHeads(evaluation, line);
+                return each[0].map((nothing, key) => round(each.reduce((sum, scores) => sum + scores[key], 0)));
+            },
+        },
     },
     'merge-view': mergedOtherwise(({ heads, columns, rows }, row, column) => {
         const at = row * heads * columns + column;
@@ -358,11 +384,12 @@ const MISTAKES = {
     'merge-interleaved': mergedOtherwise(({ heads }, row, column) => [column % heads, row, Math.floor(column / heads)], 'columns of the heads in turn'),
     'merge-reversed': mergedOtherwise(({ heads, columns }, row, column) => [heads - 1 - Math.floor(column / columns), row, column % columns],
         'heads side by side, the last one first'),
-    'out-missing': { why: hasOut, tells: { output: 'heads side by side' }, stages: { output: (evaluation, item, row) => evaluation.heads(item, row) } },
+    'out-missing': { why: hasOut, tells: { output: 'heads side by side' }, shows: { output: () => null }, stages: { output: (evaluation, item, row) => evaluation.heads(item, row) } },
     'out-transposed': { why: squareOut, change: changedTables((table) => table.name === 'out_proj.weight', transpose), tells: { output: 'heads . out_proj.weight' } },
     'out-bias-missing': { why: firstOf(hasOut, lacks(({ tables }) => tables.has('out_proj.bias'), 'out_proj has no bias.')), change: changedTables((table) => table.name === 'out_proj.bias', () => null) },
     'out-twice': {
         why: squareOut, tells: { output: 'heads through out_proj twice' },
+        shows: { output: (evaluation, item, row) => projectOut(evaluation.model, evaluation.heads(item, row)) },
         stages: { output: (evaluation, item, row) => projectOut(evaluation.model, projectOut(evaluation.model, evaluation.heads(item, row))) },
     },
     'groups-tiled': { why: isGrouped, change: (model) => ({ ...model, groups: (head) => head % model.keyHeads }), tells: { scores: 'query . key^T of head modulo heads of key', context: 'weights . value of head modulo heads of value' } },
@@ -375,6 +402,7 @@ const MISTAKES = {
     'dropout-divided-by-p': droppedTimes(({ dropout }) => 1 / dropout, 'weights / p where kept, else 0'),
     'dropout-before-softmax': {
         why: drops, tells: { weights: 'softmax of scores, some of them dropped', dropped: 'weights' },
+        shows: { dropped: (evaluation, { weights }, key) => asIs(weights[key]) },
         stages: { weights: droppedScores, dropped: (evaluation, line) => line.weights },
     },
     'dropout-missing': { why: drops, change: setting(() => ({ dropout: 0 })) },

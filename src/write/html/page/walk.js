@@ -93,7 +93,7 @@ function meeting(count, first, second, bias, column, made) {
 
 function projectionMeeting({ model, at, row }) {
     const { weight, first } = projectionOf(model, 'query', state.head), matrix = plainName(weight.name), [made] = [...stagesOnTheWay(model, 'query'), 'query'];
-    const { name } = sourceRow(shownEvaluation(), 'query', state.item, row);
+    const { name } = sourceRow(shownEvaluation(), 'query', state.item, model.rows[row]);
     return { matrix, column: first + 1, ...meeting(weight.shape[0], (i) => at(name, i), (i) => cellAt(matrix, i, first), 'W_query.bias', first, at(made, 0)) };
 }
 

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+#include "layer/gguf_config.h"
+
+#include "base/text.h"
+#include "layer/gguf_rows.h"
+#include "read/gguf.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { KEY_BYTES = 256 };
+
+#define ROW(...) {__VA_ARGS__},
+static const struct gguf_row ROWS[] = {GGUF_ROWS(ROW)};
+#undef ROW
+
+struct building {
+    const struct checkpoint *checkpoint;
+    const char *architecture;
+    const struct gguf_row *row;      /* or NULL */
+    const struct family_row *family; /* of the row; or NULL */
+    cJSON *root;
+    struct error *error;
+};
+
+/* --- values ------------------------------------------------------------------------------------------------------ */
+
+static const struct gguf_value *find(const struct building *building, const char *key)
+{
+    char name[KEY_BYTES];
+    snprintf(name, sizeof name, "%.120s.%.100s", building->architecture, key);
+    return gguf_find(building->checkpoint->gguf, name);
+}
+
+/* The number at a key; 0 where there is none. */
+static double number_of(const struct building *building, const char *key)
+{
+    const struct gguf_value *value = find(building, key);
+    return value == NULL || value->is_array || value->type == GGUF_STRING ? 0 : gguf_number(value, 0);
+}
+
+static cJSON *make_scalar(const struct building *building, const struct gguf_value *value, size_t i)
+{
+    if (value->type == GGUF_BOOL)
+        return cJSON_CreateBool(gguf_number(value, i) != 0);
+    if (value->type != GGUF_STRING)
+        return cJSON_CreateNumber(gguf_number(value, i));
+    const char *text = gguf_text(value, building->checkpoint->arena, building->error);
+    return text != NULL ? cJSON_CreateString(text) : NULL;
+}
+
+/* Whether all elements of an array are equal numbers, so that one stands for all layers. */
+static bool is_constant(const struct gguf_value *value)
+{
+    bool constant = value->count > 0;
+    for (size_t i = 1; i < value->count && constant; i++)
+        constant = gguf_number(value, i) == gguf_number(value, 0);
+    return constant;
+}
+
+/* An array of texts is never a setting; it becomes null. */
+static cJSON *make_item(const struct building *building, const struct gguf_value *value)
+{
+    if (!value->is_array)
+        return make_scalar(building, value, 0);
+    if (value->type == GGUF_STRING)
+        return cJSON_CreateNull();
+    if (is_constant(value))
+        return make_scalar(building, value, 0);
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; array != NULL && i < value->count; i++)
+        cJSON_AddItemToArray(array, make_scalar(building, value, i));
+    return array;
+}
+
+/* Puts an item into an object, in place of an older one. */
+static void put_into(const struct building *building, cJSON *object, const char *key, cJSON *item)
+{
+    cJSON_DeleteItemFromObjectCaseSensitive(object, key);
+    if (building->error->status == STATUS_OK && (item == NULL || !cJSON_AddItemToObject(object, key, item)))
+        error_system(building->error, 0, "%s: not enough memory for its metadata", building->checkpoint->source);
+    else if (building->error->status != STATUS_OK)
+        cJSON_Delete(item);
+}
+
+static void put(const struct building *building, const char *key, cJSON *item)
+{
+    put_into(building, building->root, key, item);
+}
+
+/* The member that is an object, made if need be. */
+static cJSON *object_of(const struct building *building, const char *key)
+{
+    if (cJSON_GetObjectItemCaseSensitive(building->root, key) == NULL)
+        put(building, key, cJSON_CreateObject());
+    return cJSON_GetObjectItemCaseSensitive(building->root, key);
+}
+
+/* --- keys -------------------------------------------------------------------------------------------------------- */
+
+typedef void putter(const struct building *building, const char *key, const struct gguf_value *value);
+
+static void put_unless_zero(const struct building *building, const char *key, const struct gguf_value *value)
+{
+    if (value->is_array || value->type == GGUF_STRING || gguf_number(value, 0) != 0)
+        put(building, key, make_item(building, value));
+}
+
+/* The largest exponent of ALiBi's slopes. */
+static void put_bias(const struct building *building, const char *key, const struct gguf_value *value)
+{
+    if (value->is_array || value->type == GGUF_STRING || gguf_number(value, 0) != 0)
+        put_into(building, object_of(building, "attn_config"), key, make_item(building, value));
+}
+
+/* The factor of the scores, which only some families take from a key. */
+static void put_scale(const struct building *building, const char *key, const struct gguf_value *value)
+{
+    const enum family_scale scale = building->family != NULL ? building->family->scale : FAMILY_SCALE_MULTIPLIER;
+    if (scale != FAMILY_SCALE_MULTIPLIER && scale != FAMILY_SCALE_MULTIPLIER_OR_ROOT)
+        error_usage(building->error, "%s: %s: attn does not know it in family %s; set --family none with --scale",
+                    building->checkpoint->source, value->name, building->family->name);
+    else
+        put(building, key, make_item(building, value));
+}
+
+/* A truth value for each layer, or every n-th layer is full. */
+static void put_pattern(const struct building *building, const char *key, const struct gguf_value *value)
+{
+    cJSON *types = value->is_array ? cJSON_CreateArray() : NULL;
+    for (size_t i = 0; i < value->count && types != NULL && value->type != GGUF_STRING; i++)
+        cJSON_AddItemToArray(types,
+                             cJSON_CreateString(gguf_number(value, i) != 0 ? "sliding_attention" : "full_attention"));
+    if (value->is_array)
+        put(building, "layer_types", types);
+    else
+        put(building, key, make_item(building, value));
+}
+
+/* The rotated columns, under the names of the families: as a number, and as a share of a head's columns. */
+static void put_columns(const struct building *building, const char *key, const struct gguf_value *value)
+{
+    const double length = number_of(building, "attention.key_length"),
+                 heads = number_of(building, "attention.head_count"),
+                 columns = value->is_array || value->type == GGUF_STRING ? 0 : gguf_number(value, 0);
+    const double all = length > 0 ? length : heads > 0 ? number_of(building, "embedding_length") / heads : 0;
+    put(building, key, make_item(building, value));
+    put(building, "qk_rope_head_dim", make_item(building, value));
+    if (columns > 0 && columns < all) /* a little more, so that the product is not below the whole number */
+        put(building, "partial_rotary_factor", cJSON_CreateNumber((columns + 0x1p-10) / all));
+}
+
+static void put_theta(const struct building *building, const char *key, const struct gguf_value *value)
+{
+    const char *own = building->family != NULL ? building->family->theta_key : NULL;
+    put(building, own != NULL ? own : key, make_item(building, value));
+}
+
+static void put_scaling(const struct building *building, const char *key, const struct gguf_value *value)
+{
+    put_into(building, object_of(building, "rope_scaling"), key, make_item(building, value));
+}
+
+/* DeepSeek's converter writes a tenth of mscale_all_dim, and llama.cpp takes mscale to be the same. */
+static void put_log_multiplier(const struct building *building, const char *key, const struct gguf_value *value)
+{
+    cJSON *scaling = object_of(building, "rope_scaling");
+    const bool number = !value->is_array && value->type != GGUF_STRING;
+    const double all = number ? gguf_number(value, 0) / 0.1 : 0;
+    if (!number || building->family == NULL || !building->family->latent)
+        error_usage(building->error,
+                    "%s: %s: attn knows it only as a number of a model with a latent; set --family none",
+                    building->checkpoint->source, value->name);
+    put_into(building, scaling, key, cJSON_CreateNumber(all));
+    put_into(building, scaling, "mscale", cJSON_CreateNumber(all));
+}
+
+#define KEY(name, key, function) {name, key, function},
+static const struct {
+    const char *name, *key;
+    putter *put;
+} KEYS[] = {GGUF_KEYS(KEY)};
+#undef KEY
+
+enum { KEY_COUNT = sizeof KEYS / sizeof KEYS[0] };
+
+static void put_value(const struct building *building, const struct gguf_value *value)
+{
+    const size_t length = strlen(building->architecture);
+    const char *name = value->name + length + 1;
+    size_t row = 0;
+    if (strncmp(value->name, building->architecture, length) != 0 || value->name[length] != '.')
+        return;
+    while (row < KEY_COUNT && strcmp(KEYS[row].name, name) != 0)
+        row++;
+    if (row == KEY_COUNT && (strncmp(name, "att", 3) == 0 || strncmp(name, "rope", 4) == 0))
+        put(building, name, make_item(building, value));
+    if (row == KEY_COUNT || KEYS[row].key == NULL)
+        return;
+    if (KEYS[row].put != NULL)
+        KEYS[row].put(building, KEYS[row].key, value);
+    else
+        put(building, KEYS[row].key, make_item(building, value));
+}
+
+/* --- factors of the rotation ------------------------------------------------------------------------------------- */
+
+/* The numbers of a tensor as an array; NULL where there is none. */
+static cJSON *make_list(const struct building *building, const char *name)
+{
+    struct tensor tensor;
+    if (!checkpoint_has(building->checkpoint, name) || building->error->status != STATUS_OK ||
+        checkpoint_take(building->checkpoint, name, &tensor, building->error) != STATUS_OK)
+        return NULL;
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; i < tensor_count(&tensor) && list != NULL; i++) {
+        double number;
+        tensor_load(&tensor, i, 1, &number);
+        cJSON_AddItemToArray(list, cJSON_CreateNumber(number));
+    }
+    return list;
+}
+
+/* Each frequency is divided by its factor; Llama 3's factors are longrope's that are the same at every length. */
+static void put_factors(const struct building *building)
+{
+    cJSON *both = make_list(building, "rope_freqs.weight"), *lists[2];
+    lists[0] = both != NULL ? both : make_list(building, "rope_factors_short.weight");
+    lists[1] = both != NULL ? cJSON_Duplicate(both, true) : make_list(building, "rope_factors_long.weight");
+    cJSON *scaling = lists[0] != NULL && lists[1] != NULL ? object_of(building, "rope_scaling")
+                                                          : cJSON_GetObjectItem(building->root, "rope_scaling");
+    cJSON *factor = cJSON_DetachItemFromObject(scaling, "attn_factor");
+    if (lists[0] == NULL || lists[1] == NULL) {
+        cJSON_Delete(lists[0]);
+        cJSON_Delete(lists[1]);
+        if (factor != NULL)
+            put_into(building, scaling, "attn_factor", factor);
+        return;
+    }
+    put_into(building, scaling, "attention_factor", factor != NULL ? factor : cJSON_CreateNumber(1));
+    put_into(building, scaling, "short_factor", lists[0]);
+    put_into(building, scaling, "long_factor", lists[1]);
+    put_into(building, scaling, "rope_type", cJSON_CreateString("longrope"));
+}
+
+/* --- the config -------------------------------------------------------------------------------------------------- */
+
+/* Query_pre_attn_scalar, which the metadata lack. */
+static void put_scalar(const struct building *building)
+{
+    const double heads = number_of(building, "attention.head_count"), width = number_of(building, "embedding_length"),
+                 length = number_of(building, "attention.key_length");
+    const bool by_width = number_of(building, "block_count") == building->row->blocks;
+    if (building->row->blocks > 0)
+        put(building, "query_pre_attn_scalar", cJSON_CreateNumber(by_width ? width / heads : length));
+}
+
+/* Whether a tensor of that name is in some block. */
+static bool has_in_blocks(const struct checkpoint *checkpoint, const char *end)
+{
+    for (size_t i = 0; i < checkpoint->count; i++)
+        if (text_ends_in(checkpoint->names[i].text, end))
+            return true;
+    return false;
+}
+
+/* Members that a config.json has and the metadata lack. */
+static void put_implied(const struct building *building)
+{
+    const struct family_row *family = building->family;
+    if (family->normed == FAMILY_NORMED_ASKED || family->normed == FAMILY_NORMED_UNLESS)
+        put(building, "use_qk_norm", cJSON_CreateBool(has_in_blocks(building->checkpoint, ".attn_q_norm.weight")));
+    if (family->rotating == FAMILY_ROTATING_IF_ANY &&
+        cJSON_GetObjectItemCaseSensitive(building->root, "sliding_window") == NULL)
+        put(building, "sliding_window", cJSON_CreateNull());
+    put_scalar(building);
+}
+
+static const struct gguf_row *find_row(const struct building *building)
+{
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        const double number = ROWS[i].when != NULL ? number_of(building, ROWS[i].when) : 1;
+        if (strcmp(ROWS[i].name, building->architecture) == 0 && (ROWS[i].is != 0 ? number == ROWS[i].is : number != 0))
+            return &ROWS[i];
+    }
+    return NULL;
+}
+
+static void build(struct building *building)
+{
+    const struct gguf *gguf = building->checkpoint->gguf;
+    char unknown[80];
+    snprintf(unknown, sizeof unknown, "%.60s (GGUF)", building->architecture); /* a family may have that name */
+    put(building, "model_type", cJSON_CreateString(building->row != NULL ? building->row->type : unknown));
+    for (size_t i = 0; i < gguf->count; i++)
+        put_value(building, &gguf->values[i]);
+    put_factors(building);
+    if (building->family != NULL)
+        put_implied(building);
+}
+
+enum status gguf_config(const struct checkpoint *checkpoint, struct config *config, const struct gguf_row **row,
+                        struct error *error)
+{
+    struct building building = {.checkpoint = checkpoint, .error = error};
+    const struct gguf_value *name = gguf_find(checkpoint->gguf, "general.architecture");
+    if (name == NULL || name->is_array || name->type != GGUF_STRING)
+        return error_usage(error, "%s: general.architecture is missing or no text; the file is damaged",
+                           checkpoint->source);
+    building.architecture = gguf_text(name, checkpoint->arena, error);
+    if (building.architecture == NULL)
+        return error->status;
+    *row = building.row = find_row(&building);
+    building.family = *row != NULL ? family_find((*row)->type) : NULL;
+    building.root = *row != NULL && (*row)->config != NULL ? cJSON_Parse((*row)->config) : cJSON_CreateObject();
+    if (building.root == NULL)
+        return error_system(error, 0, "%s: not enough memory for its metadata", checkpoint->source);
+    *config = (struct config){.path = checkpoint->source, .root = building.root, .of_gguf = true};
+    error->status = STATUS_OK;
+    build(&building);
+    return error->status;
+}
+
+enum status gguf_facts(const struct gguf_row *row, struct arena *arena, struct layer_facts *facts, struct error *error)
+{
+    const char *key = "general.architecture";
+    const struct layer_fact *qk_norm = layer_facts_find(facts, "qk_norm");
+    const bool normed = qk_norm != NULL && strcmp(qk_norm->text, "none") != 0;
+    if ((row->norm != NULL &&
+         (layer_facts_add(facts, &(struct layer_fact){"norm", row->norm, FACT_CONFIG, key}, arena, error) ||
+          (normed &&
+           layer_facts_add(facts, &(struct layer_fact){"qk_norm", row->norm, FACT_CONFIG, key}, arena, error)))) ||
+        (layer_facts_find(facts, "packing") != NULL &&
+         layer_facts_add(facts, &(struct layer_fact){"packing", "blocks", FACT_CONFIG, key}, arena, error)))
+        return error->status;
+    return STATUS_OK;
+}
