@@ -176,7 +176,7 @@ static enum status read_token_file(const char *path, struct token_labels *labels
 /* --tokens: a file, or names with commas between them. */
 static enum status read_tokens(const char *asked, struct token_labels *labels, struct arena *arena, struct error *error)
 {
-    if (access(asked, F_OK) == 0)
+    if (strchr(asked, ',') == NULL || access(asked, F_OK) == 0)
         return read_token_file(asked, labels, arena, error);
     labels->lists = 1;
     labels->texts = arena_allocate(arena, strlen(asked) + 1, sizeof labels->texts[0], error);
