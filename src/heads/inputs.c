@@ -109,16 +109,21 @@ static enum status take_path(struct heads *heads, const char *path, struct arena
     return STATUS_OK;
 }
 
-static bool lists_layer(const struct listing *listing, size_t layer)
+/* Whether attn computes attention of the layer, and if not, why, where that is known; *last: the last layer. */
+static bool computes_layer(const struct listing *listing, size_t layer, size_t *last, const char **why)
 {
+    bool computes = false;
     for (size_t i = 0; i < listing->count; i++)
-        for (size_t k = 0; k < listing->rows[i].count; k++)
-            if (listing->rows[i].layers[k] == layer)
-                return true;
-    return false;
+        for (size_t k = 0; k < listing->rows[i].count; k++) {
+            const size_t listed = listing->rows[i].layers[k];
+            *last = listed != MODULE_NO_LAYER ? memory_larger(*last, listed) : *last;
+            *why = listed == layer ? listing->rows[i].why : *why;
+            computes = computes || (listed == layer && listing->rows[i].why[0] == '\0');
+        }
+    return computes;
 }
 
-/* Takes the hidden states of layers; leaves out those of layers without attention, as after the last one. */
+/* Takes the hidden states of layers; leaves out those of layers that attn does not compute, as after the last one. */
 static enum status read_layers(struct heads *heads, struct arena *arena, struct error *error)
 {
     const struct options *options = &heads->options;
@@ -132,14 +137,21 @@ static enum status read_layers(struct heads *heads, struct arena *arena, struct 
     for (size_t i = 0; i <= options->file_count; i++)
         if (take_path(heads, i == 0 ? options->in : options->files[i - 1], arena, error) != STATUS_OK)
             return error->status;
-    for (size_t layer = 0; layer < HEADS_LAYERS; layer++)
-        if (heads->layers[layer].file.source != NULL && !lists_layer(&listing, layer)) {
-            heads->layers[layer].file.source = NULL;
-            heads->given--;
-        }
+    const char *why = "", *source = options->in;
+    for (size_t layer = 0, last = 0; layer < HEADS_LAYERS; layer++) {
+        struct input_file *file = &heads->layers[layer].file;
+        if (file->source == NULL || computes_layer(&listing, layer, &last, &why))
+            continue;
+        if (layer > last + 1)
+            return error_usage(error, "%s: hidden states of layer %zu, and the last layer of %s is %zu", file->source,
+                               layer, listing.source, last);
+        source = file->source;
+        file->source = NULL;
+        heads->given--;
+    }
     if (heads->given == 0)
-        return error_usage(error, "%.80s: no hidden states of a layer of %s; name them hidden_states.N or hidden-N",
-                           options->in, listing.source);
+        return error_usage(error, "%.80s: no hidden states of a layer that attn computes%s%s", source,
+                           why[0] != '\0' ? ": " : "; name them hidden_states.N or hidden-N", why);
     return STATUS_OK;
 }
 

@@ -53,9 +53,14 @@ static void write_cell(struct output *output, int measure, const struct head_mea
 
 static void write_line(struct output *output, const struct head_line *line, bool uniform, int precision)
 {
-    if (line->layer != MODULE_NO_LAYER)
-        output_print(output, uniform ? "     " : "%5zu", line->layer);
-    output_print(output, uniform ? "uniform" : "%7zu", line->head + 1);
+    if (line->layer != MODULE_NO_LAYER && uniform)
+        output_print(output, "     uniform");
+    else if (uniform)
+        output_print(output, "uniform");
+    else if (line->layer != MODULE_NO_LAYER)
+        output_print(output, "%5zu%7zu", line->layer, line->head + 1);
+    else
+        output_print(output, "%7zu", line->head + 1);
     for (int measure = 0; measure < HEAD_MEASURES; measure++)
         write_cell(output, measure, &line->means[measure], uniform, precision);
     if (!uniform && line->largest_count > 0)

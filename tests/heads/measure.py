@@ -160,7 +160,7 @@ for turn in range(24):
     command += draw.choice(([], [], ["--dtype", "bf16"], ["--dtype", "f64"], ["--dropout", 0.3]))
     if tokens > 4 and draw.random() < 0.3:
         command += ["-q", f"{draw.randint(1, 3)}-{draw.randint(4, tokens)}"]
-    if draw.random() < 0.8:
+    if tokens > 1 and draw.random() < 0.8:
         command += ["--tokens", words(tokens)]
     compare(" ".join(map(str, command)), command, rank=4 if mechanism == "multihead" else 3)
 
