@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "layer/layer.h"
 
+#include "base/text.h"
 #include "cli/option_text.h"
 #include "layer/naming.h"
 #include "layer/naming_rows.h"
@@ -134,6 +135,17 @@ static enum status check_normed(const struct reading *reading, const struct laye
                                                reading->checkpoint.source, layer->module->path, fact->key);
 }
 
+/* Checks a gate against the family's row, since few models compute with it alike. */
+static enum status check_gate(const struct reading *reading, const struct layer *layer)
+{
+    const bool there = input_file_find(&layer->weights, "W_gate.weight") != NULL;
+    if (there == (layer->family->gate != FAMILY_GATE_NONE))
+        return STATUS_OK;
+    return error_usage(reading->error, "%s: %s has %s, but family %s has %s; expected another --family",
+                       reading->checkpoint.source, layer->module->path, there ? "a gate" : "no gate",
+                       layer->family->name, there ? "none" : "one");
+}
+
 /* With a latent the tensors decide which columns rotate: those of the down projection that the up projection lacks. */
 static enum status check_latent_columns(const struct reading *reading, const struct layer *layer)
 {
@@ -224,7 +236,19 @@ static enum status put_factors(const struct reading *reading, const struct layer
     return STATUS_OK;
 }
 
-static enum status read_module(const struct reading *reading, struct layer *layer)
+/* Names the types of a GGUF's blocks: "Q4_K and Q6_K". */
+static void name_blocks(struct reading *reading, const struct layer *layer)
+{
+    struct text text = text_begin(reading->quantised.from, sizeof reading->quantised.from);
+    const struct named_tensor *stored;
+    for (size_t i = 0; i < layer->weights.tensor_count; i++)
+        if (checkpoint_look(&reading->checkpoint, layer->weights.tensors[i].origin, &stored, reading->error) ==
+                STATUS_OK &&
+            stored->blocked && strstr(text.bytes, stored->dtype) == NULL)
+            text_add(&text, "%s%s", text.length > 0 ? " and " : "", stored->dtype);
+}
+
+static enum status read_module(struct reading *reading, struct layer *layer)
 {
     struct unpack_plan plan = {0};
     size_t columns = 0;
@@ -238,8 +262,13 @@ static enum status read_module(const struct reading *reading, struct layer *laye
         measure_head(reading, layer, plan.heads, &columns) ||
         reading_facts(reading, layer->module, layer->family, columns, &layer->facts) ||
         check_residual(reading, layer) || check_qk_norms(reading, layer) || check_normed(reading, layer) ||
-        check_latent_columns(reading, layer) || put_factors(reading, layer))
+        check_gate(reading, layer) || check_latent_columns(reading, layer) || put_factors(reading, layer))
         return reading->error->status;
+    if (reading->checkpoint.gguf != NULL)
+        name_blocks(reading, layer);
+    layer->reordered = plan.permuted && input_file_find(&layer->weights, "W_query.weight") != NULL;
+    if (reading->quantised.from[0] != '\0')
+        layer->dequantised = arena_copy(reading->arena, reading->quantised.from, reading->error);
     forget_absent(layer);
     if (config_images(&reading->config, layer->family, reading->arena, &layer->images_of, reading->error) ||
         layer_warn(reading, layer->module, layer->family, &layer->warnings) != STATUS_OK)

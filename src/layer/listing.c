@@ -59,7 +59,7 @@ static bool pass_over(const struct reading *reading, struct listed_row *row)
 }
 
 /* Fills the row of one module. */
-static enum status look(const struct reading *reading, const struct layer_module *module, struct listed_row *row)
+static enum status look(struct reading *reading, const struct layer_module *module, struct listed_row *row)
 {
     struct module_tensors tensors;
     const struct named_tensor *stored[MODULE_TENSORS];
@@ -71,10 +71,12 @@ static enum status look(const struct reading *reading, const struct layer_module
         (reading_heads(reading, module, &row->family, &plan, &row->facts) != STATUS_OK && !pass_over(reading, row)))
         return reading->error->status;
     for (size_t i = 0; i < tensors.count; i++) {
-        if (checkpoint_look(&reading->checkpoint, tensors.tensors[i].name, &stored[i], reading->error) != STATUS_OK)
-            return reading->error->status;
+        if (quantised_look(&reading->quantised, tensors.tensors[i].name, &stored[i], reading->error) != STATUS_OK)
+            return pass_over(reading, row) ? STATUS_OK : reading->error->status;
         const enum dtype dtype = stored[i]->bytes.dtype; /* a number of an unknown dtype takes a byte or less */
-        row->bytes += (double)stored[i]->count * (double)(dtype == DTYPE_COUNT ? 1 : dtype_size(dtype));
+        row->bytes += stored[i]->size > 0
+                          ? (double)stored[i]->size
+                          : (double)stored[i]->count * (double)(dtype == DTYPE_COUNT ? 1 : dtype_size(dtype));
     }
     row->cross = module->cross;
     row->heads = plan.heads;
@@ -160,7 +162,7 @@ static bool is_asked(const struct options *options, const struct layer_module *m
             (module->path[length] == '.' || module->path[length] == '\0' || options->module[length - 1] == '.'));
 }
 
-static enum status list(const struct reading *reading, struct listing *listing)
+static enum status list(struct reading *reading, struct listing *listing)
 {
     struct row_index index;
     listing->source = reading->checkpoint.source;

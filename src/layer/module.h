@@ -8,6 +8,7 @@
 #include "read/checkpoint.h"
 
 struct naming_row;
+struct quantised;
 
 /* The tower of a module; a model of one tower has only PART_ONLY. */
 enum module_part { PART_ONLY, PART_ENCODER, PART_DECODER, PART_TEXT, PART_VISION, PART_AUDIO, PART_COUNT };
@@ -27,6 +28,7 @@ struct layer_module {
 /* Sorted by the path up to the number, then by layer, then by path. All belong to the arena. */
 struct module_list {
     const struct checkpoint *checkpoint;
+    struct quantised *quantised; /* of these tensors; NULL: no weight is quantised */
     const struct layer_module *modules;
     const char **prefixes; /* (count) of the modules, sorted */
     size_t count;

@@ -42,7 +42,7 @@ static enum status read_config(struct reading *reading)
     if (reading->checkpoint.gguf != NULL) {
         if (gguf_config(&reading->checkpoint, &reading->config, &reading->gguf, reading->error) != STATUS_OK)
             return reading->error->status;
-        reading->config_path = reading->config.path;
+        reading->config_path = reading->checkpoint.opened;
         if (reading->options->config == NULL)
             return STATUS_OK;
         config_free(&reading->config);
@@ -78,10 +78,12 @@ enum status reading_begin(struct reading *reading, const struct options *options
                           struct error *error)
 {
     *reading = (struct reading){.options = options, .arena = arena, .error = error};
-    if (checkpoint_open(options->weights, arena, &reading->checkpoint, error) ||
-        modules_find(&reading->checkpoint, arena, &reading->modules, error))
+    if (checkpoint_open(options->weights, arena, &reading->checkpoint, error) || read_config(reading) ||
+        quantised_begin(&reading->quantised, &reading->checkpoint, &reading->config, error) ||
+        modules_find(&reading->quantised.shown, arena, &reading->modules, error))
         return error->status;
-    return read_config(reading) ? error->status : check_out(reading);
+    reading->modules.quantised = &reading->quantised;
+    return check_out(reading);
 }
 
 void reading_end(struct reading *reading)
@@ -89,13 +91,14 @@ void reading_end(struct reading *reading)
     config_free(&reading->config);
 }
 
-static struct config_module place_of(const struct layer_module *module, size_t columns)
+static struct config_module place_of(const struct reading *reading, const struct layer_module *module, size_t columns)
 {
+    const bool unknown = reading->checkpoint.gguf != NULL && reading->gguf == NULL;
     return (struct config_module){.part = module->part,
                                   .cross = module->cross,
                                   .layer = module->layer,
                                   .columns = columns,
-                                  .reordered = module->naming->reordered};
+                                  .reordered = module->naming->reordered || unknown};
 }
 
 /* The family that --family or, where its own config says none, the names of a module say; or NULL. */
@@ -128,7 +131,7 @@ enum status reading_heads(const struct reading *reading, const struct layer_modu
                           const struct family_row **family, struct unpack_plan *plan, struct layer_facts *facts)
 {
     const struct options *options = reading->options;
-    const struct config_module place = place_of(module, 0);
+    const struct config_module place = place_of(reading, module, 0);
     if (config_family(&reading->config, module->part, asked_family(reading, module), family, reading->error) ||
         config_heads(&reading->config, *family, &place, reading->arena, facts, reading->error))
         return reading->error->status;
@@ -137,6 +140,7 @@ enum status reading_heads(const struct reading *reading, const struct layer_modu
         reading_is_told(reading, OPTION_KV_HEADS) ? (size_t)options->kv_heads : number_of(facts, "kv_heads");
     plan->heads_said = said(reading, facts, OPTION_HEADS, "heads");
     plan->kv_heads_said = said(reading, facts, OPTION_KV_HEADS, "kv_heads");
+    plan->gated = (*family)->gate == FAMILY_GATE_IN_QUERY;
     plan->packing = module_packing(module);
     plan->permuted = reading->gguf != NULL && reading->gguf->permuted;
     if ((*family)->packing != NULL && plan->packing != PACKING_SEPARATE && reading->checkpoint.gguf == NULL)
@@ -149,7 +153,7 @@ enum status reading_heads(const struct reading *reading, const struct layer_modu
 enum status reading_facts(const struct reading *reading, const struct layer_module *module,
                           const struct family_row *family, size_t columns, struct layer_facts *facts)
 {
-    const struct config_module place = place_of(module, columns);
+    const struct config_module place = place_of(reading, module, columns);
     const enum status status = config_facts(&reading->config, family, &place, reading->arena, facts, reading->error);
     return status == STATUS_OK && reading->gguf != NULL && !family->by_hand
                ? gguf_facts(reading->gguf, reading->arena, facts, reading->error)

@@ -6,11 +6,13 @@
 #include "layer/config.h"
 #include "layer/gguf_config.h"
 #include "layer/layer.h"
+#include "layer/quantised.h"
 #include "layer/unpack.h"
 
 struct reading {
     const struct options *options;
     struct checkpoint checkpoint;
+    struct quantised quantised; /* its weights */
     struct module_list modules;
     struct config config;
     const char *config_path;     /* or NULL */

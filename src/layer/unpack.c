@@ -3,12 +3,14 @@
 
 #include "base/text.h"
 #include "layer/naming.h"
+#include "layer/quantised.h"
 
 #include <stdarg.h>
 #include <string.h>
 
 struct unpacking {
     const struct checkpoint *checkpoint;
+    struct quantised *quantised;
     const struct module_tensors *tensors;
     const struct layer_module *module;
     struct unpack_plan *plan;
@@ -32,18 +34,13 @@ struct taken {
 static enum status take(const struct unpacking *unpacking, const char *standard, struct taken *taken)
 {
     const struct module_tensors *tensors = unpacking->tensors;
-    const struct named_tensor *look;
     *taken = (struct taken){0};
     for (size_t i = 0; i < tensors->count && taken->name == NULL; i++)
         if (strcmp(tensors->tensors[i].standard, standard) == 0)
             taken->name = tensors->tensors[i].name;
     if (taken->name == NULL)
         return STATUS_OK;
-    if (checkpoint_look(unpacking->checkpoint, taken->name, &look, unpacking->error) != STATUS_OK ||
-        checkpoint_take(unpacking->checkpoint, taken->name, &taken->tensor, unpacking->error) != STATUS_OK)
-        return unpacking->error->status;
-    taken->file = look->source;
-    return STATUS_OK;
+    return quantised_take(unpacking->quantised, taken->name, &taken->tensor, &taken->file, unpacking->error);
 }
 
 /* "FILE: NAME: 48 x 32; expected ..."; if the heads do not fit, with their sources: ", by --heads and n_head_kv". */
@@ -245,16 +242,38 @@ static enum status check_width(const struct unpacking *unpacking, const struct t
     return contradicts(unpacking, weight, false, "%zu columns, %s", width, why);
 }
 
+/* For each head its query, then its gate -> all queries, all gates. */
+static enum status part_gate(const struct unpacking *unpacking, struct taken *taken)
+{
+    const struct tensor from = taken->tensor;
+    const size_t heads = unpacking->plan->heads, half = tensor_count(&from) / heads / 2 * dtype_size(from.dtype);
+    const unsigned char *numbers = from.data;
+    if (from.rank == 0 || tensor_create(&taken->tensor, from.dtype, from.rank, from.shape, unpacking->arena,
+                                        unpacking->error) != STATUS_OK)
+        return unpacking->error->status;
+    unsigned char *to = taken->tensor.data;
+    for (size_t i = 0; i < 2 * heads; i++)
+        memcpy(to + (i / 2 + i % 2 * heads) * half, numbers + i * half, half);
+    return STATUS_OK;
+}
+
 static enum status unpack_query(struct unpacking *unpacking)
 {
     struct weights query = {0};
+    const size_t parts = unpacking->plan->gated ? 2 : 1, heads = unpacking->plan->heads;
     if (take_weights(unpacking, ROLE_QUERY, &query) ||
-        divide_rows(unpacking, &query.weight, unpacking->plan->heads, "", &unpacking->columns) ||
-        put_halves_back(unpacking, &query.weight, unpacking->plan->heads) ||
-        put_halves_back(unpacking, &query.bias, unpacking->plan->heads))
+        divide_rows(unpacking, &query.weight, heads * parts, unpacking->plan->gated ? " and their gates" : "",
+                    &unpacking->columns) ||
+        (unpacking->plan->gated && (part_gate(unpacking, &query.weight) || part_gate(unpacking, &query.bias))) ||
+        put_halves_back(unpacking, &query.weight, heads) || put_halves_back(unpacking, &query.bias, heads))
         return unpacking->error->status;
     unpacking->width = query.weight.tensor.shape[1];
-    put_all(unpacking, &query, ROLE_QUERY);
+    put_weights(unpacking, &query, ROLE_QUERY, 0, heads * unpacking->columns);
+    if (unpacking->plan->gated) {
+        put_rows(unpacking, &query.weight, "W_gate.weight", heads * unpacking->columns, heads * unpacking->columns);
+        if (query.bias.tensor.rank > 0)
+            put_rows(unpacking, &query.bias, "W_gate.bias", heads * unpacking->columns, heads * unpacking->columns);
+    }
     return STATUS_OK;
 }
 
@@ -464,10 +483,11 @@ static enum status unpack_norms(const struct unpacking *unpacking)
 /* Puts the table of the relative bias, with a column per head, and the sinks. */
 static enum status unpack_of_heads(const struct unpacking *unpacking)
 {
-    struct taken bias, sinks;
+    struct taken bias, sinks, gate;
     const size_t heads = unpacking->plan->heads;
     if (pass_on(unpacking, "relative_bias.weight", &bias) || pass_on(unpacking, "sinks", &sinks) ||
-        check_length(unpacking, &sinks, heads, "one for each head"))
+        check_length(unpacking, &sinks, heads, "one for each head") || pass_on(unpacking, "W_gate.weight", &gate) ||
+        pass_on(unpacking, "W_gate.bias", &gate))
         return unpacking->error->status;
     if (bias.tensor.rank == 0)
         return STATUS_OK;
@@ -502,8 +522,8 @@ static enum status check_other(const struct unpacking *unpacking)
         return STATUS_OK;
     if (strstr(other, "_scale") != NULL)
         return error_usage(unpacking->error,
-                           "%s: %.200s: a scale of quantized weights, which attn does not read; dequantize them first: "
-                           "load the model in bfloat16 and save it with save_pretrained",
+                           "%s: %.200s: a scale of quantised weights, but no config says how they are quantised; "
+                           "expected quantization_config in config.json",
                            unpacking->checkpoint->source, other);
     return error_usage(unpacking->error,
                        "%s: %.200s: attn does not know what the module does with this tensor; expected the weights of "
@@ -528,7 +548,10 @@ enum status module_unpack(const struct module_list *list, const struct layer_mod
                           struct arena *arena, struct input_file *input, struct error *error)
 {
     struct module_tensors tensors;
+    const struct config none = {0};
+    struct quantised plain;
     struct unpacking unpacking = {.checkpoint = list->checkpoint,
+                                  .quantised = list->quantised != NULL ? list->quantised : &plain,
                                   .tensors = &tensors,
                                   .module = module,
                                   .plan = plan,
@@ -537,7 +560,8 @@ enum status module_unpack(const struct module_list *list, const struct layer_mod
                                   .error = error};
     *input = (struct input_file){.source = list->checkpoint->source};
     input->tensors = arena_allocate(arena, MODULE_TENSORS, sizeof input->tensors[0], error);
-    if (input->tensors == NULL || module_tensors(list, module, arena, &tensors, error) || unpack(&unpacking))
+    if (input->tensors == NULL || quantised_begin(&plain, list->checkpoint, &none, error) ||
+        module_tensors(list, module, arena, &tensors, error) || unpack(&unpacking))
         return error->status;
     input_file_sort(input);
     return STATUS_OK;

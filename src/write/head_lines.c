@@ -138,6 +138,10 @@ static void add_source(struct wrap *line, const struct problem *problem)
     }
     wrap_add(line, "%s", problem->layer->family->by_hand ? "no family" : problem->layer->family->title);
     wrap_add(line, "%s of %s", problem->layer->module->path, shown);
+    if (problem->layer->dequantised != NULL)
+        wrap_add(line, "weights dequantised from %s", problem->layer->dequantised);
+    if (problem->layer->reordered)
+        wrap_add(line, "rows of query and key put back in order");
 }
 
 /* Settings of a layer, in the order of its steps. */
