@@ -17,6 +17,10 @@ enum theme { THEMES(CHOICE_ID) };
 #define SHAPES(ROW) ROW(SHAPE_TALL, "tall") ROW(SHAPE_WIDE, "wide")
 enum picture_shape { SHAPES(CHOICE_ID) };
 
+/* What a cell shows of the numbers that it stands for. */
+#define POOLS(ROW) ROW(POOL_MEAN, "mean") ROW(POOL_MAX, "max")
+enum pool { POOLS(CHOICE_ID) };
+
 struct format_row {
     const char *name;
     const char *suffixes[FORMAT_SUFFIXES]; /* of --out; NULL where there are fewer */
