@@ -215,7 +215,8 @@ static const struct {
     {"a list for a weight", "q_proj.weight 4, k_proj.weight 4x3, v_proj.weight 4x3, o_proj.weight 3x4", 2, 2, PACKING_SEPARATE, NULL, "q_proj.weight: 4 numbers; expected a matrix"},
     {"a packing of separate weights", LLAMA("a."), 2, 2, PACKING_GROUPS, NULL, "a.self_attn has separate weights for query, key and value; expected --packing separate, or no --packing"},
     {"one weight said to be separate", "a.qkv_proj.weight 6x3, a.o_proj.weight 3x2", 2, 2, PACKING_SEPARATE, NULL, "a has query, key and value in one weight; expected --packing blocks or groups"},
-    {"a gate that nobody knows", LLAMA("a.") "a.self_attn.g_proj.weight 4x3", 2, 2, PACKING_SEPARATE, NULL, "a.self_attn.g_proj.weight: attn does not know what the module does with this tensor"},
+    {"a weight that nobody knows", LLAMA("a.") "a.self_attn.h_proj.weight 4x3", 2, 2, PACKING_SEPARATE, NULL, "a.self_attn.h_proj.weight: attn does not know what the module does with this tensor"},
+    {"a gate", LLAMA("a.") "a.self_attn.g_proj.weight 2x3", 2, 2, PACKING_SEPARATE, "W_gate.weight 0 100 102|W_key.weight 0 100 200 300 302|W_query.weight 0 100 200 300 302|W_value.weight 0 100 200 300 302|out_proj.weight 0 100 200 203|", NULL},
     {"F8 where it is needed", "a.q_proj.weight 4x3, a.k_proj.weight 4x3?, a.v_proj.weight 4x3, a.o_proj.weight 3x4", 2, 2, PACKING_SEPARATE, NULL, "a.k_proj.weight: attn does not read dtype 'F8_E8M0'; expected F32"},
     {"F8 where it is not", LLAMA("a.") "a.mlp.weight 2x2?", 4, 4, PACKING_SEPARATE, "W_key.weight 0 100 200 300 302|W_query.weight 0 100 200 300 302|W_value.weight 0 100 200 300 302|out_proj.weight 0 100 200 203|", NULL},
 };

@@ -23,6 +23,8 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
         return "it rounds its result once; type --rounding stages";
     if (problem->given.heads_out != NULL)
         return "it joins all heads; leave out --without-heads";
+    if (problem->parameters.gate.weight.rank > 0)
+        return "it joins the heads without their gate";
     if (problem->mask.alibi_slopes != NULL && problem->mask.places.rounds)
         return "only the reference rounds scaled slopes on the way";
     if (problem->rounding.softmax_dtype != problem->rounding.dtype && problem->rounding.softmax_dtype != number) {

@@ -431,7 +431,7 @@ static enum status finish_problem(const struct build *build)
     if (problem->chosen.explains && problem->rounding.when == ROUNDING_OPERATIONS)
         return error_usage(build->error, "--explain needs stages that are rounded once; type "
                                          "--rounding stages");
-    if (build_grad(build) || (problem->chosen.has_cell && build_cell(build) != STATUS_OK))
+    if (build_gate(build) || build_grad(build) || (problem->chosen.has_cell && build_cell(build) != STATUS_OK))
         return build->error->status;
     if (build_mistakes(build) || build_check_dtype(build) || build_stages(build) || build_mistaken_gradients(build) ||
         (!problem->parameters_only && (build_page(build) || build_path(build))))

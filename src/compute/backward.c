@@ -144,7 +144,7 @@ static void cut_row(void *context, size_t row, unsigned thread)
     tensor_store(&held[STAGE_GRAD_OUTPUT], row * columns, columns, output);
     if (cutting->weight != NULL)
         unproject(output, columns, cutting->weight, heads * d, contexts);
-    problem_leave_out(problem, cutting->weight != NULL ? contexts : output);
+    problem_gate_heads(problem, row, cutting->weight != NULL ? contexts : output);
     for (size_t head = 0; head < heads; head++)
         tensor_store(&held[STAGE_GRAD_CONTEXT], ((row / queries * heads + head) * queries + row % queries) * d, d,
                      (cutting->weight != NULL ? contexts : output) + head * d);
@@ -372,7 +372,7 @@ static void load_token(const struct backward *backward, size_t row, double *room
     for (size_t head = 0; head < heads; head++)
         tensor_load(&backward->contexts, ((row / queries * heads + head) * queries + row % queries) * d, d,
                     room + head * d);
-    problem_leave_out(problem, room);
+    problem_gate_heads(problem, row, room);
     tensor_load(&backward->attention.held[STAGE_GRAD_OUTPUT], row * columns, columns, room + heads * d);
 }
 

@@ -308,6 +308,15 @@ static enum status finish(struct attention *attention, enum projection_id id, st
     return finishing.scratch == NULL ? error->status : STATUS_OK;
 }
 
+static void hold_gate(struct attention *attention)
+{
+    const struct problem *problem = attention->problem;
+    attention->made |= STAGE_BIT(STAGE_GATE);
+    if (attention->held[STAGE_GATE].rank > 0)
+        operands_gather(attention, &problem->given.gate, problem->size.items * problem->size.heads,
+                        problem->size.d_value, &attention->held[STAGE_GATE]);
+}
+
 enum status operands_make(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error)
 {
     const struct problem *problem = attention->problem;
@@ -315,6 +324,7 @@ enum status operands_make(struct attention *attention, uint64_t stages, struct a
         take_given(attention, stages);
     else if (make_sources(attention, arena, error) != STATUS_OK)
         return error->status;
+    hold_gate(attention);
     for (int i = 0; i < PROJECTION_COUNT; i++) {
         const enum projection_id id = (enum projection_id)i;
         if ((stages & STAGE_BIT(projection_stage(id))) == 0)

@@ -337,7 +337,8 @@ static void fill_outputs(struct row_stream *rows, size_t item, size_t first)
             row_stream_get(rows, STAGE_CONTEXT, item, head, first + i,
                            rows->side_by_side + (i * problem->size.heads + head) * d);
     for (size_t i = 0; i < rows->outputs_count; i++)
-        problem_leave_out(problem, rows->side_by_side + i * problem->size.heads * d);
+        problem_gate_heads(problem, item * problem->size.queries + problem->chosen.rows[first + i],
+                           rows->side_by_side + i * problem->size.heads * d);
     threads_run(rows->attention->output_threads, rows->outputs_count, output_task, rows);
 }
 

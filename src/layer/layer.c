@@ -135,6 +135,17 @@ static enum status check_normed(const struct reading *reading, const struct laye
                                                reading->checkpoint.source, layer->module->path, fact->key);
 }
 
+/* Checks a gate against the family's row, since few models compute with it alike. */
+static enum status check_gate(const struct reading *reading, const struct layer *layer)
+{
+    const bool there = input_file_find(&layer->weights, "W_gate.weight") != NULL;
+    if (there == (layer->family->gate != FAMILY_GATE_NONE))
+        return STATUS_OK;
+    return error_usage(reading->error, "%s: %s has %s, but family %s has %s; expected another --family",
+                       reading->checkpoint.source, layer->module->path, there ? "a gate" : "no gate",
+                       layer->family->name, there ? "none" : "one");
+}
+
 /* With a latent the tensors decide which columns rotate: those of the down projection that the up projection lacks. */
 static enum status check_latent_columns(const struct reading *reading, const struct layer *layer)
 {
@@ -251,7 +262,7 @@ static enum status read_module(struct reading *reading, struct layer *layer)
         measure_head(reading, layer, plan.heads, &columns) ||
         reading_facts(reading, layer->module, layer->family, columns, &layer->facts) ||
         check_residual(reading, layer) || check_qk_norms(reading, layer) || check_normed(reading, layer) ||
-        check_latent_columns(reading, layer) || put_factors(reading, layer))
+        check_gate(reading, layer) || check_latent_columns(reading, layer) || put_factors(reading, layer))
         return reading->error->status;
     if (reading->checkpoint.gguf != NULL)
         name_blocks(reading, layer);

@@ -485,6 +485,7 @@ static enum status add_companions(const struct search *search, const struct laye
     } companions[] = {
         {NAMING_QUERY_NORMS, "query_norm"},
         {NAMING_KEY_NORMS, "key_norm"},
+        {NAMING_GATES, "W_gate"},
         {"q_a_layernorm attn_q_a_norm", "query_a_norm"},
         {"kv_a_layernorm attn_kv_a_norm", "key_value_a_norm"},
         {module->cross ? NULL : NAMING_RELATIVE_BIAS, "relative_bias"},

@@ -70,6 +70,9 @@
 #define NAMING_QUERY_NORMS "q_norm q_layernorm query_layernorm query_norm q_ln norm_q attn_q_norm"
 #define NAMING_KEY_NORMS "k_norm k_layernorm key_layernorm key_norm k_ln norm_k attn_k_norm"
 
+/* the gate of the contexts, */
+#define NAMING_GATES "gate_proj g_proj"
+
 /* the table of T5's relative bias, unused in a module of cross-attention; */
 #define NAMING_RELATIVE_BIAS "relative_attention_bias"
 

@@ -140,6 +140,7 @@ enum status reading_heads(const struct reading *reading, const struct layer_modu
         reading_is_told(reading, OPTION_KV_HEADS) ? (size_t)options->kv_heads : number_of(facts, "kv_heads");
     plan->heads_said = said(reading, facts, OPTION_HEADS, "heads");
     plan->kv_heads_said = said(reading, facts, OPTION_KV_HEADS, "kv_heads");
+    plan->gated = (*family)->gate == FAMILY_GATE_IN_QUERY;
     plan->packing = module_packing(module);
     plan->permuted = reading->gguf != NULL && reading->gguf->permuted;
     if ((*family)->packing != NULL && plan->packing != PACKING_SEPARATE && reading->checkpoint.gguf == NULL)

@@ -242,16 +242,38 @@ static enum status check_width(const struct unpacking *unpacking, const struct t
     return contradicts(unpacking, weight, false, "%zu columns, %s", width, why);
 }
 
+/* For each head its query, then its gate -> all queries, all gates. */
+static enum status part_gate(const struct unpacking *unpacking, struct taken *taken)
+{
+    const struct tensor from = taken->tensor;
+    const size_t heads = unpacking->plan->heads, half = tensor_count(&from) / heads / 2 * dtype_size(from.dtype);
+    const unsigned char *numbers = from.data;
+    if (from.rank == 0 || tensor_create(&taken->tensor, from.dtype, from.rank, from.shape, unpacking->arena,
+                                        unpacking->error) != STATUS_OK)
+        return unpacking->error->status;
+    unsigned char *to = taken->tensor.data;
+    for (size_t i = 0; i < 2 * heads; i++)
+        memcpy(to + (i / 2 + i % 2 * heads) * half, numbers + i * half, half);
+    return STATUS_OK;
+}
+
 static enum status unpack_query(struct unpacking *unpacking)
 {
     struct weights query = {0};
+    const size_t parts = unpacking->plan->gated ? 2 : 1, heads = unpacking->plan->heads;
     if (take_weights(unpacking, ROLE_QUERY, &query) ||
-        divide_rows(unpacking, &query.weight, unpacking->plan->heads, "", &unpacking->columns) ||
-        put_halves_back(unpacking, &query.weight, unpacking->plan->heads) ||
-        put_halves_back(unpacking, &query.bias, unpacking->plan->heads))
+        divide_rows(unpacking, &query.weight, heads * parts, unpacking->plan->gated ? " and their gates" : "",
+                    &unpacking->columns) ||
+        (unpacking->plan->gated && (part_gate(unpacking, &query.weight) || part_gate(unpacking, &query.bias))) ||
+        put_halves_back(unpacking, &query.weight, heads) || put_halves_back(unpacking, &query.bias, heads))
         return unpacking->error->status;
     unpacking->width = query.weight.tensor.shape[1];
-    put_all(unpacking, &query, ROLE_QUERY);
+    put_weights(unpacking, &query, ROLE_QUERY, 0, heads * unpacking->columns);
+    if (unpacking->plan->gated) {
+        put_rows(unpacking, &query.weight, "W_gate.weight", heads * unpacking->columns, heads * unpacking->columns);
+        if (query.bias.tensor.rank > 0)
+            put_rows(unpacking, &query.bias, "W_gate.bias", heads * unpacking->columns, heads * unpacking->columns);
+    }
     return STATUS_OK;
 }
 
@@ -461,10 +483,11 @@ static enum status unpack_norms(const struct unpacking *unpacking)
 /* Puts the table of the relative bias, with a column per head, and the sinks. */
 static enum status unpack_of_heads(const struct unpacking *unpacking)
 {
-    struct taken bias, sinks;
+    struct taken bias, sinks, gate;
     const size_t heads = unpacking->plan->heads;
     if (pass_on(unpacking, "relative_bias.weight", &bias) || pass_on(unpacking, "sinks", &sinks) ||
-        check_length(unpacking, &sinks, heads, "one for each head"))
+        check_length(unpacking, &sinks, heads, "one for each head") || pass_on(unpacking, "W_gate.weight", &gate) ||
+        pass_on(unpacking, "W_gate.bias", &gate))
         return unpacking->error->status;
     if (bias.tensor.rank == 0)
         return STATUS_OK;

@@ -4,7 +4,7 @@
  *   W_query.weight (H d, d_in), W_key.weight (Hkv d, d_key_in), W_value.weight (Hkv d_v, d_key_in), with .bias or not;
  *   out_proj.weight (d_out, H d_v), out_proj.bias; norm.weight, norm.bias (d_in), that of the layer before attention;
  *   query_norm.weight, .bias, key_norm.weight, .bias: (d), or (H d) and (Hkv d), or (H, d) and (Hkv, d);
- *   relative_bias.weight (buckets, H); sinks (H);
+ *   relative_bias.weight (buckets, H); sinks (H); W_gate.weight (H d_v, d_in) or (H, d_in), W_gate.bias;
  *   of MLA W_query_a.weight, query_a_norm.weight, W_query_b.weight in place of W_query; W_key_value_a.weight,
  *   key_value_a_norm.weight, W_key_value_b.weight in place of W_key and W_value.
  *
@@ -20,6 +20,7 @@
 struct unpack_plan {
     size_t heads;         /* of queries, at least 1 */
     size_t kv_heads;      /* of keys and values; 0: from separate weights, or `heads` in packed ones */
+    bool gated;           /* each head of the query's weight is followed by its gate */
     enum packing packing; /* of a packed weight; module_packing */
     bool permuted;        /* GGUF: in each head of query and key, rows of the two halves alternate */
     const char *heads_said, *kv_heads_said; /* their source: "--heads", "num_attention_heads"; or NULL */

@@ -366,6 +366,8 @@ static size_t row_of(const struct plain *plain, size_t query)
 const struct tensor *plain_tensor(const struct plain *plain, enum stage stage)
 {
     const enum projection_id id = projection_of(stage);
+    if (stage == STAGE_GATE)
+        return &plain->problem->given.gate;
     if (id == PROJECTION_COUNT || STAGES[stage].repeats)
         return NULL;
     if (STAGES[stage].operand)

@@ -85,7 +85,8 @@ enum status plain_output(struct plain *plain)
             const double *contexts = plain->stages[STAGE_CONTEXT] + (first + i) / rows * rows * width;
             for (size_t column = 0; column < width; column++)
                 side_by_side[i * width + column] = contexts[source_of(plain, (first + i) % rows, column)];
-            problem_leave_out(problem, side_by_side + i * width);
+            problem_gate_heads(problem, (first + i) / rows * problem->size.queries + plain->rows[(first + i) % rows],
+                               side_by_side + i * width);
         }
         if (side_by_side == NULL || make_rows(plain, side_by_side, some, output) != STATUS_OK)
             return plain->error->status;

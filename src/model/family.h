@@ -79,6 +79,10 @@ enum family_normed {
     FAMILY_NORMED_ROTATED,
 };
 
+/* Whose sigmoid multiplies the contexts before they are joined. IN_QUERY: the second half of each head of the query's
+ * weight. OWN: a weight gate_proj or g_proj, for each column or each head. */
+enum family_gate { FAMILY_GATE_NONE, FAMILY_GATE_IN_QUERY, FAMILY_GATE_OWN };
+
 /* What a model does from some position on, which attn lacks: it rejects longer inputs. FLOOR: queries of layers without
  * rotation grow from floor_scale - 1 on. BETA: queries grow from original_max_position_embeddings on. */
 enum family_growth { FAMILY_GROWTH_NONE, FAMILY_GROWTH_FLOOR, FAMILY_GROWTH_BETA };
@@ -141,6 +145,7 @@ struct family_row {
     enum family_scale scale;
     bool scale_on_query; /* the scale multiplies the query, not the scores */
     enum family_growth growth;
+    enum family_gate gate;
     const char *key_factor, *value_factor; /* config keys of a factor of key, of value; NULL: none */
     bool multi_query;   /* one head of keys, or as many as of queries, by its own config keys: Falcon */
     bool kv_by_tensors; /* heads of keys and columns of a head differ among layers: only the tensors count */

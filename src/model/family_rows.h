@@ -18,6 +18,8 @@
 #define FAMILY_DECODER_HALF .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_HALF
 #define FAMILY_LLAMA FAMILY_DECODER_HALF, .norm = "rms", FAMILY_EACH(.norm_cast = true)
 #define FAMILY_QWEN FAMILY_LLAMA, .sliding = FAMILY_SLIDING_FROM, .pattern = 28, .window = 4096
+#define FAMILY_QWEN_GATED FAMILY_DECODER_HALF, .norm = "rms-plus-one", .norm_eps = 1e-6, .qk_norm = "rms-plus-one", \
+    .share = 0.25, .gate = FAMILY_GATE_IN_QUERY, FAMILY_EACH()
 #define FAMILY_GEMMA FAMILY_DECODER_HALF, .norm = "rms-plus-one", .norm_eps = 1e-6
 #define FAMILY_BERT .norm = "none", .norm_eps = 1e-12, .rounding = {.norm_cast = false}
 #define FAMILY_TOWER .norm = "layer", .rounding = {.norm_cast = false}
@@ -31,6 +33,8 @@
 #define FAMILY_LATENT FAMILY_LATENT_OF(64)
 
 #define FAMILY_ROWS(ROW) \
+    ROW(.name = "afmoe", .title = "AFM of experts", FAMILY_LLAMA, .heads = 16, .norm_eps = 1e-5, .qk_norm = "rms", \
+        .gate = FAMILY_GATE_OWN, .sliding = FAMILY_SLIDING_LISTED, .window = 1024, .rotating = FAMILY_ROTATING_SLIDING) \
     ROW(.name = "aimv2_vision_model", .types = "ovis2_vision", .title = "AIMv2 and Ovis2, their pictures", .heads = 8, \
         .norm = "rms", .norm_eps = 1e-5, .rounding = {.norm_cast = true}) \
     ROW(.name = "albert", .title = "ALBERT", FAMILY_BERT, .heads = 64) \
@@ -301,8 +305,13 @@
         .sliding = FAMILY_SLIDING_FROM, .pattern = 80, .window = 4096) \
     ROW(.name = "qwen3", .title = "Qwen3", FAMILY_QWEN, .heads = 32, .kv_heads = 32, .norm_eps = 1e-6, \
         .qk_norm = "rms") \
+    ROW(.name = "qwen3_5_moe_text", .title = "Qwen3.5 of experts, layers with a softmax", FAMILY_QWEN_GATED, .heads = 16, \
+        .kv_heads = 2, .axes = ROPE_AXES_INTERLEAVED) \
+    ROW(.name = "qwen3_5_text", .title = "Qwen3.5, layers with a softmax", FAMILY_QWEN_GATED, .heads = 16, .kv_heads = 4, \
+        .axes = ROPE_AXES_INTERLEAVED) \
     ROW(.name = "qwen3_moe", .title = "Qwen3 of experts", FAMILY_LLAMA, .heads = 32, .kv_heads = 4, .norm_eps = 1e-6, \
         .qk_norm = "rms", .sliding = FAMILY_SLIDING_ASKED, .window = 4096) \
+    ROW(.name = "qwen3_next", .title = "Qwen3-Next, layers with a softmax", FAMILY_QWEN_GATED, .heads = 16, .kv_heads = 2) \
     ROW(.name = "qwen3_omni_moe_text", .title = "Qwen3-Omni, its text", FAMILY_LLAMA, .axes = ROPE_AXES_INTERLEAVED, \
         .theta = 1e6, .heads = 28, .kv_heads = 4, .norm_eps = 1e-6, .qk_norm = "rms") \
     ROW(.name = "qwen3_vl_moe_text", .title = "Qwen3-VL of experts, its text", FAMILY_LLAMA, \
@@ -417,6 +426,9 @@
     ROW("llava_onevision", "vision_config", "siglip_vision_model") \
     ROW("metaclip_2", "text_config", "metaclip_2_text_model") \
     ROW("metaclip_2", "vision_config", "metaclip_2_vision_model") \
+    ROW("minicpm_ocr", "text_config", "qwen3_5_text") \
+    ROW("minicpmv4_6", "text_config", "qwen3_5_text") \
+    ROW("minicpmv4_7", "text_config", "qwen3_5_text") \
     ROW("mistral3", "text_config", "mistral") \
     ROW("mllama", "text_config", "mllama_text_model") \
     ROW("modernvbert", "text_config", "modernbert") \
@@ -438,6 +450,8 @@
     ROW("qwen2_5_vl", "text_config", "qwen2_5_vl_text") \
     ROW("qwen2_audio", "text_config", "qwen2") \
     ROW("qwen2_vl", "text_config", "qwen2_vl_text") \
+    ROW("qwen3_5", "text_config", "qwen3_5_text") \
+    ROW("qwen3_5_moe", "text_config", "qwen3_5_moe_text") \
     ROW("qwen3_asr", "text_config", "qwen3") \
     ROW("qwen3_omni_moe_thinker", "text_config", "qwen3_omni_moe_text") \
     ROW("qwen3_vl", "text_config", "qwen3_vl_text") \

@@ -30,7 +30,9 @@
     ROW("query_norm.bias", norms[NORM_QUERY].bias)     \
     ROW("key_norm.weight", norms[NORM_KEY].weight)     \
     ROW("key_norm.bias", norms[NORM_KEY].bias)         \
-    ROW("relative_bias.weight", relative_bias)
+    ROW("relative_bias.weight", relative_bias)         \
+    ROW("W_gate.weight", gate.weight)                  \
+    ROW("W_gate.bias", gate.bias)
 
 /* Of a model of words. */
 #define PARAMETER_WORD_ROWS(ROW)                 \

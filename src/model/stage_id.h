@@ -21,6 +21,7 @@
     STAGE(QUERY, query) \
     STAGE(KEY, key) \
     STAGE(VALUE, value) \
+    STAGE(GATE, gate) \
     STAGE(SCORES, scores) \
     STAGE(SCALED, scaled) \
     STAGE(CAPPED, capped) \

@@ -53,7 +53,8 @@ struct parameters_words {
 struct parameters {
     size_t module_count;
     struct module *modules;
-    struct projection out; /* (d_output, H d_v); weight of rank 0: no output projection; a file's may lack the bias */
+    struct projection gate; /* (H d_v, d_in), or (H, d_in), one for each head; weight of rank 0: none */
+    struct projection out;  /* (d_output, H d_v); weight of rank 0: no output projection; a file's may lack the bias */
     struct norm norms[NORM_COUNT]; /* inputs (d_in); query and key (d), (H d) or (H, d) */
     struct tensor relative_bias;   /* (buckets, H) T5's table; rank 0: none */
     struct latent latent;

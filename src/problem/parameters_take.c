@@ -134,6 +134,27 @@ static enum status take_out(struct taking *taking)
     return found[1] != NULL ? taking_keep(taking, names[1], found[1], &out->bias) : STATUS_OK;
 }
 
+/* Takes the gate of the contexts, if there is one. */
+static enum status take_gate(struct taking *taking)
+{
+    const struct parameters_plan *plan = taking->plan;
+    const struct tensor *weight = taking_find(taking, "W_gate.weight"), *bias = taking_find(taking, "W_gate.bias");
+    const size_t heads = plan->kv_heads * plan->groups, width = plan->d_value * plan->groups;
+    struct projection *gate = &taking->parameters->gate;
+    if (weight == NULL || !plan->has_out || plan->stacked)
+        return STATUS_OK;
+    gate->transposed = true;
+    if (weight->rank != 2 || weight->shape[1] != plan->d_in || (weight->shape[0] != heads && weight->shape[0] != width))
+        return taking_wrong_shape(taking, "W_gate.weight", weight, width, plan->d_in,
+                                  "a row for each value column of all heads, or for each head");
+    if (bias != NULL && (bias->rank != 1 || bias->shape[0] != weight->shape[0]))
+        return taking_wrong_shape(taking, "W_gate.bias", bias, weight->shape[0], 0,
+                                  "one for each row of W_gate.weight");
+    if (taking_keep(taking, "W_gate.weight", weight, &gate->weight) != STATUS_OK)
+        return taking->error->status;
+    return bias != NULL ? taking_keep(taking, "W_gate.bias", bias, &gate->bias) : STATUS_OK;
+}
+
 /* Takes query, key and value stacked, as nn.MultiheadAttention stores them. */
 static enum status take_in_proj(struct taking *taking, const struct tensor *weight, const struct tensor *bias)
 {
@@ -268,7 +289,7 @@ enum status parameters_take(struct parameters *parameters, struct parameters_pla
     enum status status =
         in_proj != NULL ? take_in_proj(&taking, in_proj, taking_find(&taking, "in_proj_bias")) : take_modules(&taking);
     if (status != STATUS_OK || taking_latent(&taking) || take_out(&taking) || taking_norms(&taking) ||
-        taking_relative_bias(&taking))
+        taking_relative_bias(&taking) || take_gate(&taking))
         return error->status;
     return check_left_over(&taking);
 }

@@ -74,9 +74,17 @@ bool problem_leaves_out(const struct problem *problem, size_t head)
     return problem->given.heads_out != NULL && problem->given.heads_out[head];
 }
 
-void problem_leave_out(const struct problem *problem, double *contexts)
+void problem_gate_heads(const struct problem *problem, size_t token, double *contexts)
 {
-    const size_t d = problem->size.d_value;
+    const size_t d = problem->size.d_value, heads = problem->size.heads, queries = problem->size.queries;
+    for (size_t i = 0; i < heads * d && problem->given.gate.rank > 0; i++) {
+        double gate;
+        const size_t matrix = token / queries * heads + i / d;
+        tensor_load(&problem->given.gate, (matrix * queries + token % queries) * d + i % d, 1, &gate);
+        contexts[i] *= gate;
+    }
+    if (problem->given.gate.rank > 0)
+        dtype_round(problem->rounding.dtype, contexts, heads * d);
     for (size_t head = 0; head < problem->size.heads; head++)
         for (size_t i = 0; i < d && problem_leaves_out(problem, head); i++)
             contexts[head * d + i] = 0;

@@ -72,8 +72,9 @@ const char *problem_label(const struct problem *problem, bool of_keys, size_t it
 /* Whether --without-heads names the head. */
 bool problem_leaves_out(const struct problem *problem, size_t head);
 
-/* Sets the contexts of the heads that --without-heads names to 0, in a row of all heads side by side, (H d_v). */
-void problem_leave_out(const struct problem *problem, double *contexts);
+/* Multiplies the contexts of a token (item x Tq + query), a row of all heads side by side (H d_v), by their gate, and
+ * sets those of the heads that --without-heads names to 0. */
+void problem_gate_heads(const struct problem *problem, size_t token, double *contexts);
 
 /* Whether a row of the stage concatenates all heads: output, and the context of packed heads. */
 bool problem_is_side_by_side(const struct problem *problem, enum stage stage);

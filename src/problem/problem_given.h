@@ -36,6 +36,7 @@ struct problem_given {
     bool is_cross;            /* or those of cross-attention */
     bool residual;            /* the inputs are the residual stream: a norm comes first */
     const bool *heads_out;    /* (H) those that --without-heads leaves out of the output; or NULL */
+    struct tensor gate;       /* (B, H, Tq, d_v) by which it multiplies the contexts; rank 0: none */
     double clip;              /* limits query, key and value to +-clip; 0: no limit */
     /* sdpa, and steps of other mechanisms: query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v), with
      * the past, in the working dtype itself */

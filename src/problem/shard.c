@@ -101,6 +101,7 @@ static uint64_t hash_parameters(uint64_t hash, const struct parameters *paramete
     for (int id = 0; id < NORM_COUNT; id++)
         hash = hash_norm(hash, &parameters->norms[id]);
     hash = hash_norm(hash_norm(hash, &latent->query_norm), &latent->key_value_norm);
+    hash = hash_projection(hash, &parameters->gate);
     return hash_projection(hash_parameter(hash_projection(hash, &parameters->out), &parameters->relative_bias),
                            &parameters->words.unembedding);
 }

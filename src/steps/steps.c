@@ -62,6 +62,8 @@ enum status steps_check(const struct options *options, const struct problem *pro
             MASKS[lifting].option);
     if (problem->chosen.whole_count != problem->size.queries)
         return error_usage(error, "--steps takes all tokens; remove query from the settings");
+    if (problem->given.gate.rank > 0)
+        return error_usage(error, "--steps does not take a gate of the contexts; leave out --steps");
     if (problem->drop.share > 0)
         return error_usage(error, "--steps: dropout draws for the full table at once, and a model that generates text "
                                   "uses none; type --dropout 0");
