@@ -130,17 +130,22 @@ static void put_pattern(const struct building *building, const char *key, const 
         put(building, key, make_item(building, value));
 }
 
+/* The columns of a head; 0 where the metadata do not say them. */
+static double head_columns(const struct building *building)
+{
+    const double length = number_of(building, "attention.key_length"),
+                 heads = number_of(building, "attention.head_count");
+    return length > 0 ? length : heads > 0 ? number_of(building, "embedding_length") / heads : 0;
+}
+
 /* The rotated columns, under the names of the families: as a number, and as a share of a head's columns. */
 static void put_columns(const struct building *building, const char *key, const struct gguf_value *value)
 {
-    const double length = number_of(building, "attention.key_length"),
-                 heads = number_of(building, "attention.head_count"),
-                 columns = is_number(value) ? gguf_number(value, 0) : 0;
-    const double all = length > 0 ? length : heads > 0 ? number_of(building, "embedding_length") / heads : 0;
+    const double all = head_columns(building), columns = is_number(value) ? gguf_number(value, 0) : 0;
     put(building, key, make_item(building, value));
     put(building, "qk_rope_head_dim", make_item(building, value));
-    if (columns > 0 && columns < all) /* a little more, so that the product is not below the whole number */
-        put(building, "partial_rotary_factor", cJSON_CreateNumber((columns + 0x1p-10) / all));
+    if (columns > 0 && all > 0) /* a little more, so that the product is not below the whole number */
+        put_number(building, "partial_rotary_factor", columns < all ? (columns + 0x1p-10) / all : 1);
 }
 
 static void put_theta(const struct building *building, const char *key, const struct gguf_value *value)
@@ -271,14 +276,13 @@ static void put_factors(const struct building *building)
 
 /* --- the config -------------------------------------------------------------------------------------------------- */
 
-/* Query_pre_attn_scalar, which the metadata lack. */
+/* query_pre_attn_scalar of Gemma. */
 static void put_scalar(const struct building *building)
 {
-    const double heads = number_of(building, "attention.head_count"), width = number_of(building, "embedding_length"),
-                 length = number_of(building, "attention.key_length");
+    const double width = number_of(building, "embedding_length"), heads = number_of(building, "attention.head_count");
     const bool by_width = number_of(building, "block_count") == building->row->blocks;
     if (building->row->blocks > 0)
-        put(building, "query_pre_attn_scalar", cJSON_CreateNumber(by_width ? width / heads : length));
+        put_number(building, "query_pre_attn_scalar", by_width ? width / heads : head_columns(building));
 }
 
 /* Whether a tensor of that name is in some block. */
@@ -290,15 +294,31 @@ static bool has_in_blocks(const struct checkpoint *checkpoint, const char *end)
     return false;
 }
 
-/* Members that a config.json has and the metadata lack. */
+static bool has(const struct building *building, const char *member)
+{
+    return cJSON_GetObjectItemCaseSensitive(building->root, member) != NULL;
+}
+
+/* Members that a config.json has and the metadata lack. Where the metadata are silent, llama.cpp's defaults count, not
+ * those of the family. */
 static void put_implied(const struct building *building)
 {
     const struct family_row *family = building->family;
+    const double columns = head_columns(building);
     if (family->normed == FAMILY_NORMED_ASKED || family->normed == FAMILY_NORMED_UNLESS)
         put(building, "use_qk_norm", cJSON_CreateBool(has_in_blocks(building->checkpoint, ".attn_q_norm.weight")));
-    if (family->rotating == FAMILY_ROTATING_IF_ANY &&
-        cJSON_GetObjectItemCaseSensitive(building->root, "sliding_window") == NULL)
+    if (family->sliding != FAMILY_SLIDING_NONE && !has(building, "sliding_window")) {
         put(building, "sliding_window", cJSON_CreateNull());
+        put_number(building, "sliding_window_pattern", 1);
+    }
+    if (find(building, "rope.freq_base") == NULL && family->theta > 0)
+        put_number(building, family->theta_key != NULL ? family->theta_key : "rope_theta", 10000);
+    if (find(building, "rope.dimension_count") == NULL && family->share > 0)
+        put_number(building, "partial_rotary_factor", 1);
+    if (!has(building, "rope_scaling") && family->scaling != NULL)
+        put(building, "rope_scaling.rope_type", cJSON_CreateString("none"));
+    if (!has(building, "attention_multiplier") && family->scale == FAMILY_SCALE_MULTIPLIER && columns > 0)
+        put_number(building, "attention_multiplier", 1 / sqrt(columns));
     put_scalar(building);
 }
 

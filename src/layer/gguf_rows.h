@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* What GGUF's metadata says, as a config.json would say it.
  *
- * GGUF_ROWS: architectures of llama.cpp, separated by blanks, and the model_type whose attention they have; without one,
- * the architecture is the model_type.
+ * GGUF_ROWS: architectures of llama.cpp, separated by blanks, and the model_type whose attention they have; without
+ * one, the architecture is the model_type.
  *   .when     only where this key of the metadata is set and not 0, or equals .is; the first row that fits counts
  *   .permuted the converter reorders the rows of query and key: in each head the two halves alternate
  *   .norm     the kind of the norms as GGUF stores them: the converter adds the 1 of "1 + weight"
  *   .config   members of the config that this architecture implies
  *   .blocks   in a model of so many blocks the scale is 1 / sqrt(embedding / heads)
  *
- * GGUF_KEYS: a key after "ARCHITECTURE.", and the config's key, with a dot into an object; those of
- * GGUF_NOWHERE are said by the tensors, or do not matter. Other keys about attention keep their name, so that attn warns of them.
+ * GGUF_KEYS: a key after "ARCHITECTURE.", and the config's key, with a dot into an object. Those of GGUF_NOWHERE are in
+ * the tensors, or do not matter. attn warns of other keys about attention.
  *   .idle     this number says nothing
  *   .put      puts it in another way */
 #ifndef ATTN_LAYER_GGUF_ROWS_H
@@ -18,8 +18,8 @@
 
 /* clang-format off */
 #define GGUF_ROWS(ROW) \
-    ROW(.names = "apertus bloom cohere2 dots1 ernie4_5 exaone4 glm4 gpt2 jamba lfm2 mpt olmoe phi3 phimoe qwen2 qwen3 " \
-                 "seed_oss stablelm starcoder2") \
+    ROW(.names = "apertus bloom cohere2 dots1 ernie4_5 exaone4 glm4 gpt2 jamba lfm2 mpt olmoe phi3 phimoe qwen2 " \
+                 "qwen3 seed_oss stablelm starcoder2") \
     ROW(.names = "arcee granite granitemoe olmo smollm3", .permuted = true) \
     ROW(.names = "command-r", .type = "cohere") \
     ROW(.names = "deepseek2", .when = "expert_gating_func", .is = 2, .type = "deepseek_v3") \
@@ -29,7 +29,7 @@
     ROW(.names = "exaone-moe", .type = "exaone_moe") \
     ROW(.names = "falcon", .config = "{\"new_decoder_architecture\":true}") \
     ROW(.names = "gemma", .norm = "rms") \
-    ROW(.names = "gemma2", .norm = "rms", .blocks = 46) \
+    ROW(.names = "gemma2", .norm = "rms", .blocks = 46, .config = "{\"sliding_window\":4096}") \
     ROW(.names = "gemma3", .type = "gemma3_text", .norm = "rms", .blocks = 62) \
     ROW(.names = "glm4moe", .type = "glm4_moe") \
     ROW(.names = "gptneox", .type = "gpt_neox") \

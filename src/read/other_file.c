@@ -27,7 +27,7 @@ static const struct {
     {0, "\x80\x05", 2, "a pickle, which is a program; attn runs no programs" EXPECTED},
     {257, "ustar", 5, "a tar archive; unpack it: tar -xf FILE"},
     {0, "\x89HDF\r\n\x1a\n", 8, "an HDF5 file, as Keras writes it; save its arrays with numpy.savez"},
-    {0, "GGUF", 4, "a GGUF file, which holds a model; name it with --weights: attn layer HIDDEN -w FILE.gguf --layer 0"},
+    {0, "GGUF", 4, "a GGUF file, which holds a model; name it with --weights: attn layer HIDDEN -w FILE --layer 0"},
     {0, "MATLAB 5.0 MAT-file", 19, "a MATLAB file; convert its arrays with scipy.io.loadmat and numpy.savez"},
     {0, "PAR1", 4, "a Parquet file" EXPECTED},
     {0, "\x89PNG\r\n\x1a\n", 8, "a picture, PNG" EXPECTED},
