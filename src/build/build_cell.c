@@ -229,9 +229,14 @@ static enum status read_indices(const struct build *build, const char *text)
     size_t words = 1;
     for (const char *c = text; *c != '\0'; c++)
         words += *c == ',';
-    if (words != count)
+    const bool has_head = problem->chosen.head > 0 && words + 1 == count;
+    if (words != count && !has_head)
         return wrong_count(build, words, axes, count);
     for (size_t axis = 0; axis < count; axis++) {
+        if (has_head && axes[axis].position == &problem->chosen.cell.head) {
+            *axes[axis].position = (problem->chosen.head - 1) / (problem->size.heads / axes[axis].count);
+            continue;
+        }
         const size_t length = strcspn(text, ","), item = problem->size.has_batch ? problem->chosen.cell.item : 0;
         char *word = arena_text(build->arena, text, length, build->error);
         if (axes[axis].tokens == TOKENS_OF_QUERIES)

@@ -129,6 +129,9 @@ static enum status check_look(const struct options *options, struct error *error
     if (options->origin[OPTION_SHAPE] != ORIGIN_DEFAULT && (!format->pictures || options->steps))
         return error_usage(error, "--shape applies to pictures of tables; expected --format svg%s, got %s",
                            options->steps ? " without --steps" : "", format->name);
+    if (options->origin[OPTION_POOL] != ORIGIN_DEFAULT && (!format->pictures || options->steps) && !options->heatmap)
+        return error_usage(error, "--pool applies to pictures of tables; expected --format svg, or --heatmap, got %s",
+                           format->name);
     if (options->entropy && !format->pictures && !format->terminal)
         return error_usage(error, "--entropy adds to text and pictures; for %s type --stages weights,entropy",
                            format->name);

@@ -10,7 +10,8 @@ struct quantised {
     const struct checkpoint *stored;
     struct checkpoint shown; /* the same, with the names that it would have without quantisation */
     const struct config *config;
-    char from[160]; /* of the weights taken so far: "FP8, blocks of 128 x 128"; "" for none */
+    const char *method; /* "quant_method", or "" */
+    char from[160];     /* of the weights taken so far: "FP8, blocks of 128 x 128"; "" for none */
 };
 
 /* Whether attn reads the form of quantisation that the config names, if any. Writes that name, as in "bitsandbytes", to

@@ -42,6 +42,7 @@ struct svg_picture {
     struct result *result;
     int decimals; /* below 0: as the numbers need */
     enum theme theme;
+    enum pool pool;
     bool entropy; /* behind each row of shares */
     bool caption; /* words beneath it */
     bool walks;   /* an animation of one query */

@@ -263,8 +263,11 @@ static void draw_still(const struct walk *walk)
 {
     char text[WORDS_BYTES], label[SVG_LABEL_BYTES], formula[SVG_FORMULA_BYTES];
     const size_t columns = walk->value->sample.columns;
-    snprintf(text, sizeof text, "query of %s%s", label_of(walk, true, 0, label),
-             result_is_of(walk->query->sample.table, AXIS_HEAD) ? ", head 1" : "");
+    const struct result_table *query = walk->query->sample.table;
+    struct text words = text_begin(text, sizeof text);
+    text_add(&words, "query of %s", label_of(walk, true, 0, label));
+    if (result_is_of(query, AXIS_HEAD))
+        text_add(&words, ", head %zu", query->head + 1);
     title(walk, walk->at_query.x, walk->at_query.y - 10, text, NULL);
     title(walk, walk->at_keys.x, 12, "keys, a column each", NULL);
     title(walk, walk->at_values.x, walk->at_values.y - 10, "values, a row each", NULL);

@@ -214,6 +214,7 @@ static enum status begin_picture(const struct writing *writing, struct svg_pictu
     *picture = (struct svg_picture){.result = writing->result,
                                     .decimals = writing_cell_decimals(writing),
                                     .theme = writing->theme,
+                                    .pool = writing->pool,
                                     .caption = writing->caption,
                                     .entropy = writing->entropy,
                                     .wide = writing->shape == SHAPE_WIDE && !writing->walks,
