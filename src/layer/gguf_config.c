@@ -57,15 +57,6 @@ static cJSON *make_scalar(const struct building *building, const struct gguf_val
     return text != NULL ? cJSON_CreateString(text) : NULL;
 }
 
-/* Whether all elements of an array are equal numbers, so that one stands for all layers. */
-static bool is_constant(const struct gguf_value *value)
-{
-    bool constant = value->count > 0;
-    for (size_t i = 1; i < value->count && constant; i++)
-        constant = gguf_number(value, i) == gguf_number(value, 0);
-    return constant;
-}
-
 /* An array of texts is never a setting; it becomes null. */
 static cJSON *make_item(const struct building *building, const struct gguf_value *value)
 {
@@ -73,8 +64,6 @@ static cJSON *make_item(const struct building *building, const struct gguf_value
         return make_scalar(building, value, 0);
     if (value->type == GGUF_STRING)
         return cJSON_CreateNull();
-    if (is_constant(value))
-        return make_scalar(building, value, 0);
     cJSON *array = cJSON_CreateArray();
     for (size_t i = 0; array != NULL && i < value->count; i++)
         cJSON_AddItemToArray(array, make_scalar(building, value, i));
