@@ -91,6 +91,7 @@ enum family_growth { FAMILY_GROWTH_NONE, FAMILY_GROWTH_FLOOR, FAMILY_GROWTH_BETA
 /* When numbers are rounded to bfloat16 or float16, as --rounding transformers does; all 0: once a stage. */
 struct family_rounding {
     enum rope_rounding rope;
+    bool norm_last;     /* query and key are normed after their rotation, without weights: the same but for roundings */
     bool norm_cast;     /* RMS: normed, rounded, times the weight, rounded; else once */
     bool softcap_each;  /* the quotient, its tanh and the product are rounded each: Gemma 2 */
     bool softmax_each;  /* the score less the largest is rounded, as is the sink less it: gpt-oss */
