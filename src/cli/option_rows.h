@@ -68,7 +68,7 @@
     ROW(BUDGET, budget, REAL(0x1p-1074, INFINITY, "a finite number above 0"), ABILITY_SEARCHES | ABILITY_TRIES, .name = "budget", \
         .argument = "N", .foreign = "effort work limit timeout", .initial = "20", .fallback = "20; cases: 1", \
         .help = "how much the search may do, in billions of multiply-adds") \
-    ROW(GRAD, grad, FILE, ABILITY_SHOWS | ABILITY_SEARCHES, .name = "grad", .argument = "FILE", .reads = true, \
+    ROW(GRAD, grad, FILE, ABILITY_SHOWS | ABILITY_SEARCHES | ABILITY_PAGES, .name = "grad", .argument = "FILE", .reads = true, \
         .foreign = "gradient gradients backward backprop requiresgrad", .fallback = "none", \
         .help = "the gradient of a loss with respect to the last stage, or ones: adds the gradients with respect to all before it") \
     ROW(OUT, out, FILE, ABILITY_RUNS | ABILITY_COMPARES | ABILITY_JOINS | ABILITY_GIVES_EXAMPLES | ABILITY_TRIES, \

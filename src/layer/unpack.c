@@ -42,11 +42,15 @@ static enum status take(const struct unpacking *unpacking, const char *standard,
             taken->name = tensors->tensors[i].name;
     if (taken->name == NULL)
         return STATUS_OK;
-    if (quantised_take(unpacking->quantised, taken->name, &taken->tensor, &taken->file, unpacking->error) ||
-        (unpacking->adapter != NULL &&
-         adapter_apply(unpacking->adapter, taken->name, unpacking->module->naming->conv1d, &taken->tensor)))
+    if (quantised_take(unpacking->quantised, taken->name, &taken->tensor, &taken->file, unpacking->error) != STATUS_OK)
         return unpacking->error->status;
-    return STATUS_OK;
+    if (unpacking->adapter == NULL)
+        return STATUS_OK;
+    const size_t *shape = taken->tensor.shape;
+    const bool across =
+        taken->tensor.rank == 2 &&
+        (shape[0] == shape[1] ? unpacking->stored_across : module_stores_transposed(unpacking->module, shape, 0));
+    return adapter_apply(unpacking->adapter, taken->name, across, &taken->tensor);
 }
 
 /* "FILE: NAME: 48 x 32; expected ..."; if the heads do not fit, with their sources: ", by --heads and n_head_kv". */
