@@ -185,6 +185,7 @@ check "gradients of a given loss" equations multihead $blocks/cross.json --dtype
 
 # A model of words, with its stages up to the next word.
 check "a trained model of words" equations multihead data/trained.json
+check "gradients of a model of words" equations multihead data/trained.json --grad ones
 check "a head taken out" equations multihead data/trained.json --text "the dogs near the cat" --without-heads 2 --dtype f64
 check "sines and cosines" equations causal data/inputs.json --add-positions sinusoidal
 

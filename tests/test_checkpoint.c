@@ -176,7 +176,7 @@ static const struct {
     {"tests/golden/archive/operands.pt", 3, NULL},
     {"tests/golden/archive/big-endian.pt", 4, NULL},
     {"tests/golden/archive/alone.pt", 0, "alone.pt: a tensor without a name, and parameters need names"},
-    {"tests/golden/archive/two-dicts.pt", 0, "two-dicts.pt: holds tensors in more than one dict"},
+    {"tests/golden/archive/two-dicts.pt", 3, NULL} /* the model, not its optimizer */,
     {"tests/golden/archive/operands.npz", 3, NULL},
     {"tests/golden/archive/alone.npz", 0, "alone.npz: a tensor without a name, and parameters need names"},
 };

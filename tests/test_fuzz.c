@@ -16,7 +16,7 @@
 typedef int fuzz_target(const uint8_t *bytes, size_t length);
 
 fuzz_target fuzz_json, fuzz_printed, fuzz_npy, fuzz_safetensors, fuzz_archive, fuzz_pickle, fuzz_checkpoint,
-    fuzz_config, fuzz_command, fuzz_paths;
+    fuzz_config, fuzz_command, fuzz_paths, fuzz_gguf;
 
 enum { LONGEST_CUT = 600, LONGEST_CHANGED = 120, LONGEST_RUN = 600, FOLDER_BYTES = 64, PATH_BYTES = 512 };
 
@@ -35,6 +35,7 @@ static const struct {
     {"archive", fuzz_archive, DISTORT_BYTES},
     {"pickle", fuzz_pickle, DISTORT_BYTES},
     {"checkpoint", fuzz_checkpoint, DISTORT_BITS},
+    {"gguf", fuzz_gguf, DISTORT_BITS},
     {"config", fuzz_config, DISTORT_BITS},
     {"command", fuzz_command, DISTORT_BITS},
     {"paths", fuzz_paths, DISTORT_NOTHING},

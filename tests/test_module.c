@@ -146,7 +146,10 @@ static const struct {
     {"no layers", LLAMA("model."), 3, NULL, NULL, "its attention modules have no layer number; leave out --layer"},
     {"no such module", TOWERS, 0, "vision", NULL, "no attention module 'vision'; expected one of model.decoder.layers.0.encoder_attn, model.decoder.layers.0.self_attn, model.encoder.layers.0.self_attn"},
     {"no module at all", "a.weight 2x2", 0, NULL, NULL, "no attention module among its 1 tensors, such as a.weight; expected names that end like self_attn.q_proj.weight"},
-    {"quantized", "layers.0.self_attn.k_proj.qweight 2x2, layers.0.self_attn.k_proj.scales 2", 0, NULL, NULL, "layers.0.self_attn.k_proj.qweight: attn does not read quantized weights; dequantize them first"},
+    {"quantized", "layers.0.self_attn.k_proj.qweight 2x2, layers.0.self_attn.k_proj.scales 2", 0, NULL, NULL, "layers.0.self_attn.k_proj.qweight: a quantised weight, but no config says how"},
+    {"JAX", "Transformer/encoderblock_0/MultiHeadDotProductAttention_1/query/kernel 4x4", 0, NULL, NULL, "query/kernel: attn does not read the weights of JAX, d_in x heads x columns; save the model with PyTorch"},
+    {"an MLP that is in blocks, with a gate", "transformer_blocks.0.gate.weight 4x4", 0, NULL, NULL, "no attention module among its 1 tensors, such as transformer_blocks.0.gate.weight"},
+    {"Flux, one stream", "single_blocks.0.linear1.weight 4x4", 0, NULL, NULL, "single_blocks.0.linear1.weight: attn does not cut a weight that query, key and value share with the MLP"},
 };
 /* clang-format on */
 
@@ -215,8 +218,11 @@ static const struct {
     {"a list for a weight", "q_proj.weight 4, k_proj.weight 4x3, v_proj.weight 4x3, o_proj.weight 3x4", 2, 2, PACKING_SEPARATE, NULL, "q_proj.weight: 4 numbers; expected a matrix"},
     {"a packing of separate weights", LLAMA("a."), 2, 2, PACKING_GROUPS, NULL, "a.self_attn has separate weights for query, key and value; expected --packing separate, or no --packing"},
     {"one weight said to be separate", "a.qkv_proj.weight 6x3, a.o_proj.weight 3x2", 2, 2, PACKING_SEPARATE, NULL, "a has query, key and value in one weight; expected --packing blocks or groups"},
-    {"a weight that nobody knows", LLAMA("a.") "a.self_attn.h_proj.weight 4x3", 2, 2, PACKING_SEPARATE, NULL, "a.self_attn.h_proj.weight: attn does not know what the module does with this tensor"},
     {"a gate", LLAMA("a.") "a.self_attn.g_proj.weight 2x3", 2, 2, PACKING_SEPARATE, "W_gate.weight 0 100 102|W_key.weight 0 100 200 300 302|W_query.weight 0 100 200 300 302|W_value.weight 0 100 200 300 302|out_proj.weight 0 100 200 203|", NULL},
+    {"a weight that nobody knows", LLAMA("a.") "a.self_attn.h_proj.weight 4x3", 2, 2, PACKING_SEPARATE, NULL, "a.self_attn.h_proj.weight: attn does not know what the module does with this tensor"},
+    {"Flux, two streams", "double_blocks.0.img_attn.qkv.weight 12x4, double_blocks.0.img_attn.proj.weight 4x4, double_blocks.0.img_attn.norm.query_norm.scale 2", 2, 2, PACKING_BLOCKS, NULL, "img_attn.norm.query_norm.scale: attn does not compute the attention of two streams, such as a picture and a text, together"},
+    {"Megatron: the norm is in the projection", "a.linear_qkv.weight 8x3, a.linear_qkv.layer_norm_weight 3, a.linear_qkv.layer_norm_bias 3, a.linear_proj.weight 3x4, a.linear_qkv._extra_state 1?", 4, 2, PACKING_GROUPS, "W_key.weight 200 600 602|W_query.weight 0 100 400 500 502|W_value.weight 300 700 702|norm.bias 0 100 200 200|norm.weight 0 100 200 200|out_proj.weight 0 100 200 203|", NULL},
+    {"nanoGPT: stored as others, without a bias", "h.0.attn.c_attn.weight 6x2, h.0.attn.c_proj.weight 2x2", 2, 2, PACKING_BLOCKS, "W_key.weight 200 300 301|W_query.weight 0 100 101|W_value.weight 400 500 501|out_proj.weight 0 100 101|", NULL},
     {"F8 where it is needed", "a.q_proj.weight 4x3, a.k_proj.weight 4x3?, a.v_proj.weight 4x3, a.o_proj.weight 3x4", 2, 2, PACKING_SEPARATE, NULL, "a.k_proj.weight: attn does not read dtype 'F8_E8M0'; expected F32"},
     {"F8 where it is not", LLAMA("a.") "a.mlp.weight 2x2?", 4, 4, PACKING_SEPARATE, "W_key.weight 0 100 200 300 302|W_query.weight 0 100 200 300 302|W_value.weight 0 100 200 300 302|out_proj.weight 0 100 200 203|", NULL},
 };

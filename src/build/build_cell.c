@@ -229,9 +229,14 @@ static enum status read_indices(const struct build *build, const char *text)
     size_t words = 1;
     for (const char *c = text; *c != '\0'; c++)
         words += *c == ',';
-    if (words != count)
+    const bool has_head = problem->chosen.head > 0 && words + 1 == count;
+    if (words != count && !has_head)
         return wrong_count(build, words, axes, count);
     for (size_t axis = 0; axis < count; axis++) {
+        if (has_head && axes[axis].position == &problem->chosen.cell.head) {
+            *axes[axis].position = (problem->chosen.head - 1) / (problem->size.heads / axes[axis].count);
+            continue;
+        }
         const size_t length = strcspn(text, ","), item = problem->size.has_batch ? problem->chosen.cell.item : 0;
         char *word = arena_text(build->arena, text, length, build->error);
         if (axes[axis].tokens == TOKENS_OF_QUERIES)
@@ -253,6 +258,10 @@ enum status build_cell(const struct build *build)
         return error_usage(build->error, "--explain %.80s names a row; leave out --query", options->cell);
     if (find_stage(build, options->cell) || read_indices(build, options->cell + strcspn(options->cell, ":") + 1))
         return build->error->status;
+    if (options->animate && stage_is_of_keys(problem->chosen.cell.stage))
+        return error_usage(build->error,
+                           "--animate walks a query, and %.80s names none; expected one, such as weights:2,3",
+                           options->cell);
     if (STAGES[problem->chosen.cell.stage].backward) /* gradients need all rows */
         return STATUS_OK;
     problem->chosen.rows[0] = stage_is_of_keys(problem->chosen.cell.stage) ? 0 : problem->chosen.cell.row;

@@ -19,6 +19,14 @@ static enum status check_given(const struct build *build, const char *place)
     return STATUS_OK;
 }
 
+/* Whether --head cannot choose one head of it. */
+static bool lacks_heads(const struct problem *problem, enum stage stage)
+{
+    return stage_exists(stage) ? problem_is_side_by_side(problem, stage) || stage_is_of_mask(stage) ||
+                                     STAGES[stage].columns == STAGE_COLUMNS_PARAMETERS
+                               : !problem_projects(problem);
+}
+
 enum status build_check_stage(const struct build *build, const char *place, enum stage stage)
 {
     const struct problem *problem = build->problem;
@@ -27,6 +35,8 @@ enum status build_check_stage(const struct build *build, const char *place, enum
     if (stage == STAGE_KEY_INPUTS && !problem->given.is_cross)
         return error_usage(build->error, "%s: there are no key_inputs; add --key-inputs FILE, or type other stages",
                            place);
+    if (problem->chosen.cuts_heads && lacks_heads(problem, stage))
+        return error_usage(build->error, "%s: %s is of all heads; leave it out, or --head", place, stage_name(stage));
     if (!problem_projects(problem) && stage == STAGE_INPUTS && check_given(build, place) != STATUS_OK)
         return build->error->status;
     return stage_check(problem, stage, place, build->error);
@@ -60,6 +70,21 @@ static void list_stages(struct problem *problem, const struct options *options)
         if (stage_applies(problem, (enum stage)stage) && (!page || STAGES[stage].on_page) &&
             (!options->heatmap || stage_is_square((enum stage)stage)))
             problem->chosen.stages[problem->chosen.stage_count++] = (enum stage)stage;
+}
+
+/* With --head lists those alone that have heads. */
+static enum status list_of_head(const struct build *build)
+{
+    struct problem_chosen *chosen = &build->problem->chosen;
+    size_t count = 0;
+    for (size_t i = 0; i < chosen->stage_count; i++)
+        if (stage_exists(chosen->stages[i]) && !lacks_heads(build->problem, chosen->stages[i]))
+            chosen->stages[count++] = chosen->stages[i];
+    chosen->stage_count = count;
+    return count > 0
+               ? STATUS_OK
+               : error_usage(build->error, "--head %zu: context has all heads side by side; type --stages weights",
+                             chosen->head);
 }
 
 /* --- what is explained -------------------------------------------------------------------------------------------- */
@@ -158,7 +183,15 @@ enum status build_stages(const struct build *build)
     }
     if (!problem->chosen.stages_asked)
         list_stages(problem, options);
+    if (!problem->chosen.stages_asked && problem->chosen.cuts_heads && list_of_head(build) != STATUS_OK)
+        return build->error->status;
     if (options_format(options)->computes && build_page_stages(build) != STATUS_OK)
         return build->error->status;
+    size_t shares = 0;
+    for (size_t i = 0; i < problem->chosen.stage_count; i++)
+        shares += stage_is_square(problem->chosen.stages[i]) && stage_is_shares(problem->chosen.stages[i]);
+    if (options->entropy && shares == 0)
+        return error_usage(build->error,
+                           "--entropy ends rows of weights, and no stage here has any; add --stages weights");
     return problem->chosen.explains ? choose_explained(build) : STATUS_OK;
 }

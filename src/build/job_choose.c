@@ -91,7 +91,8 @@ static const char *built_in(const struct options *options)
     const enum mechanism mechanism = options->mechanism != MECHANISM_COUNT ? options->mechanism : choose(options, NULL);
     bool settings = false;
     for (int id = 0; id < OPTION_COUNT; id++)
-        settings |= asked(options, (enum option_id)id) && (OPTIONS[id].setting || OPTIONS[id].reads);
+        settings |=
+            asked(options, (enum option_id)id) && (OPTIONS[id].setting || OPTIONS[id].reads) && id != OPTION_GRAD;
     if (options->random != NULL || mechanism == MECHANISM_COUNT)
         return NULL;
     if ((!settings || asked(options, OPTION_SENTENCE)) && options->mechanism == MECHANISM_COUNT)

@@ -396,6 +396,22 @@ static enum status leave_heads_out(const struct build *build)
     return build->error->status;
 }
 
+/* Sets the head of --head. */
+static enum status choose_head(const struct build *build)
+{
+    const struct options *options = build->options;
+    struct problem *problem = build->problem;
+    if (!build_said(build, OPTION_HEAD))
+        return STATUS_OK;
+    if (options->head > problem->size.heads)
+        return error_usage(build->error, "%s %zu is out of range; expected heads 1..%zu",
+                           BUILD_PLACE(build, OPTION_HEAD), (size_t)options->head, problem->size.heads);
+    problem->chosen.head = (size_t)options->head;
+    problem->chosen.cuts_heads = problem->size.has_heads && options->command != COMMAND_WHY &&
+                                 !problem->chosen.explains && !options_format(options)->computes;
+    return STATUS_OK;
+}
+
 /* The steps after the sizes. */
 static enum status finish_problem(const struct build *build)
 {
@@ -423,9 +439,12 @@ static enum status finish_problem(const struct build *build)
     problem->chosen.explains_config = options->cell != NULL && strcmp(options->cell, "config") == 0;
     problem->chosen.explains = build_said(build, OPTION_EXPLAIN) && !problem->chosen.explains_config;
     problem->chosen.has_cell = problem->chosen.explains && options->cell != NULL;
+    problem->chosen.explains &= !options->animate; /* the picture walks to the cell */
     if (problem->chosen.explains_config && problem->layer == NULL)
         return error_usage(build->error, "--explain config explains a checkpoint's config; type attn layer "
                                          "with --weights MODEL");
+    if (choose_head(build) != STATUS_OK)
+        return build->error->status;
     if (!problem->parameters_only && (take_tokens(build) || build_sequence_labels(build) || build_queries(build)))
         return build->error->status;
     if (problem->chosen.explains && problem->rounding.when == ROUNDING_OPERATIONS)

@@ -245,7 +245,9 @@ static enum status check_out(const struct options *options, struct error *error)
         if (replaces)
             return refuse_out(file, "--", OPTIONS[id].name, error);
     }
-    for (size_t i = 0; i < options->file_count && (COMMANDS[options->command].words == WORDS_FILES || COMMANDS[options->command].several); i++) {
+    for (size_t i = 0; i < options->file_count &&
+                       (COMMANDS[options->command].words == WORDS_FILES || COMMANDS[options->command].several);
+         i++) {
         if (output_replaces(options->out, options->files[i], &replaces, error) != STATUS_OK)
             return error->status;
         if (replaces)
@@ -257,8 +259,9 @@ static enum status check_out(const struct options *options, struct error *error)
 /* Steps have all tokens, and compare the last stage; --prefill and --chunk need --steps. */
 static enum status check_steps(const struct options *options, struct error *error)
 {
-    static const enum option_id OTHERS[] = {OPTION_QUERY,   OPTION_STAGES, OPTION_EXPLAIN, OPTION_PRECISION,
-                                            OPTION_HEATMAP, OPTION_PART,   OPTION_MISTAKE, OPTION_GRAD};
+    static const enum option_id OTHERS[] = {OPTION_QUERY,     OPTION_STAGES,  OPTION_EXPLAIN,
+                                            OPTION_PRECISION, OPTION_HEATMAP, OPTION_PART,
+                                            OPTION_MISTAKE,   OPTION_GRAD,    OPTION_HEAD};
     static const enum option_id OWN[] = {OPTION_PREFILL, OPTION_CHUNK};
     for (size_t i = 0; !options->steps && i < sizeof OWN / sizeof OWN[0]; i++)
         if (options->origin[OWN[i]] != ORIGIN_DEFAULT)

@@ -68,7 +68,7 @@
     ROW(BUDGET, budget, REAL(0x1p-1074, INFINITY, "a finite number above 0"), ABILITY_SEARCHES | ABILITY_TRIES, .name = "budget", \
         .argument = "N", .foreign = "effort work limit timeout", .initial = "20", .fallback = "20; cases: 1", \
         .help = "how much the search may do, in billions of multiply-adds") \
-    ROW(GRAD, grad, FILE, ABILITY_SHOWS | ABILITY_SEARCHES, .name = "grad", .argument = "FILE", .reads = true, \
+    ROW(GRAD, grad, FILE, ABILITY_SHOWS | ABILITY_SEARCHES | ABILITY_PAGES, .name = "grad", .argument = "FILE", .reads = true, \
         .foreign = "gradient gradients backward backprop requiresgrad", .fallback = "none", \
         .help = "the gradient of a loss with respect to the last stage, or ones: adds the gradients with respect to all before it") \
     ROW(OUT, out, FILE, ABILITY_RUNS | ABILITY_COMPARES | ABILITY_JOINS | ABILITY_GIVES_EXAMPLES | ABILITY_TRIES, \
@@ -230,6 +230,9 @@
         .help = "which of several, by how its name begins: decoder, vision_model") \
     ROW(CONFIG, config, FILE, ABILITY_OPENS, .name = "config", .argument = "FILE", .reads = true, \
         .fallback = "config.json beside the checkpoint", .help = "heads, windows, scales, rotations of the model") \
+    ROW(ADAPTER, adapter, FILE, ABILITY_OPENS, .name = "adapter", .argument = "DIR", \
+        .foreign = "lora peft loraadapter", .fallback = "none", \
+        .help = "add the LoRA adapter of this folder to the weights, as PEFT merges it") \
     ROW(FAMILY, family, TEXT, ABILITY_COMPUTES, .name = "family", .argument = "TYPE", .asked = "family", .setting = true, \
         .foreign = "modeltype architecture arch", .fallback = "model_type of the config", \
         .rare = ABILITY_DRAWS, .help = "the model family: what tensors and config do not say (none: options do, causal unless --no-causal), and how --rounding transformers rounds; attn help families lists them") \
@@ -243,6 +246,9 @@
     ROW(QUERY, query, TEXT, ABILITY_COMPUTES, .name = "query", .letter = 'q', .argument = "LIST", .setting = true, \
         .everyday = 1, .foreign = "queries token tokens row rows", \
         .fallback = "all", .help = "only these tokens: 2, journey, 2-4 or 1,4-6; the first token is 1") \
+    ROW(HEAD, head, WHOLE(1, 65536), ABILITY_SHOWS | ABILITY_SEARCHES | ABILITY_PAGES | ABILITY_COMPARES, .name = "head", .argument = "N", .setting = true, .asked = "head", \
+        .foreign = "headindex headidx onlyhead", .fallback = "all", .rare = ABILITY_DRAWS, \
+        .help = "only this query head, counted from 1, in stages that have heads; -H, --heads is how many there are") \
     ROW(STAGES, stages_text, LIST(stage_word), ABILITY_COMPUTES | ABILITY_COMPARES, .name = "stages", .argument = "LIST", \
         .everyday = 2, .foreign = "stage show print only", \
         .fallback = "all of the mechanism", \
@@ -292,6 +298,9 @@
     ROW(SHAPE, shape, CHOICE(enum picture_shape, SHAPES), ABILITY_SHOWS, .name = "shape", .argument = "SHAPE", \
         .foreign = "landscape slide orientation aspect", .initial = "tall", \
         .rare = RARE, .help = "tall: a column for a page; wide: a slide of 16:9, from left to right; pictures alone") \
+    ROW(POOL, pool, CHOICE(enum pool, POOLS), ABILITY_SHOWS, .name = "pool", .argument = "HOW", \
+        .foreign = "pooling downsample reduce", .initial = "mean", \
+        .rare = RARE, .help = "a cell that stands for many numbers shows their mean, or the largest; pictures and --heatmap alone") \
     ROW(ANIMATE, animate, FLAG, ABILITY_SHOWS, .name = "animate", .foreign = "animation animated gif video walk", \
         .rare = RARE, .help = "the walk of one query as an animation, on a slide; svg alone") \
     ROW(NO_CAPTION, no_caption, FLAG, ABILITY_SHOWS, .name = "no-caption", .foreign = "nolegend nofooter", \

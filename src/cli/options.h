@@ -120,10 +120,12 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(LAYER, layer, uint64_t) \
     FIELD(MODULE, module, const char *) \
     FIELD(CONFIG, config, const char *) \
+    FIELD(ADAPTER, adapter, const char *) \
     FIELD(FAMILY, family, const char *) \
     FIELD(PACKING, packing, enum packing) \
     FIELD(MISTAKE, mistake_names, const char *) \
     FIELD(QUERY, query, const char *) \
+    FIELD(HEAD, head, uint64_t) \
     FIELD(STAGES, stages_text, const char *) \
     FIELD(ATOL, atol, double) \
     FIELD(RTOL, rtol, double) \
@@ -141,6 +143,7 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(THEME, theme, enum theme) \
     FIELD(ENTROPY, entropy, bool) \
     FIELD(SHAPE, shape, enum picture_shape) \
+    FIELD(POOL, pool, enum pool) \
     FIELD(ANIMATE, animate, bool) \
     FIELD(NO_CAPTION, no_caption, bool) \
     FIELD(COLOR, color, enum when) \

@@ -128,6 +128,17 @@ static void add_gradient_of_mask(struct result *result, enum stage stage)
                  of_heads ? problem->size.heads : mask->shape[axis]);
 }
 
+/* All heads, or that of --head: of key and value the one that it shares. */
+static void add_heads(struct result_table *table, const struct problem *problem, bool of_keys)
+{
+    const size_t heads = of_keys ? problem->size.kv_heads : problem->size.heads;
+    add_axis(table, AXIS_HEAD, problem->chosen.cuts_heads ? 1 : heads);
+    if (!problem->chosen.cuts_heads)
+        return;
+    table->heads = heads;
+    table->head = (problem->chosen.head - 1) / (problem->size.heads / heads);
+}
+
 static void add_stage(struct result *result, enum stage stage)
 {
     const struct problem *problem = result->problem;
@@ -144,7 +155,7 @@ static void add_stage(struct result *result, enum stage stage)
     if (problem->size.has_batch || whole)
         add_axis(table, AXIS_ITEM, problem->size.items);
     if ((problem->size.has_heads && !side_by_side) || whole)
-        add_axis(table, AXIS_HEAD, of_keys ? problem->size.kv_heads : problem->size.heads);
+        add_heads(table, problem, of_keys);
     add_axis(table, of_keys ? AXIS_TOKEN : AXIS_QUERY, of_keys ? problem->size.keys : problem->chosen.row_count);
     const bool of_words = STAGES[stage].columns == STAGE_COLUMNS_WORDS;
     if (stage_has_columns(stage))
@@ -282,6 +293,8 @@ static void compare_with_given(struct result *result)
         return;
     if (query && problem->chosen.whole_count < problem->size.queries)
         add_lacking(result, "rows of query");
+    if (problem->chosen.cuts_heads)
+        add_lacking(result, "heads");
     if (problem->parameters.relative_bias.rank > 0)
         add_lacking(result, "the relative bias");
     for (size_t i = 0; i < problem->given.other_count && !shows_inputs; i++) {
@@ -447,6 +460,13 @@ void result_place(const struct result_table *table, size_t matrix, size_t *item,
         *(table->axes[axis] == AXIS_ITEM || table->axes[axis] == AXIS_PAGE ? item : head) = matrix % table->shape[axis];
         matrix /= table->shape[axis];
     }
+    *head += table->head;
+}
+
+/* The matrix among those of all heads. */
+static size_t matrix_of_all(const struct result_table *table, size_t matrix)
+{
+    return result_is_of(table, AXIS_HEAD) && table->heads > 0 ? matrix * table->heads + table->head : matrix;
 }
 
 /* --- rows -------------------------------------------------------------------------------------------------------- */
@@ -487,9 +507,11 @@ static void held_row(const struct result *result, const struct result_table *tab
 {
     const size_t columns = result_columns(table), computed_rows = result->attention.computed_rows;
     const bool of_queries = table->rank > 1 && table->axes[table->rank - 2] == AXIS_QUERY && !is_backward(table);
+    matrix = matrix_of_all(table, matrix);
     if (table->axes[table->rank - 1] == AXIS_QUERY) {
+        const size_t rows = table->heads > 0 ? table->heads : result_rows(table);
         for (size_t slot = 0; slot < computed_rows; slot++)
-            tensor_load(table->tensor, (matrix * result_rows(table) + row) * computed_rows + slot, 1,
+            tensor_load(table->tensor, (matrix * rows + table->head + row) * computed_rows + slot, 1,
                         numbers + row_stream_of_slot(&result->rows, slot));
         return;
     }
@@ -510,8 +532,9 @@ void result_row(struct result *result, const struct result_table *table, size_t 
     if (table->tensor != NULL) {
         held_row(result, table, matrix, row, numbers);
         if (table->stage == STAGE_DROPPED && result->attention.kept != NULL) /* for row_stream_kept */
-            result->rows.kept = result->attention.kept +
-                                matrix * result->attention.computed_rows * result->attention.problem->size.keys;
+            result->rows.kept = result->attention.kept + matrix_of_all(table, matrix) *
+                                                             result->attention.computed_rows *
+                                                             result->attention.problem->size.keys;
         if (dtype_is_working(table->dtype))
             dtype_round(table->dtype, numbers, columns);
         return;
@@ -575,7 +598,7 @@ const char *result_label(const struct result *result, enum axis axis, size_t ite
     const char **labels = axis == AXIS_INPUT  ? problem_query_labels(problem, item)
                           : axis == AXIS_WORD ? problem->labels.words.texts
                                               : NULL;
-    *position = index + 1;
+    *position = (axis == AXIS_HEAD && problem->chosen.cuts_heads ? problem->chosen.head - 1 : 0) + index + 1;
     return labels != NULL ? labels[index] : NULL;
 }
 

@@ -33,6 +33,7 @@ struct result_table {
     size_t rank;                        /* leading axes, rows, columns; 1: a single row of columns */
     enum axis axes[TENSOR_RANK];
     size_t shape[TENSOR_RANK];
+    size_t head, heads;                 /* the first head, from 0, of so many; 0 and 0: all are in the shape */
     const struct tensor *const *pieces; /* join: the parts that hold the rows, in order; else NULL */
     const struct tensor *tensor;        /* if it is held, else NULL */
     bool hides;                         /* T x T, from masked on: the mask forbids elements of it */
@@ -105,7 +106,7 @@ struct sharpness {
 struct sharpness result_sharpness(const double *numbers, size_t count);
 
 /* Row `row` of matrix `matrix` (counted over the leading axes, row-major) into numbers (columns), exactly as stored.
- * Of an elided T x T table only the columns at both ends are sure to be set. */
+ * Of an elided T x T table, but for shares, only the columns at both ends are sure to be set. */
 void result_row(struct result *result, const struct result_table *table, size_t matrix, size_t row, double *numbers);
 
 /* Writes rows row .. row + count of a matrix as the bytes of a file, (count, columns), each number rounded once to the

@@ -218,7 +218,7 @@ static size_t shown_column(const struct row_stream *rows, size_t i)
     return i < TEXT_ELIDED / 2 ? i : rows->problem->size.keys - TEXT_ELIDED + i;
 }
 
-/* Of a T x T stage it keeps the columns at both ends, of another all. */
+/* Of a T x T stage it keeps the columns at both ends, of another all; none of shares, whose largest may be anywhere. */
 static size_t shown_count(const struct problem *problem, enum stage stage)
 {
     return stage_is_square(stage) ? TEXT_ELIDED : problem_columns_of_head(problem, stage);
@@ -298,7 +298,7 @@ void row_stream_get(struct row_stream *rows, enum stage stage, size_t item, size
         tensor_load(&rows->contexts, (matrix * rows->attention->computed_rows + row) * d, d, numbers);
         return;
     }
-    if (rows->shown == NULL) {
+    if (rows->shown == NULL || stage_is_shares(stage)) {
         memcpy(numbers, block_row(rows, stage, item, head, row),
                problem_columns_of_head(rows->problem, stage) * sizeof *numbers);
         return;
@@ -409,7 +409,8 @@ static void lay_out_shown(struct row_stream *rows)
             shown |= stage_existing(STAGE_BIT(problem->chosen.stages[i]));
     shown = stage_closure(shown);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (shown & STAGE_BIT(stage) && stage_is_made_by_row((enum stage)stage)) {
+        if (shown & STAGE_BIT(stage) && stage_is_made_by_row((enum stage)stage) &&
+            !stage_is_shares((enum stage)stage)) {
             rows->stages |= STAGE_BIT(stage);
             rows->shown_from[stage] = rows->shown_width;
             rows->shown_width += shown_count(problem, (enum stage)stage);

@@ -43,7 +43,7 @@ struct row_stream {
 };
 
 /* Allocates all memory that rows will need from the arena; so rows cannot fail. `elided`: callers ask only for rows
- * that an elided table shows, and of T x T only for columns at both ends. */
+ * that an elided table shows, and of T x T, but for shares, only for columns at both ends. */
 enum status row_stream_create(struct row_stream *rows, const struct problem *problem, const struct attention *attention,
                               bool elided, struct arena *arena, struct error *error);
 

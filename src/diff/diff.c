@@ -76,6 +76,9 @@ static enum status add_stage(const struct diffing *diffing, enum stage stage, co
     const char *name = !stage_exists(stage)                                ? NAMELESS
                        : STAGES[stage].columns == STAGE_COLUMNS_PARAMETERS ? a->name
                                                                            : stage_name(stage);
+    if (diff_cut_head(diff, stage, &a, diffing->arena, diffing->error) ||
+        diff_cut_head(diff, stage, &b, diffing->arena, diffing->error))
+        return diffing->error->status;
     if (a->part != NULL || b->part != NULL)
         return diff_add_part(diff, diffing->options, name, stage, a, b, diffing->arena, diffing->error);
     if (diff_meet_heads(diff, stage, &a, &b, diffing->arena, diffing->error) != STATUS_OK)
@@ -172,6 +175,9 @@ static enum status add_asked(const struct diffing *diffing)
         }
         const struct file_tensor *a = find_asked(diffing, file_a, stage);
         const struct file_tensor *b = find_asked(diffing, file_b, stage);
+        if (diffing->diff->head > 0 && STAGES[stage].joins_heads)
+            return error_usage(diffing->error, "--stages: %s is of all heads; leave it out, or --head",
+                               stage_name(stage));
         if (a == NULL || b == NULL)
             return diff_lacks_stage(a == NULL ? file_a : file_b, stage, diffing->error);
         if (add_stage(diffing, stage, a, b) != STATUS_OK)
@@ -227,6 +233,8 @@ static enum status add_common(const struct diffing *diffing)
         const enum stage stage = (enum stage)i;
         const struct file_tensor *a = input_file_find(&diff->a.input, stage_name(stage));
         const struct file_tensor *b = input_file_find(&diff->b.input, stage_name(stage));
+        if (diff->head > 0 && STAGES[stage].joins_heads)
+            continue;
         if (a != NULL && b != NULL && add_stage(diffing, stage, a, b) != STATUS_OK)
             return diffing->error->status;
         if ((a == NULL) != (b == NULL))
@@ -246,7 +254,7 @@ enum status diff_results(struct diff *diff, const struct options *options, struc
     const struct diffing diffing = {diff, options, arena, error};
     if (read_side(&diff->a, options->files[0], options, arena, error) ||
         read_side(&diff->b, options->files[1], options, arena, error) || diff_round_texts(diff, arena, error) ||
-        diff_align_tokens(diff, arena, error))
+        diff_align_tokens(diff, arena, error) || diff_choose_head(diff, options, error))
         return error->status;
     diff->stages = arena_allocate(arena, (1 + FILE_TOTALS) * (STAGE_COUNT + diff->a.input.tensor_count),
                                   sizeof diff->stages[0], error);

@@ -80,3 +80,47 @@ enum status diff_meet_heads(const struct diff *diff, enum stage stage, const str
         return put_before(a, &(*b)->tensor, arena, error);
     return STATUS_OK;
 }
+
+/* --- one head ---------------------------------------------------------------------------------------------------- */
+
+enum status diff_choose_head(struct diff *diff, const struct options *options, struct error *error)
+{
+    const struct input_file *const files[] = {&diff->a.input, &diff->b.input};
+    diff->head = options->origin[OPTION_HEAD] != ORIGIN_DEFAULT ? (size_t)options->head : 0;
+    for (size_t i = 0; i < 2; i++) {
+        const char *text = input_file_setting(files[i], "head");
+        const size_t head = text != NULL ? strtoul(text, NULL, 10) : 0;
+        if (head > 0 && diff->head > 0 && head != diff->head)
+            return error_usage(error, "%s: holds head %zu alone; expected head %zu", files[i]->source, head,
+                               diff->head);
+        diff->head = head > 0 ? head : diff->head;
+    }
+    return STATUS_OK;
+}
+
+size_t diff_head_of(const struct diff *diff, enum stage stage)
+{
+    const struct input_file *input =
+        input_file_setting(&diff->a.input, "heads") != NULL ? &diff->a.input : &diff->b.input;
+    const size_t heads = heads_in(input, STAGE_QUERY), own = heads_in(input, stage);
+    return diff->head > 0 && own > 0 && heads > own ? (diff->head - 1) / (heads / own) + 1 : diff->head;
+}
+
+enum status diff_cut_head(const struct diff *diff, enum stage stage, const struct file_tensor **named,
+                          struct arena *arena, struct error *error)
+{
+    struct diff_axes axes = diff_axes_of(&(*named)->tensor);
+    const size_t head = diff_head_of(diff, stage), axis = diff_axis_of_heads(diff, stage, axes.rank);
+    if (head == 0 || !stage_exists(stage) || (*named)->part != NULL || axis == SIZE_MAX || axes.shape[axis] == 1)
+        return STATUS_OK;
+    size_t *kept = arena_allocate(arena, 1, sizeof *kept, error);
+    if (kept == NULL)
+        return error->status;
+    if (head > axes.shape[axis])
+        return error_usage(error, "--head %zu is out of range; expected heads 1..%zu of %s", head, axes.shape[axis],
+                           stage_name(stage));
+    *kept = head - 1;
+    axes.kept[axis] = kept;
+    axes.shape[axis] = 1;
+    return diff_rearrange(named, &axes, arena, error);
+}

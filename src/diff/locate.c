@@ -77,6 +77,14 @@ static enum diff_axis axis_of(const struct diff *diff, enum stage stage, size_t 
     return axis == 0 ? DIFF_ITEM : DIFF_HEAD;
 }
 
+size_t diff_axis_of_heads(const struct diff *diff, enum stage stage, size_t rank)
+{
+    for (size_t axis = 0; axis < rank; axis++)
+        if (axis_of(diff, stage, rank, axis) == DIFF_HEAD || axis_of(diff, stage, rank, axis) == DIFF_MATRIX)
+            return axis;
+    return SIZE_MAX;
+}
+
 /* The tokens of an axis of that size: where tables were cut, those that both files have; NULL where no file has any. */
 static const struct token_labels *labels_of(const struct diff *diff, const struct diff_stage *stage,
                                             const struct diff_step *step, size_t size)
@@ -114,7 +122,10 @@ size_t diff_locate(const struct diff *diff, const struct diff_stage *stage, size
     const struct diff_axes shown = stage->shown != NULL ? *stage->shown : diff_axes_of(tensor);
     for (size_t axis = rank; axis-- > 0; element /= shown.shape[axis]) {
         const enum diff_axis counts = axis_of(diff, axes, rank, axis);
-        const size_t at = element % shown.shape[axis], index = shown.kept[axis] != NULL ? shown.kept[axis][at] : at;
+        const size_t at = element % shown.shape[axis];
+        const size_t index = counts == DIFF_HEAD && diff->head > 0 ? diff_head_of(diff, axes) - 1
+                             : shown.kept[axis] != NULL            ? shown.kept[axis][at]
+                                                                   : at;
         steps[axis] = (struct diff_step){counts, AXIS_NAMES[counts], index + 1, NULL, false};
     }
     for (size_t axis = 0; axis < rank; axis++)

@@ -50,6 +50,7 @@ struct diff {
     struct diff_side a, b;
     struct diff_stage *stages; /* those compared, in the order of the stages; the arena's */
     size_t count;
+    size_t head;                /* compared alone, from 1; 0: all are */
     size_t first;               /* the first of them that departs, or count; and */
     size_t cause;               /* the first of them that no later one undoes, or count */
     uint64_t only_a, only_b;    /* the stages that one file alone has; none with --stages */
@@ -191,6 +192,16 @@ const char *diff_misspelt(const struct input_file *input, enum stage stage);
 enum status diff_nothing_in_common(const struct diff *diff, struct error *error);
 enum status diff_lacks_stage(const struct input_file *input, enum stage stage, struct error *error);
 
+/* Sets the head of --head, or the one that a file holds alone. STATUS_USAGE: a file holds another one. */
+enum status diff_choose_head(struct diff *diff, const struct options *options, struct error *error);
+
+/* The chosen head of a stage, from 1: of key and value the one that it shares; 0: all. */
+size_t diff_head_of(const struct diff *diff, enum stage stage);
+
+/* Cuts a table to that head, where it has several. STATUS_USAGE: it has fewer; STATUS_SYSTEM: out of memory. */
+enum status diff_cut_head(const struct diff *diff, enum stage stage, const struct file_tensor **named,
+                          struct arena *arena, struct error *error);
+
 /* --- locate.c: where an element of a table is, in words ----------------------------------------------------------- */
 
 /* What an axis counts. */
@@ -206,6 +217,9 @@ enum diff_axis {
     DIFF_NUMBER, /* of a tensor with this axis alone */
     DIFF_AXES,
 };
+
+/* The axis of heads of a table of that stage, or of items or heads where nothing says which; SIZE_MAX: none. */
+size_t diff_axis_of_heads(const struct diff *diff, enum stage stage, size_t rank);
 
 /* A step on the way to an element: the axis, its name, the position on it from 1, the token there or NULL. */
 struct diff_step {

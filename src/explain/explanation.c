@@ -139,6 +139,9 @@ struct explain_range explain_heads(const struct explanation *e, enum stage stage
         return range_of(false, 0, 1);
     if (is_of_gradient(problem))
         return heads_of_gradient(problem, stage);
+    if (problem->chosen.head > 0 && !problem->chosen.has_cell)
+        return range_of(true, (problem->chosen.head - 1) / (of_keys ? problem->size.heads / problem->size.kv_heads : 1),
+                        0);
     if (!problem->chosen.has_cell || (cell->stage == STAGE_OUTPUT && problem->plan.has_out) ||
         (is_mixed(e) && (STAGES[stage].operand || problem->mistake.wrong & STAGE_BIT(STAGE_OUTPUT)) &&
          stage != cell->stage))

@@ -65,6 +65,12 @@ static enum status read_text(struct config *config, FILE *file, char *text, stru
     return parse(config, text, length, error);
 }
 
+enum status config_read_text(const char *path, char *text, struct config *config, struct error *error)
+{
+    *config = (struct config){.path = path};
+    return parse(config, text, strlen(text), error);
+}
+
 enum status config_read(const char *path, struct config *config, struct error *error)
 {
     *config = (struct config){.path = path};

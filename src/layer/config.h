@@ -26,8 +26,10 @@ struct config_module {
 };
 
 /* Reads the JSON of a config. STATUS_SYSTEM where the file cannot be read; STATUS_USAGE where it is larger than 16 MiB,
- * no JSON, no object, or has a key twice. `path` must outlive the config, which config_free releases. */
+ * no JSON, no object, or has a key twice. `path` must outlive the config, which config_free releases. config_read_text
+ * reads JSON that was in `path`, and changes it. */
 enum status config_read(const char *path, struct config *config, struct error *error);
+enum status config_read_text(const char *path, char *text, struct config *config, struct error *error);
 void config_free(struct config *config);
 
 /* The row for a module of that part: by `asked`, the text of --family, else by the part's model_type; FAMILY_NONE

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "layer/config_keys.h"
+#include "layer/quantised.h"
 
 #include "base/text.h"
 
@@ -83,22 +84,21 @@ static bool names_attention(const cJSON *list)
     return false;
 }
 
-/* Rejects quantization: even weights stored as they are may be rounded when a model loads them. Some quantizations
- * exclude attention, and say so. */
-static void check_quantized(const struct config_reading *reading)
+/* Rejects forms of quantisation that attn does not read: even weights stored as they are may be rounded when a model
+ * loads them. Some exclude attention, and say so. */
+static void check_quantised(const struct config_reading *reading)
 {
     static const char *const LEFT[] = {"modules_to_not_convert", "ignored_layers", "ignore", "llm_int8_skip_modules"};
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(reading->config->root, "quantization_config");
-    const cJSON *method = cJSON_GetObjectItemCaseSensitive(item, "quant_method");
-    bool left = item == NULL || cJSON_IsNull(item);
+    char name[QUANTISED_NAME];
+    bool left = item == NULL || cJSON_IsNull(item) || quantised_is_read(reading->config, name);
     for (size_t i = 0; i < sizeof LEFT / sizeof LEFT[0]; i++)
         left = left || names_attention(cJSON_GetObjectItemCaseSensitive(item, LEFT[i]));
     if (!left)
         CONFIG_REFUSE(reading,
-                      "%s: quantization_config: the attention weights are quantized%s%.40s; dequantize them first: "
+                      "%s: quantization_config: attn does not read weights quantised by %s; dequantise them first: "
                       "load the model in bfloat16 and save it with save_pretrained",
-                      reading->config->path, cJSON_IsString(method) ? " by " : "",
-                      cJSON_IsString(method) ? method->valuestring : "");
+                      reading->config->path, name[0] != '\0' ? name : "an unknown method");
 }
 
 /* --- causal and window ------------------------------------------------------------------------------------------- */
@@ -571,7 +571,7 @@ enum status config_facts(const struct config *config, const struct family_row *f
     check_positions(&reading);
     check_qk_norm(&reading);
     check_columns(&reading);
-    check_quantized(&reading);
+    check_quantised(&reading);
     if (!config_is_told(&reading, "family"))
         add_family(&reading);
     const bool slides = add_masks(&reading);

@@ -18,8 +18,8 @@ enum { CONFIG_KEY_BYTES = 128 };
 #define CONFIG_KEY_ROWS(ROW)                                                                                           \
     ROW(MODEL_TYPE, "model_type")                                                                                      \
     ROW(HEADS, "num_attention_heads n_head n_heads num_heads attention_heads encoder_attention_heads")                 \
-    ROW(HEADS_OF_ENCODER, "encoder_attention_heads num_attention_heads n_head n_heads num_heads")                      \
-    ROW(HEADS_OF_DECODER, "decoder_attention_heads num_attention_heads n_head n_heads num_heads")                      \
+    ROW(HEADS_OF_ENCODER, "encoder_attention_heads num_attention_heads n_head n_heads num_heads n_audio_head")         \
+    ROW(HEADS_OF_DECODER, "decoder_attention_heads num_attention_heads n_head n_heads num_heads n_text_head")          \
     ROW(HEADS_OF_DECODER_ALONE, "decoder_num_attention_heads")                                                         \
     ROW(HEAD_COLUMNS, "head_dim d_kv")                                                                                 \
     ROW(WIDTH, "dim")                                                                                                  \

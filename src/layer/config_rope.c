@@ -423,8 +423,10 @@ static bool ask_rotates(const struct config_reading *reading, bool slides, struc
         return value->item == NULL || config_is_set(value);
     }
     case FAMILY_ROTATING_ASKED:
+    case FAMILY_ROTATING_ROTARY:
         *value = config_find(reading, CONFIG_POSITION_TYPE);
-        return strcmp(config_text(reading, value, ""), "rope") == 0;
+        return strcmp(config_text(reading, value, ""), family->rotating == FAMILY_ROTATING_ASKED ? "rope" : "rotary") ==
+               0;
     case FAMILY_ROTATING_THETAS:
         return !config_entry(reading, CONFIG_ROPE_THETAS, value) || config_real(reading, value, 0) != 0;
     case FAMILY_ROTATING_PREFIX: {

@@ -79,10 +79,11 @@ static cJSON *make_item(const struct building *building, const struct gguf_value
 static void put_into(const struct building *building, cJSON *object, const char *key, cJSON *item)
 {
     cJSON_DeleteItemFromObjectCaseSensitive(object, key);
-    if (building->error->status == STATUS_OK && (item == NULL || !cJSON_AddItemToObject(object, key, item)))
+    if (building->error->status == STATUS_OK && item != NULL && cJSON_AddItemToObject(object, key, item))
+        return;
+    cJSON_Delete(item);
+    if (building->error->status == STATUS_OK)
         error_system(building->error, 0, "%s: not enough memory for its metadata", building->checkpoint->source);
-    else if (building->error->status != STATUS_OK)
-        cJSON_Delete(item);
 }
 
 static void put(const struct building *building, const char *key, cJSON *item)
@@ -163,13 +164,31 @@ static void put_scaling(const struct building *building, const char *key, const 
     put_into(building, object_of(building, "rope_scaling"), key, make_item(building, value));
 }
 
-/* DeepSeek's converter writes a tenth of mscale_all_dim, and llama.cpp takes mscale to be the same. */
+/* Factors that change nothing if they are 1; others are refused with the object, but for longrope's. */
+static void put_unless_one(const struct building *building, const char *key, const struct gguf_value *value)
+{
+    if (value->is_array || value->type == GGUF_STRING || gguf_number(value, 0) != 1)
+        put_scaling(building, key, value);
+}
+
+/* How many pairs each axis has; llama.cpp adds a fourth axis. */
+static void put_sections(const struct building *building, const char *key, const struct gguf_value *value)
+{
+    cJSON *sections = cJSON_CreateArray();
+    for (size_t i = 0; i < value->count && i < 3 && value->type != GGUF_STRING; i++)
+        cJSON_AddItemToArray(sections, cJSON_CreateNumber(gguf_number(value, i)));
+    put_into(building, object_of(building, "rope_scaling"), key, sections);
+}
+
+/* mscale_all_dim, of which DeepSeek's converter writes a tenth; llama.cpp takes mscale to be the same. */
 static void put_log_multiplier(const struct building *building, const char *key, const struct gguf_value *value)
 {
     cJSON *scaling = object_of(building, "rope_scaling");
     const bool number = !value->is_array && value->type != GGUF_STRING;
-    const double all = number ? gguf_number(value, 0) / 0.1 : 0;
-    if (!number || building->family == NULL || !building->family->latent)
+    const bool latent = building->family != NULL && building->family->latent,
+               grows = building->family != NULL && building->family->growth == FAMILY_GROWTH_BETA;
+    const double all = number ? gguf_number(value, 0) / (latent ? 0.1 : 1) : 0;
+    if (!number || (!latent && !grows))
         error_usage(building->error,
                     "%s: %s: attn knows it only as a number of a model with a latent; set --family none",
                     building->checkpoint->source, value->name);
@@ -223,25 +242,63 @@ static cJSON *make_list(const struct building *building, const char *name)
     return list;
 }
 
-/* Each frequency is divided by its factor; Llama 3's factors are longrope's that are the same at every length. */
-static void put_factors(const struct building *building)
+/* Whether these are the factors that Llama 3's scaling gives with the numbers that all its models have. */
+static bool is_llama3(const struct building *building, const cJSON *list, double factor)
 {
-    cJSON *both = make_list(building, "rope_freqs.weight"), *lists[2];
-    lists[0] = both != NULL ? both : make_list(building, "rope_factors_short.weight");
-    lists[1] = both != NULL ? cJSON_Duplicate(both, true) : make_list(building, "rope_factors_long.weight");
-    cJSON *scaling = lists[0] != NULL && lists[1] != NULL ? object_of(building, "rope_scaling")
-                                                          : cJSON_GetObjectItem(building->root, "rope_scaling");
-    cJSON *factor = cJSON_DetachItemFromObject(scaling, "attn_factor");
-    if (lists[0] == NULL || lists[1] == NULL) {
-        cJSON_Delete(lists[0]);
-        cJSON_Delete(lists[1]);
-        if (factor != NULL)
-            put_into(building, scaling, "attn_factor", factor);
+    enum { LOW = 1, HIGH = 4, OLD = 8192 };
+    const double base = number_of(building, "rope.freq_base"), columns = 2.0 * cJSON_GetArraySize(list);
+    double i = 0;
+    for (const cJSON *item = list->child; item != NULL; item = item->next, i += 2) {
+        const double wave = 2 * acos(-1) * pow(base > 0 ? base : 10000, i / columns),
+                     smooth = fmin(fmax((OLD / wave - LOW) / (HIGH - LOW), 0), 1);
+        if (!(fabs(item->valuedouble * ((1 - smooth) / factor + smooth) - 1) < 1e-5))
+            return false;
+    }
+    return factor > 1;
+}
+
+/* rope_freqs.weight: what each frequency is divided by, at any length. */
+static void put_frequencies(const struct building *building, cJSON *list)
+{
+    const double context = number_of(building, "context_length");
+    const cJSON *last = cJSON_GetArrayItem(list, cJSON_GetArraySize(list) - 1);
+    cJSON *scaling = object_of(building, "rope_scaling");
+    const bool llama3 = last != NULL && is_llama3(building, list, last->valuedouble);
+    const cJSON *type = cJSON_GetObjectItemCaseSensitive(scaling, "rope_type");
+    if (cJSON_IsString(type) && strcmp(type->valuestring, "none") != 0)
+        error_usage(building->error, "%s: rope_freqs.weight and rope.scaling.type are both set; set --rope-scaling",
+                    building->checkpoint->source);
+    put_into(building, scaling, "rope_type", cJSON_CreateString(llama3 ? "llama3" : "longrope"));
+    put_into(building, scaling, "original_max_position_embeddings",
+             cJSON_CreateNumber(llama3        ? 8192
+                                : context > 0 ? context
+                                              : 1));
+    if (llama3) {
+        put_into(building, scaling, "factor", cJSON_CreateNumber(last->valuedouble));
+        put_into(building, scaling, "low_freq_factor", cJSON_CreateNumber(1));
+        put_into(building, scaling, "high_freq_factor", cJSON_CreateNumber(4));
+        cJSON_Delete(list);
         return;
     }
+    put_into(building, scaling, "attention_factor", cJSON_CreateNumber(1));
+    put_into(building, scaling, "short_factor", cJSON_Duplicate(list, true));
+    put_into(building, scaling, "long_factor", list);
+}
+
+/* The factors of long texts, in tensors. */
+static void put_factors(const struct building *building)
+{
+    cJSON *list = make_list(building, "rope_freqs.weight"), *scaling, *factor;
+    if (list != NULL)
+        put_frequencies(building, list);
+    list = make_list(building, "rope_factors_long.weight");
+    if (list == NULL)
+        return;
+    scaling = object_of(building, "rope_scaling");
+    factor = cJSON_DetachItemFromObjectCaseSensitive(scaling, "attn_factor");
     put_into(building, scaling, "attention_factor", factor != NULL ? factor : cJSON_CreateNumber(1));
-    put_into(building, scaling, "short_factor", lists[0]);
-    put_into(building, scaling, "long_factor", lists[1]);
+    put_into(building, scaling, "long_factor", list);
+    put_into(building, scaling, "short_factor", make_list(building, "rope_factors_short.weight"));
     put_into(building, scaling, "rope_type", cJSON_CreateString("longrope"));
 }
 

@@ -48,6 +48,7 @@
     ROW(.name = "llama", .type = "llama", .permuted = true) \
     ROW(.name = "minicpm", .type = "llama", .permuted = true) \
     ROW(.name = "minimax-m2", .type = "minimax_m2") \
+    ROW(.name = "mistral3", .when = "attention.temperature_scale", .type = "ministral3", .permuted = true) \
     ROW(.name = "mistral3", .type = "mistral", .permuted = true) \
     ROW(.name = "mpt", .type = "mpt") \
     ROW(.name = "nemotron", .type = "nemotron", .norm = "layer") \
@@ -60,8 +61,11 @@
     ROW(.name = "phimoe", .type = "phimoe") \
     ROW(.name = "qwen2", .type = "qwen2") \
     ROW(.name = "qwen2moe", .type = "qwen2_moe") \
+    ROW(.name = "qwen2vl", .type = "qwen2_vl_text") \
     ROW(.name = "qwen3", .type = "qwen3") \
     ROW(.name = "qwen3moe", .type = "qwen3_moe") \
+    ROW(.name = "qwen3vl", .type = "qwen3_vl_text") \
+    ROW(.name = "qwen3vlmoe", .type = "qwen3_vl_moe_text") \
     ROW(.name = "seed_oss", .type = "seed_oss") \
     ROW(.name = "smollm3", .type = "smollm3", .permuted = true) \
     ROW(.name = "stablelm", .type = "stablelm") \
@@ -87,17 +91,21 @@
     ROW("attention.sliding_window", "sliding_window", put_unless_zero) \
     ROW("attention.sliding_window_pattern", "sliding_window_pattern", put_pattern) \
     ROW("attention.temperature_length", "attn_temperature_tuning", NULL) \
-    ROW("attention.temperature_scale", "attn_temperature_tuning", NULL) \
+    ROW("attention.temperature_scale", "llama_4_scaling_beta", put_scaling) \
     ROW("attention.value_length", NULL, NULL) \
     ROW("attention.value_length_mla", NULL, NULL) \
     ROW("rope.dimension_count", "rotary_dim", put_columns) \
+    ROW("rope.dimension_sections", "mrope_section", put_sections) \
     ROW("rope.freq_base", "rope_theta", put_theta) \
     ROW("rope.freq_base_swa", "rope_local_base_freq", NULL) \
-    ROW("rope.scaling.attn_factor", "attn_factor", put_scaling) \
+    ROW("rope.scale_linear", "scale_linear", put_unless_one) \
+    ROW("rope.scaling.attn_factor", "attn_factor", put_unless_one) \
     ROW("rope.scaling.factor", "factor", put_scaling) \
     ROW("rope.scaling.finetuned", NULL, NULL) \
     ROW("rope.scaling.original_context_length", "original_max_position_embeddings", put_scaling) \
     ROW("rope.scaling.type", "rope_type", put_scaling) \
+    ROW("rope.scaling.yarn_attn_factor", "yarn_attn_factor", put_unless_one) \
+    ROW("rope.scaling.yarn_ext_factor", "yarn_ext_factor", put_unless_one) \
     ROW("rope.scaling.yarn_beta_fast", "beta_fast", put_scaling) \
     ROW("rope.scaling.yarn_beta_slow", "beta_slow", put_scaling) \
     ROW("rope.scaling.yarn_log_multiplier", "mscale_all_dim", put_log_multiplier)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "layer/layer.h"
 
+#include "base/text.h"
 #include "cli/option_text.h"
 #include "layer/naming.h"
 #include "layer/naming_rows.h"
@@ -236,11 +237,24 @@ static enum status put_factors(const struct reading *reading, const struct layer
     return STATUS_OK;
 }
 
-static enum status read_module(const struct reading *reading, struct layer *layer)
+/* Names the types of a GGUF's blocks: "Q4_K and Q6_K". */
+static void name_blocks(struct reading *reading, const struct layer *layer)
+{
+    struct text text = text_begin(reading->quantised.from, sizeof reading->quantised.from);
+    const struct named_tensor *stored;
+    for (size_t i = 0; i < layer->weights.tensor_count; i++)
+        if (checkpoint_look(&reading->checkpoint, layer->weights.tensors[i].origin, &stored, reading->error) ==
+                STATUS_OK &&
+            stored->blocked && strstr(text.bytes, stored->dtype) == NULL)
+            text_add(&text, "%s%s", text.length > 0 ? " and " : "", stored->dtype);
+}
+
+static enum status read_module(struct reading *reading, struct layer *layer)
 {
     struct unpack_plan plan = {0};
     size_t columns = 0;
     layer->config = reading->config_path;
+    layer->adapter = reading->options->adapter;
     if (add_options(reading, &layer->facts) ||
         reading_heads(reading, layer->module, &layer->family, &plan, &layer->facts) != STATUS_OK)
         return reading->error->status;
@@ -252,6 +266,11 @@ static enum status read_module(const struct reading *reading, struct layer *laye
         check_residual(reading, layer) || check_qk_norms(reading, layer) || check_normed(reading, layer) ||
         check_gate(reading, layer) || check_latent_columns(reading, layer) || put_factors(reading, layer))
         return reading->error->status;
+    if (reading->checkpoint.gguf != NULL)
+        name_blocks(reading, layer);
+    layer->reordered = plan.permuted && input_file_find(&layer->weights, "W_query.weight") != NULL;
+    if (reading->quantised.from[0] != '\0')
+        layer->dequantised = arena_copy(reading->arena, reading->quantised.from, reading->error);
     forget_absent(layer);
     if (config_images(&reading->config, layer->family, reading->arena, &layer->images_of, reading->error) ||
         layer_warn(reading, layer->module, layer->family, &layer->warnings) != STATUS_OK)

@@ -58,8 +58,24 @@ static bool pass_over(const struct reading *reading, struct listed_row *row)
     return true;
 }
 
+/* Whether its weights are d_in x d_out. */
+static bool is_transposed(const struct layer_module *module, const struct module_tensors *tensors,
+                          const struct named_tensor *const *stored)
+{
+    const size_t *shape = NULL;
+    size_t biases = 0;
+    for (size_t i = 0; i < tensors->count; i++) {
+        const char *name = tensors->tensors[i].standard;
+        if (strcmp(name, "in_proj.weight") == 0 || strcmp(name, "key_value_proj.weight") == 0)
+            shape = stored[i]->bytes.shape;
+        else if (strcmp(name, "in_proj.bias") == 0 || strcmp(name, "key_value_proj.bias") == 0)
+            biases = stored[i]->count;
+    }
+    return shape != NULL && module_stores_transposed(module, shape, biases);
+}
+
 /* Fills the row of one module. */
-static enum status look(const struct reading *reading, const struct layer_module *module, struct listed_row *row)
+static enum status look(struct reading *reading, const struct layer_module *module, struct listed_row *row)
 {
     struct module_tensors tensors;
     const struct named_tensor *stored[MODULE_TENSORS];
@@ -71,16 +87,21 @@ static enum status look(const struct reading *reading, const struct layer_module
         (reading_heads(reading, module, &row->family, &plan, &row->facts) != STATUS_OK && !pass_over(reading, row)))
         return reading->error->status;
     for (size_t i = 0; i < tensors.count; i++) {
-        if (checkpoint_look(&reading->checkpoint, tensors.tensors[i].name, &stored[i], reading->error) != STATUS_OK)
-            return reading->error->status;
+        if (quantised_look(&reading->quantised, tensors.tensors[i].name, &stored[i], reading->error) != STATUS_OK)
+            return pass_over(reading, row) ? STATUS_OK : reading->error->status;
         const enum dtype dtype = stored[i]->bytes.dtype; /* a number of an unknown dtype takes a byte or less */
-        row->bytes += (double)stored[i]->count * (double)(dtype == DTYPE_COUNT ? 1 : dtype_size(dtype));
+        row->bytes += stored[i]->size > 0
+                          ? (double)stored[i]->size
+                          : (double)stored[i]->count * (double)(dtype == DTYPE_COUNT ? 1 : dtype_size(dtype));
     }
+    if (row->why[0] == '\0' && module_check_other(&reading->modules, &tensors, reading->error) != STATUS_OK)
+        pass_over(reading, row);
     row->cross = module->cross;
     row->heads = plan.heads;
     row->kv_heads = plan.kv_heads > 0 ? plan.kv_heads : plan.heads;
-    row->d_in = width_of(&tensors, stored, module_stores_transposed(module));
-    row->columns = columns_of(&tensors, stored, &plan, module_stores_transposed(module));
+    const bool transposed = is_transposed(module, &tensors, stored);
+    row->d_in = width_of(&tensors, stored, transposed);
+    row->columns = columns_of(&tensors, stored, &plan, transposed);
     if (row->columns == 0 || row->why[0] != '\0' ||
         reading_facts(reading, module, row->family, row->columns, &row->facts) == STATUS_OK || pass_over(reading, row))
         return STATUS_OK;
@@ -160,7 +181,7 @@ static bool is_asked(const struct options *options, const struct layer_module *m
             (module->path[length] == '.' || module->path[length] == '\0' || options->module[length - 1] == '.'));
 }
 
-static enum status list(const struct reading *reading, struct listing *listing)
+static enum status list(struct reading *reading, struct listing *listing)
 {
     struct row_index index;
     listing->source = reading->checkpoint.source;
@@ -178,9 +199,10 @@ static enum status list(const struct reading *reading, struct listing *listing)
     }
     if (listing->count > 0)
         return STATUS_OK;
-    return error_usage(reading->error, "%s: no attention module%s%s; expected names such as layers.0.self_attn.q_proj",
-                       listing->source, reading->options->module != NULL ? " whose name begins with " : "",
-                       reading->options->module != NULL ? reading->options->module : "");
+    return reading->modules.count == 0
+               ? module_none(&reading->checkpoint, reading->error)
+               : error_usage(reading->error, "%s: no attention module whose name begins with %s", listing->source,
+                             reading->options->module);
 }
 
 bool listing_takes(enum option_id id)

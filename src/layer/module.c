@@ -380,19 +380,12 @@ static enum status several(const struct module_list *list, const struct wish *wi
                        list->checkpoint->source, count, layer, paths, first->path);
 }
 
-/* STATUS_USAGE for a checkpoint without a module: one with quantized weights has other names. */
-static enum status none(const struct checkpoint *checkpoint, struct error *error)
+enum status module_none(const struct checkpoint *checkpoint, struct error *error)
 {
-    static const char *const ENDS[] = {".qweight", ".weight_packed", "_blocks", ".weight_quantized"};
     for (size_t i = 0; i < checkpoint->count; i++)
-        for (size_t end = 0; end < sizeof ENDS / sizeof ENDS[0]; end++) {
-            const char *name = checkpoint->names[i].text;
-            if (text_ends_in(name, ENDS[end]))
-                return error_usage(error,
-                                   "%s: %.200s: attn does not read quantized weights; dequantize them first: load the "
-                                   "model in bfloat16 and save it with save_pretrained",
-                                   checkpoint->source, name);
-        }
+        if (naming_refused(checkpoint->names[i].text) != NULL)
+            return error_usage(error, "%s: %.200s: %s", checkpoint->source, checkpoint->names[i].text,
+                               naming_refused(checkpoint->names[i].text));
     return error_usage(error,
                        "%s: no attention module among its %zu tensors, such as %.200s; expected names that end like "
                        "self_attn.q_proj.weight",
@@ -420,7 +413,7 @@ enum status module_choose(const struct module_list *list, size_t layer, const ch
     if (count > 1)
         return several(list, &wish, count, first, error);
     if (list->count == 0)
-        return none(list->checkpoint, error);
+        return module_none(list->checkpoint, error);
     return of_module == 0 ? no_module(list, &wish, error) : no_layer(list, &wish, error);
 }
 
@@ -429,9 +422,10 @@ enum packing module_packing(const struct layer_module *module)
     return module->naming->packing;
 }
 
-bool module_stores_transposed(const struct layer_module *module)
+bool module_stores_transposed(const struct layer_module *module, const size_t *shape, size_t biases)
 {
-    return module->naming->conv1d;
+    const bool linear = (biases == shape[0] && biases != shape[1]) || shape[0] == 3 * shape[1];
+    return module->naming->conv1d && !linear;
 }
 
 /* --- its tensors ------------------------------------------------------------------------------------------------- */
@@ -463,16 +457,22 @@ static enum status add_roles(const struct search *search, const struct layer_mod
     return STATUS_OK;
 }
 
-/* Adds weight and bias under the first of the words that has them. */
+/* Adds weight and bias under the first of the words that has them; torchtune calls a weight scale, TensorFlow gamma, and
+ * Megatron puts a norm's into the projection after it. */
 static enum status add_words(const struct search *search, const char *before, const char *words, const char *standard,
                              struct module_tensors *tensors)
 {
-    if (!find_word(search, before, strlen(before), words, ".weight"))
+    static const char *const LEAVES[][2] = {
+        {".weight", ".bias"}, {".scale", ".bias"}, {"_weight", "_bias"}, {".gamma", ".beta"}};
+    enum { LEAF_COUNT = sizeof LEAVES / sizeof LEAVES[0] };
+    size_t leaf = 0;
+    while (leaf < LEAF_COUNT && !find_word(search, before, strlen(before), words, LEAVES[leaf][0]))
+        leaf++;
+    if (leaf == LEAF_COUNT)
         return STATUS_OK;
     if (add_tensor(search, standard, ".weight", tensors) != STATUS_OK)
         return search->error->status;
-    const size_t stem = strlen(search->name) - strlen("weight");
-    strcpy(search->name + stem, "bias");
+    strcpy(search->name + strlen(search->name) - strlen(LEAVES[leaf][0]), LEAVES[leaf][1]);
     return checkpoint_has(search->checkpoint, search->name) ? add_tensor(search, standard, ".bias", tensors)
                                                             : STATUS_OK;
 }
@@ -590,6 +590,18 @@ static void find_other(const struct checkpoint *checkpoint, const struct layer_m
             known = strcmp(tensors->tensors[at].name, name) == 0;
         tensors->other = known ? NULL : name;
     }
+}
+
+enum status module_check_other(const struct module_list *list, const struct module_tensors *tensors,
+                               struct error *error)
+{
+    const char *other = tensors->other, *why = other != NULL ? naming_refused(other) : NULL;
+    if (other == NULL)
+        return STATUS_OK;
+    return error_usage(error, "%s: %.200s: %s", list->checkpoint->source, other,
+                       why != NULL ? why
+                                   : "attn does not know what the module does with this tensor; expected the weights "
+                                     "of query, key, value and output, their norms, sinks or a relative bias");
 }
 
 enum status module_tensors(const struct module_list *list, const struct layer_module *module, struct arena *arena,

@@ -8,6 +8,8 @@
 #include "read/checkpoint.h"
 
 struct naming_row;
+struct adapter;
+struct quantised;
 
 /* The tower of a module; a model of one tower has only PART_ONLY. */
 enum module_part { PART_ONLY, PART_ENCODER, PART_DECODER, PART_TEXT, PART_VISION, PART_AUDIO, PART_COUNT };
@@ -27,6 +29,8 @@ struct layer_module {
 /* Sorted by the path up to the number, then by layer, then by path. All belong to the arena. */
 struct module_list {
     const struct checkpoint *checkpoint;
+    const struct adapter *adapter; /* whose changes module_unpack makes, or NULL */
+    struct quantised *quantised; /* of these tensors; NULL: no weight is quantised */
     const struct layer_module *modules;
     const char **prefixes; /* (count) of the modules, sorted */
     size_t count;
@@ -35,6 +39,9 @@ struct module_list {
 /* Finds all modules, or none. STATUS_SYSTEM where memory is short. */
 enum status modules_find(const struct checkpoint *checkpoint, struct arena *arena, struct module_list *list,
                          struct error *error);
+
+/* STATUS_USAGE for a checkpoint without a module, with the reason if a name tells it. */
+enum status module_none(const struct checkpoint *checkpoint, struct error *error);
 
 /* Chooses the module of that layer (MODULE_NO_LAYER: any) whose path is `prefix`, or begins with it up to a dot, if
  * that is not NULL. STATUS_USAGE where there is none, or more than one: the message lists them and says what to
@@ -45,8 +52,9 @@ enum status module_choose(const struct module_list *list, size_t layer, const ch
 /* The packing of query, key and value by the tensors' names; an option or a family may overrule it. */
 enum packing module_packing(const struct layer_module *module);
 
-/* Whether the checkpoint stores its weights as d_in x d_out. */
-bool module_stores_transposed(const struct layer_module *module);
+/* Whether the checkpoint stores its weights as d_in x d_out, as Conv1D does, by the shape of a weight and the count of
+ * its biases, or 0. GPT BigCode and nanoGPT use the same names, but store d_out x d_in. */
+bool module_stores_transposed(const struct layer_module *module, const size_t *shape, size_t biases);
 
 /* The names of a module's tensor in the checkpoint and in attn's files ("W_query.weight", "norm.weight"; of a packed
  * one "in_proj.weight", "in_proj.bias"). */
@@ -63,5 +71,9 @@ struct module_tensors {
 /* STATUS_SYSTEM where memory is short. */
 enum status module_tensors(const struct module_list *list, const struct layer_module *module, struct arena *arena,
                            struct module_tensors *tensors, struct error *error);
+
+/* STATUS_USAGE where there is a tensor that attn does not know, which it would silently omit. */
+enum status module_check_other(const struct module_list *list, const struct module_tensors *tensors,
+                               struct error *error);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include "layer/naming_rows.h"
 
+#include <string.h>
+
 #define ROW(...) {__VA_ARGS__},
 const struct naming_row NAMINGS[] = {NAMING_ROWS(ROW)};
 #undef ROW
@@ -31,6 +33,20 @@ enum naming_role naming_anchor(const struct naming_row *naming)
     while (naming_words(naming, ANCHORS[at]) == NULL)
         at++;
     return ANCHORS[at];
+}
+
+const char *naming_refused(const char *name)
+{
+#define REFUSED(part, why) {part, why},
+    static const char *const ROWS[][2] = {NAMING_REFUSED_ROWS(REFUSED)};
+#undef REFUSED
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        const size_t length = strcspn(ROWS[i][0], "$"), named = strlen(name);
+        if (ROWS[i][0][length] == '\0' ? strstr(name, ROWS[i][0]) != NULL
+                                       : named > length && memcmp(name + named - length, ROWS[i][0], length) == 0)
+            return ROWS[i][1];
+    }
+    return NULL;
 }
 
 const char *naming_joint(const struct naming_row *naming, enum naming_role role)

@@ -47,6 +47,9 @@ const char *naming_standard(enum naming_role role);
 /* The role to search first: one that no other kind of module has. */
 enum naming_role naming_anchor(const struct naming_row *naming);
 
+/* Why attn does not compute a module with a tensor of that name, or NULL. */
+const char *naming_refused(const char *name);
+
 /* What separates the name of a role from "weight" or "bias". */
 const char *naming_joint(const struct naming_row *naming, enum naming_role role);
 

@@ -40,6 +40,7 @@
         .norm = "LayerNorm ln self_attn_layer_norm", .passed = "output.LayerNorm")                                    \
     ROW(.query = "attention.query", .key = "attention.key", .value = "attention.value", .out = "output.dense",        \
         .passed = "output.LayerNorm")                                                                                 \
+    ROW(.query = "query", .key = "key", .value = "value", .out = "out", .family = "whisper")                          \
     ROW(.query = "query", .key = "key", .value = "value", .out = "dense out_proj proj output", .passed = "LayerNorm") \
     ROW(.query = "query_proj", .key = "key_proj", .value = "value_proj", .out = "out_proj")                           \
     ROW(.query = "q_lin", .key = "k_lin", .value = "v_lin", .out = "out_lin")                                         \
@@ -49,8 +50,10 @@
     ROW(.query = "Wq", .key = "Wk", .value = "Wv", .out = "dense Wo out_proj")                                        \
     ROW(.query = "project_q", .key = "project_k", .value = "project_v", .out = "attention_out")                       \
     ROW(.query = "q_attn", .key_value = "c_attn", .out = "c_proj", .packing = PACKING_BLOCKS, .conv1d = true)         \
-    ROW(.packed = "c_attn", .out = "c_proj", .packing = PACKING_BLOCKS, .conv1d = true)                               \
+    ROW(.packed = "c_attn", .out = "c_proj", .packing = PACKING_BLOCKS, .conv1d = true, .family = "gpt2")             \
     ROW(.packed = "qkv_proj", .out = "o_proj out_proj", .packing = PACKING_BLOCKS)                                    \
+    ROW(.packed = "W_pack", .out = "o_proj", .packing = PACKING_BLOCKS)                                               \
+    ROW(.packed = "linear_qkv", .out = "linear_proj", .packing = PACKING_GROUPS, .norm = "linear_qkv.layer_norm")     \
     ROW(.packed = "Wqkv", .out = "Wo out_proj", .packing = PACKING_BLOCKS)                                            \
     ROW(.packed = "wqkv", .out = "wo", .packing = PACKING_GROUPS)                                                     \
     ROW(.packed = "query_key_value", .out = "dense", .packing = PACKING_GROUPS)                                       \
@@ -65,6 +68,32 @@
     ROW(.packed = "attn_qkv", .norm = "attn_norm_2 attn_norm", .packing = PACKING_BLOCKS, NAMING_GGUF)                \
     ROW(.query = "attn_q", .key = "attn_k", .value = "attn_v", NAMING_GGUF)
 /* clang-format on */
+
+/* Parts of the names of tensors, or ends before a $, and why attn does not compute a module that has one. */
+#define NAMING_STREAMS "attn does not compute the attention of two streams, such as a picture and a text, together"
+#define NAMING_NO_CONFIG ", but no config says how; expected quantization_config in config.json"
+#define NAMING_QUANTISED "a quantised weight" NAMING_NO_CONFIG
+#define NAMING_SCALE "a scale of quantised weights" NAMING_NO_CONFIG
+#define NAMING_REFUSED_ROWS(ROW)                                                                                  \
+    ROW("img_attn.", NAMING_STREAMS)                                                                              \
+    ROW("txt_attn.", NAMING_STREAMS)                                                                              \
+    ROW("single_blocks.", "attn does not cut a weight that query, key and value share with the MLP")              \
+    ROW("add_k_proj.", NAMING_STREAMS)                                                                            \
+    ROW("add_kv_proj.", NAMING_STREAMS)                                                                           \
+    ROW("/kernel$", "attn does not read the weights of JAX, d_in x heads x columns; save the model with PyTorch") \
+    ROW(".kernel$", "attn does not read the weights of JAX, d_in x heads x columns; save the model with PyTorch") \
+    ROW("rel_pos_h", "attn does not compute relative positions in two directions")                                \
+    ROW("relative_position_bias_table", "attn does not compute a bias by the positions in a window of a picture") \
+    ROW("pos_bias_u", "attn does not compute the relative positions of Transformer-XL")                           \
+    ROW("gru_rel_pos", "attn does not compute a relative bias with a gate")                                       \
+    ROW("bias_mask", "attn does not apply a mask of biases; take the checkpoint of transformers")                 \
+    ROW(".lora_", "attn does not merge a LoRA; merge it into the model first")                                    \
+    ROW(".qweight$", NAMING_QUANTISED)                                                                            \
+    ROW(".weight_packed$", NAMING_QUANTISED)                                                                      \
+    ROW(".weight_quantized$", NAMING_QUANTISED)                                                                   \
+    ROW("_blocks$", NAMING_QUANTISED)                                                                             \
+    ROW("weight_scale$", NAMING_SCALE)                                                                            \
+    ROW("_scale_inv$", NAMING_SCALE)
 
 /* Names that many rows share. In the module: */
 #define NAMING_QUERY_NORMS "q_norm q_layernorm query_layernorm query_norm q_ln norm_q attn_q_norm"
@@ -86,17 +115,18 @@
     "input_layernorm input_norm ln_attn ln_1 ln1 norm1 norm_1 layernorm_before self_attn_layer_norm attn_norm "       \
     "layer_norm1 layer_norm_1 layernorm1 attention_norm attention_layernorm pre_attention_layer_norm "                \
     "pre_attention_layernorm operator_norm rms_norm1 pre_sa_norm norm_self_att layernorm_before_attention "           \
-    "layer_norm_before layer_norm norm"
+    "layer_norm_before attn_ln sa_norm layer_norm norm"
 #define NAMING_NORMS_AFTER                                                                                            \
     "post_attention_layernorm pre_feedforward_layernorm ln_2 ln2 norm2 norm_2 layernorm_after layer_norm2 "           \
-    "final_layer_norm ffn_norm mlp_norm"
+    "final_layer_norm ffn_norm mlp_norm mlp_ln"
 #define NAMING_CROSS_NORMS                                                                                            \
-    "encoder_attn_layer_norm cross_attn_layer_norm cross_attention_layer_norm ln_cross_attn pre_ca_norm"
+    "encoder_attn_layer_norm cross_attn_layer_norm cross_attention_layer_norm ln_cross_attn pre_ca_norm cross_attn_ln"
 /* clang-format on */
 
 /* and buffers that attn does not need: the causal mask, the frequencies of the rotation. */
 #define NAMING_BUFFERS                                                                                 \
     "bias masked_bias attention.bias attention.masked_bias rotary_emb.inv_freq rotary_emb.sin_cached " \
-    "rotary_emb.cos_cached embed_positions"
+    "rotary_emb.cos_cached embed_positions linear_qkv._extra_state linear_proj._extra_state "          \
+    "core_attention._extra_state q_layernorm._extra_state k_layernorm._extra_state"
 
 #endif

@@ -38,11 +38,12 @@ static enum status find_config(const struct reading *reading, const char *name, 
  * first. */
 static enum status read_config(struct reading *reading)
 {
-    const char *own = reading->modules.count > 0 ? reading->modules.modules[0].naming->config : NULL;
+    const struct naming_row *naming = reading->modules.count > 0 ? reading->modules.modules[0].naming : NULL;
+    const char *own = naming != NULL ? naming->config : NULL;
     if (reading->checkpoint.gguf != NULL) {
         if (gguf_config(&reading->checkpoint, &reading->config, &reading->gguf, reading->error) != STATUS_OK)
             return reading->error->status;
-        reading->config_path = reading->config.path;
+        reading->config_path = reading->checkpoint.opened;
         if (reading->options->config == NULL)
             return STATUS_OK;
         config_free(&reading->config);
@@ -51,6 +52,13 @@ static enum status read_config(struct reading *reading)
     if (reading->config_path == NULL && own != NULL && find_config(reading, own, &reading->config_path) != STATUS_OK)
         return reading->error->status;
     reading->config_is_own = own != NULL && reading->config_path != NULL && text_ends_in(reading->config_path, own);
+    if (reading->config_path == NULL && reading->checkpoint.settings != NULL && naming != NULL &&
+        naming->family != NULL) {
+        char *text = arena_copy(reading->arena, reading->checkpoint.settings, reading->error);
+        reading->config_is_own = true;
+        return text == NULL ? reading->error->status
+                            : config_read_text(reading->checkpoint.source, text, &reading->config, reading->error);
+    }
     if (reading->config_path == NULL && find_config(reading, "config.json", &reading->config_path) != STATUS_OK)
         return reading->error->status;
     return reading->config_path != NULL ? config_read(reading->config_path, &reading->config, reading->error)
@@ -68,6 +76,9 @@ static enum status check_out(const struct reading *reading)
         return reading->error->status;
     if (replaces)
         replaced = reading->config_path;
+    if (replaced == NULL && reading->options->adapter != NULL &&
+        checkpoint_replaced(&reading->adapter.tensors, out, &replaced, reading->error) != STATUS_OK)
+        return reading->error->status;
     return replaced == NULL
                ? STATUS_OK
                : error_usage(reading->error,
@@ -78,24 +89,45 @@ enum status reading_begin(struct reading *reading, const struct options *options
                           struct error *error)
 {
     *reading = (struct reading){.options = options, .arena = arena, .error = error};
+    /* The names say which config it is, and the config how they are quantised. */
     if (checkpoint_open(options->weights, arena, &reading->checkpoint, error) ||
-        modules_find(&reading->checkpoint, arena, &reading->modules, error))
+        modules_find(&reading->checkpoint, arena, &reading->modules, error) || read_config(reading) ||
+        quantised_begin(&reading->quantised, &reading->checkpoint, &reading->config, error))
         return error->status;
-    return read_config(reading) ? error->status : check_out(reading);
+    if (reading->quantised.shown.names != reading->checkpoint.names &&
+        modules_find(&reading->quantised.shown, arena, &reading->modules, error) != STATUS_OK)
+        return error->status;
+    reading->modules.checkpoint = &reading->quantised.shown;
+    char method[QUANTISED_NAME];
+    if (reading->modules.count == 0 && *reading->quantised.method != '\0' &&
+        !quantised_is_read(&reading->config, method))
+        return error_usage(error,
+                           "%s: its weights are quantised by %s, which attn does not read; dequantise them first: "
+                           "load the model in bfloat16 and save it with save_pretrained",
+                           reading->checkpoint.source, method);
+    reading->modules.quantised = &reading->quantised;
+    if (options->adapter != NULL) {
+        reading->modules.adapter = &reading->adapter;
+        if (adapter_open(&reading->adapter, options->adapter, &reading->quantised.shown, arena, error) != STATUS_OK)
+            return error->status;
+    }
+    return check_out(reading);
 }
 
 void reading_end(struct reading *reading)
 {
     config_free(&reading->config);
+    adapter_close(&reading->adapter);
 }
 
-static struct config_module place_of(const struct layer_module *module, size_t columns)
+static struct config_module place_of(const struct reading *reading, const struct layer_module *module, size_t columns)
 {
+    const bool unknown = reading->checkpoint.gguf != NULL && reading->gguf == NULL;
     return (struct config_module){.part = module->part,
                                   .cross = module->cross,
                                   .layer = module->layer,
                                   .columns = columns,
-                                  .reordered = module->naming->reordered};
+                                  .reordered = module->naming->reordered || unknown};
 }
 
 /* The family that --family or, where its own config says none, the names of a module say; or NULL. */
@@ -128,7 +160,7 @@ enum status reading_heads(const struct reading *reading, const struct layer_modu
                           const struct family_row **family, struct unpack_plan *plan, struct layer_facts *facts)
 {
     const struct options *options = reading->options;
-    const struct config_module place = place_of(module, 0);
+    const struct config_module place = place_of(reading, module, 0);
     if (config_family(&reading->config, module->part, asked_family(reading, module), family, reading->error) ||
         config_heads(&reading->config, *family, &place, reading->arena, facts, reading->error))
         return reading->error->status;
@@ -150,7 +182,7 @@ enum status reading_heads(const struct reading *reading, const struct layer_modu
 enum status reading_facts(const struct reading *reading, const struct layer_module *module,
                           const struct family_row *family, size_t columns, struct layer_facts *facts)
 {
-    const struct config_module place = place_of(module, columns);
+    const struct config_module place = place_of(reading, module, columns);
     const enum status status = config_facts(&reading->config, family, &place, reading->arena, facts, reading->error);
     return status == STATUS_OK && reading->gguf != NULL && !family->by_hand
                ? gguf_facts(reading->gguf, reading->arena, facts, reading->error)

@@ -3,18 +3,22 @@
 #ifndef ATTN_LAYER_READING_H
 #define ATTN_LAYER_READING_H
 
+#include "layer/adapter.h"
 #include "layer/config.h"
 #include "layer/gguf_config.h"
 #include "layer/layer.h"
+#include "layer/quantised.h"
 #include "layer/unpack.h"
 
 struct reading {
     const struct options *options;
     struct checkpoint checkpoint;
+    struct quantised quantised; /* its weights */
     struct module_list modules;
     struct config config;
+    struct adapter adapter;      /* with --adapter */
     const char *config_path;     /* or NULL */
-    bool config_is_own;          /* has the name that goes with the names of the modules' tensors */
+    bool config_is_own;          /* it goes with the names of the modules' tensors, or is in the checkpoint's file */
     const struct gguf_row *gguf; /* the architecture of a GGUF; or NULL */
     struct arena *arena;
     struct error *error;

@@ -2,13 +2,17 @@
 #include "layer/unpack.h"
 
 #include "base/text.h"
+#include "layer/adapter.h"
 #include "layer/naming.h"
+#include "layer/quantised.h"
 
 #include <stdarg.h>
 #include <string.h>
 
 struct unpacking {
     const struct checkpoint *checkpoint;
+    const struct adapter *adapter;
+    struct quantised *quantised;
     const struct module_tensors *tensors;
     const struct layer_module *module;
     struct unpack_plan *plan;
@@ -32,18 +36,21 @@ struct taken {
 static enum status take(const struct unpacking *unpacking, const char *standard, struct taken *taken)
 {
     const struct module_tensors *tensors = unpacking->tensors;
-    const struct named_tensor *look;
     *taken = (struct taken){0};
     for (size_t i = 0; i < tensors->count && taken->name == NULL; i++)
         if (strcmp(tensors->tensors[i].standard, standard) == 0)
             taken->name = tensors->tensors[i].name;
     if (taken->name == NULL)
         return STATUS_OK;
-    if (checkpoint_look(unpacking->checkpoint, taken->name, &look, unpacking->error) != STATUS_OK ||
-        checkpoint_take(unpacking->checkpoint, taken->name, &taken->tensor, unpacking->error) != STATUS_OK)
+    if (quantised_take(unpacking->quantised, taken->name, &taken->tensor, &taken->file, unpacking->error) != STATUS_OK)
         return unpacking->error->status;
-    taken->file = look->source;
-    return STATUS_OK;
+    if (unpacking->adapter == NULL)
+        return STATUS_OK;
+    const size_t *shape = taken->tensor.shape;
+    const bool across =
+        taken->tensor.rank == 2 &&
+        (shape[0] == shape[1] ? unpacking->stored_across : module_stores_transposed(unpacking->module, shape, 0));
+    return adapter_apply(unpacking->adapter, taken->name, across, &taken->tensor);
 }
 
 /* "FILE: NAME: 48 x 32; expected ..."; if the heads do not fit, with their sources: ", by --heads and n_head_kv". */
@@ -169,14 +176,6 @@ struct weights {
     struct taken weight, bias;
 };
 
-/* Conv1D stores d_in x d_out. GPT BigCode uses its names but stores d_out x d_in: the bias tells. */
-static bool is_across(const struct weights *weights, bool conv1d)
-{
-    const struct tensor *weight = &weights->weight.tensor, *bias = &weights->bias.tensor;
-    const bool linear = bias->rank == 1 && bias->shape[0] == weight->shape[0] && bias->shape[0] != weight->shape[1];
-    return conv1d && !linear;
-}
-
 static enum status take_weights(struct unpacking *unpacking, enum naming_role role, struct weights *weights)
 {
     char weight[48], bias[48];
@@ -191,7 +190,9 @@ static enum status take_weights(struct unpacking *unpacking, enum naming_role ro
         return unpacking->error->status;
     /* An output projection may be square: it has the orientation of the packed weight before it. */
     if (role != ROLE_OUT && role != ROLE_QUERY)
-        unpacking->stored_across = is_across(weights, unpacking->module->naming->conv1d);
+        unpacking->stored_across =
+            module_stores_transposed(unpacking->module, weights->weight.tensor.shape,
+                                     weights->bias.tensor.rank == 1 ? weights->bias.tensor.shape[0] : 0);
     if (unpacking->stored_across && transpose(unpacking, &weights->weight) != STATUS_OK)
         return unpacking->error->status;
     return check_length(unpacking, &weights->bias, weights->weight.tensor.shape[0], "one for each row of its weight");
@@ -517,23 +518,6 @@ static enum status check_packing(const struct unpacking *unpacking)
     return STATUS_OK;
 }
 
-/* Rejects an unknown tensor, which attn would silently omit. */
-static enum status check_other(const struct unpacking *unpacking)
-{
-    const char *other = unpacking->tensors->other;
-    if (other == NULL)
-        return STATUS_OK;
-    if (strstr(other, "_scale") != NULL)
-        return error_usage(unpacking->error,
-                           "%s: %.200s: a scale of quantized weights, which attn does not read; dequantize them first: "
-                           "load the model in bfloat16 and save it with save_pretrained",
-                           unpacking->checkpoint->source, other);
-    return error_usage(unpacking->error,
-                       "%s: %.200s: attn does not know what the module does with this tensor; expected the weights of "
-                       "query, key, value and output, their norms, sinks or a relative bias",
-                       unpacking->checkpoint->source, other);
-}
-
 static enum status unpack(struct unpacking *unpacking)
 {
     const struct naming_row *naming = unpacking->module->naming;
@@ -542,7 +526,7 @@ static enum status unpack(struct unpacking *unpacking)
                                                            : naming->key_value != NULL ? unpack_key_value
                                                                                        : unpack_separate;
     return check_packing(unpacking) || projections(unpacking) || unpack_out(unpacking) || unpack_norms(unpacking) ||
-                   unpack_of_heads(unpacking) || check_other(unpacking)
+                   unpack_of_heads(unpacking)
                ? unpacking->error->status
                : STATUS_OK;
 }
@@ -551,7 +535,11 @@ enum status module_unpack(const struct module_list *list, const struct layer_mod
                           struct arena *arena, struct input_file *input, struct error *error)
 {
     struct module_tensors tensors;
+    const struct config none = {0};
+    struct quantised plain;
     struct unpacking unpacking = {.checkpoint = list->checkpoint,
+                                  .adapter = list->adapter,
+                                  .quantised = list->quantised != NULL ? list->quantised : &plain,
                                   .tensors = &tensors,
                                   .module = module,
                                   .plan = plan,
@@ -560,7 +548,9 @@ enum status module_unpack(const struct module_list *list, const struct layer_mod
                                   .error = error};
     *input = (struct input_file){.source = list->checkpoint->source};
     input->tensors = arena_allocate(arena, MODULE_TENSORS, sizeof input->tensors[0], error);
-    if (input->tensors == NULL || module_tensors(list, module, arena, &tensors, error) || unpack(&unpacking))
+    if (input->tensors == NULL || quantised_begin(&plain, list->checkpoint, &none, error) ||
+        module_tensors(list, module, arena, &tensors, error) || unpack(&unpacking) ||
+        module_check_other(list, &tensors, error))
         return error->status;
     input_file_sort(input);
     return STATUS_OK;

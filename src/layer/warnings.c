@@ -26,7 +26,7 @@ static enum status warn_of_adapter(const struct reading *reading, struct layer_w
         const int length = snprintf(path, sizeof path, "%s%s", reading->checkpoint.folder, NAMES[i]);
         if (length < 0 || (size_t)length >= sizeof path || stat(path, &there) != 0)
             continue;
-        snprintf(text, sizeof text, "%s: attn does not apply this adapter; merge it into the model first",
+        snprintf(text, sizeof text, "%s: this adapter is not applied; type --adapter with its folder",
                  SHOWN_PATH(path));
         const char *kept = arena_copy(reading->arena, text, reading->error);
         if (kept == NULL)
@@ -50,5 +50,5 @@ enum status layer_warn(const struct reading *reading, const struct layer_module 
         return reading->error->status;
     if (unknown != NULL)
         add(warnings, unknown);
-    return searched != 0 ? STATUS_OK : warn_of_adapter(reading, warnings);
+    return searched != 0 || reading->options->adapter != NULL ? STATUS_OK : warn_of_adapter(reading, warnings);
 }

@@ -55,7 +55,7 @@ enum family_sliding {
 
 /* Which layers rotate query and key. SLIDING: those with a window. IF_ANY: the same, but all where sliding_window is
  * null. LISTED: those with a 1 in no_rope_layers, else all but every no_rope_layer_interval-th. TOLD: all, but none
- * where the config's rope_theta is null. ASKED: all, where position_embedding_type is "rope". THETAS: those whose entry
+ * where the config's rope_theta is null. ASKED: all, where position_embedding_type is "rope"; ROTARY: the same with "rotary". THETAS: those whose entry
  * in layer_rope_theta is not 0, by that theta. PREFIX: SLIDING, and dense layers with
  * prefix_dense_sliding_window_pattern 1. */
 enum family_rotating {
@@ -65,6 +65,7 @@ enum family_rotating {
     FAMILY_ROTATING_LISTED,
     FAMILY_ROTATING_TOLD,
     FAMILY_ROTATING_ASKED,
+    FAMILY_ROTATING_ROTARY,
     FAMILY_ROTATING_THETAS,
     FAMILY_ROTATING_PREFIX,
 };

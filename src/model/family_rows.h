@@ -105,6 +105,9 @@
     ROW(.name = "ernie4_5_moe", .title = "ERNIE 4.5 of experts", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
         .heads = 20, .kv_heads = 4, .theta = 500000, .norm = "rms", .norm_eps = 1e-5, \
         .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
+    ROW(.name = "esm", .title = "ESM-2 and ESM-1b", .causal = FAMILY_CAUSAL_CONFIG, .rope = ROPE_HALF, \
+        .rotating = FAMILY_ROTATING_ROTARY, .scale_on_query = true, .heads = 12, .norm = "layer", .norm_eps = 1e-12, \
+        FAMILY_EACH()) \
     ROW(.name = "eurobert", .title = "EuroBERT", .rope = ROPE_HALF, .norm = "rms", .heads = 12, .norm_eps = 1e-5, \
         FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "evolla", .title = "Evolla", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 500000, .norm_eps = 1e-5) \
@@ -344,6 +347,8 @@
         .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, FAMILY_EACH()) \
     ROW(.name = "switch_transformers", .title = "Switch Transformers", FAMILY_T5, .heads = 12) \
     ROW(.name = "t5", .types = "pop2piano", .title = "T5", FAMILY_T5, .heads = 8) \
+    ROW(.name = "trocr", .title = "TrOCR, its decoder", FAMILY_SEQUENCE, .norm = "none", .scale_on_query = true, \
+        .heads = 16) \
     ROW(.name = "ultrabert", .title = "Ultrabert", .rope = ROPE_HALF, .norm = "rms", .heads = 32, .theta = 2560000, \
         .local_theta = 10000, .norm_eps = 1e-6, .sliding = FAMILY_SLIDING_LISTED, .window = 128, \
         FAMILY_EACH(.norm_cast = true)) \
@@ -392,6 +397,7 @@
     ROW("deepseek_vl", "vision_config", "siglip_vision_model") \
     ROW("deepseek_vl_hybrid", "text_config", "llama") \
     ROW("emu3", "text_config", "emu3_text_model") \
+    ROW("encoder-decoder", "encoder", "") \
     ROW("exaone4_5", "text_config", "exaone4") \
     ROW("fuyu", "text_config", "persimmon") \
     ROW("gemma3", "text_config", "gemma3_text") \
@@ -480,6 +486,7 @@
     ROW("video_llava", "vision_config", "clip_vision_model") \
     ROW("vipllava", "text_config", "llama") \
     ROW("vipllava", "vision_config", "clip_vision_model") \
+    ROW("vision-encoder-decoder", "encoder", "") \
     ROW("vision-text-dual-encoder", "text_config", "bert") \
     ROW("vision-text-dual-encoder", "vision_config", "vit") \
     ROW("voxtral", "text_config", "llama")

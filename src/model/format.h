@@ -17,6 +17,10 @@ enum theme { THEMES(CHOICE_ID) };
 #define SHAPES(ROW) ROW(SHAPE_TALL, "tall") ROW(SHAPE_WIDE, "wide")
 enum picture_shape { SHAPES(CHOICE_ID) };
 
+/* What a cell shows of the numbers that it stands for. */
+#define POOLS(ROW) ROW(POOL_MEAN, "mean") ROW(POOL_MAX, "max")
+enum pool { POOLS(CHOICE_ID) };
+
 struct format_row {
     const char *name;
     const char *suffixes[FORMAT_SUFFIXES]; /* of --out; NULL where there are fewer */
@@ -45,25 +49,26 @@ struct format_row {
  * (write/writing.h); the suffix of the functions that write reports, steps and worksheets (`no`: none); the other
  * fields of struct format_row. */
 #define FORMAT_ROWS(ROW)                                                                                            \
-    ROW(TEXT, "text", write_text, check_nothing, text, text, text, .suffixes = {".txt"}, .measures = true, .elides = true,            \
-        .terminal = true, .theme = THEME_AUTO)                                                                      \
-    ROW(JSON, "json", write_json, check_nothing, json, json, no, .suffixes = {".json"}, .measures = true, .holds_whole = true)        \
+    ROW(TEXT, "text", write_text, check_nothing, text, text, text, .suffixes = {".txt"}, .measures = true,          \
+        .elides = true, .terminal = true, .theme = THEME_AUTO)                                                      \
+    ROW(JSON, "json", write_json, check_nothing, json, json, no, .suffixes = {".json"}, .measures = true,           \
+        .holds_whole = true)                                                                                        \
     ROW(NPY, "npy", write_npy, check_npy, no, no, no, .suffixes = {".npy"}, .binary = true, .one_table = true,      \
         .holds_whole = true,                                                                                        \
         .refuses_parameters = "a .npy holds one table, init draws several; expected .safetensors or .json")         \
     ROW(SAFETENSORS, "safetensors", write_safetensors, check_safetensors, no, no, no, .suffixes = {".safetensors"}, \
         .binary = true, .holds_part = true, .holds_whole = true)                                                    \
-    ROW(CSV, "csv", write_csv, check_nothing, no, no, no, .suffixes = {".csv"}, .measures = true)                                     \
+    ROW(CSV, "csv", write_csv, check_nothing, no, no, no, .suffixes = {".csv"}, .measures = true)                   \
     ROW(MARKDOWN, "markdown", write_markdown, check_nothing, no, no, markdown, .suffixes = {".md"}, .elides = true) \
     ROW(LATEX, "latex", write_latex, check_nothing, no, no, latex, .suffixes = {".tex"}, .elides = true)            \
-    ROW(SVG, "svg", write_svg, check_svg, no, svg, no, .suffixes = {".svg"}, .measures = true, .pictures = true, .animates = true,    \
-        .themed = true, .refuses_parameters = NO_PICTURE)                                                           \
+    ROW(SVG, "svg", write_svg, check_svg, no, svg, no, .suffixes = {".svg"}, .measures = true, .pictures = true,    \
+        .animates = true, .themed = true, .refuses_parameters = NO_PICTURE)                                         \
     ROW(PNG, "png", write_png, check_png, no, no, no, .suffixes = {".png"}, .binary = true, .pictures = true,       \
         .themed = true, .refuses_parameters = NO_PICTURE)                                                           \
     ROW(PDF, "pdf", write_pdf, check_pdf, no, no, no, .suffixes = {".pdf"}, .binary = true, .pictures = true,       \
         .themed = true, .refuses_parameters = NO_PICTURE)                                                           \
-    ROW(HTML, "html", write_html, check_nothing, no, no, html, .suffixes = {".html"}, .measures = true, .computes = true,             \
-        .themed = true, .theme = THEME_AUTO,                                                                        \
+    ROW(HTML, "html", write_html, check_nothing, no, no, html, .suffixes = {".html"}, .measures = true,             \
+        .computes = true, .themed = true, .theme = THEME_AUTO,                                                      \
         .refuses_parameters =                                                                                       \
             "a page shows attention, init draws parameters; expected --format text, json or safetensors")
 

@@ -16,6 +16,8 @@ struct cell {
 };
 
 struct problem_chosen {
+    size_t head;                    /* of --head, from 1; 0: all */
+    bool cuts_heads;                /* tables have that head alone; a page and --explain choose it from all */
     size_t *rows;                   /* (S) the queries asked for, from 0, ascending */
     size_t row_count;               /* S */
     size_t part, parts;             /* part K of N, K from 1; 0 and 0: no part */

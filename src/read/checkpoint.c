@@ -206,6 +206,7 @@ static enum status read_single(const struct loaded *loaded, struct checkpoint *c
     for (size_t i = 0; i < count; i++)
         checkpoint->names[i] = (struct checkpoint_name){file->tensors.tensors[i].name, file};
     checkpoint->count = count;
+    checkpoint->settings = file->tensors.settings;
     checkpoint->gguf = file->tensors.gguf;
     return STATUS_OK;
 }

@@ -25,6 +25,7 @@ struct checkpoint {
     struct checkpoint_name *names; /* sorted */
     size_t count;
     const struct gguf *gguf; /* the metadata of a GGUF; else NULL */
+    const char *settings;    /* of the only file, as named_list has it; or NULL */
     const char *opened;      /* the opened file of tensors or index */
     struct arena *arena;
 };

@@ -36,6 +36,8 @@ static const struct {
     {"mechanism", INPUT_FILE_IGNORED},
     {"layout", INPUT_FILE_IGNORED},
     {"lacks", INPUT_FILE_IGNORED},
+    {"dequantised", INPUT_FILE_IGNORED},
+    {"reordered", INPUT_FILE_IGNORED},
     {"mask", INPUT_FILE_BUFFER},
     {"query", INPUT_FILE_OPERAND},
     {"key", INPUT_FILE_OPERAND},

@@ -20,6 +20,7 @@ enum named_use {
 struct named_list {
     struct named_tensor *tensors;
     size_t count;
+    const char *settings;    /* of a .pt: JSON of the settings that its program saved with the model; else NULL */
     const struct gguf *gguf; /* the metadata of a GGUF; else NULL */
 };
 

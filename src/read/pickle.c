@@ -163,6 +163,22 @@ static bool run_plain(struct machine *machine)
     return push_new(machine, (struct pickle_value){.kind = machine->opcode->kind});
 }
 
+static bool run_true(struct machine *machine)
+{
+    return push_new(machine, (struct pickle_value){.kind = PICKLE_TRUTH, .whole = 1});
+}
+
+/* A double whose first byte is the most significant one. */
+static bool run_float(struct machine *machine)
+{
+    struct pickle_value value = {.kind = PICKLE_NUMBER};
+    uint64_t bits = 0;
+    for (size_t i = 0; i < sizeof bits; i++)
+        bits = bits << 8 | (machine->number >> 8 * i & 255);
+    memcpy(&value.number, &bits, sizeof bits);
+    return push_new(machine, value);
+}
+
 static bool run_whole(struct machine *machine)
 {
     return push_new(machine, (struct pickle_value){.kind = PICKLE_WHOLE, .whole = (int64_t)machine->number});
@@ -375,9 +391,9 @@ static const struct opcode OPCODES[256] = {
     ['.'] = {run_stop, FORM_NONE, PICKLE_NONE, 1},         /* STOP */
     ['('] = {run_mark, FORM_NONE, PICKLE_MARK, 0},         /* MARK */
     ['N'] = {run_plain, FORM_NONE, PICKLE_NONE, 0},        /* NONE */
-    [0x88] = {run_plain, FORM_NONE, PICKLE_TRUTH, 0},      /* NEWTRUE */
+    [0x88] = {run_true, FORM_NONE, PICKLE_TRUTH, 0},       /* NEWTRUE */
     [0x89] = {run_plain, FORM_NONE, PICKLE_TRUTH, 0},      /* NEWFALSE */
-    ['G'] = {run_plain, FORM_8, PICKLE_NUMBER, 0},         /* BINFLOAT */
+    ['G'] = {run_float, FORM_8, PICKLE_NUMBER, 0},         /* BINFLOAT */
     ['K'] = {run_whole, FORM_1, PICKLE_WHOLE, 0},          /* BININT1 */
     ['M'] = {run_whole, FORM_2, PICKLE_WHOLE, 0},          /* BININT2 */
     ['J'] = {run_signed, FORM_4, PICKLE_WHOLE, 0},         /* BININT */

@@ -43,7 +43,8 @@ struct pickle_value {
     enum pickle_kind kind;
     bool ordered; /* of a dict: an OrderedDict, which may have a state */
     union {
-        int64_t whole;
+        int64_t whole; /* of a truth 0 or 1 */
+        double number; /* 0 for an integer of more than 64 bits */
         struct pickle_text {
             const char *bytes; /* not ended by a NUL */
             size_t length;

@@ -7,10 +7,13 @@
  * says which byte comes first, the least significant one where it is missing. attn ignores other entries.
  *
  * attn reads a file with tensors in one place: a dict of names and tensors at any depth, or one tensor, which becomes
- * "inputs". It skips other numbers, strings and containers, but not tensors. */
+ * "inputs". It skips other numbers, strings and containers, but not tensors. A checkpoint of a training run may also
+ * have the state of its optimizer: attn takes the model, and the settings that are saved with it. */
+#include "base/decimal.h"
 #include "read/archive.h"
 #include "read/pickle.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -335,9 +338,24 @@ static enum status check_all(struct reading *reading, const struct pickle_value 
         reading->zip->source, reading->pickle.tensor_count, reading->pickle.tensor_count - different);
 }
 
-/* Finds the one dict with tensors. */
+/* The dict under the first of the words that the file's outermost dict has; NULL where there is none. */
+static const struct pickle_value *find_within(const struct reading *reading, const char *const *words, size_t count)
+{
+    const struct pickle_value *root = reading->pickle.root;
+    for (size_t word = 0; word < count && root->kind == PICKLE_DICT; word++)
+        for (size_t at = 0; at < root->items.count; at += 2)
+            if (pickle_is(root->items.items[at], words[word]) && root->items.items[at + 1]->kind == PICKLE_DICT)
+                return root->items.items[at + 1];
+    return NULL;
+}
+
+/* Finds the one dict with tensors; in a checkpoint the model's. */
 static enum status find_dict(struct reading *reading, const struct pickle_value **dict)
 {
+    static const char *const MODELS[] = {"model", "model_state_dict", "state_dict"};
+    *dict = reading->tensors.list != NULL ? find_within(reading, MODELS, sizeof MODELS / sizeof MODELS[0]) : NULL;
+    if (*dict != NULL && next_tensor(*dict, 0) < (*dict)->items.count)
+        return STATUS_OK;
     *dict = NULL;
     for (const struct pickle_value *one = reading->pickle.dicts; one != NULL; one = one->next) {
         if (next_tensor(one, 0) == one->items.count)
@@ -420,11 +438,57 @@ static enum status read_tensors(struct reading *reading, const struct pickle_val
     return input_file_check_repeated(file->source, "", names, count, file->error);
 }
 
+static void add_setting(struct text *text, const struct pickle_text *key, const struct pickle_value *value)
+{
+    char number[DECIMAL_BYTES] = "";
+    if (value->kind == PICKLE_WHOLE)
+        snprintf(number, sizeof number, "%lld", (long long)value->whole);
+    else if (value->kind == PICKLE_NUMBER && isfinite(value->number))
+        decimal_from_double(value->number, number);
+    else if (value->kind == PICKLE_TRUTH || value->kind == PICKLE_NONE)
+        snprintf(number, sizeof number, "%s",
+                 value->kind == PICKLE_NONE ? "null"
+                 : value->whole != 0        ? "true"
+                                            : "false");
+    if (number[0] != '\0')
+        text_add(text, "%s\"%.*s\": %s", text->length > 1 ? ", " : "", (int)key->length, key->bytes, number);
+}
+
+/* Notes the settings with plain names, unless they are very many. */
+static enum status note_settings(struct reading *reading)
+{
+    enum { MOST_BYTES = 8192, LONGEST_KEY = 64 };
+    static const char *const NAMES[] = {"model_args", "dims"};
+    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    const struct pickle_value *dict = find_within(reading, NAMES, sizeof NAMES / sizeof NAMES[0]);
+    char bytes[MOST_BYTES];
+    struct text text = text_begin(bytes, sizeof bytes);
+    text_add(&text, "{");
+    for (size_t at = 0; dict != NULL && at < dict->items.count && !text.cut; at += 2) {
+        const struct pickle_text *key = &dict->items.items[at]->text;
+        size_t plain = 0;
+        if (dict->items.items[at]->kind != PICKLE_TEXT || key->length > LONGEST_KEY)
+            continue;
+        while (plain < key->length && memchr(PLAIN, key->bytes[plain], sizeof PLAIN - 1) != NULL)
+            plain++;
+        if (plain == key->length)
+            add_setting(&text, key, dict->items.items[at + 1]);
+    }
+    text_add(&text, "}");
+    if (dict == NULL || text.cut)
+        return STATUS_OK;
+    reading->tensors.list->settings =
+        arena_text(reading->tensors.arena, text.bytes, text.length, reading->tensors.error);
+    return reading->tensors.list->settings == NULL ? reading->tensors.error->status : STATUS_OK;
+}
+
 static enum status read_dict(struct reading *reading)
 {
     const struct pickle_value *dict, *root = reading->pickle.root;
     if (find_dict(reading, &dict) || check_keys(reading, dict) || check_others(reading, dict, dict) ||
         (root->kind == PICKLE_DICT && check_others(reading, root, dict)))
+        return reading->tensors.error->status;
+    if (reading->tensors.list != NULL && note_settings(reading) != STATUS_OK)
         return reading->tensors.error->status;
     reading->tensors.sole = next_tensor(dict, next_tensor(dict, 0) + 2) == dict->items.count;
     return read_tensors(reading, dict);

@@ -705,7 +705,8 @@ static enum status take_part(const struct mine *mine, struct mine_table *table, 
     table->named = given;
     table->count = table->shown = count;
     table->rows = count / columns;
-    if (given->part == NULL && count == mine_layout_count(table))
+    const bool cuts = table->layout.head > 0 && table->layout.axis[MINE_HEAD] >= 0;
+    if (given->part == NULL && count == mine_layout_count(table) && !cuts)
         return STATUS_OK;
     struct file_tensor *named = arena_allocate(arena, 1, sizeof *named, error);
     size_t *places = arena_allocate(arena, room, sizeof *places, error);
@@ -717,12 +718,13 @@ static enum status take_part(const struct mine *mine, struct mine_table *table, 
     for (size_t i = 0; i < count; i++) {
         size_t place = place_of_given(table, &all, i);
         const size_t at = table->count, column = place % columns;
-        if (place == SIZE_MAX)
+        if (place == SIZE_MAX ||
+            (cuts && mine_place_at(table, (struct mine_index){{0}}, place).at[MINE_HEAD] != table->layout.head - 1))
             continue;
         place += paired ? column % 2 * (columns / 2) + column / 2 - column : 0;
         table->rows += at == 0 || place / columns != places[at - 1] / columns;
         tensor_load(&given->tensor, i, 1, &numbers[at]);
-        digits[at] = given->last_digit[i];
+        digits[at] = given->last_digit != NULL ? given->last_digit[i] : 0;
         places[table->count++] = place;
     }
     table->shown = table->count;
@@ -735,7 +737,7 @@ static enum status take_part(const struct mine *mine, struct mine_table *table, 
         }
     *named = *given;
     named->tensor = (struct tensor){.rank = 1, .shape = {table->count}, .dtype = DTYPE_F64, .data = numbers};
-    named->last_digit = digits;
+    named->last_digit = given->last_digit != NULL ? digits : NULL;
     table->named = named;
     return table->count > 0 ? STATUS_OK
                             : error_usage(error, "%s: shows no number of %s; expected some, or their sum",
@@ -834,6 +836,8 @@ static enum status add_table(struct mine *mine, const struct problem *problem, s
 {
     if (mine->count == MINE_TABLES)
         return error_usage(error, "%s: more than %d tables; expected fewer", mine->file.source, (int)MINE_TABLES);
+    if (problem->chosen.head > 0 && table.layout.whole[MINE_HEAD] > 1)
+        table.layout.head = (problem->chosen.head - 1) / (problem->size.heads / table.layout.whole[MINE_HEAD]) + 1;
     if (take_part(mine, &table, problem, arena, error) != STATUS_OK)
         return error->status;
     if ((table.named->rows != NULL ? find_numbered(mine, problem, &table, &table.layout, arena, error)
@@ -1106,8 +1110,15 @@ enum status mine_place(struct mine *mine, const struct problem *problem, const s
 
 /* --- indices ----------------------------------------------------------------------------------------------------- */
 
+static bool has_one_head(const struct mine_layout *layout, int axis)
+{
+    return axis == MINE_HEAD && layout->head > 0 && layout->axis[axis] < 0;
+}
+
 static size_t choices_of(const struct mine_layout *layout, int axis)
 {
+    if (has_one_head(layout, axis))
+        return 1;
     if (axis == MINE_ROW)
         return layout->rows != NULL ? 1 : layout->whole[axis] - layout->size[axis] + 1;
     return layout->axis[axis] < 0 ? layout->whole[axis] : 1;
@@ -1125,7 +1136,8 @@ struct mine_index mine_index(const struct mine_table *table, size_t i)
 {
     struct mine_index index = {{0}};
     for (int axis = MINE_AXES; axis-- > 0; i /= choices_of(&table->layout, axis))
-        index.at[axis] = i % choices_of(&table->layout, axis);
+        index.at[axis] =
+            i % choices_of(&table->layout, axis) + (has_one_head(&table->layout, axis) ? table->layout.head - 1 : 0);
     return index;
 }
 
@@ -1139,7 +1151,9 @@ struct mine_index mine_place_at(const struct mine_table *table, struct mine_inde
     const struct mine_layout *layout = &table->layout;
     for (int axis = 0; axis < MINE_AXES; axis++) {
         const size_t at = layout->axis[axis] < 0 ? 0 : i / layout->stride[axis] % layout->size[axis];
-        first.at[axis] = axis == MINE_ROW && layout->rows != NULL ? layout->rows[at] : first.at[axis] + at;
+        first.at[axis] = axis == MINE_ROW && layout->rows != NULL ? layout->rows[at]
+                         : has_one_head(layout, axis)             ? layout->head - 1
+                                                                  : first.at[axis] + at;
     }
     return first;
 }

@@ -20,6 +20,7 @@ struct mine_layout {
     size_t size[MINE_AXES];   /* of the table along it; 1: none */
     size_t whole[MINE_AXES];  /* of the stage along it */
     size_t stride[MINE_AXES]; /* in the table */
+    size_t head;              /* of --head, from 1; 0: any */
     const size_t *rows;       /* (size[MINE_ROW]) by label: indices of selected queries; NULL: consecutive */
 };
 

@@ -215,6 +215,10 @@ static void config_json(const struct layer *layer, struct output *output)
     json_begin(&json);
     json_text(&json, "module", layer->module->path);
     json_text(&json, "family", layer->family->name);
+    if (layer->dequantised != NULL)
+        json_text(&json, "dequantised", layer->dequantised);
+    if (layer->reordered)
+        json_truth(&json, "reordered", true);
     json_open(&json, "settings", '[');
     for (size_t i = 0; i < layer->facts.count; i++) {
         const struct layer_fact *fact = &layer->facts.facts[i];
@@ -241,6 +245,10 @@ static void config_text(const struct layer *layer, struct output *output)
         text_shown(layer->config, SIZE_MAX, shown, sizeof shown);
         output_print(output, "config %s\n", shown);
     }
+    if (layer->dequantised != NULL)
+        output_print(output, "weights dequantised from %s\n", layer->dequantised);
+    if (layer->reordered)
+        output_print(output, "rows of query and key put back in order\n");
     for (size_t i = 0; i < layer->facts.count; i++) {
         names = memory_larger(names, strlen(layer->facts.facts[i].setting));
         values = memory_larger(values, text_shown(layer->facts.facts[i].text, 60, shown, sizeof shown));

@@ -275,7 +275,7 @@ static void write_transposed(const struct csv *csv, const struct result_table *t
         origin.item = origin.index;
         origin.of_item = true;
     } else if (table->rank > 1) {
-        origin.head = origin.index;
+        origin.head = table->head + origin.index;
         origin.of_head = true;
     }
     origin.axis = AXIS_QUERY;

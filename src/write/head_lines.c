@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "base/wrap.h"
+#include "model/counting.h"
 
 #include <math.h>
 #include <string.h>
@@ -113,13 +114,13 @@ static void add_draws(struct wrap *line, const struct problem *problem)
 /* Whether a setting of a checkpoint's module changes nothing here, or is already part of its name. */
 static bool is_usual(const struct problem *problem, const char *name)
 {
-    static const char *const TOLD[] = {"layer", "module", "family"};
+    static const char *const TOLD[] = {"layer", "head", "module", "family"};
     bool told = false;
-    if (problem->layer == NULL)
-        return false;
     for (size_t i = 0; i < sizeof TOLD / sizeof TOLD[0]; i++)
         told = told || strcmp(name, TOLD[i]) == 0;
-    return told || (strcmp(name, "scale") == 0 && problem->scaling.factor == 1 / sqrt((double)problem->size.d_head)) ||
+    if (told || problem->layer == NULL)
+        return told;
+    return (strcmp(name, "scale") == 0 && problem->scaling.factor == 1 / sqrt((double)problem->size.d_head)) ||
            (strncmp(name, "norm", 4) == 0 && !problem->given.residual) ||
            strcmp(setting_text(problem, name), "none") == 0 || strcmp(setting_text(problem, name), "off") == 0 ||
            strcmp(setting_text(problem, name), "-1,-1") == 0;
@@ -138,6 +139,14 @@ static void add_source(struct wrap *line, const struct problem *problem)
     }
     wrap_add(line, "%s", problem->layer->family->by_hand ? "no family" : problem->layer->family->title);
     wrap_add(line, "%s of %s", problem->layer->module->path, shown);
+    if (problem->layer->adapter != NULL) {
+        text_shown(problem->layer->adapter, SETTING_COLUMNS, shown, sizeof shown);
+        wrap_add(line, "adapter %s", shown);
+    }
+    if (problem->layer->dequantised != NULL)
+        wrap_add(line, "weights dequantised from %s", problem->layer->dequantised);
+    if (problem->layer->reordered)
+        wrap_add(line, "rows of query and key put back in order");
 }
 
 /* Settings of a layer, in the order of its steps. */
@@ -202,15 +211,26 @@ static void add_asked(struct wrap *line, const struct problem *problem)
     add_setting(line, problem, "query", "query", NULL);
 }
 
+/* "attention layer 1 (from 0), head 5 (from 1)" */
+static void title_text(const struct problem *problem, struct text *title)
+{
+    const bool numbered = problem->layer != NULL && problem->layer->module->layer != MODULE_NO_LAYER;
+    text_add(title, "%s%s", MECHANISMS[problem->mechanism].title, problem->parameters_only ? " parameters" : "");
+    if (numbered) /* behind "attention layer" */
+        text_add(title, " " COUNTING_FROM_0, problem->layer->module->layer);
+    if (problem->chosen.head > 0)
+        text_add(title, ", " COUNTING_HEAD, problem->chosen.head);
+}
+
 void head_lines_write(const struct problem *problem, size_t columns, bool color, struct output *output)
 {
     struct wrap line = {.output = output, .columns = columns, .indent = 2};
-    char title[64];
-    snprintf(title, sizeof title, "%s%s", MECHANISMS[problem->mechanism].title,
-             problem->parameters_only ? " parameters" : "");
+    char bytes[128];
+    struct text title = text_begin(bytes, sizeof bytes);
+    title_text(problem, &title);
     if (color)
         output_print(output, "%s", TEXT_BOLD);
-    add_sizes(&line, problem, title);
+    add_sizes(&line, problem, bytes);
     add_source(&line, problem);
     add_draws(&line, problem);
     add_asked(&line, problem);

@@ -138,6 +138,10 @@ enum status write_json(const struct writing *writing)
     json_begin(&json);
     json_text(&json, "mechanism", MECHANISMS[problem->mechanism].name);
     write_json_settings(&json, "settings", problem);
+    if (problem->layer != NULL && problem->layer->dequantised != NULL)
+        json_text(&json, "dequantised", problem->layer->dequantised);
+    if (problem->layer != NULL && problem->layer->reordered)
+        json_truth(&json, "reordered", true);
     if (problem_tokens(problem)->texts != NULL)
         write_json_tokens(&json, "tokens", problem);
     if (problem->labels.queries_differ && problem->labels.keys.texts != NULL)

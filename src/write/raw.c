@@ -18,9 +18,9 @@ enum status write_raw_size(const struct result_table *table, size_t *size, struc
 static bool is_streamed(const struct writing *writing, const struct result_table *table, size_t size)
 {
     const struct problem *problem = writing->result->problem;
-    return writing->output->target != NULL && problem->chosen.parts == 0 && stage_exists(table->stage) &&
-           problem_made_as(problem, table->stage) == STAGE_CONTEXT && problem->mistake.recipe == NULL &&
-           problem->path.fused && size >= LEAST_STREAMED;
+    return writing->output->target != NULL && problem->chosen.parts == 0 && table->heads == 0 &&
+           stage_exists(table->stage) && problem_made_as(problem, table->stage) == STAGE_CONTEXT &&
+           problem->mistake.recipe == NULL && problem->path.fused && size >= LEAST_STREAMED;
 }
 
 enum status write_raw_expect(const struct writing *writing, size_t header)
@@ -92,7 +92,8 @@ void write_raw(struct result *result, const struct result_table *table, unsigned
         output_skip(output, matrices * rows * result_columns(table) * dtype_size(table->dtype), result->streamed.code);
         return;
     }
-    if (table->tensor != NULL && tensor_count(table->tensor) == matrices * rows * result_columns(table)) {
+    if (table->tensor != NULL && table->heads == 0 &&
+        tensor_count(table->tensor) == matrices * rows * result_columns(table)) {
         dtype_encode_all(table->dtype, table->tensor->dtype, table->tensor->data, tensor_count(table->tensor), put,
                          output);
         return;

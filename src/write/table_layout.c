@@ -86,6 +86,21 @@ static void forget(struct table_layout *layout)
         layout->extremes[i] = (struct table_extremes){.least = INFINITY};
 }
 
+/* A word of a rank, or "key 117 sat"; text (TABLE_LAYOUT_CELL_BYTES). */
+static void rank_label(const struct table_layout *layout, size_t column, char *text)
+{
+    const enum axis axis = result_column_axis(layout->table);
+    char label[TABLE_LAYOUT_CELL_BYTES];
+    size_t position;
+    const bool labelled = result_label(layout->writing->result, axis, layout->item, column, &position) != NULL;
+    label_text(layout, axis, column, label);
+    if (axis == AXIS_WORD)
+        strcpy(text, label);
+    else
+        snprintf(text, TABLE_LAYOUT_CELL_BYTES, "key %zu%s%.*s", position, labelled ? " " : "",
+                 labelled ? TABLE_LAYOUT_CELL_BYTES - 32 : 0, label);
+}
+
 /* Finds the largest numbers of a row, and the words of their columns. */
 static void rank_words(struct table_layout *layout, size_t i)
 {
@@ -101,7 +116,7 @@ static void rank_words(struct table_layout *layout, size_t i)
                 best = word;
         }
         layout->words[i][rank] = best;
-        label_text(layout, AXIS_WORD, best, text);
+        rank_label(layout, best, text);
         layout->word_widths[rank] = memory_larger(layout->word_widths[rank], text_columns(text));
     }
 }
@@ -243,10 +258,10 @@ static size_t ranked_text(const struct table_layout *layout, const struct row *r
     char number[TABLE_LAYOUT_CELL_BYTES], word[TABLE_LAYOUT_CELL_BYTES];
     const bool share = stage_is_shares(layout->table->stage) && !layout->exponent;
     text[0] = '\0';
-    if (share && row->numbers[c] < 0.5 * pow(10, -layout->writing->precision))
+    if (row->numbers[c] == 0 || (share && row->numbers[c] < 0.5 * pow(10, -layout->writing->precision)))
         return 0;
     const size_t taken = layout->dialect->number(layout, row->numbers[c], number);
-    label_text(layout, AXIS_WORD, row->words[c], word);
+    rank_label(layout, row->words[c], word);
     const size_t blanks = layout->widths[c] - text_columns(word) - taken;
     struct text cell = text_begin(text, TABLE_LAYOUT_CELL_BYTES);
     text_add(&cell, "%s%*s%s", word, (int)blanks, "", number);
@@ -279,7 +294,7 @@ static void write_cell(const struct table_layout *layout, const struct row *row,
     char text[TABLE_LAYOUT_CELL_BYTES];
     size_t column, taken;
     const char *cell = cell_text(layout, row, c, text, &taken);
-    const bool masked = shown_column(layout, c, &column) && result_masks(&row->mask, column);
+    const bool masked = shown_column(layout, c, &column) && !layout->ranked && result_masks(&row->mask, column);
     if (masked)
         put(layout, layout->dialect->masked[0]);
     table_text_cell(output, cell, taken, layout->widths[c], true);
@@ -350,7 +365,7 @@ static void write_matrix(const struct table_layout *layout)
 {
     const struct table_dialect *dialect = layout->dialect;
     take(dialect->begin, layout);
-    if (dialect->ruled || (result_column_axis(layout->table) != AXIS_COLUMN && !layout->ranked))
+    if (dialect->ruled || layout->sharp || (result_column_axis(layout->table) != AXIS_COLUMN && !layout->ranked))
         write_row(layout, &(struct row){.label = ""});
     take(dialect->rule, layout);
     for (size_t i = 0; i < layout->row_count && !layout->writing->output->failed; i++)
@@ -369,7 +384,9 @@ void table_layout_write(struct table_layout *layout, const struct result_table *
     layout->row_count = result_shown_count(result_rows(table), full);
     layout->sharp =
         layout->writing->entropy && !ruled && stage_is_shares(table->stage) && stage_is_square(table->stage);
-    layout->ranked = !full && result_column_axis(table) == AXIS_WORD && result_columns(table) > RESULT_ELIDED;
+    const bool shares = stage_exists(table->stage) && stage_is_shares(table->stage) && stage_is_square(table->stage);
+    layout->ranked =
+        !full && (shares || result_column_axis(table) == AXIS_WORD) && result_columns(table) > RESULT_ELIDED;
     memset(layout->word_widths, 0, sizeof layout->word_widths);
     layout->column_count = layout->ranked ? TABLE_LAYOUT_RANKS + 1 : result_shown_count(result_columns(table), full);
     layout->indent = layout->dialect->indent * (table->rank > 2 ? 2 : 1);

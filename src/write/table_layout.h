@@ -3,8 +3,8 @@
  *
  * A table is measured once, then written matrix by matrix: so many decimals, exponents where its numbers need them, the
  * first and last of long rows and columns, cells padded to the width of their column. What is shown of an elided matrix
- * is kept, so that its rows are not asked for again. A long row of words shows the largest numbers, each with its
- * word, in place of the first and last ones. */
+ * is kept, so that its rows are not asked for again. A long row of words, or of weights, shows the largest numbers, each
+ * with its word or key, in place of the first and last ones. */
 #ifndef ATTN_WRITE_TABLE_LAYOUT_H
 #define ATTN_WRITE_TABLE_LAYOUT_H
 
@@ -62,7 +62,7 @@ struct table_layout {
     size_t *widths;                                      /* (column_count) */
     struct table_extremes *extremes;                     /* (column_count) of each column; ruled: (1) of the table */
     double kept[RESULT_ELIDED + 1][RESULT_ELIDED + 1];   /* what an elided matrix shows */
-    bool ranked;                                         /* its columns are ranks, of words: */
+    bool ranked;                                         /* its columns are ranks, of words or keys: */
     size_t words[RESULT_ELIDED + 1][TABLE_LAYOUT_RANKS]; /* of each row that is kept */
     size_t word_widths[TABLE_LAYOUT_RANKS];
     bool follows; /* a matrix was written before */

@@ -21,8 +21,9 @@ struct writing {
     enum theme theme;
     bool entropy;             /* behind each row of shares: its sum and entropy */
     enum picture_shape shape; /* of a picture */
-    bool walks;               /* it is an animation */
-    bool caption;             /* words beneath it */
+    enum pool pool;
+    bool walks;   /* it is an animation */
+    bool caption; /* words beneath it */
 };
 
 /* Decimals in the cells of a picture; below 0: two, or as many as the numbers need. */

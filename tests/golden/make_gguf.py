@@ -5,7 +5,7 @@
 
 Made with gguf 0.19.0, torch 2.15.0, safetensors 0.8.0 and numpy.
 
-NAME.gguf holds the attention of the case NAME of tests/layers, with the metadata, the names and the order of rows that
+llama-3.1.gguf is that of llama-3 with the positions of Llama 3.1's training. Any other NAME.gguf holds the attention of the case NAME of tests/layers, with the metadata, the names and the order of rows that
 llama.cpp's converter writes; the expected stages are those of the case. A line of cases.txt is the name, the layer, and
 options of attn for what a GGUF does not say.
 
@@ -105,7 +105,9 @@ ROLES = [
 NORMS_OF_FALCON_40B = [("attn_norm", "ln_mlp"), ("attn_norm_2", "ln_attn")]
 
 
-def convert(name, arch, layer, change=None, permuted=False, plus_one=False, grouped=False, split=False, roles=ROLES):
+def convert(name, arch, layer, change=None, permuted=False, plus_one=False, grouped=False, split=False, roles=ROLES,
+            old=None, to=None):
+    """`old` replaces llama3's positions of the training; `to` names the file."""
     folder = os.path.join(LAYERS, name)
     config = json.load(open(os.path.join(folder, "config.json")))
     config = config.get("text_config", config)
@@ -116,6 +118,8 @@ def convert(name, arch, layer, change=None, permuted=False, plus_one=False, grou
     heads, width = first("num_attention_heads", "n_head", "n_heads"), first("hidden_size", "n_embd", "n_embed", "d_model")
     kv_heads = first("num_key_value_heads", "num_kv_heads") or (1 if config.get("multi_query") else heads)
     scaling = config.get("rope_scaling") or config.get("rope_parameters") or {}
+    if old:
+        scaling["original_max_position_embeddings"] = old
     kind = scaling.get("rope_type") or scaling.get("type")
     columns = first("head_dim") or width // heads
     theta = first("rope_theta", "rotary_emb_base") or scaling.get("rope_theta")
@@ -179,7 +183,7 @@ def convert(name, arch, layer, change=None, permuted=False, plus_one=False, grou
             tensors[f"blk.{layer}.attn_v_b.weight"] = numpy.ascontiguousarray(both[:, keys:])
             continue
         tensors[f"blk.{layer}.{role}{end}"] = numpy.ascontiguousarray(x)
-    write(name, arch, values, tensors, Type.F32 if plus_one else Type.BF16)
+    write(to or name, arch, values, tensors, Type.F32 if plus_one else Type.BF16)
 
 
 def latent(config, gating):
@@ -325,6 +329,7 @@ def main():
         convert(name, layer=case["layer"], change=change, **how)
         scale = f" --scale={case['settings']['scale']}" if "query_pre_attn_scalar" in config else ""
         lines.append(f"{name} {case['layer']}{scale}")
+    convert("llama-3", layer=1, old=8192, to="llama-3.1", **LLAMA)
     with open(os.path.join(OUT, "cases.txt"), "w") as file:
         file.write("\n".join(lines) + "\n")
     make_types()

@@ -85,7 +85,7 @@ def project(x, weight, bias=None):
 
 
 def write(name, residual, normed, stages):
-    expected = {"normed": normed, **stages}
+    expected = stages if normed is residual else {"normed": normed, **stages}
     expected = {key: value[None].float().numpy() for key, value in expected.items()}
     frozen.save(os.path.join(FOLDER, name + ".safetensors"), expected)
     numpy.save(os.path.join(FOLDER, name + ".npy"), residual.float().numpy())
@@ -149,7 +149,144 @@ def mistral(name):
                                    "head_dim": 6, "rms_norm_eps": 1e-5, "rope_theta": 1000000.0, "sliding_window": 5})
 
 
-CASES = {"meta": meta, "llama-2": llama_2, "mistral": mistral}
+def llama_c(name):
+    """llama2.c: the model and its arguments in one file, with the state of the optimizer."""
+    llama_like(name, {"dim": 16, "n_layers": 2, "n_heads": 4, "n_kv_heads": 2, "norm_eps": 1e-4},
+               "model.pth", 4, 2, 4)
+    model = torch.load(path(name, "model.pth"))
+    with open(path(name, "params.json")) as file:
+        params = json.load(file)
+    for file in ("model.pth", "params.json"):
+        os.remove(path(name, file))
+    optimizer = {"state": {0: {"step": torch.tensor(3.0), "exp_avg": torch.zeros(4)}}, "param_groups": [{"lr": 0.1}]}
+    torch.save({"model": model, "optimizer": optimizer, "model_args": {**params, "dropout": 0.1}, "iter_num": 3},
+               path(name, "ckpt.pt"))
+
+
+def nano_gpt(name, bias=False):
+    """c_attn as nn.Linear stores it: all queries, all keys, all values."""
+    heads, dim, own = 4, 16, "transformer.h.0."
+    tensors = {own + "attn.c_attn.weight": draw(3 * dim, dim), own + "attn.c_proj.weight": draw(dim, dim),
+               own + "ln_1.weight": draw(dim, size=0.4, around=1.2), own + "ln_2.weight": draw(dim, size=0.4, around=1)}
+    torch.save({"model": {"_orig_mod." + key: value for key, value in tensors.items()},
+                "optimizer": {"state": {0: {"step": torch.tensor(1.0)}}}, "config": {"dataset": "openwebtext"},
+                "model_args": {"n_layer": 1, "n_head": heads, "n_embd": dim, "block_size": 32, "bias": bias,
+                               "vocab_size": 64, "dropout": 0.0}}, path(name, "ckpt.pt"))
+    x = draw(TOKENS, dim, size=1).double()
+    normed = layer_norm(x, (dim,), tensors[own + "ln_1.weight"].double(), None, 1e-5)
+    q, k, v = (y.reshape(TOKENS, heads, -1) for y in project(normed, tensors[own + "attn.c_attn.weight"]).split(dim, 1))
+    write(name, x, normed, attend(q, k, v, tensors[own + "attn.c_proj.weight"]))
+
+
+def megatron(name):
+    """Megatron core, NeMo: each group of heads has its queries, its key and its value; the norm is in the projection."""
+    heads, groups, columns, dim, own = 4, 2, 4, 12, "model.decoder.layers.1.self_attention."
+    rows = (heads // groups + 2) * columns
+    tensors = {own + "linear_qkv.weight": draw(groups * rows, dim), own + "linear_qkv.bias": draw(groups * rows, size=1),
+               own + "linear_qkv.layer_norm_weight": draw(dim, size=0.4, around=1.2),
+               own + "linear_proj.weight": draw(dim, heads * columns),
+               own + "q_layernorm.weight": draw(columns, size=0.4, around=1.2),
+               own + "k_layernorm.weight": draw(columns, size=0.4, around=1.2)}
+    put_tensors(name, "model.safetensors", tensors)
+    x = draw(TOKENS, dim, size=1).double()
+    normed = rms(x, tensors[own + "linear_qkv.layer_norm_weight"], 1e-6)
+    mixed = project(normed, tensors[own + "linear_qkv.weight"], tensors[own + "linear_qkv.bias"])
+    q, k, v = mixed.view(TOKENS, groups, -1).split([heads // groups * columns, columns, columns], -1)
+    q = rms(q.reshape(TOKENS, heads, columns), tensors[own + "q_layernorm.weight"], 1e-6)
+    k = rms(k, tensors[own + "k_layernorm.weight"], 1e-6)
+    inverse = frequencies(columns, 1e6)
+    write(name, x, normed, attend(turned_halves(q, inverse), turned_halves(k, inverse), v,
+                                  tensors[own + "linear_proj.weight"]))
+
+
+def whisper(name, part):
+    """OpenAI's own file: "dims", and blocks of an encoder and of a decoder; key has no bias."""
+    heads, dim = {"encoder": 4, "decoder": 2}, 16
+    x, tensors = draw(TOKENS, dim, size=1).double(), {}
+    for side in heads:
+        own = f"{side}.blocks.0."
+        for word in ("query", "key", "value", "out"):
+            tensors[f"{own}attn.{word}.weight"] = draw(dim, dim)
+            if word != "key":
+                tensors[f"{own}attn.{word}.bias"] = draw(dim, size=0.5)
+        tensors[own + "attn_ln.weight"] = draw(dim, size=0.4, around=1.2)
+        tensors[own + "attn_ln.bias"] = draw(dim, size=0.4)
+        tensors[own + "mlp_ln.weight"] = draw(dim, size=0.4, around=1.2)
+    for word in ("query", "key", "value", "out"):
+        tensors[f"decoder.blocks.0.cross_attn.{word}.weight"] = draw(dim, dim)
+    tensors["decoder.blocks.0.cross_attn_ln.weight"] = draw(dim, size=0.4, around=1.2)
+    torch.save({"dims": {"n_mels": 8, "n_audio_state": dim, "n_audio_head": 4, "n_text_state": dim, "n_text_head": 2},
+                "model_state_dict": {key: value.half() for key, value in tensors.items()}}, path(name, "tiny.pt"))
+    own = part + ".blocks.0."
+    normed = layer_norm(x, (dim,), tensors[own + "attn_ln.weight"].double(), tensors[own + "attn_ln.bias"].double(), 1e-5)
+    q, k, v = (project(normed, tensors[f"{own}attn.{word}.weight"], tensors.get(f"{own}attn.{word}.bias"))
+               .view(TOKENS, heads[part], -1) for word in ("query", "key", "value"))
+    stages = attend(q, k, v, tensors[own + "attn.out.weight"], tensors[own + "attn.out.bias"], causal=part == "decoder")
+    # There the fourth root of d divides query and key; here all of the scale is in the query, as in transformers.
+    write(name, x, normed, {**stages, "query": stages["query"] / math.sqrt(q.shape[-1])})
+
+
+def torchtune(name):
+    """torchtune: output_proj, and scale for the weight of a norm; Llama's rows are pairs."""
+    heads, kv_heads, columns, dim, own = 4, 2, 4, 16, "layers.0."
+    tensors = {own + "attn.q_proj.weight": draw(heads * columns, dim), own + "attn.k_proj.weight": draw(8, dim),
+               own + "attn.v_proj.weight": draw(8, dim), own + "attn.output_proj.weight": draw(dim, heads * columns),
+               own + "sa_norm.scale": draw(dim, size=0.4, around=1.2), own + "mlp_norm.scale": draw(dim, size=0.4)}
+    put_tensors(name, "model.safetensors", tensors)
+    x = draw(TOKENS, dim, size=1).double()
+    normed = rms(x, tensors[own + "sa_norm.scale"], 1e-5)
+    q, k, v = (project(normed, tensors[f"{own}attn.{word}_proj.weight"]).view(TOKENS, -1, columns) for word in "qkv")
+    inverse = frequencies(columns, 500000.0)
+    write(name, x, normed, attend(turned(q, inverse), turned(k, inverse), v, tensors[own + "attn.output_proj.weight"]))
+
+
+def esm(name):
+    """ESM-2: the query is scaled, then rotated; gamma and beta as transformers 5 writes them."""
+    heads, dim, own = 4, 16, "esm.encoder.layer.0.attention."
+    places = {"query": "self.query", "key": "self.key", "value": "self.value", "out": "output.dense"}
+    tensors = {f"{own}{place}.weight": draw(dim, dim) for place in places.values()}
+    tensors.update({f"{own}{place}.bias": draw(dim, size=0.5) for place in places.values()})
+    tensors.update({own + "LayerNorm.gamma": draw(dim, size=0.4, around=1.2), own + "LayerNorm.beta": draw(dim, size=0.4),
+                    own + "self.rotary_embeddings.inv_freq": frequencies(dim // heads, 10000.0)})
+    put_tensors(name, "model.safetensors", tensors)
+    put_json(name, "config.json", {"model_type": "esm", "num_attention_heads": heads, "layer_norm_eps": 1e-5,
+                                   "position_embedding_type": "rotary"})
+    x = draw(TOKENS, dim, size=1).double()
+    normed = layer_norm(x, (dim,), tensors[own + "LayerNorm.gamma"].double(), tensors[own + "LayerNorm.beta"].double(), 1e-5)
+    q, k, v = (project(normed, tensors[f"{own}self.{word}.weight"], tensors[f"{own}self.{word}.bias"])
+               .view(TOKENS, heads, -1) for word in ("query", "key", "value"))
+    inverse, scale = frequencies(dim // heads, 10000.0), math.sqrt(dim // heads)
+    stages = attend(turned_halves(q, inverse), turned_halves(k, inverse), v, tensors[own + "output.dense.weight"],
+                    tensors[own + "output.dense.bias"], causal=False)
+    write(name, x, normed, {**stages, "query": stages["query"] / scale})
+
+
+def trocr(name):
+    """TrOCR: an encoder of pictures without the biases of query, key and value, and a decoder of its own type."""
+    dim, tensors = 16, {}
+    for word, place in (("query", "attention.query"), ("key", "attention.key"), ("value", "attention.value"),
+                        ("out", "output.dense")):
+        tensors[f"encoder.encoder.layer.0.attention.{place}.weight"] = draw(dim, dim)
+    own = "decoder.model.decoder.layers.0.self_attn."
+    for word in ("q_proj", "k_proj", "v_proj", "out_proj"):
+        tensors[f"{own}{word}.weight"], tensors[f"{own}{word}.bias"] = draw(dim, dim), draw(dim, size=0.5)
+    put_tensors(name, "model.safetensors", tensors)
+    put_json(name, "config.json", {
+        "model_type": "vision-encoder-decoder",
+        "encoder": {"model_type": "vit", "num_attention_heads": 4, "layer_norm_eps": 1e-12},
+        "decoder": {"model_type": "trocr", "decoder_attention_heads": 2}})
+    x = draw(TOKENS, dim, size=1).double()
+    q, k, v = (project(x, tensors[f"{own}{word}_proj.weight"], tensors[f"{own}{word}_proj.bias"])
+               .view(TOKENS, 2, -1) for word in "qkv")
+    stages = attend(q, k, v, tensors[own + "out_proj.weight"], tensors[own + "out_proj.bias"])
+    write(name, x, x, {**stages, "query": stages["query"] / math.sqrt(dim // 2)})
+
+
+CASES = {
+    "meta": meta, "llama-2": llama_2, "mistral": mistral, "llama-c": llama_c, "nano-gpt": nano_gpt,
+    "megatron": megatron, "whisper-encoder": lambda name: whisper(name, "encoder"),
+    "whisper-decoder": lambda name: whisper(name, "decoder"), "torchtune": torchtune, "esm": esm, "trocr": trocr,
+}
 
 for at, (case, make) in enumerate(CASES.items()):
     torch.manual_seed(at)

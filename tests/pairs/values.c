@@ -45,6 +45,7 @@ static const struct {
     {"explain", {NULL, "weights:2,1", "context:1,1,1", "masked:1,1,2,1", "grad_scaled:2,1", "grad_key:2,1"}},
     {"text", {"the dogs"}},
     {"without-heads", {"1"}},
+    {"head", {"1"}},
     {"grad", {"ones"}},
     {"precision", {"0", "1", "7", "17"}},
     {"part", {"1/2", "2/2"}},

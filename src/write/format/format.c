@@ -58,6 +58,7 @@ static struct writing make_writing(const struct options *options, struct result 
                                                                                      : options_format(options)->theme,
                             .entropy = options->entropy,
                             .shape = options->shape,
+                            .pool = options->pool,
                             .walks = options->animate,
                             .caption = !options->no_caption};
 }

@@ -218,6 +218,7 @@ static void write_sizes(struct json *json, const struct problem *problem)
 {
     json_size(json, "items", problem->size.items);
     json_size(json, "heads", problem->size.heads);
+    json_size(json, "head", problem->chosen.head > 0 ? problem->chosen.head - 1 : 0);
     json_size(json, "key_heads", problem->size.kv_heads);
     json_size(json, "queries", problem->size.queries);
     json_size(json, "keys", problem->size.keys);

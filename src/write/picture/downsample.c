@@ -11,7 +11,7 @@ static size_t block_of(size_t count, size_t most)
     return (count + most - 1) / most;
 }
 
-/* Adds a row of the table to the sums of a row of the picture, from `index` on. */
+/* Adds a row of the table to the sums, or the largest numbers, of a row of the picture, from `index` on. */
 static void add_row(struct downsample *sample, struct result *result, size_t matrix, size_t row, size_t index,
                     size_t *counts)
 {
@@ -21,8 +21,12 @@ static void add_row(struct downsample *sample, struct result *result, size_t mat
     for (size_t column = 0; column < columns; column++) {
         if (result_masks(&mask, column))
             continue;
-        sample->numbers[index + column / sample->column_block] += result->numbers[column];
-        counts[column / sample->column_block]++;
+        double *to = &sample->numbers[index + column / sample->column_block];
+        const bool first = counts[column / sample->column_block]++ == 0;
+        if (sample->pool == POOL_MEAN)
+            *to += result->numbers[column];
+        else if (first || (!isnan(*to) && !(result->numbers[column] <= *to)))
+            *to = result->numbers[column];
     }
 }
 
@@ -38,7 +42,7 @@ static void note(struct downsample *sample, double number)
     sample->high = fmax(sample->high, number);
 }
 
-/* Divides sums into means. */
+/* Divides sums into means; notes masked blocks. */
 static void finish_row(struct downsample *sample, size_t index, const size_t *counts)
 {
     for (size_t column = 0; column < sample->columns; column++) {
@@ -47,7 +51,7 @@ static void finish_row(struct downsample *sample, size_t index, const size_t *co
         sample->any_masked |= counts[column] == 0;
         if (counts[column] == 0)
             continue;
-        *number /= (double)counts[column];
+        *number /= sample->pool == POOL_MEAN ? (double)counts[column] : 1;
         note(sample, *number);
     }
 }
@@ -89,12 +93,14 @@ static void fill(struct downsample *sample, struct result *result, size_t *count
 }
 
 enum status downsample_create(struct downsample *sample, struct result *result, const struct result_table *table,
-                              size_t most_rows, size_t most_columns, struct arena *arena, struct error *error)
+                              size_t most_rows, size_t most_columns, enum pool pool, struct arena *arena,
+                              struct error *error)
 {
     const bool ranked = result_column_axis(table) == AXIS_WORD;
     const size_t rows = result_rows(table), words = memory_smaller(result_columns(table), DOWNSAMPLE_RANKS);
     const size_t columns = ranked ? words : result_columns(table);
     *sample = (struct downsample){.table = table,
+                                  .pool = pool,
                                   .matrices = result_matrices(table),
                                   .row_block = block_of(rows, most_rows),
                                   .column_block = block_of(columns, most_columns)};
@@ -138,7 +144,8 @@ bool downsample_is_reduced(const struct downsample *sample)
 
 const char *downsample_words(const struct downsample *sample, char *text)
 {
-    snprintf(text, DOWNSAMPLE_WORDS_BYTES, "the mean of %zu x %zu numbers%s", sample->row_block, sample->column_block,
+    snprintf(text, DOWNSAMPLE_WORDS_BYTES, "the %s of %zu x %zu numbers%s",
+             sample->pool == POOL_MEAN ? "mean" : "largest", sample->row_block, sample->column_block,
              sample->any_masked ? ", those masked left out" : "");
     return text;
 }

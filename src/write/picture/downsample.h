@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A table made small enough for a picture: blocks of its numbers become one number each, their mean.
+/* A table made small enough for a picture: blocks of its numbers become one number each, their mean or the largest.
  *
  * Rows are asked for one at a time, so a T x T table is never held; what is held is what the picture shows. Keys that
- * the mask forbids take no part in a mean; a block of nothing else is masked as a whole. */
+ * the mask forbids take no part in it; a block of nothing else is masked as a whole. */
 #ifndef ATTN_WRITE_PICTURE_DOWNSAMPLE_H
 #define ATTN_WRITE_PICTURE_DOWNSAMPLE_H
 
@@ -13,6 +13,7 @@ enum { DOWNSAMPLE_WORDS_BYTES = 128, DOWNSAMPLE_RANKS = 4 };
 struct downsample {
     const struct result_table *table;
     size_t matrices, rows, columns; /* of the picture: M, R, C */
+    enum pool pool;
     size_t row_block, column_block; /* rows and columns of the table that one of the picture stands for */
     double *numbers;                /* (M, R, C); 0 where masked */
     bool *masked;                   /* (M, R, C) */
@@ -26,7 +27,8 @@ struct downsample {
  * the largest numbers of each row, the largest first. The arena's.
  * STATUS_SYSTEM where memory is short. */
 enum status downsample_create(struct downsample *sample, struct result *result, const struct result_table *table,
-                              size_t most_rows, size_t most_columns, struct arena *arena, struct error *error);
+                              size_t most_rows, size_t most_columns, enum pool pool, struct arena *arena,
+                              struct error *error);
 
 /* Sets `sharp` of a table of T x T shares that is not reduced, where that is asked for. */
 void downsample_sharpen(struct downsample *sample, bool asked);

@@ -31,8 +31,8 @@ static enum status make_samples(struct svg_picture *picture)
         struct svg_figure *figure = &picture->figures[i];
         struct svg_panel *panel = &figure->panel;
         const size_t most = svg_is_matrix(figure) ? MOST_ROWS + 2 : MOST_ROWS; /* with its gap and its bias */
-        if (downsample_create(&panel->sample, picture->result, panel->sample.table, most, most, picture->arena,
-                              picture->error) != STATUS_OK)
+        if (downsample_create(&panel->sample, picture->result, panel->sample.table, most, most, picture->pool,
+                              picture->arena, picture->error) != STATUS_OK)
             return picture->error->status;
         downsample_sharpen(&panel->sample, picture->entropy);
         panel->result = picture->result;

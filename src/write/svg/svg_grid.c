@@ -244,8 +244,8 @@ enum status svg_grid_layout(struct svg_picture *picture)
     for (size_t i = 0; i < picture->count; i++) {
         struct svg_panel *panel = &picture->figures[i].panel;
         const size_t side = side_for(result_matrices(panel->sample.table));
-        if (downsample_create(&panel->sample, picture->result, panel->sample.table, side, side, picture->arena,
-                              picture->error) != STATUS_OK)
+        if (downsample_create(&panel->sample, picture->result, panel->sample.table, side, side, picture->pool,
+                              picture->arena, picture->error) != STATUS_OK)
             return picture->error->status;
         downsample_sharpen(&panel->sample, picture->entropy);
         panel->result = picture->result;

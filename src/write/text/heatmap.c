@@ -32,6 +32,7 @@ struct heatmap {
     int decimals; /* below 0: two, or what the numbers need */
     enum terminal_color_depth depth;
     size_t columns; /* that a line may have */
+    enum pool pool;
     struct output *output;
     struct downsample sample;
     struct colormap_scale scale;
@@ -199,7 +200,7 @@ static enum status make_sample(struct heatmap *map, struct arena *arena, struct 
         const size_t without_tokens = memory_left(map->columns, margin_of(map)) / 2;
         room = rows > without_tokens ? without_tokens : room;
     }
-    return downsample_create(&map->sample, map->result, map->table, room, room, arena, error);
+    return downsample_create(&map->sample, map->result, map->table, room, room, map->pool, arena, error);
 }
 
 /* --- drawing ----------------------------------------------------------------------------------------------------- */
@@ -379,10 +380,10 @@ static void write_matrices(struct heatmap *map)
     for (size_t matrix = 0, heads; matrix < map->sample.matrices && !map->output->failed; matrix += heads) {
         size_t item, head;
         result_place(map->table, matrix, &item, &head);
-        heads = memory_smaller(all - head, map->per_line);
+        heads = memory_smaller(all + map->table->head - head, map->per_line);
         if (matrix > 0)
             end_line(map);
-        if (result_is_of(map->table, AXIS_ITEM) && head == 0)
+        if (result_is_of(map->table, AXIS_ITEM) && head == map->table->head)
             print(map, "  item %zu\n", item + 1);
         if (result_is_of(map->table, AXIS_HEAD))
             write_heads(map, head, heads);
@@ -473,6 +474,7 @@ enum status write_heatmap(const struct writing *writing, const struct result_tab
                           .decimals = writing_cell_decimals(writing),
                           .depth = choose_depth(writing->color),
                           .columns = output_columns(writing->output),
+                          .pool = writing->pool,
                           .output = writing->output,
                           .painted = COLORMAP_LEVELS};
     if (make_sample(&map, writing->arena, writing->error) != STATUS_OK)

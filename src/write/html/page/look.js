@@ -5,7 +5,7 @@
  * 'query', a 'key', or a 'column' of numbers; so one choice of a query and a key marks its cell in all tables. */
 
 const state = {
-    item: 0, head: 0, name: '', mode: 'after', layer: 'numbers', allHeads: false, allRows: false, byRow: false,
+    item: 0, head: job.head, name: '', mode: 'after', layer: 'numbers', allHeads: false, allRows: false, byRow: false,
     at: { query: 0, key: 0, down: 0, across: 0 }, /* down and across: of columns */
     pointed: null, /* { name, row, column } under the pointer */
 };

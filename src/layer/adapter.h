@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* A LoRA adapter, as PEFT saves it: adapter_config.json, and adapter_model.safetensors or adapter_model.bin.
+ *
+ *   base_model.model.PATH.lora_A.weight (r, d_in), .lora_B.weight (d_out, r): PATH.weight + scale x B A
+ *   base_model.model.PATH.lora_B.bias (d_out): PATH.bias + scale x it, with lora_bias
+ *   base_model.model.PATH.weight, PATH.bias, or PATH.base_layer.bias: in place of the checkpoint's, with modules_to_save
+ *   and bias
+ *
+ * scale is lora_alpha / r, or with use_rslora lora_alpha / sqrt(r), by alpha_pattern and rank_pattern. B A is rounded to
+ * float32, and the sum to the dtype of the weight, as merge_and_unload does. attn rejects all else that a config may
+ * ask for. */
+#ifndef ATTN_LAYER_ADAPTER_H
+#define ATTN_LAYER_ADAPTER_H
+
+#include "layer/config.h"
+
+struct adapter {
+    const char *folder; /* as typed */
+    struct config config;
+    struct checkpoint tensors;
+    /* PATH begins with `head`, the checkpoint's name with `base_head`; the rest is the same. */
+    const char *head, *base_head;
+    struct arena *arena;
+    struct error *error;
+};
+
+/* The folder's adapter for that checkpoint. STATUS_SYSTEM where a file cannot be read; STATUS_USAGE for an adapter of
+ * another kind, and for a tensor that changes none of the checkpoint. adapter_close releases the config, always. */
+enum status adapter_open(struct adapter *adapter, const char *folder, const struct checkpoint *base,
+                         struct arena *arena, struct error *error);
+void adapter_close(struct adapter *adapter);
+
+/* Changes the checkpoint's tensor of that name, in a copy, if the adapter does; `across`: it is d_in x d_out.
+ * STATUS_USAGE where shapes, or the rank of the config, contradict each other. */
+enum status adapter_apply(const struct adapter *adapter, const char *name, bool across, struct tensor *tensor);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Quantised weights of checkpoints: each number, to the bit of what the form's own code makes of the same tensors
+ * (tests/golden/make_quantised.py). */
+#include "layer/quantised.h"
+
+#include "check.h"
+#include "support.h"
+
+#include <dirent.h>
+#include <string.h>
+
+static void check_tensor(struct quantised *quantised, const struct checkpoint *plain, const char *name)
+{
+    struct error error = {0};
+    struct tensor expected, got;
+    const char *file;
+    double a, b;
+    if (!CHECK(checkpoint_take(plain, name, &expected, &error) == STATUS_OK, "%s", error.message) ||
+        !CHECK(quantised_take(quantised, name, &got, &file, &error) == STATUS_OK, "%s", error.message) ||
+        !CHECK(tensor_same_shape(&expected, &got), "%s: expected %s, got %s", name, SHAPE_TEXT(&expected),
+               SHAPE_TEXT(&got)))
+        return;
+    CHECK(expected.dtype == got.dtype, "%s: expected %s, got %s", name, dtype_name(expected.dtype),
+          dtype_name(got.dtype));
+    for (size_t i = 0; i < tensor_count(&expected); i++) {
+        tensor_load(&expected, i, 1, &a);
+        tensor_load(&got, i, 1, &b);
+        if (!CHECK(a == b, "%s: number %zu: expected %a, got %a", name, i, a, b))
+            return;
+    }
+}
+
+static void check_form(const char *form)
+{
+    struct arena arena = {0};
+    struct error error = {0};
+    struct config config = {0};
+    struct checkpoint stored, plain;
+    struct quantised quantised;
+    char path[512];
+    check_begin("%s", form);
+    snprintf(path, sizeof path, "tests/quantised/%s/plain.safetensors", form);
+    enum status status = checkpoint_open(path, &arena, &plain, &error);
+    snprintf(path, sizeof path, "tests/quantised/%s/model.safetensors", form);
+    status = status == STATUS_OK ? checkpoint_open(path, &arena, &stored, &error) : status;
+    snprintf(path, sizeof path, "tests/quantised/%s/config.json", form);
+    status = status == STATUS_OK ? config_read(path, &config, &error) : status;
+    status = status == STATUS_OK ? quantised_begin(&quantised, &stored, &config, &error) : status;
+    if (CHECK(status == STATUS_OK, "%s", error.message)) {
+        CHECK(quantised.shown.count == plain.count, "expected %zu names, got %zu", plain.count, quantised.shown.count);
+        for (size_t i = 0; i < plain.count; i++)
+            check_tensor(&quantised, &plain, plain.names[i].text);
+        CHECK(quantised.from[0] != '\0', "no description");
+    }
+    config_free(&config);
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    DIR *folder = opendir("tests/quantised");
+    check_begin("forms");
+    for (const struct dirent *entry = folder != NULL ? readdir(folder) : NULL; entry != NULL; entry = readdir(folder))
+        if (entry->d_name[0] != '.' && strchr(entry->d_name, '.') == NULL)
+            check_form(entry->d_name);
+    if (CHECK(folder != NULL, "no tests/quantised: make unpacks it"))
+        closedir(folder);
+    return check_end();
+}
