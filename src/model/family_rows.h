@@ -369,6 +369,20 @@
     ROW(.name = "youtu", .title = "Youtu-LLM", FAMILY_LATENT, .heads = 16, .norm_eps = 1e-6, \
         .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true))
 
+/* Model types without a row, and what they do that no column says. */
+#define FAMILY_LACKED(ROW) \
+    ROW("clap_audio_model donut-swin maskformer-swin swin swin2sr swinv2", "windows of a picture that shift") \
+    ROW("deberta deberta-v2 sew-d", "scores of content with positions") \
+    ROW("dinov3_vit ernie4_5_vl_moe_vision glm4v_moe_vision glm4v_vision kimi_k25_vision llama4_vision_model " \
+        "paddleocr_vl_vision pixtral qwen2_5_omni_vision_encoder qwen2_5_vl_vision qwen2_vl_vision " \
+        "qwen3_vl_moe_vision qwen3_vl_vision video_llama_3_vision", "a rotation by row and column of a picture") \
+    ROW("beit data2vec-vision layoutlmv3", "a bias by the positions in a picture") \
+    ROW("hiera sam sam2 sam_vision_model vitdet", "relative positions in two directions, or pooled keys") \
+    ROW("speecht5 wav2vec2-bert wav2vec2-conformer xlnet", "scores of queries with relative positions") \
+    ROW("wavlm", "a relative bias with a gate") \
+    ROW("big_bird led longformer", "windows with global tokens") \
+    ROW("reformer", "keys that are chosen by hashes")
+
 /* Models of several parts: the key of a part's config, and its model_type where that config does not say it. Models not
  * listed may mix or mask their parts in other ways. */
 #define FAMILY_PARTS(ROW) \
