@@ -7,7 +7,7 @@ attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 PATH=$(cd "$ATTN_BIN" && pwd):$PATH
-commands='self causal multihead layer sdpa init diff why page worksheet join cases example lesson help'
+commands='self causal multihead layer sdpa init diff why page heads worksheet join cases example lesson help'
 for shell in bash zsh fish; do
     check "a script for $shell" sh -c '"$1" help --completion "$2" >"$3"' - "$attn" $shell "$scratch/attn.$shell"
 done

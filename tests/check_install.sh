@@ -28,6 +28,7 @@ expected() { # PREFIX without its first slash
 644 $1/share/fish/vendor_completions.d/attn.fish
 644 $1/share/man/man1/attn-cases.1
 644 $1/share/man/man1/attn-diff.1
+644 $1/share/man/man1/attn-heads.1
 644 $1/share/man/man1/attn-layer.1
 644 $1/share/man/man1/attn-sdpa.1
 644 $1/share/man/man1/attn-why.1

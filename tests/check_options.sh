@@ -57,6 +57,7 @@ mkdir "$scratch/run" && cd "$scratch/run" && PATH=$(cd "$OLDPWD" && cd "$ATTN_BI
 attn example >inputs.json
 cp -r "$OLDPWD/tests/layers/llama-3" model
 cp model/hidden.npy model/residual.npy .
+for layer in 0 1; do cp model/hidden.npy hidden-$layer.npy; done
 attn example grouped >qkv.json
 attn init multihead -H 2 inputs.json -o trained.json
 for name in expected mine; do attn causal inputs.json -o $name.json; done

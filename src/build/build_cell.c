@@ -258,6 +258,10 @@ enum status build_cell(const struct build *build)
         return error_usage(build->error, "--explain %.80s names a row; leave out --query", options->cell);
     if (find_stage(build, options->cell) || read_indices(build, options->cell + strcspn(options->cell, ":") + 1))
         return build->error->status;
+    if (options->animate && stage_is_of_keys(problem->chosen.cell.stage))
+        return error_usage(build->error,
+                           "--animate walks a query, and %.80s names none; expected one, such as weights:2,3",
+                           options->cell);
     if (STAGES[problem->chosen.cell.stage].backward) /* gradients need all rows */
         return STATUS_OK;
     problem->chosen.rows[0] = stage_is_of_keys(problem->chosen.cell.stage) ? 0 : problem->chosen.cell.row;

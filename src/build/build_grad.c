@@ -18,16 +18,10 @@ static const char *obstacle(const struct build *build)
     return NULL;
 }
 
-/* The stage whose gradient --grad gives. */
-static enum stage stage_of_loss(const struct problem *problem)
-{
-    return problem->size.words > 0 ? STAGE_LOGITS : problem_last_stage(problem);
-}
-
-/* Writes the axes of that stage in a result into shape; returns how many. */
+/* Writes the axes of the given gradient in a result into shape; returns how many. */
 static size_t shape_last(const struct problem *problem, size_t shape[TENSOR_RANK])
 {
-    const enum stage last = stage_of_loss(problem);
+    const enum stage last = problem_grad_stage(problem);
     size_t rank = 0;
     if (problem->size.has_batch)
         shape[rank++] = problem->size.items;
@@ -45,8 +39,9 @@ static const struct file_tensor *find_given(const struct build *build, const cha
     const struct file_tensor *found =
         file->nameless && file->tensor_count == 1 ? &file->tensors[0] : input_file_find(file, name);
     if (found == NULL)
-        error_usage(build->error, "%s: no \"%s\"; expected the gradient by %s, or one tensor without a name",
-                    file->source, name, stage_name(stage_of_loss(build->problem)));
+        error_usage(build->error,
+                    "%s: no \"%s\"; expected the gradient with respect to %s, or one tensor without a name",
+                    file->source, name, name + strlen("grad_"));
     for (size_t i = 0; i < file->tensor_count && found != NULL && !file->is_result; i++)
         if (&file->tensors[i] != found) {
             error_usage(build->error, "%s: %.80s does not belong here; expected %s alone", file->source,
@@ -85,7 +80,7 @@ enum status build_grad(const struct build *build)
     if (!tensor_same_shape(&given->tensor, &last) &&
         !(problem->size.heads_packed && has_heads_apart(&given->tensor, &last, problem->size.heads)))
         return error_usage(build->error, "%s: %s is %s; expected %s, as %s is", build->grad->source, said,
-                           SHAPE_TEXT(&given->tensor), SHAPE_TEXT(&last), stage_name(stage_of_loss(problem)));
+                           SHAPE_TEXT(&given->tensor), SHAPE_TEXT(&last), name + strlen("grad_"));
     if (tensor_convert(&given->tensor, DTYPE_F64, build->grad->source, said, NULL, &problem->loss.gradient,
                        build->arena, build->error) != STATUS_OK)
         return build->error->status;

@@ -187,5 +187,11 @@ enum status build_stages(const struct build *build)
         return build->error->status;
     if (options_format(options)->computes && build_page_stages(build) != STATUS_OK)
         return build->error->status;
+    size_t shares = 0;
+    for (size_t i = 0; i < problem->chosen.stage_count; i++)
+        shares += stage_is_square(problem->chosen.stages[i]) && stage_is_shares(problem->chosen.stages[i]);
+    if (options->entropy && shares == 0)
+        return error_usage(build->error,
+                           "--entropy ends rows of weights, and no stage here has any; add --stages weights");
     return problem->chosen.explains ? choose_explained(build) : STATUS_OK;
 }

@@ -91,7 +91,8 @@ static const char *built_in(const struct options *options)
     const enum mechanism mechanism = options->mechanism != MECHANISM_COUNT ? options->mechanism : choose(options, NULL);
     bool settings = false;
     for (int id = 0; id < OPTION_COUNT; id++)
-        settings |= asked(options, (enum option_id)id) && (OPTIONS[id].setting || OPTIONS[id].reads);
+        settings |=
+            asked(options, (enum option_id)id) && (OPTIONS[id].setting || OPTIONS[id].reads) && id != OPTION_GRAD;
     if (options->random != NULL || mechanism == MECHANISM_COUNT)
         return NULL;
     if ((!settings || asked(options, OPTION_SENTENCE)) && options->mechanism == MECHANISM_COUNT)
@@ -124,8 +125,10 @@ enum status job_files_choose(struct job_files *job, struct options *options, str
     if (infers)
         options->mechanism = choose(options, input);
     if (options->mechanism == MECHANISM_COUNT)
-        return error_usage(error, "no mechanism takes all of these options; name the one that you mean: attn page "
-                                  "multihead FILE");
+        return error_usage(error,
+                           "no mechanism takes all of these options; name the one that you mean: attn %s "
+                           "multihead FILE",
+                           command_name(options->command));
     options->command = command_of(options->mechanism);
     return input != NULL ? keep(input, job_files_kinds(options), arena, error) : STATUS_OK;
 }

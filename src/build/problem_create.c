@@ -439,6 +439,7 @@ static enum status finish_problem(const struct build *build)
     problem->chosen.explains_config = options->cell != NULL && strcmp(options->cell, "config") == 0;
     problem->chosen.explains = build_said(build, OPTION_EXPLAIN) && !problem->chosen.explains_config;
     problem->chosen.has_cell = problem->chosen.explains && options->cell != NULL;
+    problem->chosen.explains &= !options->animate; /* the picture walks to the cell */
     if (problem->chosen.explains_config && problem->layer == NULL)
         return error_usage(build->error, "--explain config explains a checkpoint's config; type attn layer "
                                          "with --weights MODEL");

@@ -113,14 +113,14 @@ struct command_row {
         .lent = ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS | \
             ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_OPENS | ABILITY_READS_WORDS | ABILITY_JOINS_HEADS, \
         .foreign = "detectheads headdetector inductionheads inductionhead patterns attentionpatterns", \
-        .manual = {"what each head attends to: previous token, first, duplicate, induction", \
+        .manual = {"what each head attends to", \
             "attn heads [MECHANISM] [options] [FILE...] [-w CHECKPOINT]", \
             "Prints a line for each head: its mean weight on the previous token, the first, an earlier same token, the token " \
             "after that, and its own; its entropy; and the largest keys of the last query. With a checkpoint, of all layers " \
             "whose hidden states are given.", .page = "attn-heads", \
             .examples = {{"attn heads inputs.json --heads 2", "one job; attn infers the mechanism"}, \
-             {"attn heads -w model/ hidden_states.npz", "layers of a checkpoint"}, \
-             {"attn heads -w model/ hidden-*.npy -o heads.svg", "a map of every head"}}}) \
+             {"attn heads hidden.npy -w model/ --layer 1", "one layer of a checkpoint"}, \
+             {"attn heads hidden-*.npy -w model/ -o heads.svg", "a map of every head of these layers"}}}) \
     ROW(WORKSHEET, .name = "worksheet", .words = WORDS_MECHANISM, .abilities = ABILITY_ASKS, \
         .lent = ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS | \
             ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_READS_WORDS | ABILITY_JOINS_HEADS, \

@@ -87,7 +87,12 @@ static enum status check_explain(const struct options *options, struct error *er
         return STATUS_OK;
     if (options->heatmap)
         return error_usage(error, "--explain and --heatmap show a table in two ways; choose one of them");
+    if (options->entropy)
+        return error_usage(error,
+                           "--explain shows the arithmetic, and --entropy ends rows of tables; choose one of them");
     const bool config = options->cell != NULL && strcmp(options->cell, "config") == 0;
+    if (options->animate && options->cell != NULL && !config)
+        return STATUS_OK;
     if (options_format(options)->terminal || (config && options_format(options)->reports))
         return STATUS_OK;
     return error_usage(error, "--explain writes text; expected --format text, or an --out that ends in .txt, got %s",
@@ -132,13 +137,20 @@ static enum status check_look(const struct options *options, struct error *error
     if (options->origin[OPTION_POOL] != ORIGIN_DEFAULT && (!format->pictures || options->steps) && !options->heatmap)
         return error_usage(error, "--pool applies to pictures of tables; expected --format svg, or --heatmap, got %s",
                            format->name);
-    if (options->entropy && !format->pictures && !format->terminal)
+    if (options->entropy && ((!format->pictures && !format->terminal) || options->steps))
         return error_usage(error, "--entropy adds to text and pictures; for %s type --stages weights,entropy",
-                           format->name);
+                           options->steps ? "--steps" : format->name);
     if (options->animate && (!format->animates || options->steps || options->stage_count > 0))
         return error_usage(error,
                            "--animate draws every step as SVG; expected --format svg without --steps or --stages%s%s",
                            format->animates ? "" : ", got ", format->animates ? "" : format->name);
+    const bool tall = options->origin[OPTION_SHAPE] != ORIGIN_DEFAULT && options->shape != SHAPE_WIDE;
+    const char *unwalked = options->grad != NULL ? "--grad"
+                           : options->entropy    ? "--entropy"
+                           : tall                ? "--shape tall"
+                                                 : NULL;
+    if (options->animate && unwalked != NULL)
+        return error_usage(error, "--animate walks the forward pass, on a slide; leave out %s", unwalked);
     if (options->no_caption && !format->pictures)
         return error_usage(error, "--no-caption applies to pictures; expected --format svg, got %s", format->name);
     return STATUS_OK;

@@ -33,7 +33,7 @@
         .fallback = "standard input", \
         .help = "tokens, inputs, parameters: JSON, a printed table, .npy, .npz, .pt, .safetensors; - is standard input; also FILE alone") \
     ROW(WEIGHTS, weights, FILE, ABILITY_PROJECTS, .name = "weights", .letter = 'w', .argument = "FILE", .reads = true, \
-        .everyday = 11, .foreign = "params parameters statedict checkpoint model load", \
+        .everyday = 10, .foreign = "params parameters statedict checkpoint model load", \
         .fallback = "those in --in, else drawn", .help = "take the parameters from this file; nothing else in it counts") \
     ROW(RANDOM, random, TEXT, ABILITY_COMPUTES, .name = "random", .argument = "SHAPE", .parse = option_parse_random, \
         .setting = true, .asked = "random", .foreign = "randn randominput randominputs", \
@@ -68,14 +68,14 @@
     ROW(BUDGET, budget, REAL(0x1p-1074, INFINITY, "a finite number above 0"), ABILITY_SEARCHES | ABILITY_TRIES, .name = "budget", \
         .argument = "N", .foreign = "effort work limit timeout", .initial = "20", .fallback = "20; cases: 1", \
         .help = "how much the search may do, in billions of multiply-adds") \
-    ROW(GRAD, grad, FILE, ABILITY_SHOWS | ABILITY_SEARCHES, .name = "grad", .argument = "FILE", .reads = true, \
+    ROW(GRAD, grad, FILE, ABILITY_SHOWS | ABILITY_SEARCHES | ABILITY_PAGES, .name = "grad", .argument = "FILE", .reads = true, \
         .foreign = "gradient gradients backward backprop requiresgrad", .fallback = "none", \
         .help = "the gradient of a loss with respect to the last stage, or ones: adds the gradients with respect to all before it") \
     ROW(OUT, out, FILE, ABILITY_RUNS | ABILITY_COMPARES | ABILITY_JOINS | ABILITY_GIVES_EXAMPLES | ABILITY_TRIES, \
-        .name = "out", .letter = 'o', .argument = "FILE", .everyday = 13, .foreign = "output outfile save write to", \
+        .name = "out", .letter = 'o', .argument = "FILE", .everyday = 12, .foreign = "output outfile save write to", \
         .fallback = "standard output; page: attn.html", .help = "where the result goes") \
     ROW(FORMAT, format, AMONG(enum format, FORMAT_NAMES), ABILITY_RUNS | ABILITY_COMPARES | ABILITY_JOINS | ABILITY_TRIES, \
-        .name = "format", .of_run = true, .letter = 'f', .argument = "FORMAT", .everyday = 12, .also = format_word, \
+        .name = "format", .of_run = true, .letter = 'f', .argument = "FORMAT", .everyday = 11, .also = format_word, \
         .foreign = "outputformat fmt filetype ext", \
         .fallback = "by the suffix of --out, else text; init: by the suffix of --out, else json; page: html", .help = "how the result is written") \
     ROW(SEED, seed, WHOLE(0, UINT64_MAX), ABILITY_RUNS | ABILITY_TRIES, .name = "seed", .wraps = true, .letter = 's', .argument = "N", .setting = true, \
@@ -84,7 +84,7 @@
     ROW(SKIP, skip, WHOLE(0, UINT32_MAX), ABILITY_RUNS, .name = "skip", .argument = "N", .setting = true, \
         .initial = "0", .rare = RARE, .help = "draws to throw away after seeding") \
     ROW(INIT, init, CHOICE(enum init, INITS), ABILITY_DRAWS, .name = "init", .argument = "HOW", .setting = true, \
-        .everyday = 10, .foreign = "initialization initializer kernelinitializer", \
+        .foreign = "initialization initializer kernelinitializer", \
         .initial = "linear", .help = "draw matrices as nn.Linear, torch.rand, torch.randn") \
     ROW(RNG, rng, CHOICE(enum torch_random_build, TORCH_RANDOM_BUILDS), ABILITY_RUNS, .name = "rng", .argument = "BUILD", \
         .setting = true, .initial = "torch", .rare = RARE, .help = "which build of PyTorch to reproduce") \
@@ -283,7 +283,7 @@
         .initial = "1", .help = "--steps: N tokens in each further step, fewer in the last") \
     ROW(PRECISION, precision, WHOLE(0, 17), ABILITY_SHOWS | ABILITY_PAGES | ABILITY_MEASURES | ABILITY_NAMES_PARAMETERS | ABILITY_COMPARES | ABILITY_ASKS, .name = "precision", .letter = 'p', \
         .argument = "N", .everyday = 5, .foreign = "decimals digits places round", \
-        .initial = "4", .fallback = "4; in pictures 2; csv: as many as a number needs; worksheet, heads: 2; diff: 1", \
+        .initial = "4", .fallback = "4; in pictures 2; csv: as many as a number needs; worksheet: 2; heads: 2; diff: 1", \
         .help = "decimals to show; in text, tables, pictures and pages") \
     ROW(FULL, full, FLAG, ABILITY_SHOWS | ABILITY_NAMES_PARAMETERS, .foreign = "whole all noellipsis threshold", .name = "full", \
         .help = "text, markdown, latex: show tables in full; else the first and last 6 of more than 12 rows or columns") \

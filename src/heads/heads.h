@@ -28,7 +28,7 @@ struct head_measure_row {
 };
 extern const struct head_measure_row HEAD_MEASURE[HEAD_MEASURES];
 
-enum { HEADS_LARGEST = 3, HEADS_MAP = 32, HEADS_NAME_BYTES = 96 };
+enum { HEADS_LARGEST = 3, HEADS_MAP = 32, HEADS_LAYERS = 1024, HEADS_NAME_BYTES = 96 };
 
 /* Over the queries that count; `uniform` is that of equal weights on all allowed keys. */
 struct head_mean {
@@ -43,8 +43,9 @@ struct head_key {
 };
 
 struct head_line {
-    size_t layer; /* from 0; MODULE_NO_LAYER */
-    size_t head;  /* from 0 */
+    struct head_line *next; /* or NULL */
+    size_t layer;           /* from 0; MODULE_NO_LAYER */
+    size_t head;            /* from 0 */
     struct head_mean means[HEAD_MEASURES];
     struct head_key query; /* the last query of the first item that has allowed keys, */
     struct head_key largest[HEADS_LARGEST];
@@ -53,17 +54,20 @@ struct head_line {
     size_t rows, columns;             /* of the map */
 };
 
+/* The inputs of a layer; `file` without a source: not given. */
+struct heads_layer {
+    struct input_file file;
+    bool residual; /* they are hidden_states.N */
+};
+
 struct heads {
     struct options options; /* of the jobs */
     struct job_files files;
-    struct input_file *inputs; /* (layers) by layer; without a source: not given */
-    bool *residual;            /* (layers) the inputs are hidden_states.N */
-    size_t layers;             /* 0: one job, of files.inputs */
-    size_t given;              /* layers with hidden states */
+    struct heads_layer *layers; /* (HEADS_LAYERS); NULL: one job, of files.inputs */
+    size_t given;               /* layers that are given */
     struct token_labels tokens; /* of --tokens; or none */
     const char *words;          /* what was computed */
-    struct head_line **lines;   /* (count) */
-    size_t count;
+    struct head_line *lines;
     const struct head_line *best[HEAD_MEASURES]; /* with the largest mean, above `uniform`; or NULL */
 };
 

@@ -8,11 +8,10 @@
 #include "read/load.h"
 #include "write/head_lines.h"
 
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { MOST_LAYERS = 1024 };
 
 static bool is_folder(const char *path)
 {
@@ -20,41 +19,49 @@ static bool is_folder(const char *path)
     return stat(path, &what) == 0 && S_ISDIR(what.st_mode);
 }
 
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Whether it has transformers' name of the residual stream. */
+static bool is_residual(const char *name)
+{
+    return strstr(base_of(name), "hidden_states") != NULL;
+}
+
 /* The layer in the name of a file: "hidden-1.npy". */
 static bool layer_of_file(const char *path, size_t *layer)
 {
-    const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path, *suffix = strrchr(base, '.');
+    const char *base = base_of(path), *suffix = strrchr(base, '.');
     char stem[256];
     snprintf(stem, sizeof stem, "%.*s", suffix != NULL ? (int)(suffix - base) : 255, base);
     return input_file_hidden(stem, layer) || input_file_hidden(base, layer);
 }
 
-/* Takes a tensor of the file as the inputs of a layer; SIZE_MAX: the file as it is. */
-static enum status take_layer(struct heads *heads, const struct input_file *file, size_t tensor, size_t layer,
-                              struct arena *arena, struct error *error)
+/* Takes the file as the inputs of a layer, by that tensor, or as it is where `tensor` is NULL. */
+static enum status take_layer(struct heads *heads, const struct input_file *file, const struct file_tensor *tensor,
+                              size_t layer, struct arena *arena, struct error *error)
 {
-    size_t other;
-    if (layer >= MOST_LAYERS)
-        return error_usage(error, "%s: layer %zu; expected numbers below %d", file->source, layer, MOST_LAYERS);
-    struct input_file *input = &heads->inputs[layer];
+    if (layer >= HEADS_LAYERS)
+        return error_usage(error, "%s: layer %zu; expected numbers below %d", file->source, layer, HEADS_LAYERS);
+    struct input_file *input = &heads->layers[layer].file;
     if (input->source != NULL)
         return error_usage(error, "%s and %s both have the hidden states of layer %zu; give one of them", input->source,
                            file->source, layer);
     *input = *file;
-    heads->residual[layer] = tensor != SIZE_MAX;
+    heads->layers[layer].residual = is_residual(tensor != NULL ? tensor->name : file->source);
     heads->given++;
-    if (tensor == SIZE_MAX)
+    if (tensor == NULL)
         return STATUS_OK;
-    input->tensor_count = 0;
     input->tensors = arena_allocate(arena, file->tensor_count, sizeof *file->tensors, error);
-    for (size_t i = 0; input->tensors != NULL && i < file->tensor_count; i++) {
-        struct file_tensor taken = file->tensors[i];
-        taken.name = i == tensor ? "inputs" : taken.name;
-        if (!input_file_hidden(taken.name, &other))
-            input->tensors[input->tensor_count++] = taken;
-    }
+    if (input->tensors == NULL)
+        return error->status;
+    memcpy(input->tensors, file->tensors, file->tensor_count * sizeof *file->tensors);
+    input->tensors[tensor - file->tensors].name = "inputs";
     input_file_sort(input);
-    return error->status;
+    return STATUS_OK;
 }
 
 /* Takes the hidden states of a file: hidden_states.N, or its inputs, those of the layer in its name or of --layer. */
@@ -70,15 +77,18 @@ static enum status take_file(struct heads *heads, const char *path, struct arena
     for (size_t i = 0; i < file.tensor_count; i++)
         if (input_file_hidden(file.tensors[i].name, &layer)) {
             found = true;
-            if ((!asked || layer == options->layer) && take_layer(heads, &file, i, layer, arena, error) != STATUS_OK)
+            if ((!asked || layer == options->layer) &&
+                take_layer(heads, &file, &file.tensors[i], layer, arena, error) != STATUS_OK)
                 return error->status;
         }
     if (found)
         return STATUS_OK;
     if (!layer_of_file(path, &layer) && !asked)
-        return error_usage(error, "%s: of which layer? Type --layer N, or name the file hidden-N or its tensors "
-                                  "hidden_states.N", file.source);
-    return take_layer(heads, &file, SIZE_MAX, asked ? (size_t)options->layer : layer, arena, error);
+        return error_usage(error,
+                           "%s: of which layer? Type --layer N, or name the file hidden-N or its tensors "
+                           "hidden_states.N",
+                           file.source);
+    return take_layer(heads, &file, NULL, asked ? (size_t)options->layer : layer, arena, error);
 }
 
 /* Takes a file, or those files of a folder whose names have a layer. */
@@ -92,80 +102,101 @@ static enum status take_path(struct heads *heads, const char *path, struct arena
         return error->status;
     for (size_t i = 0; i < count; i++) {
         const char *file = folder_path(path, names[i], arena, error);
-        if (file == NULL || (layer_of_file(file, &layer) &&
-                             (folder_check_file(file, error) || take_file(heads, file, arena, error))))
+        if (file == NULL ||
+            (layer_of_file(file, &layer) && (folder_check_file(file, error) || take_file(heads, file, arena, error))))
             return error->status;
     }
     return STATUS_OK;
 }
 
-static bool lists_layer(const struct listing *listing, size_t layer)
+/* Whether attn computes attention of the layer, and if not, why, where that is known; *last: the last layer. */
+static bool computes_layer(const struct listing *listing, size_t layer, size_t *last, const char **why)
 {
+    bool computes = false;
     for (size_t i = 0; i < listing->count; i++)
-        for (size_t k = 0; k < listing->rows[i].count; k++)
-            if (listing->rows[i].layers[k] == layer)
-                return true;
-    return false;
+        for (size_t k = 0; k < listing->rows[i].count; k++) {
+            const size_t listed = listing->rows[i].layers[k];
+            *last = listed != MODULE_NO_LAYER ? memory_larger(*last, listed) : *last;
+            *why = listed == layer ? listing->rows[i].why : *why;
+            computes = computes || (listed == layer && listing->rows[i].why[0] == '\0');
+        }
+    return computes;
 }
 
-/* Takes the hidden states of layers; leaves out those of layers without attention, as after the last one. */
+/* Takes the hidden states of layers; leaves out those of layers that attn does not compute, as after the last one. */
 static enum status read_layers(struct heads *heads, struct arena *arena, struct error *error)
 {
     const struct options *options = &heads->options;
     struct listing listing;
-    heads->layers = MOST_LAYERS;
-    heads->inputs = arena_allocate(arena, MOST_LAYERS, sizeof *heads->inputs, error);
-    heads->residual = arena_allocate(arena, MOST_LAYERS, sizeof *heads->residual, error);
-    if (error->status != STATUS_OK || listing_read(&listing, options, arena, error) != STATUS_OK)
+    heads->layers = arena_allocate(arena, HEADS_LAYERS, sizeof *heads->layers, error);
+    if (heads->layers == NULL || listing_read(&listing, options, arena, error) != STATUS_OK)
         return error->status;
-    memset(heads->inputs, 0, MOST_LAYERS * sizeof *heads->inputs);
+    memset(heads->layers, 0, HEADS_LAYERS * sizeof *heads->layers);
     if (options->in == NULL)
         return error_usage(error, "no hidden states: type attn heads HIDDEN... -w %.80s", options->weights);
     for (size_t i = 0; i <= options->file_count; i++)
         if (take_path(heads, i == 0 ? options->in : options->files[i - 1], arena, error) != STATUS_OK)
             return error->status;
-    for (size_t layer = 0; layer < MOST_LAYERS; layer++)
-        if (heads->inputs[layer].source != NULL && !lists_layer(&listing, layer)) {
-            heads->inputs[layer].source = NULL;
-            heads->given--;
-        }
+    const char *why = "", *source = options->in;
+    for (size_t layer = 0, last = 0; layer < HEADS_LAYERS; layer++) {
+        struct input_file *file = &heads->layers[layer].file;
+        if (file->source == NULL || computes_layer(&listing, layer, &last, &why))
+            continue;
+        if (layer > last + 1)
+            return error_usage(error, "%s: hidden states of layer %zu, and the last layer of %s is %zu", file->source,
+                               layer, listing.source, last);
+        source = file->source;
+        file->source = NULL;
+        heads->given--;
+    }
     if (heads->given == 0)
-        return error_usage(error, "%.80s: no hidden states of a layer of %s; name them hidden_states.N or hidden-N",
-                           options->in, listing.source);
+        return error_usage(error, "%.80s: no hidden states of a layer that attn computes%s%s", source,
+                           why[0] != '\0' ? ": " : "; name them hidden_states.N or hidden-N", why);
     return STATUS_OK;
 }
 
-/* --tokens: names with commas between them; or a file of tokens, or of an array of ids. */
-static enum status read_tokens(const char *asked, struct token_labels *labels, struct arena *arena,
-                               struct error *error)
+/* The tokens of a file: its labels, or an array of ids. */
+static enum status read_token_file(const char *path, struct token_labels *labels, struct arena *arena,
+                                   struct error *error)
 {
-    struct input_file file = {0};
-    const bool list = access(asked, F_OK) != 0;
-    if (!list && load_file(asked, INPUT_FILE_TOKENS | INPUT_FILE_INPUTS, arena, &file, error) != STATUS_OK)
+    struct input_file file;
+    if (load_file(path, INPUT_FILE_TOKENS | INPUT_FILE_INPUTS, arena, &file, error) != STATUS_OK)
         return error->status;
+    const struct file_tensor *found = input_file_find(&file, "inputs");
+    const struct tensor *ids = found != NULL ? &found->tensor : NULL;
     *labels = file.tokens;
     if (labels->texts != NULL)
         return STATUS_OK;
-    const struct file_tensor *found = input_file_find(&file, "inputs");
-    const struct tensor *ids = found != NULL ? &found->tensor : NULL;
-    if (!list && (ids == NULL || ids->rank > 2))
-        return error_usage(error, "--tokens %.80s: expected tokens, or ids of T or B x T", asked);
-    labels->lists = list || ids->rank == 1 ? 1 : ids->shape[0];
+    if (ids == NULL || ids->rank > 2)
+        return error_usage(error, "--tokens %.80s: expected tokens, or ids of T or B x T", path);
+    *labels = (struct token_labels){.lists = tensor_count(ids) / ids->shape[ids->rank - 1],
+                                    .count = ids->shape[ids->rank - 1]};
     labels->nested = labels->lists > 1;
-    labels->count = list ? 1 : ids->shape[ids->rank - 1];
-    for (const char *comma = list ? strchr(asked, ',') : NULL; comma != NULL; comma = strchr(comma + 1, ','))
-        labels->count++;
-    labels->texts = arena_allocate(arena, labels->lists * labels->count, sizeof labels->texts[0], error);
-    for (size_t i = 0; error->status == STATUS_OK && i < labels->lists * labels->count; i++) {
+    labels->texts = arena_allocate(arena, tensor_count(ids), sizeof labels->texts[0], error);
+    for (size_t i = 0; i < tensor_count(ids) && error->status == STATUS_OK; i++) {
         char text[32];
-        double id = 0;
-        if (!list)
-            tensor_load(ids, i, 1, &id);
-        if (id != (double)(int64_t)id)
-            return error_usage(error, "--tokens %.80s: %g is no id; expected whole numbers", asked, id);
+        double id;
+        tensor_load(ids, i, 1, &id);
+        if (!(fabs(id) < 0x1p53) || id != floor(id))
+            return error_usage(error, "--tokens %.80s: %g is no id; expected whole numbers", path, id);
         snprintf(text, sizeof text, "%.0f", id);
-        labels->texts[i] = list ? arena_text(arena, asked, strcspn(asked, ","), error) : arena_copy(arena, text, error);
-        asked += list ? strcspn(asked, ",") + 1 : 0;
+        labels->texts[i] = arena_copy(arena, text, error);
+    }
+    return error->status;
+}
+
+/* --tokens: a file, or names with commas between them. */
+static enum status read_tokens(const char *asked, struct token_labels *labels, struct arena *arena, struct error *error)
+{
+    if (strchr(asked, ',') == NULL || access(asked, F_OK) == 0)
+        return read_token_file(asked, labels, arena, error);
+    labels->lists = 1;
+    labels->texts = arena_allocate(arena, strlen(asked) + 1, sizeof labels->texts[0], error);
+    for (bool more = true; more && error->status == STATUS_OK;) {
+        const size_t length = strcspn(asked, ",");
+        labels->texts[labels->count++] = arena_text(arena, asked, length, error);
+        more = asked[length] == ',';
+        asked += length + 1;
     }
     return error->status;
 }
@@ -187,6 +218,7 @@ enum status heads_read(struct heads *heads, const struct options *options, struc
     struct options *own = &heads->options;
     if (options->tokens != NULL && read_tokens(options->tokens, &heads->tokens, arena, error) != STATUS_OK)
         return error->status;
+    own->origin[OPTION_TOKENS] = ORIGIN_DEFAULT; /* no option of the job */
     if (own->mechanism == MECHANISM_COUNT && opens_checkpoint(own, arena))
         own->mechanism = MECHANISM_LAYER;
     const bool opens = own->mechanism != MECHANISM_COUNT && MECHANISMS[own->mechanism].opens && own->random == NULL;
@@ -211,85 +243,73 @@ enum status heads_read(struct heads *heads, const struct options *options, struc
 static enum status describe(struct heads *heads, const struct problem *problem, struct arena *arena,
                             struct error *error)
 {
-    char bytes[1024];
+    char bytes[1024], source[TEXT_PATH_BYTES];
     struct text text = text_begin(bytes, sizeof bytes);
-    if (heads->layers == 0)
-        head_lines_add(problem, &text, arena, error);
-    else
-        text_add(&text, "%s (%s): %zu layer%s, %zu heads, %zu tokens%s", problem->layer->weights.source,
-                 problem->layer->family->title, heads->given, heads->given == 1 ? "" : "s", problem->size.heads,
-                 problem->size.keys, problem->given.residual ? ", from the residual stream" : "");
+    if (heads->layers == NULL && head_lines_add(problem, &text, arena, error) != STATUS_OK)
+        return error->status;
+    if (heads->layers != NULL)
+        text_shown(problem->layer->weights.source, SIZE_MAX, source, sizeof source);
+    if (heads->layers != NULL)
+        text_add(&text, "%s (%s): %zu layer%s, %zu heads, %zu tokens, from %s", source, problem->layer->family->title,
+                 heads->given, heads->given == 1 ? "" : "s", problem->size.heads, problem->size.keys,
+                 problem->given.residual ? "the residual stream" : "the inputs of the modules");
     heads->words = arena_copy(arena, bytes, error);
     return error->status;
 }
 
-/* Adds the lines of a job. */
-static enum status add_lines(struct heads *heads, struct result *result, struct arena *arena, struct error *error)
+/* Runs a job, and adds its lines at *end, which it moves behind them. */
+static enum status run_job(struct heads *heads, struct options options, size_t layer, struct head_line ***end,
+                           heads_warner *warn, const void *context, struct progress *progress, struct arena *arena,
+                           struct arena *own, struct error *error)
 {
-    const struct problem *problem = result->problem;
-    const size_t more = problem->size.heads;
-    struct head_line *lines = arena_allocate(arena, more, sizeof *lines, error);
-    struct head_line **all = arena_allocate(arena, heads->count + more, sizeof(struct head_line *), error);
-    if (lines == NULL || all == NULL)
-        return error->status;
-    memset(lines, 0, more * sizeof *lines);
-    if (heads->count > 0)
-        memcpy(all, heads->lines, heads->count * sizeof(struct head_line *));
-    heads->lines = all;
-    for (size_t head = 0; head < more; head++) {
-        lines[head].layer = problem->layer != NULL ? problem->layer->module->layer : MODULE_NO_LAYER;
-        lines[head].head = head;
-        all[heads->count++] = &lines[head];
-    }
-    return heads_measure(lines, result, arena, error);
-}
-
-static enum status run_job(struct heads *heads, size_t layer, heads_warner *warn, const void *context,
-                           struct progress *progress, struct arena *arena, struct arena *own, struct error *error)
-{
-    struct options options = heads->options;
     struct job_files files = heads->files;
-    struct input_file input = heads->layers > 0 ? heads->inputs[layer] : *files.inputs;
+    struct input_file input = heads->layers != NULL ? heads->layers[layer].file : *files.inputs;
     struct problem problem;
     struct result result;
     if (heads->tokens.texts != NULL)
         input.tokens = heads->tokens;
     files.inputs = &input;
-    if (heads->layers > 0) {
+    if (heads->layers != NULL) {
         options.layer = layer;
         options.origin[OPTION_LAYER] = ORIGIN_COMMAND_LINE;
-        options.residual |= heads->residual[layer];
+        options.residual |= heads->layers[layer].residual;
     }
     if (job_files_add(&files, &options, own, error) || problem_create(&problem, &options, &files, own, error))
         return error->status;
-    if (heads->count == 0)
+    if (problem.mistake.recipe != NULL)
+        return error_usage(error, "%s: settings: attn heads makes no mistake; leave it out", input.source);
+    if (heads->lines == NULL)
         warn(context, &problem);
-    if ((heads->count == 0 && describe(heads, &problem, arena, error)) ||
+    struct head_line *lines = arena_allocate(arena, problem.size.heads, sizeof *lines, error);
+    if (lines == NULL || (heads->lines == NULL && describe(heads, &problem, arena, error)) ||
         result_create(&result, &problem, progress, false, own, error))
         return error->status;
-    return add_lines(heads, &result, arena, error);
-}
-
-static void choose_best(struct heads *heads)
-{
-    for (int measure = 0; measure < HEAD_ENTROPY; measure++)
-        for (size_t i = 0; i < heads->count; i++) {
-            const struct head_mean *mean = &heads->lines[i]->means[measure];
-            const struct head_line **best = &heads->best[measure];
-            if (mean->mean > mean->uniform && (*best == NULL || mean->mean > (*best)->means[measure].mean))
-                *best = heads->lines[i];
-        }
+    memset(lines, 0, problem.size.heads * sizeof *lines);
+    for (size_t head = 0; head < problem.size.heads; head++) {
+        lines[head].layer = heads->layers != NULL ? layer : MODULE_NO_LAYER;
+        lines[head].head = head;
+        **end = &lines[head];
+        *end = &lines[head].next;
+    }
+    return heads_measure(lines, &result, arena, error);
 }
 
 enum status heads_make(struct heads *heads, heads_warner *warn, const void *context, struct progress *progress,
                        struct arena *arena, struct error *error)
 {
-    for (size_t layer = 0; layer < memory_larger(heads->layers, 1) && error->status == STATUS_OK; layer++) {
+    struct head_line **end = &heads->lines;
+    for (size_t layer = 0; layer < (heads->layers != NULL ? HEADS_LAYERS : 1) && error->status == STATUS_OK; layer++) {
         struct arena own = {0};
-        if (heads->layers == 0 || heads->inputs[layer].source != NULL)
-            run_job(heads, layer, warn, context, progress, arena, &own, error);
+        if (heads->layers == NULL || heads->layers[layer].file.source != NULL)
+            run_job(heads, heads->options, layer, &end, warn, context, progress, arena, &own, error);
         arena_free(&own);
     }
-    choose_best(heads);
+    for (const struct head_line *line = heads->lines; line != NULL; line = line->next)
+        for (int measure = 0; measure < HEAD_ENTROPY; measure++) {
+            const struct head_line **best = &heads->best[measure];
+            const struct head_mean *mean = &line->means[measure];
+            if (mean->mean > mean->uniform && (*best == NULL || mean->mean > (*best)->means[measure].mean))
+                *best = line;
+        }
     return error->status;
 }

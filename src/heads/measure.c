@@ -2,7 +2,6 @@
 #include "heads/heads.h"
 
 #include "base/hash.h"
-#include "base/threads.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,18 +11,17 @@ static const size_t NONE = SIZE_MAX;
 
 /* What a row adds to the means; uniform is 0 where it does not count. */
 struct row_sums {
-    double sums[HEAD_MEASURES], uniform[HEAD_MEASURES], map[HEADS_MAP];
     bool counts;
+    double sums[HEAD_MEASURES], uniform[HEAD_MEASURES], map[HEADS_MAP];
+    struct head_key largest[HEADS_LARGEST]; /* without labels */
+    size_t largest_count;
 };
 
 struct scan {
-    struct result *result;
     const struct problem *problem;
-    const struct result_table *table;
-    size_t matrix, item, head, first;
+    size_t item, head, first;
     size_t row_block, column_block; /* of the map */
     size_t *earlier, *slots, mask;  /* (Tk) the last earlier key with the same label, or NONE; NULL: no labels */
-    double *weights, *bias;         /* (ROWS_AT_ONCE, Tk), (threads, Tk) */
     struct row_sums rows[ROWS_AT_ONCE];
 };
 
@@ -54,141 +52,129 @@ static void list_earlier(struct scan *scan)
     }
 }
 
-/* Adds a key that the mask allows. */
-static void add_key(struct row_sums *row, enum head_measure measure, size_t key, const double *weights,
-                    const double *bias, double uniform)
+/* Keeps the key among the largest; of equal ones the first. */
+static void rank_key(struct row_sums *row, size_t key, double weight)
 {
-    if (key == NONE || isinf(bias[key]))
+    size_t at = row->largest_count;
+    for (; at > 0 && weight > row->largest[at - 1].weight; at--)
+        if (at < HEADS_LARGEST)
+            row->largest[at] = row->largest[at - 1];
+    if (at < HEADS_LARGEST)
+        row->largest[at] = (struct head_key){.position = key, .weight = weight};
+    row->largest_count += row->largest_count < HEADS_LARGEST;
+}
+
+/* Adds a key that the mask allows. */
+static void add_key(struct row_sums *row, enum head_measure measure, size_t key, double uniform,
+                    const struct attention_scratch *scratch)
+{
+    if (key == NONE || isinf(scratch->bias[key]))
         return;
-    row->sums[measure] += weights[key];
+    row->sums[measure] += scratch->rows[STAGE_WEIGHTS][key];
     row->uniform[measure] += uniform;
 }
 
-static void read_row(void *context, size_t i, unsigned thread)
+static void read_row(void *context, size_t i, const struct attention_scratch *scratch)
 {
     struct scan *scan = context;
-    const struct mask *mask = &scan->problem->mask;
-    const size_t query = scan->problem->chosen.rows[scan->first + i], keys = mask->keys;
-    const size_t own = own_key(scan->problem, scan->item, query), start = mask_sequence(mask, query).first;
-    const double *weights = scan->weights + i * keys;
-    double *bias = scan->bias + thread * keys, allowed = 0;
+    const double *weights = scratch->rows[STAGE_WEIGHTS], *bias = scratch->bias;
+    const size_t keys = scan->problem->size.keys, query = scan->problem->chosen.rows[scan->first + i];
+    const size_t own = own_key(scan->problem, scan->item, query);
+    const size_t start = mask_sequence(&scan->problem->mask, query).first;
     struct row_sums *row = &scan->rows[i];
-    *row = (struct row_sums){.counts = !mask_row(mask, scan->item, scan->head, query, bias)};
+    double allowed = 0;
+    *row = (struct row_sums){0};
     for (size_t key = 0; key < keys; key++) {
         double *largest = &row->map[key / scan->column_block];
+        if (isinf(bias[key]))
+            continue;
+        allowed++;
         *largest = fmax(*largest, weights[key]);
-        allowed += isinf(bias[key]) == 0;
+        rank_key(row, key, weights[key]);
     }
-    row->counts = row->counts && (own == NONE || !isinf(bias[own]));
+    row->counts = allowed > 0 && (own == NONE || !isinf(bias[own]));
     if (!row->counts)
         return;
     row->sums[HEAD_ENTROPY] = result_sharpness(weights, keys).entropy;
     row->uniform[HEAD_ENTROPY] = log(allowed);
-    add_key(row, HEAD_FIRST, own != start && start < keys ? start : NONE, weights, bias, 1 / allowed);
-    add_key(row, HEAD_OWN, own, weights, bias, 1 / allowed);
-    add_key(row, HEAD_PREVIOUS, own != NONE && own > 0 ? own - 1 : NONE, weights, bias, 1 / allowed);
-    for (size_t same = own != NONE && scan->earlier != NULL ? own : NONE; same != NONE;) {
-        same = scan->earlier[same];
-        if (same == NONE || isinf(bias[same]))
-            continue;
-        add_key(row, HEAD_DUPLICATE, same, weights, bias, 1 / allowed);
-        add_key(row, HEAD_INDUCTION, same + 1, weights, bias, 1 / allowed);
+    add_key(row, HEAD_FIRST, own != start && start < keys ? start : NONE, 1 / allowed, scratch);
+    add_key(row, HEAD_OWN, own, 1 / allowed, scratch);
+    add_key(row, HEAD_PREVIOUS, own != NONE && own > 0 ? own - 1 : NONE, 1 / allowed, scratch);
+    size_t same = own != NONE && scan->earlier != NULL ? scan->earlier[own] : NONE;
+    for (; same != NONE; same = scan->earlier[same]) {
+        add_key(row, HEAD_DUPLICATE, same, 1 / allowed, scratch);
+        add_key(row, HEAD_INDUCTION, isinf(bias[same]) ? NONE : same + 1, 1 / allowed, scratch);
     }
 }
 
 static void add_row(const struct scan *scan, struct head_line *line, size_t i)
 {
     const struct row_sums *row = &scan->rows[i];
-    for (int measure = 0; measure < HEAD_MEASURES; measure++) {
+    double *map = line->map[(scan->first + i) / scan->row_block];
+    for (size_t column = 0; column < HEADS_MAP && scan->item == 0; column++)
+        map[column] = fmax(map[column], row->map[column]);
+    for (int measure = 0; measure < HEAD_MEASURES && row->counts; measure++) {
         struct head_mean *mean = &line->means[measure];
-        if (!row->counts || (measure != HEAD_ENTROPY && !(row->uniform[measure] > 0)))
+        if (measure != HEAD_ENTROPY && !(row->uniform[measure] > 0))
             continue;
         mean->queries++; /* a running mean */
         mean->mean += (row->sums[measure] - mean->mean) / (double)mean->queries;
         mean->uniform += (row->uniform[measure] - mean->uniform) / (double)mean->queries;
     }
-    double *map = line->map[(scan->first + i) / scan->row_block];
-    for (size_t column = 0; column < HEADS_MAP && scan->item == 0; column++)
-        map[column] = fmax(map[column], row->map[column]);
+    if (!row->counts || scan->item > 0)
+        return;
+    line->query.position = scan->first + i;
+    line->largest_count = row->largest_count;
+    memcpy(line->largest, row->largest, sizeof line->largest);
 }
 
-static enum status name_key(const struct scan *scan, bool of_keys, size_t index, struct head_key *key,
-                            struct arena *arena, struct error *error)
+/* Names the keys by position, from 1, and label. */
+static void name_keys(const struct problem *problem, struct head_line *line, struct arena *arena, struct error *error)
 {
-    const char *label = problem_label(scan->problem, of_keys, scan->item, index, &key->position);
-    key->label = label != NULL ? arena_copy(arena, label, error) : NULL;
-    return error->status;
-}
-
-/* Lists the largest weights of a row; of equal ones the first. */
-static enum status list_largest(struct scan *scan, struct head_line *line, size_t row, struct arena *arena,
-                                struct error *error)
-{
-    const size_t keys = scan->problem->size.keys;
-    result_row(scan->result, scan->table, scan->matrix, row, scan->weights);
-    mask_row(&scan->problem->mask, scan->item, scan->head, scan->problem->chosen.rows[row], scan->bias);
-    for (size_t largest; line->largest_count < HEADS_LARGEST; line->largest_count++) {
-        largest = NONE;
-        for (size_t key = 0; key < keys; key++)
-            if (!isinf(scan->bias[key]) && (largest == NONE || scan->weights[key] > scan->weights[largest]))
-                largest = key;
-        if (largest == NONE)
-            break;
-        struct head_key *key = &line->largest[line->largest_count];
-        key->weight = scan->weights[largest];
-        scan->bias[largest] = -(double)INFINITY;
-        if (name_key(scan, true, largest, key, arena, error) != STATUS_OK)
-            return error->status;
+    for (size_t i = 0; i <= line->largest_count && line->largest_count > 0; i++) {
+        struct head_key *key = i == 0 ? &line->query : &line->largest[i - 1];
+        const char *label = problem_label(problem, i > 0, 0, key->position, &key->position);
+        key->label = label != NULL ? arena_copy(arena, label, error) : NULL;
     }
-    return name_key(scan, false, row, &line->query, arena, error);
-}
-
-static enum status measure_matrix(struct scan *scan, struct head_line *line, unsigned threads, struct arena *arena,
-                                  struct error *error)
-{
-    const size_t rows = scan->problem->chosen.row_count, keys = scan->problem->size.keys;
-    size_t last = NONE, count;
-    line->rows = (rows + scan->row_block - 1) / scan->row_block;
-    line->columns = (keys + scan->column_block - 1) / scan->column_block;
-    for (scan->first = 0; scan->first < rows; scan->first += count) {
-        count = memory_smaller(ROWS_AT_ONCE, rows - scan->first);
-        for (size_t i = 0; i < count; i++)
-            result_row(scan->result, scan->table, scan->matrix, scan->first + i, scan->weights + i * keys);
-        threads_run(threads, count, read_row, scan);
-        for (size_t i = 0; i < count; i++) {
-            add_row(scan, line, i);
-            last = scan->rows[i].counts ? scan->first + i : last;
-        }
-    }
-    return scan->item == 0 && last != NONE ? list_largest(scan, line, last, arena, error) : STATUS_OK;
 }
 
 enum status heads_measure(struct head_line *lines, struct result *result, struct arena *arena, struct error *error)
 {
     const struct problem *problem = result->problem;
-    const struct result_table *table = result_table_of(result, STAGE_WEIGHTS);
-    const unsigned threads = result->attention.threads > 0 ? result->attention.threads : 1;
     const size_t keys = problem->size.keys, rows = problem->chosen.row_count;
     struct scan *scan = arena_allocate(arena, 1, sizeof *scan, error);
-    size_t numbers;
-    if (!memory_multiply(keys, memory_larger(ROWS_AT_ONCE, threads), &numbers))
-        return error_system(error, 0, "not enough memory: too many keys");
     if (scan == NULL)
         return error->status;
-    *scan = (struct scan){.result = result, .problem = problem, .table = table, .mask = 1};
+    *scan = (struct scan){.problem = problem, .mask = 1};
     scan->row_block = (rows + HEADS_MAP - 1) / HEADS_MAP;
     scan->column_block = (keys + HEADS_MAP - 1) / HEADS_MAP;
     while (scan->mask < 2 * keys)
         scan->mask = 2 * scan->mask + 1;
-    scan->weights = arena_allocate(arena, numbers, sizeof *scan->weights, error);
-    scan->bias = arena_allocate(arena, numbers, sizeof *scan->bias, error);
     scan->slots = arena_allocate(arena, scan->mask + 1, sizeof *scan->slots, error);
     if (problem->labels.keys.texts != NULL)
         scan->earlier = arena_allocate(arena, keys, sizeof *scan->earlier, error);
-    for (; error->status == STATUS_OK && scan->matrix < result_matrices(table); scan->matrix++) {
-        result_place(table, scan->matrix, &scan->item, &scan->head);
+    if (error->status != STATUS_OK)
+        return error->status;
+    progress_begin(result->progress, stage_name(STAGE_WEIGHTS),
+                   (double)problem->size.items * (double)problem->size.heads * (double)rows);
+    for (double done = 0; scan->item < problem->size.items; scan->item++) {
         list_earlier(scan);
-        measure_matrix(scan, &lines[scan->head], threads, arena, error);
+        for (scan->head = 0; scan->head < problem->size.heads; scan->head++) {
+            struct head_line *line = &lines[scan->head];
+            line->rows = (rows + scan->row_block - 1) / scan->row_block;
+            line->columns = (keys + scan->column_block - 1) / scan->column_block;
+            for (size_t count; scan->first < rows; scan->first += count) {
+                count = memory_smaller(memory_smaller(ROWS_AT_ONCE, result->rows.most), rows - scan->first);
+                row_stream_run(&result->rows, STAGE_BIT(STAGE_WEIGHTS), scan->item, scan->head, scan->first, count,
+                               read_row, scan);
+                for (size_t i = 0; i < count; i++)
+                    add_row(scan, line, i);
+                progress_update(result->progress, done += (double)count);
+            }
+            scan->first = 0;
+        }
     }
+    for (size_t head = 0; head < problem->size.heads; head++)
+        name_keys(problem, &lines[head], arena, error);
     return error->status;
 }

@@ -68,10 +68,10 @@ void heads_json(const struct heads *heads, const struct options *options, int pr
     json_begin(&record.json);
     json_text(&record.json, "words", heads->words);
     json_open(&record.json, "heads", '[');
-    for (size_t i = 0; i < heads->count; i++) {
+    for (const struct head_line *line = heads->lines; line != NULL; line = line->next) {
         json_line(&record.json, 1);
         json_open(&record.json, NULL, '{');
-        add_line(&record, heads->lines[i]);
+        add_line(&record, line);
         json_close(&record.json);
     }
     json_end(&record.json);
@@ -80,9 +80,13 @@ void heads_json(const struct heads *heads, const struct options *options, int pr
 void heads_csv(const struct heads *heads, const struct options *options, int precision, struct output *output)
 {
     (void)options, (void)precision;
-    for (size_t i = 0; i <= heads->count; i++) {
-        struct record record = {.json = {.output = output}, .csv = true, .names = i == 0};
-        add_line(&record, heads->lines[i > 0 ? i - 1 : 0]);
+    struct record record = {.json = {.output = output}, .csv = true, .names = true};
+    add_line(&record, heads->lines);
+    record.names = false;
+    for (const struct head_line *line = heads->lines; line != NULL; line = line->next) {
         output_print(output, "\n");
+        record.begun = false;
+        add_line(&record, line);
     }
+    output_print(output, "\n");
 }

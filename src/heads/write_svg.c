@@ -61,9 +61,9 @@ void heads_svg(const struct heads *heads, const struct options *options, int pre
     char bytes[WORDS_BYTES], name[HEADS_NAME_BYTES], number[64];
     struct text words = text_begin(bytes, sizeof bytes);
     size_t across = 0, down = 0;
-    for (size_t i = 0; i < heads->count; i++) {
-        across = memory_larger(across, heads->lines[i]->head + 1);
-        down += heads->lines[i]->head == 0;
+    for (const struct head_line *line = heads->lines; line != NULL; line = line->next) {
+        across = memory_larger(across, line->head + 1);
+        down += line->head == 0;
     }
     text_add(&words, "%s. Queries down, keys across; a cell is the largest weight in it, from 0 to 1.", heads->words);
     for (int measure = 0; measure < HEAD_ENTROPY; measure++)
@@ -83,12 +83,11 @@ void heads_svg(const struct heads *heads, const struct options *options, int pre
     svg_open_page(output, page, &palette, theme);
     svg_text(output, 0, 13, 0, "ink title", "What each head attends to");
     double y = ABOVE - step - BELOW;
-    for (size_t i = 0; i < heads->count; i++) {
-        const struct head_line *line = heads->lines[i];
+    for (const struct head_line *line = heads->lines; line != NULL; line = line->next) {
         const double x = LEFT + step * (double)line->head;
         y += line->head == 0 ? step + BELOW : 0;
         snprintf(name, sizeof name, "layer %zu", line->layer);
-        if (line->head == 0 && heads->layers > 0)
+        if (line->head == 0 && heads->layers != NULL)
             svg_text(output, LEFT - 8, y + side / 2 + 4, 0, "ink small end", name);
         snprintf(name, sizeof name, side >= 48 ? "head %zu" : "%zu", line->head + 1);
         if (y <= ABOVE)

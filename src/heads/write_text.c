@@ -53,9 +53,14 @@ static void write_cell(struct output *output, int measure, const struct head_mea
 
 static void write_line(struct output *output, const struct head_line *line, bool uniform, int precision)
 {
-    if (line->layer != MODULE_NO_LAYER)
-        output_print(output, uniform ? "     " : "%5zu", line->layer);
-    output_print(output, uniform ? "uniform" : "%7zu", line->head + 1);
+    if (line->layer != MODULE_NO_LAYER && uniform)
+        output_print(output, "     uniform");
+    else if (uniform)
+        output_print(output, "uniform");
+    else if (line->layer != MODULE_NO_LAYER)
+        output_print(output, "%5zu%7zu", line->layer, line->head + 1);
+    else
+        output_print(output, "%7zu", line->head + 1);
     for (int measure = 0; measure < HEAD_MEASURES; measure++)
         write_cell(output, measure, &line->means[measure], uniform, precision);
     if (!uniform && line->largest_count > 0)
@@ -77,14 +82,14 @@ void heads_text(const struct heads *heads, const struct options *options, int pr
     struct wrap line = {.output = output, .columns = WRAP_COLUMNS, .indent = 2};
     (void)options;
     wrap_words(&line, heads->words);
-    output_print(output, "\n\n%s   head", heads->layers > 0 ? "layer" : "");
+    output_print(output, "\n\n%s   head", heads->layers != NULL ? "layer" : "");
     for (int measure = 0; measure < HEAD_MEASURES; measure++)
         write_cell(output, measure, NULL, false, precision);
     output_print(output, "  query: its largest keys\n");
-    for (size_t i = 0; i < heads->count; i++) {
-        write_line(output, heads->lines[i], false, precision);
-        if (i + 1 == heads->count || !same_uniform(heads->lines[i], heads->lines[i + 1]))
-            write_line(output, heads->lines[i], true, precision);
+    for (const struct head_line *each = heads->lines; each != NULL; each = each->next) {
+        write_line(output, each, false, precision);
+        if (each->next == NULL || !same_uniform(each, each->next))
+            write_line(output, each, true, precision);
     }
     output_print(output, "\n");
     for (int measure = 0; measure < HEAD_ENTROPY; measure++) {
@@ -96,6 +101,6 @@ void heads_text(const struct heads *heads, const struct options *options, int pr
                          text_number(uniform, sizeof uniform, precision, false, mean->uniform), mean->queries,
                          mean->queries == 1 ? "y" : "ies");
     }
-    output_print(output, "Shares are mean weights on such keys, over the queries that have one; uniform: of equal\n"
-                         "weights on all allowed keys.\n");
+    output_print(output, "Shares are mean weights on such keys, over the queries that have one;\n"
+                         "uniform: of equal weights on all allowed keys.\n");
 }

@@ -145,6 +145,9 @@ unsigned input_file_kind_among(const char *name, unsigned kinds)
 {
     const unsigned kind = input_file_kind(name),
                    kept = kind & (INPUT_FILE_STAGE | INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS);
+    size_t layer;
+    if ((kinds & INPUT_FILE_HIDDEN) != 0 && input_file_hidden(name, &layer))
+        return INPUT_FILE_HIDDEN;
     if ((kinds & INPUT_FILE_FOREIGN) == 0)
         return kind;
     return kept != 0 ? kept : INPUT_FILE_FOREIGN | (kind & kinds & INPUT_FILE_SOURCE);

@@ -243,12 +243,12 @@ function compareSaved(page, model, place) {
     }
     fs.writeFileSync(file, text);
     mistakes.set(model.settings.mistake, (mistakes.get(model.settings.mistake) || 0) + 1);
-    const mechanism = page.saveCommand(model).split(' ')[1], names = page.evaluate(model).stages.map(({ name }) => name);
+    const mechanism = page.saveCommand(model, file).split(' ')[1], names = page.evaluate(model).stages.map(({ name }) => name);
     const stages = names.filter((name) => name !== 'heads' && !(mechanism === 'sdpa' && ['query', 'key', 'value'].includes(name)));
     const result = run(mechanism, file, '-f', 'json', '--stages', stages.join());
     if (result.status !== 0 || result.stderr !== '') return failures.push(`${place}: ${result.stderr.trim()}`);
     compareAll(page, model, JSON.parse(result.stdout), place);
-    if (page.job.loss && !page.job.loss.given && model.settings.mistake === 'none') compareGradients(page, model, mechanism, stages, file, place);
+    if (page.job.loss && model.settings.mistake === 'none' && page.saveCommand(model).includes('--grad')) compareGradients(page, model, mechanism, stages, file, place);
 }
 
 /* The gradients of the same file. */
@@ -256,9 +256,10 @@ function compareGradients(page, model, mechanism, stages, file, place) {
     const evaluation = page.evaluate(model), back = evaluation.gradients(), { dtype } = model.job, sdpa = mechanism === 'sdpa';
     const there = ([name]) => name !== 'grad_alibi_slopes' || JSON.parse(fs.readFileSync(file)).alibi_slopes;
     const held = heldGradients(back, ({ what, name, adds }) => what !== 'operand' && what !== 'position' && (name !== 'attn_mask' || adds)).filter(there);
-    const made = evaluation.stages.filter(({ name }) => name === 'output' || !['heads', 'normed', 'entropy', 'output', 'embedded', 'residual', 'logits', 'probabilities'].includes(name));
+    const made = evaluation.stages.filter(({ name }) => name === 'output' || !['heads', 'normed', 'entropy', 'output', 'embedded', 'probabilities'].includes(name));
     const wanted = [...made.map(({ name }) => `grad_${name}`), ...held.map(([name]) => (/^grad_(inputs|key_inputs|sinks|alibi_slopes|attn_mask)$/.test(name) ? name : 'grad_parameters'))];
-    const result = run(mechanism, file, '-f', 'json', '--grad', 'ones', '--stages', [...new Set(wanted)].join());
+    const loss = page.saveCommand(model).endsWith('ones') ? 'ones' : file;
+    const result = run(mechanism, file, '-f', 'json', '--grad', loss, '--stages', [...new Set(wanted)].join());
     if (result.status !== 0 || result.stderr !== '') return failures.push(`${place}: ${result.stderr.trim()}`);
     const saved = JSON.parse(result.stdout);
     for (const [name, numbers] of held) compare(`${place}, ${name}`, Array.from(numbers, page.round), saved[name], dtype);
@@ -313,11 +314,19 @@ function checkLink(page, model, edits, place) {
     if (texts[0] !== texts[1]) failures.push(`${place}: the link holds other edits`);
 }
 
+/* A file with a gradient, which is the job's own last stage. */
+function drawLoss(mechanism, input, file, options) {
+    const last = input?.unembedding ? 'logits' : ['multihead', 'layer'].includes(mechanism) ? 'output' : 'context', loss = path.join(folder, 'loss.json');
+    const made = run(mechanism, file, ...options, '-f', 'json', '--stages', last);
+    fs.writeFileSync(loss, JSON.stringify(made.status === 0 ? { [`grad_${last}`]: JSON.parse(made.stdout)[last] } : {}));
+    return loss;
+}
+
 function checkJob(seed) {
     draw = generatorOf(seed);
     const make = one(KINDS), { mechanism, input, options, file = path.join(folder, 'input.json') } = make();
     if (input) fs.writeFileSync(file, JSON.stringify(input));
-    if (chance(0.3) && !options.includes('--query') && !input?.unembedding) options.push('--grad', 'ones');
+    if (chance(0.3) && !options.includes('--query')) options.push('--grad', chance(0.6) ? 'ones' : drawLoss(mechanism, input, file, options));
     const made = run(mechanism, file, ...options, '-f', 'html');
     if (made.status !== 0) { // options that do not go together
         const reason = made.stderr.split('\n')[0];

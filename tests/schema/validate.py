@@ -88,6 +88,8 @@ SAID = [
     ("result", "sdpa data/grouped.json --stages query,key,value,weights,lse,present_key"),
     ("result", "sdpa data/packed.json"), ("result", "sdpa data/paged.json --stages inputs,context"),
     ("result", "init multihead -H 2 data/inputs.json"),
+    ("heads", "heads data/trained.json"), ("heads", "heads -w data/induction data/induction --residual"),
+    ("heads", "heads sdpa data/packed.json --causal"), ("heads", "heads --random 2x1x4"),
     ("result", "layer tests/layers/qwen3/hidden.npy -w tests/layers/qwen3 --layer 1"),
     ("result", "layer tests/layers/llama-3/residual.npy -w tests/layers/llama-3 --layer 1 --residual --grad ones"),
     ("result", "join */part-1.safetensors */part-2.safetensors"),

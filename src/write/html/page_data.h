@@ -16,7 +16,7 @@ extern const size_t page_length;
 /* Why the page starts at query, key and value, as a sentence; NULL: it starts at the inputs and parameters. */
 const char *page_starts_late(const struct problem *problem);
 
-/* Whether the page ends at the context, the job at output: then --grad is the gradient with respect to context. */
+/* Whether the page ends at the context, and the job does not: then --grad is the gradient with respect to context. */
 bool page_ends_early(const struct problem *problem);
 
 /* Whether the page draws dropout itself, with the generator; else it gets one bit for each weight. */

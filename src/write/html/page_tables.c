@@ -37,7 +37,7 @@ const char *page_starts_late(const struct problem *problem)
 
 bool page_ends_early(const struct problem *problem)
 {
-    return page_starts_late(problem) != NULL && problem_last_stage(problem) == STAGE_OUTPUT;
+    return page_starts_late(problem) != NULL && problem_grad_stage(problem) != STAGE_GRAD_CONTEXT;
 }
 
 bool page_draws(const struct problem *problem)

@@ -93,7 +93,8 @@ double svg_wide_place(struct svg_picture *picture);
 /* Whether it shows a stage. */
 bool svg_walk_takes(enum stage stage);
 
-/* Of the first head and item; of the last query. STATUS_USAGE where a table is missing. */
+/* Of the query, head and item that --explain names, else of the last query of the first. STATUS_USAGE where a table is
+ * missing. */
 enum status svg_walk_layout(struct svg_picture *picture);
 void svg_walk_draw(const struct svg_picture *picture);
 

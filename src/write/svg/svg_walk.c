@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The walk of the last query, as an animation in CSS: the query meets each key and fills a cell of the scores, that row
- * becomes shares, and each share takes its part of a value to the context. Whoever does not animate, or asks for no
+/* The walk of a query of one head, as an animation in CSS: the query meets each key and fills a cell of the scores, that
+ * row becomes shares, and each share takes its part of a value to the context. Whoever does not animate, or asks for no
  * motion, sees its end: all tables, complete. */
 #include "write/svg/svg_picture.h"
 
@@ -25,7 +25,7 @@ struct walk {
     struct output *output;
     const struct svg_panel *query, *key, *value, *context;
     const struct svg_panel *rows[MOST_TABLES]; /* T x T tables: the first are the scores, the last are the shares */
-    size_t row_count, row, keys;
+    size_t row_count, item, head, row, keys;
     double cell;
     struct spot at_query, at_keys, at_rows, at_values;
     double now, total; /* seconds */
@@ -34,14 +34,23 @@ struct walk {
 
 /* --- tables ------------------------------------------------------------------------------------------------------ */
 
-static size_t index_of(const struct svg_panel *panel, size_t row, size_t column)
+/* The matrix of the walk's item and head, or of the head of key and value that it uses. */
+static size_t matrix_of(const struct walk *walk, const struct svg_panel *panel)
 {
-    return downsample_index(&panel->sample, 0, row, column);
+    const size_t items = svg_items_of(panel->sample.table), heads = panel->sample.matrices / items;
+    return (items > 1 ? walk->item * heads : 0) + walk->head * heads / panel->result->problem->size.heads;
 }
 
-static double number_of(const struct svg_panel *panel, size_t row, size_t column)
+static size_t index_of(const struct walk *walk, const struct svg_panel *panel, size_t row, size_t column)
 {
-    return panel->sample.numbers[index_of(panel, row, column)];
+    const bool packed = panel == walk->context && panel->sample.columns > walk->value->sample.columns;
+    return downsample_index(&panel->sample, matrix_of(walk, panel), row,
+                            column + (packed ? walk->head * walk->value->sample.columns : 0));
+}
+
+static double number_of(const struct walk *walk, const struct svg_panel *panel, size_t row, size_t column)
+{
+    return panel->sample.numbers[index_of(walk, panel, row, column)];
 }
 
 static const struct svg_panel *shares_of(const struct walk *walk)
@@ -51,7 +60,7 @@ static const struct svg_panel *shares_of(const struct walk *walk)
 
 static bool is_allowed(const struct walk *walk, size_t key)
 {
-    return !shares_of(walk)->sample.masked[index_of(shares_of(walk), walk->row, key)];
+    return !shares_of(walk)->sample.masked[index_of(walk, shares_of(walk), walk->row, key)];
 }
 
 /* The position of a cell in a table that begins there. */
@@ -149,7 +158,8 @@ static void say(struct walk *walk, double seconds, const char *words)
 
 static const char *label_of(const struct walk *walk, bool of_query, size_t index, char *text)
 {
-    svg_panel_label(of_query ? walk->query : walk->key, true, 0, of_query ? walk->row : index, text);
+    const struct svg_panel *panel = of_query ? walk->query : walk->key;
+    svg_panel_label(panel, true, matrix_of(walk, panel), of_query ? walk->row : index, text);
     return text;
 }
 
@@ -163,10 +173,10 @@ static void say_score(struct walk *walk, size_t key)
              label_of(walk, false, key, to));
     for (size_t i = 0; i < columns && columns <= WRITTEN_OUT; i++)
         text_add(&words, "%s%s \xc3\x97 %s", i > 0 ? " + " : "",
-                 svg_panel_number(walk->query, number_of(walk->query, walk->row, i), a),
-                 svg_panel_number(walk->key, number_of(walk->key, key, i), b));
+                 svg_panel_number(walk->query, number_of(walk, walk->query, walk->row, i), a),
+                 svg_panel_number(walk->key, number_of(walk, walk->key, key, i), b));
     text_add(&words, "%s%s", columns <= WRITTEN_OUT ? " \xe2\x89\x88 " : "",
-             svg_panel_number(walk->rows[0], number_of(walk->rows[0], walk->row, key), a));
+             svg_panel_number(walk->rows[0], number_of(walk, walk->rows[0], walk->row, key), a));
     say(walk, STEP, text);
 }
 
@@ -180,13 +190,13 @@ static void walk_score(struct walk *walk, size_t key)
     draw_frame(walk, cell_at(walk, walk->at_keys, 0, key), walk->key->sample.columns, 1);
     close_shown(walk);
     for (size_t i = 0; i < walk->query->sample.columns; i++) {
-        const double number = number_of(walk->query, walk->row, i);
+        const double number = number_of(walk, walk->query, walk->row, i);
         const struct spot meets = cell_at(walk, walk->at_keys, i, key);
         fly(walk, walk->query, number, 0, cell_at(walk, walk->at_query, 0, i), meets);
-        fly(walk, walk->rows[0], number * number_of(walk->key, key, i), SECOND, meets, target);
+        fly(walk, walk->rows[0], number * number_of(walk, walk->key, key, i), SECOND, meets, target);
     }
     open_shown(walk, walk->now + DONE, walk->total, "middle");
-    draw_cell(walk, walk->rows[0], number_of(walk->rows[0], walk->row, key), false, target);
+    draw_cell(walk, walk->rows[0], number_of(walk, walk->rows[0], walk->row, key), false, target);
     close_shown(walk);
     walk->now += STEP;
 }
@@ -203,13 +213,13 @@ static void walk_row(struct walk *walk, size_t i)
     for (size_t key = 0; key < walk->keys; key++) {
         const struct spot begin = cell_at(walk, row_at(walk, i - 1), 0, key),
                           end = cell_at(walk, row_at(walk, i), 0, key);
-        if (!from->sample.masked[index_of(from, walk->row, key)])
-            fly(walk, from, number_of(from, walk->row, key), 0, begin, end);
+        if (!from->sample.masked[index_of(walk, from, walk->row, key)])
+            fly(walk, from, number_of(walk, from, walk->row, key), 0, begin, end);
     }
     open_shown(walk, walk->now + FLIGHT, walk->total, "middle");
     for (size_t key = 0; key < walk->keys; key++) {
-        const bool masked = to->sample.masked[index_of(to, walk->row, key)];
-        const double number = number_of(to, walk->row, key), high = BAR * fmin(fmax(number, 0), 1);
+        const bool masked = to->sample.masked[index_of(walk, to, walk->row, key)];
+        const double number = number_of(walk, to, walk->row, key), high = BAR * fmin(fmax(number, 0), 1);
         const struct spot at = cell_at(walk, row_at(walk, i), 0, key);
         draw_cell(walk, to, masked && !shares ? -INFINITY : number, masked, at);
         if (shares && !masked && !isnan(number))
@@ -224,7 +234,7 @@ static void walk_row(struct walk *walk, size_t i)
 static void walk_value(struct walk *walk, size_t key, double *sums, bool last)
 {
     const struct svg_panel *shares = shares_of(walk);
-    const double share = number_of(shares, walk->row, key);
+    const double share = number_of(walk, shares, walk->row, key);
     const size_t columns = walk->value->sample.columns;
     const struct spot at = cell_at(walk, walk->at_values, key, 0), target = context_at(walk);
     char to[SVG_LABEL_BYTES], number[CELL_NUMBER_BYTES], text[WORDS_BYTES];
@@ -238,13 +248,13 @@ static void walk_value(struct walk *walk, size_t key, double *sums, bool last)
     fly(walk, shares, share, 0, cell_at(walk, row_at(walk, walk->row_count - 1), 0, key),
         (struct spot){at.x - walk->cell, at.y});
     for (size_t i = 0; i < columns; i++) {
-        const double part = share * number_of(walk->value, key, i);
+        const double part = share * number_of(walk, walk->value, key, i);
         fly(walk, walk->context, part, SECOND, cell_at(walk, at, 0, i), cell_at(walk, target, 0, i));
         sums[i] += part;
     }
     open_shown(walk, walk->now + DONE, last ? walk->total : walk->now + STEP + DONE, "middle");
     for (size_t i = 0; i < columns; i++)
-        draw_cell(walk, walk->context, last ? number_of(walk->context, walk->row, i) : sums[i], false,
+        draw_cell(walk, walk->context, last ? number_of(walk, walk->context, walk->row, i) : sums[i], false,
                   cell_at(walk, target, 0, i));
     close_shown(walk);
     walk->now += STEP;
@@ -263,11 +273,12 @@ static void draw_still(const struct walk *walk)
 {
     char text[WORDS_BYTES], label[SVG_LABEL_BYTES], formula[SVG_FORMULA_BYTES];
     const size_t columns = walk->value->sample.columns;
-    const struct result_table *query = walk->query->sample.table;
     struct text words = text_begin(text, sizeof text);
     text_add(&words, "query of %s", label_of(walk, true, 0, label));
-    if (result_is_of(query, AXIS_HEAD))
-        text_add(&words, ", head %zu", query->head + 1);
+    if (result_is_of(walk->query->sample.table, AXIS_HEAD))
+        text_add(&words, ", head %zu", walk->head + 1);
+    if (svg_items_of(walk->query->sample.table) > 1)
+        text_add(&words, ", item %zu", walk->item + 1);
     title(walk, walk->at_query.x, walk->at_query.y - 10, text, NULL);
     title(walk, walk->at_keys.x, 12, "keys, a column each", NULL);
     title(walk, walk->at_values.x, walk->at_values.y - 10, "values, a row each", NULL);
@@ -278,16 +289,18 @@ static void draw_still(const struct walk *walk)
               svg_formula(walk->rows[i]->result, walk->rows[i]->sample.table, formula));
     output_print(walk->output, "<g class=\"middle\">\n");
     for (size_t i = 0; i < walk->query->sample.columns; i++)
-        draw_cell(walk, walk->query, number_of(walk->query, walk->row, i), false, cell_at(walk, walk->at_query, 0, i));
+        draw_cell(walk, walk->query, number_of(walk, walk->query, walk->row, i), false,
+                  cell_at(walk, walk->at_query, 0, i));
     for (size_t key = 0; key < walk->keys; key++) {
         const struct spot top = cell_at(walk, walk->at_keys, 0, key),
                           value = cell_at(walk, walk->at_values, key, columns);
         svg_label(label_of(walk, false, key, label), walk->cell, NUMBER, text);
         svg_text(walk->output, top.x + walk->cell / 2, top.y - 6, 0, "ink", text);
         for (size_t i = 0; i < walk->key->sample.columns; i++)
-            draw_cell(walk, walk->key, number_of(walk->key, key, i), false, cell_at(walk, walk->at_keys, i, key));
+            draw_cell(walk, walk->key, number_of(walk, walk->key, key, i), false, cell_at(walk, walk->at_keys, i, key));
         for (size_t i = 0; i < columns; i++)
-            draw_cell(walk, walk->value, number_of(walk->value, key, i), false, cell_at(walk, walk->at_values, key, i));
+            draw_cell(walk, walk->value, number_of(walk, walk->value, key, i), false,
+                      cell_at(walk, walk->at_values, key, i));
         for (size_t i = 0; i < walk->row_count; i++)
             svg_rect(walk->output, "class=\"edge\"", cell_at(walk, row_at(walk, i), 0, key).x + 1,
                      row_at(walk, i).y + 1, walk->cell - 2, HEIGHT - 2);
@@ -331,6 +344,11 @@ static bool make_walk(const struct svg_picture *picture, struct walk *walk)
     if (walk->query == NULL || walk->key == NULL || walk->value == NULL || walk->context == NULL ||
         walk->row_count == 0)
         return false;
+    const struct problem_chosen *chosen = &walk->query->result->problem->chosen;
+    if (chosen->has_cell && chosen->cell.item != SIZE_MAX)
+        walk->item = chosen->cell.item;
+    if (chosen->has_cell && chosen->cell.head != SIZE_MAX)
+        walk->head = chosen->cell.head;
     walk->row = walk->query->sample.rows - 1;
     walk->keys = walk->key->sample.rows;
     const double columns = (double)walk->query->sample.columns, keys = (double)walk->keys;

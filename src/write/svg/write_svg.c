@@ -174,7 +174,7 @@ static void write_description(const struct svg_picture *picture, bool flow, cons
     if (told != NULL && !downsample_is_reduced(&told->sample))
         describe_panel(picture, told);
     svg_words(picture->output, " %s%s", caption,
-              picture->walks ? " The last query of the first head, step by step."
+              picture->walks ? " The walk of one query, step by step."
               : flow         ? " Arrows lead from each table to those made from it."
                              : "");
     output_print(picture->output, "</desc>\n");

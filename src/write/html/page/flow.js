@@ -5,13 +5,13 @@
 /* The steps: the operation on the tables before, and the tables that it makes. A lane has the matrices of a
  * projection, and what they make, one after another. */
 const LANES = ['query', 'key', 'value'].map((side) => ({
-    matrices: [`W_${side}.weight`, `W_${side}`, `W_${side}.bias`], made: [`projected_${side}`, `normed_${side}`, side],
+    matrices: [`W_${side}.weight`, `W_${side}`, `W_${side}.bias`, `${side}_norm.weight`, `${side}_norm.bias`], made: [`projected_${side}`, `normed_${side}`, side],
 }));
 const WAY = [
     { names: ['inputs', 'key_inputs'] },
     { done: '', names: ['positions'] },
     { done: 'inputs plus positions', names: ['embedded'] },
-    { done: 'norm', names: ['normed'] },
+    { done: 'norm', names: ['norm.weight', 'norm.bias', 'normed'] },
     { done: 'times three matrices', lanes: LANES },
     { done: 'each query · each key', names: ['scores'] },
     { done: 'times the scale', names: ['scaled'] },

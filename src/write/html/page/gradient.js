@@ -4,14 +4,15 @@
  *
  *   B items, H heads, T queries, Tk keys, d and d_v columns of a head */
 
-/* The gradient with respect to the page's last stage: output (B, T, columns), or context (B, H, T, d_v), its heads side
+/* The gradient with respect to the page's last stage: logits (B, T, words), output (B, T, columns), or context (B, H, T, d_v), its heads side
  * by side where they are so in the input; null: ones. */
 const givenGradient = job.loss && job.loss.given ? decodeNumbers('grad') : null;
 
 /* Why there are none; null: there are. */
 function whyNoGradients(model) {
     if (model.settings.mistake !== NO_MISTAKE) return 'With a mistake on purpose the page has no gradients.';
-    const last = isSplit(model) ? outProjection(model)?.shape[1] ?? model.heads * model.dValue : model.heads * model.dValue;
+    const words = model.tables.get('unembedding'), width = model.heads * model.dValue;
+    const last = words ? columnsOf(words) : isSplit(model) ? outProjection(model)?.shape[1] ?? width : width;
     return givenGradient && givenGradient.length !== model.items * model.queries * last ? 'The given gradient is of other tokens.' : null;
 }
 
@@ -56,13 +57,37 @@ function rowBack(back, item, head, row) {
 
 /* --- from the last stage to the contexts ------------------------------------------------------------------------- */
 
+/* From the logits to the residual, a row, and from there to the inputs; null where there are no words. */
+function residualBack(back, item, row) {
+    const { model, forward, tables } = back, weight = model.tables.get('unembedding'), bias = tables.get('unembedding_bias');
+    if (!weight) return null;
+    const [d, words] = weight.shape, at = item * model.queries + row, logits = Float64Array.from({ length: words }, (nothing, word) => (givenGradient ? givenGradient[at * words + word] : 1));
+    const residual = Float64Array.from({ length: d }, (nothing, k) => dotProduct(logits, 0, weight.numbers, k * words, words));
+    for (let k = 0; k < d; k++) addTimes(tables.get('unembedding').numbers, k * words, logits, 0, words, forward.residual(item, row)[k]);
+    if (bias) addTimes(bias.numbers, 0, logits, 0, words, 1);
+    back.stage('logits', item, 0, model.queries, words).set(logits, row * words);
+    back.stage('residual', item, 0, model.queries, d).set(residual, row * d);
+    inputsBack(back, item, row, residual);
+    return residual;
+}
+
+/* What comes back to a row of inputs, and of positions. */
+function inputsBack({ model, tables, stage }, item, row, share) {
+    const d = share.length;
+    addTimes(tables.get('inputs').numbers, (item * model.queries + row) * d, share, 0, d, 1);
+    if (!tables.has('positions')) return;
+    addTimes(tables.get('positions').numbers, row * d, share, 0, d, 1);
+    addTimes(stage('embedded', item, 0, model.queries, d), row * d, share, 0, d, 1);
+}
+
 function outputBack(back, item, row) {
+    const residual = residualBack(back, item, row);
     const { model, forward, tables } = back, { heads, dValue, queries } = model, split = isSplit(model), width = heads * dValue;
     const out = split && !model.settings.stacked ? outProjection(model) : null, columns = out ? columnsOf(out) : width, first = (item * queries + row) * columns;
     const side = back.stage('heads', item, 0, queries, width), at = row * width;
     const lastAt = (c) => (!givenGradient ? 1 : split || job.loss.side_by_side ? givenGradient[first + c]
         : givenGradient[((item * heads + Math.floor(c / dValue)) * queries + row) * dValue + c % dValue]);
-    const last = Float64Array.from({ length: columns }, (nothing, c) => lastAt(c));
+    const last = residual || Float64Array.from({ length: columns }, (nothing, c) => lastAt(c));
     back.stage('output', item, 0, queries, columns).set(last, row * columns);
     for (let k = 0; k < width; k++) {
         side[at + k] = out ? dotProduct(last, 0, out.numbers, k * columns, columns) : last[k];
@@ -130,8 +155,8 @@ function projectionBack(back, id, item, row) {
     });
     const norm = source.name === 'inputs' ? normOf(model, 'norm') : null, at = (item * rows + row) * dIn, share = below.subarray(row * dIn, (row + 1) * dIn);
     const own = norm ? normBack(back, norm, (source.name === 'inputs' ? forward.embedded(item) : source.numbers.subarray(item * rows * dIn)).subarray(row * dIn, (row + 1) * dIn), share, 0) : share;
-    addTimes(tables.get(source.name).numbers, at, own, 0, dIn, 1);
-    if (source.name === 'inputs' && tables.has('positions')) addTimes(tables.get('positions').numbers, row * dIn, own, 0, dIn, 1);
+    if (source.name === 'inputs') inputsBack(back, item, row, own);
+    else addTimes(tables.get(source.name).numbers, at, own, 0, dIn, 1);
     if (norm) addTimes(back.stage('normed', item, 0, rows, dIn), row * dIn, share, 0, dIn, 1);
 }
 
@@ -172,9 +197,11 @@ function gradientTable(evaluation, name, item, head) {
 /* --- in words ---------------------------------------------------------------------------------------------------- */
 
 const GRADIENT_FORMULAS = {
-    output: () => (givenGradient ? 'as given' : 'ones: the loss is the sum of the output'),
+    logits: () => (givenGradient ? 'as given' : 'ones: the loss is the sum of the logits'), residual: () => 'grad_logits . unembedding^T',
+    unembedding: () => 'residual^T . grad_logits', unembedding_bias: () => 'the sum of grad_logits over the tokens', embedded: () => 'that of the inputs', positions: () => 'the sum of grad_inputs over the items',
+    output: (model) => (model.tables.has('unembedding') ? 'grad_residual' : givenGradient ? 'as given' : 'ones: the loss is the sum of the output'),
     heads: (model) => (outProjection(model) && !model.settings.stacked ? 'grad_output . out_proj.weight' : 'grad_output'),
-    context: (model) => (isSplit(model) ? 'that of the heads side by side' : givenGradient ? 'as attn gives it' : 'ones: the loss is the sum of the context'),
+    context: (model) => (model.tables.has('unembedding') && !isSplit(model) ? 'grad_residual' : isSplit(model) ? 'that of the heads side by side' : givenGradient ? 'as attn gives it' : 'ones: the loss is the sum of the context'),
     dropped: () => 'grad_context . value^T',
     weights: ({ settings: { dropout } }) => (dropout > 0 ? `grad_dropped / (1 - ${dropout}) where kept, else 0` : 'grad_context . value^T'),
     masked: () => 'weights x (grad_weights - delta), delta = sum(weights x grad_weights)',
@@ -182,7 +209,7 @@ const GRADIENT_FORMULAS = {
     scaled: (model) => (model.settings.softcap > 0 ? `grad_capped x (1 - (capped / ${model.settings.softcap})^2)` : GRADIENT_FORMULAS.capped(model)),
     scores: (model) => `grad_scaled x ${scaleOf(model)}`,
     query: () => 'grad_scores . key', key: () => 'grad_scores^T . query', value: (model) => `${model.settings.dropout > 0 ? 'dropped' : 'weights'}^T . grad_context`,
-    inputs: () => 'the sum of what comes back by query, key and value', key_inputs: () => 'the sum of what comes back by key and value',
+    inputs: (model) => `the sum of what comes back by query, key and value${model.tables.has('unembedding') ? ', and of grad_residual' : ''}`, key_inputs: () => 'the sum of what comes back by key and value',
     attn_mask: () => 'grad_masked, summed where one number serves several scores', sinks: () => '- sum(share of the sink x delta)',
     alibi_slopes: () => '- sum(grad_masked x |key - query|)',
 };
@@ -209,7 +236,9 @@ function gradientProducts(evaluation, name, item, head, row, column) {
     const out = split && !model.settings.stacked ? outProjection(model) : null;
     const throughOut = (at) => titles(columnsOf(out), (c) => [String(c + 1), g('output', row, c), out.numbers[at * columnsOf(out) + c]]);
     const throughValue = () => titles(dValue, (c) => [String(c + 1), g('context', row, c), operand('value', column, c)]);
+    const unembedding = model.tables.get('unembedding'), throughWords = () => titles(columnsOf(unembedding), (c) => [wordText(c), g('logits', row, c), unembedding.numbers[column * columnsOf(unembedding) + c]]);
     const made = {
+        ...(unembedding ? { residual: () => ['grad_logits', 'unembedding', throughWords()] } : {}),
         ...(out ? { heads: () => ['grad_output', 'out_proj', throughOut(column)], context: () => ['grad_output', 'out_proj', model.headsOut.includes(head) ? [] : throughOut(head * dValue + column)] } : {}),
         [model.settings.dropout > 0 ? 'dropped' : 'weights']: () => ['grad_context', 'value', evaluation.line(item, head, row).bias[column] > -Infinity ? throughValue() : []],
         query: () => ['grad_scores', 'key', keys((key) => [g('scores', row, key), operand('key', key, column)])],

@@ -3,7 +3,7 @@
  * a few at a time, so that nothing waits for them. */
 
 const heads = { canvases: [], name: '' };
-const MOST_MULTIPLES = 64;
+const MOST_MULTIPLES = 64, MOST_LARGE = 16, ACROSS = 4;
 
 /* The chosen table where each head has its own; else the last one that did. */
 const headsTable = () => (isOfHeads(state.name) ? state.name : heads.name || firstName());
@@ -25,9 +25,20 @@ function buildHeads() {
     });
 }
 
-function drawMultiple(head) {
+/* The room of a picture; few of them stand in even lines of at most four. */
+function multipleRoom() {
+    const scale = rootSizeNow / 16, list = byId('heads-list'), count = headsNow(), around = 22 * scale, gap = 8 * scale;
+    const lines = Math.ceil(count / ACROSS), across = Math.ceil(count / lines);
+    list.style.removeProperty('--across');
+    if (count > MOST_LARGE) return 72 * scale;
+    const room = Math.floor(Math.min(120 * scale, Math.max(52 * scale, (list.clientWidth + gap) / across - gap - around)));
+    list.style.setProperty('--across', `${Math.ceil(across * (room + around + gap))}px`);
+    return room;
+}
+
+function drawMultiple(head, room) {
     const { canvas, button, input } = heads.canvases[head], name = headsTable(), shown = shownTable(name, head);
-    const room = (headsNow() > 16 ? 72 : 120) * rootSizeNow / 16, layout = smallLayout(shown, room, room);
+    const layout = smallLayout(shown, room, room);
     layout.numberSize = 0; // colours alone
     drawTable(canvas, shown, layout,
         { labels: false, place: placeIn(name, shown), chosen: false, byRow: state.byRow && isSquare(name) });
@@ -44,5 +55,6 @@ function drawHeads() {
     buildHeads();
     byId('heads-title').textContent = `All heads: ${nameText(heads.name)}`;
     byId('heads-more').textContent = headsNow() > MOST_MULTIPLES ? `The first ${MOST_MULTIPLES} of ${headsNow()}.` : '';
-    inSlices('heads', heads.canvases.map((nothing, head) => () => drawMultiple(head)));
+    const room = multipleRoom();
+    inSlices('heads', heads.canvases.map((nothing, head) => () => drawMultiple(head, room)));
 }

@@ -140,7 +140,18 @@ function whyNotSaved(model) {
     return null;
 }
 
-/* An input of attn; throws Refusal where none gives these numbers. */
+/* The gradient that --grad gave, as a result holds it; none where it is ones, or of other tokens. */
+function lossToSave(model) {
+    if (!givenGradient || whyNoGradients(model) !== null) return [];
+    const { items, heads, queries: rows, dValue: d, starts } = model, batch = job.has_batch ? [items] : [], words = model.tables.get('unembedding');
+    if (!words && starts === 'inputs' && !isSplit(model)) return [['grad_context', listText(givenGradient, [...batch, rows, d])]];
+    if (starts === 'inputs') return [[words ? 'grad_logits' : 'grad_output', listText(givenGradient, [...batch, rows, givenGradient.length / items / rows])]];
+    const apart = !job.loss.side_by_side ? givenGradient : givenGradient.map((nothing, i) =>
+        givenGradient[((Math.floor(i / d / rows / heads) * rows + Math.floor(i / d) % rows) * heads + Math.floor(i / d / rows) % heads) * d + i % d]);
+    return [['grad_context', listText(apart, [items, heads, rows, d])]];
+}
+
+/* An input of attn; with a gradient a result, which also is an input of --grad; throws Refusal where none gives these numbers. */
 function saveJSON(model) {
     const why = whyNotSaved(model);
     if (why) refuse(why);
@@ -150,10 +161,15 @@ function saveJSON(model) {
     else for (const table of heldTables(model).filter(({ what }) => what !== 'position')) parts.push([table.name, tableText(table)]);
     if (model.tables.has('positions') && !arePositionsMade(model)) parts.push(['position_embedding', tableText(allPositions(model))]);
     if (canType(model)) parts.push(['vocabulary', vocabularyText()]);
+    const loss = lossToSave(model);
+    if (loss.length > 0) parts.unshift(['attn', JSON.stringify(job.attn)], ['format', '1'], ...loss);
     return `{${parts.map(([name, text]) => `${JSON.stringify(name)}: ${text}`).join(',\n')}}\n`;
 }
 
-const saveCommand = (model, file = 'attention.json') => `attn ${mechanismOf(model)} ${file}`;
+function saveCommand(model, file = 'attention.json') {
+    const loss = job.loss && !job.loss.given ? 'ones' : lossToSave(model).length > 0 ? file : null;
+    return `attn ${mechanismOf(model)} ${file}${loss === null ? '' : ` --grad ${loss}`}`;
+}
 
 /* --- the link ---------------------------------------------------------------------------------------------------- */
 

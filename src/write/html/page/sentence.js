@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* For an input that has words: the sentence, typed with words suggested, and the words that come next. */
 
-const shownWords = job.words ? job.words[0] : [], wordsHere = job.words ? (job.word_texts || job.words)[0] : [];
 const MOST_GUESSES = 6, MOST_WORDS = 12;
 
 /* --- the next word ----------------------------------------------------------------------------------------------- */
@@ -28,7 +27,7 @@ function showPrediction() {
     best.forEach((word, i) => {
         const row = byId('prediction').children[i], [name, track, share] = row.children;
         row.dataset.word = String(word);
-        if (name.textContent !== shownWords[word]) name.textContent = shownWords[word];
+        if (name.textContent !== wordText(word)) name.textContent = wordText(word);
         track.firstChild.style.width = `${100 * shares[word]}%`;
         share.textContent = numberText(shares[word]);
     });
@@ -39,7 +38,7 @@ function showPrediction() {
 /* Which head adds most to the logit of the likeliest word, and through which token. */
 function showReason(row, word) {
     const most = greatestPart(logitParts(shownEvaluation(), state.item, row, word));
-    byId('prediction-why').replaceChildren(...(most === null ? [] : [tokenElement(shownWords[word]), ` gets most from ${most.name}, which looks at `,
+    byId('prediction-why').replaceChildren(...(most === null ? [] : [tokenElement(wordText(word)), ` gets most from ${most.name}, which looks at `,
         tokenElement(sidesNow().keyName(most.key)), ` with ${numberText(most.weight, 2)}.`]));
 }
 
@@ -57,9 +56,9 @@ const rowOfShares = (row) => {
  * where that is a word already and no other begins so. */
 function suggestWords(field) {
     const before = field.value.slice(0, field.selectionStart), [part] = /\S*$/.exec(before);
-    const fitting = wordsHere.filter((word) => word.startsWith(part)), first = sentenceOf(before.slice(0, before.length - part.length));
+    const fitting = VOCABULARY.filter((word) => word.startsWith(part)), first = sentenceOf(before.slice(0, before.length - part.length));
     if (stageOf('probabilities') && first.length > 0 && tokenNames().slice(0, first.length).join() === first.join()) {
-        const shares = rowOfShares(first.length - 1), shareOfWord = (word) => shares[wordsHere.indexOf(word)];
+        const shares = rowOfShares(first.length - 1), shareOfWord = (word) => shares[VOCABULARY.indexOf(word)];
         fitting.sort((a, b) => shareOfWord(b) - shareOfWord(a));
     }
     suggestions.from = before.length - part.length;
@@ -96,10 +95,10 @@ function takeWord(field, word) {
 
 /* Takes the sentence as it is typed, once all of it is words. */
 function typeSentence(field) {
-    const words = sentenceOf(field.value), unknown = words.filter((word) => !wordsHere.includes(word));
+    const words = sentenceOf(field.value), unknown = words.filter((word) => !VOCABULARY.includes(word));
     const isWhole = words.length > 0 && unknown.length === 0;
-    field.setAttribute('aria-invalid', String(!isWhole && !wordsHere.some((word) => word.startsWith(unknown[unknown.length - 1] ?? ''))));
-    const lacking = unknown.filter((one) => !wordsHere.some((word) => word.startsWith(one)));
+    field.setAttribute('aria-invalid', String(!isWhole && !VOCABULARY.some((word) => word.startsWith(unknown[unknown.length - 1] ?? ''))));
+    const lacking = unknown.filter((one) => !VOCABULARY.some((word) => word.startsWith(one)));
     tell(lacking.length > 0 ? `The vocabulary has no word ${lacking.map((word) => `"${shownText(word)}"`).join(', ')}.` : '');
     if (isWhole && words.join(' ') !== tokenNames().join(' ')) {
         tryEdit({ do: 'text', words }, suggestions.gesture);
@@ -122,7 +121,7 @@ function onSentenceKey(event) {
 /* The field says the sentence that is shown, while nobody types in it. */
 function showSentence() {
     const field = byId('text-field');
-    byId('text-form').hidden = wordsHere.length === 0 || !canType(model) || job.items > 1 || whyFixed() !== null;
+    byId('text-form').hidden = !canType(model) || job.items > 1 || whyFixed() !== null;
     if (document.activeElement !== field) field.value = tokenNames().join(' ');
 }
 

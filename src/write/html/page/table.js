@@ -323,7 +323,7 @@ function drawRowLabels(context, shown, layout, marked) {
 function drawColumnLabels(context, shown, layout, marked) {
     context.textBaseline = 'middle';
     eachLabel(shown.columns, layout.cell, marked, (column) => columnName(shown, column), (column, text, isMarked) => {
-        setLabelInk(context, isMarked);
+        setLabelInk(context, isMarked, layout.upright ? Math.min(LABEL_TEXT, 0.8 * layout.cell / rootSizeNow) : LABEL_TEXT);
         context.save();
         context.translate(layout.left + (column + 0.5) * layout.cell, layout.top - GAP);
         if (layout.upright) context.rotate(-Math.PI / 2);

@@ -3,6 +3,7 @@
  * together make the logits of the next word. Sentences by its vocabulary. */
 
 const VOCABULARY = job.words ? (job.word_texts || job.words)[0] : null;
+const wordText = (word) => (VOCABULARY ? job.words[0][word] : `word ${word + 1}`);
 const roundGiven = rounderOf(job.dtype); // also where gradients are computed
 const numbersNamed = remembered((name) => decodeNumbers(name), 2);
 
