@@ -349,6 +349,8 @@ static bool make_walk(const struct svg_picture *picture, struct walk *walk)
         walk->item = chosen->cell.item;
     if (chosen->has_cell && chosen->cell.head != SIZE_MAX)
         walk->head = chosen->cell.head;
+    if (walk->query->sample.table->heads > 0)
+        walk->head = walk->query->sample.table->head;
     walk->row = walk->query->sample.rows - 1;
     walk->keys = walk->key->sample.rows;
     const double columns = (double)walk->query->sample.columns, keys = (double)walk->keys;
