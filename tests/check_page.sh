@@ -276,7 +276,9 @@ check "the browser's console is empty" test -z "$(grep CONSOLE "$scratch/log")"
 for firefox in ${ATTN_FIREFOX-firefox-esr firefox} ''; do
     [ -z "$firefox" ] || ! command -v "$firefox" >/dev/null || break
 done
-if [ -n "$firefox" ] && [ -n "$node" ]; then
+if [ -z "${ATTN_WHOLE-}" ]; then
+    skip "the pages in Firefox" "with ATTN_WHOLE, as in .ci/run"
+elif [ -n "$firefox" ] && [ -n "$node" ]; then
     grep -E 'src="(hostile|edit-causal|edit-heads|first|first-words)\.' "$scratch/frames" >"$scratch/few"
     around "$scratch/few" >"$scratch/few.html"
     HOME=$scratch timeout 600 "$node" tests/page/serve.js "$firefox" "$scratch/few.html" "$(grep -c . "$scratch/few")" >"$scratch/firefox-found"

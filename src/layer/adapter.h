@@ -3,11 +3,11 @@
  *
  *   base_model.model.PATH.lora_A.weight (r, d_in), .lora_B.weight (d_out, r): PATH.weight + scale x B A
  *   base_model.model.PATH.lora_B.bias (d_out): PATH.bias + scale x it, with lora_bias
- *   base_model.model.PATH.weight, PATH.bias, or PATH.base_layer.bias: in place of the checkpoint's, with modules_to_save
- *   and bias
+ *   base_model.model.PATH.weight, PATH.bias, or PATH.base_layer.bias: in place of the checkpoint's, with
+ *   modules_to_save and bias
  *
- * scale is lora_alpha / r, or with use_rslora lora_alpha / sqrt(r), by alpha_pattern and rank_pattern. B A is rounded to
- * float32, and the sum to the dtype of the weight, as merge_and_unload does. attn rejects all else that a config may
+ * scale is lora_alpha / r, or with use_rslora lora_alpha / sqrt(r), by alpha_pattern and rank_pattern. B A is rounded
+ * to float32, and the sum to the dtype of the weight, as merge_and_unload does. attn rejects all else that a config may
  * ask for. */
 #ifndef ATTN_LAYER_ADAPTER_H
 #define ATTN_LAYER_ADAPTER_H

@@ -116,6 +116,8 @@ static const char *enter_part(struct config_reading *reading, enum module_part p
     const char *type = type_of(reading);
     if (whole != NULL && !family_has_parts(whole))
         return whole; /* an unknown type */
+    if (part == PART_VISION && type != NULL && whole != NULL && strcmp(type, whole) == 0)
+        type = NULL; /* older Qwen-VL: the type of the whole, whose row is the text's */
     return type == NULL && whole != NULL ? family_of_part(whole, value.key) : type;
 }
 
@@ -137,6 +139,9 @@ static bool same_letters(const char *a, const char *b)
 static enum status unknown(const char *place, const char *type, struct error *error)
 {
     char hint[96] = "";
+    if (family_lacks(type) != NULL)
+        return error_usage(error, "%s: attn does not compute the attention of '%.60s', which has %s", place, type,
+                           family_lacks(type));
     for (size_t i = 0; family_word(i) != NULL; i++)
         if (same_letters(family_word(i), type))
             snprintf(hint, sizeof hint, " (did you mean '%s'?)", family_word(i));

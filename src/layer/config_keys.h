@@ -80,6 +80,7 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(.key = "attn_config.prefix_lm")                                                                                \
     ROW(.key = "attn_config.qk_ln")                                                                                    \
     ROW(.key = "attn_temperature_tuning", .growing = true)                                                             \
+    ROW(.key = "attention_scale")                                                                                      \
     ROW(.key = "attention_chunk_size", .growing = true)                                                                \
     ROW(.key = "_sliding_window")                                                                                      \
     ROW(.key = "backbone")                                                                                             \

@@ -32,6 +32,8 @@ static const char *const KNOWN[] = {
     "linear_num_key_heads linear_num_value_heads linear_value_head_dim mamba_chunk_size mamba_d_head mamba_head_dim "
     "mamba_n_heads mamba_num_heads num_ln_in_parallel_attn parallel_attn",
     /* norms and scales elsewhere, or in the family's row */
+    "attention_in_multiplier attention_out_multiplier index_head_dim index_n_heads lm_head_multiplier "
+    "mamba_norm_before_gate mamba_rms_norm prediction_head_size route_scale scale_depth scale_emb "
     "_remove_final_layer_norm adapter_layer_norm adapter_reuse_layer_norm apply_layernorm "
     "apply_residual_connection_post_layernorm batch_norm_eps batch_norm_momentum conv_pos_batch_norm "
     "embedding_norm enable_patch_layer_norm feat_extract_norm feat_proj_layer_norm final_norm "
@@ -75,7 +77,8 @@ static bool is_known(const char *key)
         known = known || has_name(CONFIG_REFUSED[i].key, key);
     for (size_t i = 0; family_at(i) != NULL; i++)
         known = known || has_name(family_at(i)->theta_key, key) || has_name(family_at(i)->columns_key, key) ||
-                has_name(family_at(i)->norm_key, key);
+                has_name(family_at(i)->norm_key, key) || has_name(family_at(i)->key_factor, key) ||
+                has_name(family_at(i)->value_factor, key);
     for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++)
         known = known || text_has_word(KNOWN[i], key);
     for (size_t i = 0; i < sizeof SMELLS / sizeof SMELLS[0]; i++)

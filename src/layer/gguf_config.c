@@ -8,6 +8,7 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { KEY_BYTES = 256 };
@@ -18,7 +19,7 @@ static const struct gguf_row ROWS[] = {GGUF_ROWS(ROW)};
 
 struct building {
     const struct checkpoint *checkpoint;
-    const char *architecture;
+    const char *architecture, *type;
     const struct gguf_row *row;      /* or NULL */
     const struct family_row *family; /* of the row; or NULL */
     cJSON *root;
@@ -34,11 +35,16 @@ static const struct gguf_value *find(const struct building *building, const char
     return gguf_find(building->checkpoint->gguf, name);
 }
 
+static bool is_number(const struct gguf_value *value)
+{
+    return value != NULL && !value->is_array && value->type != GGUF_STRING;
+}
+
 /* The number at a key; 0 where there is none. */
 static double number_of(const struct building *building, const char *key)
 {
     const struct gguf_value *value = find(building, key);
-    return value == NULL || value->is_array || value->type == GGUF_STRING ? 0 : gguf_number(value, 0);
+    return is_number(value) ? gguf_number(value, 0) : 0;
 }
 
 static cJSON *make_scalar(const struct building *building, const struct gguf_value *value, size_t i)
@@ -51,15 +57,6 @@ static cJSON *make_scalar(const struct building *building, const struct gguf_val
     return text != NULL ? cJSON_CreateString(text) : NULL;
 }
 
-/* Whether all elements of an array are equal numbers, so that one stands for all layers. */
-static bool is_constant(const struct gguf_value *value)
-{
-    bool constant = value->count > 0;
-    for (size_t i = 1; i < value->count && constant; i++)
-        constant = gguf_number(value, i) == gguf_number(value, 0);
-    return constant;
-}
-
 /* An array of texts is never a setting; it becomes null. */
 static cJSON *make_item(const struct building *building, const struct gguf_value *value)
 {
@@ -67,17 +64,23 @@ static cJSON *make_item(const struct building *building, const struct gguf_value
         return make_scalar(building, value, 0);
     if (value->type == GGUF_STRING)
         return cJSON_CreateNull();
-    if (is_constant(value))
-        return make_scalar(building, value, 0);
     cJSON *array = cJSON_CreateArray();
     for (size_t i = 0; array != NULL && i < value->count; i++)
         cJSON_AddItemToArray(array, make_scalar(building, value, i));
     return array;
 }
 
-/* Puts an item into an object, in place of an older one. */
-static void put_into(const struct building *building, cJSON *object, const char *key, cJSON *item)
+/* Puts an item at a key, "rope_scaling.factor", in place of an older one; makes the object if need be. */
+static void put(const struct building *building, const char *path, cJSON *item)
 {
+    const char *dot = strchr(path, '.'), *key = dot != NULL ? dot + 1 : path;
+    char name[KEY_BYTES];
+    cJSON *object = building->root;
+    if (dot != NULL) {
+        snprintf(name, sizeof name, "%.*s", (int)(dot - path), path);
+        object = cJSON_GetObjectItemCaseSensitive(building->root, name);
+        object = object != NULL ? object : cJSON_AddObjectToObject(building->root, name);
+    }
     cJSON_DeleteItemFromObjectCaseSensitive(object, key);
     if (building->error->status == STATUS_OK && item != NULL && cJSON_AddItemToObject(object, key, item))
         return;
@@ -86,45 +89,21 @@ static void put_into(const struct building *building, cJSON *object, const char 
         error_system(building->error, 0, "%s: not enough memory for its metadata", building->checkpoint->source);
 }
 
-static void put(const struct building *building, const char *key, cJSON *item)
+static void put_number(const struct building *building, const char *key, double number)
 {
-    put_into(building, building->root, key, item);
-}
-
-/* The member that is an object, made if need be. */
-static cJSON *object_of(const struct building *building, const char *key)
-{
-    if (cJSON_GetObjectItemCaseSensitive(building->root, key) == NULL)
-        put(building, key, cJSON_CreateObject());
-    return cJSON_GetObjectItemCaseSensitive(building->root, key);
+    put(building, key, cJSON_CreateNumber(number));
 }
 
 /* --- keys -------------------------------------------------------------------------------------------------------- */
 
 typedef void putter(const struct building *building, const char *key, const struct gguf_value *value);
 
-static void put_unless_zero(const struct building *building, const char *key, const struct gguf_value *value)
-{
-    if (value->is_array || value->type == GGUF_STRING || gguf_number(value, 0) != 0)
-        put(building, key, make_item(building, value));
-}
-
-/* The largest exponent of ALiBi's slopes. */
-static void put_bias(const struct building *building, const char *key, const struct gguf_value *value)
-{
-    if (value->is_array || value->type == GGUF_STRING || gguf_number(value, 0) != 0)
-        put_into(building, object_of(building, "attn_config"), key, make_item(building, value));
-}
-
-/* The factor of the scores, which only some families take from a key. */
+/* The factor of the scores, which only some families take from a key; in others config_facts refuses it. */
 static void put_scale(const struct building *building, const char *key, const struct gguf_value *value)
 {
-    const enum family_scale scale = building->family != NULL ? building->family->scale : FAMILY_SCALE_MULTIPLIER;
-    if (scale != FAMILY_SCALE_MULTIPLIER && scale != FAMILY_SCALE_MULTIPLIER_OR_ROOT)
-        error_usage(building->error, "%s: %s: attn does not know it in family %s; set --family none with --scale",
-                    building->checkpoint->source, value->name, building->family->name);
-    else
-        put(building, key, make_item(building, value));
+    const enum family_scale scale = building->family != NULL ? building->family->scale : FAMILY_SCALE_ROOT;
+    const bool is_known = scale == FAMILY_SCALE_MULTIPLIER || scale == FAMILY_SCALE_MULTIPLIER_OR_ROOT;
+    put(building, is_known ? key : "attention_scale", make_item(building, value));
 }
 
 /* A truth value for each layer, or every n-th layer is full. */
@@ -140,17 +119,22 @@ static void put_pattern(const struct building *building, const char *key, const 
         put(building, key, make_item(building, value));
 }
 
+/* The columns of a head; 0 where the metadata do not say them. */
+static double head_columns(const struct building *building)
+{
+    const double length = number_of(building, "attention.key_length"),
+                 heads = number_of(building, "attention.head_count");
+    return length > 0 ? length : heads > 0 ? number_of(building, "embedding_length") / heads : 0;
+}
+
 /* The rotated columns, under the names of the families: as a number, and as a share of a head's columns. */
 static void put_columns(const struct building *building, const char *key, const struct gguf_value *value)
 {
-    const double length = number_of(building, "attention.key_length"),
-                 heads = number_of(building, "attention.head_count"),
-                 columns = value->is_array || value->type == GGUF_STRING ? 0 : gguf_number(value, 0);
-    const double all = length > 0 ? length : heads > 0 ? number_of(building, "embedding_length") / heads : 0;
+    const double all = head_columns(building), columns = is_number(value) ? gguf_number(value, 0) : 0;
     put(building, key, make_item(building, value));
     put(building, "qk_rope_head_dim", make_item(building, value));
-    if (columns > 0 && columns < all) /* a little more, so that the product is not below the whole number */
-        put(building, "partial_rotary_factor", cJSON_CreateNumber((columns + 0x1p-10) / all));
+    if (columns > 0 && all > 0) /* a little more, so that the product is not below the whole number */
+        put_number(building, "partial_rotary_factor", columns < all ? (columns + 0x1p-10) / all : 1);
 }
 
 static void put_theta(const struct building *building, const char *key, const struct gguf_value *value)
@@ -159,46 +143,28 @@ static void put_theta(const struct building *building, const char *key, const st
     put(building, own != NULL ? own : key, make_item(building, value));
 }
 
-static void put_scaling(const struct building *building, const char *key, const struct gguf_value *value)
-{
-    put_into(building, object_of(building, "rope_scaling"), key, make_item(building, value));
-}
-
-/* Factors that change nothing if they are 1; others are refused with the object, but for longrope's. */
-static void put_unless_one(const struct building *building, const char *key, const struct gguf_value *value)
-{
-    if (value->is_array || value->type == GGUF_STRING || gguf_number(value, 0) != 1)
-        put_scaling(building, key, value);
-}
-
 /* How many pairs each axis has; llama.cpp adds a fourth axis. */
 static void put_sections(const struct building *building, const char *key, const struct gguf_value *value)
 {
     cJSON *sections = cJSON_CreateArray();
     for (size_t i = 0; i < value->count && i < 3 && value->type != GGUF_STRING; i++)
         cJSON_AddItemToArray(sections, cJSON_CreateNumber(gguf_number(value, i)));
-    put_into(building, object_of(building, "rope_scaling"), key, sections);
+    put(building, key, sections);
 }
 
 /* mscale_all_dim, of which DeepSeek's converter writes a tenth; llama.cpp takes mscale to be the same. */
 static void put_log_multiplier(const struct building *building, const char *key, const struct gguf_value *value)
 {
-    cJSON *scaling = object_of(building, "rope_scaling");
-    const bool number = !value->is_array && value->type != GGUF_STRING;
     const bool latent = building->family != NULL && building->family->latent,
                grows = building->family != NULL && building->family->growth == FAMILY_GROWTH_BETA;
-    const double all = number ? gguf_number(value, 0) / (latent ? 0.1 : 1) : 0;
-    if (!number || (!latent && !grows))
-        error_usage(building->error,
-                    "%s: %s: attn knows it only as a number of a model with a latent; set --family none",
-                    building->checkpoint->source, value->name);
-    put_into(building, scaling, key, cJSON_CreateNumber(all));
-    put_into(building, scaling, "mscale", cJSON_CreateNumber(all));
+    const double all = is_number(value) ? gguf_number(value, 0) / (latent ? 0.1 : 1) : NAN;
+    put_number(building, latent || grows ? key : "rope_scaling.yarn_log_multiplier", all);
+    put_number(building, "rope_scaling.mscale", all);
 }
 
-#define KEY(name, key, function) {name, key, function},
+#define KEY(...) {__VA_ARGS__},
 static const struct {
-    const char *name, *key;
+    const char *name, *key, *idle;
     putter *put;
 } KEYS[] = {GGUF_KEYS(KEY)};
 #undef KEY
@@ -214,13 +180,12 @@ static void put_value(const struct building *building, const struct gguf_value *
         return;
     while (row < KEY_COUNT && strcmp(KEYS[row].name, name) != 0)
         row++;
-    if (row == KEY_COUNT && (strncmp(name, "att", 3) == 0 || strncmp(name, "rope", 4) == 0))
-        put(building, name, make_item(building, value));
-    if (row == KEY_COUNT || KEYS[row].key == NULL)
-        return;
-    if (KEYS[row].put != NULL)
+    if (row == KEY_COUNT) {
+        if ((strncmp(name, "att", 3) == 0 || strncmp(name, "rope", 4) == 0) && !text_has_word(GGUF_NOWHERE, name))
+            cJSON_AddTrueToObject(building->root, name); /* attn warns of it, whatever it is */
+    } else if (KEYS[row].put != NULL)
         KEYS[row].put(building, KEYS[row].key, value);
-    else
+    else if (KEYS[row].idle == NULL || !is_number(value) || gguf_number(value, 0) != strtod(KEYS[row].idle, NULL))
         put(building, KEYS[row].key, make_item(building, value));
 }
 
@@ -262,56 +227,51 @@ static void put_frequencies(const struct building *building, cJSON *list)
 {
     const double context = number_of(building, "context_length");
     const cJSON *last = cJSON_GetArrayItem(list, cJSON_GetArraySize(list) - 1);
-    cJSON *scaling = object_of(building, "rope_scaling");
     const bool llama3 = last != NULL && is_llama3(building, list, last->valuedouble);
-    const cJSON *type = cJSON_GetObjectItemCaseSensitive(scaling, "rope_type");
-    if (cJSON_IsString(type) && strcmp(type->valuestring, "none") != 0)
-        error_usage(building->error, "%s: rope_freqs.weight and rope.scaling.type are both set; set --rope-scaling",
-                    building->checkpoint->source);
-    put_into(building, scaling, "rope_type", cJSON_CreateString(llama3 ? "llama3" : "longrope"));
-    put_into(building, scaling, "original_max_position_embeddings",
-             cJSON_CreateNumber(llama3        ? 8192
-                                : context > 0 ? context
-                                              : 1));
+    put(building, "rope_scaling.rope_type", cJSON_CreateString(llama3 ? "llama3" : "longrope"));
+    put_number(building, "rope_scaling.original_max_position_embeddings", llama3 ? 8192 : context > 0 ? context : 1);
     if (llama3) {
-        put_into(building, scaling, "factor", cJSON_CreateNumber(last->valuedouble));
-        put_into(building, scaling, "low_freq_factor", cJSON_CreateNumber(1));
-        put_into(building, scaling, "high_freq_factor", cJSON_CreateNumber(4));
+        put_number(building, "rope_scaling.factor", last->valuedouble);
+        put_number(building, "rope_scaling.low_freq_factor", 1);
+        put_number(building, "rope_scaling.high_freq_factor", 4);
         cJSON_Delete(list);
         return;
     }
-    put_into(building, scaling, "attention_factor", cJSON_CreateNumber(1));
-    put_into(building, scaling, "short_factor", cJSON_Duplicate(list, true));
-    put_into(building, scaling, "long_factor", list);
+    put_number(building, "rope_scaling.attention_factor", 1);
+    put(building, "rope_scaling.short_factor", cJSON_Duplicate(list, true));
+    put(building, "rope_scaling.long_factor", list);
 }
 
 /* The factors of long texts, in tensors. */
 static void put_factors(const struct building *building)
 {
-    cJSON *list = make_list(building, "rope_freqs.weight"), *scaling, *factor;
-    if (list != NULL)
-        put_frequencies(building, list);
-    list = make_list(building, "rope_factors_long.weight");
+    const cJSON *scaling = cJSON_GetObjectItemCaseSensitive(building->root, "rope_scaling");
+    const char *type = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(scaling, "rope_type"));
+    const bool both = type != NULL && strcmp(type, "none") != 0;
+    cJSON *all = make_list(building, "rope_freqs.weight"), *list = make_list(building, "rope_factors_long.weight");
+    if (all != NULL)
+        put_frequencies(building, all);
+    if (all != NULL && both)
+        put(building, "rope_scaling.rope_type", cJSON_CreateString("rope_freqs.weight and rope.scaling.type"));
     if (list == NULL)
         return;
-    scaling = object_of(building, "rope_scaling");
-    factor = cJSON_DetachItemFromObjectCaseSensitive(scaling, "attn_factor");
-    put_into(building, scaling, "attention_factor", factor != NULL ? factor : cJSON_CreateNumber(1));
-    put_into(building, scaling, "long_factor", list);
-    put_into(building, scaling, "short_factor", make_list(building, "rope_factors_short.weight"));
-    put_into(building, scaling, "rope_type", cJSON_CreateString("longrope"));
+    const double factor = number_of(building, "rope.scaling.attn_factor");
+    put_number(building, "rope_scaling.attention_factor", factor > 0 ? factor : 1);
+    put(building, "rope_scaling.long_factor", list);
+    put(building, "rope_scaling.short_factor", make_list(building, "rope_factors_short.weight"));
+    put(building, "rope_scaling.rope_type", cJSON_CreateString("longrope"));
+    cJSON_DeleteItemFromObject(cJSON_GetObjectItem(building->root, "rope_scaling"), "attn_factor");
 }
 
 /* --- the config -------------------------------------------------------------------------------------------------- */
 
-/* Query_pre_attn_scalar, which the metadata lack. */
+/* query_pre_attn_scalar of Gemma. */
 static void put_scalar(const struct building *building)
 {
-    const double heads = number_of(building, "attention.head_count"), width = number_of(building, "embedding_length"),
-                 length = number_of(building, "attention.key_length");
+    const double width = number_of(building, "embedding_length"), heads = number_of(building, "attention.head_count");
     const bool by_width = number_of(building, "block_count") == building->row->blocks;
     if (building->row->blocks > 0)
-        put(building, "query_pre_attn_scalar", cJSON_CreateNumber(by_width ? width / heads : length));
+        put_number(building, "query_pre_attn_scalar", by_width ? width / heads : head_columns(building));
 }
 
 /* Whether a tensor of that name is in some block. */
@@ -323,15 +283,31 @@ static bool has_in_blocks(const struct checkpoint *checkpoint, const char *end)
     return false;
 }
 
-/* Members that a config.json has and the metadata lack. */
+static bool has(const struct building *building, const char *member)
+{
+    return cJSON_GetObjectItemCaseSensitive(building->root, member) != NULL;
+}
+
+/* Members that a config.json has and the metadata lack. Where the metadata are silent, llama.cpp's defaults count, not
+ * those of the family. */
 static void put_implied(const struct building *building)
 {
     const struct family_row *family = building->family;
+    const double columns = head_columns(building);
     if (family->normed == FAMILY_NORMED_ASKED || family->normed == FAMILY_NORMED_UNLESS)
         put(building, "use_qk_norm", cJSON_CreateBool(has_in_blocks(building->checkpoint, ".attn_q_norm.weight")));
-    if (family->rotating == FAMILY_ROTATING_IF_ANY &&
-        cJSON_GetObjectItemCaseSensitive(building->root, "sliding_window") == NULL)
+    if (family->sliding != FAMILY_SLIDING_NONE && !has(building, "sliding_window")) {
         put(building, "sliding_window", cJSON_CreateNull());
+        put_number(building, "sliding_window_pattern", 1);
+    }
+    if (find(building, "rope.freq_base") == NULL && family->theta > 0)
+        put_number(building, family->theta_key != NULL ? family->theta_key : "rope_theta", 10000);
+    if (find(building, "rope.dimension_count") == NULL && family->share > 0)
+        put_number(building, "partial_rotary_factor", 1);
+    if (!has(building, "rope_scaling") && family->scaling != NULL)
+        put(building, "rope_scaling.rope_type", cJSON_CreateString("none"));
+    if (!has(building, "attention_multiplier") && family->scale == FAMILY_SCALE_MULTIPLIER && columns > 0)
+        put_number(building, "attention_multiplier", 1 / sqrt(columns));
     put_scalar(building);
 }
 
@@ -339,7 +315,8 @@ static const struct gguf_row *find_row(const struct building *building)
 {
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
         const double number = ROWS[i].when != NULL ? number_of(building, ROWS[i].when) : 1;
-        if (strcmp(ROWS[i].name, building->architecture) == 0 && (ROWS[i].is != 0 ? number == ROWS[i].is : number != 0))
+        if (text_has_word(ROWS[i].names, building->architecture) &&
+            (ROWS[i].is != 0 ? number == ROWS[i].is : number != 0))
             return &ROWS[i];
     }
     return NULL;
@@ -350,7 +327,7 @@ static void build(struct building *building)
     const struct gguf *gguf = building->checkpoint->gguf;
     char unknown[80];
     snprintf(unknown, sizeof unknown, "%.60s (GGUF)", building->architecture); /* a family may have that name */
-    put(building, "model_type", cJSON_CreateString(building->row != NULL ? building->row->type : unknown));
+    put(building, "model_type", cJSON_CreateString(building->row != NULL ? building->type : unknown));
     for (size_t i = 0; i < gguf->count; i++)
         put_value(building, &gguf->values[i]);
     put_factors(building);
@@ -364,13 +341,16 @@ enum status gguf_config(const struct checkpoint *checkpoint, struct config *conf
     struct building building = {.checkpoint = checkpoint, .error = error};
     const struct gguf_value *name = gguf_find(checkpoint->gguf, "general.architecture");
     if (name == NULL || name->is_array || name->type != GGUF_STRING)
-        return error_usage(error, "%s: general.architecture is missing or no text; the file is damaged",
-                           checkpoint->source);
+        return error_usage(error, "%s: general.architecture is missing%s", checkpoint->source,
+                           gguf_find(checkpoint->gguf, "split.count") != NULL
+                               ? ", as in the later parts of a model; join them: llama-gguf-split --merge FIRST ALL"
+                               : " or no text; the file is damaged");
     building.architecture = gguf_text(name, checkpoint->arena, error);
     if (building.architecture == NULL)
         return error->status;
     *row = building.row = find_row(&building);
-    building.family = *row != NULL ? family_find((*row)->type) : NULL;
+    building.type = *row == NULL || (*row)->type == NULL ? building.architecture : (*row)->type;
+    building.family = *row != NULL ? family_find(building.type) : NULL;
     building.root = *row != NULL && (*row)->config != NULL ? cJSON_Parse((*row)->config) : cJSON_CreateObject();
     if (building.root == NULL)
         return error_system(error, 0, "%s: not enough memory for its metadata", checkpoint->source);

@@ -8,7 +8,7 @@
 
 /* An architecture: a row of gguf_rows.h. */
 struct gguf_row {
-    const char *name, *when, *type, *norm, *config;
+    const char *names, *when, *type, *norm, *config;
     double is, blocks;
     bool permuted;
 };

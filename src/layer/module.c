@@ -493,9 +493,8 @@ static enum status add_companions(const struct search *search, const struct laye
     for (size_t i = 0; i < sizeof companions / sizeof companions[0]; i++)
         if (add_words(search, before, companions[i].words, companions[i].standard, tensors) != STATUS_OK)
             return search->error->status;
-    return find_word(search, before, strlen(before), "sinks attn_sinks.weight", "")
-               ? add_tensor(search, "sinks", "", tensors)
-               : STATUS_OK;
+    return find_word(search, before, strlen(before), NAMING_SINKS, "") ? add_tensor(search, "sinks", "", tensors)
+                                                                       : STATUS_OK;
 }
 
 static bool is_there(const struct module_tensors *tensors, const char *standard)

@@ -102,6 +102,9 @@
 /* the gate of the contexts, */
 #define NAMING_GATES "gate_proj g_proj"
 
+/* a sink for each head, */
+#define NAMING_SINKS "sinks softmax_offset attention_sink_bias attn_sinks.weight"
+
 /* the table of T5's relative bias, unused in a module of cross-attention; */
 #define NAMING_RELATIVE_BIAS "relative_attention_bias"
 

@@ -55,8 +55,8 @@ enum family_sliding {
 
 /* Which layers rotate query and key. SLIDING: those with a window. IF_ANY: the same, but all where sliding_window is
  * null. LISTED: those with a 1 in no_rope_layers, else all but every no_rope_layer_interval-th. TOLD: all, but none
- * where the config's rope_theta is null. ASKED: all, where position_embedding_type is "rope"; ROTARY: the same with "rotary". THETAS: those whose entry
- * in layer_rope_theta is not 0, by that theta. PREFIX: SLIDING, and dense layers with
+ * where the config's rope_theta is null. ASKED, ROTARY: all, where position_embedding_type is "rope", "rotary".
+ * THETAS: those whose entry in layer_rope_theta is not 0, by that theta. PREFIX: SLIDING, and dense layers with
  * prefix_dense_sliding_window_pattern 1. */
 enum family_rotating {
     FAMILY_ROTATING_ALL,
@@ -91,6 +91,7 @@ enum family_growth { FAMILY_GROWTH_NONE, FAMILY_GROWTH_FLOOR, FAMILY_GROWTH_BETA
 /* When numbers are rounded to bfloat16 or float16, as --rounding transformers does; all 0: once a stage. */
 struct family_rounding {
     enum rope_rounding rope;
+    bool norm_last;     /* query and key are normed after their rotation, without weights: the same but for roundings */
     bool norm_cast;     /* RMS: normed, rounded, times the weight, rounded; else once */
     bool softcap_each;  /* the quotient, its tanh and the product are rounded each: Gemma 2 */
     bool softmax_each;  /* the score less the largest is rounded, as is the sink less it: gpt-oss */
@@ -175,6 +176,9 @@ struct family_row {
 
 /* The row that serves a model_type, or NULL. */
 const struct family_row *family_find(const char *model_type);
+
+/* What a model_type without a row does that attn does not compute: "windows of a picture that shift"; NULL: unknown. */
+const char *family_lacks(const char *model_type);
 
 /* Row i, sorted by name; NULL after the last one. */
 const struct family_row *family_at(size_t i);

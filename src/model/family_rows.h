@@ -33,7 +33,7 @@
 #define FAMILY_LATENT FAMILY_LATENT_OF(64)
 
 #define FAMILY_ROWS(ROW) \
-    ROW(.name = "afmoe", .title = "AFM of experts", FAMILY_LLAMA, .heads = 16, .norm_eps = 1e-5, .qk_norm = "rms", \
+    ROW(.name = "afmoe", .title = "AFM of experts", FAMILY_DECODER_HALF, .norm = "rms", FAMILY_EACH(), .heads = 16, .norm_eps = 1e-5, .qk_norm = "rms", \
         .gate = FAMILY_GATE_OWN, .sliding = FAMILY_SLIDING_LISTED, .window = 1024, .rotating = FAMILY_ROTATING_SLIDING) \
     ROW(.name = "aimv2_vision_model", .types = "ovis2_vision", .title = "AIMv2 and Ovis2, their pictures", .heads = 8, \
         .norm = "rms", .norm_eps = 1e-5, .rounding = {.norm_cast = true}) \
@@ -110,6 +110,8 @@
         FAMILY_EACH()) \
     ROW(.name = "eurobert", .title = "EuroBERT", .rope = ROPE_HALF, .norm = "rms", .heads = 12, .norm_eps = 1e-5, \
         FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "evolla", .title = "Evolla", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 500000, .norm_eps = 1e-5) \
+    ROW(.name = "exaone", .title = "EXAONE 3.5", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 500000, .norm_eps = 1e-5) \
     ROW(.name = "exaone4", .title = "EXAONE 4", FAMILY_DECODER_HALF, .norm = "none", \
         .qk_norm = "rms", .heads = 32, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern = 4, .window = 4096, \
         .rotating = FAMILY_ROTATING_IF_ANY, FAMILY_EACH(.norm_cast = true)) \
@@ -123,7 +125,7 @@
         .key_factor = "key_multiplier") \
     ROW(.name = "flex_olmo", .title = "FlexOlmo", FAMILY_DECODER_HALF, .heads = 32, .theta = 500000, .norm = "none", \
         .qk_norm = "rms", .norm_eps = 1e-6, .rounding = {.rope = ROPE_ROUNDING_ONCE}) \
-    ROW(.name = "flint", .title = "Flint", FAMILY_LLAMA, .heads = 32, .kv_heads = 4, .norm_eps = 1e-6, .qk_norm = "rms", \
+    ROW(.name = "flint", .title = "Flint", FAMILY_DECODER_HALF, .norm = "rms", FAMILY_EACH(), .heads = 32, .kv_heads = 4, .norm_eps = 1e-6, .qk_norm = "rms", \
         .sliding = FAMILY_SLIDING_LISTED, .window = 513, .rotating = FAMILY_ROTATING_SLIDING) \
     ROW(.name = "gemma", .title = "Gemma", FAMILY_GEMMA, .heads = 16, .kv_heads = 16, FAMILY_EACH()) \
     ROW(.name = "gemma2", .types = "vaultgemma", .title = "Gemma 2", FAMILY_GEMMA, .heads = 8, .kv_heads = 4, \
@@ -201,7 +203,7 @@
     ROW(.name = "kolibri1", .title = "Kolibri", FAMILY_DECODER_HALF, .norm = "none", .qk_norm = "rms", .heads = 48, \
         .kv_heads = 4, .norm_eps = 1e-6, .sliding = FAMILY_SLIDING_LISTED, .window = 513, \
         .rotating = FAMILY_ROTATING_IF_ANY, FAMILY_EACH(.norm_cast = true)) \
-    ROW(.name = "lara_mini", .title = "Lara Mini, layers with a softmax", FAMILY_LLAMA, .heads = 16, .kv_heads = 4, \
+    ROW(.name = "lara_mini", .title = "Lara Mini, layers with a softmax", FAMILY_DECODER_HALF, .norm = "rms", FAMILY_EACH(), .heads = 16, .kv_heads = 4, \
         .norm_eps = 1e-6, .qk_norm = "rms", .sliding = FAMILY_SLIDING_LISTED, .window = 512, \
         .rotating = FAMILY_ROTATING_SLIDING) \
     ROW(.name = "layoutlm", \
@@ -215,7 +217,7 @@
     ROW(.name = "llama4_text", .title = "Llama 4, its text", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
         .heads = 40, .kv_heads = 8, .theta = 500000, .norm = "rms", .norm_eps = 1e-5, .rotating = FAMILY_ROTATING_LISTED, \
         .qk_norm = "rms", .normed = FAMILY_NORMED_ROTATED, .bare_norm = true, .growth = FAMILY_GROWTH_FLOOR, \
-        .sliding = FAMILY_SLIDING_CHUNKS, .rounding = {.rope = ROPE_ROUNDING_FLOAT}) \
+        .sliding = FAMILY_SLIDING_CHUNKS, .rounding = {.rope = ROPE_ROUNDING_FLOAT, .norm_cast = true, .norm_last = true}) \
     ROW(.name = "m2m_100", .types = "bigbird_pegasus mbart nllb-moe pegasus", .title = "M2M-100, NLLB, mBART, Pegasus", FAMILY_SEQUENCE, \
         .norm = "layer", .heads = 16) \
     ROW(.name = "megatron-bert", .title = "Megatron-BERT", .causal = FAMILY_CAUSAL_CONFIG, .norm = "layer", .heads = 16, \
@@ -236,6 +238,9 @@
         .theta = 1e6, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL) \
     ROW(.name = "minimax_m2", .title = "MiniMax M2", FAMILY_LLAMA, .share = 1, .heads = 48, .kv_heads = 8, \
         .theta = 5e6, .columns_key = "rotary_dim", .norm_eps = 1e-6, .qk_norm = "rms") \
+    ROW(.name = "minimax_m3_vl_text", .title = "MiniMax M3, layers of full attention", FAMILY_DECODER_HALF, .share = 1, \
+        .heads = 64, .kv_heads = 4, .theta = 5e6, .norm = "rms-plus-one", .norm_eps = 1e-6, .qk_norm = "rms-plus-one", \
+        FAMILY_EACH()) \
     ROW(.name = "ministral", .title = "Ministral", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .norm_eps = 1e-6, \
         .sliding = FAMILY_SLIDING_BUT, .window = 4096) \
     ROW(.name = "ministral3", .title = "Ministral 3", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 1e6, \
@@ -326,6 +331,8 @@
         .norm = "layer", .norm_eps = 1e-12) \
     ROW(.name = "sarvam_mla", .title = "Sarvam, with a latent", FAMILY_LATENT, .heads = 64, .norm_eps = 1e-6, \
         .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "sarvam_moe", .title = "Sarvam of experts", FAMILY_LLAMA, .share = 1, .heads = 64, .kv_heads = 4, \
+        .theta = 8e6, .norm_eps = 1e-6, .qk_norm = "rms", .normed = FAMILY_NORMED_ASKED, .packing = "blocks") \
     ROW(.name = "seed_oss", .title = "Seed-OSS", FAMILY_LLAMA, .heads = 80, .kv_heads = 8, .norm_eps = 1e-6) \
     ROW(.name = "siglip_vision_model", .types = "idefics2_vision siglip2_text_model siglip2_vision_model siglip_text_model", \
         .title = "SigLIP", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-6) \
@@ -362,6 +369,20 @@
     ROW(.name = "youtu", .title = "Youtu-LLM", FAMILY_LATENT, .heads = 16, .norm_eps = 1e-6, \
         .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true))
 
+/* Model types without a row, and what they do that no column says. */
+#define FAMILY_LACKED(ROW) \
+    ROW("clap_audio_model donut-swin maskformer-swin swin swin2sr swinv2", "windows of a picture that shift") \
+    ROW("deberta deberta-v2 sew-d", "scores of content with positions") \
+    ROW("dinov3_vit ernie4_5_vl_moe_vision glm4v_moe_vision glm4v_vision kimi_k25_vision llama4_vision_model " \
+        "paddleocr_vl_vision pixtral qwen2_5_omni_vision_encoder qwen2_5_vl_vision qwen2_vl_vision " \
+        "qwen3_vl_moe_vision qwen3_vl_vision video_llama_3_vision", "a rotation by row and column of a picture") \
+    ROW("beit data2vec-vision layoutlmv3", "a bias by the positions in a picture") \
+    ROW("hiera sam sam2 sam_vision_model vitdet", "relative positions in two directions, or pooled keys") \
+    ROW("speecht5 wav2vec2-bert wav2vec2-conformer xlnet", "scores of queries with relative positions") \
+    ROW("wavlm", "a relative bias with a gate") \
+    ROW("big_bird led longformer", "windows with global tokens") \
+    ROW("reformer", "keys that are chosen by hashes")
+
 /* Models of several parts: the key of a part's config, and its model_type where that config does not say it. Models not
  * listed may mix or mask their parts in other ways. */
 #define FAMILY_PARTS(ROW) \
@@ -396,6 +417,7 @@
     ROW("gemma3", "text_config", "gemma3_text") \
     ROW("gemma3", "vision_config", "siglip_vision_model") \
     ROW("git", "vision_config", "git_vision_model") \
+    ROW("glm46v", "text_config", "glm4v_text") \
     ROW("glm4v", "text_config", "glm4v_text") \
     ROW("glm4v_moe", "text_config", "glm4v_moe_text") \
     ROW("glm_image", "text_config", "glm_image_text") \
@@ -407,6 +429,7 @@
     ROW("granite_speech", "text_config", "granite") \
     ROW("granite_speech_plus", "text_config", "granite") \
     ROW("hyperclovax_vision_v2", "text_config", "hyperclovax") \
+    ROW("idefics2", "text_config", "mistral") \
     ROW("idefics3", "text_config", "llama") \
     ROW("idefics3", "vision_config", "idefics3_vision") \
     ROW("instructblip", "text_config", "opt") \
@@ -435,6 +458,7 @@
     ROW("minicpm_ocr", "text_config", "qwen3_5_text") \
     ROW("minicpmv4_6", "text_config", "qwen3_5_text") \
     ROW("minicpmv4_7", "text_config", "qwen3_5_text") \
+    ROW("minimax_m3_vl", "text_config", "minimax_m3_vl_text") \
     ROW("mistral3", "text_config", "mistral") \
     ROW("mllama", "text_config", "mllama_text_model") \
     ROW("modernvbert", "text_config", "modernbert") \

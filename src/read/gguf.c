@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "read/gguf.h"
 
+#include "base/decimal.h"
 #include "base/text.h"
 #include "tensor/block.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,39 +169,32 @@ const struct gguf_value *gguf_find(const struct gguf *gguf, const char *name)
     return text_find(name, gguf->values, gguf->count, sizeof gguf->values[0]);
 }
 
-static double shortest(float number)
-{
-    char text[32];
-    double decimal = (double)number;
-    for (int digits = 1; digits <= 9; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, (double)number);
-        decimal = strtod(text, NULL);
-        if ((float)decimal == number)
-            return decimal;
-    }
-    return (double)number;
-}
-
 double gguf_number(const struct gguf_value *value, size_t i)
 {
     const size_t size = TYPE_BYTES[value->type];
     const uint64_t bits = load(value->bytes + i * size, size);
     const uint32_t low = (uint32_t)bits;
-    const bool negative = size > 0 && (bits >> (8 * size - 1)) != 0;
+    char text[DECIMAL_BYTES];
     float single;
     double number;
     switch (value->type) {
     case GGUF_F32:
         memcpy(&single, &low, sizeof single);
-        return shortest(single);
+        if (!isfinite(single))
+            return (double)single;
+        decimal_from_float(single, text);
+        return strtod(text, NULL);
     case GGUF_F64:
         memcpy(&number, &bits, sizeof number);
         return number;
     case GGUF_I8:
+        return (int8_t)bits;
     case GGUF_I16:
+        return (int16_t)bits;
     case GGUF_I32:
-    case GGUF_I64: /* two's complement */
-        return negative ? -(double)((~bits + 1) & (UINT64_MAX >> (64 - 8 * size))) : (double)bits;
+        return (int32_t)bits;
+    case GGUF_I64:
+        return (double)(int64_t)bits;
     default:
         return (double)bits;
     }
@@ -286,7 +281,7 @@ static enum status find_alignment(const struct cursor *cursor, const struct gguf
                         : value->type == GGUF_U32 && !value->is_array ? gguf_number(value, 0)
                                                                       : 0;
     *alignment = (size_t)said;
-    return said > 0 && (*alignment & (*alignment - 1)) == 0
+    return said > 0 && said <= MOST && (*alignment & (*alignment - 1)) == 0
                ? STATUS_OK
                : error_usage(cursor->error, "%s: general.alignment: expected a power of two, of type uint32",
                              cursor->source);

@@ -148,6 +148,11 @@ void operand_steps(const struct problem *problem, enum projection_id id, size_t 
         rotate_heads(problem, id, position, normed, made, turns);
     else
         memcpy(made, normed, count * sizeof *made);
+    if (problem_rounding(problem)->norm_last && operand_shows_norm(problem, id) && position != SIZE_MAX) {
+        rotate_heads(problem, id, position, projected, normed, turns);
+        norm_heads(problem, id, normed, made);
+        norm_heads(problem, id, projected, normed);
+    }
     for (size_t i = 0; i < count && operand_is_scaled(problem, id); i++)
         made[i] *= problem->scaling.query_factor;
     if (operand_is_scaled(problem, id))

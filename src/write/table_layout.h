@@ -3,7 +3,7 @@
  *
  * A table is measured once, then written matrix by matrix: so many decimals, exponents where its numbers need them, the
  * first and last of long rows and columns, cells padded to the width of their column. What is shown of an elided matrix
- * is kept, so that its rows are not asked for again. A long row of words, or of weights, shows the largest numbers, each
+ * is kept, so that its rows are not asked for again. A long row of words or of weights shows the largest numbers, each
  * with its word or key, in place of the first and last ones. */
 #ifndef ATTN_WRITE_TABLE_LAYOUT_H
 #define ATTN_WRITE_TABLE_LAYOUT_H

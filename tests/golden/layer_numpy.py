@@ -60,7 +60,7 @@ class Layer:
 
     def __init__(self, path, dtype=""):
         self.case = json.load(open(os.path.join(path, "case.json")))
-        self.settings, self.module = self.case["settings"], self.case["module"]
+        self.settings, self.module = {**self.case["settings"], **self.case.get("unsaid", {})}, self.case["module"]
         self.all = tensors_of(path)
         self.given = {}
         for name in ("hidden", "residual", "encoder"):
@@ -294,16 +294,35 @@ def operands(layer, s, x, biases):
         parts = [(weight, None) for weight, _ in parts]
     other = layer.given["encoder"] if layer.case["cross"] else x
     query, key, value = (projected(y, *part) for y, part in zip((x, other, other), parts))
+    if s.get("gate") == "query":
+        query = query.reshape(*query.shape[:2], heads, 2, -1)[..., 0, :].reshape(*query.shape[:2], -1)
+    key = key * s.get("key_factor", 1)
     if s.get("clip"):
         query, key, value = (numpy.clip(y, -s["clip"], s["clip"]) for y in (query, key, value))
     query, key = with_norm(layer, s, query, "q_norm", heads), with_norm(layer, s, key, "k_norm", groups)
-    return heads_of(query, heads), heads_of(key, groups), heads_of(value, groups)
+    query, key, value = heads_of(query, heads), heads_of(key, groups), heads_of(value, groups)
+    if s.get("bare_norm"):
+        query, key = (normalized(y, "rms", s["qk_norm_eps"], 1) for y in (query, key))
+    return query, key, value
+
+
+def gate_of(layer, s, x):
+    """What multiplies the contexts side by side, (B, T, H d)."""
+    if s.get("gate") == "query":
+        both = projected(x, *layer.linear("q_proj"))
+        gate = both.reshape(*x.shape[:2], s["heads"], 2, -1)[..., 1, :].reshape(*x.shape[:2], -1)
+    else:
+        gate = projected(x, *layer.linear("gate_proj"))
+    return 1 / (1 + numpy.exp(-gate))
 
 
 def permitted(s, distance):
     """Which keys a query may see, of key - query."""
     left, right = (int(y) for y in (s.get("window") or "-1,-1").split(","))
     seen = (distance <= 0) | (not s["causal"])
+    if s.get("attention_chunk"):
+        at = numpy.arange(distance.shape[0]) // s["attention_chunk"]
+        seen = seen & (at[:, None] == at[None, :])
     return seen & ((distance >= -left) | (left < 0)) & ((distance <= right) | (right < 0))
 
 
@@ -351,7 +370,8 @@ def compute(layer, settings=None, biases=True, tiled=False, from_residual=True):
     weights = attend(layer, s, query, key, scale)
     context = weights @ value
     weight, bias = layer.out()
-    output = projected(context.swapaxes(1, 2).reshape(*x.shape[:2], -1), weight, bias if biases else None)
+    joined = context.swapaxes(1, 2).reshape(*x.shape[:2], -1) * (gate_of(layer, s, x) if s.get("gate") else 1)
+    output = projected(joined, weight, bias if biases else None)
     return dict(stages, weights=weights, context=context, output=output)
 
 

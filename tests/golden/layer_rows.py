@@ -29,6 +29,12 @@ def buffers(prefix, *kinds):
     }
 
 
+TINY = dict(
+    head_dim=8, hidden_size=24, intermediate_size=8, max_position_embeddings=64, num_attention_heads=4,
+    num_hidden_layers=2, num_key_value_heads=2, tie_word_embeddings=False, vocab_size=16, bos_token_id=3, eos_token_id=4,
+    pad_token_id=0,
+)
+
 FAMILIES = {
     "gpt2": dict(
         model="GPT2LMHeadModel",
@@ -188,6 +194,159 @@ FAMILIES = {
         says=dict(
             heads=4, kv_heads=2, causal=True, norm="rms", norm_eps=1e-6, qk_norm="rms", qk_norm_eps=1e-6, rope="half",
             rope_theta=1000000,
+        ),
+    ),
+    "qwen2_vl": dict(
+        model="Qwen2VLForConditionalGeneration",
+        attention="model.language_model.layers.{}.self_attn",
+        out="o_proj",
+        norm="model.language_model.layers.{}.input_layernorm",
+        config=dict(
+            model_type="qwen2_vl", image_token_id=13, video_token_id=14, vision_start_token_id=11, vision_end_token_id=12,
+            text_config=dict(
+                model_type="qwen2_vl_text", hidden_size=24, intermediate_size=8, num_attention_heads=3,
+                num_hidden_layers=2, num_key_value_heads=1, max_position_embeddings=64, rms_norm_eps=1e-6,
+                rope_parameters=dict(rope_type="default", rope_theta=1000000.0, mrope_section=[2, 1, 1]), vocab_size=16,
+                bos_token_id=3, eos_token_id=4,
+            ),
+            vision_config=dict(
+                model_type="qwen2_vl_vision", depth=1, embed_dim=8, hidden_size=24, num_heads=2, patch_size=4,
+                spatial_merge_size=1, temporal_patch_size=1, mlp_ratio=1,
+            ),
+        ),
+        says=dict(
+            heads=3, kv_heads=1, causal=True, norm="rms", norm_eps=1e-6, rope="half", rope_theta=1000000,
+        ),
+    ),
+    "qwen3_next": dict(
+        model="Qwen3NextForCausalLM",
+        attention="model.layers.{}.self_attn",
+        out="o_proj",
+        norm="model.layers.{}.input_layernorm",
+        config=dict(
+            TINY, model_type="qwen3_next", rms_norm_eps=1e-6, layer_types=["linear_attention", "full_attention"],
+            linear_key_head_dim=4, linear_value_head_dim=4, linear_num_key_heads=2, linear_num_value_heads=2,
+            num_experts=2, num_experts_per_tok=1, moe_intermediate_size=8, shared_expert_intermediate_size=8,
+            rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.25),
+        ),
+        says=dict(
+            heads=4, kv_heads=2, causal=True, norm="rms-plus-one", norm_eps=1e-6, qk_norm="rms-plus-one", qk_norm_eps=1e-6,
+            rope="half", rope_theta=10000, rope_columns="2", gate="query",
+        ),
+    ),
+    "qwen3_5_text": dict(
+        model="Qwen3_5ForCausalLM",
+        attention="model.layers.{}.self_attn",
+        out="o_proj",
+        norm="model.layers.{}.input_layernorm",
+        config=dict(
+            TINY, model_type="qwen3_5_text", rms_norm_eps=1e-6, layer_types=["linear_attention", "full_attention"],
+            linear_key_head_dim=4, linear_value_head_dim=4, linear_num_key_heads=2, linear_num_value_heads=2,
+            rope_parameters=dict(
+                rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5, mrope_section=[1, 1, 0],
+            ),
+        ),
+        says=dict(
+            heads=4, kv_heads=2, causal=True, norm="rms-plus-one", norm_eps=1e-6, qk_norm="rms-plus-one", qk_norm_eps=1e-6,
+            rope="half", rope_theta=10000, rope_columns="4", gate="query",
+        ),
+    ),
+    "afmoe": dict(
+        model="AfmoeForCausalLM",
+        attention="model.layers.{}.self_attn",
+        out="o_proj",
+        norm="model.layers.{}.input_layernorm",
+        config=dict(
+            TINY, model_type="afmoe", rms_norm_eps=1e-5, layer_types=["full_attention", "sliding_attention"],
+            sliding_window=5, num_experts=2, num_experts_per_tok=1, moe_intermediate_size=8, num_dense_layers=2,
+        ),
+        says=dict(
+            heads=4, kv_heads=2, causal=True, norm="rms", norm_eps=1e-5, qk_norm="rms", qk_norm_eps=1e-5, rope="half",
+            rope_theta=10000, window="4,0", gate="own",
+        ),
+    ),
+    "llama4_text": dict(
+        model="Llama4ForCausalLM",
+        attention="model.layers.{}.self_attn",
+        out="o_proj",
+        norm="model.layers.{}.input_layernorm",
+        config=dict(
+            TINY, model_type="llama4_text", rms_norm_eps=1e-5, attention_chunk_size=5, no_rope_layers=[1, 0],
+            layer_types=["chunked_attention", "full_attention"], intermediate_size_mlp=8, num_local_experts=2,
+            num_experts_per_tok=1, use_qk_norm=True, rope_parameters=dict(rope_type="default", rope_theta=10000.0),
+        ),
+        says=dict(
+            heads=4, kv_heads=2, causal=True, norm="rms", norm_eps=1e-5, rope="pairs", rope_theta=10000, qk_norm="rms",
+            qk_norm_eps=1e-5, bare_norm=True, attention_chunk=5,
+        ),
+    ),
+    "ministral3": dict(
+        model="Ministral3ForCausalLM",
+        attention="model.layers.{}.self_attn",
+        out="o_proj",
+        norm="model.layers.{}.input_layernorm",
+        config=dict(
+            TINY, model_type="ministral3", rms_norm_eps=1e-5, sliding_window=None, rope_parameters=dict(
+                rope_type="yarn", rope_theta=1000.0, factor=4.0, original_max_position_embeddings=64, beta_fast=32.0,
+                beta_slow=1.0, mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.1, max_position_embeddings=256,
+            ),
+        ),
+        says=dict(
+            heads=4, kv_heads=2, causal=True, norm="rms", norm_eps=1e-5, rope="half", rope_theta=1000,
+            rope_scaling="yarn:factor=4,fast=32,slow=1,old=64,attention=1",
+        ),
+    ),
+    "cohere2_moe": dict(
+        model="Cohere2MoeForCausalLM",
+        attention="model.layers.{}.self_attn",
+        out="o_proj",
+        norm="model.layers.{}.input_layernorm",
+        config=dict(
+            TINY, model_type="cohere2_moe", layer_norm_eps=1e-5, layer_types=["full_attention", "sliding_attention"], sliding_window=5,
+            mlp_layer_types=["dense", "sparse"], num_experts=2, num_experts_per_tok=1,
+        ),
+        says=dict(
+            heads=4, kv_heads=2, causal=True, norm="layer", norm_eps=1e-5, rope="pairs", rope_theta=10000,
+        ),
+    ),
+    "granitemoehybrid": dict(
+        model="GraniteMoeHybridForCausalLM",
+        attention="model.layers.{}.self_attn",
+        out="o_proj",
+        norm="model.layers.{}.input_layernorm",
+        config=dict(
+            TINY, model_type="granitemoehybrid", rms_norm_eps=1e-6, layer_types=["linear_attention", "full_attention"],
+            position_embedding_type="rope", attention_multiplier=0.3, mamba_n_heads=4, mamba_d_head=12, mamba_d_state=4,
+            shared_intermediate_size=8, num_local_experts=2, num_experts_per_tok=1,
+        ),
+        says=dict(
+            heads=4, kv_heads=2, causal=True, norm="rms", norm_eps=1e-6, rope="half", rope_theta=10000, scale=0.3,
+        ),
+    ),
+    "falcon_h1": dict(
+        model="FalconH1ForCausalLM",
+        attention="model.layers.{}.self_attn",
+        out="o_proj",
+        norm="model.layers.{}.input_layernorm",
+        config=dict(
+            TINY, model_type="falcon_h1", rms_norm_eps=1e-5, key_multiplier=0.5, mamba_n_heads=4, mamba_d_head=12, mamba_d_ssm=48,
+            mamba_d_state=4,
+        ),
+        says=dict(
+            heads=4, kv_heads=2, causal=True, rope="half", rope_theta=10000, key_factor=0.5,
+        ),
+    ),
+    "cwm": dict(
+        model="CwmForCausalLM",
+        attention="model.layers.{}.self_attn",
+        out="o_proj",
+        norm="model.layers.{}.input_layernorm",
+        config=dict(
+            TINY, model_type="cwm", rms_norm_eps=1e-5, layer_types=["full_attention", "sliding_attention"], sliding_window=5,
+            rope_parameters=dict(rope_type="default", rope_theta=10000.0),
+        ),
+        says=dict(
+            heads=4, kv_heads=2, causal=True, norm="rms", norm_eps=1e-5, rope="half", rope_theta=10000, window="4,0",
         ),
     ),
     "gemma2": dict(
@@ -945,4 +1104,21 @@ CASES = {
         ),
         says=dict(heads=4, rope_theta=300, window="2,2"),
     ),
+    # Output gates; chunks; positions of three axes; a factor of key
+    "qwen2-vl": dict(
+        family="qwen2_vl", layer=1, tokens=10, style="transformers", module="layers.{}.self_attn",
+    ),
+    "qwen3-next": dict(family="qwen3_next", layer=1, tokens=12),
+    "qwen3.5": dict(family="qwen3_5_text", layer=1, tokens=10, batch=2),
+    "afmoe": dict(family="afmoe", layer=1, tokens=12),
+    "llama-4": dict(family="llama4_text", layer=0, tokens=12),
+    "llama-4-no-rope": dict(
+        family="llama4_text", layer=1, tokens=10,
+        says=dict(rope=None, rope_theta=None, qk_norm=None, qk_norm_eps=None, bare_norm=None, attention_chunk=None),
+    ),
+    "ministral-3": dict(family="ministral3", layer=1, tokens=12),
+    "cohere2-moe": dict(family="cohere2_moe", layer=0, tokens=12),
+    "granite-4": dict(family="granitemoehybrid", layer=1, tokens=12),
+    "falcon-h1": dict(family="falcon_h1", layer=1, tokens=12, norm=None, width=24),
+    "cwm": dict(family="cwm", layer=1, tokens=12),
 }

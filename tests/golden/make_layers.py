@@ -3,7 +3,7 @@
 
     python3 tests/golden/make_layers.py [NAME or FAMILY ...]
 
-Made with transformers 5.23.0, torch 2.15.0, ml_dtypes 0.6.0 and safetensors 0.8.0. layer_rows.py has the families and
+Made with transformers 5.23.0 and 5.24.0, torch 2.15.0, ml_dtypes 0.6.0 and safetensors 0.8.0. layer_rows.py has the families and
 the cases; layer_numpy.py computes them again from the files alone.
 
 Every case is a folder of tests/layers:
@@ -21,7 +21,7 @@ Every case is a folder of tests/layers:
     expected.safetensors         normed (with residual.npy), query, key, value, weights, context, output in float32
     expected-bf16.safetensors    the same in bfloat16
     case.json                    the family, the layer, the module's path among the names, cross, and `settings`: what
-                                 the module does as options of attn, written by hand
+                                 the module does as options of attn, written by hand; `unsaid`: what no option says
 
 and a line of cases.txt: the name, the layer, the module's path, "self" or "cross".
 
@@ -67,6 +67,7 @@ transformers.utils.logging.disable_progress_bar()
 
 F32, BF16 = torch.float32, torch.bfloat16
 BUFFERS = r"att(entio)?n\.(bias|masked_bias|rotary_emb\.inv_freq)$|EncDecAttention.relative_attention_bias"
+UNSAID = {"gate", "bare_norm", "key_factor"}  # settings of a family's row, without an option
 PRODUCTS = {"matmul", "__matmul__", "bmm", "baddbmm"}
 
 # --- the model -------------------------------------------------------------------------------------------------------
@@ -222,6 +223,8 @@ def run(row, model, given, dtype):
     groups = row["says"].get("kv_heads") or row["says"]["heads"]
     key, value = once_a_group(key, groups), once_a_group(value, groups)
     context = doors.joined.unflatten(-1, (query.shape[1], -1)).transpose(1, 2)
+    if row["says"].get("gate"):  # what is joined is gated
+        context = weights @ value.repeat_interleave(weights.shape[1] // value.shape[1], 1)
     stages = dict(normed=doors.entered, query=query, key=key, value=value, weights=weights, context=context)
     stages["output"] = doors.output
     return {name: x.detach().contiguous() for name, x in stages.items()}
@@ -392,7 +395,9 @@ def make(name, case):
     save_arrays(path, row, given, stages, half)
     facts = dict(family=row["family"], model_type=configuration(row)["model_type"], layer=row["layer"])
     facts.update(module=module_path(path, row), cross=bool(row.get("cross")), style=row.get("style", "published"))
-    facts.update(settings={key: value for key, value in row["says"].items() if value is not None})
+    said = {key: value for key, value in row["says"].items() if value is not None}
+    facts.update(settings={key: value for key, value in said.items() if key not in UNSAID})
+    facts.update(unsaid={key: value for key, value in said.items() if key in UNSAID})
     if row.get("notes"):
         facts["notes"] = row["notes"]
     with open(os.path.join(path, "case.json"), "w") as file:

@@ -31,6 +31,8 @@ class Element {
     }
 }
 
+const scripts = {}; /* compiled once: all pages have the same */
+
 /* `names` of the page's script, as an object. */
 function loadPage(page, names) {
     const dataOf = (id) => {
@@ -39,7 +41,8 @@ function loadPage(page, names) {
     };
     const context = vm.createContext({ document: { getElementById: dataOf, createElement: (name) => new Element(name) }, matchMedia: () => ({ matches: false }), atob });
     const script = page.slice(page.lastIndexOf('<script>') + '<script>'.length, page.lastIndexOf('</script>'));
-    vm.runInContext(script.replace(/\nstart\(\);\s*$/, ''), context);
+    scripts[script] = scripts[script] || new vm.Script(script.replace(/\nstart\(\);\s*$/, ''));
+    scripts[script].runInContext(context);
     return vm.runInContext(`({ ${names.join(', ')} })`, context);
 }
 

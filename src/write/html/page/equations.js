@@ -271,6 +271,9 @@ const makeStatistic = (evaluation, stage, line) =>
 
 /* --- heads together ---------------------------------------------------------------------------------------------- */
 
+/* Whether a column of the heads side by side is 0, as that of a head that is taken out. */
+const isHeadOut = ({ headsOut, dValue }, column) => headsOut.includes(Math.floor(column / dValue));
+
 function makeHeads(evaluation, item, row) {
     const { heads, dValue } = evaluation.model, side = new Float64Array(heads * dValue);
     for (let head = 0; head < heads; head++) if (!evaluation.model.headsOut.includes(head)) side.set(evaluation.context(item, head, row), head * dValue);

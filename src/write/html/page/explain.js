@@ -416,7 +416,7 @@ function headsSteps(evaluation, item, row, column) {
     const usual = [Math.floor(column / dValue), row, column % dValue], [head, from, own] = mistake.shows?.heads?.(evaluation, row, column) || usual;
     if (job.isWrong('heads')) return [wrongStep('heads', 'Heads side by side', formulaOfStage(evaluation, 'heads'), made)];
     return [...contextSteps(evaluation, item, head, from, own), step('heads', 'Heads side by side', formulaOfStage(evaluation, 'heads'),
-        formulaLine(result(made, 'heads')), noteLine(`Column ${column + 1} is column ${own + 1} of head ${head + 1}${from === row ? '' : `, query ${model.rows[from] + 1}`}.`))];
+        formulaLine(result(made, 'heads')), noteLine(`Column ${column + 1} is column ${own + 1} of head ${head + 1}${from === row ? '' : `, query ${model.rows[from] + 1}`}.${isHeadOut(model, column) ? ' This head is taken out.' : ''}`))];
 }
 
 function outputSteps(evaluation, item, row, column) {

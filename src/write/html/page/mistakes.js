@@ -43,6 +43,9 @@ const columnsOfInputs = ({ tables }) => columnsOf(tables.get('inputs'));
 
 const asIs = (number) => [numberText(number), shownNumber(number)];
 
+/* Whether what is rounded on the way has to be shown by itself. */
+const isRounded = (own, exact) => Math.abs(own - exact) > 1e-3 * Math.abs(exact);
+
 /* `cap` of these numbers, and the same as a formula of their names. */
 const CAP_NAMES = ['softcap', 'scaled', 'scores', 'scale'];
 const capNumbers = ({ model }, { scaled, scores }, key) => [model.settings.softcap, scaled[key], scores[key], scaleOf(model)];
@@ -77,9 +80,10 @@ const softmaxOf = (formula, { others, power = Math.exp, text = (score) => `exp($
         shows: {
             weights: (evaluation, line, key) => {
                 if (line.empty || line.bias[key] === -Infinity) return null;
-                const { largest, sum } = partsOf(evaluation, line, key), score = numberText(line.masked[key]);
-                return [`${text(shifts ? `${score} − ${operandText(largest)}` : score)}${sums ? ` / ${operandText(sum)}` : ''}`,
-                    power(shownNumber(line.masked[key]) - shownNumber(largest)) / shownNumber(sum)];
+                const { largest, sum } = partsOf(evaluation, line, key), score = line.masked[key], exact = power(score - largest), own = step(exact);
+                const inner = shifts ? `${numberText(score)} − ${operandText(largest)}` : numberText(score);
+                return [`${isRounded(own, exact) ? numberText(own) : text(inner)}${sums ? ` / ${operandText(sum)}` : ''}`,
+                    (isRounded(own, exact) ? shownNumber(own) : power(shownNumber(score) - shownNumber(largest))) / shownNumber(sum)];
             },
         },
         stages: {
@@ -246,7 +250,7 @@ const mergedOtherwise = (at, formula, why = isMerged) => {
         stages: {
             heads: (evaluation, item, row) => Float64Array.from({ length: evaluation.model.heads * evaluation.model.dValue }, (nothing, column) => {
                 const [head, from, own] = readAt(evaluation, row, column);
-                return evaluation.context(item, head, from)[own];
+                return isHeadOut(evaluation.model, column) ? 0 : evaluation.context(item, head, from)[own];
             }),
         },
     };
@@ -292,9 +296,13 @@ const MISTAKES = {
         change: (model) => ({ ...setting(() => ({ scale: 1 }))(model), weightsFactor: wholeScaleOf(model) }),
         tells: { weights: 'softmax of unscaled scores, then x the scale' },
         shows: {
-            weights: ({ model: { weightsFactor: factor } }, { empty, bias, cast, maximum, sum }, key) => (empty || bias[key] === -Infinity ? null
-                : [`exp(${numberText(cast[key])} − ${operandText(maximum)}) / ${numberText(sum)} × ${operandText(factor)}`,
-                    Math.exp(shownNumber(cast[key]) - shownNumber(maximum)) / shownNumber(sum) * shownNumber(factor)]),
+            weights: ({ model: { weightsFactor: factor } }, { empty, bias, cast, maximum, sum, exponentials }, key) => {
+                if (empty || bias[key] === -Infinity) return null;
+                const exact = exponentials[key] / sum, own = round(exact), by = operandText(factor), times = shownNumber(factor);
+                return isRounded(own, exact) ? [`${numberText(own)} × ${by}`, shownNumber(own) * times]
+                    : [`exp(${numberText(cast[key])} − ${operandText(maximum)}) / ${numberText(sum)} × ${by}`,
+                        Math.exp(shownNumber(cast[key]) - shownNumber(maximum)) / shownNumber(sum) * times];
+            },
         },
         stages: { weights: (evaluation, line) => STAGE_MAKERS.weights(evaluation, line).map((weight) => round(weight * evaluation.model.weightsFactor)) },
     },
