@@ -39,7 +39,7 @@ if command -v bash >/dev/null; then
     for command in $commands; do
         check "bash: the options of $command" same "$(listed $command)" "$(in_bash attn $command -- | sorted)"
     done
-    check "bash: the start of an option" bash_says "--head --heads --heatmap --help" attn multihead --he
+    check "bash: the start of an option" bash_says "--heads --head --heatmap --help" attn multihead --he
     check "bash: an option of another command" bash_says "" attn self --heads
     check "bash: choices" bash_says "markdown" attn self -f m
     check "bash: choices behind an option in words" bash_says "auto always never" attn self data/inputs.json --color ''
