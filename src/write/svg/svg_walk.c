@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The walk of a query of one head, as an animation in CSS: the query meets each key and fills a cell of the scores,
- * that row becomes shares, and each share takes its part of a value to the context. Whoever does not animate, or asks
- * for no motion, sees its end: all tables, complete. */
+ * that row becomes shares, and each share takes its part of a value to the context. Without animation, or where a
+ * reader asks for no motion, the picture is its end: all tables, complete. */
 #include "write/svg/svg_picture.h"
 
 #include "base/text.h"
