@@ -538,8 +538,8 @@ static const struct {
     {LLAMA ", \"attn_output_gate\": true}",
      "config.json: attn_output_gate may change attention, but attn does not read it; check the model's code"},
     {LLAMA ", \"attn_output_gate\": null}", NULL},
-    {LLAMA ", \"key_multiplier\": 2, \"my_chunk\": [1], \"query_noise\": 0}",
-     "config.json: key_multiplier, my_chunk, query_noise may change attention, but attn does not read them; check the "
+    {LLAMA ", \"key_noise\": 2, \"my_chunk\": [1], \"query_noise\": 0}",
+     "config.json: key_noise, my_chunk, query_noise may change attention, but attn does not read them; check the "
      "model's code"},
     {"{\"model_type\": \"gemma3\", \"head_count_of_task\": 3, \"text_config\": {\"causal_blocks\": 2}}",
      "config.json: text_config.causal_blocks may change attention, but attn does not read it; check the model's code"},
@@ -570,8 +570,12 @@ static void warn_of(const char *json, const char *folder, enum module_part part,
     const struct family_row *family;
     CHECK(read_written(json, &asked) == STATUS_OK, "%s", asked.error.message);
     const struct layer_module module = {.part = part};
-    const struct reading reading = {
-        .checkpoint.folder = folder, .config = asked.config, .arena = arena, .error = &asked.error};
+    const struct options options = {0};
+    const struct reading reading = {.options = &options,
+                                    .checkpoint.folder = folder,
+                                    .config = asked.config,
+                                    .arena = arena,
+                                    .error = &asked.error};
     CHECK(config_family(&asked.config, part, NULL, &family, &asked.error) == STATUS_OK &&
               layer_warn(&reading, &module, family, warnings) == STATUS_OK,
           "%s", asked.error.message);

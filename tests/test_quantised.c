@@ -7,7 +7,9 @@
 #include "support.h"
 
 #include <dirent.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void check_tensor(struct quantised *quantised, const struct checkpoint *plain, const char *name)
 {
@@ -56,13 +58,58 @@ static void check_form(const char *form)
     arena_free(&arena);
 }
 
+/* Changes one byte of the file at a time: each weight is read, or refused with a message. */
+static void check_distorted(const char *form)
+{
+    char path[512], changed[] = "/tmp/attn-quantised-XXXXXX";
+    size_t length;
+    struct error error = {0};
+    struct config config = {0};
+    snprintf(path, sizeof path, "tests/quantised/%s/model.safetensors", form);
+    char *bytes = support_bytes(path, &length);
+    const int file = mkstemp(changed);
+    snprintf(path, sizeof path, "tests/quantised/%s/config.json", form);
+    check_begin("%s, distorted", form);
+    if (CHECK(file >= 0 && config_read(path, &config, &error) == STATUS_OK, "%s", error.message))
+        for (size_t at = 8; at < length && at < 2000; at += 37) {
+            struct arena arena = {0};
+            struct checkpoint stored;
+            struct quantised quantised = {0};
+            struct tensor tensor;
+            const char *name;
+            const char byte = bytes[at];
+            bytes[at] = (char)('0' + at % 10);
+            error = (struct error){0};
+            if (CHECK(pwrite(file, bytes, length, 0) == (ssize_t)length, "cannot write %s", changed) &&
+                checkpoint_open(changed, &arena, &stored, &error) == STATUS_OK &&
+                quantised_begin(&quantised, &stored, &config, &error) == STATUS_OK)
+                for (size_t i = 0; i < quantised.shown.count; i++) {
+                    error = (struct error){0};
+                    CHECK(quantised_take(&quantised, quantised.shown.names[i].text, &tensor, &name, &error) ==
+                                  STATUS_OK ||
+                              error.message[0] != '\0',
+                          "byte %zu: no message", at);
+                }
+            bytes[at] = byte;
+            arena_free(&arena);
+        }
+    config_free(&config);
+    free(bytes);
+    if (file >= 0) {
+        close(file);
+        unlink(changed);
+    }
+}
+
 int main(void)
 {
     DIR *folder = opendir("tests/quantised");
     check_begin("forms");
     for (const struct dirent *entry = folder != NULL ? readdir(folder) : NULL; entry != NULL; entry = readdir(folder))
-        if (entry->d_name[0] != '.' && strchr(entry->d_name, '.') == NULL)
+        if (entry->d_name[0] != '.' && strchr(entry->d_name, '.') == NULL) {
             check_form(entry->d_name);
+            check_distorted(entry->d_name);
+        }
     if (CHECK(folder != NULL, "no tests/quantised: make unpacks it"))
         closedir(folder);
     return check_end();

@@ -3,6 +3,7 @@
 #include "heads/heads.h"
 
 #include "base/wrap.h"
+#include "model/counting.h"
 #include "write/table_text.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ const char *heads_name(const struct head_line *line, char *text)
     if (line->layer == MODULE_NO_LAYER)
         snprintf(text, HEADS_NAME_BYTES, "head %zu", line->head + 1);
     else
-        snprintf(text, HEADS_NAME_BYTES, "layer %zu (from 0), head %zu (from 1)", line->layer, line->head + 1);
+        snprintf(text, HEADS_NAME_BYTES, COUNTING_LAYER ", " COUNTING_HEAD, line->layer, line->head + 1);
     return text;
 }
 

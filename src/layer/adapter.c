@@ -216,24 +216,21 @@ static enum status take(const struct adapter *adapter, const char *module, const
                                                    : STATUS_OK;
 }
 
-/* A matrix (rows, columns) in double, or its transpose. */
-static double *load(const struct adapter *adapter, const struct tensor *tensor, bool transposed)
+static double *load(const struct adapter *adapter, const struct tensor *tensor)
 {
-    const size_t rows = tensor->shape[0], columns = tensor->rank > 1 ? tensor->shape[1] : 1;
     double *numbers = arena_allocate(adapter->arena, tensor_count(tensor), sizeof *numbers, adapter->error);
-    for (size_t i = 0; numbers != NULL && i < rows; i++)
-        for (size_t k = 0; k < columns; k++)
-            tensor_load(tensor, i * columns + k, 1, &numbers[transposed ? k * rows + i : i * columns + k]);
+    if (numbers != NULL)
+        tensor_load(tensor, 0, tensor_count(tensor), numbers);
     return numbers;
 }
 
 /* Adds scale x left . right, (rows, r) and (r, columns), to a copy of the tensor. */
 static enum status add_product(const struct adapter *adapter, const struct tensor *left, const struct tensor *right,
-                               double scale, bool across, struct tensor *tensor)
+                               double scale, struct tensor *tensor)
 {
     const struct tensor from = *tensor;
     const size_t rank = right->shape[0], rows = from.shape[0], columns = from.rank > 1 ? from.shape[1] : 1;
-    const double *a = load(adapter, across ? right : left, across), *b = load(adapter, across ? left : right, across);
+    const double *a = load(adapter, left), *b = load(adapter, right);
     double *sums = arena_allocate(adapter->arena, columns, 2 * sizeof *sums, adapter->error);
     if (a == NULL || b == NULL || sums == NULL ||
         tensor_create(tensor, from.dtype, from.rank, from.shape, adapter->arena, adapter->error) != STATUS_OK)
@@ -261,7 +258,7 @@ static enum status refuse_shape(const struct adapter *adapter, const char *modul
                        adapter->tensors.source, module, what, SHAPE_TEXT(got), SHAPE_TEXT(base));
 }
 
-static enum status add_weight(const struct adapter *adapter, const char *module, double scale, double rank, bool across,
+static enum status add_weight(const struct adapter *adapter, const char *module, double scale, double rank,
                               struct tensor *tensor)
 {
     struct tensor a, b;
@@ -276,9 +273,9 @@ static enum status add_weight(const struct adapter *adapter, const char *module,
         return error_usage(adapter->error, "%s: %.200s has rank %zu, but %s says %g", adapter->tensors.source, module,
                            a.shape[0], adapter->config.path, rank);
     const struct tensor product = {.rank = 2, .shape = {b.shape[0], a.shape[1]}};
-    if (tensor->rank != 2 || tensor->shape[across] != b.shape[0] || tensor->shape[!across] != a.shape[1])
+    if (tensor->rank != 2 || tensor->shape[0] != b.shape[0] || tensor->shape[1] != a.shape[1])
         return refuse_shape(adapter, module, "lora_B . lora_A", &product, tensor);
-    return add_product(adapter, &b, &a, scale, across, tensor);
+    return add_product(adapter, &b, &a, scale, tensor);
 }
 
 static enum status add_bias(const struct adapter *adapter, const char *module, double scale, struct tensor *tensor)
@@ -292,30 +289,50 @@ static enum status add_bias(const struct adapter *adapter, const char *module, d
         return STATUS_OK;
     if (bias.rank != 1 || tensor->rank != 1 || bias.shape[0] != tensor->shape[0])
         return refuse_shape(adapter, module, "lora_B.bias", &bias, tensor);
-    return add_product(adapter, &bias, &unit, scale, false, tensor);
+    return add_product(adapter, &bias, &unit, scale, tensor);
 }
 
-enum status adapter_apply(const struct adapter *adapter, const char *name, bool across, struct tensor *tensor)
+/* The path of the adapter's module that has a tensor of the checkpoint, into module (2 * NAME_BYTES); returns the end
+ * of its name, or NULL: the adapter cannot have it. */
+static const char *module_of(const struct adapter *adapter, const char *name, char *module)
 {
-    char module[2 * NAME_BYTES], inner[32];
-    struct tensor saved;
     const size_t head = strlen(adapter->base_head), length = strlen(name);
     const char *end = text_ends_in(name, ".weight") ? ".weight" : ".bias";
-    if (length >= NAME_BYTES || !dtype_is_working(tensor->dtype) || strncmp(name, adapter->base_head, head) != 0 ||
-        !text_ends_in(name, end))
+    if (length >= NAME_BYTES || strncmp(name, adapter->base_head, head) != 0 || !text_ends_in(name, end))
+        return NULL;
+    snprintf(module, 2 * (size_t)NAME_BYTES, "%s%.*s", adapter->head, (int)(length - head - strlen(end)), name + head);
+    return end;
+}
+
+enum status adapter_replace(const struct adapter *adapter, const char *name, struct tensor *tensor)
+{
+    char module[2 * NAME_BYTES], inner[32];
+    const char *end = module_of(adapter, name, module);
+    struct tensor saved;
+    if (end == NULL)
         return STATUS_OK;
-    snprintf(module, sizeof module, "%s%.*s", adapter->head, (int)(length - head - strlen(end)), name + head);
     snprintf(inner, sizeof inner, ".base_layer%s", end);
     if (take(adapter, module, end, &saved) || (saved.rank == 0 && take(adapter, module, inner, &saved) != STATUS_OK))
         return adapter->error->status;
-    if (saved.rank > 0 && (saved.rank != tensor->rank || tensor_count(&saved) != tensor_count(tensor)))
+    if (saved.rank == 0)
+        return STATUS_OK;
+    if (saved.rank != tensor->rank || memcmp(saved.shape, tensor->shape, saved.rank * sizeof saved.shape[0]) != 0)
         return refuse_shape(adapter, module, end + 1, &saved, tensor);
-    *tensor = saved.rank > 0 ? saved : *tensor;
+    *tensor = saved;
+    return STATUS_OK;
+}
+
+enum status adapter_add(const struct adapter *adapter, const char *name, struct tensor *tensor)
+{
+    char module[2 * NAME_BYTES];
+    const char *end = module_of(adapter, name, module);
+    if (end == NULL || !dtype_is_working(tensor->dtype))
+        return STATUS_OK;
     const double rank = number_of(adapter, module, "rank_pattern", "r"),
                  alpha = number_of(adapter, module, "alpha_pattern", "lora_alpha");
     const double scale = alpha / (cJSON_IsTrue(key_of(adapter, "use_rslora")) ? sqrt(rank) : rank);
     if (!(rank >= 1) || !isfinite(scale))
         return error_usage(adapter->error, "%s: expected numbers r, from 1 on, and lora_alpha", adapter->config.path);
-    return strcmp(end, ".weight") == 0 ? add_weight(adapter, module, scale, rank, across, tensor)
+    return strcmp(end, ".weight") == 0 ? add_weight(adapter, module, scale, rank, tensor)
                                        : add_bias(adapter, module, scale, tensor);
 }

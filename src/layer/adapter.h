@@ -30,8 +30,12 @@ enum status adapter_open(struct adapter *adapter, const char *folder, const stru
                          struct arena *arena, struct error *error);
 void adapter_close(struct adapter *adapter);
 
-/* Changes the checkpoint's tensor of that name, in a copy, if the adapter does; `across`: it is d_in x d_out.
- * STATUS_USAGE where shapes, or the rank of the config, contradict each other. */
-enum status adapter_apply(const struct adapter *adapter, const char *name, bool across, struct tensor *tensor);
+/* Replaces the checkpoint's tensor of that name, as it is stored, if the adapter has another. STATUS_USAGE for another
+ * shape. */
+enum status adapter_replace(const struct adapter *adapter, const char *name, struct tensor *tensor);
+
+/* Adds to it, in a copy: a weight is d_out x d_in, however it is stored. STATUS_USAGE where shapes, or the rank of the
+ * config, contradict each other. */
+enum status adapter_add(const struct adapter *adapter, const char *name, struct tensor *tensor);
 
 #endif

@@ -457,8 +457,8 @@ static enum status add_roles(const struct search *search, const struct layer_mod
     return STATUS_OK;
 }
 
-/* Adds weight and bias under the first of the words that has them; torchtune calls a weight scale, TensorFlow gamma, and
- * Megatron puts a norm's into the projection after it. */
+/* Adds weight and bias under the first of the words that has them. torchtune calls a weight scale, TensorFlow gamma;
+ * Megatron puts that of a norm into the projection after it. */
 static enum status add_words(const struct search *search, const char *before, const char *words, const char *standard,
                              struct module_tensors *tensors)
 {

@@ -126,7 +126,7 @@
 /* and buffers that attn does not need: the causal mask, the frequencies of the rotation. */
 #define NAMING_BUFFERS                                                                                 \
     "bias masked_bias attention.bias attention.masked_bias rotary_emb.inv_freq rotary_emb.sin_cached " \
-    "rotary_emb.cos_cached embed_positions linear_qkv._extra_state linear_proj._extra_state "          \
-    "core_attention._extra_state q_layernorm._extra_state k_layernorm._extra_state"
+    "rotary_emb.cos_cached self.rotary_embeddings.inv_freq embed_positions linear_qkv._extra_state "   \
+    "linear_proj._extra_state core_attention._extra_state q_layernorm._extra_state k_layernorm._extra_state"
 
 #endif

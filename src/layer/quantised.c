@@ -360,10 +360,11 @@ static enum status set_codes(struct weight *weight, enum part part, struct codes
     return STATUS_OK;
 }
 
-/* Words for so many codes, which are at least one. */
+/* Words for so many codes, which are at least one; 0 where their bits overflow. */
 static size_t words_for(const struct codes *codes, size_t numbers)
 {
-    return (numbers * codes->bits - 1) / codes->word + 1;
+    size_t bits;
+    return memory_multiply(numbers, codes->bits, &bits) ? (bits - 1) / codes->word + 1 : 0;
 }
 
 /* Finds the rows and columns of the weight, and its blocks. */
@@ -373,7 +374,7 @@ static enum status measure(struct weight *weight)
     const struct stored *stored = codes->stored, *shape = &weight->part[SHAPE];
     const size_t words = codes->down ? stored->rows : stored->columns,
                  others = codes->down ? stored->columns : stored->rows;
-    size_t numbers = words * codes->word / codes->bits; /* fewer than the file has bits */
+    size_t bits, numbers = memory_multiply(words, codes->word, &bits) ? bits / codes->bits : 0;
     double sizes[2] = {0, 0};
     if (shape->look != NULL) {
         if (shape->look->count == 2 && dtype_is_whole(shape->tensor.dtype))

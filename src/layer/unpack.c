@@ -42,15 +42,18 @@ static enum status take(const struct unpacking *unpacking, const char *standard,
             taken->name = tensors->tensors[i].name;
     if (taken->name == NULL)
         return STATUS_OK;
-    if (quantised_take(unpacking->quantised, taken->name, &taken->tensor, &taken->file, unpacking->error) != STATUS_OK)
+    if (quantised_take(unpacking->quantised, taken->name, &taken->tensor, &taken->file, unpacking->error) ||
+        (unpacking->adapter != NULL && adapter_replace(unpacking->adapter, taken->name, &taken->tensor) != STATUS_OK))
         return unpacking->error->status;
-    if (unpacking->adapter == NULL)
-        return STATUS_OK;
-    const size_t *shape = taken->tensor.shape;
-    const bool across =
-        taken->tensor.rank == 2 &&
-        (shape[0] == shape[1] ? unpacking->stored_across : module_stores_transposed(unpacking->module, shape, 0));
-    return adapter_apply(unpacking->adapter, taken->name, across, &taken->tensor);
+    return STATUS_OK;
+}
+
+/* Adds what the adapter adds to it. */
+static enum status adapt(const struct unpacking *unpacking, struct taken *taken)
+{
+    return unpacking->adapter == NULL || taken->tensor.rank == 0
+               ? STATUS_OK
+               : adapter_add(unpacking->adapter, taken->name, &taken->tensor);
 }
 
 /* "FILE: NAME: 48 x 32; expected ..."; if the heads do not fit, with their sources: ", by --heads and n_head_kv". */
@@ -193,7 +196,8 @@ static enum status take_weights(struct unpacking *unpacking, enum naming_role ro
         unpacking->stored_across =
             module_stores_transposed(unpacking->module, weights->weight.tensor.shape,
                                      weights->bias.tensor.rank == 1 ? weights->bias.tensor.shape[0] : 0);
-    if (unpacking->stored_across && transpose(unpacking, &weights->weight) != STATUS_OK)
+    if ((unpacking->stored_across && transpose(unpacking, &weights->weight) != STATUS_OK) ||
+        adapt(unpacking, &weights->weight) || adapt(unpacking, &weights->bias))
         return unpacking->error->status;
     return check_length(unpacking, &weights->bias, weights->weight.tensor.shape[0], "one for each row of its weight");
 }
@@ -407,7 +411,8 @@ static enum status take_up(struct unpacking *unpacking, struct weights *up)
     if (unpacking->module->naming->latent_b != NULL)
         return take_weights(unpacking, ROLE_LATENT_B, up);
     if (take(unpacking, "W_key_b.weight", &key) || take(unpacking, "W_value_b.weight", &value) ||
-        check_rank(unpacking, &key, 3) || check_rank(unpacking, &value, 3))
+        adapt(unpacking, &key) || adapt(unpacking, &value) || check_rank(unpacking, &key, 3) ||
+        check_rank(unpacking, &value, 3))
         return unpacking->error->status;
     if (value.tensor.shape[0] != key.tensor.shape[0] || value.tensor.shape[2] != key.tensor.shape[1])
         return contradicts(unpacking, &value, false, "%zu heads of %zu columns, to go with %.80s", key.tensor.shape[0],

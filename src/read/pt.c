@@ -438,20 +438,21 @@ static enum status read_tensors(struct reading *reading, const struct pickle_val
     return input_file_check_repeated(file->source, "", names, count, file->error);
 }
 
+/* Adds a setting; a value of another kind is its name, which no key expects. */
 static void add_setting(struct text *text, const struct pickle_text *key, const struct pickle_value *value)
 {
-    char number[DECIMAL_BYTES] = "";
+    char number[DECIMAL_BYTES];
     if (value->kind == PICKLE_WHOLE)
         snprintf(number, sizeof number, "%lld", (long long)value->whole);
     else if (value->kind == PICKLE_NUMBER && isfinite(value->number))
         decimal_from_double(value->number, number);
-    else if (value->kind == PICKLE_TRUTH || value->kind == PICKLE_NONE)
-        snprintf(number, sizeof number, "%s",
-                 value->kind == PICKLE_NONE ? "null"
-                 : value->whole != 0        ? "true"
-                                            : "false");
-    if (number[0] != '\0')
-        text_add(text, "%s\"%.*s\": %s", text->length > 1 ? ", " : "", (int)key->length, key->bytes, number);
+    else if (value->kind == PICKLE_TRUTH)
+        snprintf(number, sizeof number, "%s", value->whole != 0 ? "true" : "false");
+    else if (value->kind == PICKLE_NONE)
+        snprintf(number, sizeof number, "null");
+    else
+        snprintf(number, sizeof number, "\"%s\"", pickle_kind_name(value));
+    text_add(text, "%s\"%.*s\": %s", text->length > 1 ? ", " : "", (int)key->length, key->bytes, number);
 }
 
 /* Notes the settings with plain names, unless they are very many. */

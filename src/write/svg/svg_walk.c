@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The walk of a query of one head, as an animation in CSS: the query meets each key and fills a cell of the scores, that
- * row becomes shares, and each share takes its part of a value to the context. Whoever does not animate, or asks for no
- * motion, sees its end: all tables, complete. */
+/* The walk of a query of one head, as an animation in CSS: the query meets each key and fills a cell of the scores,
+ * that row becomes shares, and each share takes its part of a value to the context. Without animation, or where a
+ * reader asks for no motion, the picture is its end: all tables, complete. */
 #include "write/svg/svg_picture.h"
 
 #include "base/text.h"
@@ -273,11 +273,13 @@ static void draw_still(const struct walk *walk)
 {
     char text[WORDS_BYTES], label[SVG_LABEL_BYTES], formula[SVG_FORMULA_BYTES];
     const size_t columns = walk->value->sample.columns;
+    const struct result_table *query = walk->query->sample.table;
+    const size_t items = svg_items_of(query);
     struct text words = text_begin(text, sizeof text);
     text_add(&words, "query of %s", label_of(walk, true, 0, label));
-    if (result_is_of(walk->query->sample.table, AXIS_HEAD))
-        text_add(&words, ", head %zu", walk->head + 1);
-    if (svg_items_of(walk->query->sample.table) > 1)
+    if (result_is_of(query, AXIS_HEAD)) /* with --head the table has that one alone */
+        text_add(&words, ", head %zu", query->head + (walk->query->sample.matrices > items ? walk->head : 0) + 1);
+    if (items > 1)
         text_add(&words, ", item %zu", walk->item + 1);
     title(walk, walk->at_query.x, walk->at_query.y - 10, text, NULL);
     title(walk, walk->at_keys.x, 12, "keys, a column each", NULL);
@@ -349,6 +351,8 @@ static bool make_walk(const struct svg_picture *picture, struct walk *walk)
         walk->item = chosen->cell.item;
     if (chosen->has_cell && chosen->cell.head != SIZE_MAX)
         walk->head = chosen->cell.head;
+    if (walk->query->sample.table->heads > 0)
+        walk->head = walk->query->sample.table->head;
     walk->row = walk->query->sample.rows - 1;
     walk->keys = walk->key->sample.rows;
     const double columns = (double)walk->query->sample.columns, keys = (double)walk->keys;
