@@ -62,7 +62,7 @@
     ROW(.name = "bloom", .title = "BLOOM", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 8, .alibi = FAMILY_ALIBI_ALWAYS, \
         .norm = "layer", .norm_eps = 1e-5, .packing = "groups", \
         FAMILY_BIASED(FAMILY_SCORED, .places = MASK_FROM_FIRST, .places_rounded = true)) \
-    ROW(.name = "clip_text_model", .types = "clipseg_text_model metaclip_2_text_model owlv2_text_model owlvit_text_model", \
+    ROW(.name = "clip_text_model", .types = "clipseg_text_model metaclip_2_text_model owlv2_text_model owlvit_text_model xclip_text_model", \
         .title = "CLIP, OWL-ViT, their text", .is_causal = FAMILY_IS_CAUSAL_REFUSED, FAMILY_TOWER, \
         .causal = FAMILY_CAUSAL_ALWAYS, .heads = 8, .norm_eps = 1e-5) \
     ROW(.name = "clip_vision_model", \
@@ -218,7 +218,7 @@
         .heads = 40, .kv_heads = 8, .theta = 500000, .norm = "rms", .norm_eps = 1e-5, .rotating = FAMILY_ROTATING_LISTED, \
         .qk_norm = "rms", .normed = FAMILY_NORMED_ROTATED, .bare_norm = true, .growth = FAMILY_GROWTH_FLOOR, \
         .sliding = FAMILY_SLIDING_CHUNKS, .rounding = {.rope = ROPE_ROUNDING_FLOAT, .norm_cast = true, .norm_last = true}) \
-    ROW(.name = "m2m_100", .types = "bigbird_pegasus mbart nllb-moe pegasus", .title = "M2M-100, NLLB, mBART, Pegasus", FAMILY_SEQUENCE, \
+    ROW(.name = "m2m_100", .types = "bigbird_pegasus mbart nllb-moe pegasus seamless_m4t seamless_m4t_v2", .title = "M2M-100, NLLB, mBART, Pegasus", FAMILY_SEQUENCE, \
         .norm = "layer", .heads = 16) \
     ROW(.name = "megatron-bert", .title = "Megatron-BERT", .causal = FAMILY_CAUSAL_CONFIG, .norm = "layer", .heads = 16, \
         .norm_eps = 1e-12) \
@@ -306,6 +306,9 @@
     ROW(.name = "qwen2", .title = "Qwen2 and Qwen2.5", FAMILY_QWEN, .heads = 32, .kv_heads = 32, .norm_eps = 1e-6) \
     ROW(.name = "qwen2_5_omni_text", .types = "qwen2_5_omni_talker", .title = "Qwen2.5-Omni, its text", FAMILY_QWEN, \
         .axes = ROPE_AXES_BLOCKS, .theta = 1e6, .heads = 28, .kv_heads = 4, .norm_eps = 1e-6) \
+    ROW(.name = "qwen2_audio_encoder", .types = "moss_transcribe_diarize_audio voxtral_encoder", \
+        .title = "Qwen2-Audio, Voxtral, their sound", .heads = 20, .norm = "layer", .norm_eps = 1e-5, .eps_fixed = true, \
+        .scale_on_query = true) \
     ROW(.name = "qwen2_moe", .title = "Qwen2 of experts", FAMILY_LLAMA, .heads = 16, .kv_heads = 16, \
         .norm_eps = 1e-6, .sliding = FAMILY_SLIDING_UNTIL, .pattern = 28, .window = 4096) \
     ROW(.name = "qwen2_vl_text", .types = "qwen2_5_vl qwen2_5_vl_text qwen2_vl", .title = "Qwen2-VL and 2.5-VL, their text", \
@@ -334,7 +337,7 @@
     ROW(.name = "sarvam_moe", .title = "Sarvam of experts", FAMILY_LLAMA, .share = 1, .heads = 64, .kv_heads = 4, \
         .theta = 8e6, .norm_eps = 1e-6, .qk_norm = "rms", .normed = FAMILY_NORMED_ASKED, .packing = "blocks") \
     ROW(.name = "seed_oss", .title = "Seed-OSS", FAMILY_LLAMA, .heads = 80, .kv_heads = 8, .norm_eps = 1e-6) \
-    ROW(.name = "siglip_vision_model", .types = "idefics2_vision siglip2_text_model siglip2_vision_model siglip_text_model", \
+    ROW(.name = "siglip_vision_model", .types = "granite_docling_vision idefics2_vision siglip2_text_model siglip2_vision_model siglip_text_model", \
         .title = "SigLIP", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-6) \
     ROW(.name = "smollm3", .title = "SmolLM3", FAMILY_LLAMA, .heads = 16, .kv_heads = 4, .theta = 2e6, \
         .norm_eps = 1e-6, .sliding = FAMILY_SLIDING_STILL, .rotating = FAMILY_ROTATING_LISTED) \
@@ -355,7 +358,7 @@
     ROW(.name = "vit", .types = "audio-spectrogram-transformer deit dpt flava_image_model flava_text_model ijepa vilt", \
         .title = "ViT, DeiT, DPT, I-JEPA, audio spectrograms", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-12) \
     ROW(.name = "vit_mae", .title = "ViT-MAE", FAMILY_TOWER, .heads = 12, .decoder_heads = 16, .norm_eps = 1e-12) \
-    ROW(.name = "wav2vec2", .types = "data2vec-audio hubert unispeech unispeech-sat", \
+    ROW(.name = "wav2vec2", .types = "data2vec-audio hubert sew unispeech unispeech-sat", \
         .title = "wav2vec 2.0, HuBERT, UniSpeech", \
         .heads = 12, .norm = "layer", .norm_key = "do_stable_layer_norm", .norm_eps = 1e-5) \
     ROW(.name = "whisper", .title = "Whisper", FAMILY_SEQUENCE, .heads = 6, .norm = "layer", .scale_on_query = true) \
@@ -402,6 +405,8 @@
     ROW("clap", "text_config", "clap_text_model") \
     ROW("clip", "text_config", "clip_text_model") \
     ROW("clip", "vision_config", "clip_vision_model") \
+    ROW("clipseg", "text_config", "clipseg_text_model") \
+    ROW("clipseg", "vision_config", "clipseg_vision_model") \
     ROW("cohere2_vision", "text_config", "cohere2") \
     ROW("cohere2_vision", "vision_config", "siglip_vision_model") \
     ROW("colmodernvbert", "text_config", "modernbert") \
@@ -413,6 +418,8 @@
     ROW("emu3", "text_config", "emu3_text_model") \
     ROW("encoder-decoder", "encoder", "") \
     ROW("exaone4_5", "text_config", "exaone4") \
+    ROW("flava", "text_config", "flava_text_model") \
+    ROW("florence2", "text_config", "bart") \
     ROW("fuyu", "text_config", "persimmon") \
     ROW("gemma3", "text_config", "gemma3_text") \
     ROW("gemma3", "vision_config", "siglip_vision_model") \
@@ -426,6 +433,7 @@
     ROW("got_ocr2", "text_config", "qwen2") \
     ROW("granite4_vision", "text_config", "granite4_vision_text") \
     ROW("granite_docling", "text_config", "granite_docling_text") \
+    ROW("granite_docling", "vision_config", "granite_docling_vision") \
     ROW("granite_speech", "text_config", "granite") \
     ROW("granite_speech_plus", "text_config", "granite") \
     ROW("hyperclovax_vision_v2", "text_config", "hyperclovax") \
@@ -494,6 +502,7 @@
     ROW("siglip2", "vision_config", "siglip2_vision_model") \
     ROW("smolvlm", "text_config", "llama") \
     ROW("smolvlm", "vision_config", "smolvlm_vision") \
+    ROW("ultravbert", "text_config", "ultrabert") \
     ROW("vibevoice", "text_config", "qwen2") \
     ROW("video_llama_3", "text_config", "qwen2") \
     ROW("video_llava", "text_config", "llama") \
