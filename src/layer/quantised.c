@@ -479,10 +479,8 @@ static enum status read_weight(const struct quantised *quantised, const char *na
     const cJSON *groups = cJSON_GetObjectItemCaseSensitive(how.item, "config_groups");
     struct error first = {0};
     for (const struct row *row = ROWS; row < END; row++) {
-        const cJSON *group = row->in_groups && cJSON_IsObject(groups) ? groups->child : NULL;
-        for (bool more = !row->in_groups || group != NULL; more; more = group != NULL) {
-            const cJSON *said = row->in_groups ? group : how.item;
-            group = group != NULL ? group->next : NULL;
+        const cJSON *said = row->in_groups ? (cJSON_IsObject(groups) ? groups->child : NULL) : how.item;
+        for (; said != NULL; said = row->in_groups ? said->next : NULL) {
             if (!is_row_of(row, quantised->method, *word_of(said, row->key) != '\0' ? said : how.item))
                 continue;
             *error = (struct error){0};
