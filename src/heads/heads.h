@@ -66,7 +66,7 @@ struct heads {
     size_t given;               /* layers that are given */
     struct token_labels tokens; /* of --tokens; or none */
     const char *words;          /* what was computed */
-    struct head_line *lines;
+    struct head_line *lines, **end;
     const struct head_line *best[HEAD_MEASURES]; /* with the largest mean, above `uniform`; or NULL */
 };
 

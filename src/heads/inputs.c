@@ -247,19 +247,17 @@ static enum status describe(struct heads *heads, const struct problem *problem, 
     return error->status;
 }
 
-/* Adds the lines of a layer behind the others; all of its heads, or that of --head. */
+/* Adds the lines of a layer behind the others: all of its heads, or that of --head. */
 static struct head_line *add_lines(struct heads *heads, const struct problem *problem, size_t layer,
                                    struct arena *arena, struct error *error)
 {
-    const size_t first = problem->chosen.head > 0 ? problem->chosen.head : 1;
-    const size_t count = problem->chosen.head > 0 ? 1 : problem->size.heads;
-    struct head_line *lines = arena_allocate(arena, count, sizeof *lines, error), **end = &heads->lines;
-    while (lines != NULL && *end != NULL)
-        end = &(*end)->next;
+    const size_t chosen = problem->chosen.head, count = chosen > 0 ? 1 : problem->size.heads;
+    struct head_line *lines = arena_allocate(arena, count, sizeof *lines, error);
     for (size_t i = 0; lines != NULL && i < count; i++) {
-        lines[i] = (struct head_line){.layer = heads->layers != NULL ? layer : MODULE_NO_LAYER, .head = first + i};
-        *end = &lines[i];
-        end = &lines[i].next;
+        lines[i] = (struct head_line){.layer = heads->layers != NULL ? layer : MODULE_NO_LAYER,
+                                      .head = (chosen > 0 ? chosen : 1) + i};
+        *heads->end = &lines[i];
+        heads->end = &lines[i].next;
     }
     return lines;
 }
@@ -299,6 +297,7 @@ static enum status run_job(struct heads *heads, size_t layer, heads_warner *warn
 enum status heads_make(struct heads *heads, heads_warner *warn, const void *context, struct progress *progress,
                        struct arena *arena, struct error *error)
 {
+    heads->end = &heads->lines;
     for (size_t layer = 0; layer < (heads->layers != NULL ? HEADS_LAYERS : 1) && error->status == STATUS_OK; layer++) {
         struct arena own = {0};
         if (heads->layers == NULL || heads->layers[layer].file.source != NULL)

@@ -88,24 +88,21 @@ static bool same_uniform(const struct head_line *one, const struct head_line *ot
     return same;
 }
 
-/* The best head of a kind: "-" where none is above uniform. */
+/* What a kind is, and its best head. */
 static void write_best(struct output *output, const struct heads *heads, int measure, int precision)
 {
     const struct head_line *best = heads->best[measure];
-    const struct head_mean *mean = best != NULL ? &best->means[measure] : &(struct head_mean){0};
-    char layer[24] = "-", head[24] = "-", queries[24] = "-";
-    if (best != NULL) {
-        snprintf(layer, sizeof layer, "%zu", best->layer);
-        snprintf(head, sizeof head, "%zu", best->head);
-        snprintf(queries, sizeof queries, "%zu", mean->queries);
-    }
     output_print(output, "%-11s%-22s", HEAD_MEASURE[measure].name, HEAD_MEASURE[measure].keys);
+    if (best == NULL) {
+        output_print(output, "  no head is above uniform\n");
+        return;
+    }
     if (heads->layers != NULL)
-        output_print(output, "%7s", layer);
-    output_print(output, "%6s", head);
-    write_number(output, "mean", best != NULL, mean->mean, precision);
-    write_number(output, "uniform", best != NULL, mean->uniform, precision);
-    output_print(output, "%8s\n", queries);
+        output_print(output, "%7zu", best->layer);
+    output_print(output, "%6zu", best->head);
+    write_number(output, "mean", true, best->means[measure].mean, precision);
+    write_number(output, "uniform", true, best->means[measure].uniform, precision);
+    output_print(output, "%8zu\n", best->means[measure].queries);
 }
 
 void heads_text(const struct heads *heads, const struct options *options, int precision, struct output *output)
