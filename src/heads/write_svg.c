@@ -3,7 +3,6 @@
  * the writer. */
 #include "heads/heads.h"
 
-#include "model/counting.h"
 #include "write/svg/svg.h"
 
 #include <math.h>
@@ -16,7 +15,7 @@ static const char *name_head(const struct head_line *line, char *text)
     if (line->layer == MODULE_NO_LAYER)
         snprintf(text, NAME_BYTES, "head %zu", line->head);
     else
-        snprintf(text, NAME_BYTES, COUNTING_LAYER ", " COUNTING_HEAD, line->layer, line->head);
+        snprintf(text, NAME_BYTES, "layer %zu, head %zu", line->layer, line->head);
     return text;
 }
 
@@ -76,7 +75,10 @@ void heads_svg(const struct heads *heads, const struct options *options, int pre
         across = memory_larger(across, line->head - first + 1);
         down += line->head == first;
     }
-    text_add(&words, "%s. Queries down, keys across; a cell is the largest weight in it, from 0 to 1.", heads->words);
+    text_add(&words,
+             "%s. Queries down, keys across; a cell is the largest weight in it, from 0 to 1. Layers count from 0, "
+             "heads from 1.",
+             heads->words);
     for (int measure = 0; measure < HEAD_ENTROPY; measure++)
         if (heads->best[measure] != NULL)
             text_add(&words, " %s: %s, %s.", HEAD_MEASURE[measure].name, name_head(heads->best[measure], name),
