@@ -127,8 +127,10 @@ void heads_text(const struct heads *heads, const struct options *options, int pr
     output_print(output, " queries\n");
     for (int measure = 0; measure < HEAD_ENTROPY; measure++)
         write_best(output, heads, measure, precision);
-    text_add(&text, "mean: the weight on such keys, over the queries that have one; uniform: with equal weights on all "
-                    "allowed keys. Layers count from 0, heads from 1.");
+    text_add(&text,
+             "mean: the weight on such keys, over the queries that have one; uniform: with equal weights on all "
+             "allowed keys. %s.",
+             layered ? "Layers count from 0, heads from 1" : "Heads count from 1");
     if (heads->lines->query.position > 0) {
         text_add(&text, " Largest keys: of query ");
         add_key(&text, &heads->lines->query);
