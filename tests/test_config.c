@@ -538,6 +538,11 @@ static const struct {
     {LLAMA ", \"attn_output_gate\": true}",
      "config.json: attn_output_gate may change attention, but attn does not read it; check the model's code"},
     {LLAMA ", \"attn_output_gate\": null}", NULL},
+    {LLAMA ", \"key_multiplier\": 0.5, \"attention_multiplier\": 0.1}",
+     "config.json: key_multiplier, attention_multiplier may change attention, but attn does not read them; check the "
+     "model's code"},
+    {"{\"model_type\": \"falcon_h1\", \"key_multiplier\": 0.5}", NULL},
+    {"{\"model_type\": \"granite\", \"attention_multiplier\": 0.1}", NULL},
     {LLAMA ", \"key_noise\": 2, \"my_chunk\": [1], \"query_noise\": 0}",
      "config.json: key_noise, my_chunk, query_noise may change attention, but attn does not read them; check the "
      "model's code"},

@@ -95,6 +95,17 @@
     ROW("weight_scale$", NAMING_SCALE)                                                                            \
     ROW("_scale_inv$", NAMING_SCALE)
 
+/* Parts of the names of tensors of a layer that mixes tokens without a softmax, and what it has; the first row counts.
+ */
+#define NAMING_UNSOFT_ROWS(ROW)                          \
+    ROW(".mamba.", "a state space of Mamba")                      \
+    ROW(".mixer.A_log", "a state space of Mamba")                 \
+    ROW(".rg_lru.", "a recurrence")                      \
+    ROW(".conv.conv.", "a convolution")                  \
+    ROW(".A_log", "linear attention")                    \
+    ROW(".self_attn.output_gate.", "linear attention")   \
+    ROW(".attention.g_norm.", "linear attention")
+
 /* Names that many rows share. In the module: */
 #define NAMING_QUERY_NORMS "q_norm q_layernorm query_layernorm query_norm q_ln norm_q attn_q_norm"
 #define NAMING_KEY_NORMS "k_norm k_layernorm key_layernorm key_norm k_ln norm_k attn_k_norm"
