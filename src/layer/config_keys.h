@@ -31,6 +31,9 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(OLD_POSITIONS, "original_max_position_embeddings", true)                                                       \
     ROW(MLP_TYPES, "mlp_layer_types", f->rotating == FAMILY_ROTATING_PREFIX)                                           \
     ROW(PREFIX_PATTERN, "prefix_dense_sliding_window_pattern", f->rotating == FAMILY_ROTATING_PREFIX)                  \
+    ROW(LAYERS, "num_hidden_layers", true)                                                                             \
+    ROW(SHARED_LAYERS, "num_kv_shared_layers", true)                                                                 \
+    ROW(KEY_IS_VALUE, "attention_k_eq_v", f->value_norm != NULL)                                                     \
     ROW(CHUNK, "attention_chunk_size", true)                                                                           \
     ROW(GROWS, "attn_temperature_tuning", true)                                                                        \
     ROW(GROWTH_STEP, "floor_scale", f->growth == FAMILY_GROWTH_FLOOR)                                                  \

@@ -344,8 +344,8 @@ static enum status no_layer(const struct module_list *list, const struct wish *w
     const char *other = find_unsoft(list, wish);
     if (other != NULL)
         return error_usage(error,
-                           "%s: layer %zu has %s (%.200s); attn computes softmax attention: expected a layer that has "
-                           "it, one of %s",
+                           "%s: layer %zu has %s (%.200s), which attn does not compute; expected one of %s, with "
+                           "softmax attention",
                            list->checkpoint->source, wish->layer, naming_without_softmax(other), other, layers);
     return error_usage(error, "%s: no attention in layer %zu; expected one of %s", list->checkpoint->source,
                        wish->layer, layers);
