@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* query, key and value as scores and context use them: the projection after norm, rotation and scale, if any. model/rope.h has the
- * rotation's equation and source. */
+/* query, key and value as scores and context use them: the projection after norm, rotation and scale, if any.
+ * model/rope.h has the rotation's equation and source. */
 #include "base/decimal.h"
 #include "model/stage_id.h"
 #include "stage/explained.h"
