@@ -14,8 +14,8 @@ static const char *const KNOWN[] = {
     "_sliding_window_pattern norm_before qk_norm_eps rotary",
     /* sizes and biases, which the tensors have */
     "add_cross_attention attention_bias attention_in_bias attention_out_bias cross_attention_hidden_size "
-    "pruned_heads qk_head_dim qk_nope_head_dim qk_rope_head_dim relative_attention_num_buckets "
-    "use_attention_bias v_head_dim",
+    "global_head_dim num_global_key_value_heads pruned_heads qk_head_dim qk_nope_head_dim qk_rope_head_dim "
+    "relative_attention_num_buckets use_attention_bias v_head_dim",
     /* dropout, which is off */
     "attention_dropout attention_dropout_prob attention_dropout_rate attention_probs_dropout_prob attn_dropout "
     "attn_pdrop decoder_attention_dropout head_dropout mask_feature_length mask_feature_min_masks mask_feature_prob "
