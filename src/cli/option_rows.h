@@ -216,7 +216,10 @@
         .fallback = "where query_norm.weight is there: layer with a bias, else rms", \
         .rare = RARE, .help = "norm of query and key, of a head or of all, before the rotation") \
     ROW(QK_NORM_EPS, qk_norm_eps, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_PROJECTS, .name = "qk-norm-eps", \
-        .argument = "X", .setting = true, .asked = "eps of query and key", .fallback = "as --norm-eps", .rare = RARE, .help = "epsilon of --qk-norm") \
+        .argument = "X", .setting = true, .asked = "eps of query and key", .fallback = "as --norm-eps", .rare = RARE, .help = "epsilon of --qk-norm and --value-norm") \
+    ROW(VALUE_NORM, value_norm, CHOICE(enum norm_kind, NORM_KINDS), ABILITY_PROJECTS, .name = "value-norm", .argument = "KIND", \
+        .setting = true, .asked = "norm of value", .foreign = "vnorm valuenormtype", .initial = "none", \
+        .rare = RARE, .help = "norm of value, of a head, without a weight; its epsilon is --qk-norm-eps") \
     ROW(CLIP, clip, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_PROJECTS, .name = "clip", .argument = "C", \
         .setting = true, .asked = "clip", .foreign = "clipqkv qkvclip", .fallback = "0, none", \
         .rare = RARE, .help = "clamp query, key and value to -C..C after the projection") \

@@ -158,6 +158,7 @@ static const struct {
     {"clip", "clip"},
     {"qk_norm", "norm of query and key"},
     {"qk_norm_eps", "its eps"},
+    {"value_norm", "norm of value"},
     {"rope", "rope"},
     {"rope_columns", "rope columns"},
     {"rope_theta", "theta"},
