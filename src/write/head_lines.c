@@ -114,13 +114,13 @@ static void add_draws(struct wrap *line, const struct problem *problem)
 /* Whether a setting of a checkpoint's module changes nothing here, or is already part of its name. */
 static bool is_usual(const struct problem *problem, const char *name)
 {
-    static const char *const TOLD[] = {"layer", "head", "module", "family"};
-    bool told = false;
+    static const char *const TOLD[] = {"layer", "module", "family"};
+    bool told = strcmp(name, "head") == 0;
+    if (problem->layer == NULL)
+        return told;
     for (size_t i = 0; i < sizeof TOLD / sizeof TOLD[0]; i++)
         told = told || strcmp(name, TOLD[i]) == 0;
-    if (told || problem->layer == NULL)
-        return told;
-    return (strcmp(name, "scale") == 0 && problem->scaling.factor == 1 / sqrt((double)problem->size.d_head)) ||
+    return told || (strcmp(name, "scale") == 0 && problem->scaling.factor == 1 / sqrt((double)problem->size.d_head)) ||
            (strncmp(name, "norm", 4) == 0 && !problem->given.residual) ||
            strcmp(setting_text(problem, name), "none") == 0 || strcmp(setting_text(problem, name), "off") == 0 ||
            strcmp(setting_text(problem, name), "-1,-1") == 0;

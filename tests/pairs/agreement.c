@@ -173,8 +173,9 @@ void agreement_of_shown(const struct design_row *row, const char *format, const 
         return;
     if (subject_run_as(row, "safetensors", NULL, &run) &&
         CHECK(reader_safetensors(run.output, run.length, &tables, complaint), "as safetensors: %s", complaint))
-        CHECK(reader_shows(format, first->output, &tables, subject_value(row, "full") != NULL, complaint), "%s",
-              complaint);
+        CHECK(reader_shows(format, first->output, &tables, subject_value(row, "full") != NULL,
+                           subject_value(row, "entropy") != NULL, complaint),
+              "%s", complaint);
     reader_release(&tables);
     program_release(&run);
 }

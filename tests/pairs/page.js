@@ -26,7 +26,7 @@ const noClasses = { toggle: () => undefined, add: () => undefined, remove: () =>
 
 class Element {
     constructor(name = '') {
-        Object.assign(this, { name, children: [], attributes: {}, style: { setProperty: () => undefined, getPropertyValue: () => '' }, dataset: {}, classList: noClasses,
+        Object.assign(this, { name, children: [], attributes: {}, style: { setProperty: () => undefined, removeProperty: () => undefined, getPropertyValue: () => '' }, dataset: {}, classList: noClasses,
             clientWidth: 800, value: '' });
     }
     get parentElement() { return new Element(); }

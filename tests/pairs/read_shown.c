@@ -2,11 +2,20 @@
 #include "readers.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ELIDED = 12, MOST_BEFORE = 4, MOST_LINES = 4096, CELL_NUMBER_BYTES = 96, NAME_BYTES = READER_NAME_BYTES };
+enum {
+    ELIDED = 12,
+    RANKS = 4,
+    NUMBER_WORDS = 3,
+    MOST_BEFORE = 4,
+    MOST_LINES = 4096,
+    CELL_NUMBER_BYTES = 96,
+    NAME_BYTES = READER_NAME_BYTES
+};
 
 /* How a format parts and ends its cells. */
 struct dialect {
@@ -21,7 +30,7 @@ static const struct dialect DIALECTS[] = {{"text", ' ', ""}, {"markdown", '|', "
 struct document {
     const struct dialect *dialect;
     const struct reader_tables *tables;
-    bool full;
+    bool full, sharp; /* sharp: rows of shares end in their sum and entropy */
     const struct reader_table *table;
     size_t matrix;
     size_t count;
@@ -114,10 +123,84 @@ static size_t shown_count(const struct document *document, size_t count)
     return document->full || count <= ELIDED ? count : ELIDED + 1;
 }
 
+/* "key N" in the line, from `at` on; NULL: it is not there. */
+static const char *find_key(const char *at, size_t number)
+{
+    char name[32];
+    const size_t length = (size_t)snprintf(name, sizeof name, "key %zu", number);
+    for (const char *end = line_end(at); (at = strstr(at, name)) != NULL && at < end; at += length)
+        if (at[length] < '0' || at[length] > '9')
+            return at;
+    return NULL;
+}
+
+/* Whether the last words of from[0 .. to) are the number; *unit: 1 in its last decimal. */
+static bool ends_in(const char *from, const char *to, double number, double *unit)
+{
+    char cell[CELL_NUMBER_BYTES];
+    while (to > from && to[-1] == ' ')
+        to--;
+    const char *begin = to;
+    for (int words = 0; words < NUMBER_WORDS && begin > from; words++) {
+        while (begin > from && begin[-1] == ' ')
+            begin--;
+        while (begin > from && begin[-1] != ' ')
+            begin--;
+        snprintf(cell, sizeof cell, "%.*s", (int)(to - begin), begin);
+        if (!shows(cell, number))
+            continue;
+        const char *point = strchr(cell, '.');
+        *unit = pow(10, point != NULL ? -(double)strspn(point + 1, "0123456789") : 0);
+        return true;
+    }
+    return false;
+}
+
+/* A long row of weights: the largest, each behind its key, but for those that would print as 0. */
+static bool check_ranked(const struct document *document, const char *line, const double *numbers, size_t columns)
+{
+    static const char *const BETWEEN[] = {[' '] = "  ...", ['|'] = " | ", ['&'] = " & "};
+    const char *const after = BETWEEN[(unsigned char)document->dialect->between];
+    size_t keys[RANKS];
+    double unit = 1;
+    const char *at = line, *found;
+    for (size_t rank = 0; rank < RANKS; rank++) {
+        keys[rank] = SIZE_MAX;
+        for (size_t key = 0; key < columns; key++) {
+            bool taken = false;
+            for (size_t i = 0; i < rank; i++)
+                taken = taken || keys[i] == key;
+            if (!taken && (keys[rank] == SIZE_MAX || numbers[key] > numbers[keys[rank]]))
+                keys[rank] = key;
+        }
+    }
+    for (size_t rank = 0; rank < RANKS && numbers[keys[rank]] > 0; rank++, at = found) {
+        const double number = numbers[keys[rank]];
+        found = find_key(at, keys[rank] + 1);
+        if (found == NULL)
+            return number <= 0.5 ||
+                   reader_complain(document->complaint, "%s: no key %zu of %.17g in: %.*s", document->table->name,
+                                   keys[rank] + 1, number, (int)(line_end(line) - line), line);
+        found += strlen("key ");
+        const char *end = strstr(found, after), *next = rank + 1 < RANKS ? find_key(found, keys[rank + 1] + 1) : NULL;
+        if (document->dialect->between == ' ' && next != NULL)
+            end = next;
+        if (end == NULL || end > line_end(line) || !ends_in(found, end, number, &unit))
+            return reader_complain(document->complaint, "%s: key %zu is not %.17g in: %.*s", document->table->name,
+                                   keys[rank] + 1, number, (int)(line_end(line) - line), line);
+    }
+    return true;
+}
+
 static bool check_row(const struct document *document, const char *line, const double *numbers, size_t columns)
 {
     const char *end = line_end(line) - strlen(document->dialect->end);
     char cell[CELL_NUMBER_BYTES];
+    const bool shares = strcmp(document->table->name, "weights") == 0 || strcmp(document->table->name, "dropped") == 0;
+    if (!document->full && columns > ELIDED && shares)
+        return check_ranked(document, line, numbers, columns);
+    for (int i = 0; i < 2 && shares && document->sharp; i++)
+        cell_before(document, line, &end, cell);
     for (size_t i = shown_count(document, columns); i-- > 0;) {
         size_t column;
         cell_before(document, line, &end, cell);
@@ -295,7 +378,8 @@ static char *without_paint(const char *bytes)
     return text;
 }
 
-bool reader_shows(const char *format, const char *bytes, const struct reader_tables *tables, bool full, char *complaint)
+bool reader_shows(const char *format, const char *bytes, const struct reader_tables *tables, bool full, bool sharp,
+                  char *complaint)
 {
     static struct document document;
     static bool (*const CHECKS[])(struct document *, const char *) = {check_text, check_markdown, check_latex};
@@ -303,7 +387,8 @@ bool reader_shows(const char *format, const char *bytes, const struct reader_tab
     for (size_t i = 0; i < sizeof DIALECTS / sizeof DIALECTS[0]; i++) {
         if (strcmp(format, DIALECTS[i].format) != 0)
             continue;
-        document = (struct document){.dialect = &DIALECTS[i], .tables = tables, .full = full, .complaint = complaint};
+        document = (struct document){
+            .dialect = &DIALECTS[i], .tables = tables, .full = full, .sharp = sharp, .complaint = complaint};
         char *text = without_paint(bytes);
         right = CHECKS[i](&document, text) && end_table(&document);
         free(text);

@@ -36,8 +36,9 @@ reader reader_any; /* of a format that is unknown here: there is something */
 reader *reader_find(const char *format);
 
 /* Whether the tables that text, Markdown or LaTeX shows have the numbers of the tables, to the digits that they have;
- * `full`: none is elided. Of other formats: true. (read_shown.c) */
-bool reader_shows(const char *format, const char *bytes, const struct reader_tables *tables, bool full,
+ * `full`: none is elided; `sharp`: rows of shares end in their sum and entropy. Of other formats: true.
+ * (read_shown.c) */
+bool reader_shows(const char *format, const char *bytes, const struct reader_tables *tables, bool full, bool sharp,
                   char *complaint);
 
 void reader_release(struct reader_tables *tables);

@@ -106,8 +106,8 @@ static bool is_refused(const char *format, const char *bytes, size_t length, con
 {
     struct reader_tables tables = {0};
     char complaint[COMPLAINT_BYTES];
-    const bool right =
-        reader_find(format)(bytes, length, &tables, complaint) && reader_shows(format, bytes, exact, false, complaint);
+    const bool right = reader_find(format)(bytes, length, &tables, complaint) &&
+                       reader_shows(format, bytes, exact, false, false, complaint);
     reader_release(&tables);
     return !right;
 }

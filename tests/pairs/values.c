@@ -125,12 +125,14 @@ static void add_list(struct values *values, const struct option_row *option, con
         add(values, option, *texts);
 }
 
+/* Not those of other files: --jsonl reads inputs of a line each (check_jsonl.sh), an adapter fits one checkpoint
+ * (tests/cli/adapter.test). */
 static bool is_tried(enum option_id id, enum command command)
 {
     const enum mechanism mechanism =
         COMMANDS[command].words == WORDS_MECHANISM ? MECHANISM_MULTIHEAD : COMMANDS[command].mechanism;
     return options_takes(command, mechanism, id) && id != OPTION_IN && id != OPTION_RANDOM && id != OPTION_FORMAT &&
-           id != OPTION_OUT && id != OPTION_HELP && id != OPTION_VERSION;
+           id != OPTION_OUT && id != OPTION_JSONL && id != OPTION_ADAPTER && id != OPTION_HELP && id != OPTION_VERSION;
 }
 
 void values_make(struct values *values, enum command command, const char *const *files, const char *const *weights)
