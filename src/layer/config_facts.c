@@ -75,6 +75,22 @@ static void check_columns(const struct config_reading *reading)
         config_wrong(reading, &all, expected);
 }
 
+/* Rejects layers whose keys and values are those of an earlier layer, and a weight for key and value that the config
+ * does not know. */
+static void check_shared(const struct config_reading *reading)
+{
+    const struct config_value value = config_find(reading, CONFIG_SHARED_LAYERS),
+                              layers = config_find(reading, CONFIG_LAYERS);
+    const size_t all = config_whole(reading, &layers, 0), shared = config_whole(reading, &value, 0);
+    if (shared > 0 && reading->module->layer + shared >= all)
+        CONFIG_REFUSE(reading,
+                      "%s: layer %zu takes its keys and values from an earlier layer, which attn does not compute: %s "
+                      "is %zu of %zu layers",
+                      reading->config->path, reading->module->layer, value.key, shared, all);
+    if (reading->module->key_is_value && !config_truth_of(reading, CONFIG_KEY_IS_VALUE, false))
+        CONFIG_REFUSE(reading, "this module has no weight for value, and no config says that key and value share one");
+}
+
 /* Whether a list of modules names attention. */
 static bool names_attention(const cJSON *list)
 {
@@ -117,6 +133,8 @@ static bool ask_family(const struct config_reading *reading, struct config_value
         return config_truth(reading, value, false);
     }
     const struct config_value ways = config_find(reading, CONFIG_BOTH_WAYS);
+    if (cJSON_IsString(ways.item) && strcmp(ways.item->valuestring, "vision") == 0) /* Gemma 4: within an image */
+        return family->causal == FAMILY_CAUSAL_ALWAYS;
     if (!config_truth(reading, &ways, false))
         return family->causal == FAMILY_CAUSAL_ALWAYS;
     if (!family->both_ways)
@@ -451,6 +469,8 @@ static void add_qk_norm(const struct config_reading *reading)
     if (where == FAMILY_NORMED_ROTATED)
         normed = normed && config_listed(reading, &(struct config_value){0});
     config_fact(reading, "qk_norm", &value, normed ? reading->family->qk_norm : "none");
+    if (reading->family->value_norm != NULL && !config_is_told(reading, "value_norm"))
+        config_fact(reading, "value_norm", NULL, reading->family->value_norm);
 }
 
 /* Adds the layer's norm, which comes before attention, or after it by norm_key. */
@@ -567,6 +587,7 @@ enum status config_facts(const struct config *config, const struct family_row *f
     check_positions(&reading);
     check_qk_norm(&reading);
     check_columns(&reading);
+    check_shared(&reading);
     check_quantised(&reading);
     if (!config_is_told(&reading, "family"))
         add_family(&reading);

@@ -23,10 +23,18 @@ static const cJSON *descend(const cJSON *item, const char *path)
 
 const char *config_names(enum config_key key)
 {
-#define NAMES(id, names) [CONFIG_##id] = (names),
+#define NAMES(id, names, read) [CONFIG_##id] = (names),
     static const char *const NAMES_OF[] = {CONFIG_KEY_ROWS(NAMES)};
 #undef NAMES
     return NAMES_OF[key];
+}
+
+bool config_is_read(const struct family_row *f, enum config_key key)
+{
+#define READ(id, names, read) [CONFIG_##id] = (read),
+    const bool reads[] = {CONFIG_KEY_ROWS(READ)};
+#undef READ
+    return reads[key];
 }
 
 #define ROW(...) {__VA_ARGS__},
@@ -54,7 +62,7 @@ struct config_value config_find(const struct config_reading *reading, enum confi
 struct config_value config_member(const struct config_value *object, const char *key)
 {
     struct config_value value = {.item = descend(object->item, key)};
-    snprintf(value.key, sizeof value.key, "%.90s.%.30s", object->key, key);
+    snprintf(value.key, sizeof value.key, "%.80s.%.40s", object->key, key);
     return value;
 }
 

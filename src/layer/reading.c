@@ -122,6 +122,8 @@ static struct config_module place_of(const struct reading *reading, const struct
                                   .cross = module->cross,
                                   .layer = module->layer,
                                   .columns = columns,
+                                  .key_is_value = module->naming->value != NULL &&
+                                                  strcmp(module->naming->value, module->naming->key) == 0,
                                   .reordered = module->naming->reordered || unknown};
 }
 

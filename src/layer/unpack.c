@@ -43,17 +43,9 @@ static enum status take(const struct unpacking *unpacking, const char *standard,
     if (taken->name == NULL)
         return STATUS_OK;
     if (quantised_take(unpacking->quantised, taken->name, &taken->tensor, &taken->file, unpacking->error) ||
-        (unpacking->adapter != NULL && adapter_replace(unpacking->adapter, taken->name, &taken->tensor) != STATUS_OK))
+        adapter_replace(unpacking->adapter, taken->name, &taken->tensor))
         return unpacking->error->status;
     return STATUS_OK;
-}
-
-/* Adds what the adapter adds to it. */
-static enum status adapt(const struct unpacking *unpacking, struct taken *taken)
-{
-    return unpacking->adapter == NULL || taken->tensor.rank == 0
-               ? STATUS_OK
-               : adapter_add(unpacking->adapter, taken->name, &taken->tensor);
 }
 
 /* "FILE: NAME: 48 x 32; expected ..."; if the heads do not fit, with their sources: ", by --heads and n_head_kv". */
@@ -200,7 +192,8 @@ static enum status take_weights(struct unpacking *unpacking, enum naming_role ro
             module_stores_transposed(unpacking->module, weights->weight.tensor.shape,
                                      weights->bias.tensor.rank == 1 ? weights->bias.tensor.shape[0] : 0);
     if ((unpacking->stored_across && transpose(unpacking, &weights->weight) != STATUS_OK) ||
-        adapt(unpacking, &weights->weight) || adapt(unpacking, &weights->bias))
+        adapter_add(unpacking->adapter, weights->weight.name, &weights->weight.tensor) ||
+        adapter_add(unpacking->adapter, weights->bias.name, &weights->bias.tensor))
         return unpacking->error->status;
     return check_length(unpacking, &weights->bias, weights->weight.tensor.shape[0], "one for each row of its weight");
 }
@@ -401,7 +394,8 @@ static enum status take_up(struct unpacking *unpacking, struct weights *up)
     if (unpacking->module->naming->latent_b != NULL)
         return take_weights(unpacking, ROLE_LATENT_B, up);
     if (take(unpacking, "W_key_b.weight", &key) || take(unpacking, "W_value_b.weight", &value) ||
-        adapt(unpacking, &key) || adapt(unpacking, &value) || check_rank(unpacking, &key, 3) ||
+        adapter_add(unpacking->adapter, key.name, &key.tensor) ||
+        adapter_add(unpacking->adapter, value.name, &value.tensor) || check_rank(unpacking, &key, 3) ||
         check_rank(unpacking, &value, 3))
         return unpacking->error->status;
     if (value.tensor.shape[0] != key.tensor.shape[0] || value.tensor.shape[2] != key.tensor.shape[1])
