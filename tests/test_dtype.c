@@ -226,5 +226,9 @@ int main(void)
         check_row((enum dtype)dtype);
     check_files();
     check_lists();
+    check_begin("a dtype that attn lacks is of no kind");
+    CHECK(!dtype_is_working(DTYPE_COUNT) && !dtype_is_whole(DTYPE_COUNT) && !dtype_is_boolean(DTYPE_COUNT) &&
+              dtype_size(DTYPE_COUNT) == 0,
+          "expected no kind and size 0");
     return check_end();
 }

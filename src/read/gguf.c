@@ -235,9 +235,7 @@ static enum status take_tensor(struct cursor *cursor, struct named_tensor *tenso
     if (row % numbers != 0)
         return refuse(cursor, "rows of %zu numbers; expected a multiple of %zu, a block of %s", row, numbers,
                       tensor->dtype);
-    const size_t bytes = tensor->block != NULL               ? tensor->block->bytes
-                         : tensor->bytes.dtype < DTYPE_COUNT ? dtype_size(tensor->bytes.dtype)
-                                                             : 0;
+    const size_t bytes = tensor->block != NULL ? tensor->block->bytes : dtype_size(tensor->bytes.dtype);
     return memory_multiply(tensor->count / numbers, bytes, &tensor->size) ? STATUS_OK : refuse(cursor, TOO_LARGE);
 }
 

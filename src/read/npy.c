@@ -249,7 +249,7 @@ static enum status check_size(const char *source, struct npy_array *array, struc
                                   .shape = {bytes->shape[0], bytes->shape[1], bytes->shape[2], bytes->shape[3]}};
     size_t size;
     const char *shape = SHAPE_TEXT(&tensor);
-    if (array->count == SIZE_MAX || !tensor_bytes_size(bytes->dtype, array->count, &size))
+    if (array->count == SIZE_MAX || !memory_multiply(array->count, dtype_size(bytes->dtype), &size))
         return error_usage(error, "%s: %s of %s are larger than any memory", source, shape, dtype_name(bytes->dtype));
     const bool cut = array->size < size;
     if (array->size != size)

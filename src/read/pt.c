@@ -253,7 +253,7 @@ static enum status check_copy(struct reading *reading, const struct named_tensor
     if ((tensor->use != NAMED_READ && tensor->use != NAMED_LIST) || !named_tensor_is_usable(tensor) ||
         tensor_bytes_stay(&tensor->bytes))
         return STATUS_OK;
-    if (!tensor_bytes_size(tensor->bytes.dtype, tensor->count, &size) || size > room)
+    if (!memory_multiply(tensor->count, dtype_size(tensor->bytes.dtype), &size) || size > room)
         return wrong(reading, tensor,
                      "its numbers are repeated or reordered views of more than the file holds; "
                      "expected .contiguous() before torch.save");

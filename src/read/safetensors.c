@@ -101,7 +101,7 @@ static enum status check_size(const struct json_reader *reader, const struct nam
     size_t size = 0;
     if (tensor->bytes.dtype == DTYPE_COUNT)
         return STATUS_OK; /* ignored: only the extent can be checked */
-    const bool fits = tensor_bytes_size(tensor->bytes.dtype, tensor->count, &size);
+    const bool fits = memory_multiply(tensor->count, dtype_size(tensor->bytes.dtype), &size);
     if (fits && size == extent->end - extent->begin)
         return STATUS_OK;
     return error_usage(reader->error, "%s: %s: data_offsets: %zu to %zu are %zu bytes, but shape and dtype need %s%zu",

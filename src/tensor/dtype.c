@@ -401,7 +401,8 @@ static const struct codec TRUTHS = {load_truths, NULL, NULL, NULL, NULL, NULL, e
 #define IN_PLACE(id, ...) \
     _Static_assert((int)DTYPE_##id >= (int)WORKING_COUNT, #id " must come after the working dtypes");
 
-static const struct row ROWS[DTYPE_COUNT] = {DTYPE_ROWS(WORKING_ROW, OTHER_ROW)};
+/* The last one is for DTYPE_COUNT, a dtype that attn lacks: it is of no kind, and its size is 0. */
+static const struct row ROWS[DTYPE_COUNT + 1] = {DTYPE_ROWS(WORKING_ROW, OTHER_ROW)};
 
 enum { DTYPE_ROWS(PLACE, NOTHING) WORKING_COUNT };
 DTYPE_ROWS(NOTHING, IN_PLACE)

@@ -12,11 +12,6 @@ bool tensor_bytes_machine_is_big_endian(void)
     return first == 0;
 }
 
-bool tensor_bytes_size(enum dtype dtype, size_t count, size_t *size)
-{
-    return memory_multiply(count, dtype_size(dtype), size);
-}
-
 static bool is_row_major(const struct tensor_bytes *raw)
 {
     size_t stride = 1;

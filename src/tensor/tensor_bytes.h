@@ -21,9 +21,6 @@ struct tensor_bytes {
 /* Whether this machine stores the most significant byte first. */
 bool tensor_bytes_machine_is_big_endian(void);
 
-/* *size = the bytes of `count` numbers; false where that overflows a size_t. */
-bool tensor_bytes_size(enum dtype dtype, size_t count, size_t *size);
-
 /* Whether the bytes can stay in the file. */
 bool tensor_bytes_stay(const struct tensor_bytes *raw);
 
