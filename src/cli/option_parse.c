@@ -211,7 +211,7 @@ static const struct option *find_long(const struct option *longs, const char *wo
 }
 
 /* Whether the command takes a long option, in full or abbreviated. A foreign name is no abbreviation: --mask is not
- * --mask-true. */
+ * --mask-true; nor is an option of another command: --head is not --heads. */
 static bool is_long_option(const struct options *options, const struct option *longs, const char *word)
 {
     char hint[160], name[48];
@@ -220,6 +220,8 @@ static bool is_long_option(const struct options *options, const struct option *l
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
     if (count != 1 || name[0] == '\0' || strcmp(found->name, name) == 0)
         return count == 1 && name[0] != '\0';
+    if (options_find_long(word) != OPTION_COUNT)
+        return false;
     hint_of_foreign(options, name, hint, sizeof hint);
     return hint[0] == '\0' || options_meant(name) == (enum option_id)(found->val - FIRST_LONG);
 }

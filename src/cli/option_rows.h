@@ -249,10 +249,10 @@
     ROW(QUERY, query, TEXT, ABILITY_COMPUTES, .name = "query", .letter = 'q', .argument = "LIST", .setting = true, \
         .everyday = 1, .foreign = "queries token tokens row rows", \
         .fallback = "all", .help = "only these tokens: 2, journey, 2-4 or 1,4-6; the first token is 1") \
-    ROW(HEAD, head, WHOLE(1, 65536), ABILITY_SHOWS | ABILITY_SEARCHES | ABILITY_PAGES | ABILITY_COMPARES, .name = "head", .argument = "N", .setting = true, .asked = "head", \
+    ROW(HEAD, head, WHOLE(1, 65536), ABILITY_SHOWS | ABILITY_SEARCHES | ABILITY_PAGES | ABILITY_COMPARES | ABILITY_MEASURES, .name = "head", .argument = "N", .setting = true, .asked = "head", \
         .foreign = "headindex headidx onlyhead", .fallback = "all", .rare = ABILITY_DRAWS, \
         .help = "only this query head, counted from 1, in stages that have heads; -H, --heads is how many there are") \
-    ROW(STAGES, stages_text, LIST(stage_word), ABILITY_COMPUTES | ABILITY_COMPARES, .name = "stages", .argument = "LIST", \
+    ROW(STAGES, stages_text, LIST(stage_word), ABILITY_SHOWS | ABILITY_SEARCHES | ABILITY_PAGES | ABILITY_ASKS | ABILITY_COMPARES, .name = "stages", .argument = "LIST", \
         .everyday = 2, .foreign = "stage show print only", \
         .fallback = "all of the mechanism", \
         .help = "only these stages, such as scores,weights; in this order; inputs, key_inputs and parameters are names too; diff: stages alone") \

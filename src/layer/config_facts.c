@@ -106,15 +106,11 @@ static void check_quantised(const struct config_reading *reading)
 {
     static const char *const LEFT[] = {"modules_to_not_convert", "ignored_layers", "ignore", "llm_int8_skip_modules"};
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(reading->config->root, "quantization_config");
-    char name[QUANTISED_NAME];
-    bool left = item == NULL || cJSON_IsNull(item) || quantised_is_read(reading->config, name);
+    bool left = item == NULL || config_failed(reading);
     for (size_t i = 0; i < sizeof LEFT / sizeof LEFT[0]; i++)
         left = left || names_attention(cJSON_GetObjectItemCaseSensitive(item, LEFT[i]));
     if (!left)
-        CONFIG_REFUSE(reading,
-                      "%s: quantization_config: attn does not read weights quantised by %s; dequantise them first: "
-                      "load the model in bfloat16 and save it with save_pretrained",
-                      reading->config->path, name[0] != '\0' ? name : "an unknown method");
+        quantised_check(reading->config, reading->error);
 }
 
 /* --- causal and window ------------------------------------------------------------------------------------------- */

@@ -62,7 +62,7 @@ struct config_value config_find(const struct config_reading *reading, enum confi
 struct config_value config_member(const struct config_value *object, const char *key)
 {
     struct config_value value = {.item = descend(object->item, key)};
-    snprintf(value.key, sizeof value.key, "%.90s.%.30s", object->key, key);
+    snprintf(value.key, sizeof value.key, "%.80s.%.40s", object->key, key);
     return value;
 }
 

@@ -64,7 +64,7 @@
     ROW(.name = "attention.key_length", .key = "head_dim") \
     ROW(.name = "attention.layer_norm_epsilon", .key = "layer_norm_eps") \
     ROW(.name = "attention.layer_norm_rms_epsilon", .key = "rms_norm_eps") \
-    ROW(.name = "attention.max_alibi_bias", .key = "attn_config.alibi_bias_max", .idle = "0") \
+    ROW(.name = "attention.max_alibi_bias", .key = "attn_config.alibi_bias_max") \
     ROW(.name = "attention.scale", .key = "attention_multiplier", .put = put_scale) \
     ROW(.name = "attention.sliding_window", .key = "sliding_window", .idle = "0") \
     ROW(.name = "attention.sliding_window_pattern", .key = "sliding_window_pattern", .put = put_pattern) \

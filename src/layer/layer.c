@@ -247,7 +247,7 @@ static void name_blocks(struct reading *reading, const struct layer *layer)
     for (size_t i = 0; i < layer->weights.tensor_count; i++)
         if (checkpoint_look(&reading->checkpoint, layer->weights.tensors[i].origin, &stored, reading->error) ==
                 STATUS_OK &&
-            stored->blocked && strstr(text.bytes, stored->dtype) == NULL)
+            stored->block != NULL && strstr(text.bytes, stored->dtype) == NULL)
             text_add(&text, "%s%s", text.length > 0 ? " and " : "", stored->dtype);
 }
 

@@ -29,7 +29,7 @@ static size_t columns_of(const struct module_tensors *tensors, const struct name
         const char *name = tensors->tensors[i].standard;
         const size_t rows = stored[i]->bytes.shape[transposed ? 1 : 0];
         if (strcmp(name, "W_query.weight") == 0 || strcmp(name, "W_query_b.weight") == 0)
-            return rows / plan->heads;
+            return rows / plan->heads / (plan->gated ? 2 : 1);
         if (strcmp(name, "in_proj.weight") == 0)
             return rows / (plan->heads + 2 * kv_heads);
     }

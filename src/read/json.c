@@ -321,8 +321,8 @@ static enum status add_tensor(struct json_reader *reader, const cJSON *item, uns
     return kind == INPUT_FILE_FOREIGN && !reader->sole ? STATUS_OK : read_tensor(reader, item, kind, &named->tensor);
 }
 
-/* Notes what a result says about itself, in strings; where attn reads foreign names, other types are another
- * program's. */
+/* Notes what a result says about itself, in strings, and passes over "reordered": true; where attn reads foreign names,
+ * other types are another program's. */
 static enum status note_origin(const struct json_reader *reader, const cJSON *item, unsigned kind, unsigned kinds,
                                struct input_file *input)
 {
@@ -331,6 +331,8 @@ static enum status note_origin(const struct json_reader *reader, const cJSON *it
         return STATUS_OK;
     if ((foreign ? input_file_kind(item->string) : kind) != INPUT_FILE_IGNORED ||
         strcmp(item->string, "comment") == 0 || strcmp(item->string, "format") == 0)
+        return STATUS_OK;
+    if (strcmp(item->string, "reordered") == 0)
         return STATUS_OK;
     if (!cJSON_IsString(item))
         return error_usage(reader->error, "%s: %s: expected a string, as a result has it, got %s", reader->source,
