@@ -56,7 +56,7 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(MULTIPLIER, "attention_multiplier",                                                                            \
         f->scale == FAMILY_SCALE_MULTIPLIER || f->scale == FAMILY_SCALE_MULTIPLIER_OR_ROOT)                            \
     ROW(SOFTMAX_SCALE, "attn_config.softmax_scale", f->scale == FAMILY_SCALE_SOFTMAX)                                  \
-    ROW(SCALED, "scale_attn_weights", f->scale == FAMILY_SCALE_FLAGS || f->scale == FAMILY_SCALE_FLAG)                 \
+    ROW(SCALED, "scale_attn_weights", true)                                                                            \
     ROW(SCALED_BY_LAYER, "scale_attn_by_inverse_layer_idx", f->scale == FAMILY_SCALE_FLAGS)                            \
     ROW(SOFTCAP, "attn_logit_softcapping", f->softcap != 0)                                                            \
     ROW(ALIBI, "alibi", f->alibi == FAMILY_ALIBI_KEY)                                                                  \

@@ -69,9 +69,11 @@ static bool has_name(const char *names, const char *word)
 }
 
 /* Whether the family reads a key, attn knows that it changes nothing, or its name is not about attention. */
-static bool is_known(const struct family_row *family, const char *key)
+static bool is_known(const struct config_reading *reading, const char *key)
 {
-    bool known = false, smells = false;
+    const struct family_row *family = reading->family;
+    bool known = reading->config->of_gguf && strcmp(key, "rotary_dim") == 0,
+         smells = false; /* gguf_config.c reads it */
     for (enum config_key id = 0; id < CONFIG_KEY_COUNT; id++)
         known = known || (config_is_read(family, id) && has_name(config_names(id), key));
     for (size_t i = 0; i < CONFIG_REFUSED_COUNT; i++)
@@ -88,11 +90,11 @@ static bool is_known(const struct family_row *family, const char *key)
 }
 
 /* Adds to the list, of *count keys, those of an object that are unknown and have an effect. */
-static void list_unknown(const struct family_row *family, const cJSON *object, const char *prefix, size_t *count,
+static void list_unknown(const struct config_reading *reading, const cJSON *object, const char *prefix, size_t *count,
                          struct text *text)
 {
     for (const cJSON *item = object != NULL ? object->child : NULL; item != NULL; item = item->next)
-        if (!cJSON_IsNull(item) && !is_known(family, item->string)) {
+        if (!cJSON_IsNull(item) && !is_known(reading, item->string)) {
             if (*count < SHOWN_KEYS)
                 text_add(text, "%s%s%.*s", *count > 0 ? ", " : "", prefix, SHOWN_BYTES, item->string);
             (*count)++;
@@ -113,8 +115,8 @@ enum status config_unknown(const struct config *config, const struct family_row 
         return error->status;
     snprintf(within, sizeof within, "%sattn_config.", reading.prefix);
     text_add(&text, "%s: ", config->path != NULL ? config->path : "");
-    list_unknown(family, reading.section, reading.prefix, &count, &text);
-    list_unknown(family, cJSON_GetObjectItemCaseSensitive(reading.section, "attn_config"), within, &count, &text);
+    list_unknown(&reading, reading.section, reading.prefix, &count, &text);
+    list_unknown(&reading, cJSON_GetObjectItemCaseSensitive(reading.section, "attn_config"), within, &count, &text);
     if (count == 0)
         return STATUS_OK;
     if (count > SHOWN_KEYS)
