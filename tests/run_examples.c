@@ -21,7 +21,8 @@
  * A line "skip-without check-whole" between two empty lines holds for all examples that follow it in the file.
  *
  * FILE.md: in a ``` fence, `$ attn ...` and `$ ./attn ...` are commands, and any `$ ...` where the
- * fence is ```console. FILE.1, FILE.5 and FILE.7: in mdoc's .Bd -literal, any `$ ...`, written with roff's escapes.
+ * fence is ```console. FILE.1, FILE.5 and FILE.7: in mdoc's .Bd -literal, any `$ ...`, written with roff's escapes;
+ * readers do not see one in a comment, .\" $ ...
  * In both, a command that ends in a backslash goes on in the next line, one with <<END to the line
  * END, and the lines up to the next `$ ` or the end of the fence are what it prints, both streams
  * together, empty lines at the end aside. One that runs jq is skipped where jq is not in PATH. The exit status is 0, or another one where a
@@ -905,9 +906,19 @@ static bool starts_word(const char *text, const char *word)
            (text[size] == '\0' || !strchr("_-.", text[size]));
 }
 
+/* The bytes before a command, 0 for another line. */
+static size_t prompt_size(const char *line)
+{
+    static const char *const prompts[] = {"$ ", ".\\\" $ "};
+    for (size_t i = 0; i < 2; i++)
+        if (strncmp(line, prompts[i], strlen(prompts[i])) == 0)
+            return strlen(prompts[i]);
+    return 0;
+}
+
 static bool is_prompt(const char *line)
 {
-    return strncmp(line, "$ ", 2) == 0;
+    return prompt_size(line) > 0;
 }
 
 static bool is_prompt_for_attn(const char *line)
@@ -1156,7 +1167,8 @@ static const char *read_documented_command(const struct source *source, const st
     example->line = *line;
     example->documented = true;
     example->anywhere = display->markup->anywhere;
-    const char *complaint = display->markup->decode(source->lines[*line] + 2, &example->command);
+    const char *complaint =
+        display->markup->decode(source->lines[*line] + prompt_size(source->lines[*line]), &example->command);
     while (!complaint && goes_on(&example->command)) {
         ++*line;
         if (*line == display->end)

@@ -186,6 +186,7 @@ static const struct {
     const char *family;
     const char *setting, *text, *source, *key; /* setting NULL: `text` is in the message */
 } WRITTEN[] = {
+#define GEMMA_4 "{\"model_type\": \"gemma4_text\", \"layer_types\": [\"sliding_attention\", \"full_attention\"]"
 #define LLAMA "{\"model_type\": \"llama\", \"num_attention_heads\": 4"
     /* where it stands, and who says it */
     {LLAMA "}", PART_ONLY, 0, NULL, "heads", "4", "config", "num_attention_heads"},
@@ -423,7 +424,8 @@ static const struct {
      "sliding_window is 0, expected null, or at least 1", NULL, NULL},
     /* not understood */
     {LLAMA ", \"rope_scaling\": {\"rope_type\": \"fourier\"}}", PART_ONLY, 0, NULL, NULL,
-     "rope_scaling.rope_type is \"fourier\", expected default, linear, dynamic, llama3, yarn or longrope", NULL, NULL},
+     "rope_scaling.rope_type is \"fourier\", expected default, linear, dynamic, llama3, yarn, longrope or proportional",
+     NULL, NULL},
     {LLAMA ", \"rope_scaling\": {\"type\": \"dynamic\", \"factor\": 2, \"alpha\": 1000}}", PART_ONLY, 0, NULL, NULL,
      "attn does not know rope_scaling.alpha", NULL, NULL},
     {LLAMA ", \"rope_scaling\": {\"type\": \"default\", \"mrope_section\": [1, 2]}}", PART_ONLY, 0, NULL, NULL,
@@ -485,8 +487,21 @@ static const struct {
     {LLAMA "}", PART_ONLY, 0, "lama", NULL, "--family: attn does not know the family 'lama'; choose", NULL, NULL},
     {LLAMA "}", PART_ONLY, 0, "GPT-NeoX", NULL,
      "does not know the family 'GPT-NeoX' (did you mean 'gpt_neox'?); choose", NULL, NULL},
-    {"{\"model_type\": \"gemma4_text\"}", PART_ONLY, 0, NULL, NULL, "does not know the family 'gemma4_text'; choose",
+    {"{\"model_type\": \"diffusion_gemma_text\"}", PART_ONLY, 0, NULL, NULL,
+     "does not know the family 'diffusion_gemma_text'; choose", NULL, NULL},
+    {"{\"model_type\": \"gemma3n_text\", \"num_hidden_layers\": 35, \"num_kv_shared_layers\": 15}", PART_ONLY, 20, NULL,
+     NULL,
+     "layer 20 takes its keys and values from an earlier layer, which attn does not compute: num_kv_shared_layers is "
+     "15 "
+     "of 35 layers",
      NULL, NULL},
+    {GEMMA_4 ", \"use_bidirectional_attention\": \"all\"}", PART_ONLY, 1, NULL, NULL,
+     "use_bidirectional_attention is \"all\", expected true or false", NULL, NULL},
+    {GEMMA_4 ", \"use_bidirectional_attention\": \"vision\"}", PART_ONLY, 1, NULL, "causal", "true", "family",
+     "gemma4_text"},
+    {GEMMA_4 "}", PART_ONLY, 0, NULL, "value_norm", "rms", "family", "gemma4_text"},
+    {GEMMA_4 "}", PART_ONLY, 0, NULL, "rope_theta", "10000", "family", "gemma4_text"},
+    {GEMMA_4 "}", PART_ONLY, 1, NULL, "rope_scaling", "proportional:share=0.25", "family", "gemma4_text"},
     {"{\"model_type\": \"pixtral\"}", PART_ONLY, 0, NULL, NULL,
      "the attention of 'pixtral', which has a rotation by row and column of a picture", NULL, NULL},
     {"{\"model_type\": \"speech-encoder-decoder\", \"encoder\": {\"model_type\": \"vit\"}}", PART_ENCODER, 0, NULL,
@@ -540,6 +555,11 @@ static const struct {
     {LLAMA ", \"attn_output_gate\": true}",
      "config.json: attn_output_gate may change attention, but attn does not read it; check the model's code"},
     {LLAMA ", \"attn_output_gate\": null}", NULL},
+    {LLAMA ", \"key_multiplier\": 0.5, \"attention_multiplier\": 0.1}",
+     "config.json: key_multiplier, attention_multiplier may change attention, but attn does not read them; check the "
+     "model's code"},
+    {"{\"model_type\": \"falcon_h1\", \"key_multiplier\": 0.5}", NULL},
+    {"{\"model_type\": \"granite\", \"attention_multiplier\": 0.1}", NULL},
     {LLAMA ", \"key_noise\": 2, \"my_chunk\": [1], \"query_noise\": 0}",
      "config.json: key_noise, my_chunk, query_noise may change attention, but attn does not read them; check the "
      "model's code"},

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_BYTES = 512, NAME_BYTES = 96, WORD_BYTES = 160, MOST_WORDS = 64, CASES = 110, RESIDUALS = 98 };
+enum { LINE_BYTES = 512, NAME_BYTES = 96, WORD_BYTES = 160, MOST_WORDS = 64, CASES = 114, RESIDUALS = 102 };
 
 static const char FOLDER[] = "tests/layers";
 static const double NEAR = 1e-5, MOVED = 1e-2; /* of the largest number */
@@ -328,6 +328,8 @@ static const struct {
     {"yarn", "llama-yarn", "hidden", "--rope-scaling=none", NULL},
     {"longrope, long", "phi-3-long", "hidden", "--rope-scaling=none", NULL},
     {"longrope, short", "phi-3-short", "hidden", "--rope-scaling=none", NULL},
+    {"proportional scaling", "gemma-4", "hidden", "--rope-scaling=none", NULL},
+    {"the norm of value", "gemma-4", "hidden", "--value-norm=none", NULL},
     {"causality", "llama-2", "hidden", "--no-causal", NULL},
     {"the window", "mistral-window", "hidden", "--window=-1,-1", NULL},
     {"a window on both sides", "modernbert-local", "hidden", "--window=-1,-1", NULL},

@@ -482,8 +482,8 @@ static const struct {
     const char *scaling, *message;
 } TEXTS[] = {
     {"lama3:factor=8",
-     "unknown scaling 'lama3'; did you mean 'llama3'? expected none, linear, dynamic, llama3, yarn or longrope"},
-    {"", "unknown scaling ''; expected none, linear, dynamic, llama3, yarn or longrope"},
+     "unknown scaling 'lama3'; did you mean 'llama3'? expected none, linear, dynamic, llama3, yarn, longrope or proportional"},
+    {"", "unknown scaling ''; expected none, linear, dynamic, llama3, yarn, longrope or proportional"},
     {"linear", "linear lacks factor; expected such as linear:factor=8"},
     {"linear:", "linear: '' is no key=value; expected such as linear:factor=8"},
     {"linear:factor", "linear: 'factor' is no key=value; expected such as linear:factor=8"},

@@ -36,6 +36,12 @@ static bool signal_waits(const struct folder *folder)
     return false;
 }
 
+bool folder_is(const char *path)
+{
+    struct stat there;
+    return stat(path, &there) == 0 && S_ISDIR(there.st_mode);
+}
+
 char *folder_path(const char *folder, const char *name, struct arena *arena, struct error *error)
 {
     const size_t length = strlen(folder), size = length + strlen(name) + 2;

@@ -38,6 +38,9 @@ enum status folder_close(struct folder *folder);
 /* Removes it with all that is in it. */
 void folder_abandon(struct folder *folder);
 
+/* Whether the path is a folder, or a link to one. */
+bool folder_is(const char *path);
+
 /* "DIR/NAME", in the arena; NULL where memory is short. */
 char *folder_path(const char *folder, const char *name, struct arena *arena, struct error *error);
 

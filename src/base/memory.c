@@ -44,6 +44,14 @@ bool memory_multiply(size_t a, size_t b, size_t *product)
     return true;
 }
 
+uint64_t memory_number(const unsigned char *bytes, size_t size)
+{
+    uint64_t number = 0;
+    while (size-- > 0)
+        number = number << 8 | bytes[size];
+    return number;
+}
+
 static void release(void *memory, size_t mapped)
 {
     if (mapped > 0)

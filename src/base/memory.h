@@ -9,6 +9,7 @@
 #include "base/error.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Starts as {0}. Owns every block that was allocated from it. */
 struct arena {
@@ -53,5 +54,8 @@ static inline size_t memory_left(size_t all, size_t taken)
 
 /* *product = a x b; false where it does not fit a size_t. */
 bool memory_multiply(size_t a, size_t b, size_t *product);
+
+/* The number in so many bytes, at most 8, the least significant one first. */
+uint64_t memory_number(const unsigned char *bytes, size_t size);
 
 #endif

@@ -96,8 +96,10 @@ static void plan_norms(const struct build *build)
     const double eps = build_said(build, OPTION_NORM_EPS) ? options->norm_eps : -1;
     plan->norms[NORM_INPUTS] = build_said(build, OPTION_NORM) ? options->norm : NORM_KIND_COUNT;
     plan->norm_eps[NORM_INPUTS] = eps;
-    for (int id = NORM_QUERY; id <= NORM_KEY; id++) {
-        plan->norms[id] = build_said(build, OPTION_QK_NORM) ? options->qk_norm : NORM_KIND_COUNT;
+    for (int id = NORM_QUERY; id <= NORM_VALUE; id++) {
+        plan->norms[id] = id == NORM_VALUE                    ? options->value_norm
+                          : build_said(build, OPTION_QK_NORM) ? options->qk_norm
+                                                              : NORM_KIND_COUNT;
         plan->norm_eps[id] = build_said(build, OPTION_QK_NORM_EPS) ? options->qk_norm_eps : eps;
     }
 }

@@ -116,9 +116,10 @@ static uint64_t of_way(bool backward)
  * attn_mask only itself, with respect to inputs only the next step: earlier ones involve all queries and keys. */
 static uint64_t sources_of_cell(const struct problem *problem)
 {
-    static const uint64_t BEFORE_STEPS = STAGE_BIT(STAGE_GRAD_PROJECTED_QUERY) | STAGE_BIT(STAGE_GRAD_PROJECTED_KEY);
-    static const uint64_t OF_KEYS =
-        STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_VALUE) | STAGE_BIT(STAGE_GRAD_PROJECTED_KEY);
+    static const uint64_t BEFORE_STEPS = STAGE_BIT(STAGE_GRAD_PROJECTED_QUERY) | STAGE_BIT(STAGE_GRAD_PROJECTED_KEY) |
+                                         STAGE_BIT(STAGE_GRAD_PROJECTED_VALUE);
+    static const uint64_t OF_KEYS = STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_VALUE) |
+                                    STAGE_BIT(STAGE_GRAD_PROJECTED_KEY) | STAGE_BIT(STAGE_GRAD_PROJECTED_VALUE);
     const enum stage stage = problem->chosen.cell.stage;
     if (problem->chosen.cell_name != NULL || STAGES[stage].columns == STAGE_COLUMNS_MASK || stage_is_of_words(stage))
         return STAGE_BIT(stage);

@@ -95,7 +95,8 @@ static enum status warn_of_numbers(const struct build *build)
     const bool lengths = mask->lengths != NULL, booleans = attn_mask->rank > 0 && attn_mask->dtype == DTYPE_BOOL;
     const bool placed = problem->rotation.has_past || lengths, packed = mask->sequences.count > 0;
     const bool normed = problem->parameters.norms[NORM_QUERY].kind != NORM_NONE ||
-                        problem->parameters.norms[NORM_KEY].kind != NORM_NONE || problem->parameters.latent.rank > 0;
+                        problem->parameters.norms[NORM_KEY].kind != NORM_NONE ||
+                        problem->parameters.norms[NORM_VALUE].kind != NORM_NONE || problem->parameters.latent.rank > 0;
     const bool rotates_in_float32 = problem->rounding.dtype == DTYPE_F64 && problem->rotation.rope.kind != ROPE_NONE;
     const struct idle idle[] = {
         {OPTION_RANDOM_SEED, options->random == NULL, "there is no --random"},
@@ -120,7 +121,7 @@ static enum status warn_of_numbers(const struct build *build)
          "a model rounds only to its dtype, here float32 or float64; type --dtype bf16"},
         {OPTION_NORM, !problem->given.residual, "without --residual there is no norm of the inputs"},
         {OPTION_NORM_EPS, !problem->given.residual && !normed, "there is no norm"},
-        {OPTION_QK_NORM_EPS, !normed, "query and key have no norm"},
+        {OPTION_QK_NORM_EPS, !normed, "query, key and value have no norm"},
         {OPTION_RELATIVE_DISTANCE, problem->parameters.relative_bias.rank == 0, "there is no relative_bias.weight"},
         {OPTION_EMPTY_ROW, options->empty_row != EMPTY_ROW_ZERO && !problem->masks, "nothing is masked"},
     };

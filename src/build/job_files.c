@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "build/job_files.h"
 
+#include "base/folder.h"
 #include "base/text.h"
 #include "model/torch_random.h"
 #include "read/load.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 bool job_files_want_input(const struct options *options)
 {
@@ -40,12 +40,6 @@ static enum status draw_inputs(struct input_file *input, const struct options *o
     return STATUS_OK;
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat what;
-    return stat(path, &what) == 0 && S_ISDIR(what.st_mode);
-}
-
 /* STATUS_USAGE for missing inputs; for layer first for a missing checkpoint. */
 static enum status refuse_inputs(const struct options *options, struct error *error)
 {
@@ -53,7 +47,7 @@ static enum status refuse_inputs(const struct options *options, struct error *er
         return error->status;
     if (options->weights == NULL && options->in == NULL)
         return error_usage(error, JOB_FILES_NO_CHECKPOINT);
-    if (options->in == NULL || !is_folder(options->in))
+    if (options->in == NULL || !folder_is(options->in))
         return error->status;
     return error_usage(error, "%s: a folder; give hidden states here, and the checkpoint with --weights", options->in);
 }
@@ -115,7 +109,7 @@ enum status job_files_add(struct job_files *job, const struct options *options, 
     job->weights = &job->files[1];
     const enum status status = load_file(options->weights, INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER | INPUT_FILE_WORDS,
                                          arena, &job->files[1], error);
-    if (status == STATUS_OK || !is_folder(options->weights))
+    if (status == STATUS_OK || !folder_is(options->weights))
         return status;
     return error_usage(error, "%s: a folder; give a file of parameters, or type attn layer for a checkpoint",
                        options->weights);

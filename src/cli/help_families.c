@@ -103,6 +103,8 @@ static void add_norms(const struct family_row *row, struct text *text)
         text_add(text, " where %s", row->norm_key);
     if (row->qk_norm != NULL)
         text_add(text, "; qk-norm %s", row->qk_norm);
+    if (row->value_norm != NULL)
+        text_add(text, "; value-norm %s", row->value_norm);
     if (row->gate != FAMILY_GATE_NONE)
         text_add(text, "; contexts times a gate");
     if (row->packing != NULL)

@@ -172,14 +172,6 @@ static enum status check_worksheet(struct options *options, struct error *error)
                        (unsigned long long)options->variants, options->in);
 }
 
-/* heads shows the weights of all its queries. */
-static enum status check_heads(const struct options *options, struct error *error)
-{
-    return options->stages_text == NULL ? STATUS_OK
-                                        : error_usage(error, "--stages does nothing in attn heads, which reads the "
-                                                             "weights; leave it out");
-}
-
 /* "needs a mechanism: attn init self, causal or multihead" */
 static enum status lack_mechanism(enum command command, struct error *error)
 {
@@ -298,7 +290,6 @@ enum status option_check(struct options *options, struct error *error)
         return error->status;
     if ((options->command == COMMAND_DIFF && check_diff(options, error) != STATUS_OK) ||
         (options->command == COMMAND_WHY && check_why(options, error) != STATUS_OK) ||
-        (options->command == COMMAND_HEADS && check_heads(options, error) != STATUS_OK) ||
         (options->command == COMMAND_CASES && check_cases(options, error) != STATUS_OK) ||
         (options->command == COMMAND_WORKSHEET && check_worksheet(options, error) != STATUS_OK))
         return error->status;

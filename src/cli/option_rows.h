@@ -216,7 +216,10 @@
         .fallback = "where query_norm.weight is there: layer with a bias, else rms", \
         .rare = RARE, .help = "norm of query and key, of a head or of all, before the rotation") \
     ROW(QK_NORM_EPS, qk_norm_eps, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_PROJECTS, .name = "qk-norm-eps", \
-        .argument = "X", .setting = true, .asked = "eps of query and key", .fallback = "as --norm-eps", .rare = RARE, .help = "epsilon of --qk-norm") \
+        .argument = "X", .setting = true, .asked = "eps of query and key", .fallback = "as --norm-eps", .rare = RARE, .help = "epsilon of --qk-norm and --value-norm") \
+    ROW(VALUE_NORM, value_norm, CHOICE(enum norm_kind, NORM_KINDS), ABILITY_PROJECTS, .name = "value-norm", .argument = "KIND", \
+        .setting = true, .asked = "norm of value", .foreign = "vnorm valuenormtype", .initial = "none", \
+        .rare = RARE, .help = "norm of value, of a head, without a weight; its epsilon is --qk-norm-eps") \
     ROW(CLIP, clip, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_PROJECTS, .name = "clip", .argument = "C", \
         .setting = true, .asked = "clip", .foreign = "clipqkv qkvclip", .fallback = "0, none", \
         .rare = RARE, .help = "clamp query, key and value to -C..C after the projection") \
@@ -246,10 +249,10 @@
     ROW(QUERY, query, TEXT, ABILITY_COMPUTES, .name = "query", .letter = 'q', .argument = "LIST", .setting = true, \
         .everyday = 1, .foreign = "queries token tokens row rows", \
         .fallback = "all", .help = "only these tokens: 2, journey, 2-4 or 1,4-6; the first token is 1") \
-    ROW(HEAD, head, WHOLE(1, 65536), ABILITY_SHOWS | ABILITY_SEARCHES | ABILITY_PAGES | ABILITY_COMPARES, .name = "head", .argument = "N", .setting = true, .asked = "head", \
+    ROW(HEAD, head, WHOLE(1, 65536), ABILITY_SHOWS | ABILITY_SEARCHES | ABILITY_PAGES | ABILITY_COMPARES | ABILITY_MEASURES, .name = "head", .argument = "N", .setting = true, .asked = "head", \
         .foreign = "headindex headidx onlyhead", .fallback = "all", .rare = ABILITY_DRAWS, \
         .help = "only this query head, counted from 1, in stages that have heads; -H, --heads is how many there are") \
-    ROW(STAGES, stages_text, LIST(stage_word), ABILITY_COMPUTES | ABILITY_COMPARES, .name = "stages", .argument = "LIST", \
+    ROW(STAGES, stages_text, LIST(stage_word), ABILITY_SHOWS | ABILITY_SEARCHES | ABILITY_PAGES | ABILITY_ASKS | ABILITY_COMPARES, .name = "stages", .argument = "LIST", \
         .everyday = 2, .foreign = "stage show print only", \
         .fallback = "all of the mechanism", \
         .help = "only these stages, such as scores,weights; in this order; inputs, key_inputs and parameters are names too; diff: stages alone") \

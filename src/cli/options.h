@@ -115,6 +115,7 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(NORM_EPS, norm_eps, double) \
     FIELD(QK_NORM, qk_norm, enum norm_kind) \
     FIELD(QK_NORM_EPS, qk_norm_eps, double) \
+    FIELD(VALUE_NORM, value_norm, enum norm_kind) \
     FIELD(CLIP, clip, double) \
     FIELD(RELATIVE_DISTANCE, relative_distance, uint64_t) \
     FIELD(LAYER, layer, uint64_t) \

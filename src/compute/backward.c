@@ -15,8 +15,8 @@
 /* The gradients before query, key and value. */
 static const uint64_t BEYOND = STAGE_BIT(STAGE_GRAD_NORMED_QUERY) | STAGE_BIT(STAGE_GRAD_NORMED_KEY) |
                                STAGE_BIT(STAGE_GRAD_PROJECTED_QUERY) | STAGE_BIT(STAGE_GRAD_PROJECTED_KEY) |
-                               STAGE_BIT(STAGE_GRAD_INPUTS) | STAGE_BIT(STAGE_GRAD_KEY_INPUTS) |
-                               STAGE_BIT(STAGE_GRAD_PARAMETERS);
+                               STAGE_BIT(STAGE_GRAD_PROJECTED_VALUE) | STAGE_BIT(STAGE_GRAD_INPUTS) |
+                               STAGE_BIT(STAGE_GRAD_KEY_INPUTS) | STAGE_BIT(STAGE_GRAD_PARAMETERS);
 
 /* Stages that are sums over rows of T x T. */
 static const uint64_t SUMMED = STAGE_BIT(STAGE_GRAD_VALUE) | STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) |
@@ -449,6 +449,7 @@ static enum status go_beyond(struct backward *backward, struct arena *arena, str
         add_residual(backward);
     held[STAGE_GRAD_PROJECTED_QUERY] = operands->projected[PROJECTION_QUERY];
     held[STAGE_GRAD_PROJECTED_KEY] = operands->projected[PROJECTION_KEY];
+    held[STAGE_GRAD_PROJECTED_VALUE] = operands->projected[PROJECTION_VALUE];
     held[STAGE_GRAD_NORMED_QUERY] = operands->normed[PROJECTION_QUERY];
     held[STAGE_GRAD_NORMED_KEY] = operands->normed[PROJECTION_KEY];
     held[STAGE_GRAD_INPUTS] = operands->inputs;

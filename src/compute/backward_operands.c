@@ -101,7 +101,7 @@ struct backward_projection {
 
 static const struct norm *norm_of(const struct parameters *parameters, enum projection_id id)
 {
-    return &parameters->norms[id == PROJECTION_QUERY ? NORM_QUERY : NORM_KEY];
+    return &parameters->norms[projection_norm(id)];
 }
 
 static bool norms_source(const struct backward_projection *job)
@@ -151,7 +151,7 @@ static void norm_heads_back(const struct backward_projection *job, double *room)
                   room + job->at.by_weight + head * count, room + job->at.by_bias + head * count);
 }
 
-/* Takes the gradient back through the steps of query and key, last to first. */
+/* Takes the gradient back through the steps of an operand, last to first. */
 static void steps_back(const struct backward_projection *job, size_t item, size_t row, double *room)
 {
     const struct problem *problem = job->problem;

@@ -256,7 +256,7 @@ static void take_given(struct attention *attention, uint64_t stages)
 
 /* --- norm, rotation, scale ---------------------------------------------------------------------------------------- */
 
-/* All heads of one token of query or key. */
+/* All heads of one token of query, key or value. */
 struct finishing {
     const struct attention *attention;
     enum projection_id id;
@@ -270,8 +270,8 @@ static void finish_task(void *context, size_t task, unsigned thread)
     const struct attention *attention = finishing->attention;
     const struct problem *problem = attention->problem;
     const size_t rows = finishing->made->shape[2], item = task / rows, row = task % rows;
-    const size_t width = finishing->made->shape[1] * problem->size.d_head;
-    double *projected = finishing->scratch + thread * (3 * width + problem->size.d_head), *normed = projected + width,
+    const size_t d = finishing->made->shape[3], width = finishing->made->shape[1] * d;
+    double *projected = finishing->scratch + thread * (3 * width + d), *normed = projected + width,
            *made = normed + width;
     operand_load_heads(finishing->made, item, row, projected);
     dtype_round(problem->rounding.dtype, projected, width); /* the kernels do not round */
@@ -287,24 +287,24 @@ static void finish_task(void *context, size_t task, unsigned thread)
 static enum status finish(struct attention *attention, enum projection_id id, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const bool of_query = id == PROJECTION_QUERY;
+    static const enum stage NORMED[] = {STAGE_NORMED_QUERY, STAGE_NORMED_KEY, STAGE_VALUE};
+    static const struct tensor NONE = {0};
     struct finishing finishing = {
         .attention = attention,
         .id = id,
         .made = &attention->held[projection_stage(id)],
-        .projected = &attention->held[of_query ? STAGE_PROJECTED_QUERY : STAGE_PROJECTED_KEY],
-        .normed = &attention->held[of_query ? STAGE_NORMED_QUERY : STAGE_NORMED_KEY],
+        .projected = &attention->held[projection_unstepped(id)],
+        .normed = id == PROJECTION_VALUE ? &NONE : &attention->held[NORMED[id]],
     };
     const size_t tasks = problem->size.items * finishing.made->shape[2];
-    const size_t width = finishing.made->shape[1] * problem->size.d_head;
+    const size_t d = finishing.made->shape[3], width = finishing.made->shape[1] * d;
     const unsigned threads = setup_threads(problem, (double)tasks * (double)width * 8);
     struct arena scratch = {0};
-    finishing.scratch = arena_allocate(&scratch, threads, (3 * width + problem->size.d_head) * sizeof(double), error);
+    finishing.scratch = arena_allocate(&scratch, threads, (3 * width + d) * sizeof(double), error);
     if (finishing.scratch != NULL)
         threads_run(threads, tasks, finish_task, &finishing);
     arena_free(&scratch);
-    attention->made |= of_query ? STAGE_BIT(STAGE_PROJECTED_QUERY) | STAGE_BIT(STAGE_NORMED_QUERY)
-                                : STAGE_BIT(STAGE_PROJECTED_KEY) | STAGE_BIT(STAGE_NORMED_KEY);
+    attention->made |= STAGE_BIT(projection_unstepped(id)) | STAGE_BIT(NORMED[id]);
     return finishing.scratch == NULL ? error->status : STATUS_OK;
 }
 

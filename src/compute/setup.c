@@ -265,6 +265,8 @@ enum status setup_attention(struct attention *attention, uint64_t stages, struct
         stages |= STAGE_BIT(STAGE_QUERY);
     if (stages & (STAGE_BIT(STAGE_PROJECTED_KEY) | STAGE_BIT(STAGE_NORMED_KEY)))
         stages |= STAGE_BIT(STAGE_KEY);
+    if (stages & STAGE_BIT(STAGE_PROJECTED_VALUE))
+        stages |= STAGE_BIT(STAGE_VALUE);
     if (make_scratches(attention, stages, arena, error) || create_held(attention, stages, arena, error))
         return error->status;
     if (operands_make(attention, stages, arena, error) || make_fused(attention, stages, error))

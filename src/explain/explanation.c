@@ -280,7 +280,7 @@ struct explain_range explain_keys(const struct explanation *e)
 static struct explain_range columns_of_way(const struct problem *problem, enum stage stage)
 {
     const struct cell *cell = &problem->chosen.cell;
-    const enum norm_id norm = projection_of(stage) == PROJECTION_QUERY ? NORM_QUERY : NORM_KEY;
+    const enum norm_id norm = projection_norm(projection_of(stage));
     const bool first = (STAGES[stage].from & STAGE_BIT(STAGE_INPUTS)) != 0;
     size_t which;
     if (first && problem->parameters.norms[norm].kind != NORM_NONE)

@@ -10,13 +10,13 @@
 #include "build/job_files.h"
 #include "compute/result.h"
 
-/* Identifier, name, words. Duplicates are earlier; entropy is no share. */
-#define HEAD_MEASURE_ROWS(ROW)                     \
-    ROW(PREVIOUS, "previous", "previous token")    \
-    ROW(FIRST, "first", "first token")             \
-    ROW(DUPLICATE, "duplicate", "duplicate token") \
-    ROW(INDUCTION, "induction", "induction")       \
-    ROW(OWN, "own", "own token")                   \
+/* Identifier, name, the keys. Entropy is no share. */
+#define HEAD_MEASURE_ROWS(ROW)                            \
+    ROW(PREVIOUS, "previous", "the token before")         \
+    ROW(FIRST, "first", "the first token (sink)")         \
+    ROW(DUPLICATE, "duplicate", "earlier same tokens")    \
+    ROW(INDUCTION, "induction", "the tokens after those") \
+    ROW(OWN, "own", "the query's own token")              \
     ROW(ENTROPY, "entropy", NULL)
 
 #define HEAD_MEASURE_ID(id, ...) HEAD_##id,
@@ -24,11 +24,11 @@ enum head_measure { HEAD_MEASURE_ROWS(HEAD_MEASURE_ID) HEAD_MEASURES };
 #undef HEAD_MEASURE_ID
 
 struct head_measure_row {
-    const char *name, *words;
+    const char *name, *keys;
 };
 extern const struct head_measure_row HEAD_MEASURE[HEAD_MEASURES];
 
-enum { HEADS_LARGEST = 3, HEADS_MAP = 32, HEADS_LAYERS = 1024, HEADS_NAME_BYTES = 96 };
+enum { HEADS_LARGEST = 3, HEADS_MAP = 32, HEADS_LAYERS = 1024 };
 
 /* Over the queries that count; `uniform` is that of equal weights on all allowed keys. */
 struct head_mean {
@@ -37,19 +37,18 @@ struct head_mean {
 };
 
 struct head_key {
-    size_t position; /* from 1 */
-    const char *label;
+    size_t position;   /* from 1; 0: none */
+    const char *label; /* or NULL */
     double weight;
 };
 
 struct head_line {
     struct head_line *next; /* or NULL */
     size_t layer;           /* from 0; MODULE_NO_LAYER */
-    size_t head;            /* from 0 */
+    size_t head;            /* from 1 */
     struct head_mean means[HEAD_MEASURES];
     struct head_key query; /* the last query of the first item that has allowed keys, */
     struct head_key largest[HEADS_LARGEST];
-    size_t largest_count;
     double map[HEADS_MAP][HEADS_MAP]; /* of the first item: the largest weight of each block */
     size_t rows, columns;             /* of the map */
 };
@@ -67,7 +66,7 @@ struct heads {
     size_t given;               /* layers that are given */
     struct token_labels tokens; /* of --tokens; or none */
     const char *words;          /* what was computed */
-    struct head_line *lines;
+    struct head_line *lines, **end;
     const struct head_line *best[HEAD_MEASURES]; /* with the largest mean, above `uniform`; or NULL */
 };
 
@@ -80,11 +79,8 @@ typedef void heads_warner(const void *context, const struct problem *problem);
 enum status heads_make(struct heads *heads, heads_warner *warn, const void *context, struct progress *progress,
                        struct arena *arena, struct error *error);
 
-/* Measures the heads of a result of weights into lines (H), which start as {0}. */
+/* Measures the heads of a result of weights, those of the lines. */
 enum status heads_measure(struct head_line *lines, struct result *result, struct arena *arena, struct error *error);
-
-/* "layer 1 (from 0), head 2 (from 1)", into text (HEADS_NAME_BYTES); returns it. */
-const char *heads_name(const struct head_line *line, char *text);
 
 /* Writes the lines in the format of the options, and closes the output. */
 enum status heads_write(const struct heads *heads, const struct options *options, struct output *output);

@@ -10,14 +10,7 @@
 
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-static bool is_folder(const char *path)
-{
-    struct stat what;
-    return stat(path, &what) == 0 && S_ISDIR(what.st_mode);
-}
 
 static const char *base_of(const char *path)
 {
@@ -96,7 +89,7 @@ static enum status take_path(struct heads *heads, const char *path, struct arena
 {
     const char **names;
     size_t count, layer;
-    if (!is_folder(path))
+    if (!folder_is(path))
         return take_file(heads, path, arena, error);
     if (folder_list(path, &names, &count, arena, error) != STATUS_OK)
         return error->status;
@@ -190,14 +183,11 @@ static enum status read_tokens(const char *asked, struct token_labels *labels, s
 {
     if (strchr(asked, ',') == NULL || access(asked, F_OK) == 0)
         return read_token_file(asked, labels, arena, error);
+    char *words = arena_copy(arena, asked, error);
     labels->lists = 1;
     labels->texts = arena_allocate(arena, strlen(asked) + 1, sizeof labels->texts[0], error);
-    for (bool more = true; more && error->status == STATUS_OK;) {
-        const size_t length = strcspn(asked, ",");
-        labels->texts[labels->count++] = arena_text(arena, asked, length, error);
-        more = asked[length] == ',';
-        asked += length + 1;
-    }
+    while (words != NULL && labels->texts != NULL)
+        labels->texts[labels->count++] = strsep(&words, ",");
     return error->status;
 }
 
@@ -209,7 +199,7 @@ static bool opens_checkpoint(const struct options *options, struct arena *arena)
     struct error quiet = {0};
     of_layer.mechanism = MECHANISM_LAYER;
     return options->weights != NULL &&
-           (is_folder(options->weights) || listing_read(&listing, &of_layer, arena, &quiet) == STATUS_OK);
+           (folder_is(options->weights) || listing_read(&listing, &of_layer, arena, &quiet) == STATUS_OK);
 }
 
 enum status heads_read(struct heads *heads, const struct options *options, struct arena *arena, struct error *error)
@@ -247,21 +237,36 @@ static enum status describe(struct heads *heads, const struct problem *problem, 
     struct text text = text_begin(bytes, sizeof bytes);
     if (heads->layers == NULL && head_lines_add(problem, &text, arena, error) != STATUS_OK)
         return error->status;
-    if (heads->layers != NULL)
+    if (heads->layers != NULL) {
         text_shown(problem->layer->weights.source, SIZE_MAX, source, sizeof source);
-    if (heads->layers != NULL)
         text_add(&text, "%s (%s): %zu layer%s, %zu heads, %zu tokens, from %s", source, problem->layer->family->title,
                  heads->given, heads->given == 1 ? "" : "s", problem->size.heads, problem->size.keys,
                  problem->given.residual ? "the residual stream" : "the inputs of the modules");
+    }
     heads->words = arena_copy(arena, bytes, error);
     return error->status;
 }
 
-/* Runs a job, and adds its lines at *end, which it moves behind them. */
-static enum status run_job(struct heads *heads, struct options options, size_t layer, struct head_line ***end,
-                           heads_warner *warn, const void *context, struct progress *progress, struct arena *arena,
-                           struct arena *own, struct error *error)
+/* Adds the lines of a layer behind the others: all of its heads, or that of --head. */
+static struct head_line *add_lines(struct heads *heads, const struct problem *problem, size_t layer,
+                                   struct arena *arena, struct error *error)
 {
+    const size_t chosen = problem->chosen.head, count = chosen > 0 ? 1 : problem->size.heads;
+    struct head_line *lines = arena_allocate(arena, count, sizeof *lines, error);
+    for (size_t i = 0; lines != NULL && i < count; i++) {
+        lines[i] = (struct head_line){.layer = heads->layers != NULL ? layer : MODULE_NO_LAYER,
+                                      .head = (chosen > 0 ? chosen : 1) + i};
+        *heads->end = &lines[i];
+        heads->end = &lines[i].next;
+    }
+    return lines;
+}
+
+/* Runs a job, and adds its lines. */
+static enum status run_job(struct heads *heads, size_t layer, heads_warner *warn, const void *context,
+                           struct progress *progress, struct arena *arena, struct arena *own, struct error *error)
+{
+    struct options options = heads->options;
     struct job_files files = heads->files;
     struct input_file input = heads->layers != NULL ? heads->layers[layer].file : *files.inputs;
     struct problem problem;
@@ -278,30 +283,25 @@ static enum status run_job(struct heads *heads, struct options options, size_t l
         return error->status;
     if (problem.mistake.recipe != NULL)
         return error_usage(error, "%s: settings: attn heads makes no mistake; leave it out", input.source);
-    if (heads->lines == NULL)
+    if (heads->lines == NULL) {
         warn(context, &problem);
-    struct head_line *lines = arena_allocate(arena, problem.size.heads, sizeof *lines, error);
-    if (lines == NULL || (heads->lines == NULL && describe(heads, &problem, arena, error)) ||
-        result_create(&result, &problem, progress, false, own, error))
-        return error->status;
-    memset(lines, 0, problem.size.heads * sizeof *lines);
-    for (size_t head = 0; head < problem.size.heads; head++) {
-        lines[head].layer = heads->layers != NULL ? layer : MODULE_NO_LAYER;
-        lines[head].head = head;
-        **end = &lines[head];
-        *end = &lines[head].next;
+        if (describe(heads, &problem, arena, error) != STATUS_OK)
+            return error->status;
     }
-    return heads_measure(lines, &result, arena, error);
+    struct head_line *lines = add_lines(heads, &problem, layer, arena, error);
+    return lines == NULL || result_create(&result, &problem, progress, false, own, error)
+               ? error->status
+               : heads_measure(lines, &result, arena, error);
 }
 
 enum status heads_make(struct heads *heads, heads_warner *warn, const void *context, struct progress *progress,
                        struct arena *arena, struct error *error)
 {
-    struct head_line **end = &heads->lines;
+    heads->end = &heads->lines;
     for (size_t layer = 0; layer < (heads->layers != NULL ? HEADS_LAYERS : 1) && error->status == STATUS_OK; layer++) {
         struct arena own = {0};
         if (heads->layers == NULL || heads->layers[layer].file.source != NULL)
-            run_job(heads, heads->options, layer, &end, warn, context, progress, arena, &own, error);
+            run_job(heads, layer, warn, context, progress, arena, &own, error);
         arena_free(&own);
     }
     for (const struct head_line *line = heads->lines; line != NULL; line = line->next)

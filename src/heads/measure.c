@@ -13,13 +13,12 @@ static const size_t NONE = SIZE_MAX;
 struct row_sums {
     bool counts;
     double sums[HEAD_MEASURES], uniform[HEAD_MEASURES], map[HEADS_MAP];
-    struct head_key largest[HEADS_LARGEST]; /* without labels */
-    size_t largest_count;
+    struct head_key largest[HEADS_LARGEST]; /* without labels; 0: none */
 };
 
 struct scan {
     const struct problem *problem;
-    size_t item, head, first;
+    size_t item, first;
     size_t row_block, column_block; /* of the map */
     size_t *earlier, *slots, mask;  /* (Tk) the last earlier key with the same label, or NONE; NULL: no labels */
     struct row_sums rows[ROWS_AT_ONCE];
@@ -55,13 +54,15 @@ static void list_earlier(struct scan *scan)
 /* Keeps the key among the largest; of equal ones the first. */
 static void rank_key(struct row_sums *row, size_t key, double weight)
 {
-    size_t at = row->largest_count;
-    for (; at > 0 && weight > row->largest[at - 1].weight; at--)
-        if (at < HEADS_LARGEST)
-            row->largest[at] = row->largest[at - 1];
-    if (at < HEADS_LARGEST)
-        row->largest[at] = (struct head_key){.position = key, .weight = weight};
-    row->largest_count += row->largest_count < HEADS_LARGEST;
+    struct head_key added = {.position = key + 1, .weight = weight};
+    bool moved = false;
+    for (size_t i = 0; i < HEADS_LARGEST; i++)
+        if (moved || row->largest[i].position == 0 || added.weight > row->largest[i].weight) {
+            const struct head_key next = row->largest[i];
+            row->largest[i] = added;
+            added = next;
+            moved = true;
+        }
 }
 
 /* Adds a key that the mask allows. */
@@ -123,19 +124,18 @@ static void add_row(const struct scan *scan, struct head_line *line, size_t i)
     }
     if (!row->counts || scan->item > 0)
         return;
-    line->query.position = scan->first + i;
-    line->largest_count = row->largest_count;
+    line->query.position = scan->first + i + 1;
     memcpy(line->largest, row->largest, sizeof line->largest);
 }
 
-/* Names the keys by position, from 1, and label. */
-static void name_keys(const struct problem *problem, struct head_line *line, struct arena *arena, struct error *error)
+/* Names the query, or a key; until now it has its index among those, from 1. */
+static void name_key(const struct problem *problem, struct head_key *key, bool of_keys, struct arena *arena,
+                     struct error *error)
 {
-    for (size_t i = 0; i <= line->largest_count && line->largest_count > 0; i++) {
-        struct head_key *key = i == 0 ? &line->query : &line->largest[i - 1];
-        const char *label = problem_label(problem, i > 0, 0, key->position, &key->position);
-        key->label = label != NULL ? arena_copy(arena, label, error) : NULL;
-    }
+    if (key->position == 0)
+        return;
+    const char *label = problem_label(problem, of_keys, 0, key->position - 1, &key->position);
+    key->label = label != NULL ? arena_copy(arena, label, error) : NULL;
 }
 
 enum status heads_measure(struct head_line *lines, struct result *result, struct arena *arena, struct error *error)
@@ -156,16 +156,16 @@ enum status heads_measure(struct head_line *lines, struct result *result, struct
     if (error->status != STATUS_OK)
         return error->status;
     progress_begin(result->progress, stage_name(STAGE_WEIGHTS),
-                   (double)problem->size.items * (double)problem->size.heads * (double)rows);
+                   (double)problem->size.items * (double)(problem->chosen.head > 0 ? 1 : problem->size.heads) *
+                       (double)rows);
     for (double done = 0; scan->item < problem->size.items; scan->item++) {
         list_earlier(scan);
-        for (scan->head = 0; scan->head < problem->size.heads; scan->head++) {
-            struct head_line *line = &lines[scan->head];
+        for (struct head_line *line = lines; line != NULL; line = line->next) {
             line->rows = (rows + scan->row_block - 1) / scan->row_block;
             line->columns = (keys + scan->column_block - 1) / scan->column_block;
             for (size_t count; scan->first < rows; scan->first += count) {
                 count = memory_smaller(memory_smaller(ROWS_AT_ONCE, result->rows.most), rows - scan->first);
-                row_stream_run(&result->rows, STAGE_BIT(STAGE_WEIGHTS), scan->item, scan->head, scan->first, count,
+                row_stream_run(&result->rows, STAGE_BIT(STAGE_WEIGHTS), scan->item, line->head - 1, scan->first, count,
                                read_row, scan);
                 for (size_t i = 0; i < count; i++)
                     add_row(scan, line, i);
@@ -174,7 +174,10 @@ enum status heads_measure(struct head_line *lines, struct result *result, struct
             scan->first = 0;
         }
     }
-    for (size_t head = 0; head < problem->size.heads; head++)
-        name_keys(problem, &lines[head], arena, error);
+    for (struct head_line *line = lines; line != NULL; line = line->next) {
+        name_key(problem, &line->query, false, arena, error);
+        for (size_t i = 0; i < HEADS_LARGEST; i++)
+            name_key(problem, &line->largest[i], true, arena, error);
+    }
     return error->status;
 }

@@ -5,88 +5,74 @@
 #include "base/json_writer.h"
 #include "write/writing.h"
 
-#include <stdarg.h>
+#include <stddef.h>
 
-struct record {
-    struct json json;
-    bool csv, names; /* CSV; its first line */
-    bool begun;      /* the line is not empty */
-};
+#define AT(member) offsetof(struct head_line, member)
+#define MEASURE(id, name, ...)                                                               \
+    {name, REAL, AT(means[HEAD_##id].mean), AT(means[HEAD_##id].queries)},                   \
+        {name "_uniform", REAL, AT(means[HEAD_##id].uniform), AT(means[HEAD_##id].queries)}, \
+        {name "_queries", SIZE, AT(means[HEAD_##id].queries), AT(head)},
+#define KEY(name, member)                                   \
+    {name, SIZE, AT(member.position), AT(member.position)}, \
+        {name "_token", TEXT, AT(member.label), AT(member.position)},
+#define LARGEST(name, member) KEY(name, member){name "_weight", REAL, AT(member.weight), AT(member.position)},
 
-/* Adds a member, a text or a number; JSON leaves out an unknown one. The name is printf-like. */
-static void add(struct record *record, bool known, const char *text, double number, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
-static void add(struct record *record, bool known, const char *text, double number, const char *format, ...)
+/* The fields of a line: where they are, and where a size is that is 0 if the field is unknown. A text that is NULL, and
+ * a layer that is none, are unknown too. */
+static const struct field {
+    const char *name;
+    enum { SIZE, REAL, TEXT } type;
+    size_t at, known;
+} FIELDS[] = {{"layer", SIZE, AT(layer), AT(head)},
+              {"head", SIZE, AT(head), AT(head)},
+              HEAD_MEASURE_ROWS(MEASURE) /**/
+              KEY("query", query)        /**/
+              LARGEST("key_1", largest[0]) LARGEST("key_2", largest[1]) LARGEST("key_3", largest[2])};
+enum { FIELD_COUNT = sizeof FIELDS / sizeof FIELDS[0] };
+
+static void write_field(struct json *json, bool csv, const struct field *field, const struct head_line *line)
 {
-    struct output *output = record->json.output;
-    char name[64];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(name, sizeof name, format, arguments);
-    va_end(arguments);
-    if (record->csv) {
-        output_print(output, "%s%s", record->begun ? "," : "", record->names ? name : "");
-        record->begun = true;
-        record->json.begun = false;
-    }
-    if (!known || record->names)
+    const void *at = (const char *)line + field->at, *known = (const char *)line + field->known;
+    const char *key = csv ? NULL : field->name;
+    if (*(const size_t *)known == 0)
         return;
-    if (text != NULL && record->csv)
-        csv_text_field(text, "", output);
-    else if (text != NULL)
-        json_text(&record->json, name, text);
-    else
-        json_real(&record->json, record->csv ? NULL : name, number);
-}
-
-static void add_line(struct record *record, const struct head_line *line)
-{
-    const bool query = line->largest_count > 0;
-    add(record, line->layer != MODULE_NO_LAYER, NULL, (double)line->layer, "layer");
-    add(record, true, NULL, (double)line->head + 1, "head");
-    for (int measure = 0; measure < HEAD_MEASURES; measure++) {
-        const struct head_mean *mean = &line->means[measure];
-        add(record, mean->queries > 0, NULL, mean->mean, "%s", HEAD_MEASURE[measure].name);
-        add(record, mean->queries > 0, NULL, mean->uniform, "%s_uniform", HEAD_MEASURE[measure].name);
-        add(record, true, NULL, (double)mean->queries, "%s_queries", HEAD_MEASURE[measure].name);
-    }
-    add(record, query, NULL, (double)line->query.position, "query");
-    add(record, query && line->query.label != NULL, line->query.label, 0, "query_token");
-    for (size_t i = 0; i < HEADS_LARGEST; i++) {
-        const struct head_key *key = &line->largest[i];
-        const bool known = i < line->largest_count;
-        add(record, known, NULL, (double)key->position, "key_%zu", i + 1);
-        add(record, known && key->label != NULL, key->label, 0, "key_%zu_token", i + 1);
-        add(record, known, NULL, key->weight, "key_%zu_weight", i + 1);
-    }
+    if (field->type == REAL)
+        json_real(json, key, *(const double *)at);
+    else if (field->type == SIZE && *(const size_t *)at != MODULE_NO_LAYER)
+        json_size(json, key, *(const size_t *)at);
+    else if (field->type == TEXT && *(const char *const *)at != NULL && csv)
+        csv_text_field(*(const char *const *)at, "", json->output);
+    else if (field->type == TEXT && *(const char *const *)at != NULL)
+        json_text(json, key, *(const char *const *)at);
 }
 
 void heads_json(const struct heads *heads, const struct options *options, int precision, struct output *output)
 {
     (void)options, (void)precision;
-    struct record record = {.json = {.output = output}};
-    json_begin(&record.json);
-    json_text(&record.json, "words", heads->words);
-    json_open(&record.json, "heads", '[');
+    struct json json = {.output = output};
+    json_begin(&json);
+    json_text(&json, "words", heads->words);
+    json_open(&json, "heads", '[');
     for (const struct head_line *line = heads->lines; line != NULL; line = line->next) {
-        json_line(&record.json, 1);
-        json_open(&record.json, NULL, '{');
-        add_line(&record, line);
-        json_close(&record.json);
+        json_line(&json, 1);
+        json_open(&json, NULL, '{');
+        for (size_t i = 0; i < FIELD_COUNT; i++)
+            write_field(&json, false, &FIELDS[i], line);
+        json_close(&json);
     }
-    json_end(&record.json);
+    json_end(&json);
 }
 
 void heads_csv(const struct heads *heads, const struct options *options, int precision, struct output *output)
 {
     (void)options, (void)precision;
-    struct record record = {.json = {.output = output}, .csv = true, .names = true};
-    add_line(&record, heads->lines);
-    record.names = false;
-    for (const struct head_line *line = heads->lines; line != NULL; line = line->next) {
-        output_print(output, "\n");
-        record.begun = false;
-        add_line(&record, line);
-    }
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        output_print(output, "%s%s", i > 0 ? "," : "", FIELDS[i].name);
+    for (const struct head_line *line = heads->lines; line != NULL; line = line->next)
+        for (size_t i = 0; i < FIELD_COUNT; i++) {
+            struct json json = {.output = output}; /* for its numbers */
+            output_print(output, i > 0 ? "," : "\n");
+            write_field(&json, true, &FIELDS[i], line);
+        }
     output_print(output, "\n");
 }

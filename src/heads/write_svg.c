@@ -7,8 +7,17 @@
 
 #include <math.h>
 
-enum { WORDS_BYTES = 2048 };
+enum { WORDS_BYTES = 2048, NAME_BYTES = 96 };
 static const double WIDTH = 656, LEFT = 56, GAP = 8, LARGEST = 132, SMALLEST = 24, ABOVE = 44, BELOW = 18;
+
+static const char *name_head(const struct head_line *line, char *text)
+{
+    if (line->layer == MODULE_NO_LAYER)
+        snprintf(text, NAME_BYTES, "head %zu", line->head);
+    else
+        snprintf(text, NAME_BYTES, "layer %zu, head %zu", line->layer, line->head);
+    return text;
+}
 
 /* A row of cells of the same colour is one rectangle. */
 static void draw_map(struct output *output, const struct head_line *line, double side, double x, double y)
@@ -33,9 +42,9 @@ static void draw_map(struct output *output, const struct head_line *line, double
 static void draw_head(struct output *output, const struct heads *heads, const struct head_line *line, int precision,
                       double side, double x, double y)
 {
-    char name[HEADS_NAME_BYTES], bytes[160], number[64];
+    char name[NAME_BYTES], bytes[160], number[64];
     struct text words = text_begin(bytes, sizeof bytes);
-    output_print(output, "<g><title>%s", heads_name(line, name));
+    output_print(output, "<g><title>%s", name_head(line, name));
     for (int measure = 0; measure < HEAD_MEASURES; measure++) {
         text_number(number, sizeof number, precision, false, line->means[measure].mean);
         if (line->means[measure].queries > 0)
@@ -58,17 +67,21 @@ void heads_svg(const struct heads *heads, const struct options *options, int pre
     const enum theme theme =
         options->origin[OPTION_THEME] != ORIGIN_DEFAULT ? options->theme : FORMATS[options->format].theme;
     struct svg_palette palette = {0};
-    char bytes[WORDS_BYTES], name[HEADS_NAME_BYTES], number[64];
+    char bytes[WORDS_BYTES], name[NAME_BYTES], number[64];
     struct text words = text_begin(bytes, sizeof bytes);
+    const size_t first = heads->lines->head;
     size_t across = 0, down = 0;
     for (const struct head_line *line = heads->lines; line != NULL; line = line->next) {
-        across = memory_larger(across, line->head + 1);
-        down += line->head == 0;
+        across = memory_larger(across, line->head - first + 1);
+        down += line->head == first;
     }
-    text_add(&words, "%s. Queries down, keys across; a cell is the largest weight in it, from 0 to 1.", heads->words);
+    text_add(&words,
+             "%s. Queries down, keys across; a cell is the largest weight in it, from 0 to 1. Layers count from 0, "
+             "heads from 1.",
+             heads->words);
     for (int measure = 0; measure < HEAD_ENTROPY; measure++)
         if (heads->best[measure] != NULL)
-            text_add(&words, " %s: %s, %s.", HEAD_MEASURE[measure].words, heads_name(heads->best[measure], name),
+            text_add(&words, " %s: %s, %s.", HEAD_MEASURE[measure].name, name_head(heads->best[measure], name),
                      text_number(number, sizeof number, precision, false, heads->best[measure]->means[measure].mean));
     const double side = fmax(SMALLEST, fmin(LARGEST, (WIDTH - LEFT) / (double)across - GAP)), step = side + GAP;
     const double width = fmax(WIDTH, LEFT + step * (double)across), height = ABOVE + (step + BELOW) * (double)down;
@@ -84,12 +97,12 @@ void heads_svg(const struct heads *heads, const struct options *options, int pre
     svg_text(output, 0, 13, 0, "ink title", "What each head attends to");
     double y = ABOVE - step - BELOW;
     for (const struct head_line *line = heads->lines; line != NULL; line = line->next) {
-        const double x = LEFT + step * (double)line->head;
-        y += line->head == 0 ? step + BELOW : 0;
+        const double x = LEFT + step * (double)(line->head - first);
+        y += line->head == first ? step + BELOW : 0;
         snprintf(name, sizeof name, "layer %zu", line->layer);
-        if (line->head == 0 && heads->layers != NULL)
+        if (line->head == first && heads->layers != NULL)
             svg_text(output, LEFT - 8, y + side / 2 + 4, 0, "ink small end", name);
-        snprintf(name, sizeof name, side >= 48 ? "head %zu" : "%zu", line->head + 1);
+        snprintf(name, sizeof name, side >= 48 ? "head %zu" : "%zu", line->head);
         if (y <= ABOVE)
             svg_text(output, x + side / 2, ABOVE - 8, 0, "ink small middle", name);
         draw_head(output, heads, line, precision, side, x, y);

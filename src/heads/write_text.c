@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* heads -> a table for a terminal, and the best head of each kind. */
+/* heads -> a table of all heads for a terminal, and one of the best head of each kind. */
 #include "heads/heads.h"
 
 #include "base/wrap.h"
-#include "model/counting.h"
 #include "write/table_text.h"
 
 #include <string.h>
@@ -11,61 +10,73 @@
 #define HEAD_MEASURE_ROW(id, ...) [HEAD_##id] = {__VA_ARGS__},
 const struct head_measure_row HEAD_MEASURE[HEAD_MEASURES] = {HEAD_MEASURE_ROWS(HEAD_MEASURE_ROW)};
 
-const char *heads_name(const struct head_line *line, char *text)
+/* Aligns a text to the right in the column of that name; returns the width. */
+static size_t write_cell(struct output *output, const char *name, const char *text, int precision)
 {
-    if (line->layer == MODULE_NO_LAYER)
-        snprintf(text, HEADS_NAME_BYTES, "head %zu", line->head + 1);
-    else
-        snprintf(text, HEADS_NAME_BYTES, COUNTING_LAYER ", " COUNTING_HEAD, line->layer, line->head + 1);
-    return text;
+    const size_t width = memory_larger(strlen(name), (size_t)precision + 2) + 1;
+    output_print(output, "%*s", (int)width, text);
+    return width;
+}
+
+/* The same for a number; "-" where it is unknown. */
+static size_t write_number(struct output *output, const char *name, bool known, double number, int precision)
+{
+    char text[64] = "-";
+    if (known)
+        text_number(text, sizeof text, precision, false, number);
+    return write_cell(output, name, text, precision);
 }
 
 /* "p (8)", or the position alone. */
-static void write_key(struct output *output, const struct head_key *key)
+static void add_key(struct text *text, const struct head_key *key)
 {
     char shown[TABLE_TEXT_LABEL_BYTES] = "";
     if (key->label != NULL)
         text_shown(key->label, TABLE_TEXT_LABEL_COLUMNS, shown, sizeof shown);
-    output_print(output, key->label != NULL ? "%s (%zu)" : "%s%zu", shown, key->position);
+    text_add(text, key->label != NULL ? "%s (%zu)" : "%s%zu", shown, key->position);
 }
 
-static void write_keys(struct output *output, const struct head_line *line, int precision)
+/* The largest key, and more of them while they fit into so many columns; with their query if it is another than that of
+ * the first line. */
+static void write_keys(struct output *output, const struct heads *heads, const struct head_line *line, size_t columns,
+                       int precision)
 {
-    char number[64];
-    output_print(output, "  ");
-    write_key(output, &line->query);
-    for (size_t i = 0; i < line->largest_count; i++) {
-        output_print(output, i == 0 ? ": " : ", ");
-        write_key(output, &line->largest[i]);
-        output_print(output, " %s", text_number(number, sizeof number, precision, false, line->largest[i].weight));
+    char bytes[(HEADS_LARGEST + 1) * (TABLE_TEXT_LABEL_BYTES + 64)], number[64];
+    struct text text = text_begin(bytes, sizeof bytes);
+    if (line->query.position != heads->lines->query.position && line->query.position > 0) {
+        add_key(&text, &line->query);
+        text_add(&text, ": ");
     }
+    for (size_t i = 0; i < HEADS_LARGEST && line->largest[i].position > 0; i++) {
+        const size_t before = text.length;
+        text_add(&text, i > 0 ? ", " : "");
+        add_key(&text, &line->largest[i]);
+        text_add(&text, " %s", text_number(number, sizeof number, precision, false, line->largest[i].weight));
+        if (i > 0 && text_columns(bytes) > columns) {
+            bytes[before] = '\0';
+            break;
+        }
+    }
+    output_print(output, "%s%s", bytes[0] != '\0' ? "  " : "", bytes);
 }
 
-/* A measure in its column, "-" where no query counts; the name where `mean` is NULL. */
-static void write_cell(struct output *output, int measure, const struct head_mean *mean, bool uniform, int precision)
+static void write_line(struct output *output, const struct heads *heads, const struct head_line *line, bool uniform,
+                       int precision)
 {
-    const char *name = HEAD_MEASURE[measure].name;
-    char text[64] = "-";
-    if (mean != NULL && mean->queries > 0)
-        text_number(text, sizeof text, precision, false, uniform ? mean->uniform : mean->mean);
-    output_print(output, "%*s", (int)memory_larger(strlen(name), (size_t)precision + 2) + 2,
-                 mean != NULL ? text : name);
-}
-
-static void write_line(struct output *output, const struct head_line *line, bool uniform, int precision)
-{
-    if (line->layer != MODULE_NO_LAYER && uniform)
-        output_print(output, "     uniform");
-    else if (uniform)
-        output_print(output, "uniform");
-    else if (line->layer != MODULE_NO_LAYER)
-        output_print(output, "%5zu%7zu", line->layer, line->head + 1);
+    size_t column = heads->layers != NULL ? 11 : 7;
+    if (uniform)
+        output_print(output, "%*s", (int)column, "uniform");
+    else if (heads->layers != NULL)
+        output_print(output, "%5zu%6zu", line->layer, line->head);
     else
-        output_print(output, "%7zu", line->head + 1);
-    for (int measure = 0; measure < HEAD_MEASURES; measure++)
-        write_cell(output, measure, &line->means[measure], uniform, precision);
-    if (!uniform && line->largest_count > 0)
-        write_keys(output, line, precision);
+        output_print(output, "%7zu", line->head);
+    for (int measure = 0; measure < HEAD_MEASURES; measure++) {
+        const struct head_mean *mean = &line->means[measure];
+        column += write_number(output, HEAD_MEASURE[measure].name, mean->queries > 0,
+                               uniform ? mean->uniform : mean->mean, precision);
+    }
+    if (!uniform)
+        write_keys(output, heads, line, memory_left(output_columns(output), column + 2), precision);
     output_print(output, "\n");
 }
 
@@ -77,31 +88,55 @@ static bool same_uniform(const struct head_line *one, const struct head_line *ot
     return same;
 }
 
+/* What a kind is, and its best head. */
+static void write_best(struct output *output, const struct heads *heads, int measure, int precision)
+{
+    const struct head_line *best = heads->best[measure];
+    output_print(output, "%-11s%-22s", HEAD_MEASURE[measure].name, HEAD_MEASURE[measure].keys);
+    if (best == NULL) {
+        output_print(output, "  no head is above uniform\n");
+        return;
+    }
+    if (heads->layers != NULL)
+        output_print(output, "%7zu", best->layer);
+    output_print(output, "%6zu", best->head);
+    write_number(output, "mean", true, best->means[measure].mean, precision);
+    write_number(output, "uniform", true, best->means[measure].uniform, precision);
+    output_print(output, "%8zu\n", best->means[measure].queries);
+}
+
 void heads_text(const struct heads *heads, const struct options *options, int precision, struct output *output)
 {
-    char name[HEADS_NAME_BYTES], number[64], uniform[64];
-    struct wrap line = {.output = output, .columns = WRAP_COLUMNS, .indent = 2};
+    const bool layered = heads->layers != NULL;
+    char bytes[512 + TABLE_TEXT_LABEL_BYTES];
+    struct text text = text_begin(bytes, sizeof bytes);
     (void)options;
-    wrap_words(&line, heads->words);
-    output_print(output, "\n\n%s   head", heads->layers != NULL ? "layer" : "");
+    wrap_words(&(struct wrap){.output = output, .columns = WRAP_COLUMNS, .indent = 2}, heads->words);
+    output_print(output, "\n\n%s  head", layered ? "layer" : " ");
     for (int measure = 0; measure < HEAD_MEASURES; measure++)
-        write_cell(output, measure, NULL, false, precision);
-    output_print(output, "  query: its largest keys\n");
+        write_cell(output, HEAD_MEASURE[measure].name, HEAD_MEASURE[measure].name, precision);
+    output_print(output, "  largest keys\n");
     for (const struct head_line *each = heads->lines; each != NULL; each = each->next) {
-        write_line(output, each, false, precision);
+        write_line(output, heads, each, false, precision);
         if (each->next == NULL || !same_uniform(each, each->next))
-            write_line(output, each, true, precision);
+            write_line(output, heads, each, true, precision);
+    }
+    output_print(output, "\n%-33s%s  head", "best", layered ? "  layer" : "");
+    write_cell(output, "mean", "mean", precision);
+    write_cell(output, "uniform", "uniform", precision);
+    output_print(output, " queries\n");
+    for (int measure = 0; measure < HEAD_ENTROPY; measure++)
+        write_best(output, heads, measure, precision);
+    text_add(&text,
+             "mean: the weight on such keys, over the queries that have one; uniform: with equal weights on all "
+             "allowed keys. %s.",
+             layered ? "Layers count from 0, heads from 1" : "Heads count from 1");
+    if (heads->lines->query.position > 0) {
+        text_add(&text, " Largest keys: of query ");
+        add_key(&text, &heads->lines->query);
+        text_add(&text, ".");
     }
     output_print(output, "\n");
-    for (int measure = 0; measure < HEAD_ENTROPY; measure++) {
-        const struct head_line *best = heads->best[measure];
-        const struct head_mean *mean = best != NULL ? &best->means[measure] : NULL;
-        if (best != NULL)
-            output_print(output, "%s: %s: %s (uniform %s), over %zu quer%s\n", HEAD_MEASURE[measure].words,
-                         heads_name(best, name), text_number(number, sizeof number, precision, false, mean->mean),
-                         text_number(uniform, sizeof uniform, precision, false, mean->uniform), mean->queries,
-                         mean->queries == 1 ? "y" : "ies");
-    }
-    output_print(output, "Shares are mean weights on such keys, over the queries that have one;\n"
-                         "uniform: of equal weights on all allowed keys.\n");
+    wrap_words(&(struct wrap){.output = output, .columns = WRAP_COLUMNS}, bytes);
+    output_print(output, "\n");
 }

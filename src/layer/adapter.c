@@ -1,45 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 #include "layer/adapter.h"
 
+#include "base/folder.h"
 #include "base/text.h"
 #include "read/json_tree.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
-enum { NAME_BYTES = 1024 };
+/* What a tensor of the adapter does to one of the checkpoint. */
+struct adapter_change {
+    const char *base;           /* the name of that one: */
+    const char *path, *of_base; /* of the module, as the adapter names it; and its end */
+    enum change_kind { CHANGE_REPLACES, CHANGE_A, CHANGE_B, CHANGE_NONE } kind;
+};
 
 static const char BASE_MODEL[] = "base_model.model.";
 
-/* The ends of an adapter's names, and of the checkpoint's tensor that it changes. */
+/* The ends of an adapter's names, and of the checkpoint's tensor. */
 static const struct {
     const char *end, *of_base;
+    enum change_kind kind;
 } ENDS[] = {
-    {".lora_A.weight", ".weight"},    {".lora_B.weight", ".weight"},    {".lora_B.bias", ".bias"},
-    {".lora_embedding_A", ".weight"}, {".lora_embedding_B", ".weight"}, {".base_layer.weight", ".weight"},
-    {".base_layer.bias", ".bias"},    {".weight", ".weight"},           {".bias", ".bias"},
+    {".lora_A.weight", ".weight", CHANGE_A},
+    {".lora_B.weight", ".weight", CHANGE_B},
+    {".lora_B.bias", ".bias", CHANGE_B},
+    {".lora_embedding_A", ".weight", CHANGE_NONE},
+    {".lora_embedding_B", ".weight", CHANGE_NONE},
+    {".base_layer.weight", ".weight", CHANGE_REPLACES},
+    {".base_layer.bias", ".bias", CHANGE_REPLACES},
+    {".weight", ".weight", CHANGE_REPLACES},
+    {".bias", ".bias", CHANGE_REPLACES},
 };
 
 /* --- the config -------------------------------------------------------------------------------------------------- */
 
 /* Keys that change nothing, or that the rest of this file reads. */
 static const char KNOWN[] =
-    " alpha_pattern auto_mapping base_model_name_or_path bias corda_config ensure_weight_tying eva_config "
+    "alpha_pattern auto_mapping base_model_name_or_path bias corda_config ensure_weight_tying eva_config "
     "exclude_modules fan_in_fan_out inference_mode init_lora_weights layers_pattern layers_to_transform loftq_config "
     "lora_alpha lora_bias lora_dropout lora_ga_config megatron_config megatron_core modules_to_save peft_type "
-    "peft_version qalora_group_size r rank_pattern revision runtime_config target_modules task_type use_rslora ";
+    "peft_version qalora_group_size r rank_pattern revision runtime_config target_modules task_type use_rslora";
 
 /* Ways to draw A and B that leave the checkpoint's weights as they are. */
-static const char INITIAL[] = " gaussian eva orthogonal ";
-
-static bool is_among(const char *words, const char *word)
-{
-    char wanted[128];
-    const int length = snprintf(wanted, sizeof wanted, " %s ", word);
-    return length > 0 && (size_t)length < sizeof wanted && strchr(word, ' ') == NULL && strstr(words, wanted) != NULL;
-}
+static const char INITIAL[] = "gaussian eva orthogonal";
 
 /* Whether a key asks for nothing: null, false, {} or []. */
 static bool is_off(const cJSON *item)
@@ -53,20 +58,6 @@ static const cJSON *key_of(const struct adapter *adapter, const char *key)
     return cJSON_GetObjectItemCaseSensitive(adapter->config.root, key);
 }
 
-/* A pattern of PEFT is a regular expression; attn reads those that are names. */
-static enum status check_patterns(const struct adapter *adapter, const char *key)
-{
-    const cJSON *pattern = key_of(adapter, key);
-    if (!is_off(pattern) && !cJSON_IsObject(pattern))
-        return error_usage(adapter->error, "%s: %s is %s; expected an object", adapter->config.path, key,
-                           json_kind_name(pattern));
-    for (const cJSON *item = is_off(pattern) ? NULL : pattern->child; item != NULL; item = item->next)
-        if (strpbrk(item->string, "^$*+?()[]{}|\\") != NULL || !cJSON_IsNumber(item))
-            return error_usage(adapter->error, "%s: %s: '%.80s': expected the name of a module and a number",
-                               adapter->config.path, key, item->string);
-    return STATUS_OK;
-}
-
 static enum status check_config(const struct adapter *adapter)
 {
     const cJSON *type = key_of(adapter, "peft_type"), *initial = key_of(adapter, "init_lora_weights");
@@ -75,106 +66,123 @@ static enum status check_config(const struct adapter *adapter)
         return error_usage(adapter->error, "%s: peft_type is %.40s; attn applies LORA alone", path,
                            cJSON_IsString(type) ? type->valuestring : "missing");
     if (!is_off(initial) && !cJSON_IsTrue(initial) &&
-        !(cJSON_IsString(initial) && is_among(INITIAL, initial->valuestring)))
+        !(cJSON_IsString(initial) && text_has_word(INITIAL, initial->valuestring)))
         return error_usage(adapter->error,
                            "%s: init_lora_weights %.40s changes the weights of the checkpoint, too; save the adapter "
                            "with path_initial_model_for_weight_conversion",
                            path, cJSON_IsString(initial) ? initial->valuestring : json_kind_name(initial));
     for (const cJSON *item = adapter->config.root->child; item != NULL; item = item->next)
-        if (!is_off(item) && !is_among(KNOWN, item->string))
+        if (!is_off(item) && !text_has_word(KNOWN, item->string))
             return error_usage(adapter->error, "%s: attn does not apply %.60s; merge the adapter into the model first",
                                path, item->string);
-    return check_patterns(adapter, "rank_pattern") || check_patterns(adapter, "alpha_pattern") ? adapter->error->status
-                                                                                               : STATUS_OK;
+    return STATUS_OK;
 }
 
-/* The number of a module: that of the first pattern that is its path, or the end of it; else that of the key. */
-static double number_of(const struct adapter *adapter, const char *module, const char *patterns, const char *key)
+/* The number of a module: that of the first pattern that is its path, or the end of it; else that of the key. A pattern
+ * of PEFT is a regular expression; attn reads those that are names. */
+static enum status number_of(const struct adapter *adapter, const char *path, const char *patterns, const char *key,
+                             double *number)
 {
-    const cJSON *pattern = key_of(adapter, patterns), *number = key_of(adapter, key);
+    const cJSON *pattern = key_of(adapter, patterns), *found = NULL;
+    if (!is_off(pattern) && !cJSON_IsObject(pattern))
+        return error_usage(adapter->error, "%s: %s is %s; expected an object", adapter->config.path, patterns,
+                           json_kind_name(pattern));
     for (const cJSON *item = is_off(pattern) ? NULL : pattern->child; item != NULL; item = item->next) {
-        const size_t length = strlen(module), own = strlen(item->string);
-        if (own > 0 && own <= length && strcmp(module + length - own, item->string) == 0 &&
-            (own == length || module[length - own - 1] == '.')) {
-            number = item;
-            break;
-        }
+        const size_t before = memory_left(strlen(path), strlen(item->string));
+        if (strpbrk(item->string, "^$*+?()[]{}|\\") != NULL || !cJSON_IsNumber(item))
+            return error_usage(adapter->error, "%s: %s: '%.80s': expected the name of a module and a number",
+                               adapter->config.path, patterns, item->string);
+        if (found == NULL && strcmp(path + before, item->string) == 0 && (before == 0 || path[before - 1] == '.'))
+            found = item;
     }
-    return cJSON_IsNumber(number) ? number->valuedouble : NAN;
+    found = found != NULL ? found : key_of(adapter, key);
+    *number = cJSON_IsNumber(found) ? found->valuedouble : NAN;
+    return STATUS_OK;
 }
 
 /* --- names ------------------------------------------------------------------------------------------------------- */
 
-/* "PATH" of a name, into path (NAME_BYTES), and the end of the checkpoint's name; NULL: it is none of an adapter. */
-static const char *split_name(const char *name, char *path)
+enum { NAME_BYTES = 2048 };
+
+/* How the names of the adapter begin, and those of the checkpoint; the rest is the same. */
+struct prefixes {
+    const char *own, *base;
+    int own_length, base_length;
+};
+
+/* The checkpoint's name of the tensor that is changed, into text (NAME_BYTES); "" where the path begins otherwise or
+ * the name does not fit. */
+static const char *base_name(const struct adapter_change *change, struct prefixes prefixes, char *text)
 {
-    const size_t begin = sizeof BASE_MODEL - 1, length = strlen(name);
-    for (size_t i = 0; i < sizeof ENDS / sizeof ENDS[0]; i++)
-        if (strncmp(name, BASE_MODEL, begin) == 0 && text_ends_in(name, ENDS[i].end) &&
-            length > begin + strlen(ENDS[i].end) && length < NAME_BYTES) {
-            snprintf(path, NAME_BYTES, "%.*s", (int)(length - begin - strlen(ENDS[i].end)), name + begin);
-            return ENDS[i].of_base;
-        }
-    return NULL;
+    int length = NAME_BYTES;
+    if (change->path != NULL && strncmp(change->path, prefixes.own, (size_t)prefixes.own_length) == 0)
+        length = snprintf(text, NAME_BYTES, "%.*s%s%s", prefixes.base_length, prefixes.base,
+                          change->path + prefixes.own_length, change->of_base);
+    return length < NAME_BYTES ? text : "";
 }
 
-static bool has_base(const struct checkpoint *base, const char *head, const char *rest, const char *end)
+/* Finds the prefixes by one change: "transformer.h.0" may be "h.0" in the checkpoint, or the other way round. None
+ * where several would do. */
+static struct prefixes find_prefixes(const struct adapter_change *change, const struct checkpoint *base)
 {
-    char name[2 * NAME_BYTES];
-    const int length = snprintf(name, sizeof name, "%s%s%s", head, rest, end);
-    return length > 0 && (size_t)length < sizeof name && checkpoint_has(base, name);
+    struct prefixes prefixes = {"", "", 0, 0};
+    char text[NAME_BYTES];
+    const char *own = base_name(change, prefixes, text);
+    for (size_t i = 0, found = 0; i < base->count && !checkpoint_has(base, own); i++) {
+        const char *name = base->names[i].text;
+        const size_t more = memory_left(strlen(name), strlen(own)), less = memory_left(strlen(own), strlen(name));
+        if (strcmp(name + more, own + less) != 0 || (more > 0 && name[more - 1] != '.') ||
+            (less > 0 && own[less - 1] != '.'))
+            continue;
+        if (found++ > 0)
+            return (struct prefixes){"", "", 0, 0};
+        prefixes = (struct prefixes){change->path, name, (int)less, (int)more};
+    }
+    return prefixes;
 }
 
-/* Finds by one module how the names of all begin here and in the checkpoint: "transformer.h.0" may be "h.0" there, or
- * the other way round. Sets none where several would do. */
-static enum status find_heads(struct adapter *adapter, const char *path, const struct checkpoint *base)
+/* Splits a name into path and end; the path of another name is NULL. */
+static enum status split_name(const struct adapter *adapter, const char *name, struct adapter_change *change)
 {
-    char end[NAME_BYTES + 16];
-    for (const char *rest = path; rest != NULL; rest = strchr(rest, '.') != NULL ? strchr(rest, '.') + 1 : NULL)
-        if (has_base(base, "", rest, ".weight")) {
-            adapter->head = arena_text(adapter->arena, path, (size_t)(rest - path), adapter->error);
-            adapter->base_head = "";
-            return adapter->error->status;
+    const size_t begin = sizeof BASE_MODEL - 1;
+    *change = (struct adapter_change){.kind = CHANGE_NONE};
+    for (size_t i = 0; i < sizeof ENDS / sizeof ENDS[0] && change->of_base == NULL; i++)
+        if (strncmp(name, BASE_MODEL, begin) == 0 && text_ends_in(name + begin, ENDS[i].end)) {
+            const size_t length = strlen(name) - begin - strlen(ENDS[i].end);
+            change->kind = ENDS[i].kind;
+            change->of_base = ENDS[i].of_base;
+            change->path = arena_text(adapter->arena, name + begin, length, adapter->error);
         }
-    snprintf(end, sizeof end, ".%s.weight", path);
-    const char *found = NULL;
-    for (size_t i = 0; i < base->count; i++)
-        if (text_ends_in(base->names[i].text, end)) {
-            if (found != NULL)
-                return STATUS_OK;
-            found = base->names[i].text;
-        }
-    if (found == NULL)
-        return STATUS_OK;
-    adapter->head = "";
-    adapter->base_head = arena_text(adapter->arena, found, strlen(found) - strlen(end) + 1, adapter->error);
     return adapter->error->status;
 }
 
-/* Checks that each tensor changes one of the checkpoint. */
-static enum status check_names(struct adapter *adapter, const struct checkpoint *base)
+/* Finds what each tensor changes. */
+static enum status read_names(struct adapter *adapter, const struct checkpoint *base)
 {
-    enum { SEARCHED = 64 }; /* modules that are tried: each may look at all names */
     const struct checkpoint *own = &adapter->tensors;
-    char path[NAME_BYTES];
-    for (size_t i = 0, tried = 0; i < own->count && adapter->head == NULL && tried < SEARCHED; i++)
-        if (text_ends_in(own->names[i].text, ".lora_A.weight") && split_name(own->names[i].text, path) != NULL) {
-            if (find_heads(adapter, path, base) != STATUS_OK)
-                return adapter->error->status;
-            tried++;
-        }
+    const struct adapter_change *known = NULL;
+    struct prefixes prefixes = {"", "", 0, 0};
+    char text[NAME_BYTES];
+    adapter->changes = arena_allocate(adapter->arena, own->count, sizeof *adapter->changes, adapter->error);
+    if (adapter->changes == NULL)
+        return adapter->error->status;
     for (size_t i = 0; i < own->count; i++) {
-        const char *end = split_name(own->names[i].text, path);
-        const size_t head = adapter->head != NULL ? strlen(adapter->head) : 0;
-        if (strstr(own->names[i].text, ".lora_magnitude_vector") != NULL)
+        if (split_name(adapter, own->names[i].text, &adapter->changes[i]) != STATUS_OK)
+            return adapter->error->status;
+        if (known == NULL && adapter->changes[i].kind == CHANGE_A)
+            prefixes = find_prefixes(known = &adapter->changes[i], base);
+    }
+    for (size_t i = 0; i < own->count; i++) {
+        const char *name = own->names[i].text, *changed = base_name(&adapter->changes[i], prefixes, text);
+        if (strstr(name, ".lora_magnitude_vector") != NULL)
             return error_usage(adapter->error,
-                               "%s: %.200s: attn does not apply DoRA; merge the adapter into the model "
-                               "first",
-                               own->source, own->names[i].text);
-        if (end == NULL || adapter->head == NULL || strncmp(path, adapter->head, head) != 0 ||
-            !has_base(base, adapter->base_head, path + head, end))
+                               "%s: %.200s: attn does not apply DoRA; merge the adapter into the model first",
+                               own->source, name);
+        if (!checkpoint_has(base, changed))
             return error_usage(adapter->error, "%s: %.200s changes no tensor of %s; expected an adapter of this model",
-                               own->source, own->names[i].text, base->source);
+                               own->source, name, base->source);
+        if ((adapter->changes[i].base = arena_copy(adapter->arena, changed, adapter->error)) == NULL)
+            return adapter->error->status;
     }
     return own->count > 0 ? STATUS_OK : error_usage(adapter->error, "%s: holds no tensor", own->source);
 }
@@ -182,21 +190,15 @@ static enum status check_names(struct adapter *adapter, const struct checkpoint 
 enum status adapter_open(struct adapter *adapter, const char *folder, const struct checkpoint *base,
                          struct arena *arena, struct error *error)
 {
-    static const char *const FILES[] = {"adapter_config.json", "adapter_model.safetensors", "adapter_model.bin"};
-    char *paths[3], path[4096];
-    struct stat there;
-    *adapter = (struct adapter){.folder = folder, .arena = arena, .error = error};
-    for (size_t i = 0; i < 3; i++) {
-        const int length = snprintf(path, sizeof path, "%s/%s", folder, FILES[i]);
-        if (length < 0 || (size_t)length >= sizeof path)
-            return error_usage(error, "--adapter: the path is too long");
-        if ((paths[i] = arena_copy(arena, path, error)) == NULL)
-            return error->status;
-    }
-    if (config_read(paths[0], &adapter->config, error) || check_config(adapter) ||
-        checkpoint_open(paths[stat(paths[1], &there) == 0 ? 1 : 2], arena, &adapter->tensors, error))
+    const char *config = folder_path(folder, "adapter_config.json", arena, error);
+    const char *tensors = folder_path(folder, "adapter_model.safetensors", arena, error);
+    *adapter = (struct adapter){.arena = arena, .error = error};
+    if (tensors != NULL && access(tensors, F_OK) != 0)
+        tensors = folder_path(folder, "adapter_model.bin", arena, error);
+    if (error->status != STATUS_OK || config_read(config, &adapter->config, error) || check_config(adapter) ||
+        checkpoint_open(tensors, arena, &adapter->tensors, error))
         return error->status;
-    return check_names(adapter, base);
+    return read_names(adapter, base);
 }
 
 void adapter_close(struct adapter *adapter)
@@ -206,14 +208,17 @@ void adapter_close(struct adapter *adapter)
 
 /* --- numbers ----------------------------------------------------------------------------------------------------- */
 
-/* Takes the tensor of a module; rank 0 where there is none. */
-static enum status take(const struct adapter *adapter, const char *module, const char *end, struct tensor *tensor)
+/* Takes the tensor that changes the checkpoint's of that name so, and returns the path of its module; NULL and rank 0
+ * where there is none. */
+static const char *take(const struct adapter *adapter, const char *name, enum change_kind kind, struct tensor *tensor)
 {
-    char name[3 * NAME_BYTES];
     *tensor = (struct tensor){.rank = 0};
-    snprintf(name, sizeof name, "%s%s%s", BASE_MODEL, module, end);
-    return checkpoint_has(&adapter->tensors, name) ? checkpoint_take(&adapter->tensors, name, tensor, adapter->error)
-                                                   : STATUS_OK;
+    for (size_t i = 0; i < adapter->tensors.count; i++)
+        if (adapter->changes[i].kind == kind && strcmp(adapter->changes[i].base, name) == 0) {
+            checkpoint_take(&adapter->tensors, adapter->tensors.names[i].text, tensor, adapter->error);
+            return adapter->changes[i].path;
+        }
+    return NULL;
 }
 
 static double *load(const struct adapter *adapter, const struct tensor *tensor)
@@ -251,88 +256,53 @@ static enum status add_product(const struct adapter *adapter, const struct tenso
     return STATUS_OK;
 }
 
-static enum status refuse_shape(const struct adapter *adapter, const char *module, const char *what,
-                                const struct tensor *got, const struct tensor *base)
+static enum status check_shape(const struct adapter *adapter, const char *path, const char *what,
+                               const struct tensor *got, const struct tensor *base)
 {
-    return error_usage(adapter->error, "%s: %.200s: %s is %s, which does not fit the checkpoint's %s",
-                       adapter->tensors.source, module, what, SHAPE_TEXT(got), SHAPE_TEXT(base));
-}
-
-static enum status add_weight(const struct adapter *adapter, const char *module, double scale, double rank,
-                              struct tensor *tensor)
-{
-    struct tensor a, b;
-    if (take(adapter, module, ".lora_A.weight", &a) || take(adapter, module, ".lora_B.weight", &b))
-        return adapter->error->status;
-    if (a.rank == 0 && b.rank == 0)
-        return STATUS_OK;
-    if (a.rank != 2 || b.rank != 2 || b.shape[1] != a.shape[0])
-        return error_usage(adapter->error, "%s: %.200s: expected lora_A.weight and lora_B.weight of the same rank",
-                           adapter->tensors.source, module);
-    if ((double)a.shape[0] != rank)
-        return error_usage(adapter->error, "%s: %.200s has rank %zu, but %s says %g", adapter->tensors.source, module,
-                           a.shape[0], adapter->config.path, rank);
-    const struct tensor product = {.rank = 2, .shape = {b.shape[0], a.shape[1]}};
-    if (tensor->rank != 2 || tensor->shape[0] != b.shape[0] || tensor->shape[1] != a.shape[1])
-        return refuse_shape(adapter, module, "lora_B . lora_A", &product, tensor);
-    return add_product(adapter, &b, &a, scale, tensor);
-}
-
-static enum status add_bias(const struct adapter *adapter, const char *module, double scale, struct tensor *tensor)
-{
-    double one = 1;
-    const struct tensor unit = {.rank = 2, .shape = {1, 1}, .dtype = DTYPE_F64, .data = &one};
-    struct tensor bias;
-    if (take(adapter, module, ".lora_B.bias", &bias) != STATUS_OK)
-        return adapter->error->status;
-    if (bias.rank == 0)
-        return STATUS_OK;
-    if (bias.rank != 1 || tensor->rank != 1 || bias.shape[0] != tensor->shape[0])
-        return refuse_shape(adapter, module, "lora_B.bias", &bias, tensor);
-    return add_product(adapter, &bias, &unit, scale, tensor);
-}
-
-/* The path of the adapter's module that has a tensor of the checkpoint, into module (2 * NAME_BYTES); returns the end
- * of its name, or NULL: the adapter cannot have it. */
-static const char *module_of(const struct adapter *adapter, const char *name, char *module)
-{
-    const size_t head = strlen(adapter->base_head), length = strlen(name);
-    const char *end = text_ends_in(name, ".weight") ? ".weight" : ".bias";
-    if (length >= NAME_BYTES || strncmp(name, adapter->base_head, head) != 0 || !text_ends_in(name, end))
-        return NULL;
-    snprintf(module, 2 * (size_t)NAME_BYTES, "%s%.*s", adapter->head, (int)(length - head - strlen(end)), name + head);
-    return end;
+    return tensor_same_shape(got, base)
+               ? STATUS_OK
+               : error_usage(adapter->error, "%s: %.200s: %s is %s, which does not fit the checkpoint's %s",
+                             adapter->tensors.source, path, what, SHAPE_TEXT(got), SHAPE_TEXT(base));
 }
 
 enum status adapter_replace(const struct adapter *adapter, const char *name, struct tensor *tensor)
 {
-    char module[2 * NAME_BYTES], inner[32];
-    const char *end = module_of(adapter, name, module);
     struct tensor saved;
-    if (end == NULL)
+    const char *path = adapter != NULL ? take(adapter, name, CHANGE_REPLACES, &saved) : NULL;
+    if (path == NULL)
         return STATUS_OK;
-    snprintf(inner, sizeof inner, ".base_layer%s", end);
-    if (take(adapter, module, end, &saved) || (saved.rank == 0 && take(adapter, module, inner, &saved) != STATUS_OK))
+    if (adapter->error->status != STATUS_OK || check_shape(adapter, path, strrchr(name, '.') + 1, &saved, tensor))
         return adapter->error->status;
-    if (saved.rank == 0)
-        return STATUS_OK;
-    if (saved.rank != tensor->rank || memcmp(saved.shape, tensor->shape, saved.rank * sizeof saved.shape[0]) != 0)
-        return refuse_shape(adapter, module, end + 1, &saved, tensor);
     *tensor = saved;
     return STATUS_OK;
 }
 
 enum status adapter_add(const struct adapter *adapter, const char *name, struct tensor *tensor)
 {
-    char module[2 * NAME_BYTES];
-    const char *end = module_of(adapter, name, module);
-    if (end == NULL || !dtype_is_working(tensor->dtype))
+    double one = 1, rank, alpha;
+    struct tensor a, b;
+    if (adapter == NULL || tensor->rank == 0 || !dtype_is_working(tensor->dtype))
         return STATUS_OK;
-    const double rank = number_of(adapter, module, "rank_pattern", "r"),
-                 alpha = number_of(adapter, module, "alpha_pattern", "lora_alpha");
+    const char *path = take(adapter, name, CHANGE_B, &b), *path_a = take(adapter, name, CHANGE_A, &a);
+    const bool bias = path != NULL && text_ends_in(name, ".bias");
+    path = path != NULL ? path : path_a;
+    if (path == NULL || adapter->error->status != STATUS_OK || number_of(adapter, path, "rank_pattern", "r", &rank) ||
+        number_of(adapter, path, "alpha_pattern", "lora_alpha", &alpha))
+        return adapter->error->status;
     const double scale = alpha / (cJSON_IsTrue(key_of(adapter, "use_rslora")) ? sqrt(rank) : rank);
     if (!(rank >= 1) || !isfinite(scale))
         return error_usage(adapter->error, "%s: expected numbers r, from 1 on, and lora_alpha", adapter->config.path);
-    return strcmp(end, ".weight") == 0 ? add_weight(adapter, module, scale, rank, tensor)
-                                       : add_bias(adapter, module, scale, tensor);
+    if (bias) /* one column, of no A */
+        a = (struct tensor){.rank = 2, .shape = {1, 1}, .dtype = DTYPE_F64, .data = &one};
+    else if (a.rank != 2 || b.rank != 2 || b.shape[1] != a.shape[0])
+        return error_usage(adapter->error, "%s: %.200s: expected lora_A.weight and lora_B.weight of the same rank",
+                           adapter->tensors.source, path);
+    else if ((double)a.shape[0] != rank)
+        return error_usage(adapter->error, "%s: %.200s has rank %zu, but %s says %g", adapter->tensors.source, path,
+                           a.shape[0], adapter->config.path, rank);
+    const struct tensor product = {.rank = bias ? b.rank : 2, .shape = {b.shape[0], bias ? 1 : a.shape[1]}};
+    return check_shape(adapter, path, bias ? "lora_B.bias" : "lora_B . lora_A", &product, tensor) ||
+                   add_product(adapter, &b, &a, scale, tensor)
+               ? adapter->error->status
+               : STATUS_OK;
 }

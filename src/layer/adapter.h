@@ -15,11 +15,9 @@
 #include "layer/config.h"
 
 struct adapter {
-    const char *folder; /* as typed */
     struct config config;
     struct checkpoint tensors;
-    /* PATH begins with `head`, the checkpoint's name with `base_head`; the rest is the same. */
-    const char *head, *base_head;
+    struct adapter_change *changes; /* (tensors.count) */
     struct arena *arena;
     struct error *error;
 };
@@ -30,8 +28,8 @@ enum status adapter_open(struct adapter *adapter, const char *folder, const stru
                          struct arena *arena, struct error *error);
 void adapter_close(struct adapter *adapter);
 
-/* Replaces the checkpoint's tensor of that name, as it is stored, if the adapter has another. STATUS_USAGE for another
- * shape. */
+/* Replaces the checkpoint's tensor of that name, as it is stored, if there is an adapter, not NULL, that has another.
+ * STATUS_USAGE for another shape. */
 enum status adapter_replace(const struct adapter *adapter, const char *name, struct tensor *tensor);
 
 /* Adds to it, in a copy: a weight is d_out x d_in, however it is stored. STATUS_USAGE where shapes, or the rank of the

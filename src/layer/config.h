@@ -19,10 +19,11 @@ struct config {
 /* The module to describe. */
 struct config_module {
     enum module_part part;
-    bool cross;     /* cross-attention */
-    size_t layer;   /* its number, from 0 */
-    size_t columns; /* of a query head, by the tensors, above 0; config_heads does not use it */
-    bool reordered; /* its names do not tell whether RoPE pairs neighbouring rows of query and key, or halves */
+    bool cross;        /* cross-attention */
+    size_t layer;      /* its number, from 0 */
+    size_t columns;    /* of a query head, by the tensors, above 0; config_heads does not use it */
+    bool key_is_value; /* one weight makes both, by the names */
+    bool reordered;    /* its names do not tell whether RoPE pairs neighbouring rows of query and key, or halves */
 };
 
 /* Reads the JSON of a config. STATUS_SYSTEM where the file cannot be read; STATUS_USAGE where it is larger than 16 MiB,

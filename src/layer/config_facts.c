@@ -75,6 +75,22 @@ static void check_columns(const struct config_reading *reading)
         config_wrong(reading, &all, expected);
 }
 
+/* Rejects layers whose keys and values are those of an earlier layer, and a weight for key and value that the config
+ * does not know. */
+static void check_shared(const struct config_reading *reading)
+{
+    const struct config_value value = config_find(reading, CONFIG_SHARED_LAYERS),
+                              layers = config_find(reading, CONFIG_LAYERS);
+    const size_t all = config_whole(reading, &layers, 0), shared = config_whole(reading, &value, 0);
+    if (shared > 0 && reading->module->layer + shared >= all)
+        CONFIG_REFUSE(reading,
+                      "%s: layer %zu takes its keys and values from an earlier layer, which attn does not compute: %s "
+                      "is %zu of %zu layers",
+                      reading->config->path, reading->module->layer, value.key, shared, all);
+    if (reading->module->key_is_value && !config_truth_of(reading, CONFIG_KEY_IS_VALUE, false))
+        CONFIG_REFUSE(reading, "this module has no weight for value, and no config says that key and value share one");
+}
+
 /* Whether a list of modules names attention. */
 static bool names_attention(const cJSON *list)
 {
@@ -90,15 +106,11 @@ static void check_quantised(const struct config_reading *reading)
 {
     static const char *const LEFT[] = {"modules_to_not_convert", "ignored_layers", "ignore", "llm_int8_skip_modules"};
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(reading->config->root, "quantization_config");
-    char name[QUANTISED_NAME];
-    bool left = item == NULL || cJSON_IsNull(item) || quantised_is_read(reading->config, name);
+    bool left = item == NULL || config_failed(reading);
     for (size_t i = 0; i < sizeof LEFT / sizeof LEFT[0]; i++)
         left = left || names_attention(cJSON_GetObjectItemCaseSensitive(item, LEFT[i]));
     if (!left)
-        CONFIG_REFUSE(reading,
-                      "%s: quantization_config: attn does not read weights quantised by %s; dequantise them first: "
-                      "load the model in bfloat16 and save it with save_pretrained",
-                      reading->config->path, name[0] != '\0' ? name : "an unknown method");
+        quantised_check(reading->config, reading->error);
 }
 
 /* --- causal and window ------------------------------------------------------------------------------------------- */
@@ -121,6 +133,8 @@ static bool ask_family(const struct config_reading *reading, struct config_value
         return config_truth(reading, value, false);
     }
     const struct config_value ways = config_find(reading, CONFIG_BOTH_WAYS);
+    if (cJSON_IsString(ways.item) && strcmp(ways.item->valuestring, "vision") == 0) /* Gemma 4: within an image */
+        return family->causal == FAMILY_CAUSAL_ALWAYS;
     if (!config_truth(reading, &ways, false))
         return family->causal == FAMILY_CAUSAL_ALWAYS;
     if (!family->both_ways)
@@ -455,6 +469,8 @@ static void add_qk_norm(const struct config_reading *reading)
     if (where == FAMILY_NORMED_ROTATED)
         normed = normed && config_listed(reading, &(struct config_value){0});
     config_fact(reading, "qk_norm", &value, normed ? reading->family->qk_norm : "none");
+    if (reading->family->value_norm != NULL && !config_is_told(reading, "value_norm"))
+        config_fact(reading, "value_norm", NULL, reading->family->value_norm);
 }
 
 /* Adds the layer's norm, which comes before attention, or after it by norm_key. */
@@ -571,6 +587,7 @@ enum status config_facts(const struct config *config, const struct family_row *f
     check_positions(&reading);
     check_qk_norm(&reading);
     check_columns(&reading);
+    check_shared(&reading);
     check_quantised(&reading);
     if (!config_is_told(&reading, "family"))
         add_family(&reading);

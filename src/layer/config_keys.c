@@ -23,10 +23,18 @@ static const cJSON *descend(const cJSON *item, const char *path)
 
 const char *config_names(enum config_key key)
 {
-#define NAMES(id, names) [CONFIG_##id] = (names),
+#define NAMES(id, names, read) [CONFIG_##id] = (names),
     static const char *const NAMES_OF[] = {CONFIG_KEY_ROWS(NAMES)};
 #undef NAMES
     return NAMES_OF[key];
+}
+
+bool config_is_read(const struct family_row *f, enum config_key key)
+{
+#define READ(id, names, read) [CONFIG_##id] = (read),
+    const bool reads[] = {CONFIG_KEY_ROWS(READ)};
+#undef READ
+    return reads[key];
 }
 
 #define ROW(...) {__VA_ARGS__},

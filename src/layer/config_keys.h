@@ -13,63 +13,68 @@
 enum { CONFIG_KEY_BYTES = 128 };
 
 /* The keys that attn asks for: models' names for each, separated by blanks, of which the first one present counts; a
- * dot leads into an object. */
+ * dot leads into an object. The third column: which families f read it; others are warned about it. */
 /* clang-format off */
 #define CONFIG_KEY_ROWS(ROW)                                                                                           \
-    ROW(MODEL_TYPE, "model_type")                                                                                      \
-    ROW(HEADS, "num_attention_heads n_head n_heads num_heads attention_heads encoder_attention_heads")                 \
-    ROW(HEADS_OF_ENCODER, "encoder_attention_heads num_attention_heads n_head n_heads num_heads n_audio_head")         \
-    ROW(HEADS_OF_DECODER, "decoder_attention_heads num_attention_heads n_head n_heads num_heads n_text_head")          \
-    ROW(HEADS_OF_DECODER_ALONE, "decoder_num_attention_heads")                                                         \
-    ROW(HEAD_COLUMNS, "head_dim d_kv")                                                                                 \
-    ROW(WIDTH, "dim")                                                                                                  \
-    ROW(KV_HEADS, "num_key_value_heads num_kv_heads n_head_kv n_kv_heads")                                             \
-    ROW(MULTI_QUERY, "multi_query")                                                                                    \
-    ROW(NEW_DECODER, "new_decoder_architecture")                                                                       \
-    ROW(POSITION_TYPE, "position_embedding_type")                                                                      \
-    ROW(POSITIONS, "max_position_embeddings n_positions")                                                              \
-    ROW(OLD_POSITIONS, "original_max_position_embeddings")                                                             \
-    ROW(MLP_TYPES, "mlp_layer_types")                                                                                  \
-    ROW(PREFIX_PATTERN, "prefix_dense_sliding_window_pattern")                                                         \
-    ROW(CHUNK, "attention_chunk_size")                                                                                 \
-    ROW(GROWS, "attn_temperature_tuning")                                                                              \
-    ROW(GROWTH_STEP, "floor_scale")                                                                                    \
-    ROW(GROWTH, "attn_scale")                                                                                          \
-    ROW(IS_CAUSAL, "is_causal")                                                                                        \
-    ROW(IS_DECODER, "is_decoder")                                                                                      \
-    ROW(BOTH_WAYS, "use_bidirectional_attention")                                                                      \
-    ROW(LAYER_TYPES, "layer_types")                                                                                    \
-    ROW(LAYERS_BY_KIND, "attention_layers")                                                                            \
-    ROW(KINDS_IN_TURN, "attention_types")                                                                              \
-    ROW(WINDOW, "sliding_window")                                                                                      \
-    ROW(WINDOW_OF_LOCAL, "window_size")                                                                                \
-    ROW(WINDOW_BETWEEN, "local_attention")                                                                             \
-    ROW(WINDOW_USED, "use_sliding_window")                                                                             \
-    ROW(WINDOW_LAYERS, "max_window_layers")                                                                            \
-    ROW(WINDOW_PATTERN, "sliding_window_pattern")                                                                      \
-    ROW(GLOBAL_EVERY, "global_attn_every_n_layers")                                                                    \
-    ROW(SCALAR, "query_pre_attn_scalar")                                                                               \
-    ROW(MULTIPLIER, "attention_multiplier")                                                                            \
-    ROW(SOFTMAX_SCALE, "attn_config.softmax_scale")                                                                    \
-    ROW(SCALED, "scale_attn_weights")                                                                                  \
-    ROW(SCALED_BY_LAYER, "scale_attn_by_inverse_layer_idx")                                                            \
-    ROW(SOFTCAP, "attn_logit_softcapping")                                                                             \
-    ROW(ALIBI, "alibi")                                                                                                \
-    ROW(CLIP, "clip_qkv attn_config.clip_qkv")                                                                         \
-    ROW(NORM_EPS, "rms_norm_eps layer_norm_epsilon norm_eps layer_norm_eps norm_epsilon")                              \
-    ROW(QK_NORM, "use_qk_norm qk_layernorm")                                                                           \
-    ROW(QK_NORM_UNKNOWN, "use_qk_norm qk_layernorm qk_norm")                                                           \
-    ROW(DISTANCE, "relative_attention_max_distance")                                                                   \
-    ROW(ROPE_PARAMETERS, "rope_parameters")                                                                            \
-    ROW(ROPE_SCALING, "rope_scaling")                                                                                  \
-    ROW(ROPE_THETA, "rope_theta")                                                                                      \
-    ROW(ROPE_THETA_OF_SLIDING, "rope_local_base_freq local_rope_theta")                                                \
-    ROW(ROPE_SCALED, "use_scaled_rope")                                                                                \
-    ROW(ROPE_SHARE, "partial_rotary_factor rotary_pct")                                                                \
-    ROW(ROPE_INTERLEAVE, "rope_interleave")                                                                            \
-    ROW(ROPE_LAYERS, "no_rope_layers")                                                                                 \
-    ROW(ROPE_INTERVAL, "no_rope_layer_interval")                                                                       \
-    ROW(ROPE_THETAS, "layer_rope_theta")
+    ROW(MODEL_TYPE, "model_type", true)                                                                                \
+    ROW(HEADS, "num_attention_heads n_head n_heads num_heads attention_heads encoder_attention_heads", true)           \
+    ROW(HEADS_OF_ENCODER, "encoder_attention_heads num_attention_heads n_head n_heads num_heads n_audio_head", true)   \
+    ROW(HEADS_OF_DECODER, "decoder_attention_heads num_attention_heads n_head n_heads num_heads n_text_head", true)    \
+    ROW(HEADS_OF_DECODER_ALONE, "decoder_num_attention_heads", true)                                                   \
+    ROW(HEAD_COLUMNS, "head_dim d_kv", true)                                                                           \
+    ROW(WIDTH, "dim", true)                                                                                            \
+    ROW(KV_HEADS, "num_key_value_heads num_kv_heads n_head_kv n_kv_heads", true)                                       \
+    ROW(MULTI_QUERY, "multi_query", f->multi_query)                                                                    \
+    ROW(NEW_DECODER, "new_decoder_architecture", f->multi_query)                                                       \
+    ROW(POSITION_TYPE, "position_embedding_type", true)                                                                \
+    ROW(POSITIONS, "max_position_embeddings n_positions", true)                                                        \
+    ROW(OLD_POSITIONS, "original_max_position_embeddings", true)                                                       \
+    ROW(MLP_TYPES, "mlp_layer_types", f->rotating == FAMILY_ROTATING_PREFIX)                                           \
+    ROW(PREFIX_PATTERN, "prefix_dense_sliding_window_pattern", f->rotating == FAMILY_ROTATING_PREFIX)                  \
+    ROW(LAYERS, "num_hidden_layers", true)                                                                             \
+    ROW(SHARED_LAYERS, "num_kv_shared_layers", true)                                                                 \
+    ROW(KEY_IS_VALUE, "attention_k_eq_v", f->value_norm != NULL)                                                     \
+    ROW(CHUNK, "attention_chunk_size", true)                                                                           \
+    ROW(GROWS, "attn_temperature_tuning", true)                                                                        \
+    ROW(GROWTH_STEP, "floor_scale", f->growth == FAMILY_GROWTH_FLOOR)                                                  \
+    ROW(GROWTH, "attn_scale", f->growth == FAMILY_GROWTH_FLOOR)                                                        \
+    ROW(IS_CAUSAL, "is_causal", true)                                                                                  \
+    ROW(IS_DECODER, "is_decoder", true)                                                                                \
+    ROW(BOTH_WAYS, "use_bidirectional_attention", true)                                                                \
+    ROW(LAYER_TYPES, "layer_types", true)                                                                              \
+    ROW(LAYERS_BY_KIND, "attention_layers", f->sliding == FAMILY_SLIDING_LOCAL)                                        \
+    ROW(KINDS_IN_TURN, "attention_types", f->sliding == FAMILY_SLIDING_LOCAL)                                          \
+    ROW(WINDOW, "sliding_window", true)                                                                                \
+    ROW(WINDOW_OF_LOCAL, "window_size", f->sliding == FAMILY_SLIDING_LOCAL)                                            \
+    ROW(WINDOW_BETWEEN, "local_attention", f->sliding == FAMILY_SLIDING_BETWEEN)                                       \
+    ROW(WINDOW_USED, "use_sliding_window", true)                                                                       \
+    ROW(WINDOW_LAYERS, "max_window_layers", true)                                                                      \
+    ROW(WINDOW_PATTERN, "sliding_window_pattern", true)                                                                \
+    ROW(GLOBAL_EVERY, "global_attn_every_n_layers",                                                                    \
+        f->sliding == FAMILY_SLIDING_BETWEEN || f->sliding == FAMILY_SLIDING_LISTED)                                   \
+    ROW(SCALAR, "query_pre_attn_scalar", f->scale == FAMILY_SCALE_SCALAR)                                              \
+    ROW(MULTIPLIER, "attention_multiplier",                                                                            \
+        f->scale == FAMILY_SCALE_MULTIPLIER || f->scale == FAMILY_SCALE_MULTIPLIER_OR_ROOT)                            \
+    ROW(SOFTMAX_SCALE, "attn_config.softmax_scale", f->scale == FAMILY_SCALE_SOFTMAX)                                  \
+    ROW(SCALED, "scale_attn_weights", f->scale == FAMILY_SCALE_FLAGS || f->scale == FAMILY_SCALE_FLAG)                 \
+    ROW(SCALED_BY_LAYER, "scale_attn_by_inverse_layer_idx", f->scale == FAMILY_SCALE_FLAGS)                            \
+    ROW(SOFTCAP, "attn_logit_softcapping", f->softcap != 0)                                                            \
+    ROW(ALIBI, "alibi", f->alibi == FAMILY_ALIBI_KEY)                                                                  \
+    ROW(CLIP, "clip_qkv attn_config.clip_qkv", true)                                                                   \
+    ROW(NORM_EPS, "rms_norm_eps layer_norm_epsilon norm_eps layer_norm_eps norm_epsilon", true)                        \
+    ROW(QK_NORM, "use_qk_norm qk_layernorm", true)                                                                     \
+    ROW(QK_NORM_UNKNOWN, "use_qk_norm qk_layernorm qk_norm", true)                                                     \
+    ROW(DISTANCE, "relative_attention_max_distance", f->distance != 0)                                                 \
+    ROW(ROPE_PARAMETERS, "rope_parameters", true)                                                                      \
+    ROW(ROPE_SCALING, "rope_scaling", true)                                                                            \
+    ROW(ROPE_THETA, "rope_theta", true)                                                                                \
+    ROW(ROPE_THETA_OF_SLIDING, "rope_local_base_freq local_rope_theta", f->local_theta != 0)                           \
+    ROW(ROPE_SCALED, "use_scaled_rope", f->scaling_asked)                                                              \
+    ROW(ROPE_SHARE, "partial_rotary_factor rotary_pct", true)                                                          \
+    ROW(ROPE_INTERLEAVE, "rope_interleave", f->rope == ROPE_PAIRS_TO_HALVES)                                           \
+    ROW(ROPE_LAYERS, "no_rope_layers", true)                                                                           \
+    ROW(ROPE_INTERVAL, "no_rope_layer_interval", true)                                                                 \
+    ROW(ROPE_THETAS, "layer_rope_theta", f->rotating == FAMILY_ROTATING_THETAS)
 
 /* Keys that change attention in a way that no setting covers, with the value that changes nothing: a boolean, a number,
  * a text. */
@@ -97,7 +102,7 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(.key = "yarn")
 /* clang-format on */
 
-#define CONFIG_KEY_ID(id, names) CONFIG_##id,
+#define CONFIG_KEY_ID(id, names, read) CONFIG_##id,
 enum config_key { CONFIG_KEY_ROWS(CONFIG_KEY_ID) CONFIG_KEY_COUNT };
 #undef CONFIG_KEY_ID
 
@@ -132,8 +137,9 @@ struct config_value {
  * nothing without one. Clears the error. */
 void config_begin(struct config_reading *reading);
 
-/* The names of a key. */
+/* The names of a key, and whether the family reads it. */
 const char *config_names(enum config_key key);
+bool config_is_read(const struct family_row *family, enum config_key key);
 
 /* The value of the first of the key's names, or of `names`, that the section has; null counts as a value. */
 struct config_value config_find(const struct config_reading *reading, enum config_key key);

@@ -14,7 +14,8 @@ static const char *const KNOWN[] = {
     "_sliding_window_pattern norm_before qk_norm_eps rotary",
     /* sizes and biases, which the tensors have */
     "add_cross_attention attention_bias attention_in_bias attention_out_bias cross_attention_hidden_size "
-    "pruned_heads qk_head_dim qk_nope_head_dim relative_attention_num_buckets use_attention_bias v_head_dim",
+    "global_head_dim num_global_key_value_heads pruned_heads qk_head_dim qk_nope_head_dim qk_rope_head_dim "
+    "relative_attention_num_buckets use_attention_bias v_head_dim",
     /* dropout, which is off */
     "attention_dropout attention_dropout_prob attention_dropout_rate attention_probs_dropout_prob attn_dropout "
     "attn_pdrop decoder_attention_dropout head_dropout mask_feature_length mask_feature_min_masks mask_feature_prob "
@@ -67,18 +68,18 @@ static bool has_name(const char *names, const char *word)
     return false;
 }
 
-/* Whether attn asks for a key, knows that it changes nothing, or its name is not about attention. */
-static bool is_known(const char *key)
+/* Whether the family reads a key, attn knows that it changes nothing, or its name is not about attention. */
+static bool is_known(const struct family_row *family, const char *key)
 {
     bool known = false, smells = false;
     for (enum config_key id = 0; id < CONFIG_KEY_COUNT; id++)
-        known = known || has_name(config_names(id), key);
+        known = known || (config_is_read(family, id) && has_name(config_names(id), key));
     for (size_t i = 0; i < CONFIG_REFUSED_COUNT; i++)
         known = known || has_name(CONFIG_REFUSED[i].key, key);
-    for (size_t i = 0; family_at(i) != NULL; i++)
-        known = known || has_name(family_at(i)->theta_key, key) || has_name(family_at(i)->columns_key, key) ||
-                has_name(family_at(i)->norm_key, key) || has_name(family_at(i)->key_factor, key) ||
-                has_name(family_at(i)->value_factor, key);
+    const char *const own[] = {family->theta_key, family->columns_key, family->norm_key, family->key_factor,
+                               family->value_factor};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        known = known || has_name(own[i], key);
     for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++)
         known = known || text_has_word(KNOWN[i], key);
     for (size_t i = 0; i < sizeof SMELLS / sizeof SMELLS[0]; i++)
@@ -87,10 +88,11 @@ static bool is_known(const char *key)
 }
 
 /* Adds to the list, of *count keys, those of an object that are unknown and have an effect. */
-static void list_unknown(const cJSON *object, const char *prefix, size_t *count, struct text *text)
+static void list_unknown(const struct family_row *family, const cJSON *object, const char *prefix, size_t *count,
+                         struct text *text)
 {
     for (const cJSON *item = object != NULL ? object->child : NULL; item != NULL; item = item->next)
-        if (!cJSON_IsNull(item) && !is_known(item->string)) {
+        if (!cJSON_IsNull(item) && !is_known(family, item->string)) {
             if (*count < SHOWN_KEYS)
                 text_add(text, "%s%s%.*s", *count > 0 ? ", " : "", prefix, SHOWN_BYTES, item->string);
             (*count)++;
@@ -111,8 +113,8 @@ enum status config_unknown(const struct config *config, const struct family_row 
         return error->status;
     snprintf(within, sizeof within, "%sattn_config.", reading.prefix);
     text_add(&text, "%s: ", config->path != NULL ? config->path : "");
-    list_unknown(reading.section, reading.prefix, &count, &text);
-    list_unknown(cJSON_GetObjectItemCaseSensitive(reading.section, "attn_config"), within, &count, &text);
+    list_unknown(family, reading.section, reading.prefix, &count, &text);
+    list_unknown(family, cJSON_GetObjectItemCaseSensitive(reading.section, "attn_config"), within, &count, &text);
     if (count == 0)
         return STATUS_OK;
     if (count > SHOWN_KEYS)

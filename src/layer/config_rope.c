@@ -147,6 +147,12 @@ static void add_theta(const struct config_reading *reading, const struct config_
     config_fact_number(reading, "rope_theta", config_is_set(&value) ? &value : NULL, theta);
 }
 
+static bool is_proportional(const struct config_value *object)
+{
+    const struct config_value type = config_rope_type(object);
+    return cJSON_IsString(type.item) && strcmp(type.item->valuestring, "proportional") == 0;
+}
+
 /* Adds rope_columns from a share of a head's columns; only the family tells which columns a share below 1 means. */
 static void add_share(const struct config_reading *reading, const struct config_value *object)
 {
@@ -182,9 +188,9 @@ static void add_columns(const struct config_reading *reading, const struct confi
     if (family->latent && config_is_set(&share) && config_is_set(&head) && of_head != (double)columns)
         config_wrong(reading, &share, "qk_rope_head_dim / head_dim");
     snprintf(text, sizeof text, "%s%zu", family->columns_last ? "last:" : "", columns);
-    if (columns == 0)
+    if (columns == 0 && !is_proportional(object))
         add_share(reading, object);
-    else
+    else if (columns > 0)
         config_fact(reading, "rope_columns", &value, text);
 }
 
@@ -264,6 +270,15 @@ static void write_llama3(struct scaling *scaling)
     add_number(scaling, "old", old_positions(scaling));
 }
 
+/* The share of the pairs that rotate; for others it is that of the columns, in rope_columns. */
+static void write_proportional(struct scaling *scaling)
+{
+    const double factor = take(scaling, "factor", 1);
+    add_number(scaling, "share", take(scaling, "partial_rotary_factor", 1));
+    if (factor != 1)
+        add_number(scaling, "factor", factor);
+}
+
 static double mscale_of(double factor, double mscale)
 {
     return factor <= 1 ? 1 : 0.1 * mscale * log(factor) + 1;
@@ -332,11 +347,8 @@ static void write_longrope(struct scaling *scaling)
 static const struct {
     const char *kind;
     void (*write)(struct scaling *scaling);
-} WRITERS[] = {{"linear", write_linear},
-               {"dynamic", write_dynamic},
-               {"llama3", write_llama3},
-               {"yarn", write_yarn},
-               {"longrope", write_longrope}};
+} WRITERS[] = {{"linear", write_linear}, {"dynamic", write_dynamic},   {"llama3", write_llama3},
+               {"yarn", write_yarn},     {"longrope", write_longrope}, {"proportional", write_proportional}};
 
 static void write_scaling(struct scaling *scaling, const struct config_value *type)
 {
@@ -346,16 +358,17 @@ static void write_scaling(struct scaling *scaling, const struct config_value *ty
             WRITERS[i].write(scaling);
             return;
         }
-    config_wrong(scaling->reading, type, "default, linear, dynamic, llama3, yarn or longrope, or --rope-scaling");
+    config_wrong(scaling->reading, type,
+                 "default, linear, dynamic, llama3, yarn, longrope or proportional, or --rope-scaling");
 }
 
 /* An object without a kind scales nothing. Phi: "su" and "yarn" are older names of longrope. */
-static void add_scaling(const struct config_reading *reading, const struct config_value *object)
+static void add_scaling(const struct config_reading *reading, const struct config_value *object, bool slides)
 {
     const struct config_value type = config_rope_type(object);
     const char *kind = config_text(reading, &type, "default");
     const struct config_value asked = config_find(reading, CONFIG_ROPE_SCALED);
-    if (object->item == NULL && reading->family->scaling != NULL &&
+    if (object->item == NULL && reading->family->scaling != NULL && !(slides && reading->family->local_theta > 0) &&
         (!reading->family->scaling_asked || config_truth(reading, &asked, false)))
         config_fact(reading, "rope_scaling", &asked, reading->family->scaling);
     if (strcmp(kind, "default") == 0 || strcmp(kind, "none") == 0 ||
@@ -466,5 +479,5 @@ void config_rope(const struct config_reading *reading, bool slides)
     if (!counted)
         add_columns(reading, &object);
     if (!scaled)
-        add_scaling(reading, &object);
+        add_scaling(reading, &object, slides);
 }

@@ -106,7 +106,7 @@ static void put_scale(const struct building *building, const char *key, const st
     put(building, is_known ? key : "attention_scale", make_item(building, value));
 }
 
-/* A truth value for each layer, or every n-th layer is full. */
+/* A truth value for each layer, or the number of layers of which one is full. */
 static void put_pattern(const struct building *building, const char *key, const struct gguf_value *value)
 {
     cJSON *types = value->is_array ? cJSON_CreateArray() : NULL;
@@ -130,7 +130,7 @@ static double head_columns(const struct building *building)
 /* The rotated columns, under the names of the families: as a number, and as a share of a head's columns. */
 static void put_columns(const struct building *building, const char *key, const struct gguf_value *value)
 {
-    const double all = head_columns(building), columns = is_number(value) ? gguf_number(value, 0) : 0;
+    const double all = head_columns(building), columns = number_of(building, "rope.dimension_count");
     put(building, key, make_item(building, value));
     put(building, "qk_rope_head_dim", make_item(building, value));
     if (columns > 0 && all > 0) /* a little more, so that the product is not below the whole number */
@@ -265,15 +265,6 @@ static void put_factors(const struct building *building)
 
 /* --- the config -------------------------------------------------------------------------------------------------- */
 
-/* query_pre_attn_scalar of Gemma. */
-static void put_scalar(const struct building *building)
-{
-    const double width = number_of(building, "embedding_length"), heads = number_of(building, "attention.head_count");
-    const bool by_width = number_of(building, "block_count") == building->row->blocks;
-    if (building->row->blocks > 0)
-        put_number(building, "query_pre_attn_scalar", by_width ? width / heads : head_columns(building));
-}
-
 /* Whether a tensor of that name is in some block. */
 static bool has_in_blocks(const struct checkpoint *checkpoint, const char *end)
 {
@@ -281,11 +272,6 @@ static bool has_in_blocks(const struct checkpoint *checkpoint, const char *end)
         if (text_ends_in(checkpoint->names[i].text, end))
             return true;
     return false;
-}
-
-static bool has(const struct building *building, const char *member)
-{
-    return cJSON_GetObjectItemCaseSensitive(building->root, member) != NULL;
 }
 
 /* Members that a config.json has and the metadata lack. Where the metadata are silent, llama.cpp's defaults count, not
@@ -296,7 +282,7 @@ static void put_implied(const struct building *building)
     const double columns = head_columns(building);
     if (family->normed == FAMILY_NORMED_ASKED || family->normed == FAMILY_NORMED_UNLESS)
         put(building, "use_qk_norm", cJSON_CreateBool(has_in_blocks(building->checkpoint, ".attn_q_norm.weight")));
-    if (family->sliding != FAMILY_SLIDING_NONE && !has(building, "sliding_window")) {
+    if (family->sliding != FAMILY_SLIDING_NONE && !cJSON_HasObjectItem(building->root, "sliding_window")) {
         put(building, "sliding_window", cJSON_CreateNull());
         put_number(building, "sliding_window_pattern", 1);
     }
@@ -304,11 +290,16 @@ static void put_implied(const struct building *building)
         put_number(building, family->theta_key != NULL ? family->theta_key : "rope_theta", 10000);
     if (find(building, "rope.dimension_count") == NULL && family->share > 0)
         put_number(building, "partial_rotary_factor", 1);
-    if (!has(building, "rope_scaling") && family->scaling != NULL)
+    if (!cJSON_HasObjectItem(building->root, "rope_scaling") && family->scaling != NULL)
         put(building, "rope_scaling.rope_type", cJSON_CreateString("none"));
-    if (!has(building, "attention_multiplier") && family->scale == FAMILY_SCALE_MULTIPLIER && columns > 0)
+    if (!cJSON_HasObjectItem(building->root, "attention_multiplier") && family->scale == FAMILY_SCALE_MULTIPLIER &&
+        columns > 0)
         put_number(building, "attention_multiplier", 1 / sqrt(columns));
-    put_scalar(building);
+    if (building->row->blocks > 0)
+        put_number(building, "query_pre_attn_scalar",
+                   number_of(building, "block_count") == building->row->blocks
+                       ? number_of(building, "embedding_length") / number_of(building, "attention.head_count")
+                       : columns);
 }
 
 static const struct gguf_row *find_row(const struct building *building)

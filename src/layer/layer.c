@@ -12,12 +12,14 @@
 #include <string.h>
 
 /* The options about a module. */
-static const enum option_id IDS[] = {
-    OPTION_FAMILY,         OPTION_HEADS,        OPTION_KV_HEADS,     OPTION_PACKING,     OPTION_CAUSAL,
-    OPTION_WINDOW,         OPTION_SCALE,        OPTION_SCALE_ON,     OPTION_SOFTCAP,     OPTION_ROPE,
-    OPTION_ROPE_THETA,     OPTION_ROPE_COLUMNS, OPTION_ROPE_SCALING, OPTION_ALIBI,       OPTION_CLIP,
-    OPTION_NORM,           OPTION_NORM_EPS,     OPTION_QK_NORM,      OPTION_QK_NORM_EPS, OPTION_RELATIVE_DISTANCE,
-    OPTION_ATTENTION_CHUNK};
+static const enum option_id IDS[] = {OPTION_FAMILY,         OPTION_HEADS,      OPTION_KV_HEADS,
+                                     OPTION_PACKING,        OPTION_CAUSAL,     OPTION_WINDOW,
+                                     OPTION_SCALE,          OPTION_SCALE_ON,   OPTION_SOFTCAP,
+                                     OPTION_ROPE,           OPTION_ROPE_THETA, OPTION_ROPE_COLUMNS,
+                                     OPTION_ROPE_SCALING,   OPTION_ALIBI,      OPTION_CLIP,
+                                     OPTION_NORM,           OPTION_NORM_EPS,   OPTION_QK_NORM,
+                                     OPTION_QK_NORM_EPS,    OPTION_VALUE_NORM, OPTION_RELATIVE_DISTANCE,
+                                     OPTION_ATTENTION_CHUNK};
 
 enum { ID_COUNT = sizeof IDS / sizeof IDS[0] };
 
@@ -248,7 +250,7 @@ static void name_blocks(struct reading *reading, const struct layer *layer)
     for (size_t i = 0; i < layer->weights.tensor_count; i++)
         if (checkpoint_look(&reading->checkpoint, layer->weights.tensors[i].origin, &stored, reading->error) ==
                 STATUS_OK &&
-            stored->blocked && strstr(text.bytes, stored->dtype) == NULL)
+            stored->block != NULL && strstr(text.bytes, stored->dtype) == NULL)
             text_add(&text, "%s%s", text.length > 0 ? " and " : "", stored->dtype);
 }
 

@@ -185,13 +185,20 @@ static int by_path(const void *a, const void *b)
     return left->naming < right->naming ? -1 : left->naming > right->naming;
 }
 
+/* Whether a path's tensors show linear attention, which has query, key and value but no softmax. */
+static bool is_linear(const struct search *search, const char *path, size_t length)
+{
+    return find_word(search, path, length, "A_log output_gate.weight g_norm.weight", "");
+}
+
 /* Adds a module if this name is its anchor by that row. */
 static enum status add_module(const struct search *search, const char *name, const struct naming_row *naming,
                               struct layer_module *modules, size_t *count)
 {
     const enum naming_role anchor = naming_anchor(naming);
     const char *end = find_end(name, naming_words(naming, anchor), naming_joint(naming, anchor));
-    if (end == NULL || !has_all_roles(search, name, (size_t)(end - name), naming))
+    if (end == NULL || !has_all_roles(search, name, (size_t)(end - name), naming) ||
+        is_linear(search, name, (size_t)(end - name)))
         return STATUS_OK;
     const size_t length = end > name ? (size_t)(end - name) - 1 : 0;
     struct layer_module *module = &modules[(*count)++];
@@ -314,6 +321,17 @@ static enum status add_layers(struct text *text, const struct module_list *list,
     return STATUS_OK;
 }
 
+/* A tensor of the wished layer by which that has something else in place of a softmax; or NULL. */
+static const char *find_unsoft(const struct module_list *list, const struct wish *wish)
+{
+    for (size_t i = 0; i < list->checkpoint->count; i++) {
+        const char *name = list->checkpoint->names[i].text, *number = find_number(name);
+        if (number != NULL && strtoul(number, NULL, 10) == wish->layer && naming_without_softmax(name) != NULL)
+            return name;
+    }
+    return NULL;
+}
+
 static enum status no_layer(const struct module_list *list, const struct wish *wish, struct error *error)
 {
     char layers[400];
@@ -323,6 +341,12 @@ static enum status no_layer(const struct module_list *list, const struct wish *w
     if (layers[0] == '\0')
         return error_usage(error, "%s: its attention modules have no layer number; leave out --layer",
                            list->checkpoint->source);
+    const char *other = find_unsoft(list, wish);
+    if (other != NULL)
+        return error_usage(error,
+                           "%s: layer %zu has %s (%.200s), which attn does not compute; expected one of %s, with "
+                           "softmax attention",
+                           list->checkpoint->source, wish->layer, naming_without_softmax(other), other, layers);
     return error_usage(error, "%s: no attention in layer %zu; expected one of %s", list->checkpoint->source,
                        wish->layer, layers);
 }

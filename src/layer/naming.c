@@ -49,6 +49,17 @@ const char *naming_refused(const char *name)
     return NULL;
 }
 
+const char *naming_without_softmax(const char *name)
+{
+#define UNSOFT(part, what) {part, what},
+    static const char *const ROWS[][2] = {NAMING_UNSOFT_ROWS(UNSOFT)};
+#undef UNSOFT
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++)
+        if (strstr(name, ROWS[i][0]) != NULL)
+            return ROWS[i][1];
+    return NULL;
+}
+
 const char *naming_joint(const struct naming_row *naming, enum naming_role role)
 {
     return role == ROLE_PACKED && naming->joint != NULL ? naming->joint : ".";

@@ -50,6 +50,9 @@ enum naming_role naming_anchor(const struct naming_row *naming);
 /* Why attn does not compute a module with a tensor of that name, or NULL. */
 const char *naming_refused(const char *name);
 
+/* What a layer with a tensor of that name has in place of a softmax, "linear attention"; or NULL. */
+const char *naming_without_softmax(const char *name);
+
 /* What separates the name of a role from "weight" or "bias". */
 const char *naming_joint(const struct naming_row *naming, enum naming_role role);
 

@@ -33,6 +33,7 @@
     ROW(.query = "q_proj", .latent_a = "kv_a_proj_with_mqa", .latent_b = "kv_b_proj", .out = "o_proj")                \
     ROW(.query = "q_proj", .key = "k_proj", .value = "v_proj", .out = NAMING_OUTS)                                    \
     ROW(.query = "q_proj", .key = "k_proj", .value = "v_proj", .out = "output_proj", .reordered = true)               \
+    ROW(.query = "q_proj", .key = "k_proj", .value = "k_proj", .out = "o_proj")                                       \
     ROW(.query = "wq", .key = "wk", .value = "wv", .out = "wo", .reordered = true, .config = "params.json",           \
         .family = "meta")                                                                                             \
     ROW(.query = "q", .key = "k", .value = "v", .out = "o proj out_proj", .norm = "layer_norm")                       \
@@ -94,6 +95,18 @@
     ROW("_blocks$", NAMING_QUANTISED)                                                                             \
     ROW("weight_scale$", NAMING_SCALE)                                                                            \
     ROW("_scale_inv$", NAMING_SCALE)
+
+/* Parts of the names of tensors of a layer that mixes tokens without a softmax, and what it has; the first row counts.
+ */
+#define NAMING_UNSOFT_ROWS(ROW)                          \
+    ROW(".mamba.", "a state space of Mamba")                      \
+    ROW(".mixer.A_log", "a state space of Mamba")                 \
+    ROW(".rg_lru.", "a recurrence")                      \
+    ROW(".conv.conv.", "a convolution")                  \
+    ROW(".A_log", "linear attention")                    \
+    ROW(".self_attn.output_gate.", "linear attention")   \
+    ROW(".attention.g_norm.", "linear attention") \
+    ROW(".self_attn.q_proj.", "the keys and values of an earlier layer")
 
 /* Names that many rows share. In the module: */
 #define NAMING_QUERY_NORMS "q_norm q_layernorm query_layernorm query_norm q_ln norm_q attn_q_norm"

@@ -83,11 +83,12 @@ static bool is_row_of(const struct row *row, const char *method, const cJSON *se
            (*row->key == '\0' || text_has_word(row->formats, format) || (row->usual && *format == '\0'));
 }
 
-bool quantised_is_read(const struct config *config, char *name)
+enum status quantised_check(const struct config *config, struct error *error)
 {
-    const cJSON *how = how_of(config).item;
+    const struct config_value value = how_of(config);
+    const cJSON *how = value.item;
     const char *method = word_of(how, "quant_method"), *format = "";
-    bool is_read = false;
+    bool is_read = !config_is_set(&value);
     for (const struct row *row = ROWS; row < END; row++) {
         if (strcmp(row->method, method) != 0)
             continue;
@@ -95,8 +96,12 @@ bool quantised_is_read(const struct config *config, char *name)
         is_read = is_read || is_row_of(row, method, how) ||
                   (row->in_groups && (*format == '\0' || strcmp(format, "mixed-precision") == 0));
     }
-    snprintf(name, QUANTISED_NAME, "%.40s%s%.40s", method, *format != '\0' ? " " : "", format);
-    return is_read;
+    return is_read ? STATUS_OK
+                   : error_usage(error,
+                                 "%s: %s: attn does not read weights quantised by %.40s%s%.40s; dequantise them first: "
+                                 "load the model in bfloat16 and save it with save_pretrained",
+                                 config->path, value.key, *method != '\0' ? method : "an unknown method",
+                                 *format != '\0' ? " " : "", format);
 }
 
 /* A size that the config says; 0 where it says none, or -1 and that stands for all. */
@@ -473,12 +478,9 @@ static enum status read_weight(const struct quantised *quantised, const char *na
     const struct config_value how = how_of(quantised->config);
     const cJSON *groups = cJSON_GetObjectItemCaseSensitive(how.item, "config_groups");
     struct error first = {0};
-    char method[QUANTISED_NAME];
     for (const struct row *row = ROWS; row < END; row++) {
-        const cJSON *group = row->in_groups && cJSON_IsObject(groups) ? groups->child : NULL;
-        for (bool more = !row->in_groups || group != NULL; more; more = group != NULL) {
-            const cJSON *said = row->in_groups ? group : how.item;
-            group = group != NULL ? group->next : NULL;
+        const cJSON *said = row->in_groups ? (cJSON_IsObject(groups) ? groups->child : NULL) : how.item;
+        for (; said != NULL; said = row->in_groups ? said->next : NULL) {
             if (!is_row_of(row, quantised->method, *word_of(said, row->key) != '\0' ? said : how.item))
                 continue;
             *error = (struct error){0};
@@ -495,13 +497,8 @@ static enum status read_weight(const struct quantised *quantised, const char *na
             first = first.status == STATUS_OK ? *error : first;
         }
     }
-    if (first.status == STATUS_OK)
-        error_usage(&first,
-                    quantised_is_read(quantised->config, method)
-                        ? "%s: %s has no settings for %.200s, which is quantised by %s"
-                        : "%s: %s: attn does not read %.200s, which is quantised by %s; dequantise it first: load the "
-                          "model in bfloat16 and save it with save_pretrained",
-                    quantised->config->path, how.key, name, method);
+    if (first.status == STATUS_OK && quantised_check(quantised->config, &first) == STATUS_OK)
+        error_usage(&first, "%s: %s has no settings for %.200s", quantised->config->path, how.key, name);
     *error = first;
     return error->status;
 }

@@ -14,10 +14,8 @@ struct quantised {
     char from[160];     /* of the weights taken so far: "FP8, blocks of 128 x 128"; "" for none */
 };
 
-/* Whether attn reads the form of quantisation that the config names, if any. Writes that name, as in "bitsandbytes", to
- * name (QUANTISED_NAME); "" for none. */
-enum { QUANTISED_NAME = 96 };
-bool quantised_is_read(const struct config *config, char *name);
+/* STATUS_USAGE where attn does not read the form of quantisation that the config names. */
+enum status quantised_check(const struct config *config, struct error *error);
 
 /* Lists the names. Checkpoint and config must outlive it. STATUS_SYSTEM where memory is short. */
 enum status quantised_begin(struct quantised *quantised, const struct checkpoint *checkpoint,

@@ -98,13 +98,8 @@ enum status reading_begin(struct reading *reading, const struct options *options
         modules_find(&reading->quantised.shown, arena, &reading->modules, error) != STATUS_OK)
         return error->status;
     reading->modules.checkpoint = &reading->quantised.shown;
-    char method[QUANTISED_NAME];
-    if (reading->modules.count == 0 && *reading->quantised.method != '\0' &&
-        !quantised_is_read(&reading->config, method))
-        return error_usage(error,
-                           "%s: its weights are quantised by %s, which attn does not read; dequantise them first: "
-                           "load the model in bfloat16 and save it with save_pretrained",
-                           reading->checkpoint.source, method);
+    if (reading->modules.count == 0 && quantised_check(&reading->config, error) != STATUS_OK)
+        return error->status;
     reading->modules.quantised = &reading->quantised;
     if (options->adapter != NULL) {
         reading->modules.adapter = &reading->adapter;
@@ -127,6 +122,8 @@ static struct config_module place_of(const struct reading *reading, const struct
                                   .cross = module->cross,
                                   .layer = module->layer,
                                   .columns = columns,
+                                  .key_is_value = module->naming->value != NULL &&
+                                                  strcmp(module->naming->value, module->naming->key) == 0,
                                   .reordered = module->naming->reordered || unknown};
 }
 

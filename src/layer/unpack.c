@@ -43,17 +43,9 @@ static enum status take(const struct unpacking *unpacking, const char *standard,
     if (taken->name == NULL)
         return STATUS_OK;
     if (quantised_take(unpacking->quantised, taken->name, &taken->tensor, &taken->file, unpacking->error) ||
-        (unpacking->adapter != NULL && adapter_replace(unpacking->adapter, taken->name, &taken->tensor) != STATUS_OK))
+        adapter_replace(unpacking->adapter, taken->name, &taken->tensor))
         return unpacking->error->status;
     return STATUS_OK;
-}
-
-/* Adds what the adapter adds to it. */
-static enum status adapt(const struct unpacking *unpacking, struct taken *taken)
-{
-    return unpacking->adapter == NULL || taken->tensor.rank == 0
-               ? STATUS_OK
-               : adapter_add(unpacking->adapter, taken->name, &taken->tensor);
 }
 
 /* "FILE: NAME: 48 x 32; expected ..."; if the heads do not fit, with their sources: ", by --heads and n_head_kv". */
@@ -130,46 +122,49 @@ static enum status transpose(const struct unpacking *unpacking, struct taken *ta
     return STATUS_OK;
 }
 
+/* Where piece i of a tensor goes, whose pieces belong together in groups of `each`. */
+typedef size_t place(const struct unpacking *unpacking, size_t each, size_t i);
+
 /* For each key head its queries, its key, its value -> all queries, all keys, all values. */
-static enum status ungroup(const struct unpacking *unpacking, struct taken *taken)
+static size_t ungroup(const struct unpacking *unpacking, size_t each, size_t i)
+{
+    const size_t heads = unpacking->plan->heads, queries = each - 2, group = i / each, at = i % each;
+    return at < queries    ? group * queries + at
+           : at == queries ? heads + group
+                           : heads + unpacking->plan->kv_heads + group;
+}
+
+/* In each group pieces 0, 2, 4, ... are the first half, and the others the second. */
+static size_t to_halves(const struct unpacking *unpacking, size_t each, size_t i)
+{
+    (void)unpacking;
+    return i / each * each + i % each / 2 + i % 2 * (each / 2);
+}
+
+/* Puts each of `count` equal pieces of a tensor, if there is one, in its place. */
+static enum status rearrange(const struct unpacking *unpacking, struct taken *taken, size_t count, size_t each,
+                             place *to)
 {
     const struct tensor from = taken->tensor;
-    const size_t heads = unpacking->plan->heads, kv_heads = unpacking->plan->kv_heads;
-    const size_t queries = heads / kv_heads, all = heads + 2 * kv_heads;
-    const size_t head = tensor_count(&from) / all * dtype_size(from.dtype);
-    const unsigned char *numbers = from.data;
-    if (tensor_create(&taken->tensor, from.dtype, from.rank, from.shape, unpacking->arena, unpacking->error) !=
-        STATUS_OK)
+    if (from.rank == 0 || tensor_create(&taken->tensor, from.dtype, from.rank, from.shape, unpacking->arena,
+                                        unpacking->error) != STATUS_OK)
         return unpacking->error->status;
-    unsigned char *to = taken->tensor.data;
-    for (size_t group = 0; group < kv_heads; group++, numbers += (queries + 2) * head) {
-        memcpy(to + group * queries * head, numbers, queries * head);
-        memcpy(to + (heads + group) * head, numbers + queries * head, head);
-        memcpy(to + (heads + kv_heads + group) * head, numbers + (queries + 1) * head, head);
-    }
+    const size_t size = tensor_count(&from) / count * dtype_size(from.dtype);
+    for (size_t i = 0; i < count; i++)
+        memcpy((unsigned char *)taken->tensor.data + to(unpacking, each, i) * size,
+               (const unsigned char *)from.data + i * size, size);
     return STATUS_OK;
 }
 
-/* In each head rows 0, 2, 4, ... are its first half, and the others its second: llama.cpp stores what a rotation of
- * halves pairs side by side. */
+/* llama.cpp stores side by side, in each head, what a rotation of halves pairs. */
 static enum status put_halves_back(const struct unpacking *unpacking, struct taken *taken, size_t heads)
 {
-    const struct tensor from = taken->tensor;
-    if (!unpacking->plan->permuted || from.rank == 0)
+    const size_t rows = taken->tensor.shape[0];
+    if (!unpacking->plan->permuted || taken->tensor.rank == 0)
         return STATUS_OK;
-    const size_t columns = from.shape[0] / heads, row = tensor_count(&from) / from.shape[0] * dtype_size(from.dtype);
-    if (columns % 2 != 0)
+    if (rows / heads % 2 != 0)
         return contradicts(unpacking, taken, true, "an even number of rows in each of %zu heads", heads);
-    if (tensor_create(&taken->tensor, from.dtype, from.rank, from.shape, unpacking->arena, unpacking->error) !=
-        STATUS_OK)
-        return unpacking->error->status;
-    const unsigned char *numbers = from.data;
-    unsigned char *to = taken->tensor.data;
-    for (size_t i = 0; i < heads * columns; i++) {
-        const size_t head = i / columns * columns, at = i % columns;
-        memcpy(to + (head + at / 2 + at % 2 * (columns / 2)) * row, numbers + i * row, row);
-    }
-    return STATUS_OK;
+    return rearrange(unpacking, taken, rows, rows / heads, to_halves);
 }
 
 /* --- projections ------------------------------------------------------------------------------------------------- */
@@ -197,7 +192,8 @@ static enum status take_weights(struct unpacking *unpacking, enum naming_role ro
             module_stores_transposed(unpacking->module, weights->weight.tensor.shape,
                                      weights->bias.tensor.rank == 1 ? weights->bias.tensor.shape[0] : 0);
     if ((unpacking->stored_across && transpose(unpacking, &weights->weight) != STATUS_OK) ||
-        adapt(unpacking, &weights->weight) || adapt(unpacking, &weights->bias))
+        adapter_add(unpacking->adapter, weights->weight.name, &weights->weight.tensor) ||
+        adapter_add(unpacking->adapter, weights->bias.name, &weights->bias.tensor))
         return unpacking->error->status;
     return check_length(unpacking, &weights->bias, weights->weight.tensor.shape[0], "one for each row of its weight");
 }
@@ -250,21 +246,6 @@ static enum status check_width(const struct unpacking *unpacking, const struct t
     return contradicts(unpacking, weight, false, "%zu columns, %s", width, why);
 }
 
-/* For each head its query, then its gate -> all queries, all gates. */
-static enum status part_gate(const struct unpacking *unpacking, struct taken *taken)
-{
-    const struct tensor from = taken->tensor;
-    const size_t heads = unpacking->plan->heads, half = tensor_count(&from) / heads / 2 * dtype_size(from.dtype);
-    const unsigned char *numbers = from.data;
-    if (from.rank == 0 || tensor_create(&taken->tensor, from.dtype, from.rank, from.shape, unpacking->arena,
-                                        unpacking->error) != STATUS_OK)
-        return unpacking->error->status;
-    unsigned char *to = taken->tensor.data;
-    for (size_t i = 0; i < 2 * heads; i++)
-        memcpy(to + (i / 2 + i % 2 * heads) * half, numbers + i * half, half);
-    return STATUS_OK;
-}
-
 static enum status unpack_query(struct unpacking *unpacking)
 {
     struct weights query = {0};
@@ -272,7 +253,9 @@ static enum status unpack_query(struct unpacking *unpacking)
     if (take_weights(unpacking, ROLE_QUERY, &query) ||
         divide_rows(unpacking, &query.weight, heads * parts, unpacking->plan->gated ? " and their gates" : "",
                     &unpacking->columns) ||
-        (unpacking->plan->gated && (part_gate(unpacking, &query.weight) || part_gate(unpacking, &query.bias))) ||
+        /* each head has its query, then its gate */
+        (unpacking->plan->gated && (rearrange(unpacking, &query.weight, 2 * heads, 2 * heads, to_halves) ||
+                                    rearrange(unpacking, &query.bias, 2 * heads, 2 * heads, to_halves))) ||
         put_halves_back(unpacking, &query.weight, heads) || put_halves_back(unpacking, &query.bias, heads))
         return unpacking->error->status;
     unpacking->width = query.weight.tensor.shape[1];
@@ -334,12 +317,12 @@ static enum status unpack_packed(struct unpacking *unpacking)
     struct weights all = {0};
     struct unpack_plan *plan = unpacking->plan;
     plan->kv_heads = plan->kv_heads > 0 ? plan->kv_heads : plan->heads;
+    const size_t heads = plan->heads + 2 * plan->kv_heads;
     if (take_weights(unpacking, ROLE_PACKED, &all) || check_heads(unpacking, &all.weight) ||
-        divide_rows(unpacking, &all.weight, plan->heads + 2 * plan->kv_heads, " of queries, keys and values",
-                    &unpacking->columns))
+        divide_rows(unpacking, &all.weight, heads, " of queries, keys and values", &unpacking->columns))
         return unpacking->error->status;
-    if (plan->packing == PACKING_GROUPS &&
-        (ungroup(unpacking, &all.weight) || (all.bias.tensor.rank > 0 && ungroup(unpacking, &all.bias))))
+    if (plan->packing == PACKING_GROUPS && (rearrange(unpacking, &all.weight, heads, heads / plan->kv_heads, ungroup) ||
+                                            rearrange(unpacking, &all.bias, heads, heads / plan->kv_heads, ungroup)))
         return unpacking->error->status;
     const size_t queries = plan->heads * unpacking->columns, keys = plan->kv_heads * unpacking->columns;
     unpacking->value_columns = unpacking->columns;
@@ -411,7 +394,8 @@ static enum status take_up(struct unpacking *unpacking, struct weights *up)
     if (unpacking->module->naming->latent_b != NULL)
         return take_weights(unpacking, ROLE_LATENT_B, up);
     if (take(unpacking, "W_key_b.weight", &key) || take(unpacking, "W_value_b.weight", &value) ||
-        adapt(unpacking, &key) || adapt(unpacking, &value) || check_rank(unpacking, &key, 3) ||
+        adapter_add(unpacking->adapter, key.name, &key.tensor) ||
+        adapter_add(unpacking->adapter, value.name, &value.tensor) || check_rank(unpacking, &key, 3) ||
         check_rank(unpacking, &value, 3))
         return unpacking->error->status;
     if (value.tensor.shape[0] != key.tensor.shape[0] || value.tensor.shape[2] != key.tensor.shape[1])

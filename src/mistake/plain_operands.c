@@ -378,8 +378,8 @@ static void make_steps(const struct plain *plain, enum projection_id id, size_t 
         return;
     }
     struct problem rotating = *plain->problem, norming = *plain->problem;
-    const size_t count = operand_heads(plain->problem, id) * plain->problem->size.d_head;
-    rotating.parameters.norms[NORM_QUERY].kind = rotating.parameters.norms[NORM_KEY].kind = NORM_NONE;
+    const size_t count = operand_heads(plain->problem, id) * operand_columns(plain->problem, id);
+    rotating.parameters.norms[projection_norm(id)].kind = NORM_NONE;
     rotating.scaling.on_query = false;
     norming.rotation.rope.kind = ROPE_NONE;
     operand_steps(&rotating, id, position, projected, normed, made, angles);
@@ -392,7 +392,7 @@ static void make_steps(const struct plain *plain, enum projection_id id, size_t 
 static enum status finish(struct plain *plain, enum projection_id id, const struct tensor *operand)
 {
     const struct problem *problem = plain->problem;
-    const size_t width = operand->shape[1] * problem->size.d_head, rows = operand->shape[2];
+    const size_t width = operand->shape[1] * operand->shape[3], rows = operand->shape[2];
     struct tensor *projected = &plain->projected[id], *normed = &plain->normed[id];
     double *room = arena_allocate(plain->arena, 4 * width, sizeof *room, plain->error);
     struct arena *arena = is_shared(plain, id) ? plain->lasting : plain->arena;
@@ -488,12 +488,11 @@ static enum status rotate_value(struct plain *plain)
 /* Somebody's own numbers before query or key: normed, or projected; NULL: none. */
 static const double *own_before(const struct plain *plain, enum projection_id id, bool *normed)
 {
-    static const enum stage PROJECTED[] = {STAGE_PROJECTED_QUERY, STAGE_PROJECTED_KEY},
-                            NORMED[] = {STAGE_NORMED_QUERY, STAGE_NORMED_KEY};
+    static const enum stage NORMED[] = {STAGE_NORMED_QUERY, STAGE_NORMED_KEY};
     *normed = id != PROJECTION_VALUE && plain->own[NORMED[id]] != NULL;
-    if (id == PROJECTION_VALUE || plain->own[projection_stage(id)] != NULL)
+    if (plain->own[projection_stage(id)] != NULL)
         return NULL;
-    return *normed ? plain->own[NORMED[id]] : plain->own[PROJECTED[id]];
+    return *normed ? plain->own[NORMED[id]] : plain->own[projection_unstepped(id)];
 }
 
 /* Takes somebody's own operand, or applies the remaining steps to their own earlier stage. */

@@ -34,8 +34,7 @@ const char *recipe_tells(struct recipe *recipe, enum stage stage, const char *fo
 
 enum stage recipe_projected(const struct recipe *recipe, enum projection_id id)
 {
-    static const enum stage PROJECTED[PROJECTION_COUNT] = {STAGE_PROJECTED_QUERY, STAGE_PROJECTED_KEY, STAGE_VALUE};
-    return operand_has_steps(&recipe->problem, id) ? PROJECTED[id] : projection_stage(id);
+    return operand_has_steps(&recipe->problem, id) ? projection_unstepped(id) : projection_stage(id);
 }
 
 void recipe_tells_projected(struct recipe *recipe, unsigned operands, const char *formula)

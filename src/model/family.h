@@ -161,6 +161,7 @@ struct family_row {
     const char *norm_key; /* config key: true if that norm comes before; default norm_before */
     bool norm_before;
     const char *qk_norm;       /* the kind of the norm of query and key; NULL: none */
+    const char *value_norm;    /* the kind of the norm of value, without weights; NULL: none */
     enum family_normed normed; /* which modules have that norm */
     bool bare_norm;            /* it has no weights */
     double qk_norm_eps;        /* its eps, whatever the config says; 0: that of the layer's norm */

@@ -21,6 +21,9 @@
 #define FAMILY_QWEN_GATED FAMILY_DECODER_HALF, .norm = "rms-plus-one", .norm_eps = 1e-6, .qk_norm = "rms-plus-one", \
     .share = 0.25, .gate = FAMILY_GATE_IN_QUERY, FAMILY_EACH()
 #define FAMILY_GEMMA FAMILY_DECODER_HALF, .norm = "rms-plus-one", .norm_eps = 1e-6
+#define FAMILY_GEMMA_VALUE FAMILY_DECODER_HALF, .norm = "rms", .norm_eps = 1e-6, .qk_norm = "rms", .value_norm = "rms", \
+    .scale = FAMILY_SCALE_ONE, .heads = 8, .theta = 1e6, .local_theta = 10000, .sliding = FAMILY_SLIDING_LISTED, \
+    .window = 512, FAMILY_EACH()
 #define FAMILY_BERT .norm = "none", .norm_eps = 1e-12, .rounding = {.norm_cast = false}
 #define FAMILY_TOWER .norm = "layer", .rounding = {.norm_cast = false}
 #define FAMILY_SEQUENCE .causal = FAMILY_CAUSAL_DECODER, .norm_eps = 1e-5, .eps_fixed = true
@@ -134,6 +137,9 @@
     ROW(.name = "gemma3_text", .title = "Gemma 3", FAMILY_GEMMA, .heads = 8, .kv_heads = 4, .qk_norm = "rms-plus-one", \
         .scale = FAMILY_SCALE_SCALAR, .scalar = 256, .sliding = FAMILY_SLIDING_BUT, .pattern = 6, .window = 4096, \
         .theta = 1e6, .local_theta = 10000, .both_ways = true, .images = "gemma3 shieldgemma2", FAMILY_EACH()) \
+    ROW(.name = "gemma3n_text", .title = "Gemma 3n, its text", FAMILY_GEMMA_VALUE, .kv_heads = 2) \
+    ROW(.name = "gemma4_text", .types = "gemma4_unified_text", .title = "Gemma 4, its text", FAMILY_GEMMA_VALUE, \
+        .kv_by_tensors = true, .kinds_only = true, .scaling = "proportional:share=0.25") \
     ROW(.name = "glm", .types = "glm4", .title = "GLM-4", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
         .share = 0.5, .heads = 32, .kv_heads = 2, .norm = "rms", .norm_eps = 1.5625e-7, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "glm4_moe", .title = "GLM-4.5 and 4.6", FAMILY_LLAMA, .share = 0.5, .heads = 96, .kv_heads = 8, \
@@ -423,6 +429,9 @@
     ROW("fuyu", "text_config", "persimmon") \
     ROW("gemma3", "text_config", "gemma3_text") \
     ROW("gemma3", "vision_config", "siglip_vision_model") \
+    ROW("gemma3n", "text_config", "gemma3n_text") \
+    ROW("gemma4", "text_config", "gemma4_text") \
+    ROW("gemma4_unified", "text_config", "gemma4_unified_text") \
     ROW("git", "vision_config", "git_vision_model") \
     ROW("glm46v", "text_config", "glm4v_text") \
     ROW("glm4v", "text_config", "glm4v_text") \

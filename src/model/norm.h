@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Norms of a row: what a layer does to its inputs before attention, and some to each head's query and key.
+/* Norms of a row: what a layer does to its inputs before attention, and some to each head's query, key and
+ * value.
  *
  *     layer         (x - mean) / sqrt(variance + eps) x weight + bias   Ba et al. 2016, "Layer Normalization"
  *     rms           x / sqrt(mean of squares + eps) x weight            Zhang and Sennrich 2019, "RMSNorm"
@@ -19,7 +20,7 @@
 
 enum norm_kind { NORM_KINDS(CHOICE_ID) NORM_KIND_COUNT };
 
-enum norm_id { NORM_INPUTS, NORM_QUERY, NORM_KEY, NORM_COUNT };
+enum norm_id { NORM_INPUTS, NORM_QUERY, NORM_KEY, NORM_VALUE, NORM_COUNT };
 
 struct norm {
     enum norm_kind kind; /* NORM_NONE: there is none */

@@ -171,6 +171,15 @@ static void scale_longrope(const struct plan *plan)
     }
 }
 
+/* The pairs beyond a share of them do not turn. */
+static void scale_proportional(const struct plan *plan)
+{
+    const size_t turning = (size_t)floor(plan->settings->scaling.share * (double)plan->columns / 2);
+    scale_linear(plan);
+    for (size_t i = turning; i < plan->columns / 2; i++)
+        plan->frequencies[i] = 0;
+}
+
 static double attention_none(const struct rope_scaling *scaling)
 {
     (void)scaling;
@@ -201,6 +210,7 @@ static const struct {
     [ROPE_SCALING_LLAMA3] = {scale_llama3, attention_none, 2, 0},
     [ROPE_SCALING_YARN] = {scale_yarn, attention_yarn, 2, 1},
     [ROPE_SCALING_LONGROPE] = {scale_longrope, attention_longrope, 2, 0},
+    [ROPE_SCALING_PROPORTIONAL] = {scale_proportional, attention_none, 2, 0},
 };
 
 /* --- uses of the frequencies

@@ -35,7 +35,8 @@ enum rope_axes { ROPE_AXES_NONE, ROPE_AXES_BLOCKS, ROPE_AXES_INTERLEAVED };
 /* clang-format off */
 #define ROPE_SCALINGS(ROW) \
     ROW(ROPE_SCALING_NONE, "none") ROW(ROPE_SCALING_LINEAR, "linear") ROW(ROPE_SCALING_DYNAMIC, "dynamic") \
-    ROW(ROPE_SCALING_LLAMA3, "llama3") ROW(ROPE_SCALING_YARN, "yarn") ROW(ROPE_SCALING_LONGROPE, "longrope")
+    ROW(ROPE_SCALING_LLAMA3, "llama3") ROW(ROPE_SCALING_YARN, "yarn") ROW(ROPE_SCALING_LONGROPE, "longrope") \
+    ROW(ROPE_SCALING_PROPORTIONAL, "proportional")
 /* clang-format on */
 
 enum rope_scaling_kind { ROPE_SCALINGS(CHOICE_ID) ROPE_SCALING_COUNT };
@@ -49,10 +50,11 @@ struct rope_list {
 /* Starts as {0}: none. Fields that a kind does not use are 0. */
 struct rope_scaling {
     enum rope_scaling_kind kind;
-    double factor;                          /* divides frequencies: linear, dynamic, llama3, yarn */
+    double factor;                          /* divides frequencies: linear, dynamic, llama3, yarn, proportional */
     double old;                             /* positions in training: all but linear */
     double low, high;                       /* llama3: turns within `old`; below low: divided, above high: kept */
     double fast, slow;                      /* yarn: the same; kept from fast on, divided up to slow */
+    double share;                           /* proportional: of the pairs that rotate, the first ones */
     double max;                             /* longrope: positions that it was made for; 0: unknown */
     double attention;                       /* yarn, longrope: factor of cos and sin; 0: their rule */
     bool whole_ramp;                        /* yarn: the ramp from fast to slow begins and ends at a whole pair */

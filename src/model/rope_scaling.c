@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { SHOWN = 40, KEYS = 11 };
+enum { SHOWN = 40, KEYS = 12 };
 
 static const char *const KINDS[] = {ROPE_SCALINGS(CHOICE_WORD)};
 
@@ -23,12 +23,17 @@ static const struct {
     [ROPE_SCALING_YARN] = {"yarn:factor=40,old=4096",
                            {.kind = ROPE_SCALING_YARN, .fast = 32, .slow = 1, .whole_ramp = true}},
     [ROPE_SCALING_LONGROPE] = {"longrope:old=4096,max=131072,short=1;1,long=2;4", {.kind = ROPE_SCALING_LONGROPE}},
+    [ROPE_SCALING_PROPORTIONAL] = {"proportional:share=0.25", {.kind = ROPE_SCALING_PROPORTIONAL, .factor = 1}},
 };
 
 enum value { VALUE_NUMBER, VALUE_LIST, VALUE_TRUTH };
 
 enum { LINEAR = 1 << ROPE_SCALING_LINEAR, DYNAMIC = 1 << ROPE_SCALING_DYNAMIC, LLAMA3 = 1 << ROPE_SCALING_LLAMA3 };
-enum { YARN = 1 << ROPE_SCALING_YARN, LONGROPE = 1 << ROPE_SCALING_LONGROPE };
+enum {
+    YARN = 1 << ROPE_SCALING_YARN,
+    LONGROPE = 1 << ROPE_SCALING_LONGROPE,
+    PROPORTIONAL = 1 << ROPE_SCALING_PROPORTIONAL
+};
 
 /* A key, the kinds that need it and those that may have it, in bits, and its offset in struct rope_scaling. */
 static const struct key {
@@ -37,7 +42,8 @@ static const struct key {
     unsigned needed, optional;
     size_t place;
 } TABLE[KEYS] = {
-    {"factor", VALUE_NUMBER, LINEAR | DYNAMIC | LLAMA3 | YARN, 0, offsetof(struct rope_scaling, factor)},
+    {"factor", VALUE_NUMBER, LINEAR | DYNAMIC | LLAMA3 | YARN, PROPORTIONAL, offsetof(struct rope_scaling, factor)},
+    {"share", VALUE_NUMBER, PROPORTIONAL, 0, offsetof(struct rope_scaling, share)},
     {"low", VALUE_NUMBER, LLAMA3, 0, offsetof(struct rope_scaling, low)},
     {"high", VALUE_NUMBER, LLAMA3, 0, offsetof(struct rope_scaling, high)},
     {"fast", VALUE_NUMBER, 0, YARN, offsetof(struct rope_scaling, fast)},
@@ -183,6 +189,8 @@ static enum status check_scaling(const char *place, unsigned given, const struct
         if ((TABLE[i].needed >> kind & ~(given >> i) & 1) != 0)
             return error_usage(error, "%s: %s lacks %s; expected such as %s", place, KINDS[kind], TABLE[i].name,
                                ROWS[kind].example);
+    if (scaling->share > 1)
+        return error_usage(error, "%s: share is %.10g; expected a number of at most 1", place, scaling->share);
     if (scaling->low > 0 && scaling->low >= scaling->high)
         return error_usage(error, "%s: low is %.10g and high %.10g; expected high to be above low", place, scaling->low,
                            scaling->high);

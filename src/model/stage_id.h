@@ -18,6 +18,7 @@
     STAGE(NORMED_QUERY, normed_query) \
     STAGE(PROJECTED_KEY, projected_key) \
     STAGE(NORMED_KEY, normed_key) \
+    STAGE(PROJECTED_VALUE, projected_value) \
     STAGE(QUERY, query) \
     STAGE(KEY, key) \
     STAGE(VALUE, value) \
@@ -57,6 +58,7 @@
     STAGE(GRAD_NORMED_KEY, grad_normed_key) \
     STAGE(GRAD_PROJECTED_QUERY, grad_projected_query) \
     STAGE(GRAD_PROJECTED_KEY, grad_projected_key) \
+    STAGE(GRAD_PROJECTED_VALUE, grad_projected_value) \
     STAGE(GRAD_INPUTS, grad_inputs) \
     STAGE(GRAD_KEY_INPUTS, grad_key_inputs) \
     STAGE(GRAD_PARAMETERS, grad_parameters)

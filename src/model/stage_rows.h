@@ -28,6 +28,9 @@
     ROW(NORMED_KEY, .name = "normed_key", .help = "projected_key behind the norm of key",                              \
         .from = STAGE_BIT(STAGE_PROJECTED_KEY), .columns = STAGE_COLUMNS_D, .of_keys = true,                           \
         .hint = "look at the norm of key: of a head or of all, its weight, 1 + weight")                                \
+    ROW(PROJECTED_VALUE, .name = "projected_value", .help = "inputs . W_value, before a norm",                         \
+        .from = STAGE_FROM_KEY_INPUTS | STAGE_BIT(STAGE_NORMED), .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true,    \
+        .hint = "look at W_value: numbers, orientation, bias, packing, heads")                                         \
     ROW(QUERY, .name = "query", .help = "inputs . W_query: what each token looks for",                                 \
         .foreign = "q qs queryvector queryvectors", .aliases = {"queries"},                                            \
         .from = STAGE_FROM_INPUTS | STAGE_BIT(STAGE_NORMED) | STAGE_BIT(STAGE_PROJECTED_QUERY) |                       \
@@ -42,8 +45,9 @@
         .hint = "look at W_key: numbers, orientation, bias, heads")                                                    \
     ROW(VALUE, .name = "value", .help = "inputs . W_value: what each token passes on",                                 \
         .foreign = "v vs valuevector valuevectors", .aliases = {"values"},                                             \
-        .from = STAGE_FROM_KEY_INPUTS | STAGE_BIT(STAGE_NORMED), .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true,    \
-        .operand = true, .on_page = true, .hint = "look at W_value: numbers, orientation, bias, heads")                \
+        .from = STAGE_FROM_KEY_INPUTS | STAGE_BIT(STAGE_NORMED) | STAGE_BIT(STAGE_PROJECTED_VALUE),                    \
+        .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true, .operand = true, .on_page = true,                           \
+        .hint = "look at W_value: numbers, orientation, bias, heads; and at the norm of value, if there is one")       \
     ROW(GATE, .name = "gate", .help = "sigmoid(inputs . W_gate), times context, where a model has it",                 \
         .foreign = "outputgate sigmoidgate", .from = STAGE_FROM_INPUTS | STAGE_BIT(STAGE_NORMED), .libm = LIBM_EXP,    \
         .columns = STAGE_COLUMNS_D_VALUE, .hint = "look at W_gate, and at its sigmoid")                                \
@@ -166,6 +170,9 @@
         .help = "the gradient with respect to projected_key, with --grad",                                             \
         .from = STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_NORMED_KEY), .columns = STAGE_COLUMNS_D,              \
         .of_keys = true, .backward = true, .hint = "look at the rotation and the norm of key")                         \
+    ROW(GRAD_PROJECTED_VALUE, .name = "grad_projected_value",                                                          \
+        .help = "the gradient with respect to projected_value, with --grad", .from = STAGE_BIT(STAGE_GRAD_VALUE),      \
+        .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true, .backward = true, .hint = "look at the norm of value")      \
     ROW(GRAD_INPUTS, .name = "grad_inputs", .help = "the gradient with respect to inputs, with --grad",                \
         .from = STAGE_GRAD_OPERANDS | STAGE_BIT(STAGE_GRAD_RESIDUAL), .columns = STAGE_COLUMNS_D_IN,                   \
         .joins_heads = true, .backward = true, .hint = "look at the sum over query, key and value")                    \

@@ -11,15 +11,26 @@
 static const struct {
     const char *name;
     enum stage stage, projected, normed; /* the last two: steps to it */
+    enum norm_id norm;
 } PROJECTIONS[PROJECTION_COUNT] = {
-    [PROJECTION_QUERY] = {"W_query", STAGE_QUERY, STAGE_PROJECTED_QUERY, STAGE_NORMED_QUERY},
-    [PROJECTION_KEY] = {"W_key", STAGE_KEY, STAGE_PROJECTED_KEY, STAGE_NORMED_KEY},
-    [PROJECTION_VALUE] = {"W_value", STAGE_VALUE, STAGE_VALUE, STAGE_VALUE},
+    [PROJECTION_QUERY] = {"W_query", STAGE_QUERY, STAGE_PROJECTED_QUERY, STAGE_NORMED_QUERY, NORM_QUERY},
+    [PROJECTION_KEY] = {"W_key", STAGE_KEY, STAGE_PROJECTED_KEY, STAGE_NORMED_KEY, NORM_KEY},
+    [PROJECTION_VALUE] = {"W_value", STAGE_VALUE, STAGE_PROJECTED_VALUE, STAGE_VALUE, NORM_VALUE},
 };
 
 enum stage projection_stage(enum projection_id id)
 {
     return PROJECTIONS[id].stage;
+}
+
+enum stage projection_unstepped(enum projection_id id)
+{
+    return PROJECTIONS[id].projected;
+}
+
+enum norm_id projection_norm(enum projection_id id)
+{
+    return PROJECTIONS[id].norm;
 }
 
 enum projection_id projection_of(enum stage stage)

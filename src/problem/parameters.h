@@ -13,9 +13,11 @@
 
 enum projection_id { PROJECTION_QUERY, PROJECTION_KEY, PROJECTION_VALUE, PROJECTION_COUNT };
 
-/* The stage that a projection ends in; the projection of a stage or of a step to it, PROJECTION_COUNT where it has
- * none. */
+/* The stage that a projection ends in; the one before its steps; the norm among these; the projection of a stage or of
+ * a step to it, PROJECTION_COUNT where it has none. */
 enum stage projection_stage(enum projection_id id);
+enum stage projection_unstepped(enum projection_id id);
+enum norm_id projection_norm(enum projection_id id);
 enum projection_id projection_of(enum stage stage);
 
 /* y = x . W + bias. */
@@ -55,7 +57,7 @@ struct parameters {
     struct module *modules;
     struct projection gate; /* (H d_v, d_in), or (H, d_in), one for each head; weight of rank 0: none */
     struct projection out;  /* (d_output, H d_v); weight of rank 0: no output projection; a file's may lack the bias */
-    struct norm norms[NORM_COUNT]; /* inputs (d_in); query and key (d), (H d) or (H, d) */
+    struct norm norms[NORM_COUNT]; /* inputs (d_in); query and key (d), (H d) or (H, d); value: none */
     struct tensor relative_bias;   /* (buckets, H) T5's table; rank 0: none */
     struct latent latent;
     struct parameters_words words;

@@ -36,7 +36,7 @@ enum status taking_wrong_shape(const struct taking *taking, const char *name, co
 /* --- norms -------------------------------------------------------------------------------------------------------- */
 
 static const char *const NORMS[NORM_COUNT] = {
-    [NORM_INPUTS] = "norm", [NORM_QUERY] = "query_norm", [NORM_KEY] = "key_norm"};
+    [NORM_INPUTS] = "norm", [NORM_QUERY] = "query_norm", [NORM_KEY] = "key_norm", [NORM_VALUE] = "value_norm"};
 
 /* Whether the weights, a list or a row per head, are as long as the normed inputs, head, or heads. */
 static bool fits(const struct taking *taking, enum norm_id id, const struct tensor *tensor)
@@ -83,7 +83,7 @@ enum status taking_norms(struct taking *taking)
             return taking->error->status;
         if (said == NORM_KIND_COUNT) /* the kind that most models have */
             norm->kind = norm->bias.rank > 0 ? NORM_LAYER : norm->weight.rank > 0 ? NORM_RMS : NORM_NONE;
-        if (taking->parameters->latent.rank > 0 && id != NORM_INPUTS && norm->weight.rank == 0)
+        if (taking->parameters->latent.rank > 0 && id != NORM_INPUTS && id != NORM_VALUE && norm->weight.rank == 0)
             norm->kind = NORM_NONE; /* the plan is about the latent's norms */
         norm->eps = parameters_eps(taking->plan->norm_eps[id], norm->kind);
         if (norm->bias.rank > 0 && !tensor_same_shape(&norm->weight, &norm->bias))

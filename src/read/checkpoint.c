@@ -12,6 +12,7 @@
 #include "read/safetensors.h"
 #include "read/zip.h"
 #include "tensor/block.h"
+#include "tensor/block_rows.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -360,8 +361,7 @@ static enum status load_blocks(const struct named_tensor *from, struct tensor *t
 {
     if (tensor_create(tensor, DTYPE_F32, from->bytes.rank, from->bytes.shape, arena, error) != STATUS_OK)
         return error->status;
-    const enum block block = block_find(from->dtype);
-    block_load(block, from->bytes.bytes, from->count / block_numbers(block), tensor->data);
+    from->block->load(from->bytes.bytes, from->count / from->block->numbers, tensor->data);
     return STATUS_OK;
 }
 
@@ -372,7 +372,7 @@ enum status checkpoint_take(const struct checkpoint *checkpoint, const char *nam
     if (checkpoint_look(checkpoint, name, &found, error) != STATUS_OK)
         return error->status;
     const struct tensor_bytes *bytes = &found->bytes;
-    if (found->blocked && named_tensor_is_usable(found))
+    if (found->block != NULL && named_tensor_is_usable(found))
         return load_blocks(found, tensor, checkpoint->arena, error);
     if (bytes->dtype == DTYPE_COUNT && checkpoint->gguf != NULL)
         return error_usage(error,

@@ -9,23 +9,23 @@
 
 #include "read/named_tensors.h"
 
-/* Types of a value, and its bytes; 0: its length, a number of 8 bytes, comes first. */
-#define GGUF_TYPES(ROW) \
-    ROW(U8, 1)          \
-    ROW(I8, 1)          \
-    ROW(U16, 2)         \
-    ROW(I16, 2)         \
-    ROW(U32, 4)         \
-    ROW(I32, 4)         \
-    ROW(F32, 4)         \
-    ROW(BOOL, 1)        \
-    ROW(STRING, 0)      \
-    ROW(ARRAY, 0)       \
-    ROW(U64, 8)         \
-    ROW(I64, 8)         \
-    ROW(F64, 8)
+/* Types of a value: what its bits are, and its bytes; of the others those follow a number of 8 bytes. */
+#define GGUF_TYPES(ROW)   \
+    ROW(U8, WHOLE, 1)     \
+    ROW(I8, SIGNED, 1)    \
+    ROW(U16, WHOLE, 2)    \
+    ROW(I16, SIGNED, 2)   \
+    ROW(U32, WHOLE, 4)    \
+    ROW(I32, SIGNED, 4)   \
+    ROW(F32, SINGLE, 4)   \
+    ROW(BOOL, WHOLE, 1)   \
+    ROW(STRING, OTHER, 8) \
+    ROW(ARRAY, OTHER, 8)  \
+    ROW(U64, WHOLE, 8)    \
+    ROW(I64, SIGNED, 8)   \
+    ROW(F64, DOUBLE, 8)
 
-#define GGUF_ID(id, bytes) GGUF_##id,
+#define GGUF_ID(id, ...) GGUF_##id,
 enum gguf_type { GGUF_TYPES(GGUF_ID) GGUF_TYPE_COUNT };
 #undef GGUF_ID
 

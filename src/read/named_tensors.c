@@ -64,7 +64,7 @@ enum status named_tensors_use(const struct named_tensors *file, struct named_ten
 bool named_tensor_is_usable(const struct named_tensor *tensor)
 {
     const struct tensor_bytes *bytes = &tensor->bytes;
-    return (tensor->blocked || bytes->dtype != DTYPE_COUNT) && bytes->rank > 0 && bytes->rank <= TENSOR_RANK &&
+    return (tensor->block != NULL || bytes->dtype != DTYPE_COUNT) && bytes->rank > 0 && bytes->rank <= TENSOR_RANK &&
            tensor->count > 0;
 }
 

@@ -7,6 +7,8 @@
 #include "read/input_file.h"
 #include "tensor/tensor_bytes.h"
 
+struct block_type;
+
 /* How attn uses a tensor. */
 enum named_use {
     NAMED_READ, /* in the input; */
@@ -50,15 +52,15 @@ enum status named_tensors_read(binary_reader *read, const char *source, const un
 /* One of its tensors. */
 struct named_tensor {
     const char *name;
-    const char *source;        /* of one in a list: its file, as messages show it */
-    struct tensor_bytes bytes; /* only the first sizes of a rank above TENSOR_RANK; DTYPE_COUNT: a dtype that attn
+    const char *source;             /* of one in a list: its file, as messages show it */
+    struct tensor_bytes bytes;      /* only the first sizes of a rank above TENSOR_RANK; DTYPE_COUNT: a dtype that attn
                                   lacks */
-    const char *dtype;         /* the file's word */
-    bool blocked;              /* that word is a type of tensor/block.h */
-    size_t size;               /* of a GGUF: its bytes in the file; 0 for a type that attn lacks */
-    bool is_byte;              /* integers of a byte, which a causal buffer may have instead of truth values */
-    size_t count;              /* the product of all sizes */
-    unsigned kind;             /* named_tensors_use sets it, and the next one */
+    const char *dtype;              /* the file's word */
+    const struct block_type *block; /* which that word names; or NULL */
+    size_t size;                    /* of a GGUF: its bytes in the file; 0 for a type that attn lacks */
+    bool is_byte;                   /* integers of a byte, which a causal buffer may have instead of truth values */
+    size_t count;                   /* the product of all sizes */
+    unsigned kind;                  /* named_tensors_use sets it, and the next one */
     enum named_use use;
 };
 

@@ -433,11 +433,9 @@ static const struct opcode OPCODES[256] = {
 static bool take_operand(struct machine *machine, enum form form)
 {
     const size_t size = form & ~(unsigned)FORM_BYTES, left = machine->length - machine->at;
-    machine->number = 0;
     if (size > left)
         return wrong(machine, "the pickle ends within it");
-    for (size_t i = size; i-- > 0;)
-        machine->number = machine->number << 8 | machine->bytes[machine->at + i];
+    machine->number = memory_number(machine->bytes + machine->at, size);
     machine->at += size;
     machine->text = machine->bytes + machine->at;
     if ((form & FORM_BYTES) == 0)

@@ -272,13 +272,11 @@ static enum status read_members(struct file *file, const cJSON *root)
 /* A copy of the header for json_parse; NULL where its length is impossible. */
 static char *copy_header(const struct json_reader *reader, const unsigned char *bytes, size_t length, size_t *size)
 {
-    uint64_t header = 0;
     if (length < SAFETENSORS_LENGTH_BYTES) {
         error_usage(reader->error, "%s: begins like a .safetensors, but is cut short", reader->source);
         return NULL;
     }
-    for (size_t i = SAFETENSORS_LENGTH_BYTES; i-- > 0;)
-        header = header << 8 | bytes[i];
+    const uint64_t header = memory_number(bytes, SAFETENSORS_LENGTH_BYTES);
     const size_t follow = length - SAFETENSORS_LENGTH_BYTES;
     if (header > SAFETENSORS_LONGEST_HEADER) {
         error_usage(reader->error, "%s: a header of %llu bytes; expected at most %d", reader->source,

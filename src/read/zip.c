@@ -37,14 +37,6 @@ struct reading {
     struct error *error;
 };
 
-static uint64_t number_at(const unsigned char *at, size_t size)
-{
-    uint64_t number = 0;
-    while (size-- > 0)
-        number = number << 8 | at[size];
-    return number;
-}
-
 static bool signed_as(const unsigned char *at, const unsigned char *signature)
 {
     return memcmp(at, signature, SIGNATURE_BYTES) == 0;
@@ -63,7 +55,7 @@ static size_t find_end(const struct reading *reading)
     const size_t length = reading->length;
     for (size_t after = END_BYTES; after <= length && after <= END_BYTES + LONGEST_COMMENT; after++) {
         const unsigned char *at = reading->bytes + length - after;
-        if (signed_as(at, END) && number_at(at + 20, 2) == after - END_BYTES)
+        if (signed_as(at, END) && memory_number(at + 20, 2) == after - END_BYTES)
             return length - after;
     }
     return SIZE_MAX;
@@ -78,18 +70,20 @@ static enum status in_parts(const struct reading *reading)
 static enum status read_wide_end(struct reading *reading, size_t locator)
 {
     const unsigned char *at = reading->bytes + locator;
-    const uint64_t place = number_at(at + 8, 8);
-    if (number_at(at + 4, 4) != 0 || number_at(at + 16, 4) > 1)
+    const uint64_t place = memory_number(at + 8, 8);
+    if (memory_number(at + 4, 4) != 0 || memory_number(at + 16, 4) > 1)
         return in_parts(reading);
     const bool fits = locator >= END64_BYTES && place <= locator - END64_BYTES;
     at = reading->bytes + (fits ? place : 0);
-    if (!fits || !signed_as(at, END64) || number_at(at + 4, 8) != locator - place - 12)
+    if (!fits || !signed_as(at, END64) || memory_number(at + 4, 8) != locator - place - 12)
         return error_usage(reading->error,
                            "%s: the zip archive's directory does not end at byte %llu, as its header says",
                            reading->source, (unsigned long long)place);
-    if (number_at(at + 16, 4) != 0 || number_at(at + 20, 4) != 0 || number_at(at + 24, 8) != number_at(at + 32, 8))
+    if (memory_number(at + 16, 4) != 0 || memory_number(at + 20, 4) != 0 ||
+        memory_number(at + 24, 8) != memory_number(at + 32, 8))
         return in_parts(reading);
-    const uint64_t count = number_at(at + 32, 8), size = number_at(at + 40, 8), begin = number_at(at + 48, 8);
+    const uint64_t count = memory_number(at + 32, 8), size = memory_number(at + 40, 8),
+                   begin = memory_number(at + 48, 8);
     if ((reading->count != ELSEWHERE16 && reading->count != count) ||
         (reading->size != ELSEWHERE32 && reading->size != size) ||
         (reading->begin != ELSEWHERE32 && reading->begin != begin))
@@ -110,14 +104,14 @@ static enum status read_end(struct reading *reading)
                            "follow it",
                            reading->source);
     const unsigned char *at = reading->bytes + place;
-    reading->count = number_at(at + 10, 2);
-    reading->size = number_at(at + 12, 4);
-    reading->begin = number_at(at + 16, 4);
+    reading->count = memory_number(at + 10, 2);
+    reading->size = memory_number(at + 12, 4);
+    reading->begin = memory_number(at + 16, 4);
     reading->end = place;
     if (place >= LOCATOR_BYTES && signed_as(at - LOCATOR_BYTES, LOCATOR)) {
         if (read_wide_end(reading, place - LOCATOR_BYTES) != STATUS_OK)
             return reading->error->status;
-    } else if (number_at(at + 4, 4) != 0 || number_at(at + 8, 2) != reading->count) {
+    } else if (memory_number(at + 4, 4) != 0 || memory_number(at + 8, 2) != reading->count) {
         return in_parts(reading);
     }
     if (reading->begin > reading->end || reading->size != reading->end - reading->begin)
@@ -164,14 +158,14 @@ static enum status check_name(const struct reading *reading, const char *name, s
 
 static enum status check_stored(const struct reading *reading, const struct listed *listed)
 {
-    const uint64_t flags = number_at(listed->at + 8, 2);
+    const uint64_t flags = memory_number(listed->at + 8, 2);
     if (flags & (FLAG_ENCRYPTED | FLAG_STRONG))
         return wrong_entry(reading, listed->name, "is encrypted; expected it as it is");
-    if (number_at(listed->at + 10, 2) != 0)
+    if (memory_number(listed->at + 10, 2) != 0)
         return wrong_entry(reading, listed->name,
                            "is compressed; expected it stored: by numpy.savez, not numpy.savez_compressed, or by "
                            "torch.save(torch.load('x.pt'), 'y.pt')");
-    if (number_at(listed->at + 34, 2) != 0)
+    if (memory_number(listed->at + 34, 2) != 0)
         return in_parts(reading);
     if (listed->packed != listed->size)
         return wrong_entry(reading, listed->name, "is stored, but in two sizes");
@@ -185,10 +179,10 @@ static enum status read_wide_sizes(const struct reading *reading, struct listed 
     uint64_t *const sizes[] = {&listed->size, &listed->packed, &listed->begin};
     size_t room = 0;
     while (length >= 4) {
-        const size_t size = (size_t)number_at(extra + 2, 2);
+        const size_t size = (size_t)memory_number(extra + 2, 2);
         if (size > length - 4)
             break;
-        if (number_at(extra, 2) == WIDE_SIZES) {
+        if (memory_number(extra, 2) == WIDE_SIZES) {
             extra += 4;
             room = size;
             break;
@@ -201,7 +195,7 @@ static enum status read_wide_sizes(const struct reading *reading, struct listed 
             continue;
         if (room < 8)
             return wrong_entry(reading, listed->name, "lacks its size, or where it begins");
-        *sizes[i] = number_at(extra, 8);
+        *sizes[i] = memory_number(extra, 8);
         extra += 8;
         room -= 8;
     }
@@ -218,13 +212,13 @@ static enum status find_data(const struct reading *reading, const struct listed 
         return wrong_entry(reading, listed->name, "lies outside of the file, or in its directory");
     memcpy(local, reading->bytes + listed->begin, LOCAL_BYTES);
     const uint64_t named = listed->begin + LOCAL_BYTES,
-                   data = named + number_at(local + 26, 2) + number_at(local + 28, 2);
+                   data = named + memory_number(local + 26, 2) + memory_number(local + 28, 2);
     if (data > end || listed->size > end - data)
         return wrong_entry(reading, listed->name, "lies outside of the file, or in its directory");
-    const uint64_t flags = number_at(local + 6, 2), size = number_at(local + 22, 4);
+    const uint64_t flags = memory_number(local + 6, 2), size = memory_number(local + 22, 4);
     const bool told = flags & FLAG_DESCRIPTOR || size == ELSEWHERE32 || size == listed->size;
-    if (!signed_as(local, LOCAL) || number_at(local + 26, 2) != name_length ||
-        memcmp(reading->bytes + named, listed->name, name_length) != 0 || number_at(local + 8, 2) != 0 ||
+    if (!signed_as(local, LOCAL) || memory_number(local + 26, 2) != name_length ||
+        memcmp(reading->bytes + named, listed->name, name_length) != 0 || memory_number(local + 8, 2) != 0 ||
         (flags & FLAG_ENCRYPTED) != 0 || !told)
         return wrong_entry(reading, listed->name, "is another thing where it lies than in the directory");
     *entry = (struct zip_entry){
@@ -232,7 +226,7 @@ static enum status find_data(const struct reading *reading, const struct listed 
         .bytes = reading->bytes + data,
         .length = (size_t)listed->size,
         .begin = (size_t)listed->begin,
-        .checksum = (uint32_t)number_at(listed->at + 16, 4),
+        .checksum = (uint32_t)memory_number(listed->at + 16, 4),
     };
     return STATUS_OK;
 }
@@ -243,16 +237,16 @@ static enum status read_entry(struct reading *reading, const unsigned char *at, 
     struct zip *zip = reading->zip;
     if (left < ENTRY_BYTES || !signed_as(at, ENTRY))
         return error_usage(reading->error, "%s: the zip archive's directory is damaged", reading->source);
-    const size_t name = (size_t)number_at(at + 28, 2), extra = (size_t)number_at(at + 30, 2);
-    *taken = ENTRY_BYTES + name + extra + (size_t)number_at(at + 32, 2);
+    const size_t name = (size_t)memory_number(at + 28, 2), extra = (size_t)memory_number(at + 30, 2);
+    *taken = ENTRY_BYTES + name + extra + (size_t)memory_number(at + 32, 2);
     if (*taken > left)
         return error_usage(reading->error, "%s: the zip archive's directory is damaged", reading->source);
     struct listed listed = {
         .at = at,
         .name = arena_text(reading->arena, (const char *)at + ENTRY_BYTES, name, reading->error),
-        .packed = number_at(at + 20, 4),
-        .size = number_at(at + 24, 4),
-        .begin = number_at(at + 42, 4),
+        .packed = memory_number(at + 20, 4),
+        .size = memory_number(at + 24, 4),
+        .begin = memory_number(at + 42, 4),
     };
     struct zip_entry *entry = &zip->entries[zip->count];
     if (listed.name == NULL || check_name(reading, listed.name, name) ||

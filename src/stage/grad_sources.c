@@ -14,9 +14,10 @@
 
 static void formula_steps(const struct problem *problem, enum stage stage, struct text *text)
 {
-    const enum projection_id id =
-        stage == STAGE_GRAD_NORMED_QUERY || stage == STAGE_GRAD_PROJECTED_QUERY ? PROJECTION_QUERY : PROJECTION_KEY;
-    const bool projected = stage == STAGE_GRAD_PROJECTED_QUERY || stage == STAGE_GRAD_PROJECTED_KEY;
+    const bool projected = stage != STAGE_GRAD_NORMED_QUERY && stage != STAGE_GRAD_NORMED_KEY;
+    const enum projection_id id = stage == STAGE_GRAD_PROJECTED_VALUE ? PROJECTION_VALUE
+                                  : stage_is_of_keys(stage)           ? PROJECTION_KEY
+                                                                      : PROJECTION_QUERY;
     const bool norms = operand_is_normed(problem, id), last = operand_has_last_step(problem, id);
     text_add(text, "%s", stage_name(stage_before(problem, stage)));
     if (operand_is_scaled(problem, id) && !(projected && norms))
@@ -39,6 +40,10 @@ const struct stage_functions stage_grad_projected_key = {
     .formula = formula_steps,
     .explain = rotated_explain,
     .explains = rotated_back_is_all};
+const struct stage_functions stage_grad_projected_value = {
+    .applies = operand_value_has_steps,
+    .lack = "there is no 'grad_projected_value' without a norm of value; expected grad_value",
+    .formula = formula_steps};
 const struct stage_functions stage_grad_normed_query = {
     .applies = operand_query_shows_norm,
     .lack = "there is no 'grad_normed_query' without a norm of query and a rotation after it",
@@ -110,7 +115,7 @@ static enum stage stage_above(const struct problem *problem, enum projection_id 
 {
     static const enum stage ABOVE[PROJECTION_COUNT][2] = {{STAGE_GRAD_QUERY, STAGE_GRAD_PROJECTED_QUERY},
                                                           {STAGE_GRAD_KEY, STAGE_GRAD_PROJECTED_KEY},
-                                                          {STAGE_GRAD_VALUE, STAGE_GRAD_VALUE}};
+                                                          {STAGE_GRAD_VALUE, STAGE_GRAD_PROJECTED_VALUE}};
     return id == PROJECTION_COUNT ? STAGE_GRAD_OUTPUT : ABOVE[id][operand_has_steps(problem, id)];
 }
 

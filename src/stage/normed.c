@@ -18,7 +18,7 @@ static bool applies(const struct problem *problem)
 
 static enum norm_id norm_of(enum stage stage)
 {
-    return stage_is_of_inputs(stage) ? NORM_INPUTS : projection_of(stage) == PROJECTION_QUERY ? NORM_QUERY : NORM_KEY;
+    return stage_is_of_inputs(stage) ? NORM_INPUTS : projection_norm(projection_of(stage));
 }
 
 /* What the square root is of. */
@@ -32,7 +32,7 @@ static const char *squares_of(const struct norm *norm)
 
 void normed_formula(const struct problem *problem, enum stage stage, const char *from, struct text *text)
 {
-    static const char *const NAMES[NORM_COUNT] = {"norm", "query_norm", "key_norm"};
+    static const char *const NAMES[NORM_COUNT] = {"norm", "query_norm", "key_norm", "value_norm"};
     const enum norm_id id = norm_of(stage);
     const struct norm *norm = &problem->parameters.norms[id];
     text_add(text, norm->kind == NORM_LAYER ? "(%s - mean) / sqrt(%s + %g)" : "%s / sqrt(%s + %g)", from,
@@ -116,10 +116,10 @@ void normed_explain_heads(struct explanation *e, enum stage stage, struct explai
     const struct problem *problem = e->problem;
     const enum projection_id id = projection_of(stage);
     const bool of_keys = stage_is_of_keys(stage), of_all = operand_norm_is_of_all(problem, id);
-    const enum stage from = of_keys ? STAGE_PROJECTED_KEY : STAGE_PROJECTED_QUERY;
+    const enum stage from = projection_unstepped(id);
     const size_t heads = of_keys ? problem->size.kv_heads : problem->size.heads,
                  group = of_keys ? problem->size.heads / heads : 1;
-    const size_t d = problem->size.d_head;
+    const size_t d = operand_columns(problem, id);
     struct explain_place of_query = {place.item, place.head * group, place.row};
     explain_load(e, stage, of_query, e->made);
     for (size_t head = 0; head < heads && of_all; head++)

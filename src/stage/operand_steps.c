@@ -11,6 +11,11 @@ size_t operand_heads(const struct problem *problem, enum projection_id id)
     return id == PROJECTION_QUERY ? problem->size.heads : problem->size.kv_heads;
 }
 
+size_t operand_columns(const struct problem *problem, enum projection_id id)
+{
+    return id == PROJECTION_VALUE ? problem->size.d_value : problem->size.d_head;
+}
+
 void operand_load_heads(const struct tensor *operand, size_t item, size_t row, double *numbers)
 {
     const size_t count = operand->shape[1], rows = operand->shape[2], d = operand->shape[3];
@@ -34,12 +39,12 @@ void operand_clip(const struct problem *problem, double *columns, size_t count)
 
 static const struct norm *operand_norm(const struct problem *problem, enum projection_id id)
 {
-    return &problem->parameters.norms[id == PROJECTION_QUERY ? NORM_QUERY : NORM_KEY];
+    return &problem->parameters.norms[projection_norm(id)];
 }
 
 bool operand_is_normed(const struct problem *problem, enum projection_id id)
 {
-    return id != PROJECTION_VALUE && operand_norm(problem, id)->kind != NORM_NONE;
+    return operand_norm(problem, id)->kind != NORM_NONE;
 }
 
 bool operand_is_rotated(const struct problem *problem, enum projection_id id)
@@ -74,15 +79,14 @@ bool operand_shows_norm(const struct problem *problem, enum projection_id id)
     }
 OF_OPERAND(operand_query_has_steps, operand_has_steps, QUERY)
 OF_OPERAND(operand_key_has_steps, operand_has_steps, KEY)
+OF_OPERAND(operand_value_has_steps, operand_has_steps, VALUE)
 OF_OPERAND(operand_query_shows_norm, operand_shows_norm, QUERY)
 OF_OPERAND(operand_key_shows_norm, operand_shows_norm, KEY)
 
 enum stage operand_before_last_step(const struct problem *problem, enum projection_id id)
 {
     const bool normed = operand_shows_norm(problem, id);
-    if (id == PROJECTION_QUERY)
-        return normed ? STAGE_NORMED_QUERY : STAGE_PROJECTED_QUERY;
-    return normed ? STAGE_NORMED_KEY : STAGE_PROJECTED_KEY;
+    return !normed ? projection_unstepped(id) : id == PROJECTION_QUERY ? STAGE_NORMED_QUERY : STAGE_NORMED_KEY;
 }
 
 bool operand_norm_is_of_all(const struct problem *problem, enum projection_id id)
@@ -111,7 +115,7 @@ size_t operand_position(const struct problem *problem, enum projection_id id, si
 static void norm_heads(const struct problem *problem, enum projection_id id, const double *projected, double *normed)
 {
     const struct norm *norm = operand_norm(problem, id);
-    const size_t d = problem->size.d_head, heads = operand_heads(problem, id);
+    const size_t d = operand_columns(problem, id), heads = operand_heads(problem, id);
     if (operand_norm_is_of_all(problem, id))
         norm_row(problem, norm, 0, projected, heads * d, normed);
     for (size_t head = 0; head < heads && !operand_norm_is_of_all(problem, id); head++)
@@ -139,7 +143,7 @@ static void rotate_heads(const struct problem *problem, enum projection_id id, s
 void operand_steps(const struct problem *problem, enum projection_id id, size_t position, const double *projected,
                    double *normed, double *made, double *turns)
 {
-    const size_t count = operand_heads(problem, id) * problem->size.d_head;
+    const size_t count = operand_heads(problem, id) * operand_columns(problem, id);
     if (operand_is_normed(problem, id))
         norm_heads(problem, id, projected, normed);
     else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps of query and key between projection and scores: norm, rotation, scale.
+/* The steps of query and key between projection and scores: norm, rotation, scale; and the norm of value.
  *
  *     projected -> normed -> rotated by position -> times the scale
  *
@@ -9,8 +9,9 @@
 
 #include "problem/problem.h"
 
-/* The heads of query, or of key and value. */
+/* The heads of query, or of key and value; and the columns of each. */
 size_t operand_heads(const struct problem *problem, enum projection_id id);
+size_t operand_columns(const struct problem *problem, enum projection_id id);
 
 /* Loads, or stores, a token's heads (H, d) of a tensor (B, H, count, d); does nothing for rank 0. */
 void operand_load_heads(const struct tensor *operand, size_t item, size_t row, double *numbers);
@@ -19,7 +20,7 @@ void operand_store_heads(const struct tensor *operand, size_t item, size_t row, 
 /* Clips columns of a projection to --clip; NaN stays NaN, as in torch.clamp. */
 void operand_clip(const struct problem *problem, double *columns, size_t count);
 
-/* The steps that query or key take; value takes none. */
+/* The steps that they take; value has a norm at most. */
 bool operand_is_normed(const struct problem *problem, enum projection_id id);
 bool operand_is_rotated(const struct problem *problem, enum projection_id id);
 bool operand_is_scaled(const struct problem *problem, enum projection_id id);
@@ -31,6 +32,7 @@ bool operand_shows_norm(const struct problem *problem, enum projection_id id);
 /* These for query, or key, with the type of struct stage_functions. */
 bool operand_query_has_steps(const struct problem *problem);
 bool operand_key_has_steps(const struct problem *problem);
+bool operand_value_has_steps(const struct problem *problem);
 bool operand_query_shows_norm(const struct problem *problem);
 bool operand_key_shows_norm(const struct problem *problem);
 

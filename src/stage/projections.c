@@ -247,4 +247,8 @@ const struct stage_functions stage_projected_key = {
     .lack = "there is no 'projected_key' without a norm or a rotation of key; expected 'key', or --rope",
     .formula = projection_formula,
     .explain = projection_explain};
-const struct stage_functions stage_value = {.formula = projection_formula, .explain = projection_explain};
+const struct stage_functions stage_projected_value = {
+    .applies = operand_value_has_steps,
+    .lack = "there is no 'projected_value' without a norm of value; expected 'value', or --value-norm",
+    .formula = projection_formula,
+    .explain = projection_explain};

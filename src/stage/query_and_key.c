@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* query and key as the scores use them: the projection after norm, rotation and scale, if any. model/rope.h has the
- * rotation's equation and source. */
+/* query, key and value as scores and context use them: the projection after norm, rotation and scale, if any.
+ * model/rope.h has the rotation's equation and source. */
 #include "base/decimal.h"
 #include "model/stage_id.h"
 #include "stage/explained.h"
@@ -55,6 +55,7 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
 
 const struct stage_functions stage_query = {.formula = formula, .explain = explain};
 const struct stage_functions stage_key = {.formula = formula, .explain = explain};
+const struct stage_functions stage_value = {.formula = formula, .explain = explain};
 
 /* --- present_key and present_value: the past, then the given, as the next call takes them for its past ------------ */
 

@@ -287,7 +287,8 @@ static enum status make_attending(const struct run *run, const struct step *step
     attending->given.inputs.rank = attending->given.key_inputs.rank = 0;
     attending->given.residual = attending->scaling.on_query = false;
     attending->rotation.rope.kind = ROPE_NONE;
-    attending->parameters.norms[NORM_QUERY].kind = attending->parameters.norms[NORM_KEY].kind = NORM_NONE;
+    for (int id = NORM_QUERY; id < NORM_COUNT; id++)
+        attending->parameters.norms[id].kind = NORM_NONE;
     attending->given.operands[PROJECTION_QUERY] = fresh->attention.held[STAGE_QUERY];
     if (take(run, step, &run->keys, keys, &attending->given.operands[PROJECTION_KEY], arena, error) ||
         take(run, step, &run->values, keys, &attending->given.operands[PROJECTION_VALUE], arena, error))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tensor/block.h"
 
+#include "tensor/block_rows.h"
 #include "tensor/dtype.h"
 
 #include <math.h>
@@ -117,37 +118,13 @@ BLOCK_ROWS(LOADER)
 #undef LOADER
 
 #define ROW(id, name, numbers, bytes, ...) {name, numbers, bytes, load_##id},
-static const struct row {
-    const char *name;
-    size_t numbers, bytes;
-    void (*load)(const unsigned char *bytes, size_t blocks, float *numbers);
-} ROWS[] = {BLOCK_ROWS(ROW)};
+const struct block_type BLOCK_TYPES[] = {BLOCK_ROWS(ROW){0}};
 #undef ROW
 
-const char *block_name(enum block block)
+const struct block_type *block_find(const char *name)
 {
-    return ROWS[block].name;
-}
-
-size_t block_numbers(enum block block)
-{
-    return ROWS[block].numbers;
-}
-
-size_t block_bytes(enum block block)
-{
-    return ROWS[block].bytes;
-}
-
-enum block block_find(const char *name)
-{
-    enum block block = 0;
-    while (block < BLOCK_COUNT && strcmp(ROWS[block].name, name) != 0)
+    const struct block_type *block = BLOCK_TYPES;
+    while (block->name != NULL && strcmp(block->name, name) != 0)
         block++;
-    return block;
-}
-
-void block_load(enum block block, const unsigned char *bytes, size_t blocks, float *numbers)
-{
-    ROWS[block].load(bytes, blocks, numbers);
+    return block->name != NULL ? block : NULL;
 }

@@ -153,6 +153,7 @@ static void frame_probabilities(struct frame *frame)
 static void (*const FRAMES[STAGE_COUNT])(struct frame *frame) = {
     [STAGE_PROJECTED_QUERY] = frame_projection,
     [STAGE_PROJECTED_KEY] = frame_projection,
+    [STAGE_PROJECTED_VALUE] = frame_projection,
     [STAGE_QUERY] = frame_operand,
     [STAGE_KEY] = frame_operand,
     [STAGE_VALUE] = frame_operand,

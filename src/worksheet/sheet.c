@@ -193,7 +193,7 @@ static bool is_used(const struct making *making, const char *name)
               {"embedding", 0}, /* the inputs and positions are its rows */
               {"W_query", STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_PROJECTED_QUERY)},
               {"W_key", STAGE_BIT(STAGE_KEY) | STAGE_BIT(STAGE_PROJECTED_KEY)},
-              {"W_value", STAGE_BIT(STAGE_VALUE)},
+              {"W_value", STAGE_BIT(STAGE_VALUE) | STAGE_BIT(STAGE_PROJECTED_VALUE)},
               {"out_proj", STAGE_BIT(STAGE_OUTPUT)}};
     const struct sheet_plan *plan = making->plan;
     const uint64_t made = plan->given & STAGE_BIT(STAGE_PARAMETERS) ? plan->shown : plan->blank;

@@ -66,6 +66,7 @@ static const struct {
     {"softcap", "softcap ", "0"},
     {"clip", "clip ", "0"},
     {"qk_norm", "norm of query and key ", "none"},
+    {"value_norm", "norm of value ", "none"},
 };
 
 /* Whether it is the usual scale, 1 / sqrt(d). */

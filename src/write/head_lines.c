@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include "base/wrap.h"
-#include "model/counting.h"
 
 #include <math.h>
 #include <string.h>
@@ -159,6 +158,7 @@ static const struct {
     {"clip", "clip"},
     {"qk_norm", "norm of query and key"},
     {"qk_norm_eps", "its eps"},
+    {"value_norm", "norm of value"},
     {"rope", "rope"},
     {"rope_columns", "rope columns"},
     {"rope_theta", "theta"},
@@ -217,9 +217,9 @@ static void title_text(const struct problem *problem, struct text *title)
     const bool numbered = problem->layer != NULL && problem->layer->module->layer != MODULE_NO_LAYER;
     text_add(title, "%s%s", MECHANISMS[problem->mechanism].title, problem->parameters_only ? " parameters" : "");
     if (numbered) /* behind "attention layer" */
-        text_add(title, " " COUNTING_FROM_0, problem->layer->module->layer);
+        text_add(title, " %zu (from 0)", problem->layer->module->layer);
     if (problem->chosen.head > 0)
-        text_add(title, ", " COUNTING_HEAD, problem->chosen.head);
+        text_add(title, ", head %zu (from 1)", problem->chosen.head);
 }
 
 void head_lines_write(const struct problem *problem, size_t columns, bool color, struct output *output)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A checkpoint from a hostile hand: an index, or a file of tensors, whose attention modules are looked for and unpacked
- * by two heads. It lies in a folder of its own: an index may name what is beside it. */
+ * by two heads, as they are and as quantised weights. It lies in a folder of its own: an index may name what is beside it. */
 #include "fuzz.h"
+#include "layer/quantised.h"
 #include "layer/unpack.h"
 
 #include <stdio.h>
@@ -61,6 +62,33 @@ static void find_modules(const struct checkpoint *checkpoint, struct arena *aren
     }
 }
 
+static void find_quantised(const struct checkpoint *checkpoint, struct arena *arena)
+{
+    static const char *const FORMS[] = {
+        "\"fp8\",\"weight_block_size\":[2,4]",
+        "\"gptq\",\"bits\":4,\"group_size\":8,\"desc_act\":true",
+        "\"awq\",\"bits\":4,\"group_size\":8",
+        "\"mxfp4\"",
+        "\"compressed-tensors\",\"format\":\"pack-quantized\",\"config_groups\":{\"a\":{\"weights\":{\"num_bits\":4,"
+        "\"group_size\":8}},\"b\":{\"format\":\"int-quantized\",\"weights\":{\"num_bits\":8}}}",
+    };
+    for (size_t i = 0; i < sizeof FORMS / sizeof FORMS[0]; i++) {
+        char text[400];
+        struct module_list list;
+        struct quantised quantised;
+        struct config config = {0};
+        struct error error = {0};
+        snprintf(text, sizeof text, "{\"quantization_config\":{\"quant_method\":%s}}", FORMS[i]);
+        if (config_read_text(path, text, &config, &error) || quantised_begin(&quantised, checkpoint, &config, &error) ||
+            modules_find(&quantised.shown, arena, &list, &error))
+            abort();
+        list.quantised = &quantised;
+        for (size_t at = 0; at < list.count && at < 4; at++)
+            unpack(&list, &list.modules[at], module_packing(&list.modules[at]), arena);
+        config_free(&config);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     struct arena arena = {0};
@@ -69,9 +97,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     make_file();
     if (ftruncate(file, 0) != 0 || pwrite(file, bytes, length, 0) != (ssize_t)length)
         abort();
-    if (checkpoint_open(path, &arena, &checkpoint, &error) == STATUS_OK)
+    if (checkpoint_open(path, &arena, &checkpoint, &error) == STATUS_OK) {
         find_modules(&checkpoint, &arena);
-    else if (error.message[0] == '\0')
+        find_quantised(&checkpoint, &arena);
+    } else if (error.message[0] == '\0')
         abort();
     arena_free(&arena);
     return 0;

@@ -119,7 +119,7 @@ def projections(layer, packing):
         if layer.named(names[0] + ".weight") is None:
             continue
         if len(names) == 3:
-            return [layer.linear(name) for name in names]
+            return [layer.linear(name if layer.named(name + ".weight") is not None else "k_proj") for name in names]
         weight, bias = layer.linear(names[0])
         biases = [None] * 3 if bias is None else apart(bias, layer.settings, packing)
         return list(zip(apart(weight, layer.settings, packing), biases))
@@ -174,6 +174,8 @@ def frequencies(n, theta, scaling, tokens):
         ramp = numpy.clip((numpy.arange(n // 2) - low) / ((high - low) or 0.001), 0, 1)
         inverse = inverse / v["factor"] * ramp + inverse * (1 - ramp)
         factor = v.get("attention", 0.1 * math.log(v["factor"]) + 1)
+    elif kind == "proportional":
+        inverse = inverse / v.get("factor", 1) * (numpy.arange(n // 2) < int(v["share"] * n // 2))
     elif kind == "longrope":
         inverse = inverse / numpy.array(v["long" if tokens > v["old"] else "short"])
         ratio = v["max"] / v["old"]
@@ -303,6 +305,8 @@ def operands(layer, s, x, biases):
     query, key, value = heads_of(query, heads), heads_of(key, groups), heads_of(value, groups)
     if s.get("bare_norm"):
         query, key = (normalized(y, "rms", s["qk_norm_eps"], 1) for y in (query, key))
+    if s.get("value_norm"):
+        value = normalized(value, s["value_norm"], s["qk_norm_eps"], 1)
     return query, key, value
 
 
@@ -438,6 +442,7 @@ FEATURES = {
     "norm of query and key": (lambda s: s.get("qk_norm"), lambda s: dict(qk_norm=None)),
     "its mean": (lambda s: s.get("qk_norm") == "layer", lambda s: dict(qk_norm="rms")),
     "its 1 + weight": (lambda s: s.get("qk_norm") == "rms-plus-one", lambda s: dict(qk_norm="rms")),
+    "norm of value": (lambda s: s.get("value_norm"), lambda s: dict(value_norm=None)),
     "rope": (lambda s: s.get("rope"), lambda s: dict(rope="none")),
     "rope in halves": (lambda s: s.get("rope") == "half", lambda s: dict(rope="pairs")),
     "rope in pairs": (lambda s: s.get("rope") == "pairs", lambda s: dict(rope="half")),

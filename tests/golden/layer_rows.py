@@ -251,6 +251,42 @@ FAMILIES = {
             rope="half", rope_theta=10000, rope_columns="4", gate="query",
         ),
     ),
+    "gemma3n_text": dict(
+        model="Gemma3nForCausalLM",
+        attention="model.layers.{}.self_attn",
+        out="o_proj",
+        norm="model.layers.{}.input_layernorm",
+        config=dict(
+            TINY, model_type="gemma3n_text", rms_norm_eps=1e-6, layer_types=["full_attention", "sliding_attention"] * 2,
+            num_hidden_layers=4, num_kv_shared_layers=2, sliding_window=5, rope_theta=1000000.0,
+            rope_local_base_freq=500.0, activation_sparsity_pattern=[0.0] * 4, intermediate_size=[8] * 4, laurel_rank=4,
+            hidden_size_per_layer_input=4, vocab_size_per_layer_input=16, altup_num_inputs=2, tie_word_embeddings=True,
+        ),
+        says=dict(
+            heads=4, kv_heads=2, causal=True, norm="rms", norm_eps=1e-6, qk_norm="rms", qk_norm_eps=1e-6,
+            value_norm="rms", rope="half", scale=1,
+        ),
+    ),
+    "gemma4_text": dict(
+        model="Gemma4ForCausalLM",
+        attention="model.layers.{}.self_attn",
+        out="o_proj",
+        norm="model.layers.{}.input_layernorm",
+        config=dict(
+            TINY, model_type="gemma4_text", rms_norm_eps=1e-6, layer_types=["sliding_attention", "full_attention"],
+            sliding_window=5, global_head_dim=16, num_global_key_value_heads=1, attention_k_eq_v=True,
+            hidden_size_per_layer_input=4, vocab_size_per_layer_input=16, tie_word_embeddings=True,
+            use_bidirectional_attention="vision",
+            rope_parameters=dict(
+                sliding_attention=dict(rope_type="default", rope_theta=500.0),
+                full_attention=dict(rope_type="proportional", rope_theta=1000000.0, partial_rotary_factor=0.25),
+            ),
+        ),
+        says=dict(
+            heads=4, causal=True, norm="rms", norm_eps=1e-6, qk_norm="rms", qk_norm_eps=1e-6, value_norm="rms",
+            rope="half", scale=1,
+        ),
+    ),
     "afmoe": dict(
         model="AfmoeForCausalLM",
         attention="model.layers.{}.self_attn",
@@ -1121,4 +1157,17 @@ CASES = {
     "granite-4": dict(family="granitemoehybrid", layer=1, tokens=12),
     "falcon-h1": dict(family="falcon_h1", layer=1, tokens=12, norm=None, width=24),
     "cwm": dict(family="cwm", layer=1, tokens=12),
+    "gemma-3n": dict(family="gemma3n_text", layer=0, tokens=12, gain=0.7, says=dict(rope_theta=1000000)),
+    "gemma-3n-sliding": dict(
+        family="gemma3n_text", layer=1, tokens=10, batch=2, gain=0.7, style="transformers",
+        says=dict(rope_theta=500, window="4,0"),
+    ),
+    "gemma-4": dict(
+        family="gemma4_text", layer=1, tokens=12, gain=0.7,
+        says=dict(kv_heads=1, rope_theta=1000000, rope_scaling="proportional:share=0.25"),
+    ),
+    "gemma-4-sliding": dict(
+        family="gemma4_text", layer=0, tokens=12, gain=0.7, style="transformers",
+        says=dict(kv_heads=2, rope_theta=500, window="4,0"),
+    ),
 }

@@ -80,7 +80,7 @@ def draw(model, gain):
         for name, parameter in module.named_parameters(recurse=False):
             x = torch.randn(parameter.shape)
             if "Norm" in kind and name == "weight":
-                x = 0.4 * x + (0 if kind.startswith("Gemma") else 1.2)
+                x = 0.4 * x + (0 if re.match("Gemma(?!3n|4)", kind) else 1.2)
             elif "Norm" in kind or name == "bias":
                 x = 0.5 * x
             elif isinstance(module, torch.nn.Embedding):

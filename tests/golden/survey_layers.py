@@ -76,7 +76,7 @@ DROPPED = ("per_layer_config", "time_step_limit", "stage_names", "out_features",
 MAMBA = {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_ssm": 64, "mamba_expand": 2}
 OWN = {
     "falcon_h1": {**MAMBA, "key_multiplier": 0.7},
-    "gemma3n_text": {"intermediate_size": 32, "num_kv_shared_layers": 0},
+    "gemma3n_text": {"intermediate_size": 32, "num_kv_shared_layers": 0, "activation_sparsity_pattern": [0.0, 0.0]},
     "glm4v_moe_text": {"rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.5,
                                            "rope_theta": 10000.0, "mrope_section": [1, 1, 0]}},
     "granitemoehybrid": {**MAMBA, "layer_types": ["linear_attention", "full_attention"], "position_embedding_type": "rope"},

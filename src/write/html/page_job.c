@@ -47,7 +47,8 @@ static void write_settings(struct json *json, const struct problem *problem)
 /* The norms of the job by name: kind and eps. */
 static void write_norms(struct json *json, const struct problem *problem)
 {
-    static const char *const KINDS[] = {NORM_KINDS(CHOICE_WORD)}, *const NAMES[] = {"norm", "query_norm", "key_norm"};
+    static const char *const KINDS[] = {NORM_KINDS(CHOICE_WORD)}, *const NAMES[] = {"norm", "query_norm", "key_norm",
+                                                                                    "value_norm"};
     json_open(json, "norms", '{');
     for (int id = 0; id < NORM_COUNT; id++) {
         const struct norm *norm = &problem->parameters.norms[id];
