@@ -131,7 +131,8 @@ static double head_columns(const struct building *building)
 static void put_columns(const struct building *building, const char *key, const struct gguf_value *value)
 {
     const double all = head_columns(building), columns = number_of(building, "rope.dimension_count");
-    put(building, key, make_item(building, value));
+    if (building->family == NULL || building->family->columns_key != NULL)
+        put(building, key, make_item(building, value));
     put(building, "qk_rope_head_dim", make_item(building, value));
     if (columns > 0 && all > 0) /* a little more, so that the product is not below the whole number */
         put_number(building, "partial_rotary_factor", columns < all ? (columns + 0x1p-10) / all : 1);
