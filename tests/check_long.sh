@@ -82,10 +82,17 @@ check "a scale of 2.5e38 gives numbers" test "$(grep -c 'NaN\|Infinity\|null' nu
 check "which are the reference's" "$attn" diff reference.npy context.npy -o difference.txt
 
 # The same for T x T stages, where each row is computed once.
-made "$attn" causal wide.npy --dropout 0.1 -o shown.txt
-made "$attn" causal wide.npy --dropout 0.1 --full -o full.txt
-check "elided stages of T x T have their rows" test "$(ends shown.txt | wc -l)" -ge 28
+stages=query,key,value,scores,scaled,masked,context
+made "$attn" causal wide.npy --dropout 0.1 --stages $stages -o shown.txt
+made "$attn" causal wide.npy --dropout 0.1 --stages $stages --full -o full.txt
+check "elided stages of T x T have their rows" test "$(ends shown.txt | wc -l)" -eq 28
 check "elided stages of T x T are those of the whole" test "$(ends shown.txt)" = "$(ends full.txt)"
+for stage in weights dropped; do
+    made "$attn" causal wide.npy --dropout 0.1 --stages $stage -p 6 -o shown.txt
+    made "$attn" causal wide.npy --dropout 0.1 --stages $stage -p 6 --full -o full.txt
+    largest=$(awk '$1 == 700 { for (i = 2; i <= NF; i++) if ($i > $best || !best) best = i; print "key", best - 1, $best }' full.txt)
+    check "an elided row of $stage begins with its largest key" test "$(awk '$1 == 700 { print $2, $3, $4 }' shown.txt)" = "$largest"
+done
 
 job() { "$attn" multihead -H 4 wide.npy --stages query,context,output --kernel fused "$@"; }
 made job -t 1 -o whole.safetensors
