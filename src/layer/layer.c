@@ -116,16 +116,19 @@ static enum status check_qk_norms(const struct reading *reading, const struct la
                                       query ? "key" : "query");
 }
 
-/* Checks the norms of query and key against the family or its config; an option may overrule them. Those of a latent
- * are checked with its other tensors. */
+/* Checks the norms of query and key against the family or its config; an option may overrule them, and describes them
+ * without a family. Those of a latent are checked with its other tensors. */
 static enum status check_normed(const struct reading *reading, const struct layer *layer)
 {
     const struct layer_fact *fact = layer_facts_find(&layer->facts, "qk_norm");
+    const bool there = input_file_find(&layer->weights, "query_norm.weight") != NULL;
+    if (fact == NULL && there && strcmp(layer->family->name, FAMILY_NONE) != 0)
+        return error_usage(reading->error, "%s: %s has query and key norms, but family %s has none; set --qk-norm",
+                           reading->checkpoint.source, layer->module->path, layer->family->name);
     if (fact == NULL || fact->source == FACT_OPTION || layer->family->latent || layer->family->bare_norm)
         return STATUS_OK;
     const enum family_normed normed = layer->family->normed;
-    const bool there = input_file_find(&layer->weights, "query_norm.weight") != NULL,
-               none = strcmp(fact->text, "none") == 0;
+    const bool none = strcmp(fact->text, "none") == 0;
     /* For some families only a config decides whether there must be one. */
     const bool open = normed != FAMILY_NORMED_ALL && normed != FAMILY_NORMED_CROSS && reading->config.root == NULL;
     if (none && there)

@@ -351,7 +351,7 @@
         .theta = 1e6, .norm_eps = 1e-5) \
     ROW(.name = "speech_to_text", .title = "Speech2Text", FAMILY_SEQUENCE, .norm = "layer", .heads = 4) \
     ROW(.name = "stablelm", .title = "StableLM", FAMILY_DECODER_HALF, .share = 0.25, .heads = 32, .kv_heads = 32, \
-        .norm = "layer", .norm_eps = 1e-5, FAMILY_EACH()) \
+        .norm = "layer", .norm_eps = 1e-5, .qk_norm = "layer", .normed = FAMILY_NORMED_ASKED, FAMILY_EACH()) \
     ROW(.name = "starcoder2", .title = "StarCoder2", FAMILY_DECODER_HALF, .heads = 24, .kv_heads = 2, \
         .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, FAMILY_EACH()) \
     ROW(.name = "switch_transformers", .title = "Switch Transformers", FAMILY_T5, .heads = 12) \
