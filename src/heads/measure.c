@@ -42,7 +42,7 @@ static void list_earlier(struct scan *scan)
 {
     const char **labels = problem_key_labels(scan->problem, scan->item);
     memset(scan->slots, 0, (scan->mask + 1) * sizeof *scan->slots);
-    for (size_t key = 0; labels != NULL && key < scan->problem->size.keys; key++) {
+    for (size_t key = 0; labels != NULL && scan->earlier != NULL && key < scan->problem->size.keys; key++) {
         size_t at = (size_t)hash_text(HASH_START, labels[key]) & scan->mask;
         while (scan->slots[at] != 0 && strcmp(labels[scan->slots[at] - 1], labels[key]) != 0)
             at = (at + 1) & scan->mask;
@@ -145,9 +145,8 @@ enum status heads_measure(struct head_line *lines, struct result *result, struct
     struct scan *scan = arena_allocate(arena, 1, sizeof *scan, error);
     if (scan == NULL)
         return error->status;
-    *scan = (struct scan){.problem = problem, .mask = 1};
-    scan->row_block = (rows + HEADS_MAP - 1) / HEADS_MAP;
-    scan->column_block = (keys + HEADS_MAP - 1) / HEADS_MAP;
+    const size_t row_block = (rows + HEADS_MAP - 1) / HEADS_MAP, column_block = (keys + HEADS_MAP - 1) / HEADS_MAP;
+    *scan = (struct scan){.problem = problem, .mask = 1, .row_block = row_block, .column_block = column_block};
     while (scan->mask < 2 * keys)
         scan->mask = 2 * scan->mask + 1;
     scan->slots = arena_allocate(arena, scan->mask + 1, sizeof *scan->slots, error);
@@ -161,8 +160,8 @@ enum status heads_measure(struct head_line *lines, struct result *result, struct
     for (double done = 0; scan->item < problem->size.items; scan->item++) {
         list_earlier(scan);
         for (struct head_line *line = lines; line != NULL; line = line->next) {
-            line->rows = (rows + scan->row_block - 1) / scan->row_block;
-            line->columns = (keys + scan->column_block - 1) / scan->column_block;
+            line->rows = (rows + row_block - 1) / row_block;
+            line->columns = (keys + column_block - 1) / column_block;
             for (size_t count; scan->first < rows; scan->first += count) {
                 count = memory_smaller(memory_smaller(ROWS_AT_ONCE, result->rows.most), rows - scan->first);
                 row_stream_run(&result->rows, STAGE_BIT(STAGE_WEIGHTS), scan->item, line->head - 1, scan->first, count,

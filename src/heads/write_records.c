@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): designators and parts of lists */
 #define AT(member) offsetof(struct head_line, member)
 #define MEASURE(id, name, ...)                                                               \
     {name, REAL, AT(means[HEAD_##id].mean), AT(means[HEAD_##id].queries)},                   \
@@ -16,6 +17,7 @@
     {name, SIZE, AT(member.position), AT(member.position)}, \
         {name "_token", TEXT, AT(member.label), AT(member.position)},
 #define LARGEST(name, member) KEY(name, member){name "_weight", REAL, AT(member.weight), AT(member.position)},
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* The fields of a line: where they are, and where a size is that is 0 if the field is unknown. A text that is NULL, and
  * a layer that is none, are unknown too. */

@@ -172,7 +172,7 @@ static const char *rename_leaf(const struct checkpoint *checkpoint, const char *
 
 static bool has_part(const struct checkpoint *checkpoint, const char *name, const char *part)
 {
-    const char *other = rename_leaf(checkpoint, name, part, NULL);
+    const char *other = part != NULL ? rename_leaf(checkpoint, name, part, NULL) : NULL;
     return other != NULL && checkpoint_has(checkpoint, other);
 }
 
@@ -497,8 +497,10 @@ static enum status read_weight(const struct quantised *quantised, const char *na
             first = first.status == STATUS_OK ? *error : first;
         }
     }
-    if (first.status == STATUS_OK && quantised_check(quantised->config, &first) == STATUS_OK)
-        error_usage(&first, "%s: %s has no settings for %.200s", quantised->config->path, how.key, name);
+    if (first.status == STATUS_OK)
+        return quantised_check(quantised->config, error) != STATUS_OK
+                   ? error->status
+                   : error_usage(error, "%s: %s has no settings for %.200s", quantised->config->path, how.key, name);
     *error = first;
     return error->status;
 }

@@ -282,6 +282,8 @@ static int by_place(const void *a, const void *b)
 static enum status take_tensors(struct cursor *cursor, size_t count, const struct gguf *gguf, struct named_list *list)
 {
     const size_t alignment = find_alignment(cursor, gguf);
+    if (alignment == 0)
+        return cursor->error->status;
     for (; cursor->error->status == STATUS_OK && list->count < count; list->count++)
         take_tensor(cursor, &list->tensors[list->count]);
     for (size_t i = 0; cursor->error->status == STATUS_OK && i < count; i++)

@@ -724,7 +724,7 @@ static enum status take_part(const struct mine *mine, struct mine_table *table, 
         place += paired ? column % 2 * (columns / 2) + column / 2 - column : 0;
         table->rows += at == 0 || place / columns != places[at - 1] / columns;
         tensor_load(&given->tensor, i, 1, &numbers[at]);
-        digits[at] = given->last_digit != NULL ? given->last_digit[i] : 0;
+        digits[at] = (int16_t)(given->last_digit != NULL ? given->last_digit[i] : 0);
         places[table->count++] = place;
     }
     table->shown = table->count;
