@@ -497,12 +497,12 @@ static enum status read_weight(const struct quantised *quantised, const char *na
             first = first.status == STATUS_OK ? *error : first;
         }
     }
-    if (first.status == STATUS_OK)
-        return quantised_check(quantised->config, error) != STATUS_OK
-                   ? error->status
-                   : error_usage(error, "%s: %s has no settings for %.200s", quantised->config->path, how.key, name);
-    *error = first;
-    return error->status;
+    const enum status status = first.status != STATUS_OK ? first.status : quantised_check(quantised->config, error);
+    if (status == STATUS_OK)
+        return error_usage(error, "%s: %s has no settings for %.200s", quantised->config->path, how.key, name);
+    if (first.status != STATUS_OK)
+        *error = first;
+    return status;
 }
 
 enum status quantised_look(struct quantised *quantised, const char *name, const struct named_tensor **tensor,

@@ -389,7 +389,7 @@ double plain_number(const struct plain *plain, enum stage stage, size_t item, si
     }
     const enum stage made = problem_made_as(problem, stage);
     const size_t columns = problem_columns_of_head(problem, made);
+    /* NOLINTNEXTLINE(clang-analyzer-core.*): plain has a problem */
     const size_t heads = STAGES[made].joins_heads ? 1 : problem->size.heads;
-    /* NOLINTNEXTLINE(clang-analyzer-core.*): every stage before this one has been made */
     return plain->stages[made][((item * heads + head) * plain->row_count + row_of(plain, row)) * columns + column];
 }
