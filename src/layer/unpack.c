@@ -525,7 +525,7 @@ enum status module_unpack(const struct module_list *list, const struct layer_mod
 {
     struct module_tensors tensors;
     const struct config none = {0};
-    struct quantised plain;
+    struct quantised plain = {0};
     struct unpacking unpacking = {.checkpoint = list->checkpoint,
                                   .adapter = list->adapter,
                                   .quantised = list->quantised != NULL ? list->quantised : &plain,
