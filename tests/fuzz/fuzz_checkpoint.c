@@ -69,8 +69,8 @@ static void find_quantised(const struct checkpoint *checkpoint, struct arena *ar
         "\"gptq\",\"bits\":4,\"group_size\":8,\"desc_act\":true",
         "\"awq\",\"bits\":4,\"group_size\":8",
         "\"mxfp4\"",
-        "\"compressed-tensors\",\"format\":\"pack-quantized\",\"config_groups\":{\"a\":{\"weights\":{\"num_bits\":4,"
-        "\"group_size\":8}},\"b\":{\"format\":\"int-quantized\",\"weights\":{\"num_bits\":8}}}",
+        ("\"compressed-tensors\",\"format\":\"pack-quantized\",\"config_groups\":{\"a\":{\"weights\":{\"num_bits\":4,"
+         "\"group_size\":8}},\"b\":{\"format\":\"int-quantized\",\"weights\":{\"num_bits\":8}}}"),
     };
     for (size_t i = 0; i < sizeof FORMS / sizeof FORMS[0]; i++) {
         char text[400];
