@@ -36,6 +36,12 @@ static bool signal_waits(const struct folder *folder)
     return false;
 }
 
+const char *folder_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
 bool folder_is(const char *path)
 {
     struct stat there;
@@ -85,12 +91,12 @@ enum status folder_open(struct folder *folder, const char *target, struct arena 
     folder->target = arena_text(arena, target, length, error);
     if (folder->target == NULL)
         return error->status;
-    const char *slash = strrchr(folder->target, '/'), *last = slash != NULL ? slash + 1 : folder->target;
+    const char *last = folder_base(folder->target);
     if (last[0] == '\0' || strcmp(last, ".") == 0 || strcmp(last, "..") == 0)
         return error_usage(error, "'%s' is no name for a new folder", target);
     if (check_target(folder) != STATUS_OK)
         return error->status;
-    char *beside = arena_text(arena, folder->target, slash != NULL ? (size_t)(slash - folder->target) + 1 : 0, error);
+    char *beside = arena_text(arena, folder->target, (size_t)(last - folder->target), error);
     if (beside == NULL)
         return error->status;
     folder->made = folder_path(beside[0] != '\0' ? beside : "./", ".attn.XXXXXX", arena, error);

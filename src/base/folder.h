@@ -41,6 +41,9 @@ void folder_abandon(struct folder *folder);
 /* Whether the path is a folder, or a link to one. */
 bool folder_is(const char *path);
 
+/* What follows the last slash of the path, or the path. */
+const char *folder_base(const char *path);
+
 /* "DIR/NAME", in the arena; NULL where memory is short. */
 char *folder_path(const char *folder, const char *name, struct arena *arena, struct error *error);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/format_check.h"
 
+#include "base/folder.h"
 #include "base/text.h"
 #include "model/stage_id.h"
 
@@ -55,8 +56,7 @@ enum status format_choose(struct options *options, struct error *error)
     options->format = COMMANDS[options->command].format;
     if (options->out == NULL)
         return STATUS_OK;
-    const char *slash = strrchr(options->out, '/');
-    const char *file = slash != NULL ? slash + 1 : options->out;
+    const char *file = folder_base(options->out);
     const char *suffix = strrchr(file, '.');
     if (suffix == NULL || suffix == file)
         return STATUS_OK;

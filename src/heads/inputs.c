@@ -12,22 +12,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* Whether it has transformers' name of the residual stream. */
 static bool is_residual(const char *name)
 {
-    return strstr(base_of(name), "hidden_states") != NULL;
+    return strstr(folder_base(name), "hidden_states") != NULL;
 }
 
 /* The layer in the name of a file: "hidden-1.npy". */
 static bool layer_of_file(const char *path, size_t *layer)
 {
-    const char *base = base_of(path), *suffix = strrchr(base, '.');
+    const char *base = folder_base(path), *suffix = strrchr(base, '.');
     char stem[256];
     snprintf(stem, sizeof stem, "%.*s", suffix != NULL ? (int)(suffix - base) : 255, base);
     return input_file_hidden(stem, layer) || input_file_hidden(base, layer);

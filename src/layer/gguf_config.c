@@ -223,7 +223,7 @@ static bool is_llama3(const struct building *building, const cJSON *list, double
     return factor > 1;
 }
 
-/* rope_freqs.weight: what each frequency is divided by, at any length. */
+/* rope_freqs.weight: the divisors of the frequencies, at any length. */
 static void put_frequencies(const struct building *building, cJSON *list)
 {
     const double context = number_of(building, "context_length");

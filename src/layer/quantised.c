@@ -104,7 +104,7 @@ enum status quantised_check(const struct config *config, struct error *error)
                                  *format != '\0' ? " " : "", format);
 }
 
-/* A size that the config says; 0 where it says none, or -1 and that stands for all. */
+/* A size from the config; 0 where it has none, or where -1 means all. */
 static size_t size_of(const struct config_reading *reading, const struct config_value *value, bool or_all)
 {
     const double number = config_real(reading, value, -1);
@@ -454,7 +454,7 @@ static enum status read_parts(struct weight *weight)
                : STATUS_OK;
 }
 
-/* Whether a weight has codes: other tensors stand for it, or it has a scale, or numbers of a byte. */
+/* Whether a weight is stored as codes: in tensors of other names, with a scale, or in numbers of one byte. */
 static bool has_codes(const struct quantised *quantised, const char *name)
 {
     const struct checkpoint *stored = quantised->stored;

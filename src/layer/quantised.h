@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Quantised weights of a checkpoint, by the "quantization_config" of its config: which tensors stand for one weight,
- * and its numbers. quantised_rows.h has the forms. */
+/* Quantised weights of a checkpoint, by the "quantization_config" of its config: the tensors of a weight, and
+ * its numbers. quantised_rows.h has the forms. */
 #ifndef ATTN_LAYER_QUANTISED_H
 #define ATTN_LAYER_QUANTISED_H
 

@@ -7,7 +7,7 @@
  *   title          in "weights dequantised from TITLE"; NULL: the type of the codes
  *   .usual         the form where the config lacks that key
  *   .in_groups     each of the config's "config_groups" has its own settings
- *   .part          which tensors stand for X.weight: X.qweight and so on
+ *   .part          the tensors that hold X.weight: X.qweight and so on
  *   .widths        bits of a code that the config may ask for; NULL: .bits
  *   .block         rows and columns of a block with one scale, 0 for all, where .fixed; else the config says
  *   .word          bits of the words that hold the codes, the first code in the lowest bits; 0: each code is a byte

@@ -17,7 +17,7 @@ enum theme { THEMES(CHOICE_ID) };
 #define SHAPES(ROW) ROW(SHAPE_TALL, "tall") ROW(SHAPE_WIDE, "wide")
 enum picture_shape { SHAPES(CHOICE_ID) };
 
-/* What a cell shows of the numbers that it stands for. */
+/* What a cell of a picture shows if it covers several numbers. */
 #define POOLS(ROW) ROW(POOL_MEAN, "mean") ROW(POOL_MAX, "max")
 enum pool { POOLS(CHOICE_ID) };
 
