@@ -150,25 +150,16 @@ static void frame_probabilities(struct frame *frame)
     frame_softmax(frame, frame->problem->size.words, first_word(frame->problem));
 }
 
+/* clang-format off */
 static void (*const FRAMES[STAGE_COUNT])(struct frame *frame) = {
-    [STAGE_PROJECTED_QUERY] = frame_projection,
-    [STAGE_PROJECTED_KEY] = frame_projection,
-    [STAGE_PROJECTED_VALUE] = frame_projection,
-    [STAGE_QUERY] = frame_operand,
-    [STAGE_KEY] = frame_operand,
-    [STAGE_VALUE] = frame_operand,
-    [STAGE_SCORES] = frame_scores,
-    [STAGE_SCALED] = frame_scaled,
-    [STAGE_MASKED] = frame_masked,
-    [STAGE_WEIGHTS] = frame_weights,
-    [STAGE_DROPPED] = frame_dropped,
-    [STAGE_CONTEXT] = frame_context,
-    [STAGE_OUTPUT] = frame_output,
-    [STAGE_EMBEDDED] = frame_sum,
-    [STAGE_RESIDUAL] = frame_sum,
-    [STAGE_LOGITS] = frame_logits,
-    [STAGE_PROBABILITIES] = frame_probabilities,
+    [STAGE_PROJECTED_QUERY] = frame_projection, [STAGE_PROJECTED_KEY] = frame_projection,
+    [STAGE_PROJECTED_VALUE] = frame_projection, [STAGE_QUERY] = frame_operand, [STAGE_KEY] = frame_operand,
+    [STAGE_VALUE] = frame_operand, [STAGE_SCORES] = frame_scores, [STAGE_SCALED] = frame_scaled,
+    [STAGE_MASKED] = frame_masked, [STAGE_WEIGHTS] = frame_weights, [STAGE_DROPPED] = frame_dropped,
+    [STAGE_CONTEXT] = frame_context, [STAGE_OUTPUT] = frame_output, [STAGE_EMBEDDED] = frame_sum,
+    [STAGE_RESIDUAL] = frame_sum, [STAGE_LOGITS] = frame_logits, [STAGE_PROBABILITIES] = frame_probabilities,
 };
+/* clang-format on */
 
 enum status frame_make(const struct problem *problem, enum stage stage, const char *query, const char *key,
                        const char **frames, struct arena *arena, struct error *error)

@@ -53,21 +53,16 @@ static void write_bytes(double bytes, struct wrap *line)
 }
 
 /* Settings that tell modules apart, and their words; usual values are left out. */
+/* clang-format off */
 static const struct {
     const char *setting, *words, *usual;
 } TOLD[] = {
-    {"window", "window ", "-1,-1"},
-    {"rope", "rope ", "none"},
-    {"rope_theta", "theta ", NULL},
-    {"rope_columns", "rotated columns ", NULL},
-    {"rope_scaling", "scaling ", NULL},
-    {"alibi", "alibi ", "off"},
-    {"scale", "scale ", NULL},
-    {"softcap", "softcap ", "0"},
-    {"clip", "clip ", "0"},
-    {"qk_norm", "norm of query and key ", "none"},
-    {"value_norm", "norm of value ", "none"},
+    {"window", "window ", "-1,-1"}, {"rope", "rope ", "none"}, {"rope_theta", "theta ", NULL},
+    {"rope_columns", "rotated columns ", NULL}, {"rope_scaling", "scaling ", NULL}, {"alibi", "alibi ", "off"},
+    {"scale", "scale ", NULL}, {"softcap", "softcap ", "0"}, {"clip", "clip ", "0"},
+    {"qk_norm", "norm of query and key ", "none"}, {"value_norm", "norm of value ", "none"},
 };
+/* clang-format on */
 
 /* Whether it is the usual scale, 1 / sqrt(d). */
 static bool is_root(const struct listed_row *row, const struct layer_fact *fact)
