@@ -195,22 +195,19 @@ static enum status wrong_count(const struct build *build, size_t got, const stru
                        got == 1 ? "ex" : "ices", expected);
 }
 
-static enum status read_token(const struct build *build, const char *place, const char *word, const struct index *axis)
-{
-    struct build_names names;
-    if (build_index(build, axis->labels, axis->count, &names) != STATUS_OK)
-        return build->error->status;
-    return build_token(build, place, word, &names, axis->position);
-}
-
 static enum status read_index(const struct build *build, const char *word, const struct index *axis)
 {
     const bool names = axis->tokens != TOKENS_NONE;
     const bool digits = word[0] != '\0' && word[strspn(word, "0123456789")] == '\0';
     char place[PLACE_BYTES], name[8] = "";
     snprintf(place, sizeof place, "--explain %.80s", build->options->cell);
-    if (names && !digits && word[0] != '\0')
-        return read_token(build, place, word, axis);
+    if (names && !digits && word[0] != '\0') {
+        struct build_names tokens;
+        return build_index(build, axis->labels, axis->count, &tokens) ||
+                       build_token(build, place, word, &tokens, axis->position)
+                   ? build->error->status
+                   : STATUS_OK;
+    }
     const unsigned long long position = digits ? strtoull(word, NULL, 10) : 0;
     for (size_t i = 0; axis->name[i] != '\0'; i++)
         name[i] = (char)(axis->name[i] | 0x20);

@@ -297,16 +297,6 @@ static enum status take_lengths(const struct build *build)
     return STATUS_OK;
 }
 
-/* Sets the position of the first query: after the past, else by --align. With lengths each item has one. */
-static void set_offset(const struct build *build)
-{
-    struct problem *problem = build->problem;
-    if (problem->rotation.has_past)
-        problem->mask.offset = (int64_t)problem->rotation.past;
-    else if (build->options->align == ALIGN_BOTTOM_RIGHT)
-        problem->mask.offset = (int64_t)problem->size.keys - (int64_t)problem->size.queries;
-}
-
 static enum status take_all(const struct build *build, const struct operand *operands)
 {
     struct problem *problem = build->problem;
@@ -334,10 +324,12 @@ static enum status take_all(const struct build *build, const struct operand *ope
     problem->size.keys = problem->given.operands[1].shape[2];
     problem->rotation.has_past = has_past;
     problem->rotation.past = past_key != NULL ? past_key->shape[2] : 0;
-    set_offset(build);
-    if (operands[1].pages == NULL || !operands[1].pages->in_sequence)
-        if (take_lengths(build) != STATUS_OK)
-            return build->error->status;
+    if (has_past) /* with lengths each item has its own */
+        problem->mask.offset = (int64_t)problem->rotation.past;
+    else if (build->options->align == ALIGN_BOTTOM_RIGHT)
+        problem->mask.offset = (int64_t)problem->size.keys - (int64_t)problem->size.queries;
+    if ((operands[1].pages == NULL || !operands[1].pages->in_sequence) && take_lengths(build) != STATUS_OK)
+        return build->error->status;
     return build_sequences(build, operands[1].pages);
 }
 
@@ -349,17 +341,6 @@ static size_t packed_heads(const struct build *build, enum option_id id, uint64_
     const bool of_result = build->inputs->is_result && !input_file_has_layout(build->inputs, INPUT_FILE_GIVEN) &&
                            build->options->origin[id] == ORIGIN_FILE;
     return of_result ? 0 : (size_t)heads;
-}
-
-static enum status take_shapes(const struct build *build, struct operand operands[3], size_t heads, size_t kv_heads,
-                               size_t kv_given)
-{
-    for (size_t i = 0; i < 3; i++) {
-        const size_t given = operands[i].tensor->rank < 4 ? kv_heads : kv_given;
-        if (take_shape(build, &operands[i], i == 0 ? heads : given, i == 0 ? OPTION_HEADS : OPTION_KV_HEADS))
-            return build->error->status;
-    }
-    return STATUS_OK;
 }
 
 enum status build_operands(const struct build *build)
@@ -378,9 +359,13 @@ enum status build_operands(const struct build *build)
                            "%s %zu without --heads: packed heads need both; add --heads, "
                            "or leave it out",
                            BUILD_PLACE(build, OPTION_KV_HEADS), kv_heads);
-    if (build_has_pages(build) ? take_pages(build, operands, heads, kv_given, &pages)
-                               : take_shapes(build, operands, heads, kv_heads, kv_given))
+    if (build_has_pages(build) && take_pages(build, operands, heads, kv_given, &pages) != STATUS_OK)
         return build->error->status;
+    for (size_t i = 0; i < 3 && !build_has_pages(build); i++) {
+        const size_t given = operands[i].tensor->rank < 4 ? kv_heads : kv_given;
+        if (take_shape(build, &operands[i], i == 0 ? heads : given, i == 0 ? OPTION_HEADS : OPTION_KV_HEADS))
+            return build->error->status;
+    }
     if (check_shapes(build, operands) != STATUS_OK)
         return build->error->status;
     const size_t *query = operands[0].shape, rank = operands[0].tensor->rank;

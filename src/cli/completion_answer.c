@@ -175,14 +175,6 @@ static void offer_plain(const struct line *line, const char *word, struct output
         output_print(output, known ? "words\n" : "files\n");
 }
 
-static void offer_options(const struct line *line, const char *word, struct output *output)
-{
-    output_print(output, "words\n");
-    for (int id = 0; id < OPTION_COUNT; id++)
-        if (options_takes(line->command, line->mechanism, (enum option_id)id))
-            offer_option((enum option_id)id, word, output);
-}
-
 static void answer_line(const struct line *line, const char *word, struct output *output)
 {
     const char *value;
@@ -195,10 +187,14 @@ static void answer_line(const struct line *line, const char *word, struct output
         return;
     }
     const enum option_id id = find_option(word, &value);
-    if (value != NULL && (value[0] != '\0' || value[-1] == '='))
+    if (value != NULL && (value[0] != '\0' || value[-1] == '=')) {
         offer_values(line, id, word, (size_t)(value - word), value, output);
-    else
-        offer_options(line, word, output);
+        return;
+    }
+    output_print(output, "words\n");
+    for (int other = 0; other < OPTION_COUNT; other++)
+        if (options_takes(line->command, line->mechanism, (enum option_id)other))
+            offer_option((enum option_id)other, word, output);
 }
 
 void completion_answer(char *const *words, size_t count, struct output *output)

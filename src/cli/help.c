@@ -181,22 +181,16 @@ static void write_everyday(struct output *output, const struct telling *telling)
         }
 }
 
-/* Whether the help of the command leaves the option to --help=all. */
-static bool is_rare(const struct telling *telling, enum option_id id)
-{
-    return !telling->rare &&
-           (OPTIONS[id].rare & command_abilities(telling->command, COMMANDS[telling->command].mechanism)) != 0;
-}
-
 /* Writes its other options. Returns how many it left out. */
 static size_t write_others(struct output *output, const struct telling *telling)
 {
+    const unsigned abilities = command_abilities(telling->command, COMMANDS[telling->command].mechanism);
     size_t left_out = 0;
     output_print(output, "\nOther options:\n");
     for (int id = 0; id < OPTION_COUNT; id++) {
         if (OPTIONS[id].everyday != 0 || !is_taken(telling->command, (enum option_id)id))
             continue;
-        if (is_rare(telling, (enum option_id)id))
+        if (!telling->rare && (OPTIONS[id].rare & abilities) != 0)
             left_out++;
         else
             write_option(output, telling, (enum option_id)id);
@@ -236,14 +230,6 @@ static void write_head(struct output *output)
     write_words(output, COMMAND_HELP, false);
 }
 
-static void write_first(struct output *output)
-{
-    write_head(output);
-    write_everyday(output, &(struct telling){.command = COMMAND_COUNT});
-    output_write(output, "\n", 1);
-    help_wrap(output, "More: attn COMMAND --help, attn help stages, attn help all, man attn.", 0, 0);
-}
-
 /* --- the others -------------------------------------------------------------------------------------------------- */
 
 static void write_usage(struct output *output, const char *before, enum command topic)
@@ -280,7 +266,10 @@ static void write_closing(struct output *output, enum command topic, size_t left
 void help_write(enum command topic, bool all, struct output *output)
 {
     if (topic == COMMAND_COUNT || !command_is_listed(topic)) {
-        write_first(output);
+        write_head(output);
+        write_everyday(output, &(struct telling){.command = COMMAND_COUNT});
+        output_write(output, "\n", 1);
+        help_wrap(output, "More: attn COMMAND --help, attn help stages, attn help all, man attn.", 0, 0);
         return;
     }
     const struct manual *manual = command_manual(topic);

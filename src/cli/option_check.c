@@ -115,26 +115,6 @@ enum status option_refuse(enum command command, enum mechanism mechanism, enum o
     return error_usage(error, "--%s is not an option of %s%s, but of: %s", OPTIONS[id].name, own, name, list);
 }
 
-/* A command that names a mechanism takes only that one's options. */
-static enum status check_mechanism(const struct options *options, struct error *error)
-{
-    const enum command command = options->command;
-    for (int id = 0; id < OPTION_COUNT; id++)
-        if (options->origin[id] == ORIGIN_COMMAND_LINE &&
-            !options_takes(command, options->mechanism, (enum option_id)id))
-            return option_refuse(command, options->mechanism, (enum option_id)id, error);
-    return STATUS_OK;
-}
-
-/* Checks --mine. */
-static enum status check_why(const struct options *options, struct error *error)
-{
-    if (options->mine != NULL)
-        return STATUS_OK;
-    return error_usage(error, "why needs your table: type attn why %s FILE --mine TABLE",
-                       MECHANISMS[options->mechanism].name);
-}
-
 /* Rejects sizes with --check, which takes them from the folder, and options of the report without it. */
 static enum status check_cases(struct options *options, struct error *error)
 {
@@ -279,8 +259,10 @@ enum status option_check(struct options *options, struct error *error)
         return error_usage(error, "--d-in and %.80s both give the width of the inputs; leave one out", options->in);
     if (options->random != NULL && options->in != NULL && !options->jsonl)
         return error_usage(error, "--random and %.80s both give the inputs; leave one out", options->in);
-    if (command_names_mechanism(options->command) && named && check_mechanism(options, error) != STATUS_OK)
-        return error->status;
+    for (int id = 0; id < OPTION_COUNT && command_names_mechanism(options->command) && named; id++)
+        if (options->origin[id] == ORIGIN_COMMAND_LINE &&
+            !options_takes(options->command, options->mechanism, (enum option_id)id))
+            return option_refuse(options->command, options->mechanism, (enum option_id)id, error);
     if (options->command == COMMAND_JOIN && options->file_count == 0)
         return error_usage(error, "join needs the parts: type attn join PART... --out FILE");
     if (parse_stages("stages", "shown", options->stages_text, options->stages, &options->stage_count, error) ||
@@ -288,8 +270,10 @@ enum status option_check(struct options *options, struct error *error)
         parse_part(options, error) || check_steps(options, error) || format_choose(options, error) ||
         check_out(options, error))
         return error->status;
+    if (options->command == COMMAND_WHY && options->mine == NULL)
+        return error_usage(error, "why needs your table: type attn why %s FILE --mine TABLE",
+                           MECHANISMS[options->mechanism].name);
     if ((options->command == COMMAND_DIFF && check_diff(options, error) != STATUS_OK) ||
-        (options->command == COMMAND_WHY && check_why(options, error) != STATUS_OK) ||
         (options->command == COMMAND_CASES && check_cases(options, error) != STATUS_OK) ||
         (options->command == COMMAND_WORKSHEET && check_worksheet(options, error) != STATUS_OK))
         return error->status;

@@ -288,13 +288,6 @@ static enum status refuse_sentence(const char *word, struct error *error)
         error, "'%.80s' is not a file; attn reads numbers, a row for each token: attn example shows such a file", word);
 }
 
-/* STATUS_USAGE for JSON on the command line. */
-static enum status refuse_numbers(const struct options *options, const char *word, struct error *error)
-{
-    return error_usage(error, "'%.80s' is not a file; put it into one, or type echo '%.80s' | attn %s", word, word,
-                       command_name(options->command));
-}
-
 static enum status two_inputs(const struct options *options, const char *word, struct error *error)
 {
     const enum stage stage = stage_find(word, strlen(word));
@@ -325,7 +318,8 @@ static enum status take_option(struct options *options, enum option_id id, const
     if (id == OPTION_IN && strchr(argument, ' ') != NULL && is_sentence(argument))
         return refuse_sentence(argument, error);
     if (id == OPTION_IN && (argument[0] == '[' || argument[0] == '{') && access(argument, F_OK) != 0)
-        return refuse_numbers(options, argument, error);
+        return error_usage(error, "'%.80s' is not a file; put it into one, or type echo '%.80s' | attn %s", argument,
+                           argument, command_name(options->command));
     snprintf(place, sizeof place, "--%s", row->name);
     enum status status = option_store(options, id, place, argument, error);
     options->origin[row->kind == OPTION_NEGATION ? row->negated : id] = ORIGIN_COMMAND_LINE;
@@ -595,21 +589,14 @@ static enum status parse_command(struct options *options, int argc, char **argv,
     return STATUS_OK;
 }
 
-static enum status store_defaults(struct options *options, struct error *error)
-{
-    for (int id = 0; id < OPTION_COUNT; id++)
-        if (OPTIONS[id].initial != NULL &&
-            option_store(options, (enum option_id)id, OPTIONS[id].name, OPTIONS[id].initial, error) != STATUS_OK)
-            return error->status;
-    return STATUS_OK;
-}
-
 enum status options_parse(struct options *options, int argc, char **argv, struct error *error)
 {
     *options = (struct options){
         .command = COMMAND_HELP, .topic = COMMAND_COUNT, .page = HELP_PAGE_COUNT, .mechanism = MECHANISM_COUNT};
-    if (store_defaults(options, error) != STATUS_OK)
-        return error->status;
+    for (int id = 0; id < OPTION_COUNT; id++)
+        if (OPTIONS[id].initial != NULL &&
+            option_store(options, (enum option_id)id, OPTIONS[id].name, OPTIONS[id].initial, error) != STATUS_OK)
+            return error->status;
     enum status status = parse_command(options, argc, argv, error);
     if (status != STATUS_OK)
         return status;

@@ -239,15 +239,6 @@ static enum status add_operand(const struct drawing *drawing, enum projection_id
     return STATUS_OK;
 }
 
-static enum status add_operands(const struct drawing *drawing, const struct options *options)
-{
-    const size_t rank = options->random_rank > 0 ? options->random_rank : 2;
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        if (add_operand(drawing, (enum projection_id)id, rank, options->heads > 0) != STATUS_OK)
-            return drawing->error->status;
-    return STATUS_OK;
-}
-
 enum status drawn_file(struct input_file *file, const struct numbers *numbers, const struct numbers_plan *plan,
                        const struct options *options, struct arena *arena, struct error *error)
 {
@@ -262,8 +253,11 @@ enum status drawn_file(struct input_file *file, const struct numbers *numbers, c
         return error->status;
     for (size_t i = 0; i < file->tokens.count; i++)
         file->tokens.texts[i] = WORDS[i];
-    if (plan->projects ? add_inputs(&drawing, options->random_rank == 3) || add_parameters(&drawing, options->stacked)
-                       : add_operands(&drawing, options))
+    const size_t rank = options->random_rank > 0 ? options->random_rank : 2;
+    for (int id = 0; id < PROJECTION_COUNT && !plan->projects; id++)
+        if (add_operand(&drawing, (enum projection_id)id, rank, options->heads > 0) != STATUS_OK)
+            return error->status;
+    if (plan->projects && (add_inputs(&drawing, rank == 3) || add_parameters(&drawing, options->stacked)))
         return error->status;
     input_file_sort(file);
     return STATUS_OK;

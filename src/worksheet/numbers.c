@@ -320,15 +320,6 @@ static bool draw_all(struct numbers *numbers, const struct numbers_plan *plan, s
     return true;
 }
 
-/* Draws all tables once, easy or not. */
-static void draw_any(struct numbers *numbers, const struct numbers_plan *plan, struct torch_random *generator)
-{
-    draw_inputs(numbers, plan, generator);
-    for (int table = 0; table < NUMBERS_TABLES; table++)
-        for (size_t head = 0; head < heads_of(plan, (enum numbers_table)table); head++)
-            draw_table(numbers, plan, (enum numbers_table)table, head, generator);
-}
-
 static enum status allocate_numbers(struct numbers *numbers, const struct numbers_plan *plan, struct arena *arena,
                                     struct error *error)
 {
@@ -362,8 +353,12 @@ enum status numbers_draw(struct numbers *numbers, const struct numbers_plan *pla
         numbers->strict = i < tries / 4;
         numbers->easy = draw_all(numbers, plan, generator);
     }
-    if (!numbers->easy)
-        draw_any(numbers, plan, generator);
+    if (!numbers->easy) { /* draws all tables once more, as they come */
+        draw_inputs(numbers, plan, generator);
+        for (int table = 0; table < NUMBERS_TABLES; table++)
+            for (size_t head = 0; head < heads_of(plan, (enum numbers_table)table); head++)
+                draw_table(numbers, plan, (enum numbers_table)table, head, generator);
+    }
     do
         draw(generator, OF_WEIGHTS, numbers->out, plan->d_output * width);
     while (plan->d_output > 0 && !is_full(numbers->out, plan->d_output, width));

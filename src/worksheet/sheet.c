@@ -310,15 +310,6 @@ static enum status make_tables(const struct making *making, struct sheet_task *t
     return STATUS_OK;
 }
 
-static const char *formula_of(const struct making *making, const struct result_table *table)
-{
-    char text[RESULT_FORMULA_BYTES + 64];
-    char formula[RESULT_FORMULA_BYTES];
-    stage_formula(problem_right(making->result->problem), table->stage, formula, sizeof formula);
-    snprintf(text, sizeof text, "%s = %s", table->name, formula);
-    return keep(making, text);
-}
-
 /* The second query, as the first may see itself alone, and the first token. */
 static enum status make_frames(const struct making *making, struct sheet_task *task)
 {
@@ -333,9 +324,12 @@ static enum status make_task(const struct making *making, struct sheet *sheet, e
                              struct sheet_table *tables)
 {
     struct sheet_task *task = &sheet->tasks[sheet->task_count++];
+    char formula[RESULT_FORMULA_BYTES], text[RESULT_FORMULA_BYTES + 64];
+    stage_formula(problem_right(making->result->problem), stage, formula, sizeof formula);
+    snprintf(text, sizeof text, "%s = %s", result_table_of(making->result, stage)->name, formula);
     const bool first = sheet->task_count == 1; /* query, key and value make a group, the scores up to softmax another */
     *task = (struct sheet_task){.stage = stage,
-                                .formula = formula_of(making, result_table_of(making->result, stage)),
+                                .formula = keep(making, text),
                                 .begins = first || stage >= STAGE_WEIGHTS ||
                                           stage_is_attended(stage) != stage_is_attended(task[-1].stage),
                                 .tables = tables};
@@ -435,16 +429,6 @@ static const char *note_of(const struct making *making, const struct sheet *shee
                               : "Use a calculator for powers of e.";
 }
 
-/* Whether some number to fill in has decimals. */
-static bool has_decimals(const struct sheet *sheet)
-{
-    for (size_t i = 0; i < sheet->task_count; i++)
-        for (size_t table = 0; table < sheet->tasks[i].count; table++)
-            if (sheet->tasks[i].tables[table].decimals)
-                return true;
-    return false;
-}
-
 /* How to work, or what to find. */
 static void write_rule(const struct making *making, const struct sheet *sheet, struct text *rule)
 {
@@ -465,7 +449,11 @@ static void write_rule(const struct making *making, const struct sheet *sheet, s
                  precision == 1 ? "" : "s");
         return;
     }
-    if (has_decimals(sheet))
+    bool decimals = false; /* of some number to fill in */
+    for (size_t i = 0; i < sheet->task_count; i++)
+        for (size_t table = 0; table < sheet->tasks[i].count; table++)
+            decimals = decimals || sheet->tasks[i].tables[table].decimals;
+    if (decimals)
         text_add(rule,
                  "Round to %d decimal%s and continue with the rounded numbers. The last digit%s from the answers, "
                  "which are rounded only at the end.",

@@ -176,14 +176,6 @@ static enum status choose_stages(struct worksheet *worksheet)
     return STATUS_OK;
 }
 
-static void explain_blanks(const struct worksheet *worksheet, struct problem *problem)
-{
-    problem->chosen.explained_count = 0;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (worksheet->blank & STAGE_BIT(stage))
-            problem->chosen.explained[problem->chosen.explained_count++] = (enum stage)stage;
-}
-
 /* --- what does not fit -------------------------------------------------------------------------------------------- */
 
 static enum status check_sizes(const struct worksheet *worksheet)
@@ -315,7 +307,10 @@ static enum status make_sheet(const struct worksheet *worksheet, size_t variant,
     struct progress progress;
     if (problem == NULL || result == NULL || make_problem(worksheet, variant, wrong, problem, arena) != STATUS_OK)
         return worksheet->error->status;
-    explain_blanks(worksheet, problem);
+    problem->chosen.explained_count = 0;
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (worksheet->blank & STAGE_BIT(stage))
+            problem->chosen.explained[problem->chosen.explained_count++] = (enum stage)stage;
     progress_start(&progress, worksheet->options->progress != WHEN_NEVER, worksheet->options->progress == WHEN_ALWAYS);
     enum status status = result_create(result, problem, &progress, false, arena, worksheet->error);
     if (status == STATUS_OK)

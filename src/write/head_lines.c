@@ -200,23 +200,16 @@ static void add_asked(struct wrap *line, const struct problem *problem)
     add_setting(line, problem, "query", "query", NULL);
 }
 
-/* "attention layer 1 (from 0), head 5 (from 1)" */
-static void title_text(const struct problem *problem, struct text *title)
-{
-    const bool numbered = problem->layer != NULL && problem->layer->module->layer != MODULE_NO_LAYER;
-    text_add(title, "%s%s", MECHANISMS[problem->mechanism].title, problem->parameters_only ? " parameters" : "");
-    if (numbered) /* behind "attention layer" */
-        text_add(title, " %zu (from 0)", problem->layer->module->layer);
-    if (problem->chosen.head > 0)
-        text_add(title, ", head %zu (from 1)", problem->chosen.head);
-}
-
 void head_lines_write(const struct problem *problem, size_t columns, bool color, struct output *output)
 {
     struct wrap line = {.output = output, .columns = columns, .indent = 2};
     char bytes[128];
     struct text title = text_begin(bytes, sizeof bytes);
-    title_text(problem, &title);
+    text_add(&title, "%s%s", MECHANISMS[problem->mechanism].title, problem->parameters_only ? " parameters" : "");
+    if (problem->layer != NULL && problem->layer->module->layer != MODULE_NO_LAYER)
+        text_add(&title, " %zu (from 0)", problem->layer->module->layer); /* behind "attention layer" */
+    if (problem->chosen.head > 0)
+        text_add(&title, ", head %zu (from 1)", problem->chosen.head);
     if (color)
         output_print(output, "%s", TEXT_BOLD);
     add_sizes(&line, problem, bytes);

@@ -57,15 +57,6 @@ static const bool *kept_row(void *context, size_t row, bool back)
     return back ? backward_kept(result->backward, row) : row_stream_kept(&result->rows, row);
 }
 
-static double largest_of(const double *numbers, size_t count)
-{
-    double largest = 0;
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(numbers[i]))
-            largest = fmax(largest, fabs(numbers[i]));
-    return largest;
-}
-
 /* The largest magnitude of the shown rows of a matrix; rows NULL: all rows. */
 static double magnitude_of_rows(const struct explanation *e, struct result *result, const struct result_table *table,
                                 size_t matrix, const size_t *rows, size_t count)
@@ -74,7 +65,8 @@ static double magnitude_of_rows(const struct explanation *e, struct result *resu
     double magnitude = 0;
     for (size_t i = 0; i < count; i = explain_next(e, range, i)) {
         result_row(result, table, matrix, rows != NULL ? rows[i] : i, e->operand);
-        magnitude = fmax(magnitude, largest_of(e->operand, result_columns(table)));
+        for (size_t column = 0; column < result_columns(table); column++)
+            magnitude = fmax(magnitude, isfinite(e->operand[column]) ? fabs(e->operand[column]) : 0);
     }
     return magnitude;
 }

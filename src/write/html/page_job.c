@@ -374,15 +374,6 @@ static void close_script(struct json *json)
     output_print(json->output, "</script>\n");
 }
 
-/* The sentences of all mistakes; the page knows which of them it can make. */
-static void write_mistakes(struct output *output)
-{
-    struct json json = open_script("mistakes", output);
-    for (int id = 0; id < MISTAKE_COUNT; id++)
-        json_text(&json, MISTAKES[id].name, MISTAKES[id].sentence);
-    close_script(&json);
-}
-
 void page_write_job(const struct result *result, int precision, struct output *output)
 {
     const struct problem *problem = result->problem;
@@ -425,5 +416,8 @@ void page_write_job(const struct result *result, int precision, struct output *o
     json_sizes(&json, "positions", problem->chosen.rows, problem->chosen.row_count);
     write_tokens(&json, problem);
     close_script(&json);
-    write_mistakes(output);
+    json = open_script("mistakes", output); /* all of them: the page knows which it can make */
+    for (int id = 0; id < MISTAKE_COUNT; id++)
+        json_text(&json, MISTAKES[id].name, MISTAKES[id].sentence);
+    close_script(&json);
 }

@@ -202,16 +202,6 @@ static void write_generator(const struct torch_random *generator, struct output 
     close_numbers(&base64);
 }
 
-/* What dropout keeps. A weight that is zero before dropout is zero either way. */
-static void write_kept(struct result *result, struct output *output)
-{
-    const struct result_table *dropped = result_table_of(result, STAGE_DROPPED);
-    if (page_draws(result->problem))
-        write_generator(&result->problem->drop.generator, output);
-    else if (dropped != NULL)
-        write_rows(result, dropped, "kept", true, output);
-}
-
 enum status page_write_numbers(const struct writing *writing)
 {
     struct result *result = writing->result;
@@ -228,7 +218,12 @@ enum status page_write_numbers(const struct writing *writing)
     for (int id = 0; id < PROJECTION_COUNT; id++)
         if (operand_is_rotated(problem, (enum projection_id)id))
             write_rotations(problem, (enum projection_id)id, output);
-    write_kept(result, output);
+    /* What dropout keeps: a weight that is zero before dropout is zero either way. */
+    const struct result_table *dropped = result_table_of(result, STAGE_DROPPED);
+    if (page_draws(problem))
+        write_generator(&problem->drop.generator, output);
+    else if (dropped != NULL)
+        write_rows(result, dropped, "kept", true, output);
     write_loss(result, output);
     if (problem->mask.attn_mask.rank > 0)
         write_attn_mask(problem, output);

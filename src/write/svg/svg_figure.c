@@ -15,6 +15,14 @@ enum stage svg_stage_of(const struct svg_figure *figure)
     return figure->panel.sample.table->stage;
 }
 
+struct svg_figure *svg_figure_of(const struct svg_picture *picture, enum stage stage)
+{
+    for (size_t i = 0; i < picture->count; i++)
+        if (svg_stage_of(&picture->figures[i]) == stage)
+            return &picture->figures[i];
+    return NULL;
+}
+
 bool svg_is_matrix(const struct svg_figure *figure)
 {
     return svg_stage_of(figure) == STAGE_PARAMETERS;

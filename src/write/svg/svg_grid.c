@@ -16,14 +16,6 @@ static const double SLIDE_TABLE = 300, LEGIBLE = 13; /* the most that a table ta
 /* The most cells of all matrices of a table, and of one matrix in a row; larger tables are reduced. */
 enum { MOST_CELLS = 1 << 17, MOST_SIDE = 128, SMALLEST_SIDE = 8, SMALL_GRID = 4 };
 
-static size_t side_for(size_t matrices)
-{
-    size_t side = MOST_SIDE;
-    while (side > SMALLEST_SIDE && matrices > MOST_CELLS / (side * side))
-        side /= 2;
-    return side;
-}
-
 /* The size of cells with so many matrices in a line. */
 static double cell_for(const struct downsample *sample, size_t per_line)
 {
@@ -243,7 +235,9 @@ enum status svg_grid_layout(struct svg_picture *picture)
 {
     for (size_t i = 0; i < picture->count; i++) {
         struct svg_panel *panel = &picture->figures[i].panel;
-        const size_t side = side_for(result_matrices(panel->sample.table));
+        size_t side = MOST_SIDE;
+        while (side > SMALLEST_SIDE && result_matrices(panel->sample.table) > MOST_CELLS / (side * side))
+            side /= 2;
         if (downsample_create(&panel->sample, picture->result, panel->sample.table, side, side, picture->pool,
                               picture->arena, picture->error) != STATUS_OK)
             return picture->error->status;

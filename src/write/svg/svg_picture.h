@@ -115,6 +115,9 @@ const char *svg_name(const struct result_table *table, char *text);
 
 /* --- svg_figure.c: what a figure of a flow shows, its title, its heads, and where its cells are ------------------ */
 
+/* The first figure of a stage; NULL where there is none. */
+struct svg_figure *svg_figure_of(const struct svg_picture *picture, enum stage stage);
+
 /* STAGE_PARAMETERS of a matrix. */
 enum stage svg_stage_of(const struct svg_figure *figure);
 bool svg_is_matrix(const struct svg_figure *figure);
