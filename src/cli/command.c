@@ -17,6 +17,17 @@ const struct command_row COMMANDS[COMMAND_COUNT] = {MECHANISM_ROWS(OF_MECHANISM)
 #define AS_WORD(id, name, meaning, ...) {name, meaning},
 static const struct command_word PAGES[HELP_PAGE_COUNT] = {HELP_PAGE_ROWS(AS_WORD)};
 
+#define AS_EXAMPLE(title, file, what) {title, what, example_##file##_bytes, &example_##file##_length},
+const struct example_row EXAMPLES[EXAMPLE_COUNT] = {EXAMPLE_ROWS(AS_EXAMPLE)};
+
+size_t example_find(const char *name)
+{
+    size_t example = 0;
+    while (example < EXAMPLE_COUNT && strcmp(EXAMPLES[example].name, name) != 0)
+        example++;
+    return example;
+}
+
 /* NULL for other commands. */
 static const struct mechanism_row *mechanism_of(enum command command)
 {

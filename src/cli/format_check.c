@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/format_check.h"
+#include "cli/options.h"
 
 #include "base/folder.h"
 #include "base/text.h"

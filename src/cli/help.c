@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include "base/version.h"
-#include "cli/help_lines.h"
 #include "model/stages.h"
 
 #include <math.h>

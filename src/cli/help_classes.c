@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/help_lines.h"
+#include "cli/help.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text.h"
-#include "cli/help_lines.h"
+#include "cli/help.h"
 #include "model/mistake.h"
 
 enum { MISTAKE_COLUMN = 32, TEXT_BYTES = 256 };

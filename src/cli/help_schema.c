@@ -2,7 +2,7 @@
 /* The JSON Schema: schema.json, and the definitions of names, settings and tables, from their rows. */
 #include "base/json_writer.h"
 #include "base/version.h"
-#include "cli/help_lines.h"
+#include "cli/help.h"
 #include "cli/options.h"
 #include "model/mask_rows.h"
 #include "model/parameter_rows.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/option_check.h"
+#include "cli/options.h"
 
 #include "base/output.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "cli/format_check.h"
 #include "model/stage_id.h"
 
 #include <errno.h>

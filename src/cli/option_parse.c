@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/help_lines.h"
-#include "cli/option_check.h"
+#include "cli/help.h"
 #include "cli/option_value.h"
 
 #include "base/suggest.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/option_check.h"
 #include "cli/option_value.h"
 
 #include "base/suggest.h"

@@ -73,6 +73,14 @@ const struct option_row OPTIONS[OPTION_COUNT] = {OPTION_ROWS(AS_ROW, AS_NEGATION
 #define AS_SYNONYM(name, id, value) {name, OPTION_##id, value},
 const struct option_synonym SYNONYMS[OPTION_SYNONYMS] = {SYNONYM_ROWS(AS_SYNONYM)};
 
+#define CASE_FEATURE_NAME(id, name, words) {name, words},
+const struct case_feature_name CASE_FEATURE_NAMES[CASE_FEATURE_COUNT] = {CASE_FEATURES(CASE_FEATURE_NAME)};
+
+const char *case_feature_word(size_t index)
+{
+    return index < CASE_FEATURE_COUNT ? CASE_FEATURE_NAMES[index].name : NULL;
+}
+
 bool options_takes(enum command command, enum mechanism mechanism, enum option_id id)
 {
     return (OPTIONS[id].abilities & command_abilities(command, mechanism)) != 0;

@@ -231,6 +231,13 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
 
 /* In option_check.c: */
 
+/* Reads --stages, --blank and --part, and chooses the format. STATUS_USAGE where two options, or an option and the
+ * command, exclude each other. */
+enum status option_check(struct options *options, struct error *error);
+
+/* STATUS_USAGE for an option of other commands, or of the command with other mechanisms (MECHANISM_COUNT: with any). */
+enum status option_refuse(enum command command, enum mechanism mechanism, enum option_id id, struct error *error);
+
 /* Whether the command has inputs, from a file, from standard input or drawn. */
 bool options_read_inputs(const struct options *options);
 
@@ -238,6 +245,12 @@ bool options_read_inputs(const struct options *options);
 bool options_want_color(const struct options *options, const struct output *output);
 
 /* In format_check.c: */
+
+/* Without --format, chooses by the suffix of --out, or by the command. STATUS_USAGE for a suffix of no format. */
+enum status format_choose(struct options *options, struct error *error);
+
+/* STATUS_USAGE where the format cannot hold the result that the options ask for. */
+enum status format_check(const struct options *options, struct error *error);
 
 /* The row of the chosen format. */
 const struct format_row *options_format(const struct options *options);

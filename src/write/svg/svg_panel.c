@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/svg/svg_panel.h"
 #include "model/stages.h"
+#include "write/svg/svg_picture.h"
 
 #include <math.h>
 #include <string.h>
