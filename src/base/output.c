@@ -130,7 +130,6 @@ static bool take_permissions(int file, const struct stat *replaced)
     return fchmod(file, mode) == 0;
 }
 
-/* A file by its temporary name. */
 static enum status open_named(struct output *output)
 {
     sigset_t before;

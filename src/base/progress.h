@@ -27,10 +27,8 @@ void progress_start(struct progress *progress, bool wanted, bool always);
 /* Starts work of `rows` rows under that name, and ends the previous work. */
 void progress_begin(struct progress *progress, const char *name, double rows);
 
-/* Reports how many of its rows are done. */
 void progress_update(struct progress *progress, double done);
 
-/* Ends the work. */
 void progress_end(struct progress *progress);
 
 /* Ends the work and draws nothing from now on, for example before a result goes to the same terminal. */

@@ -38,7 +38,6 @@ bool system_path_by_descriptor(const char *folder, char path[PATH_MAX]);
  * found. */
 bool system_program(const char *called, char path[PATH_MAX]);
 
-/* When the file was last written. */
 struct timespec system_written(const struct stat *file);
 
 /* Asks for large pages. POSIX has none to ask for. */

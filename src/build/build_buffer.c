@@ -40,7 +40,6 @@ static enum status check_shape(const struct build *build, const char *source, co
     return STATUS_OK;
 }
 
-/* Checks that the head of a buffer exists. */
 static enum status check_head(const struct build *build, const char *source, const char *name)
 {
     const struct parameters_plan *plan = &build->problem->plan;

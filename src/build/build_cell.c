@@ -22,7 +22,6 @@ struct index {
     size_t *position;
 };
 
-/* The axes of a parameter, as stored. */
 static size_t list_axes_of_parameter(struct problem *problem, struct index axes[MOST_AXES])
 {
     const struct parameter_place *place = &problem->chosen.cell_place;
@@ -84,7 +83,6 @@ static size_t list_axes(struct problem *problem, enum stage stage, struct index 
     return count;
 }
 
-/* The gradients that this job explains. */
 static const char *list_gradients(const struct problem *problem, char *names, size_t size)
 {
     struct text text = text_begin(names, size);

@@ -77,7 +77,6 @@ enum status build_token(const struct build *build, const char *place, const char
 
 /* --- the list ---------------------------------------------------------------------------------------------------- */
 
-/* The choice so far. */
 struct choice {
     const struct build *build;
     const char *place; /* the list's origin for messages */

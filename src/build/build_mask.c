@@ -227,7 +227,6 @@ static enum status take_ids(const struct build *build, enum mask_rule rule)
     return mask_list_runs(given, build->arena, build->error);
 }
 
-/* Takes the options and tensors of rules. */
 static enum status take_given(const struct build *build)
 {
     struct mask *mask = &build->problem->mask;

@@ -108,7 +108,6 @@ static enum status take_paged_query(const struct build *build, struct operand *o
     return STATUS_OK;
 }
 
-/* Takes the query, and the pages of its items or sequences. */
 static enum status take_pages(const struct build *build, struct operand operands[3], size_t heads, size_t kv_given,
                               struct build_pages *pages)
 {
@@ -164,7 +163,6 @@ static enum status misfit(const struct build *build, const struct operand *a, co
                                                                                        : ", T x H d as --heads says");
 }
 
-/* Checks that query, key and value fit each other. */
 static enum status check_shapes(const struct build *build, const struct operand *operands)
 {
     const struct operand *query = &operands[0], *key = &operands[1], *value = &operands[2];

@@ -128,7 +128,6 @@ static enum status look_up(const struct lookup *lookup, const struct token_label
     return STATUS_OK;
 }
 
-/* Puts the inputs among the tensors. */
 static enum status put_inputs(const struct build *build, const struct file_tensor *made, struct input_file *rest)
 {
     const struct file_tensor *before = rest->tensors;
@@ -232,7 +231,6 @@ static enum status check_positions(const struct build *build, const struct param
                        build->options->sentence != NULL ? "--text" : build->inputs->source, tokens, source, rows);
 }
 
-/* Adds the positions to every row of the inputs. */
 static enum status add_positions(const struct build *build)
 {
     struct problem *problem = build->problem;

@@ -60,7 +60,6 @@ static int fit(enum mechanism mechanism, const struct options *options, const st
     return 2 + takes_settings(mechanism, input) + 2 * (mechanism_find(input->mechanism) == mechanism);
 }
 
-/* The first that fits best. */
 static enum mechanism choose(const struct options *options, const struct input_file *input)
 {
     enum mechanism chosen = MECHANISM_COUNT;

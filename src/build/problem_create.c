@@ -196,7 +196,6 @@ static enum status check_labels(const struct build *build, const char *source, c
     return STATUS_OK;
 }
 
-/* Takes separate labels for queries and keys. */
 static enum status take_both(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -277,7 +276,6 @@ static enum status check_keys_file(const struct build *build)
     return STATUS_OK;
 }
 
-/* Checks batch and columns of key inputs against the inputs. */
 static enum status check_key_inputs(const struct build *build, const char *source, const char *name,
                                     const struct tensor *keys)
 {
@@ -384,7 +382,6 @@ static enum status set_scale(const struct build *build)
                        BUILD_PLACE(build, OPTION_TEMPERATURE), options->temperature, scale);
 }
 
-/* Marks the heads that --without-heads leaves out of the output. */
 static enum status leave_heads_out(const struct build *build)
 {
     const struct build_tokens heads = {.lists = 1, .count = build->problem->size.heads, .what = "heads"};
@@ -396,7 +393,6 @@ static enum status leave_heads_out(const struct build *build)
     return build->error->status;
 }
 
-/* Sets the head of --head. */
 static enum status choose_head(const struct build *build)
 {
     const struct options *options = build->options;
@@ -412,7 +408,6 @@ static enum status choose_head(const struct build *build)
     return STATUS_OK;
 }
 
-/* The steps after the sizes. */
 static enum status finish_problem(const struct build *build)
 {
     struct problem *problem = build->problem;

@@ -214,7 +214,6 @@ bool command_names_mechanism(enum command command);
 /* Whether the word may follow the command as a mechanism or a topic; COMMAND_HELP also stands for a bare `attn`. */
 bool command_takes(enum command command, enum command word);
 
-/* A word that may follow a command, and its meaning. */
 struct command_word {
     const char *name, *meaning;
 };

@@ -6,7 +6,6 @@
 #include "base/output.h"
 #include "cli/options.h"
 
-/* Writes the script for that shell. */
 void completion_write(enum shell shell, struct output *output);
 
 /* Answers `attn --complete WORD...`: the words after `attn`, the last one as typed up to the cursor; bash gives

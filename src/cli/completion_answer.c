@@ -141,7 +141,6 @@ static void offer_option(enum option_id id, const char *word, struct output *out
         offer(output, name, OPTIONS[id].help);
 }
 
-/* Offers the known words after a command. */
 static void offer_words(enum command command, bool pages, const char *word, struct output *output)
 {
     struct command_word words[COMMAND_WORDS];

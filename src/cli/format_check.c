@@ -80,7 +80,6 @@ static enum status check_count(const struct options *options, struct error *erro
     return error_usage(error, "a .npy holds one table; type --stages context, or another stage, or write .safetensors");
 }
 
-/* Only some formats can write arithmetic. */
 static enum status check_explain(const struct options *options, struct error *error)
 {
     if (options->origin[OPTION_EXPLAIN] == ORIGIN_DEFAULT)
@@ -123,7 +122,6 @@ static enum status check_picture(const struct options *options, struct error *er
     return STATUS_OK;
 }
 
-/* Checks options about the look of a picture. */
 static enum status check_look(const struct options *options, struct error *error)
 {
     const struct format_row *format = options_format(options);
@@ -171,7 +169,6 @@ static enum status refuse_format(const struct options *options, struct error *er
                        list_written(options->command, false, list), options_format(options)->name);
 }
 
-/* Only some formats can write steps. */
 static enum status check_steps(const struct options *options, struct error *error)
 {
     const char *names[FORMAT_COUNT];

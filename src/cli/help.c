@@ -144,7 +144,6 @@ static void name_option(const struct option_row *row, char *head, size_t size)
         text_add(&text, row->optional ? " [%s]" : " %s", row->argument);
 }
 
-/* How a page describes options. */
 struct telling {
     bool whole; /* the full help; else up to the first semicolon */
     bool values;
@@ -165,7 +164,6 @@ static void write_option(struct output *output, const struct telling *telling, e
     help_entry(output, head, OPTION_COLUMN, help);
 }
 
-/* Writes the command's everyday options, in their order. */
 static void write_everyday(struct output *output, const struct telling *telling)
 {
     bool first = true;

@@ -65,7 +65,6 @@ static enum status parse_part(struct options *options, struct error *error)
     return STATUS_OK;
 }
 
-/* Checks A and B, and the format of the report. */
 static enum status check_diff(struct options *options, struct error *error)
 {
     char **files = options->files;

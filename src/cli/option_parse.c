@@ -62,7 +62,6 @@ static void hint_of_no_command(const char *word, bool pages, struct text *hint)
                  OPTIONS[id].name, valued ? " " : "", valued ? OPTIONS[id].argument : "");
 }
 
-/* STATUS_USAGE for a word that may not follow the command. */
 static enum status unknown_word(enum command command, bool pages, const char *word, struct error *error)
 {
     struct command_word words[COMMAND_WORDS];
@@ -339,7 +338,6 @@ static enum status take_topic(struct options *options, const char *word, struct 
     return STATUS_OK;
 }
 
-/* Its error lists all examples. */
 static enum status take_example(struct options *options, const char *word, struct error *error)
 {
     if (options->file_count++ > 0)
@@ -353,7 +351,6 @@ static enum status take_example(struct options *options, const char *word, struc
     return error_usage(error, "unknown example '%.80s'; expected one of these:", word);
 }
 
-/* Its error lists all lessons. */
 static enum status take_lesson(struct options *options, const char *word, struct error *error)
 {
     char *end;
@@ -388,7 +385,6 @@ static bool may_name(enum command command, const char *word)
            (meant_word(command, word) != NULL && is_sentence(word));
 }
 
-/* Takes a word that is no option. */
 static enum status take_word(struct options *options, char *word, struct error *error)
 {
     switch (COMMANDS[options->command].words) {
@@ -568,7 +564,6 @@ static enum status take_first(struct options *options, const char *word, struct 
     return unknown_word(COMMAND_HELP, false, word, error);
 }
 
-/* Reads the first word, the command or --version. */
 static enum status parse_command(struct options *options, int argc, char **argv, struct error *error)
 {
     if (argc < 2)

@@ -24,7 +24,6 @@ struct explain_place {
     size_t item, head, row;
 };
 
-/* The source of rows. */
 struct explain_source {
     void *context;
     /* Loads a row of a stage to numbers (its columns; of lse, which has none, all queries of the head). The place has a
@@ -36,7 +35,6 @@ struct explain_source {
      * grad_weights. */
 };
 
-/* A cached row. */
 struct explain_loaded {
     enum stage stage;
     struct explain_place place;

@@ -27,7 +27,6 @@ struct explain_given explain_value_if(bool there, int kind, double value)
 
 /* --- terms -------------------------------------------------------------------------------------------------------- */
 
-/* A walk through the terms of a line. */
 struct walk {
     struct explanation *e;
     const struct explain_lines *line;
@@ -154,7 +153,6 @@ static double walk_entries(const struct walk *walk, size_t from, size_t end, boo
     return sum;
 }
 
-/* Counts the entries of the braces. */
 static size_t count_entries(const struct walk *walk)
 {
     struct walk first = *walk;
@@ -231,7 +229,6 @@ static double walk_sum(struct walk *walk)
 
 /* --- a line ------------------------------------------------------------------------------------------------------- */
 
-/* The value of the line's last side. */
 static double value_of(struct explanation *e, const struct explain_lines *line)
 {
     struct walk walk = {.e = e, .line = line, .at = line->terms};

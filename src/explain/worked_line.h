@@ -104,7 +104,6 @@ void worked_line_relation(struct worked_line *lines);
 /* Writes plain words after the numbers, or in place of them. */
 void worked_line_words(struct worked_line *lines, const char *words);
 
-/* Ends the line. */
 void worked_line_end(struct worked_line *lines);
 
 /* Begins to add up the last sides of lines. */

@@ -134,7 +134,6 @@ static enum status take_out(struct taking *taking)
     return found[1] != NULL ? taking_keep(taking, names[1], found[1], &out->bias) : STATUS_OK;
 }
 
-/* Takes the gate of the contexts, if there is one. */
 static enum status take_gate(struct taking *taking)
 {
     const struct parameters_plan *plan = taking->plan;

@@ -5,7 +5,6 @@
 
 #include "problem/parameters.h"
 
-/* Parameters being taken. */
 struct taking {
     struct parameters *parameters;
     struct parameters_plan *plan;

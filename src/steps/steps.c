@@ -107,7 +107,6 @@ static void count_step(const struct problem *problem, struct step *step)
 
 /* --- one step ----------------------------------------------------------------------------------------------------- */
 
-/* The whole pass, and the cache. */
 struct run {
     const struct problem *problem;
     struct result whole;
@@ -323,7 +322,6 @@ static void compare_rows(const struct run *run, struct result *result, struct st
         }
 }
 
-/* Puts the new keys and values into the cache. */
 static void keep(const struct run *run, const struct step *step, const struct result *fresh)
 {
     const size_t count = step->end - step->first;
@@ -387,7 +385,6 @@ static enum status start(struct run *run, const struct steps *steps, struct prog
     return STATUS_OK;
 }
 
-/* Cuts the queries into the prefill, then chunks. */
 static enum status cut(struct steps *steps, const struct options *options, struct arena *arena, struct error *error)
 {
     const size_t queries = steps->problem->size.queries, chunk = (size_t)options->chunk;

@@ -59,7 +59,6 @@ struct span steps_allowed(const struct problem *problem, size_t item, size_t fir
 /* The first key of an item that a query from `query` on may see. */
 size_t steps_needed(const struct problem *problem, size_t item, size_t query);
 
-/* Bytes of so many numbers of the working dtype. */
 double steps_bytes(const struct steps *steps, size_t numbers);
 
 /* --- the steps as a format has them --- */

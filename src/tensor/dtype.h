@@ -38,7 +38,6 @@ bool dtype_is_working(enum dtype dtype);
 bool dtype_is_whole(enum dtype dtype);
 bool dtype_is_boolean(enum dtype dtype);
 
-/* Bytes of one number. */
 size_t dtype_size(enum dtype dtype);
 
 /* Of a working dtype: the dtype of its numbers in memory, F64 or F32, which holds them exactly. */

@@ -145,7 +145,6 @@ enum status drawn_plan(struct numbers_plan *plan, bool *whole, const struct opti
 
 /* --- as a file ---------------------------------------------------------------------------------------------------- */
 
-/* A file while it is made. */
 struct drawing {
     struct input_file *file;
     const struct numbers *numbers;

@@ -23,7 +23,6 @@ enum {
 /* The relative error of a float32 number that shows as a whole one. */
 static const double SHOWN = 1e-6;
 
-/* A sheet while it is made. */
 struct making {
     const struct sheet_plan *plan;
     struct result *result;
@@ -410,7 +409,6 @@ static enum status make_powers_of_e(const struct making *making, struct sheet *s
 
 /* --- words -------------------------------------------------------------------------------------------------------- */
 
-/* What else the reader must know. */
 static const char *note_of(const struct making *making, const struct sheet *sheet)
 {
     bool rounded = false, powers = false;
@@ -429,7 +427,6 @@ static const char *note_of(const struct making *making, const struct sheet *shee
                               : "Use a calculator for powers of e.";
 }
 
-/* How to work, or what to find. */
 static void write_rule(const struct making *making, const struct sheet *sheet, struct text *rule)
 {
     const struct sheet_plan *plan = making->plan;

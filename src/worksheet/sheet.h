@@ -57,7 +57,6 @@ struct sheet {
     bool is_key;        /* its answers are those of several sheets */
 };
 
-/* What to put on a sheet. */
 struct sheet_plan {
     uint64_t shown, blank; /* stages on it, or that these are made from; those to fill in */
     uint64_t given;        /* what is told as a table: stages, and names that are none, such as STAGE_INPUTS */
@@ -73,7 +72,6 @@ struct sheet_plan {
 enum status sheet_make(struct sheet *sheet, const struct sheet_plan *plan, struct result *result, struct arena *arena,
                        struct error *error);
 
-/* Sheets of the same options, whose answers make a key. */
 struct key_plan {
     const struct sheet *sheets; /* (count) */
     size_t count;

@@ -298,7 +298,6 @@ static const char *tell_mistakes(const struct worksheet *worksheet, char *text, 
     return text;
 }
 
-/* Makes one sheet, with the mistakes or without. */
 static enum status make_sheet(const struct worksheet *worksheet, size_t variant, bool wrong,
                               const struct sheet_plan *plan, struct sheet *sheet, struct arena *arena)
 {
@@ -359,7 +358,6 @@ static struct sheet_plan plan_of(const struct worksheet *worksheet, const char *
                                .found = found};
 }
 
-/* Writes one sheet, or its answers, and frees what it took. */
 static enum status write_one(const struct worksheet *worksheet, size_t variant, bool answers, const struct page *page)
 {
     struct arena arena = {0};

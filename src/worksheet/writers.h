@@ -67,7 +67,6 @@ struct sheet_dialect {
 /* In write_NAME.c. */
 extern const struct sheet_dialect sheet_as_text, sheet_as_markdown, sheet_as_latex, sheet_as_html;
 
-/* Writes a sheet, or its answers. */
 void sheet_write(const struct page *page, const struct sheet *sheet, bool answers);
 
 /* The heading of answers, before the name of the sheet. */

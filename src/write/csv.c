@@ -20,7 +20,6 @@ enum {
     SHORTEST = -1,       /* as many decimals as a number needs to be read back */
 };
 
-/* The columns of the file. */
 struct layout {
     bool items, heads, tokens;
     size_t features; /* columns 1, 2, ... */
@@ -207,7 +206,6 @@ static void write_header(const struct csv *csv)
 
 /* --- the rows ---------------------------------------------------------------------------------------------------- */
 
-/* The item, head, axis and index of a row of numbers. */
 struct row_origin {
     size_t item, head;
     bool of_item, of_head;

@@ -96,7 +96,6 @@ static void add_sizes(struct wrap *line, const struct problem *problem, const ch
         wrap_add(line, "%s", dtype_name(problem->rounding.dtype));
 }
 
-/* The seeds and generators of parameters and dropout. */
 static void add_draws(struct wrap *line, const struct problem *problem)
 {
     add_setting(line, problem, "seed", "seed", NULL);

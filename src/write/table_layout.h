@@ -24,7 +24,6 @@ struct table_layout;
 /* A step of writing a table; NULL where a dialect writes nothing. */
 typedef void table_layout_step(const struct table_layout *layout);
 
-/* How a format writes a table. */
 struct table_dialect {
     /* Ruled: each row and column has a label, features their position, and a gap is a row of marks; all numbers of a
      * table take one width. Else features have no label, the mark of a gap between rows stands alone, and each column
@@ -48,7 +47,6 @@ struct table_extremes {
     bool nan, infinite;
 };
 
-/* A matrix of a table while it is written. */
 struct table_layout {
     const struct writing *writing;
     const struct table_dialect *dialect;

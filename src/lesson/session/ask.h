@@ -56,7 +56,6 @@ enum status own_files_keep(const char *folder, const char *name, const char *tar
 
 enum { SAID_BYTES = 512 }; /* of a prediction, as shown */
 
-/* Where to go after a part. */
 enum move { MOVE_ON, MOVE_BACK, MOVE_QUIT };
 
 struct session {

@@ -19,7 +19,6 @@ enum {
     MOST_NAMES = 100,
 };
 
-/* Where the reader is. */
 struct lesson_position {
     size_t lesson; /* from 1 */
     size_t part;
@@ -42,7 +41,6 @@ static bool take_prediction(void *context)
     return true;
 }
 
-/* Asks what the next command will print. */
 static enum move predict(struct session *session, const struct lesson_part *part)
 {
     session->predicted = part->predicted;

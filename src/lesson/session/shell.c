@@ -161,14 +161,12 @@ enum status shell_open(struct shell *shell, const char *called, struct arena *ar
 
 /* --- commands ---------------------------------------------------------------------------------------------------- */
 
-/* Settings of a run. */
 struct run {
     const char *folder;
     int output; /* a descriptor; -1: no output */
     bool reads; /* standard input */
 };
 
-/* Becomes /bin/sh, in the child. */
 static _Noreturn void become_shell(const struct run *run, const char *command, const sigset_t *signals)
 {
     opened = NULL;
@@ -225,7 +223,6 @@ void shell_copy(struct shell *shell, const char *name)
     start(shell, (struct run){shell->root, -1, false}, command);
 }
 
-/* Reads the file with the output of a command. */
 static char *read_back(int file, struct arena *arena, struct error *error)
 {
     char *text = arena_allocate(arena, COLLECTED_BYTES, 1, error);

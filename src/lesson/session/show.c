@@ -8,7 +8,6 @@
 
 enum { SENTENCE_BYTES = 2048, LITERAL_INDENT = 2 };
 
-/* Fills lines with words. */
 struct filling {
     const struct show *show;
     size_t columns, indent, column, lines;

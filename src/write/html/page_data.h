@@ -35,7 +35,6 @@ struct page_table {
 typedef void page_table_take(const struct page_table *table, void *context);
 void page_tables_each(const struct problem *problem, page_table_take *take, void *context);
 
-/* The JSON object, in page_job.c. */
 void page_write_job(const struct result *result, int precision, struct output *output);
 
 /* The numbers, in page_numbers.c. STATUS_SYSTEM where memory is short. */

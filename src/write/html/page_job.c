@@ -44,7 +44,6 @@ static void write_settings(struct json *json, const struct problem *problem)
     json_close(json);
 }
 
-/* The norms of the job by name: kind and eps. */
 static void write_norms(struct json *json, const struct problem *problem)
 {
     static const char *const KINDS[] = {NORM_KINDS(CHOICE_WORD)}, *const NAMES[] = {"norm", "query_norm", "key_norm",
@@ -310,7 +309,6 @@ static enum dtype masked_dtype(const struct problem *problem)
                                                        : problem_stage_dtype(problem, STAGE_MASKED);
 }
 
-/* The properties of the dtypes that the page rounds to. */
 static void write_dtypes(struct json *json, const struct problem *problem)
 {
     const enum dtype dtypes[] = {problem->rounding.dtype, problem->rounding.softmax_dtype, masked_dtype(problem)};

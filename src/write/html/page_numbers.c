@@ -126,7 +126,6 @@ static void write_rotations(const struct problem *problem, enum projection_id id
     close_numbers(&base64);
 }
 
-/* Query and key before their rotation and scale. */
 static void write_before(struct result *result, struct output *output)
 {
     const struct problem *problem = result->problem;

@@ -218,7 +218,6 @@ static size_t count_items(const struct svg_picture *picture)
     return items;
 }
 
-/* The order of a figure within its rank. */
 static int order_of(const struct svg_figure *figure)
 {
     const enum stage stage = svg_is_matrix(figure) ? figure->makes : svg_stage_of(figure);
@@ -246,7 +245,6 @@ double svg_flow_height(const struct svg_picture *picture)
     return items > 1 ? (picture->height + ITEM + BETWEEN) * (double)items - BETWEEN : picture->height;
 }
 
-/* From above to below. */
 static void place_lines(struct svg_picture *picture)
 {
     const size_t squares = fit_squares(picture);

@@ -138,7 +138,6 @@ static void set_root(struct setter *setter)
     }
 }
 
-/* Signs that keyboards lack. */
 static bool set_sign(struct setter *setter)
 {
     static const struct {

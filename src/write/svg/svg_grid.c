@@ -168,7 +168,6 @@ static void measure_figure(struct svg_figure *figure)
     figure->height = TITLE + (double)lines * step_down(figure) + LEGEND;
 }
 
-/* One under the other. */
 static void place_down(struct svg_picture *picture)
 {
     double y = 0;

@@ -258,7 +258,6 @@ static void draw_row_labels(const struct pen *pen)
     }
 }
 
-/* The sum and the entropy of each row. */
 static void draw_sharpness(const struct pen *pen)
 {
     const struct svg_panel *panel = pen->panel;

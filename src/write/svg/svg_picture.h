@@ -138,7 +138,6 @@ double svg_wide_place(struct svg_picture *picture);
 
 /* --- svg_walk.c: the walk of one query, animated, on a slide ----------------------------------------------------- */
 
-/* Whether it shows a stage. */
 bool svg_walk_takes(enum stage stage);
 
 /* Of the query, head and item that --explain names, else of the last query of the first. STATUS_USAGE where a table is

@@ -69,7 +69,6 @@ static struct spot cell_at(const struct walk *walk, struct spot begin, size_t ro
     return (struct spot){begin.x + walk->cell * (double)column, begin.y + HEIGHT * (double)row};
 }
 
-/* That of the i-th row of T x T tables. */
 static struct spot row_at(const struct walk *walk, size_t i)
 {
     return (struct spot){walk->at_rows.x, walk->at_rows.y + (HEIGHT + GAP) * (double)i};
@@ -101,7 +100,6 @@ static void draw_frame(const struct walk *walk, struct spot at, size_t rows, siz
 
 /* --- time -------------------------------------------------------------------------------------------------------- */
 
-/* A moment, as a share of the whole. */
 static double percent(const struct walk *walk, double seconds)
 {
     return 100 * seconds / walk->total;

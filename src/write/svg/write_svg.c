@@ -35,7 +35,6 @@ static bool take_weights(struct svg_picture *picture)
     return flow;
 }
 
-/* Chooses the tables to draw, and whether they make a flow. */
 static enum status choose_figures(struct svg_picture *picture, bool *flow)
 {
     struct result *result = picture->result;
@@ -201,7 +200,6 @@ static void write_document(const struct svg_picture *picture, bool flow, const c
     output_print(picture->output, "</g>\n</svg>\n");
 }
 
-/* Chooses the figures. */
 static enum status begin_picture(const struct writing *writing, struct svg_picture *picture, bool *flow)
 {
     const size_t figures = writing->result->table_count + SVG_WEIGHTS;

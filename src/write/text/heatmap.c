@@ -335,7 +335,6 @@ static void write_ticks(struct heatmap *map)
     write_blanks(map, memory_left(width, written));
 }
 
-/* The labels above the columns of so many heads. */
 static void write_column_labels(struct heatmap *map, size_t item, size_t heads)
 {
     char text[LABEL_BYTES];
