@@ -2,7 +2,6 @@
 #include "cli/help.h"
 
 #include "base/text.h"
-#include "base/version.h"
 #include "model/stages.h"
 
 #include <math.h>

@@ -3,7 +3,6 @@
 #include "model/stages.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 /* Numbers from here on need an exponent to fit. */
@@ -396,10 +395,7 @@ void explain_left_out(struct explanation *e, enum stage stage, struct explain_pl
 void explain_note(struct explanation *e, const char *format, ...)
 {
     char text[WORKED_LINE_LABEL_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(text, format);
     if (!e->lines.measuring)
         output_print(e->lines.output, "    %s\n", text);
 }

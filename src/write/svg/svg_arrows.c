@@ -122,8 +122,9 @@ static void draw_beside(const struct svg_picture *picture, const struct svg_figu
 {
     if (to == from + 1) {
         const bool wide = picture->wide;
+        const struct svg_figure *low = to->height < from->height ? to : from;
         const double along = wide ? svg_cells_centre(svg_cells_width(to) < svg_cells_width(from) ? to : from)
-                                  : svg_cells_middle(to->height < from->height ? to : from);
+                                  : svg_cells_top(low) + svg_panel_height(&low->panel) / 2;
         begin_wire(picture, (wide ? svg_cells_bottom(from) : svg_cells_right(from)) + 4, along);
         end_wire(picture, (wide ? to->y : to->x) - ABOVE_TIP, along, TIP_BESIDE);
         return;

@@ -93,11 +93,6 @@ double svg_cells_centre(const struct svg_figure *figure)
     return figure->x + svg_left_of(figure) + svg_cells_width(figure) / 2;
 }
 
-double svg_cells_middle(const struct svg_figure *figure)
-{
-    return svg_cells_top(figure) + svg_panel_height(&figure->panel) / 2;
-}
-
 double svg_cells_right(const struct svg_figure *figure)
 {
     return figure->x + svg_left_of(figure) + svg_cells_width(figure) + (figure->panel.sample.sharp ? SVG_SHARP : 0);

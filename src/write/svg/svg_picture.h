@@ -187,7 +187,6 @@ void svg_figure_measure(struct svg_figure *figure, size_t per_line);
 double svg_left_of(const struct svg_figure *figure);
 double svg_cells_width(const struct svg_figure *figure);
 double svg_cells_centre(const struct svg_figure *figure);
-double svg_cells_middle(const struct svg_figure *figure);
 double svg_cells_right(const struct svg_figure *figure);
 double svg_cells_top(const struct svg_figure *figure);
 double svg_cells_bottom(const struct svg_figure *figure);

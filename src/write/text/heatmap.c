@@ -8,7 +8,6 @@
 #include "write/picture/terminal_color.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -223,10 +222,7 @@ static void print(struct heatmap *map, const char *format, ...) __attribute__((f
 static void print(struct heatmap *map, const char *format, ...)
 {
     char text[128];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(text, format);
     write_word(map, text);
 }
 
