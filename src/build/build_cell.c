@@ -110,11 +110,10 @@ static enum status unknown_stage(const struct build *build, const char *text)
     const size_t length = strcspn(text, ":");
     snprintf(word, sizeof word, "%.*s", (int)length, text);
     if (text[length] == '\0')
-        return error_usage(
-            build->error,
-            "--explain '%s' is not a cell; expected STAGE:ROW,COLUMN such as weights:2,3, or for a whole "
-            "stage --stages weights --explain",
-            word);
+        return error_usage(build->error,
+                           "--explain '%s' is not a cell; expected STAGE:ROW,COLUMN such as weights:2,3, or for a "
+                           "whole stage --stages weights --explain",
+                           word);
     if (build->problem->loss.is_given && strncmp(word, "grad_", 5) == 0)
         return refuse_gradient(build, word, "no gradient that is explained");
     for (int stage = 0; stage < STAGE_COUNT; stage++)
@@ -172,10 +171,10 @@ static enum status find_stage(const struct build *build, const char *text)
         return error_usage(build->error, "--explain: '%s' is given, not computed; type a stage such as weights",
                            stage_name(stage));
     if (problem->loss.is_given)
-        return error_usage(build->error,
-                           "--grad does not go with --explain %.80s, which has no gradient; "
-                           "expected one, such as grad_scaled:2,3",
-                           text);
+        return error_usage(
+            build->error,
+            "--grad does not go with --explain %.80s, which has no gradient; expected one, such as grad_scaled:2,3",
+            text);
     return build_check_stage(build, "--explain", stage);
 }
 

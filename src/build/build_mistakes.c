@@ -144,11 +144,10 @@ enum status build_mistakes(const struct build *build)
         return error_usage(build->error, "%s: %s cannot be made here: %s", BUILD_PLACE(build, OPTION_MISTAKE),
                            recipe->making, recipe->reason);
     if (problem->loss.is_given && recipe->not_differentiable != NULL)
-        return error_usage(
-            build->error,
-            "%s: %s cannot be made here: it changes the formula of a stage, and attn has no gradients of that; "
-            "leave out --grad",
-            BUILD_PLACE(build, OPTION_MISTAKE), recipe->not_differentiable);
+        return error_usage(build->error,
+                           "%s: %s cannot be made here: it changes the formula of a stage, and attn has no gradients "
+                           "of that; leave out --grad",
+                           BUILD_PLACE(build, OPTION_MISTAKE), recipe->not_differentiable);
     *right = *problem;
     *problem = recipe->problem;
     problem->mistake.right = right;

@@ -33,8 +33,7 @@ static enum status find_operands(const struct build *build, struct operand opera
     if (!build_has_pages(build) &&
         (input_file_find(inputs, "key_cache") != NULL || input_file_find(inputs, "value_cache") != NULL))
         return error_usage(build->error,
-                           "%s: no \"block_table\"; key_cache and value_cache need it "
-                           "to find the keys of an item",
+                           "%s: no \"block_table\"; key_cache and value_cache need it to find the keys of an item",
                            inputs->source);
     if (inputs->part != NULL)
         return error_usage(build->error, "%s: is part %.80s of a result; put the parts together with attn join",
@@ -140,8 +139,7 @@ static enum status take_shape(const struct build *build, struct operand *operand
         return take_sequences(build, operand, heads, id);
     if (rank < 2)
         return error_usage(build->error,
-                           "%s: %s is %s; expected B x H x T x d, H x T x d or T x d, or B x T x H d "
-                           "with --heads",
+                           "%s: %s is %s; expected B x H x T x d, H x T x d or T x d, or B x T x H d with --heads",
                            build->inputs->source, operand->name, SHAPE_TEXT(tensor));
     if (heads > 0 && rank < 4)
         return unpack_shape(build, operand, heads);
@@ -311,10 +309,10 @@ static enum status take_all(const struct build *build, const struct operand *ope
         return misfit(build, &past_operands[0], &past_operands[1], "the same number of tokens");
     const bool has_past = past_key != NULL || build->inputs->empty_past;
     if (has_past && input_file_find(build->inputs, "kv_lengths") != NULL)
-        return error_usage(build->error,
-                           "%s: past_key and kv_lengths exclude each other; leave one out: lengths "
-                           "say how much of a cache counts",
-                           build->inputs->source);
+        return error_usage(
+            build->error,
+            "%s: past_key and kv_lengths exclude each other; leave one out: lengths say how much of a cache counts",
+            build->inputs->source);
     if (take_operand(build, &operands[0], NULL, NULL, &problem->given.operands[0]) ||
         take_operand(build, &operands[1], past_key, "past_key", &problem->given.operands[1]) ||
         take_operand(build, &operands[2], past_value, "past_value", &problem->given.operands[2]))
@@ -353,9 +351,7 @@ enum status build_operands(const struct build *build)
     if (find_operands(build, operands) != STATUS_OK)
         return build->error->status;
     if (heads == 0 && kv_heads > 0 && operands[1].tensor->rank < 4 && !build_has_sequences(build))
-        return error_usage(build->error,
-                           "%s %zu without --heads: packed heads need both; add --heads, "
-                           "or leave it out",
+        return error_usage(build->error, "%s %zu without --heads: packed heads need both; add --heads, or leave it out",
                            BUILD_PLACE(build, OPTION_KV_HEADS), kv_heads);
     if (build_has_pages(build) && take_pages(build, operands, heads, kv_given, &pages) != STATUS_OK)
         return build->error->status;

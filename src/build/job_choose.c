@@ -124,10 +124,9 @@ enum status job_files_choose(struct job_files *job, struct options *options, str
     if (infers)
         options->mechanism = choose(options, input);
     if (options->mechanism == MECHANISM_COUNT)
-        return error_usage(error,
-                           "no mechanism takes all of these options; name the one that you mean: attn %s "
-                           "multihead FILE",
-                           command_name(options->command));
+        return error_usage(
+            error, "no mechanism takes all of these options; name the one that you mean: attn %s multihead FILE",
+            command_name(options->command));
     options->command = command_of(options->mechanism);
     return input != NULL ? keep(input, job_files_kinds(options), arena, error) : STATUS_OK;
 }

@@ -109,16 +109,15 @@ static enum status check_picture(const struct options *options, struct error *er
         const enum stage stage = options->stages[i];
         if (format->pictures && !stage_is_drawn(stage))
             return error_usage(error,
-                               "--stages: '%s' has no picture; expected inputs, parameters or stages up to output, "
-                               "or another --format than %s",
+                               "--stages: '%s' has no picture; expected inputs, parameters or stages up to output, or "
+                               "another --format than %s",
                                stage_name(stage), format->name);
         squares += stage_is_square(stage);
     }
     if (options->heatmap && options->stage_count > 0 && squares == 0)
-        return error_usage(error,
-                           "--heatmap draws tables of T x T, and --stages %.80s names none; expected one, such "
-                           "as weights",
-                           options->stages_text);
+        return error_usage(
+            error, "--heatmap draws tables of T x T, and --stages %.80s names none; expected one, such as weights",
+            options->stages_text);
     return STATUS_OK;
 }
 

@@ -144,10 +144,9 @@ static enum status check_worksheet(struct options *options, struct error *error)
         options->precision = 2;
     if (options->variants == 1 || options->in == NULL)
         return STATUS_OK;
-    return error_usage(error,
-                       "--variants %llu needs drawn numbers, and %.80s has its own; leave the file out, or type "
-                       "--random SHAPE",
-                       (unsigned long long)options->variants, options->in);
+    return error_usage(
+        error, "--variants %llu needs drawn numbers, and %.80s has its own; leave the file out, or type --random SHAPE",
+        (unsigned long long)options->variants, options->in);
 }
 
 /* "needs a mechanism: attn init self, causal or multihead" */
@@ -238,9 +237,7 @@ static enum status check_steps(const struct options *options, struct error *erro
             return error_usage(error, "--%s applies to --steps; add --steps", OPTIONS[OWN[i]].name);
     for (size_t i = 0; options->steps && i < sizeof OTHERS / sizeof OTHERS[0]; i++)
         if (options->origin[OTHERS[i]] == ORIGIN_COMMAND_LINE)
-            return error_usage(error,
-                               "--steps runs over all tokens and prints a table of its steps; "
-                               "leave out --%s",
+            return error_usage(error, "--steps runs over all tokens and prints a table of its steps; leave out --%s",
                                OPTIONS[OTHERS[i]].name);
     return STATUS_OK;
 }

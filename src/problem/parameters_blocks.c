@@ -88,8 +88,7 @@ enum status taking_norms(struct taking *taking)
         norm->eps = parameters_eps(taking->plan->norm_eps[id], norm->kind);
         if (norm->bias.rank > 0 && !tensor_same_shape(&norm->weight, &norm->bias))
             return error_usage(taking->error,
-                               "%s: %s.bias does not have the shape of %s.weight; expected one bias for each "
-                               "weight",
+                               "%s: %s.bias does not have the shape of %s.weight; expected one bias for each weight",
                                taking->input->source, NORMS[id], NORMS[id]);
         if (norm->bias.rank > 0 && norm->kind != NORM_LAYER && norm->kind != NORM_NONE)
             return error_usage(taking->error,
@@ -200,8 +199,7 @@ enum status taking_latent(struct taking *taking)
         return STATUS_OK;
     if (taking->plan->groups != 1)
         return error_usage(taking->error,
-                           "%s: W_key_value_a makes a key and value for each head; type --kv-heads "
-                           "as many as --heads",
+                           "%s: W_key_value_a makes a key and value for each head; type --kv-heads as many as --heads",
                            taking->input->source);
     if (take_step(taking, "W_key_value_a", taking->plan->d_key_in, &latent->key_value_a) ||
         take_step_norm(taking, "key_value_a_norm.weight", latent->key_value_a.weight.shape[0], &latent->key_value_norm))

@@ -165,8 +165,7 @@ static enum status choose_stages(struct worksheet *worksheet)
     worksheet->blank = options->blank_count > 0 ? bits_of(options->blanks, options->blank_count) : worked;
     if (worked == 0)
         return error_usage(worksheet->error,
-                           "--stages %.80s leaves nothing to work out; expected a stage such as "
-                           "weights",
+                           "--stages %.80s leaves nothing to work out; expected a stage such as weights",
                            options->stages_text);
     for (size_t i = 0; i < options->blank_count; i++)
         if ((worked & STAGE_BIT(options->blanks[i])) == 0)
