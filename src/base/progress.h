@@ -4,8 +4,7 @@
  *     attn: context [##########----------]  50 %  32768 of 65536 rows  23405 rows/s  1 s left
  *
  * Only the calling thread draws it, at most ten times a second, and erases it at the end of the work. */
-#ifndef ATTN_BASE_PROGRESS_H
-#define ATTN_BASE_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -33,5 +32,3 @@ void progress_end(struct progress *progress);
 
 /* Ends the work and draws nothing from now on, for example before a result goes to the same terminal. */
 void progress_stop(struct progress *progress);
-
-#endif

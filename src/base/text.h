@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Text from outside, made readable: decodes UTF-8, shows hidden characters, counts widths. */
-#ifndef ATTN_BASE_TEXT_H
-#define ATTN_BASE_TEXT_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -103,5 +102,3 @@ size_t text_shown(const char *text, size_t columns, char *shown, size_t size);
 
 /* The same for a cell of a picture: a longer text ends in an ellipsis of one column. `columns` is at least 1. */
 size_t text_cut(const char *text, size_t columns, char *shown, size_t size);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Abilities decide which options a command takes: an option lists abilities, and every command with one of them takes
  * it. A mechanism's row gives its abilities, which it lends to a command that names it: `init self`. */
-#ifndef ATTN_CLI_COMMAND_H
-#define ATTN_CLI_COMMAND_H
+#pragma once
 
 #include "base/manual.h"
 #include "cli/example.h"
@@ -226,5 +225,3 @@ size_t command_words(enum command command, bool pages, struct command_word words
 
 /* The page of the help of that name, or HELP_PAGE_COUNT. */
 enum help_page help_page_find(const char *name);
-
-#endif

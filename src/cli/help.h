@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the help from the tables of commands and options, in lines of at most 79 columns, fewer on a narrower terminal
  * or by COLUMNS. */
-#ifndef ATTN_CLI_HELP_H
-#define ATTN_CLI_HELP_H
+#pragma once
 
 #include "base/output.h"
 #include "cli/options.h"
@@ -36,5 +35,3 @@ void help_write_mistakes(struct output *output);
 void help_write_families(struct output *output);
 void help_write_schema(struct output *output);
 void help_write_all(struct output *output);
-
-#endif

@@ -17,8 +17,7 @@
  *
  * Commands with one of the abilities take the option. The help of an everyday option, up to its first semicolon, fits a
  * line of 51 columns. */
-#ifndef ATTN_CLI_OPTION_ROWS_H
-#define ATTN_CLI_OPTION_ROWS_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -348,5 +347,3 @@
     ROW("no-color", COLOR, "never") ROW("no-colour", COLOR, "never") ROW("quiet", PROGRESS, "never") \
     ROW("silent", PROGRESS, "never")
 /* clang-format on */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The parsed command line. option_rows.h has a row for each option, command.h the commands. */
-#ifndef ATTN_CLI_OPTIONS_H
-#define ATTN_CLI_OPTIONS_H
+#pragma once
 
 #include "base/choice.h"
 #include "base/output.h"
@@ -276,5 +275,3 @@ enum status options_setting(struct options *options, const struct setting *setti
  * has that option; the text must outlive the options. STATUS_USAGE "source: name: ..." for a value out of range. */
 enum status options_fact(struct options *options, const char *name, const char *text, const char *source,
                          struct error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tools for the arithmetic of every stage: reading rows, choosing those to explain, and beginning lines and notes about
  * them. Rows come from a struct explain_source. Dimensions as in problem.h. */
-#ifndef ATTN_EXPLAIN_EXPLANATION_H
-#define ATTN_EXPLAIN_EXPLANATION_H
+#pragma once
 
 #include "base/text.h"
 #include "explain/worked_line.h"
@@ -156,5 +155,3 @@ void explain_note_masked(struct explanation *e, const char *what);
 /* Loads column `column` of a weight W in y = x . W to numbers (d_in); and its bias, 0 if none. */
 void explain_load_weight(const struct projection *projection, size_t column, double *numbers);
 double explain_load_bias(const struct projection *projection, size_t column);
-
-#endif

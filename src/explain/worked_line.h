@@ -10,8 +10,7 @@
  *            ≈ 0.0587 + 0.0276 + 0.2806 = 0.3669
  *
  * Numbers come as text, from snprintf; their sign becomes the operator, or goes with the factor into parentheses. */
-#ifndef ATTN_EXPLAIN_WORKED_LINE_H
-#define ATTN_EXPLAIN_WORKED_LINE_H
+#pragma once
 
 #include "base/decimal_exact.h"
 #include "base/output.h"
@@ -115,5 +114,3 @@ void worked_line_left_out(struct worked_line *lines, size_t count, const char *w
 
 /* Ends the sum: writes a last line of the group with `number`. */
 void worked_line_end_sum(struct worked_line *lines, size_t group, const char *number);
-
-#endif

@@ -4,8 +4,7 @@
  * B items of a batch, H heads, H_kv heads of key and value, Tq queries, Tk keys (both T, the tokens of the inputs,
  * except in sdpa), S queries asked for, d_in columns of the inputs, d and d_v columns of a head of query and key, of
  * value. */
-#ifndef ATTN_PROBLEM_PROBLEM_H
-#define ATTN_PROBLEM_PROBLEM_H
+#pragma once
 
 #include "cli/options.h"
 #include "kernel/kernel.h"
@@ -244,5 +243,3 @@ bool problem_shows_stage(const struct problem *problem, enum stage stage);
 
 /* Multiply-adds of the full job, whatever rows and stages it shows. */
 double problem_work(const struct problem *problem);
-
-#endif

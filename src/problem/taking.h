@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared by parameters_take.c and parameters_blocks.c, which take a module's parameters from a file. */
-#ifndef ATTN_PROBLEM_TAKING_H
-#define ATTN_PROBLEM_TAKING_H
+#pragma once
 
 #include "problem/parameters.h"
 
@@ -36,5 +35,3 @@ bool taking_has_latent(const struct taking *taking, enum projection_id id);
 enum status taking_latent(struct taking *taking);
 enum status taking_norms(struct taking *taking);
 enum status taking_relative_bias(struct taking *taking);
-
-#endif

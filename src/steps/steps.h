@@ -6,8 +6,7 @@
  * the whole pass, bit by bit.
  *
  *   B items, T queries, H_kv heads of key and value, d and d_v columns of a key and of a value. */
-#ifndef ATTN_STEPS_STEPS_H
-#define ATTN_STEPS_STEPS_H
+#pragma once
 
 #include "base/progress.h"
 #include "cli/options.h"
@@ -68,5 +67,3 @@ typedef enum status steps_writer(const struct steps *steps, const struct options
                                  struct arena *arena, struct error *error);
 
 steps_writer steps_text, steps_json, steps_svg;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How numbers are stored. dtype_rows.h has the rows; these functions ask them. */
-#ifndef ATTN_TENSOR_DTYPE_H
-#define ATTN_TENSOR_DTYPE_H
+#pragma once
 
 #include "tensor/dtype_rows.h"
 
@@ -99,5 +98,3 @@ void dtype_places(enum dtype dtype, const double *numbers, size_t count, uint64_
 /* Writes the shortest decimal that reads back to a finite number of the dtype into text (DECIMAL_BYTES), and returns
  * its length. A truth value is true or false. */
 size_t dtype_decimal(enum dtype dtype, double number, char *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The content of a sheet in any format: the given tables, the tasks with their blanks, and the answers. */
-#ifndef ATTN_WORKSHEET_SHEET_H
-#define ATTN_WORKSHEET_SHEET_H
+#pragma once
 
 #include "compute/result.h"
 
@@ -91,5 +90,3 @@ bool sheet_is_powers(const struct sheet_table *table);
  * formula says enough. `query` and `key` name a query and a token. STATUS_SYSTEM where memory is short. */
 enum status frame_make(const struct problem *problem, enum stage stage, const char *query, const char *key,
                        const char **frames, struct arena *arena, struct error *error);
-
-#endif

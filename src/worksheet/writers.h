@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How to write a sheet: one walk over it, and a dialect for each format for paper. */
-#ifndef ATTN_WORKSHEET_WRITERS_H
-#define ATTN_WORKSHEET_WRITERS_H
+#pragma once
 
 #include "worksheet/sheet.h"
 
@@ -82,5 +81,3 @@ void page_escape(const struct page *page, const char *text, size_t length);
 size_t sheet_text_columns(const char *text);
 
 void page_formula(const struct page *page, const struct sheet_task *task);
-
-#endif

@@ -3,8 +3,7 @@
  * little-endian, of float64 for that dtype and else of float32.
  *
  *   B items, H heads, H_kv of key and value, S queries asked for, Tq queries, Tk keys, d and d_v columns of a head */
-#ifndef ATTN_WRITE_HTML_PAGE_DATA_H
-#define ATTN_WRITE_HTML_PAGE_DATA_H
+#pragma once
 
 #include "write/writing.h"
 
@@ -39,5 +38,3 @@ void page_write_job(const struct result *result, int precision, struct output *o
 
 /* The numbers, in page_numbers.c. STATUS_SYSTEM where memory is short. */
 enum status page_write_numbers(const struct writing *writing);
-
-#endif

@@ -2,8 +2,7 @@
 /* A picture: a figure for each table, and three layouts.
  *
  * A layout places the figures and measures the picture; then it draws them. Lengths are pixels. */
-#ifndef ATTN_WRITE_SVG_SVG_PICTURE_H
-#define ATTN_WRITE_SVG_SVG_PICTURE_H
+#pragma once
 
 #include "write/picture/cell_number.h"
 #include "write/svg/svg.h"
@@ -210,5 +209,3 @@ enum { SVG_WEIGHTS = 4 };
  * row; more than 12 rows or 4 columns are cut to those at the ends. STATUS_SYSTEM where memory is short,
  * STATUS_USAGE where the parameters of a latent were asked for. */
 enum status svg_weights_add(struct svg_picture *picture);
-
-#endif
