@@ -187,18 +187,6 @@ static enum status keep_as_given(const struct build *build, const struct tensor 
     return STATUS_OK;
 }
 
-/* Takes all pages under their old numbers: a mistake may read any, and a result must be an input again. */
-static void take_whole(const struct problem_pages *given, size_t items, struct build_pages *pages,
-                       const struct numbering *numbering)
-{
-    pages->count = given->count;
-    for (size_t page = 0; page < given->count; page++) {
-        pages->from[page] = page;
-        numbering->filled[page] = given->size;
-    }
-    memcpy(pages->table, given->table, items * given->per_item * sizeof *pages->table);
-}
-
 /* Copies the tokens of one cache that attn reads; others are 0. */
 static enum status copy_pages(const struct build *build, const char *name, const struct build_pages *pages,
                               const size_t *filled, struct tensor *copy)
@@ -275,8 +263,14 @@ enum status build_pages(const struct build *build, size_t items, struct build_pa
         return build->error->status;
     if (keep_as_given(build, table, pages) != STATUS_OK)
         return build->error->status;
-    if (whole)
-        take_whole(build->problem->given.pages, items, pages, &numbering);
+    if (whole) { /* under their old numbers: a mistake may read any, and a result must be an input again */
+        const struct problem_pages *given = build->problem->given.pages;
+        for (pages->count = 0; pages->count < given->count; pages->count++) {
+            pages->from[pages->count] = pages->count;
+            numbering.filled[pages->count] = given->size;
+        }
+        memcpy(pages->table, given->table, items * given->per_item * sizeof *pages->table);
+    }
     build_keep(
         build, "block_table",
         &(struct tensor){.rank = 2, .shape = {items, pages->per_item}, .dtype = DTYPE_I64, .data = pages->table});

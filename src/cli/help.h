@@ -28,10 +28,6 @@ extern const unsigned char schema_bytes[]; /* (schema_length) */
 extern const size_t schema_length;
 
 /* The pages of the help: command.h. */
-void help_write_commands(struct output *output);
-void help_write_stages(struct output *output);
-void help_write_classes(struct output *output);
-void help_write_mistakes(struct output *output);
-void help_write_families(struct output *output);
-void help_write_schema(struct output *output);
-void help_write_all(struct output *output);
+#define HELP_PAGE_WRITER(id, name, meaning, function) void function(struct output *output);
+HELP_PAGE_ROWS(HELP_PAGE_WRITER)
+#undef HELP_PAGE_WRITER

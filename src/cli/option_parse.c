@@ -378,15 +378,9 @@ static enum status take_mechanism(struct options *options, const char *word, str
     return STATUS_OK;
 }
 
-static bool may_name(enum command command, const char *word)
-{
-    const enum command found = command_find(word);
-    return (found != COMMAND_COUNT && command_takes(command, found)) ||
-           (meant_word(command, word) != NULL && is_sentence(word));
-}
-
 static enum status take_word(struct options *options, char *word, struct error *error)
 {
+    const enum command found = command_find(word);
     switch (COMMANDS[options->command].words) {
     case WORDS_NONE:
         return error_usage(error, "unexpected '%.80s'; type attn %s alone", word, command_name(options->command));
@@ -409,7 +403,9 @@ static enum status take_word(struct options *options, char *word, struct error *
             return take_mechanism(options, word, error);
         break;
     case WORDS_PERHAPS:
-        if (options->mechanism == MECHANISM_COUNT && options->in == NULL && may_name(options->command, word))
+        if (options->mechanism == MECHANISM_COUNT && options->in == NULL &&
+            ((found != COMMAND_COUNT && command_takes(options->command, found)) ||
+             (meant_word(options->command, word) != NULL && is_sentence(word))))
             return take_mechanism(options, word, error);
         if (COMMANDS[options->command].several && options->in != NULL) {
             options->files[options->file_count++] = word;

@@ -465,23 +465,18 @@ static void choose_notation(struct explanation *e)
         e->exponent[EXPLAIN_WEIGHTS + id] = text_wants_exponent(magnitudes[id]);
 }
 
-/* The terms of the longest sum over queries: of all heads that share a key, of all items with a sink, of both with
- * attn_mask. */
-static size_t terms_of_sums(const struct problem *problem)
-{
-    const size_t group = problem->size.heads / problem->size.kv_heads;
-    const size_t matrices = problem->mask.attn_mask.rank > 0 ? problem->size.items * problem->size.heads
-                                                             : memory_larger(group, problem->size.items);
-    return problem->loss.is_given ? matrices * memory_larger(problem->size.queries, problem->size.keys) : 0;
-}
-
 enum status explain_create(struct explanation *e, const struct problem *problem, struct explain_source source,
                            size_t widest, int precision, bool full, struct output *output, struct arena *arena,
                            struct error *error)
 {
     const struct latent *latent = &problem->parameters.latent;
     const struct tensor *const firsts[] = {&latent->query_a.weight, &latent->key_value_a.weight};
-    const size_t terms = terms_of_sums(problem);
+    /* The terms of the longest sum over queries: of all heads that share a key, of all items with a sink, of both with
+     * attn_mask. */
+    const size_t items = problem->size.items, heads = problem->size.heads, group = heads / problem->size.kv_heads;
+    const size_t matrices = problem->mask.attn_mask.rank > 0 ? items * heads : memory_larger(group, items);
+    const size_t terms =
+        problem->loss.is_given ? matrices * memory_larger(problem->size.queries, problem->size.keys) : 0;
     widest = memory_larger(memory_larger(widest, terms), problem->size.heads * problem->size.d_value);
     widest = memory_larger(memory_larger(widest, problem->size.d_in), problem->size.heads * problem->size.d_head);
     widest = memory_larger(widest, problem->size.d_key_in);

@@ -225,15 +225,6 @@ static enum status left_over(const struct taking *taking, const char *name)
     return error_usage(taking->error, "%s: %s does not belong here: %s", input->source, name, why);
 }
 
-static enum status check_left_over(const struct taking *taking)
-{
-    const struct input_file *input = taking->input;
-    for (size_t i = 0; i < input->tensor_count; i++)
-        if (!taking->taken[i] && input_file_kind(input->tensors[i].name) == INPUT_FILE_PARAMETER)
-            return left_over(taking, input->tensors[i].name);
-    return STATUS_OK;
-}
-
 /* Only split heads take in_proj_weight, nn.MultiheadAttention's three projections. in_proj_bias needs it. */
 static enum status check_in_proj(const struct taking *taking)
 {
@@ -290,5 +281,8 @@ enum status parameters_take(struct parameters *parameters, struct parameters_pla
     if (status != STATUS_OK || taking_latent(&taking) || take_out(&taking) || taking_norms(&taking) ||
         taking_relative_bias(&taking) || take_gate(&taking))
         return error->status;
-    return check_left_over(&taking);
+    for (size_t i = 0; i < input->tensor_count; i++)
+        if (!taking.taken[i] && input_file_kind(input->tensors[i].name) == INPUT_FILE_PARAMETER)
+            return left_over(&taking, input->tensors[i].name);
+    return STATUS_OK;
 }

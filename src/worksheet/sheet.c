@@ -309,16 +309,6 @@ static enum status make_tables(const struct making *making, struct sheet_task *t
     return STATUS_OK;
 }
 
-/* The second query, as the first may see itself alone, and the first token. */
-static enum status make_frames(const struct making *making, struct sheet_task *task)
-{
-    const struct problem *problem = making->result->problem;
-    char query[TABLE_TEXT_LABEL_BYTES], key[TABLE_TEXT_LABEL_BYTES];
-    table_text_label(making->result, AXIS_QUERY, 0, problem->chosen.row_count > 1 ? 1 : 0, query);
-    table_text_label(making->result, AXIS_TOKEN, 0, 0, key);
-    return frame_make(problem, task->stage, query, key, task->frames, making->arena, making->error);
-}
-
 static enum status make_task(const struct making *making, struct sheet *sheet, enum stage stage,
                              struct sheet_table *tables)
 {
@@ -332,7 +322,13 @@ static enum status make_task(const struct making *making, struct sheet *sheet, e
                                 .begins = first || stage >= STAGE_WEIGHTS ||
                                           stage_is_attended(stage) != stage_is_attended(task[-1].stage),
                                 .tables = tables};
-    if (task->formula == NULL || (making->plan->mistakes == 0 && make_frames(making, task)))
+    /* The second query, as the first may see itself alone, and the first token. */
+    const struct problem *problem = making->result->problem;
+    char query[TABLE_TEXT_LABEL_BYTES], key[TABLE_TEXT_LABEL_BYTES];
+    table_text_label(making->result, AXIS_QUERY, 0, problem->chosen.row_count > 1 ? 1 : 0, query);
+    table_text_label(making->result, AXIS_TOKEN, 0, 0, key);
+    if (task->formula == NULL || (making->plan->mistakes == 0 && frame_make(problem, stage, query, key, task->frames,
+                                                                            making->arena, making->error) != STATUS_OK))
         return making->error->status;
     return make_tables(making, task);
 }

@@ -155,14 +155,6 @@ static void choose_whole(struct explanation *e, struct result *result)
 
 /* --- what is explained ------------------------------------------------------------------------------------------- */
 
-static void write_heading(const struct writing *writing, enum stage stage)
-{
-    char formula[RESULT_FORMULA_BYTES];
-    stage_formula(writing->result->problem, stage, formula, sizeof formula);
-    write_text_heading(writing, table_of(writing->result, stage)->name, formula, WRAP_COLUMNS);
-    output_print(writing->output, "\n");
-}
-
 /* The listed rows of one item and head. */
 static void write_listed(struct explanation *e, enum stage stage, struct explain_place place)
 {
@@ -193,6 +185,7 @@ static void write_rows(struct explanation *explanation, enum stage stage)
 static enum status write_stages(const struct writing *writing, struct explanation *explanation)
 {
     const struct problem *problem = writing->result->problem;
+    char formula[RESULT_FORMULA_BYTES];
     for (size_t i = 0; i < problem->chosen.explained_count && !writing->output->failed; i++) {
         const enum stage stage = problem->chosen.explained[i];
         if (!stage_is_explained(problem, stage)) {
@@ -203,7 +196,9 @@ static enum status write_stages(const struct writing *writing, struct explanatio
         worked_line_measure(&explanation->lines);
         write_rows(explanation, stage);
         worked_line_print(&explanation->lines);
-        write_heading(writing, stage);
+        stage_formula(problem, stage, formula, sizeof formula);
+        write_text_heading(writing, table_of(writing->result, stage)->name, formula, WRAP_COLUMNS);
+        output_print(writing->output, "\n");
         write_rows(explanation, stage);
     }
     return STATUS_OK;

@@ -147,23 +147,17 @@ struct table_writing {
     struct error *error;
 };
 
-static void write_weight(const struct page_table *table, const struct table_writing *writing, struct base64 *base64)
-{
-    struct arena scratch = {0};
-    double *weight;
-    if (projection_weight(table->projection, &weight, &scratch, writing->error) == STATUS_OK)
-        add_numbers(base64, weight, table->shape[0] * table->shape[1], dtype_storage(writing->dtype));
-    arena_free(&scratch);
-}
-
 static void write_table(const struct page_table *table, void *context)
 {
     const struct table_writing *writing = context;
     struct base64 base64 = open_numbers(table->name, writing->output);
+    struct arena scratch = {0};
+    double *weight;
     if (table->tensor != NULL)
         add_tensor(&base64, table->tensor, 0, tensor_count(table->tensor), writing->dtype);
-    else
-        write_weight(table, writing, &base64);
+    else if (projection_weight(table->projection, &weight, &scratch, writing->error) == STATUS_OK)
+        add_numbers(&base64, weight, table->shape[0] * table->shape[1], dtype_storage(writing->dtype));
+    arena_free(&scratch);
     close_numbers(&base64);
 }
 

@@ -130,14 +130,6 @@ static double bar_left(const struct svg_panel *panel, char *low)
     return fmax(panel->left, svg_width(low, LEGEND_SIZE) + LEGEND_GAP);
 }
 
-static double legend_width(const struct svg_panel *panel)
-{
-    char text[CELL_NUMBER_BYTES];
-    const double after = bar_left(panel, text) + BAR_WIDTH + LEGEND_GAP;
-    svg_panel_number(panel, panel->scale.high, text);
-    return draw_marks(panel, NULL, after + svg_width(text, LEGEND_SIZE), 0);
-}
-
 /* The bar from low to high, a rectangle for each step, and the marks. */
 static void draw_legend(const struct svg_figure *figure, struct output *output)
 {
@@ -164,7 +156,11 @@ static void measure_figure(struct svg_figure *figure)
 {
     const size_t matrices = figure->panel.sample.matrices, per_line = figure->per_line;
     const size_t lines = (matrices + per_line - 1) / per_line, across = memory_smaller(matrices, per_line);
-    figure->width = fmax(figure->panel.left + (double)across * step_across(figure), legend_width(&figure->panel));
+    char text[CELL_NUMBER_BYTES];
+    const double bar_end = bar_left(&figure->panel, text) + BAR_WIDTH + LEGEND_GAP;
+    svg_panel_number(&figure->panel, figure->panel.scale.high, text);
+    const double legend = draw_marks(&figure->panel, NULL, bar_end + svg_width(text, LEGEND_SIZE), 0);
+    figure->width = fmax(figure->panel.left + (double)across * step_across(figure), legend);
     figure->height = TITLE + (double)lines * step_down(figure) + LEGEND;
 }
 

@@ -217,9 +217,7 @@ static void write_word(struct heatmap *map, const char *word)
     output_write(map->output, word, strlen(word));
 }
 
-static void print(struct heatmap *map, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void print(struct heatmap *map, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void print(struct heatmap *map, const char *format, ...)
 {
     char text[128];
     TEXT_FORMAT(text, format);
