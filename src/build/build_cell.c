@@ -86,10 +86,9 @@ static size_t list_axes(struct problem *problem, enum stage stage, struct index 
 static const char *list_gradients(const struct problem *problem, char *names, size_t size)
 {
     struct text text = text_begin(names, size);
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (STAGES[stage].backward && stage_applies(problem, (enum stage)stage) &&
-            stage_is_explained(problem, (enum stage)stage))
-            text_add(&text, "%s%s", text.length > 0 ? ", " : "", stage_name((enum stage)stage));
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+        if (STAGES[stage].backward && stage_applies(problem, stage) && stage_is_explained(problem, stage))
+            text_add(&text, "%s%s", text.length > 0 ? ", " : "", stage_name(stage));
     if (problem_projects(problem))
         text_add(&text, ", or grad_ before the name of a projection's weight or bias");
     return names;
@@ -116,9 +115,9 @@ static enum status unknown_stage(const struct build *build, const char *text)
                            word);
     if (build->problem->loss.is_given && strncmp(word, "grad_", 5) == 0)
         return refuse_gradient(build, word, "no gradient that is explained");
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (stage_can_be_explained((enum stage)stage))
-            names[count++] = stage_name((enum stage)stage);
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+        if (stage_can_be_explained(stage))
+            names[count++] = stage_name(stage);
     const enum stage meant = stage_meant(word);
     suggest_hint(hint, sizeof hint, "", meant != STAGE_NAMES ? stage_name(meant) : word, names, count);
     return error_usage(build->error, "--explain: unknown stage '%s'%s", word,

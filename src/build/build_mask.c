@@ -230,9 +230,9 @@ static enum status take_ids(const struct build *build, enum mask_rule rule)
 static enum status take_given(const struct build *build)
 {
     struct mask *mask = &build->problem->mask;
-    for (int rule = 0; rule < MASK_RULE_COUNT; rule++) {
+    for (enum mask_rule rule = 0; rule < MASK_RULE_COUNT; rule++) {
         const struct mask_row *row = &MASKS[rule];
-        if (row->tensor != NULL && take_ids(build, (enum mask_rule)rule) != STATUS_OK)
+        if (row->tensor != NULL && take_ids(build, rule) != STATUS_OK)
             return build->error->status;
         if (row->option == NULL)
             continue;

@@ -118,8 +118,8 @@ enum status build_settings(const struct build *build)
         if (problem->record.settings == NULL || record(build, &records[i]) != STATUS_OK)
             return build->error->status;
     /* Those that few jobs use, if given; the queries come last, unless a cell names its query. */
-    for (int id = 0; id < OPTION_COUNT && !problem->parameters_only; id++)
-        if (is_asked(build, (enum option_id)id) && add_option(build, (enum option_id)id) != STATUS_OK)
+    for (enum option_id id = 0; id < OPTION_COUNT && !problem->parameters_only; id++)
+        if (is_asked(build, id) && add_option(build, id) != STATUS_OK)
             return build->error->status;
     const bool listed = build->options->query != NULL && !problem->chosen.has_cell && !problem->parameters_only;
     return listed ? add_option(build, OPTION_QUERY) : STATUS_OK;

@@ -30,9 +30,8 @@ static bool can_be(const struct mechanism_row *mechanism, bool causal)
 
 static bool takes_options(enum mechanism mechanism, const struct options *options)
 {
-    for (int id = 0; id < OPTION_COUNT; id++)
-        if (asked(options, (enum option_id)id) && id != OPTION_CAUSAL &&
-            !options_takes(command_of(mechanism), mechanism, (enum option_id)id))
+    for (enum option_id id = 0; id < OPTION_COUNT; id++)
+        if (asked(options, id) && id != OPTION_CAUSAL && !options_takes(command_of(mechanism), mechanism, id))
             return false;
     return !asked(options, OPTION_CAUSAL) || can_be(&MECHANISMS[mechanism], options->causal);
 }
@@ -89,9 +88,8 @@ static const char *built_in(const struct options *options)
 {
     const enum mechanism mechanism = options->mechanism != MECHANISM_COUNT ? options->mechanism : choose(options, NULL);
     bool settings = false;
-    for (int id = 0; id < OPTION_COUNT; id++)
-        settings |=
-            asked(options, (enum option_id)id) && (OPTIONS[id].setting || OPTIONS[id].reads) && id != OPTION_GRAD;
+    for (enum option_id id = 0; id < OPTION_COUNT; id++)
+        settings |= asked(options, id) && (OPTIONS[id].setting || OPTIONS[id].reads) && id != OPTION_GRAD;
     if (options->random != NULL || mechanism == MECHANISM_COUNT)
         return NULL;
     if ((!settings || asked(options, OPTION_SENTENCE)) && options->mechanism == MECHANISM_COUNT)

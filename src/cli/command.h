@@ -165,7 +165,7 @@ struct command_row {
     ROW(COMPLETE, .name = "--complete", .words = WORDS_AS_THEY_ARE)
 /* clang-format on */
 
-/* Pages of the help that are about no command. A row each: identifier, name after `attn help`, summary, and function, in help.c or a separate file. */
+/* Pages of the help that are about no command. A row each: identifier, name after `attn help`, summary, function. */
 #define HELP_PAGE_ROWS(ROW)                                                                             \
     ROW(COMMANDS, "commands", "the commands and their arguments", help_write_commands)                  \
     ROW(STAGES, "stages", "the stages: what attn computes on the way to the result", help_write_stages) \

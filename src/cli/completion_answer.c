@@ -29,10 +29,10 @@ static bool takes_value(const struct option_row *row)
 static enum option_id find_short(const char *word, const char **value)
 {
     for (const char *letter = word + 1; *letter != '\0'; letter++)
-        for (int id = 0; id < OPTION_COUNT; id++)
+        for (enum option_id id = 0; id < OPTION_COUNT; id++)
             if (OPTIONS[id].letter == *letter && takes_value(&OPTIONS[id])) {
                 *value = letter + 1;
-                return (enum option_id)id;
+                return id;
             }
     return OPTION_COUNT;
 }
@@ -191,9 +191,9 @@ static void answer_line(const struct line *line, const char *word, struct output
         return;
     }
     output_print(output, "words\n");
-    for (int other = 0; other < OPTION_COUNT; other++)
-        if (options_takes(line->command, line->mechanism, (enum option_id)other))
-            offer_option((enum option_id)other, word, output);
+    for (enum option_id other = 0; other < OPTION_COUNT; other++)
+        if (options_takes(line->command, line->mechanism, other))
+            offer_option(other, word, output);
 }
 
 void completion_answer(char *const *words, size_t count, struct output *output)

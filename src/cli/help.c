@@ -167,12 +167,12 @@ static void write_everyday(struct output *output, const struct telling *telling)
 {
     bool first = true;
     for (int place = 1; place <= OPTION_COUNT; place++)
-        for (int id = 0; id < OPTION_COUNT; id++) {
-            if (OPTIONS[id].everyday != place || !is_taken(telling->command, (enum option_id)id))
+        for (enum option_id id = 0; id < OPTION_COUNT; id++) {
+            if (OPTIONS[id].everyday != place || !is_taken(telling->command, id))
                 continue;
             if (first)
                 output_print(output, "\nOptions that most people use:\n");
-            write_option(output, telling, (enum option_id)id);
+            write_option(output, telling, id);
             first = false;
         }
 }
@@ -183,13 +183,13 @@ static size_t write_others(struct output *output, const struct telling *telling)
     const unsigned abilities = command_abilities(telling->command, COMMANDS[telling->command].mechanism);
     size_t left_out = 0;
     output_print(output, "\nOther options:\n");
-    for (int id = 0; id < OPTION_COUNT; id++) {
-        if (OPTIONS[id].everyday != 0 || !is_taken(telling->command, (enum option_id)id))
+    for (enum option_id id = 0; id < OPTION_COUNT; id++) {
+        if (OPTIONS[id].everyday != 0 || !is_taken(telling->command, id))
             continue;
         if (!telling->rare && (OPTIONS[id].rare & abilities) != 0)
             left_out++;
         else
-            write_option(output, telling, (enum option_id)id);
+            write_option(output, telling, id);
     }
     return left_out;
 }
@@ -235,10 +235,9 @@ static void write_usage(struct output *output, const char *before, enum command 
     char line[TEXT_BYTES];
     struct text text = text_begin(line, sizeof line);
     text_add(&text, "%s%.*s", before, any != NULL ? (int)(any - usage) : (int)strlen(usage), usage);
-    for (int word = 0; word < COMMAND_COUNT && any != NULL; word++)
-        if (command_takes(topic, (enum command)word))
-            text_add(&text, "%s%s", strchr(" [", text.bytes[text.length - 1]) != NULL ? "" : "|",
-                     command_name((enum command)word));
+    for (enum command word = 0; word < COMMAND_COUNT && any != NULL; word++)
+        if (command_takes(topic, word))
+            text_add(&text, "%s%s", strchr(" [", text.bytes[text.length - 1]) != NULL ? "" : "|", command_name(word));
     if (any != NULL)
         text_add(&text, "%s", any + strlen(ANY));
     help_wrap(output, line, 0, DEEP);
@@ -297,21 +296,21 @@ void help_write_stages(struct output *output)
               "attn COMMAND --help lists those of a mechanism.",
               0, 0);
     output_write(output, "\n", 1);
-    for (int stage = 0; stage < STAGE_NAMES; stage++)
-        if (stage_exists((enum stage)stage))
+    for (enum stage stage = 0; stage < STAGE_NAMES; stage++)
+        if (stage_exists(stage))
             help_entry(output, STAGES[stage].name, STAGE_COLUMN, STAGES[stage].help);
 }
 
 void help_write_commands(struct output *output)
 {
-    for (int command = 0; command < COMMAND_COUNT; command++) {
-        if (!command_is_listed((enum command)command))
+    for (enum command command = 0; command < COMMAND_COUNT; command++) {
+        if (!command_is_listed(command))
             continue;
         if (command > 0)
             output_write(output, "\n", 1);
-        write_usage(output, "", (enum command)command);
+        write_usage(output, "", command);
         write_indented(output, DEEP);
-        help_wrap(output, command_manual((enum command)command)->description, DEEP, DEEP);
+        help_wrap(output, command_manual(command)->description, DEEP, DEEP);
     }
 }
 

@@ -39,10 +39,10 @@ void options_command_line(const struct options *options, struct text *line)
     text_add(line, "attn %s", MECHANISMS[options->mechanism].name);
     if (options->in != NULL)
         option_line_input(options->in, line);
-    for (int id = 0; id < OPTION_COUNT; id++)
+    for (enum option_id id = 0; id < OPTION_COUNT; id++)
         if (options->origin[id] == ORIGIN_COMMAND_LINE && (OPTIONS[id].setting || OPTIONS[id].reads) &&
-            id != OPTION_IN && options_takes(command_of(options->mechanism), options->mechanism, (enum option_id)id))
-            add_option(options, (enum option_id)id, line);
+            id != OPTION_IN && options_takes(command_of(options->mechanism), options->mechanism, id))
+            add_option(options, id, line);
 }
 
 void options_part_line(const struct options *options, struct text *line)

@@ -28,8 +28,7 @@ static bool takes(enum command command, enum option_id id)
 /* The command or mechanism with that foreign name that may follow the command; or --version after a bare `attn`. */
 static const char *meant_word(enum command command, const char *word)
 {
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        const enum command meant = (enum command)i;
+    for (enum command meant = 0; meant < COMMAND_COUNT; meant++) {
         if ((command_takes(command, meant) || (command == COMMAND_HELP && meant == COMMAND_VERSION)) &&
             suggest_knows(command_foreign(meant), word))
             return command_name(meant);
@@ -44,8 +43,8 @@ static void hint_of_no_command(const char *word, bool pages, struct text *hint)
     const enum option_id found = options_find(word, strlen(word)), meant = options_meant(word);
     const enum option_id id = found != OPTION_COUNT ? found : meant;
     const enum format format = format_find(word);
-    int first = 0;
-    while (id != OPTION_COUNT && !takes((enum command)first, id))
+    enum command first = 0;
+    while (id != OPTION_COUNT && !takes(first, id))
         first++;
     const bool valued = id != OPTION_COUNT && OPTIONS[id].argument != NULL && !OPTIONS[id].optional;
     if (pages && stage_exists(stage))
@@ -58,8 +57,8 @@ static void hint_of_no_command(const char *word, bool pages, struct text *hint)
     else if (format != FORMAT_COUNT)
         text_add(hint, "; for that format type attn self FILE --format %s", FORMATS[format].name);
     else if (id != OPTION_COUNT)
-        text_add(hint, "; it is an option: type attn %s FILE --%s%s%s", command_name((enum command)first),
-                 OPTIONS[id].name, valued ? " " : "", valued ? OPTIONS[id].argument : "");
+        text_add(hint, "; it is an option: type attn %s FILE --%s%s%s", command_name(first), OPTIONS[id].name,
+                 valued ? " " : "", valued ? OPTIONS[id].argument : "");
 }
 
 static enum status unknown_word(enum command command, bool pages, const char *word, struct error *error)
@@ -174,13 +173,13 @@ static void describe_letters(char *letters)
 /* Lists the long names that the command takes, for getopt and abbreviations. */
 static void describe_longs(enum command command, struct option *longs)
 {
-    for (int id = 0; id < OPTION_COUNT; id++) {
+    for (enum option_id id = 0; id < OPTION_COUNT; id++) {
         const struct option_row *row = &OPTIONS[id];
-        if (!takes(command, (enum option_id)id))
+        if (!takes(command, id))
             continue;
-        *longs++ = (struct option){row->name, argument_of(row), NULL, FIRST_LONG + id};
+        *longs++ = (struct option){row->name, argument_of(row), NULL, FIRST_LONG + (int)id};
         if (row->alias != NULL)
-            *longs++ = (struct option){row->alias, argument_of(row), NULL, FIRST_LONG + id};
+            *longs++ = (struct option){row->alias, argument_of(row), NULL, FIRST_LONG + (int)id};
     }
     for (int i = 0; i < OPTION_SYNONYMS; i++)
         if (takes(command, SYNONYMS[i].id))
@@ -261,10 +260,10 @@ static enum status unknown_option(const struct options *options, const char *wor
             text_add(&text, "%s--%s", text.length > 0 ? ", " : "", other->name);
     if (count > 1)
         return error_usage(error, "%s is short for several options: type %s", name, list);
-    for (int id = 0; id < OPTION_COUNT; id++)
-        names[id] = takes(options->command, (enum option_id)id) ? OPTIONS[id].name : NULL;
+    for (enum option_id id = 0; id < OPTION_COUNT; id++)
+        names[id] = takes(options->command, id) ? OPTIONS[id].name : NULL;
     suggest_hint(hint, sizeof hint, "--", bare, names, OPTION_COUNT);
-    for (int id = 0; id < OPTION_COUNT; id++)
+    for (enum option_id id = 0; id < OPTION_COUNT; id++)
         names[id] = OPTIONS[id].name;
     const char *nearest = hint[0] == '\0' ? suggest_word(bare, names, OPTION_COUNT) : NULL;
     if (nearest != NULL)
@@ -446,10 +445,10 @@ static void read_underscores(char *word)
 
 static enum option_id option_of_letter(int letter)
 {
-    int id = 0;
+    enum option_id id = 0;
     while (id < OPTION_COUNT && OPTIONS[id].letter != letter)
         id++;
-    return (enum option_id)id;
+    return id;
 }
 
 /* STATUS_USAGE for a word that getopt rejected: an unknown option, or a missing or extra argument. */
@@ -583,9 +582,9 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
 {
     *options = (struct options){
         .command = COMMAND_HELP, .topic = COMMAND_COUNT, .page = HELP_PAGE_COUNT, .mechanism = MECHANISM_COUNT};
-    for (int id = 0; id < OPTION_COUNT; id++)
+    for (enum option_id id = 0; id < OPTION_COUNT; id++)
         if (OPTIONS[id].initial != NULL &&
-            option_store(options, (enum option_id)id, OPTIONS[id].name, OPTIONS[id].initial, error) != STATUS_OK)
+            option_store(options, id, OPTIONS[id].name, OPTIONS[id].initial, error) != STATUS_OK)
             return error->status;
     enum status status = parse_command(options, argc, argv, error);
     if (status != STATUS_OK)

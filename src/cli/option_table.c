@@ -98,11 +98,11 @@ bool option_is_called(const char *own, const char *name, size_t length)
 
 enum option_id options_find(const char *name, size_t length)
 {
-    int id = 0;
+    enum option_id id = 0;
     while (id < OPTION_COUNT && !option_is_called(OPTIONS[id].name, name, length) &&
            !option_is_called(OPTIONS[id].alias, name, length))
         id++;
-    return (enum option_id)id;
+    return id;
 }
 
 enum option_id options_find_long(const char *word)
@@ -113,10 +113,10 @@ enum option_id options_find_long(const char *word)
 
 enum option_id options_meant(const char *name)
 {
-    int id = 0;
+    enum option_id id = 0;
     while (id < OPTION_COUNT && !suggest_knows(OPTIONS[id].foreign, name))
         id++;
-    return (enum option_id)id;
+    return id;
 }
 
 /* Writes a bound, "65536" or "2^64-1", into text (OPTION_BOUND_BYTES); returns text. */

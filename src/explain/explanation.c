@@ -221,9 +221,9 @@ static void list_normed(struct explanation *e, struct explain_place place)
     memset(e->normed, 0, problem->size.keys * sizeof *e->normed);
     for (size_t row = 0; row < problem->chosen.row_count && !of_keys; row++)
         e->normed[problem->chosen.rows[row]] = true;
-    for (int stage = 0; problem->chosen.has_cell && stage < STAGE_COUNT; stage++)
-        if (stage_is_of_keys((enum stage)stage))
-            mark_normed(e, (enum stage)stage, place);
+    for (enum stage stage = 0; problem->chosen.has_cell && stage < STAGE_COUNT; stage++)
+        if (stage_is_of_keys(stage))
+            mark_normed(e, stage, place);
     e->row_count = 0;
     for (size_t token = 0; token < problem->size.keys; token++)
         if (e->normed[token])

@@ -189,9 +189,9 @@ static double walk_factor(struct walk *walk)
         return walk_brackets(walk);
     if (take(walk, "{"))
         return walk_braces(walk);
-    for (int function = WORKED_LINE_SUM; function < WORKED_LINE_FUNCTION_COUNT; function++)
+    for (enum worked_line_function function = WORKED_LINE_SUM; function < WORKED_LINE_FUNCTION_COUNT; function++)
         if (take(walk, WORKED_LINE_FUNCTIONS[function]))
-            return walk_function(walk, (enum worked_line_function)function);
+            return walk_function(walk, function);
     return walk_name(walk);
 }
 

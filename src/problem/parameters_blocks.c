@@ -75,11 +75,10 @@ static enum status take_norm_part(struct taking *taking, enum norm_id id, const 
 enum status taking_norms(struct taking *taking)
 {
     parameters_say_norms(taking->parameters, taking->plan);
-    for (int id = 0; id < NORM_COUNT; id++) {
+    for (enum norm_id id = 0; id < NORM_COUNT; id++) {
         struct norm *norm = &taking->parameters->norms[id];
         const enum norm_kind said = taking->plan->norms[id];
-        if (take_norm_part(taking, (enum norm_id)id, "weight", &norm->weight) ||
-            take_norm_part(taking, (enum norm_id)id, "bias", &norm->bias))
+        if (take_norm_part(taking, id, "weight", &norm->weight) || take_norm_part(taking, id, "bias", &norm->bias))
             return taking->error->status;
         if (said == NORM_KIND_COUNT) /* the kind that most models have */
             norm->kind = norm->bias.rank > 0 ? NORM_LAYER : norm->weight.rank > 0 ? NORM_RMS : NORM_NONE;

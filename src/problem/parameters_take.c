@@ -194,9 +194,8 @@ static enum status take_in_proj(struct taking *taking, const struct tensor *weig
 static enum status take_modules(struct taking *taking)
 {
     for (size_t module = 0; module < taking->plan->module_count; module++) {
-        for (int id = 0; id < PROJECTION_COUNT; id++)
-            if (!taking_has_latent(taking, (enum projection_id)id) &&
-                take_projection(taking, module, (enum projection_id)id) != STATUS_OK)
+        for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
+            if (!taking_has_latent(taking, id) && take_projection(taking, module, id) != STATUS_OK)
                 return taking->error->status;
         taking->parameters->module_count++;
     }

@@ -213,8 +213,8 @@ static enum status make_fresh(const struct run *run, const struct step *step, st
     *fresh = part_of(run, step, count);
     fresh->mask = (struct mask){.queries = count, .keys = count, .masked_keys = count, .left = -1, .right = -1};
     fresh->chosen.stage_count = 0;
-    for (int id = 0; id < PROJECTION_COUNT; id++) {
-        fresh->chosen.stages[fresh->chosen.stage_count++] = projection_stage((enum projection_id)id);
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
+        fresh->chosen.stages[fresh->chosen.stage_count++] = projection_stage(id);
         if (slice(problem, &problem->given.operands[id], id != PROJECTION_QUERY, first, count,
                   &fresh->given.operands[id], arena, error))
             return error->status;

@@ -400,17 +400,17 @@ SAYS(double, dtype_relative_tolerance, relative)
 
 enum dtype dtype_find(const char *(*name)(enum dtype), const char *text)
 {
-    int dtype = 0;
-    while (dtype < DTYPE_COUNT && (name((enum dtype)dtype) == NULL || strcmp(name((enum dtype)dtype), text) != 0))
+    enum dtype dtype = 0;
+    while (dtype < DTYPE_COUNT && (name(dtype) == NULL || strcmp(name(dtype), text) != 0))
         dtype++;
-    return (enum dtype)dtype;
+    return dtype;
 }
 
 const char *dtype_list(const char *(*name)(enum dtype), char *text)
 {
     const char *names[DTYPE_COUNT];
-    for (int dtype = 0; dtype < DTYPE_COUNT; dtype++)
-        names[dtype] = name((enum dtype)dtype);
+    for (enum dtype dtype = 0; dtype < DTYPE_COUNT; dtype++)
+        names[dtype] = name(dtype);
     return text_alternatives(names, DTYPE_COUNT, text, DTYPE_LIST_BYTES);
 }
 

@@ -204,9 +204,9 @@ static enum status add_parameters(const struct drawing *drawing, bool stacked)
     const struct numbers_plan *plan = drawing->plan;
     const size_t modules = stacked ? plan->heads : 1, shape[] = {plan->d_output, plan->heads * plan->d_value};
     for (size_t module = 0; module < modules; module++)
-        for (int id = 0; id < PROJECTION_COUNT; id++) {
+        for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
             const size_t heads = id == PROJECTION_QUERY ? plan->heads : plan->kv_heads;
-            if (add_projection(drawing, (enum projection_id)id, module, stacked ? 1 : heads, stacked) != STATUS_OK)
+            if (add_projection(drawing, id, module, stacked ? 1 : heads, stacked) != STATUS_OK)
                 return drawing->error->status;
         }
     if (plan->d_output == 0)
@@ -253,8 +253,8 @@ enum status drawn_file(struct input_file *file, const struct numbers *numbers, c
     for (size_t i = 0; i < file->tokens.count; i++)
         file->tokens.texts[i] = WORDS[i];
     const size_t rank = options->random_rank > 0 ? options->random_rank : 2;
-    for (int id = 0; id < PROJECTION_COUNT && !plan->projects; id++)
-        if (add_operand(&drawing, (enum projection_id)id, rank, options->heads > 0) != STATUS_OK)
+    for (enum projection_id id = 0; id < PROJECTION_COUNT && !plan->projects; id++)
+        if (add_operand(&drawing, id, rank, options->heads > 0) != STATUS_OK)
             return error->status;
     if (plan->projects && (add_inputs(&drawing, rank == 3) || add_parameters(&drawing, options->stacked)))
         return error->status;

@@ -239,8 +239,8 @@ static enum status make_given(const struct making *making, struct sheet *sheet)
     for (size_t i = 0; i < result->table_count; i++)
         if (!stage_exists(result->tables[i].stage) && add_given(making, sheet, &result->tables[i]) != STATUS_OK)
             return making->error->status;
-    for (int stage = 0; stage < STAGE_COUNT; stage++) {
-        const struct result_table *table = result_table_of(result, (enum stage)stage);
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
+        const struct result_table *table = result_table_of(result, stage);
         if (table != NULL && add_given(making, sheet, table) != STATUS_OK)
             return making->error->status;
     }
@@ -336,18 +336,17 @@ static enum status make_task(const struct making *making, struct sheet *sheet, e
 static enum status make_tasks(const struct making *making, struct sheet *sheet)
 {
     size_t count = 0;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
         if (making->plan->blank & STAGE_BIT(stage))
-            count += tables_each(making, (enum stage)stage) *
-                     result_matrices(result_table_of(making->result, (enum stage)stage));
+            count += tables_each(making, stage) * result_matrices(result_table_of(making->result, stage));
     struct sheet_table *tables = arena_allocate(making->arena, count, sizeof *tables, making->error);
     sheet->tasks = arena_allocate(making->arena, STAGE_COUNT, sizeof *sheet->tasks, making->error);
     if (sheet->tasks == NULL || tables == NULL)
         return making->error->status;
-    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
         if ((making->plan->blank & STAGE_BIT(stage)) == 0)
             continue;
-        if (make_task(making, sheet, (enum stage)stage, tables) != STATUS_OK)
+        if (make_task(making, sheet, stage, tables) != STATUS_OK)
             return making->error->status;
         tables += sheet->tasks[sheet->task_count - 1].count;
     }

@@ -75,8 +75,8 @@ static void add_sizes(struct wrap *line, const struct problem *problem, const ch
         wrap_add(line, "%zu key%s", problem->size.keys, plural(problem->size.keys));
     if (problem->mask.sequences.count > 0)
         wrap_add(line, "%zu sequence%s", problem->mask.sequences.count, plural(problem->mask.sequences.count));
-    for (int rule = 0; rule < MASK_RULE_COUNT; rule++)
-        if (MASKS[rule].counted != NULL && mask_applies(&problem->mask, (enum mask_rule)rule))
+    for (enum mask_rule rule = 0; rule < MASK_RULE_COUNT; rule++)
+        if (MASKS[rule].counted != NULL && mask_applies(&problem->mask, rule))
             wrap_add(line, "%zu %s%s", problem->mask.given[rule].distinct, MASKS[rule].counted,
                      plural(problem->mask.given[rule].distinct));
     if (!problem->parameters_only && !given)

@@ -20,9 +20,9 @@ void write_json_number(struct json *json, const char *key, double number, enum d
 void write_json_stages(struct json *json, const char *key, uint64_t stages)
 {
     json_open(json, key, '[');
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
         if (stages & STAGE_BIT(stage))
-            json_text(json, NULL, stage_name((enum stage)stage));
+            json_text(json, NULL, stage_name(stage));
     json_close(json);
 }
 

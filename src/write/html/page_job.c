@@ -159,13 +159,12 @@ static void write_way(struct json *json, const struct problem *problem, enum pro
     char formula[RESULT_FORMULA_BYTES];
     json_open(json, stage_name(projection_stage(id)), '{');
     json_open(json, "made", '[');
-    for (int stage = 0; stage < STAGE_COUNT; stage++) {
-        const bool before = stage_is_of_inputs((enum stage)stage) && stage != STAGE_NORMED;
-        if ((stages & STAGE_BIT(stage)) == 0 || !stage_applies(problem, (enum stage)stage) || STAGES[stage].operand ||
-            before)
+    for (enum stage stage = 0; stage < STAGE_COUNT; stage++) {
+        const bool before = stage_is_of_inputs(stage) && stage != STAGE_NORMED;
+        if ((stages & STAGE_BIT(stage)) == 0 || !stage_applies(problem, stage) || STAGES[stage].operand || before)
             continue;
-        stage_formula(problem, (enum stage)stage, formula, sizeof formula);
-        write_named(json, stage_name((enum stage)stage), formula, sizeof formula);
+        stage_formula(problem, stage, formula, sizeof formula);
+        write_named(json, stage_name(stage), formula, sizeof formula);
     }
     json_close(json);
     json_text(json, "from",
@@ -180,10 +179,10 @@ static void write_way(struct json *json, const struct problem *problem, enum pro
 static void write_ways(struct json *json, const struct problem *problem)
 {
     json_open(json, "ways", '{');
-    for (int i = 0; i < PROJECTION_COUNT; i++)
-        if (operand_has_steps(problem, (enum projection_id)i)) {
+    for (enum projection_id i = 0; i < PROJECTION_COUNT; i++)
+        if (operand_has_steps(problem, i)) {
             json_break(json, 2);
-            write_way(json, problem, (enum projection_id)i);
+            write_way(json, problem, i);
         }
     json_close(json);
     json_open(json, "pairs", '[');

@@ -129,8 +129,7 @@ static void write_rotations(const struct problem *problem, enum projection_id id
 static void write_before(struct result *result, struct output *output)
 {
     const struct problem *problem = result->problem;
-    for (int i = 0; i < PROJECTION_COUNT; i++) {
-        const enum projection_id id = (enum projection_id)i;
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
         char name[NAME_BYTES];
         if (!operand_has_last_step(problem, id))
             continue;
@@ -201,16 +200,16 @@ enum status page_write_numbers(const struct writing *writing)
     struct output *output = writing->output;
     const struct problem *problem = result->problem;
     struct table_writing tables = {output, problem->rounding.dtype, writing->error};
-    for (int stage = 0; stage < STAGE_COUNT && problem->mistake.recipe != NULL; stage++)
+    for (enum stage stage = 0; stage < STAGE_COUNT && problem->mistake.recipe != NULL; stage++)
         if (STAGES[stage].on_page && !STAGES[stage].operand)
-            write_made(result, (enum stage)stage, output);
+            write_made(result, stage, output);
     if (page_starts_late(problem) == NULL)
         page_tables_each(problem, write_table, &tables);
     else
         write_operands(result, output);
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        if (operand_is_rotated(problem, (enum projection_id)id))
-            write_rotations(problem, (enum projection_id)id, output);
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++)
+        if (operand_is_rotated(problem, id))
+            write_rotations(problem, id, output);
     /* What dropout keeps: a weight that is zero before dropout is zero either way. */
     const struct result_table *dropped = result_table_of(result, STAGE_DROPPED);
     if (page_draws(problem))

@@ -26,7 +26,7 @@ static size_t shade_of(bool diverging, size_t level, size_t shades)
     return place > shades ? place - shades : shades - place;
 }
 
-/* A colour of a list: `neutral` of each ground, and the shades from pale to strong, [of positive numbers, of negative]. */
+/* A colour of a list: `neutral` of each ground, and the shades from pale to strong, [positive numbers, negative]. */
 static int pick(enum ground ground, bool diverging, size_t level, const int *neutral, const int *shades, size_t count)
 {
     const size_t shade = shade_of(diverging, level, count);

@@ -18,13 +18,13 @@ static uint64_t find_sources(const struct svg_picture *picture, enum stage stage
     const uint64_t from = stage_is_attended(stage) || STAGES[stage].backward
                               ? STAGES[stage].from
                               : STAGE_BIT(stage_before(picture->result->problem, stage));
-    for (int source = 0; source < STAGE_NAMES; source++) {
+    for (enum stage source = 0; source < STAGE_NAMES; source++) {
         if ((from & STAGE_BIT(source)) == 0 || (STAGES[stage].backward && !STAGES[source].backward))
             continue;
-        if (svg_figure_of(picture, (enum stage)source) != NULL)
+        if (svg_figure_of(picture, source) != NULL)
             sources |= STAGE_BIT(source);
-        else if (stage_exists((enum stage)source))
-            sources |= find_sources(picture, (enum stage)source);
+        else if (stage_exists(source))
+            sources |= find_sources(picture, source);
     }
     return sources & STAGE_BIT(STAGE_EMBEDDED) ? sources & ~STAGE_BIT(STAGE_INPUTS) : sources;
 }

@@ -7,7 +7,7 @@
 #include "write/picture/cell_number.h"
 #include "write/svg/svg.h"
 
-/* --- svg_panel.c: one table, its matrices as cells, with numbers where they can be read, tokens on both axes ------- */
+/* --- svg_panel.c: one table, its matrices as cells, with numbers where they can be read, tokens on both axes ------ */
 
 /* It is measured once for all matrices of its table, and each is then drawn where the page has its place. */
 struct svg_panel {

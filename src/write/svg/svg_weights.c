@@ -143,8 +143,7 @@ enum status svg_weights_add(struct svg_picture *picture)
         if (result->numbers == NULL)
             return picture->error->status;
     }
-    for (int i = 0; i < PROJECTION_COUNT; i++) {
-        const enum projection_id id = (enum projection_id)i;
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
         struct projection *projections = arena_allocate(picture->arena, modules, sizeof *projections, picture->error);
         char name[PARAMETER_NAME_BYTES];
         if (projections == NULL)
