@@ -125,7 +125,7 @@ $(EXAMPLES:.o=.c): $(BUILD)/cli/example_%.c: data/%.json Makefile | $(FOLDERS)
 	$(call ARRAY,cli/example.h,example_$(subst -,_,$*))
 
 $(BUILD)/cli/schema.c: src/cli/schema.json Makefile | $(FOLDERS)
-	$(call ARRAY,cli/help_lines.h,schema)
+	$(call ARRAY,cli/help.h,schema)
 
 $(BUILD)/base/powers.c: src/base/decimal_powers.awk src/base/decimal_powers.h | $(FOLDERS)
 	$(call say,MAKE,$@)awk -f $^ >$@

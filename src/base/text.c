@@ -154,16 +154,6 @@ static size_t show(const char *from, const char *to, uint32_t point, char piece[
     return text_width(point);
 }
 
-/* Like show, but shows a blank at either end or next to another as an open box. `before` is the code point before it, a
- * blank at the start. */
-static size_t show_blank(const char *from, const char *to, uint32_t point, uint32_t before, char piece[16])
-{
-    if (point != ' ' || (before != ' ' && *to != ' ' && *to != '\0'))
-        return show(from, to, point, piece);
-    strcpy(piece, TEXT_BLANK);
-    return 1;
-}
-
 /* Whether the text takes more than that many columns; reads no further than needed. */
 static bool is_wider(const char *text, size_t columns)
 {
@@ -236,7 +226,10 @@ static size_t shorten(const char *text, size_t columns, const char *ending, size
         char piece[16];
         const char *from = text;
         uint32_t point = text_next(&text);
-        size_t more = show_blank(from, text, point, before, piece), bytes = strlen(piece);
+        size_t more = show(from, text, point, piece);
+        if (point == ' ' && (before == ' ' || *text == ' ' || *text == '\0')) /* it would be invisible */
+            strcpy(piece, TEXT_BLANK);
+        const size_t bytes = strlen(piece);
         before = point;
         if (width + more > room || length + bytes + 4 > size) {
             strcpy(shown + length, ending);

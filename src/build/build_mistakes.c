@@ -122,25 +122,17 @@ static bool is_made_already(const struct build *build, enum mistake id)
     return mistake_dtype(id) == problem->rounding.dtype;
 }
 
-/* Lists the mistakes still to make; returns how many. */
-static size_t choose_changes(const struct build *build, struct mistake_choice changes[MISTAKE_SLOT_COUNT])
-{
-    const struct options *options = build->options;
-    size_t count = 0;
-    for (size_t i = 0; i < options->mistake_count; i++)
-        if (!is_made_already(build, options->mistakes[i].id))
-            changes[count++] = options->mistakes[i];
-    return count;
-}
-
 enum status build_mistakes(const struct build *build)
 {
     struct problem *problem = build->problem;
     const struct options *options = build->options;
     struct mistake_choice changes[MISTAKE_SLOT_COUNT];
-    const size_t count = choose_changes(build, changes);
+    size_t count = 0;
     if (options->mistake_count == 0)
         return STATUS_OK;
+    for (size_t i = 0; i < options->mistake_count; i++)
+        if (!is_made_already(build, options->mistakes[i].id))
+            changes[count++] = options->mistakes[i];
     memcpy(problem->mistake.choices, options->mistakes, sizeof problem->mistake.choices);
     problem->mistake.count = options->mistake_count;
     struct problem *right = arena_allocate(build->arena, 1, sizeof *right, build->error);
@@ -152,11 +144,10 @@ enum status build_mistakes(const struct build *build)
         return error_usage(build->error, "%s: %s cannot be made here: %s", BUILD_PLACE(build, OPTION_MISTAKE),
                            recipe->making, recipe->reason);
     if (problem->loss.is_given && recipe->not_differentiable != NULL)
-        return error_usage(
-            build->error,
-            "%s: %s cannot be made here: it changes the formula of a stage, and attn has no gradients of that; "
-            "leave out --grad",
-            BUILD_PLACE(build, OPTION_MISTAKE), recipe->not_differentiable);
+        return error_usage(build->error,
+                           "%s: %s cannot be made here: it changes the formula of a stage, and attn has no gradients "
+                           "of that; leave out --grad",
+                           BUILD_PLACE(build, OPTION_MISTAKE), recipe->not_differentiable);
     *right = *problem;
     *problem = recipe->problem;
     problem->mistake.right = right;

@@ -48,8 +48,7 @@ static enum status apply_settings(const struct build *build)
     if (inputs == NULL || inputs->is_result || build->options->origin[OPTION_RANDOM] != ORIGIN_FILE)
         return STATUS_OK;
     return error_usage(build->error,
-                       "%s: settings: random: the file has its own inputs; type --random SHAPE "
-                       "instead of a file",
+                       "%s: settings: random: the file has its own inputs; type --random SHAPE instead of a file",
                        inputs->source);
 }
 
@@ -62,8 +61,8 @@ static enum status check_family(const struct build *build)
         return error_usage(build->error, "unknown --family '%s'; attn help families lists them", asked);
     if (build->options->rounding != ROUNDING_TRANSFORMERS || (family != NULL && !family->by_hand))
         return STATUS_OK;
-    return error_usage(build->error, "--rounding transformers needs a model family; add "
-                                     "--family TYPE; attn help families lists them");
+    return error_usage(
+        build->error, "--rounding transformers needs a model family; add --family TYPE; attn help families lists them");
 }
 
 /* Copies the module, with facts replaced by the input's settings. */
@@ -127,8 +126,7 @@ static enum status forget_steps(const struct build *build)
     for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0] && rotated; i++)
         if (options->origin[STEPS[i]] == ORIGIN_COMMAND_LINE)
             return error_usage(build->error,
-                               "--%s: query and key of %s are already rotated or scaled; give them as they "
-                               "were before",
+                               "--%s: query and key of %s are already rotated or scaled; give them as they were before",
                                OPTIONS[STEPS[i]].name, inputs->source);
     for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0]; i++)
         if (options->origin[STEPS[i]] == ORIGIN_FILE)
@@ -200,7 +198,6 @@ static enum status check_labels(const struct build *build, const char *source, c
     return STATUS_OK;
 }
 
-/* Takes separate labels for queries and keys. */
 static enum status take_both(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -281,7 +278,6 @@ static enum status check_keys_file(const struct build *build)
     return STATUS_OK;
 }
 
-/* Checks batch and columns of key inputs against the inputs. */
 static enum status check_key_inputs(const struct build *build, const char *source, const char *name,
                                     const struct tensor *keys)
 {
@@ -307,10 +303,10 @@ static enum status take_key_inputs(const struct build *build)
     const struct file_tensor *found = file != NULL ? input_file_find(file, name) : NULL;
     problem->given.key_inputs = problem->given.inputs;
     if (found == NULL && build->layer != NULL && build->layer->module->cross)
-        return error_usage(build->error,
-                           "%s is cross-attention, whose keys and values come from another model's "
-                           "states; add --key-inputs FILE",
-                           build->layer->module->path);
+        return error_usage(
+            build->error,
+            "%s is cross-attention, whose keys and values come from another model's states; add --key-inputs FILE",
+            build->layer->module->path);
     if (found == NULL && build->keys != NULL)
         return error_usage(build->error, "%s: no \"inputs\"; expected an array of rows, one for each token",
                            file->source);
@@ -318,8 +314,8 @@ static enum status take_key_inputs(const struct build *build)
         return STATUS_OK;
     if (is_causal(build) && MECHANISMS[problem->mechanism].causality == CAUSALITY_ALWAYS)
         return error_usage(build->error,
-                           "%s: key_inputs does not belong here: the keys of causal attention are its own "
-                           "tokens; type attn self or multihead",
+                           "%s: key_inputs does not belong here: the keys of causal attention are its own tokens; type "
+                           "attn self or multihead",
                            file->source);
     if ((build->keys != NULL && check_keys_file(build) != STATUS_OK) ||
         check_key_inputs(build, file->source, name, &found->tensor) ||
@@ -328,8 +324,8 @@ static enum status take_key_inputs(const struct build *build)
         return build->error->status;
     if (build->layer != NULL && !build->layer->module->cross)
         return error_usage(build->error,
-                           "%s: %s is not cross-attention: its keys are its own tokens; leave out the "
-                           "key inputs, or type another --module",
+                           "%s: %s is not cross-attention: its keys are its own tokens; leave out the key inputs, or "
+                           "type another --module",
                            file->source, build->layer->module->path);
     problem->given.is_cross = true;
     problem->size.keys = found->tensor.shape[found->tensor.rank - 2];
@@ -388,7 +384,6 @@ static enum status set_scale(const struct build *build)
                        BUILD_PLACE(build, OPTION_TEMPERATURE), options->temperature, scale);
 }
 
-/* Marks the heads that --without-heads leaves out of the output. */
 static enum status leave_heads_out(const struct build *build)
 {
     const struct build_tokens heads = {.lists = 1, .count = build->problem->size.heads, .what = "heads"};
@@ -400,7 +395,6 @@ static enum status leave_heads_out(const struct build *build)
     return build->error->status;
 }
 
-/* Sets the head of --head. */
 static enum status choose_head(const struct build *build)
 {
     const struct options *options = build->options;
@@ -416,7 +410,6 @@ static enum status choose_head(const struct build *build)
     return STATUS_OK;
 }
 
-/* The steps after the sizes. */
 static enum status finish_problem(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -427,8 +420,9 @@ static enum status finish_problem(const struct build *build)
         dtype_storage(problem->rounding.dtype) == problem->rounding.dtype)
         problem->rounding.when = ROUNDING_STAGES; /* no rounding within stages */
     if (problem->rounding.when == ROUNDING_OPERATIONS && problem->scaling.factor < 0)
-        return error_usage(build->error, "--rounding operations gives the root of the scale to query and to key; "
-                                         "type a --scale from 0 on");
+        return error_usage(
+            build->error,
+            "--rounding operations gives the root of the scale to query and to key; type a --scale from 0 on");
     if (options_format(options)->one_table && problem->given.other_count > 0 && options->stages[0] == STAGE_INPUTS)
         return error_usage(build->error, "a .npy holds one table, but the input also has %s; write .safetensors",
                            problem->given.others[problem->given.other_count - 1].name);
@@ -445,21 +439,20 @@ static enum status finish_problem(const struct build *build)
     problem->chosen.has_cell = problem->chosen.explains && options->cell != NULL;
     problem->chosen.explains &= !options->animate; /* the picture walks to the cell */
     if (problem->chosen.explains_config && problem->layer == NULL)
-        return error_usage(build->error, "--explain config explains a checkpoint's config; type attn layer "
-                                         "with --weights MODEL");
+        return error_usage(build->error,
+                           "--explain config explains a checkpoint's config; type attn layer with --weights MODEL");
     if (choose_head(build) != STATUS_OK)
         return build->error->status;
     if (!problem->parameters_only && (take_tokens(build) || build_sequence_labels(build) || build_queries(build)))
         return build->error->status;
     if (problem->chosen.explains && problem->rounding.when == ROUNDING_OPERATIONS)
-        return error_usage(build->error, "--explain needs stages that are rounded once; type "
-                                         "--rounding stages");
+        return error_usage(build->error, "--explain needs stages that are rounded once; type --rounding stages");
     problem->path.threads = options->threads > 0 ? (unsigned)options->threads : threads_available();
-    if ((!problem->parameters_only && gate_make(problem, build->arena, build->error)) || build_grad(build) || (problem->chosen.has_cell && build_cell(build) != STATUS_OK))
+    if ((!problem->parameters_only && gate_make(problem, build->arena, build->error)) || build_grad(build) ||
+        (problem->chosen.has_cell && build_cell(build) != STATUS_OK))
         return build->error->status;
     if (build_mistakes(build) || build_check_dtype(build) || build_stages(build) || build_mistaken_gradients(build) ||
-        (!problem->parameters_only &&
-         (build_page(build) || build_path(build))))
+        (!problem->parameters_only && (build_page(build) || build_path(build))))
         return build->error->status;
     return build_settings(build) || build_warnings(build) ? build->error->status : STATUS_OK;
 }

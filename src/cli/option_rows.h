@@ -17,8 +17,7 @@
  *
  * Commands with one of the abilities take the option. The help of an everyday option, up to its first semicolon, fits a
  * line of 51 columns. */
-#ifndef ATTN_CLI_OPTION_ROWS_H
-#define ATTN_CLI_OPTION_ROWS_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -342,20 +341,9 @@
 
 /* Other names for an option with a value: name, option, value. */
 #define SYNONYM_ROWS(ROW) \
-    ROW("json", FORMAT, "json") \
-    ROW("csv", FORMAT, "csv") \
-    ROW("svg", FORMAT, "svg") \
-    ROW("png", FORMAT, "png") \
-    ROW("pdf", FORMAT, "pdf") \
-    ROW("html", FORMAT, "html") \
-    ROW("npy", FORMAT, "npy") \
-    ROW("safetensors", FORMAT, "safetensors") \
-    ROW("markdown", FORMAT, "markdown") \
-    ROW("latex", FORMAT, "latex") \
-    ROW("no-color", COLOR, "never") \
-    ROW("no-colour", COLOR, "never") \
-    ROW("quiet", PROGRESS, "never") \
+    ROW("json", FORMAT, "json") ROW("csv", FORMAT, "csv") ROW("svg", FORMAT, "svg") ROW("png", FORMAT, "png") \
+    ROW("pdf", FORMAT, "pdf") ROW("html", FORMAT, "html") ROW("npy", FORMAT, "npy") \
+    ROW("safetensors", FORMAT, "safetensors") ROW("markdown", FORMAT, "markdown") ROW("latex", FORMAT, "latex") \
+    ROW("no-color", COLOR, "never") ROW("no-colour", COLOR, "never") ROW("quiet", PROGRESS, "never") \
     ROW("silent", PROGRESS, "never")
 /* clang-format on */
-
-#endif

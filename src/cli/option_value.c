@@ -78,10 +78,10 @@ enum status option_parse_scale(struct options *options, const char *place, const
     if (strcmp(text, "off") == 0)
         return STATUS_OK;
     if (!read_quotient(text, &options->scale))
-        return error_usage(error,
-                           "%s '%.80s' is not a scale; expected a number, a quotient such as 1/8 or 1/sqrt(64), or "
-                           "off, which is 1",
-                           place, text);
+        return error_usage(
+            error,
+            "%s '%.80s' is not a scale; expected a number, a quotient such as 1/8 or 1/sqrt(64), or off, which is 1",
+            place, text);
     if (!isfinite(options->scale))
         return error_usage(error, "%s %.80s is out of range; expected %s", place, text, range->expected);
     options->scale += 0.0; /* -0 is 0 */
@@ -155,10 +155,9 @@ enum status option_parse_rope_columns(struct options *options, const char *place
     char *end;
     const unsigned long long columns = strtoull(digits, &end, 10);
     if (digits[0] < '0' || digits[0] > '9' || *end != '\0' || columns < 2 || columns > 65536 || columns % 2 != 0)
-        return error_usage(error,
-                           "%s '%.80s' is not a number of columns; expected an even number from 2 on, as in 64, or "
-                           "last:64",
-                           place, text);
+        return error_usage(
+            error, "%s '%.80s' is not a number of columns; expected an even number from 2 on, as in 64, or last:64",
+            place, text);
     options->rope_columns = (size_t)columns;
     options->rope_last = last;
     return STATUS_OK;

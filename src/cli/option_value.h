@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the value of an option, from the command line, a file's settings, or its default; for this room. */
-#ifndef ATTN_CLI_OPTION_VALUE_H
-#define ATTN_CLI_OPTION_VALUE_H
+#pragma once
 
 #include "cli/options.h"
 
@@ -42,5 +41,3 @@ option_parser option_parse_help;
 
 /* --answers, --answers one-page or --no-answers: answers and one_page. */
 option_parser option_parse_answers;
-
-#endif

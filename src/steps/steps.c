@@ -106,7 +106,6 @@ static void count_step(const struct problem *problem, struct step *step)
 
 /* --- one step ----------------------------------------------------------------------------------------------------- */
 
-/* The whole pass, and the cache. */
 struct run {
     const struct problem *problem;
     struct result whole;
@@ -213,8 +212,8 @@ static enum status make_fresh(const struct run *run, const struct step *step, st
     *fresh = part_of(run, step, count);
     fresh->mask = (struct mask){.queries = count, .keys = count, .masked_keys = count, .left = -1, .right = -1};
     fresh->chosen.stage_count = 0;
-    for (int id = 0; id < PROJECTION_COUNT; id++) {
-        fresh->chosen.stages[fresh->chosen.stage_count++] = projection_stage((enum projection_id)id);
+    for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
+        fresh->chosen.stages[fresh->chosen.stage_count++] = projection_stage(id);
         if (slice(problem, &problem->given.operands[id], id != PROJECTION_QUERY, first, count,
                   &fresh->given.operands[id], arena, error))
             return error->status;
@@ -325,7 +324,6 @@ static void compare_rows(const struct run *run, struct result *result, struct st
         }
 }
 
-/* Puts the new keys and values into the cache. */
 static void keep(const struct run *run, const struct step *step, const struct result *fresh)
 {
     const size_t count = step->end - step->first;
@@ -389,7 +387,6 @@ static enum status start(struct run *run, const struct steps *steps, struct prog
     return STATUS_OK;
 }
 
-/* Cuts the queries into the prefill, then chunks. */
 static enum status cut(struct steps *steps, const struct options *options, struct arena *arena, struct error *error)
 {
     const size_t queries = steps->problem->size.queries, chunk = (size_t)options->chunk;

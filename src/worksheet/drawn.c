@@ -145,7 +145,6 @@ enum status drawn_plan(struct numbers_plan *plan, bool *whole, const struct opti
 
 /* --- as a file ---------------------------------------------------------------------------------------------------- */
 
-/* A file while it is made. */
 struct drawing {
     struct input_file *file;
     const struct numbers *numbers;
@@ -205,9 +204,9 @@ static enum status add_parameters(const struct drawing *drawing, bool stacked)
     const struct numbers_plan *plan = drawing->plan;
     const size_t modules = stacked ? plan->heads : 1, shape[] = {plan->d_output, plan->heads * plan->d_value};
     for (size_t module = 0; module < modules; module++)
-        for (int id = 0; id < PROJECTION_COUNT; id++) {
+        for (enum projection_id id = 0; id < PROJECTION_COUNT; id++) {
             const size_t heads = id == PROJECTION_QUERY ? plan->heads : plan->kv_heads;
-            if (add_projection(drawing, (enum projection_id)id, module, stacked ? 1 : heads, stacked) != STATUS_OK)
+            if (add_projection(drawing, id, module, stacked ? 1 : heads, stacked) != STATUS_OK)
                 return drawing->error->status;
         }
     if (plan->d_output == 0)
@@ -239,15 +238,6 @@ static enum status add_operand(const struct drawing *drawing, enum projection_id
     return STATUS_OK;
 }
 
-static enum status add_operands(const struct drawing *drawing, const struct options *options)
-{
-    const size_t rank = options->random_rank > 0 ? options->random_rank : 2;
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        if (add_operand(drawing, (enum projection_id)id, rank, options->heads > 0) != STATUS_OK)
-            return drawing->error->status;
-    return STATUS_OK;
-}
-
 enum status drawn_file(struct input_file *file, const struct numbers *numbers, const struct numbers_plan *plan,
                        const struct options *options, struct arena *arena, struct error *error)
 {
@@ -262,8 +252,11 @@ enum status drawn_file(struct input_file *file, const struct numbers *numbers, c
         return error->status;
     for (size_t i = 0; i < file->tokens.count; i++)
         file->tokens.texts[i] = WORDS[i];
-    if (plan->projects ? add_inputs(&drawing, options->random_rank == 3) || add_parameters(&drawing, options->stacked)
-                       : add_operands(&drawing, options))
+    const size_t rank = options->random_rank > 0 ? options->random_rank : 2;
+    for (enum projection_id id = 0; id < PROJECTION_COUNT && !plan->projects; id++)
+        if (add_operand(&drawing, id, rank, options->heads > 0) != STATUS_OK)
+            return error->status;
+    if (plan->projects && (add_inputs(&drawing, rank == 3) || add_parameters(&drawing, options->stacked)))
         return error->status;
     input_file_sort(file);
     return STATUS_OK;

@@ -53,27 +53,16 @@ static void write_bytes(double bytes, struct wrap *line)
 }
 
 /* Settings that tell modules apart, and their words; usual values are left out. */
+/* clang-format off */
 static const struct {
     const char *setting, *words, *usual;
 } TOLD[] = {
-    {"window", "window ", "-1,-1"},
-    {"rope", "rope ", "none"},
-    {"rope_theta", "theta ", NULL},
-    {"rope_columns", "rotated columns ", NULL},
-    {"rope_scaling", "scaling ", NULL},
-    {"alibi", "alibi ", "off"},
-    {"scale", "scale ", NULL},
-    {"softcap", "softcap ", "0"},
-    {"clip", "clip ", "0"},
-    {"qk_norm", "norm of query and key ", "none"},
-    {"value_norm", "norm of value ", "none"},
+    {"window", "window ", "-1,-1"}, {"rope", "rope ", "none"}, {"rope_theta", "theta ", NULL},
+    {"rope_columns", "rotated columns ", NULL}, {"rope_scaling", "scaling ", NULL}, {"alibi", "alibi ", "off"},
+    {"scale", "scale ", NULL}, {"softcap", "softcap ", "0"}, {"clip", "clip ", "0"},
+    {"qk_norm", "norm of query and key ", "none"}, {"value_norm", "norm of value ", "none"},
 };
-
-/* Whether it is the usual scale, 1 / sqrt(d). */
-static bool is_root(const struct listed_row *row, const struct layer_fact *fact)
-{
-    return strcmp(fact->setting, "scale") == 0 && strtod(fact->text, NULL) == 1 / sqrt((double)row->columns);
-}
+/* clang-format on */
 
 static void write_facts(const struct listed_row *row, struct wrap *line)
 {
@@ -92,7 +81,8 @@ static void write_facts(const struct listed_row *row, struct wrap *line)
     for (size_t i = 0; i < sizeof TOLD / sizeof TOLD[0]; i++) {
         const struct layer_fact *fact = layer_facts_find(&row->facts, TOLD[i].setting);
         const bool idle = strncmp(TOLD[i].setting, "rope", 4) == 0 && !rotates;
-        if (fact == NULL || idle || is_root(row, fact) ||
+        if (fact == NULL || idle ||
+            (strcmp(fact->setting, "scale") == 0 && strtod(fact->text, NULL) == 1 / sqrt((double)row->columns)) ||
             (TOLD[i].usual != NULL && strcmp(fact->text, TOLD[i].usual) == 0))
             continue;
         text_shown(fact->text, sizeof shown - 1, shown, sizeof shown);

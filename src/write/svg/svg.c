@@ -60,10 +60,7 @@ void svg_words(struct output *output, const char *format, ...)
 {
     char words[SVG_WORDS_BYTES];
     const char *text = words;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(words, sizeof words, format, arguments);
-    va_end(arguments);
+    TEXT_FORMAT(words, format);
     while (*text != '\0') {
         const size_t plain = strcspn(text, "&<>\"");
         output_write(output, text, plain);
