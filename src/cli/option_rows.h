@@ -341,9 +341,18 @@
 
 /* Other names for an option with a value: name, option, value. */
 #define SYNONYM_ROWS(ROW) \
-    ROW("json", FORMAT, "json") ROW("csv", FORMAT, "csv") ROW("svg", FORMAT, "svg") ROW("png", FORMAT, "png") \
-    ROW("pdf", FORMAT, "pdf") ROW("html", FORMAT, "html") ROW("npy", FORMAT, "npy") \
-    ROW("safetensors", FORMAT, "safetensors") ROW("markdown", FORMAT, "markdown") ROW("latex", FORMAT, "latex") \
-    ROW("no-color", COLOR, "never") ROW("no-colour", COLOR, "never") ROW("quiet", PROGRESS, "never") \
+    ROW("json", FORMAT, "json") \
+    ROW("csv", FORMAT, "csv") \
+    ROW("svg", FORMAT, "svg") \
+    ROW("png", FORMAT, "png") \
+    ROW("pdf", FORMAT, "pdf") \
+    ROW("html", FORMAT, "html") \
+    ROW("npy", FORMAT, "npy") \
+    ROW("safetensors", FORMAT, "safetensors") \
+    ROW("markdown", FORMAT, "markdown") \
+    ROW("latex", FORMAT, "latex") \
+    ROW("no-color", COLOR, "never") \
+    ROW("no-colour", COLOR, "never") \
+    ROW("quiet", PROGRESS, "never") \
     ROW("silent", PROGRESS, "never")
 /* clang-format on */

@@ -143,16 +143,25 @@ static void frame_logits(struct frame *frame)
     add_products(&frame->lines[1], problem->size.d_in, problem->parameters.words.unembedding.bias.rank > 0);
 }
 
-/* clang-format off */
 static void (*const FRAMES[STAGE_COUNT])(struct frame *frame) = {
-    [STAGE_PROJECTED_QUERY] = frame_projection, [STAGE_PROJECTED_KEY] = frame_projection,
-    [STAGE_PROJECTED_VALUE] = frame_projection, [STAGE_QUERY] = frame_operand, [STAGE_KEY] = frame_operand,
-    [STAGE_VALUE] = frame_operand, [STAGE_SCORES] = frame_scores, [STAGE_SCALED] = frame_scaled,
-    [STAGE_MASKED] = frame_masked, [STAGE_WEIGHTS] = frame_softmax, [STAGE_DROPPED] = frame_dropped,
-    [STAGE_CONTEXT] = frame_context, [STAGE_OUTPUT] = frame_output, [STAGE_EMBEDDED] = frame_sum,
-    [STAGE_RESIDUAL] = frame_sum, [STAGE_LOGITS] = frame_logits, [STAGE_PROBABILITIES] = frame_softmax,
+    [STAGE_PROJECTED_QUERY] = frame_projection,
+    [STAGE_PROJECTED_KEY] = frame_projection,
+    [STAGE_PROJECTED_VALUE] = frame_projection,
+    [STAGE_QUERY] = frame_operand,
+    [STAGE_KEY] = frame_operand,
+    [STAGE_VALUE] = frame_operand,
+    [STAGE_SCORES] = frame_scores,
+    [STAGE_SCALED] = frame_scaled,
+    [STAGE_MASKED] = frame_masked,
+    [STAGE_WEIGHTS] = frame_softmax,
+    [STAGE_DROPPED] = frame_dropped,
+    [STAGE_CONTEXT] = frame_context,
+    [STAGE_OUTPUT] = frame_output,
+    [STAGE_EMBEDDED] = frame_sum,
+    [STAGE_RESIDUAL] = frame_sum,
+    [STAGE_LOGITS] = frame_logits,
+    [STAGE_PROBABILITIES] = frame_softmax,
 };
-/* clang-format on */
 
 enum status frame_make(const struct problem *problem, enum stage stage, const char *query, const char *key,
                        const char **frames, struct arena *arena, struct error *error)

@@ -181,12 +181,18 @@ static void write_words(const struct page *page, const char *words)
     wrap_words(&line, words);
 }
 
-/* clang-format off */
 const struct sheet_dialect sheet_as_text = {
-    .turn = "\f", .marks = {NULL, "_______", "x", "e^(", ")", "sqrt(", ")", "-", "^T", "inf", NULL, ", "},
-    .given = {"Name ________________________________________   Date ____________________\n\n"}, .rule = {NULL, "\n"},
-    .found = {NULL, "\n\n"}, .key_columns = PAGE_COLUMNS, .key_lines = 56, .tasks_end = "\n",
-    .write_words = write_words, .write_worked = page_put, .write_head = write_head, .write_tables = write_tables,
+    .turn = "\f",
+    .marks = {NULL, "_______", "x", "e^(", ")", "sqrt(", ")", "-", "^T", "inf", NULL, ", "},
+    .given = {"Name ________________________________________   Date ____________________\n\n"},
+    .rule = {NULL, "\n"},
+    .found = {NULL, "\n\n"},
+    .key_columns = PAGE_COLUMNS,
+    .key_lines = 56,
+    .tasks_end = "\n",
+    .write_words = write_words,
+    .write_worked = page_put,
+    .write_head = write_head,
+    .write_tables = write_tables,
     .write_task = write_task,
 };
-/* clang-format on */

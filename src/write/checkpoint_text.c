@@ -53,16 +53,21 @@ static void write_bytes(double bytes, struct wrap *line)
 }
 
 /* Settings that tell modules apart, and their words; usual values are left out. */
-/* clang-format off */
 static const struct {
     const char *setting, *words, *usual;
 } TOLD[] = {
-    {"window", "window ", "-1,-1"}, {"rope", "rope ", "none"}, {"rope_theta", "theta ", NULL},
-    {"rope_columns", "rotated columns ", NULL}, {"rope_scaling", "scaling ", NULL}, {"alibi", "alibi ", "off"},
-    {"scale", "scale ", NULL}, {"softcap", "softcap ", "0"}, {"clip", "clip ", "0"},
-    {"qk_norm", "norm of query and key ", "none"}, {"value_norm", "norm of value ", "none"},
+    {"window", "window ", "-1,-1"},
+    {"rope", "rope ", "none"},
+    {"rope_theta", "theta ", NULL},
+    {"rope_columns", "rotated columns ", NULL},
+    {"rope_scaling", "scaling ", NULL},
+    {"alibi", "alibi ", "off"},
+    {"scale", "scale ", NULL},
+    {"softcap", "softcap ", "0"},
+    {"clip", "clip ", "0"},
+    {"qk_norm", "norm of query and key ", "none"},
+    {"value_norm", "norm of value ", "none"},
 };
-/* clang-format on */
 
 static void write_facts(const struct listed_row *row, struct wrap *line)
 {

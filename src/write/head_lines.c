@@ -144,17 +144,28 @@ static void add_source(struct wrap *line, const struct problem *problem)
 }
 
 /* Settings of a layer, in the order of its steps. */
-/* clang-format off */
 static const struct {
     const char *setting, *words;
 } OF_LAYER[] = {
-    {"residual", "residual"}, {"norm", "norm"}, {"norm_eps", "its eps"}, {"clip", "clip"},
-    {"qk_norm", "norm of query and key"}, {"qk_norm_eps", "its eps"}, {"value_norm", "norm of value"},
-    {"rope", "rope"}, {"rope_columns", "rope columns"}, {"rope_theta", "theta"}, {"rope_scaling", "scaling"},
-    {"positions", "positions"}, {"scale", "scale"}, {"scale_on", "scale on"}, {"softcap", "softcap"},
-    {"window", "window"}, {"alibi", "alibi"}, {"relative_distance", "relative distance"},
+    {"residual", "residual"},
+    {"norm", "norm"},
+    {"norm_eps", "its eps"},
+    {"clip", "clip"},
+    {"qk_norm", "norm of query and key"},
+    {"qk_norm_eps", "its eps"},
+    {"value_norm", "norm of value"},
+    {"rope", "rope"},
+    {"rope_columns", "rope columns"},
+    {"rope_theta", "theta"},
+    {"rope_scaling", "scaling"},
+    {"positions", "positions"},
+    {"scale", "scale"},
+    {"scale_on", "scale on"},
+    {"softcap", "softcap"},
+    {"window", "window"},
+    {"alibi", "alibi"},
+    {"relative_distance", "relative distance"},
 };
-/* clang-format on */
 
 static bool is_of_layer(const struct problem *problem, const char *name)
 {

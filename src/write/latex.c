@@ -9,17 +9,30 @@
 /* Special characters; those that OT1, the default encoding, prints as something else; the quotation mark, which some
  * languages of babel make a command; what \\ would read as its argument at the start of a row; and the hyphen, of which
  * two make a dash. */
-/* clang-format off */
 const struct table_markup_escapes LATEX_ESCAPES = {
-    .characters = {
-        ['\\'] = "\\textbackslash{}", ['~'] = "\\textasciitilde{}", ['^'] = "\\textasciicircum{}",
-        ['`'] = "\\textasciigrave{}", ['<'] = "\\textless{}", ['>'] = "\\textgreater{}", ['|'] = "\\textbar{}",
-        ['"'] = "\\char34{}", ['#'] = "\\#", ['$'] = "\\$", ['%'] = "\\%", ['&'] = "\\&", ['_'] = "\\_",
-        ['{'] = "\\{", ['}'] = "\\}", ['['] = "{[}", ['*'] = "{*}", ['-'] = "-{}",
-    },
+    .characters =
+        {
+            ['\\'] = "\\textbackslash{}",
+            ['~'] = "\\textasciitilde{}",
+            ['^'] = "\\textasciicircum{}",
+            ['`'] = "\\textasciigrave{}",
+            ['<'] = "\\textless{}",
+            ['>'] = "\\textgreater{}",
+            ['|'] = "\\textbar{}",
+            ['"'] = "\\char34{}",
+            ['#'] = "\\#",
+            ['$'] = "\\$",
+            ['%'] = "\\%",
+            ['&'] = "\\&",
+            ['_'] = "\\_",
+            ['{'] = "\\{",
+            ['}'] = "\\}",
+            ['['] = "{[}",
+            ['*'] = "{*}",
+            ['-'] = "-{}",
+        },
     .blank = "\\textvisiblespace{}",
 };
-/* clang-format on */
 
 /* Signs of a formula in letters, and as mathematics. */
 static const struct {
@@ -91,13 +104,18 @@ static size_t number_text(const struct table_layout *layout, double number, char
 
 enum status write_latex(const struct writing *writing)
 {
-    /* clang-format off */
     static const struct table_dialect LATEX = {
-        .ruled = true, .escapes = &LATEX_ESCAPES, .gaps = {{"", "$\\cdots$"}, {"$\\vdots$", "$\\ddots$"}},
-        .row_begin = "", .between = " & ", .row_end = " \\\\\n", .begin = begin, .rule = rule, .end = end,
+        .ruled = true,
+        .escapes = &LATEX_ESCAPES,
+        .gaps = {{"", "$\\cdots$"}, {"$\\vdots$", "$\\ddots$"}},
+        .row_begin = "",
+        .between = " & ",
+        .row_end = " \\\\\n",
+        .begin = begin,
+        .rule = rule,
+        .end = end,
         .number = number_text,
     };
-    /* clang-format on */
     output_print(writing->output, "%% needs \\usepackage{booktabs}\n");
     return table_layout_write_all(writing, &LATEX, STAGE_COUNT);
 }

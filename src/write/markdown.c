@@ -6,12 +6,20 @@
 #include <string.h>
 
 /* All that begins markup within a line, or HTML; GitHub also reads $ as mathematics. */
-/* clang-format off */
 const struct table_markup_escapes MARKDOWN_ESCAPES = {
-    .characters = {['\\'] = "\\\\", ['|'] = "\\|", ['`'] = "\\`", ['*'] = "\\*", ['_'] = "\\_", ['['] = "\\[", [']'] = "\\]",
-                   ['~'] = "\\~", ['$'] = "\\$", ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;"},
+    .characters = {['\\'] = "\\\\",
+                   ['|'] = "\\|",
+                   ['`'] = "\\`",
+                   ['*'] = "\\*",
+                   ['_'] = "\\_",
+                   ['['] = "\\[",
+                   [']'] = "\\]",
+                   ['~'] = "\\~",
+                   ['$'] = "\\$",
+                   ['<'] = "&lt;",
+                   ['>'] = "&gt;",
+                   ['&'] = "&amp;"},
 };
-/* clang-format on */
 
 static void begin(const struct table_layout *layout)
 {
@@ -54,11 +62,16 @@ static size_t number_text(const struct table_layout *layout, double number, char
 
 enum status write_markdown(const struct writing *writing)
 {
-    /* clang-format off */
     static const struct table_dialect MARKDOWN = {
-        .ruled = true, .escapes = &MARKDOWN_ESCAPES, .gaps = {{"", "..."}, {"...", "..."}}, .row_begin = "| ",
-        .between = " | ", .row_end = " |\n", .begin = begin, .rule = rule, .number = number_text,
+        .ruled = true,
+        .escapes = &MARKDOWN_ESCAPES,
+        .gaps = {{"", "..."}, {"...", "..."}},
+        .row_begin = "| ",
+        .between = " | ",
+        .row_end = " |\n",
+        .begin = begin,
+        .rule = rule,
+        .number = number_text,
     };
-    /* clang-format on */
     return table_layout_write_all(writing, &MARKDOWN, STAGE_COUNT);
 }

@@ -90,13 +90,17 @@ static void write_place(const struct table_layout *layout)
         output_print(layout->writing->output, "  %s\n", place);
 }
 
-/* clang-format off */
 static const struct table_dialect TEXT = {
-    .gaps = {{"", "..."}, {"...", "..."}}, .row_begin = "", .between = "  ", .row_end = "\n",
-    .masked = {TEXT_DIM, TEXT_PLAIN}, .indent = 2, .open = write_heading, .begin = write_place,
+    .gaps = {{"", "..."}, {"...", "..."}},
+    .row_begin = "",
+    .between = "  ",
+    .row_end = "\n",
+    .masked = {TEXT_DIM, TEXT_PLAIN},
+    .indent = 2,
+    .open = write_heading,
+    .begin = write_place,
     .number = table_layout_number,
 };
-/* clang-format on */
 
 enum status write_text_tables(const struct writing *writing, enum stage stage)
 {
