@@ -26,10 +26,54 @@
 
 enum rope_kind { ROPE_KINDS(CHOICE_ID) ROPE_KIND_COUNT };
 
-/* Tokens of images have a position in time, in height and in width: which pairs turn by which. BLOCKS: the first pairs
- * by time, then some by height, then some by width. INTERLEAVED: in turn, as long as an axis has some left. A token of
- * text has one position for all three. */
-enum rope_axes { ROPE_AXES_NONE, ROPE_AXES_BLOCKS, ROPE_AXES_INTERLEAVED };
+/* Which axis of its token's position turns a pair, and by which frequency. BLOCKS: the first pairs by the first axis,
+ * then some by the next; INTERLEAVED: in turn, as long as an axis has some left, the rest by the first axis: Qwen-VL's
+ * text. RESTARTED: each axis has frequencies of its own columns, from 1 on: Qwen-VL's pictures, Flux. STRIDED: blocks;
+ * axis a of A has frequencies a, a + A, ...: Pixtral. */
+/* clang-format off */
+#define ROPE_AXES_KINDS(ROW) \
+    ROW(ROPE_AXES_NONE, "none") ROW(ROPE_AXES_BLOCKS, "blocks") ROW(ROPE_AXES_INTERLEAVED, "interleaved") \
+    ROW(ROPE_AXES_RESTARTED, "restarted") ROW(ROPE_AXES_RESTARTED_INTERLEAVED, "restarted-interleaved") \
+    ROW(ROPE_AXES_STRIDED, "strided")
+/* clang-format on */
+
+enum rope_axes_kind { ROPE_AXES_KINDS(CHOICE_ID) };
+
+enum { ROPE_AXES = 3 };        /* time, height and width: the columns of a table of coordinates */
+#define ROPE_AXIS_LETTERS "thw"
+
+/* Starts as {0}: tokens have one position. */
+struct rope_axes {
+    enum rope_axes_kind kind;
+    size_t count, axis[ROPE_AXES]; /* the axes, in the order in which pairs take them */
+    size_t pairs[ROPE_AXES];       /* of each of them; all 0: equal shares */
+    /* The tokens of a grid of patches: */
+    size_t merge, window; /* in blocks of merge x merge, in windows of window x window; 0: row by row */
+    size_t within;        /* keys of other windows of this size would be masked: attn rejects larger grids; 0: none are */
+    size_t from;          /* coordinates count from here */
+    bool centred;         /* coordinates are those of a patch's centre, from -1 to 1, times 2 pi: DINOv3 */
+    bool rest_first, rest_last; /* tokens before the grid, or after it, stay unrotated */
+};
+
+/* "none", "blocks:t16,h24,w24", "restarted:h,w,merge=2". STATUS_USAGE "place: ..." with what was expected. */
+enum status rope_axes_parse(const char *place, const char *text, struct rope_axes *axes, struct error *error);
+
+/* The axis (0 to 2) of a pair of `pairs`, and its frequency theta^(-index / of). */
+struct rope_axis {
+    size_t axis, index, of;
+};
+
+bool rope_has_axis(const struct rope_axes *axes, size_t axis);
+
+struct rope_axis rope_axis(const struct rope_axes *axes, size_t pairs, size_t pair);
+
+/* Whether the axes fit that many pairs; STATUS_USAGE. */
+enum status rope_axes_check(const struct rope_axes *axes, size_t pairs, struct error *error);
+
+/* The coordinates of a grid's patches, (time x height x width, ROPE_AXES), by the sizes in that order, in the order of
+ * the tokens. STATUS_USAGE: blocks or windows do not fit the grid. */
+enum status rope_grid(const struct rope_axes *axes, const size_t sizes[ROPE_AXES], bool in_double, double *coordinates,
+                      struct error *error);
 
 /* How a scaling changes frequencies for texts longer than in training. */
 /* clang-format off */
@@ -72,6 +116,8 @@ struct rope_settings {
     bool last;      /* rotates the last n columns, else the first */
     bool in_double; /* computes frequencies, angles, cos and sin in double, else float32 */
     struct rope_scaling scaling;
+    struct rope_axes axes;
+    const double *coordinates; /* (tokens, ROPE_AXES): a position is then a row of it; NULL: of all axes the same */
     double step, start; /* a mistake: the exponent is -(step i + start) / n in place of -2 i / n; 0 and 0: none */
 };
 
@@ -83,11 +129,17 @@ struct rope {
     size_t width;              /* d */
     size_t first, columns;     /* rotates n columns from there on */
     const double *frequencies; /* (n / 2) */
+    struct rope_axes axes;     /* and coordinates: as in the settings */
+    const double *coordinates;
     double attention;          /* factor of cos and sin */
 };
 
+/* The highest coordinate of positions, of which some may be SIZE_MAX, or `least`. */
+size_t rope_highest(const struct rope_settings *settings, const size_t *positions, size_t count, size_t least);
+
 /* `highest` is the highest position of query and key, for dynamic and longrope. The frequencies live in the arena.
- * STATUS_USAGE: n is odd or above d, a list does not have n / 2 numbers, or an angle is beyond its float. With
+ * STATUS_USAGE: n is odd or above d, a list does not have n / 2 numbers, the axes do not fit, or an angle is beyond its
+ * float. With
  * ROPE_NONE n is 0 and rows are copied. */
 enum status rope_create(struct rope *rope, const struct rope_settings *settings, size_t width, size_t highest,
                         struct arena *arena, struct error *error);
@@ -109,6 +161,12 @@ struct rope_turn {
 
 struct rope_turn rope_turn(const struct rope *rope, size_t position, size_t pair, enum rope_rounding rounding,
                            enum dtype dtype);
+
+/* The position by which a pair turns, and "2", or "t 4, h 5, w 6" of several axes, in text (ROPE_POSITION_BYTES). */
+double rope_coordinate(const struct rope *rope, size_t position, size_t pair);
+
+enum { ROPE_POSITION_BYTES = 64 };
+const char *rope_position(const struct rope *rope, size_t position, char *text);
 
 /* The columns of a pair (from 0, of d): where a rotation reads its two numbers, and where it writes them. */
 struct rope_pair {

@@ -6,6 +6,7 @@
 #include "model/stage_id.h"
 #include "stage/operand_steps.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* A row of query or key, or its gradient, with its columns rotated, scaled, or both. */
@@ -37,7 +38,11 @@ static bool prepare_pair(struct explanation *e, struct explain_lines *line)
     const double frequency = e->problem->rotation.rope.frequencies[line->index];
     char cosine[EXPLAIN_NUMBER_BYTES], sine[EXPLAIN_NUMBER_BYTES];
     snprintf(line->label, sizeof line->label, "columns %zu, %zu", columns.from[0] + 1, columns.from[1] + 1);
-    snprintf(rotating->numbers[0], EXPLAIN_NUMBER_BYTES, "%zu", rotating->position);
+    const double coordinate = rope_coordinate(&e->problem->rotation.rope, rotating->position, line->index);
+    if (coordinate == floor(coordinate))
+        snprintf(rotating->numbers[0], EXPLAIN_NUMBER_BYTES, "%.0f", coordinate);
+    else
+        text_number(rotating->numbers[0], EXPLAIN_NUMBER_BYTES, e->precision, false, coordinate);
     text_number(rotating->numbers[1], EXPLAIN_NUMBER_BYTES, e->precision, text_wants_exponent(frequency), frequency);
     text_number(rotating->numbers[2], EXPLAIN_NUMBER_BYTES, e->precision, text_wants_exponent(turn.angle), turn.angle);
     snprintf(line->words, sizeof line->words, ", cosine %s, sine %s",
@@ -99,8 +104,9 @@ static bool prepare_column(struct explanation *e, struct explain_lines *line)
 static void say_angle(const struct problem *problem, const struct rotating *rotating, char *heading, size_t size)
 {
     struct text text = text_begin(heading, size);
+    char position[ROPE_POSITION_BYTES];
     if (rotating->rotates)
-        text_add(&text, "position %zu, %s", rotating->position,
+        text_add(&text, "position %s, %s", rope_position(&problem->rotation.rope, rotating->position, position),
                  rotating->back ? "by cosine and sine of the angles" : "angle = position x frequency");
     else if (rotating->position == SIZE_MAX && !rotating->back)
         text_add(&text, "from the past, unchanged");
