@@ -62,39 +62,28 @@ static void restart_positions(const struct mask *mask, size_t *queries, size_t *
 
 static const char GRID[] = "grid:";
 
-/* Reads the sizes of grid:HxW, or grid:TxHxW of a video; larger ones than `most` count as most + 1. */
-static bool read_grid(const char *text, size_t most, size_t sizes[ROPE_AXES])
-{
-    size_t count = 0;
-    for (const char *next = text; next != NULL && count < ROPE_AXES && text_is_digit(*next);) {
-        char *end;
-        const unsigned long long size = strtoull(next, &end, 10);
-        sizes[count++] = size > most ? most + 1 : (size_t)size;
-        if (*end == '\0' && count == 2)
-            memmove(sizes + 1, sizes, 2 * sizeof *sizes);
-        if (*end == '\0' && count == 2)
-            sizes[0] = 1;
-        if (*end == '\0')
-            return count > 1 && sizes[0] > 0 && sizes[1] > 0 && sizes[2] > 0;
-        next = *end == 'x' ? end + 1 : NULL;
-    }
-    return false;
-}
-
-/* The coordinates of a grid's patches; other tokens stay unrotated where the axes say so. */
+/* The coordinates of grid:HxW, or grid:TxHxW of a video; other tokens stay unrotated where the axes say so. */
 static enum status list_grid(const struct build *build, const struct rope_settings *settings, double *coordinates,
                              size_t *listed, size_t fresh)
 {
     const struct rope_axes *axes = &settings->axes;
-    const char *place = BUILD_PLACE(build, OPTION_POSITIONS), *text = build->options->positions;
-    size_t sizes[ROPE_AXES], patches = 1;
-    if (!read_grid(text + strlen(GRID), fresh, sizes))
+    const char *place = BUILD_PLACE(build, OPTION_POSITIONS), *text = build->options->positions, *next = text + strlen(GRID);
+    size_t sizes[ROPE_AXES] = {1, 1, 1}, count = 0, patches = 1;
+    for (char *end; count < ROPE_AXES && text_is_digit(*next); next = *end == 'x' ? end + 1 : end) {
+        const unsigned long long size = strtoull(next, &end, 10);
+        sizes[count++] = size > fresh ? fresh + 1 : (size_t)size;
+        patches = memory_smaller(patches * sizes[count - 1], fresh + 1);
+    }
+    if (count < 2 || *next != '\0' || next[-1] == 'x' || patches == 0)
         return error_usage(build->error, "%s '%.40s' is no grid; expected grid:HxW, as in grid:4x6", place, text);
-    for (size_t i = 0; i < ROPE_AXES; i++)
-        patches = memory_smaller(patches * sizes[i], fresh + 1);
     if (patches > fresh || (patches < fresh && !axes->rest_first && !axes->rest_last))
         return error_usage(build->error, "%s %.40s has %s positions than the %zu tokens; expected one for each", place,
                            text, patches > fresh ? "more" : "fewer", fresh);
+    if (count == 2) {
+        sizes[2] = sizes[1];
+        sizes[1] = sizes[0];
+        sizes[0] = 1;
+    }
     for (size_t i = 0, first = axes->rest_first ? fresh - patches : 0; i < fresh; i++)
         listed[i] = i >= first && i < first + patches ? i - first : SIZE_MAX;
     return rope_grid(axes, sizes, settings->in_double, coordinates, build->error);
@@ -105,29 +94,27 @@ static enum status list_rows(const struct build *build, const struct rope_axes *
                              size_t *listed, size_t fresh)
 {
     static const char *const NAMES[] = {"time", "height", "width"};
-    const char *next = build->options->positions;
-    char *row = arena_allocate(build->arena, strlen(next) + 1, 1, build->error);
-    size_t rows = 1;
-    for (const char *at = strchr(next, ';'); at != NULL; at = strchr(at + 1, ';'))
-        rows++;
-    if (rows != axes->count || axes->centred || axes->from > 0)
-        return error_usage(build->error, "%s gives %zu row%s; expected %s", BUILD_PLACE(build, OPTION_POSITIONS), rows,
-                           rows == 1 ? "" : "s",
-                           axes->centred || axes->from > 0 ? "grid:HxW, by which this model rotates"
-                           : axes->count == 2              ? "two with ';' between them, or grid:HxW"
-                                                           : "three with ';' between them, or grid:HxW");
-    for (size_t axis = 0; axis < ROPE_AXES && row != NULL; axis++) {
+    const bool by_grid = axes->centred || axes->from > 0;
+    size_t rows = 0;
+    char *row = arena_copy(build->arena, build->options->positions, build->error), *end = row;
+    for (size_t axis = 0; axis < ROPE_AXES && end != NULL && !by_grid; axis++) {
         if (!rope_has_axis(axes, axis))
             continue;
-        const size_t length = strcspn(next, ";");
-        memcpy(row, next, length);
-        row[length] = '\0';
-        next += length + 1;
+        row = rows++ > 0 ? end + 1 : row;
+        end = strchr(row, ';');
+        if (end != NULL)
+            *end = '\0';
         if (build_numbers(build, OPTION_POSITIONS, row, NAMES[axis], parse_item, listed, fresh) != STATUS_OK)
-            break;
+            return build->error->status;
         for (size_t i = 0; i < fresh; i++)
             coordinates[i * ROPE_AXES + axis] = (double)listed[i];
     }
+    if (row != NULL && (rows < axes->count || end != NULL))
+        return error_usage(build->error, "%s '%.40s': expected %s", BUILD_PLACE(build, OPTION_POSITIONS),
+                           build->options->positions,
+                           by_grid            ? "grid:HxW, since this model rotates by the place in its picture"
+                           : axes->count == 2 ? "grid:HxW, or two rows with ';' between them"
+                                              : "grid:HxW, or three rows with ';' between them");
     for (size_t i = 0; i < fresh; i++)
         listed[i] = i;
     return build->error->status;
@@ -138,11 +125,11 @@ static enum status read_positions(const struct build *build, struct rope_setting
                                   size_t fresh)
 {
     const char *text = build->options->positions;
-    const bool is_grid = strncmp(text, GRID, strlen(GRID)) == 0, has_rows = strchr(text, ';') != NULL;
-    if (settings->axes.kind == ROPE_AXES_NONE && (is_grid || has_rows))
-        return error_usage(build->error, "%s has several axes, but the rotation has one; set --rope-axes, such as "
-                           "restarted:h,w", BUILD_PLACE(build, OPTION_POSITIONS));
-    if (!is_grid && !has_rows && (settings->axes.kind == ROPE_AXES_NONE || rope_has_axis(&settings->axes, 0)))
+    const bool is_grid = strncmp(text, GRID, strlen(GRID)) == 0, has_rows = is_grid || strchr(text, ';') != NULL;
+    if (settings->axes.count == 0 && has_rows)
+        return error_usage(build->error, "%s has several axes, but the rotation has one; set --rope-axes",
+                           BUILD_PLACE(build, OPTION_POSITIONS));
+    if (!has_rows && (settings->axes.count == 0 || rope_has_axis(&settings->axes, 0)))
         return build_numbers(build, OPTION_POSITIONS, text, "position", parse_item, listed, fresh);
     double *coordinates = arena_allocate(build->arena, fresh * ROPE_AXES, sizeof *coordinates, build->error);
     if (coordinates == NULL)
@@ -214,7 +201,7 @@ enum status build_rope(const struct build *build)
     count_positions(problem, of_queries, of_keys);
     if (options->positions != NULL && list_positions(build, &settings, of_queries, of_keys) != STATUS_OK)
         return build->error->status;
-    if (options->positions == NULL && settings.axes.kind != ROPE_AXES_NONE && !rope_has_axis(&settings.axes, 0))
+    if (options->positions == NULL && settings.axes.count > 0 && !rope_has_axis(&settings.axes, 0))
         return error_usage(build->error,
                            "the rotation is by row and column of a picture's patches; set --positions grid:HxW, such "
                            "as grid:4x6, or a row of each with ';' between them");

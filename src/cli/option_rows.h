@@ -196,7 +196,7 @@
     ROW(ROPE_AXES, rope_axes_text, TEXT, ABILITY_COMPUTES, .name = "rope-axes", .argument = "HOW", \
         .setting = true, .parse = option_parse_rope_axes, .asked = "rope axes", .foreign = "mropesection axesdim axialrope mrope", \
         .fallback = "none", \
-        .rare = RARE, .help = "rotate pairs by time, height or width of tokens: blocks:t16,h24,w24, or restarted:h,w") \
+        .rare = RARE, .help = "rotate pairs by time, height or width of tokens: t16,h24,w24, or h,w,restarted") \
     ROW(POSITIONS, positions, TEXT, ABILITY_COMPUTES, .name = "positions", .argument = "LIST", .setting = true, \
         .asked = "positions", .foreign = "positionids position cacheposition", .fallback = "0, 1, 2, ...", \
         .rare = RARE, .help = "positions of the tokens, for --rope: 0,1,4-9; of several axes in rows, with ; between, or grid:HxW") \

@@ -71,7 +71,7 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(ROPE_THETA_OF_SLIDING, "rope_local_base_freq local_rope_theta", f->local_theta != 0)                           \
     ROW(MERGE, "spatial_merge_size", f->merge != 0)                                                                    \
     ROW(GRID_WINDOW, "window_size", f->windows)                                                                        \
-    ROW(GRID_ALL, "fullatt_block_indexes", f->windows)                                                                 \
+    ROW(GRID_UNMASKED, "fullatt_block_indexes", f->windows)                                                            \
     ROW(PATCH, "patch_size", f->windows)                                                                               \
     ROW(ROPE_SCALED, "use_scaled_rope", f->scaling_asked)                                                              \
     ROW(ROPE_SHARE, "partial_rotary_factor rotary_pct", true)                                                          \

@@ -196,44 +196,44 @@ static void add_columns(const struct config_reading *reading, const struct confi
 
 /* --- axes -------------------------------------------------------------------------------------------------------- */
 
-/* Adds ",window=8" to the axes, or ",window=8,within=8" where the layer masks keys of other windows. */
+/* Adds ",window=8" to the axes, and ",within=8" where the layer masks keys of other windows. */
 static void add_windows(const struct config_reading *reading, size_t merge, struct text *text)
 {
-    const struct config_value size = config_find(reading, CONFIG_GRID_WINDOW),
-                              patch = config_find(reading, CONFIG_PATCH), all = config_find(reading, CONFIG_GRID_ALL);
-    const size_t pixels = config_whole(reading, &patch, 14),
-                 window = merge > 0 && pixels > 0 ? config_whole(reading, &size, 112) / merge / pixels * merge : 0;
-    bool whole = !config_is_set(&all) && (reading->module->layer + 1) % 8 == 0 && reading->module->layer < 32;
-    for (const cJSON *item = cJSON_IsArray(all.item) ? all.item->child : NULL; item != NULL; item = item->next)
-        whole = whole || (cJSON_IsNumber(item) && item->valuedouble == (double)reading->module->layer);
+    const struct config_value size = config_find(reading, CONFIG_GRID_WINDOW), patch = config_find(reading, CONFIG_PATCH),
+                              unmasked = config_find(reading, CONFIG_GRID_UNMASKED);
+    const size_t pixels = memory_larger(config_whole(reading, &patch, 14), 1) * memory_larger(merge, 1),
+                 window = config_whole(reading, &size, 112) / pixels * merge;
+    bool masks = true;
+    for (const cJSON *item = cJSON_IsArray(unmasked.item) ? unmasked.item->child : NULL; item != NULL; item = item->next)
+        masks = masks && !(cJSON_IsNumber(item) && item->valuedouble == (double)reading->module->layer);
     if (window == 0)
         config_wrong(reading, &size, "at least a block of patches");
-    text_add(text, whole ? ",window=%zu" : ",window=%zu,within=%zu", window, window);
+    text_add(text, masks ? ",window=%zu,within=%zu" : ",window=%zu", window, window);
 }
 
 /* Adds rope_axes: those of the family, with the config's numbers of pairs, blocks and windows. */
 static void add_axes(const struct config_reading *reading, const struct config_value *object)
 {
-    const struct family_row *family = reading->family;
-    const struct config_value sections = config_member(object, "mrope_section"),
-                              blocks = config_find(reading, CONFIG_MERGE);
-    char *bytes = family->axes != NULL ? arena_allocate(reading->arena, AXES_BYTES, 1, reading->error) : NULL;
+    const char *rest = reading->family->axes;
+    const struct config_value sections = config_member(object, "mrope_section"), blocks = config_find(reading, CONFIG_MERGE);
+    const size_t merge = config_whole(reading, &blocks, reading->family->merge);
+    char *bytes = rest != NULL ? arena_allocate(reading->arena, AXES_BYTES, 1, reading->error) : NULL;
     struct rope_axes axes;
-    if (bytes == NULL || rope_axes_parse("axes", family->axes, &axes, reading->error) != STATUS_OK)
+    if (bytes == NULL || rope_axes_parse("axes", rest, &axes, reading->error) != STATUS_OK)
         return;
     struct text text = text_begin(bytes, AXES_BYTES);
     const bool counts = axes.pairs[0] > 0 && config_is_set(&sections);
-    text_add(&text, "%.*s", (int)strcspn(family->axes, counts ? ":" : ""), family->axes);
-    for (size_t i = 0; counts && i < axes.count; i++) {
-        const struct config_value count = {.item = cJSON_GetArrayItem(sections.item, (int)i), .key = "mrope_section"};
-        text_add(&text, "%c%c%zu", i == 0 ? ':' : ',', ROPE_AXIS_LETTERS[axes.axis[i]], config_whole(reading, &count, 0));
+    for (size_t i = 0; counts && i < axes.count; i++, rest += strcspn(rest, ",") + (i < axes.count)) {
+        struct config_value count = sections;
+        count.item = cJSON_GetArrayItem(sections.item, (int)i);
+        text_add(&text, "%s%c%zu", i > 0 ? "," : "", rest[0], config_whole(reading, &count, 0));
     }
     if (counts && (size_t)cJSON_GetArraySize(sections.item) != axes.count)
-        config_wrong(reading, &sections, "one number of pairs for each of time, height and width");
-    const size_t merge = family->merge > 0 ? config_whole(reading, &blocks, family->merge) : 0;
-    if (merge > 1)
+        config_wrong(reading, &sections, "a number of pairs for each of time, height and width");
+    text_add(&text, "%s", rest);
+    if (reading->family->merge > 0)
         text_add(&text, ",merge=%zu", merge);
-    if (family->windows)
+    if (reading->family->windows)
         add_windows(reading, merge, &text);
     config_fact(reading, "rope_axes", counts ? &sections : NULL, bytes);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/rope.h"
 
-#include "base/text.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,10 +243,9 @@ static enum status check_settings(const struct rope_settings *settings, size_t c
     if (!(settings->theta > SCALINGS[scaling->kind].theta_above && settings->theta <= 1e30))
         return error_usage(error, "--rope-theta %.10g is out of range; expected a number above %g, up to 1e30",
                            settings->theta, SCALINGS[scaling->kind].theta_above);
-    if (scaling->kind != ROPE_SCALING_NONE && settings->axes.kind >= ROPE_AXES_RESTARTED)
-        return error_usage(error, "--rope-scaling does not scale the frequencies of --rope-axes restarted or strided; "
-                                  "expected --rope-scaling none");
-    if (settings->axes.kind != ROPE_AXES_NONE && rope_axes_check(&settings->axes, columns / 2, error) != STATUS_OK)
+    if (scaling->kind != ROPE_SCALING_NONE && (settings->axes.restarted || settings->axes.strided))
+        return error_usage(error, "--rope-scaling has no rule for --rope-axes restarted or strided; expected none");
+    if (rope_axes_check(&settings->axes, columns / 2, error) != STATUS_OK)
         return error->status;
     if (highest > ROPE_POSITION_LIMIT)
         return error_usage(error, "position %zu is out of range; expected 0..2^31-1", highest);
@@ -261,18 +258,6 @@ double rope_coordinate(const struct rope *rope, size_t position, size_t pair)
     return rope->coordinates == NULL
                ? (double)position
                : rope->coordinates[position * ROPE_AXES + rope_axis(&rope->axes, rope->columns / 2, pair).axis];
-}
-
-const char *rope_position(const struct rope *rope, size_t position, char *text)
-{
-    struct text made = text_begin(text, ROPE_POSITION_BYTES);
-    if (rope->coordinates == NULL)
-        text_add(&made, "%zu", position);
-    for (size_t axis = 0, shown = 0; axis < ROPE_AXES && rope->coordinates != NULL; axis++)
-        if (rope_has_axis(&rope->axes, axis))
-            text_add(&made, "%s%c %.6g", shown++ > 0 ? ", " : "", ROPE_AXIS_LETTERS[axis],
-                     rope->coordinates[position * ROPE_AXES + axis]);
-    return text;
 }
 
 size_t rope_highest(const struct rope_settings *settings, const size_t *positions, size_t count, size_t least)

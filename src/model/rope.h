@@ -26,52 +26,39 @@
 
 enum rope_kind { ROPE_KINDS(CHOICE_ID) ROPE_KIND_COUNT };
 
-/* Which axis of its token's position turns a pair, and by which frequency. BLOCKS: the first pairs by the first axis,
- * then some by the next; INTERLEAVED: in turn, as long as an axis has some left, the rest by the first axis: Qwen-VL's
- * text. RESTARTED: each axis has frequencies of its own columns, from 1 on: Qwen-VL's pictures, Flux. STRIDED: blocks;
- * axis a of A has frequencies a, a + A, ...: Pixtral. */
-/* clang-format off */
-#define ROPE_AXES_KINDS(ROW) \
-    ROW(ROPE_AXES_NONE, "none") ROW(ROPE_AXES_BLOCKS, "blocks") ROW(ROPE_AXES_INTERLEAVED, "interleaved") \
-    ROW(ROPE_AXES_RESTARTED, "restarted") ROW(ROPE_AXES_RESTARTED_INTERLEAVED, "restarted-interleaved") \
-    ROW(ROPE_AXES_STRIDED, "strided")
-/* clang-format on */
-
-enum rope_axes_kind { ROPE_AXES_KINDS(CHOICE_ID) };
-
-enum { ROPE_AXES = 3 };        /* time, height and width: the columns of a table of coordinates */
+enum { ROPE_AXES = 3 }; /* time, height and width */
 #define ROPE_AXIS_LETTERS "thw"
 
-/* Starts as {0}: tokens have one position. */
+/* Tokens of pictures have a position on several axes, each of which turns some pairs. Starts as {0}: one position. */
 struct rope_axes {
-    enum rope_axes_kind kind;
-    size_t count, axis[ROPE_AXES]; /* the axes, in the order in which pairs take them */
-    size_t pairs[ROPE_AXES];       /* of each of them; all 0: equal shares */
-    /* The tokens of a grid of patches: */
-    size_t merge, window; /* in blocks of merge x merge, in windows of window x window; 0: row by row */
-    size_t within;        /* keys of other windows of this size would be masked: attn rejects larger grids; 0: none are */
-    size_t from;          /* coordinates count from here */
-    bool centred;         /* coordinates are those of a patch's centre, from -1 to 1, times 2 pi: DINOv3 */
-    bool rest_first, rest_last; /* tokens before the grid, or after it, stay unrotated */
+    size_t count, axis[ROPE_AXES], pairs[ROPE_AXES]; /* in the order in which pairs take them; all 0: equal shares */
+    size_t interleaved;           /* 1: pairs take axes in turn, each at most so many, the rest the first: Qwen3-VL's text */
+    size_t restarted;             /* 1: the frequencies of each axis are those of its own columns: Qwen-VL's pictures */
+    size_t strided;               /* 1: axis a of A has the frequencies a, a + A, ...: Pixtral; else they run on */
+    size_t merge, window;         /* a grid's patches come in blocks of merge x merge, in windows so wide; 0: by rows */
+    size_t within;                /* keys of other such windows are masked: attn rejects wider grids; 0: none are */
+    size_t from;                  /* a grid counts from here */
+    size_t centred;               /* 1: 2 pi times the place of a patch's centre, from -1 to 1: DINOv3 */
+    size_t rest_first, rest_last; /* 1: tokens before the grid, or after it, stay unrotated */
 };
 
-/* "none", "blocks:t16,h24,w24", "restarted:h,w,merge=2". STATUS_USAGE "place: ..." with what was expected. */
+/* "none", "t16,h24,w24", "h,w,restarted,merge=2". STATUS_USAGE "place: ..." with what was expected. */
 enum status rope_axes_parse(const char *place, const char *text, struct rope_axes *axes, struct error *error);
 
-/* The axis (0 to 2) of a pair of `pairs`, and its frequency theta^(-index / of). */
+bool rope_has_axis(const struct rope_axes *axes, size_t axis);
+
+/* The axis (0 to 2) of a pair, and its frequency theta^(-index / of). */
 struct rope_axis {
     size_t axis, index, of;
 };
 
-bool rope_has_axis(const struct rope_axes *axes, size_t axis);
-
 struct rope_axis rope_axis(const struct rope_axes *axes, size_t pairs, size_t pair);
 
-/* Whether the axes fit that many pairs; STATUS_USAGE. */
+/* STATUS_USAGE: the axes do not share that many pairs. */
 enum status rope_axes_check(const struct rope_axes *axes, size_t pairs, struct error *error);
 
-/* The coordinates of a grid's patches, (time x height x width, ROPE_AXES), by the sizes in that order, in the order of
- * the tokens. STATUS_USAGE: blocks or windows do not fit the grid. */
+/* The coordinates of a grid's patches, (time x height x width, ROPE_AXES), in the order of the tokens. STATUS_USAGE:
+ * blocks or windows do not fit. */
 enum status rope_grid(const struct rope_axes *axes, const size_t sizes[ROPE_AXES], bool in_double, double *coordinates,
                       struct error *error);
 
@@ -162,11 +149,8 @@ struct rope_turn {
 struct rope_turn rope_turn(const struct rope *rope, size_t position, size_t pair, enum rope_rounding rounding,
                            enum dtype dtype);
 
-/* The position by which a pair turns, and "2", or "t 4, h 5, w 6" of several axes, in text (ROPE_POSITION_BYTES). */
+/* The position of the axis by which a pair turns. */
 double rope_coordinate(const struct rope *rope, size_t position, size_t pair);
-
-enum { ROPE_POSITION_BYTES = 64 };
-const char *rope_position(const struct rope *rope, size_t position, char *text);
 
 /* The columns of a pair (from 0, of d): where a rotation reads its two numbers, and where it writes them. */
 struct rope_pair {
