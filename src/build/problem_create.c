@@ -115,7 +115,8 @@ static enum status apply_facts(const struct build *build)
 static enum status forget_steps(const struct build *build)
 {
     static const enum option_id STEPS[] = {OPTION_ROPE,         OPTION_ROPE_THETA, OPTION_ROPE_COLUMNS,
-                                           OPTION_ROPE_SCALING, OPTION_POSITIONS,  OPTION_SCALE_ON};
+                                           OPTION_ROPE_SCALING, OPTION_ROPE_AXES,  OPTION_POSITIONS,
+                                           OPTION_SCALE_ON};
     struct options *options = build->options;
     const struct input_file *inputs = build->inputs;
     if (problem_projects(build->problem) || !inputs->is_result || input_file_has_layout(inputs, INPUT_FILE_GIVEN))

@@ -192,9 +192,13 @@
         .setting = true, .parse = option_parse_rope_scaling, .asked = "rope scaling", .foreign = "ropeparameters yarn longrope", \
         .fallback = "none", \
         .rare = RARE, .help = "slower rotation for longer texts: linear:factor=8, or dynamic, llama3, yarn, longrope with their numbers") \
+    ROW(ROPE_AXES, rope_axes_text, TEXT, ABILITY_COMPUTES, .name = "rope-axes", .argument = "HOW", \
+        .setting = true, .parse = option_parse_rope_axes, .asked = "rope axes", .foreign = "mropesection axesdim axialrope mrope", \
+        .fallback = "none", \
+        .rare = RARE, .help = "rotate pairs by time, height or width of tokens: t16,h24,w24, or h,w,restarted") \
     ROW(POSITIONS, positions, TEXT, ABILITY_COMPUTES, .name = "positions", .argument = "LIST", .setting = true, \
         .asked = "positions", .foreign = "positionids position cacheposition", .fallback = "0, 1, 2, ...", \
-        .rare = RARE, .help = "positions of the tokens, for --rope: 0,1,4-9") \
+        .rare = RARE, .help = "positions of the tokens, for --rope: 0,1,4-9; of several axes in rows, with ; between, or grid:HxW") \
     ROW(ALIBI, alibi, CHOICE(enum alibi, ALIBIS), ABILITY_COMPUTES, .name = "alibi", .argument = "SLOPES", .setting = true, \
         .asked = "alibi", .foreign = "usealibi alibibias", .initial = "off", \
         .rare = RARE, .help = "lower the scores with distance, by the usual slopes of the heads, or as Falcon scales them") \

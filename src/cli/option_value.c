@@ -168,6 +168,11 @@ enum status option_parse_rope_scaling(struct options *options, const char *place
     return rope_scaling_parse(place, text, &options->rope_scaling, error);
 }
 
+enum status option_parse_rope_axes(struct options *options, const char *place, const char *text, struct error *error)
+{
+    return rope_axes_parse(place, text, &options->rope_axes, error);
+}
+
 /* --- mistakes ---------------------------------------------------------------------------------------------------- */
 
 static enum status unknown_mistake(const char *place, const char *name, struct error *error)

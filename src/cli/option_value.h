@@ -24,6 +24,9 @@ option_parser option_parse_rope_columns;
 /* --rope-scaling "linear:factor=8": rope_scaling, which points to the text. */
 option_parser option_parse_rope_scaling;
 
+/* --rope-axes "restarted:h,w": rope_axes. */
+option_parser option_parse_rope_axes;
+
 /* --random "2x6x3": random_rank and random_shape. */
 option_parser option_parse_random;
 

@@ -106,6 +106,7 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(ROPE_THETA, rope_theta, double) \
     FIELD(ROPE_COLUMNS, rope_columns_text, const char *) \
     FIELD(ROPE_SCALING, rope_scaling_text, const char *) \
+    FIELD(ROPE_AXES, rope_axes_text, const char *) \
     FIELD(POSITIONS, positions, const char *) \
     FIELD(ALIBI, alibi, enum alibi) \
     FIELD(SCALE_ON, scale_on, enum scale_on) \
@@ -236,6 +237,7 @@ struct options {
     size_t rope_columns;                                /* --rope-columns; 0: all, */
     bool rope_last;                                     /* the last columns of a head, else the first */
     struct rope_scaling rope_scaling;                   /* --rope-scaling */
+    struct rope_axes rope_axes;                         /* --rope-axes */
     size_t random_rank, random_shape[TENSOR_RANK];      /* --random; rank 0: attn reads an input */
     struct mistake_choice mistakes[MISTAKE_SLOT_COUNT]; /* --mistake, in the order of the slots */
     size_t mistake_count;

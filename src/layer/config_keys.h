@@ -69,6 +69,10 @@ enum { CONFIG_KEY_BYTES = 128 };
     ROW(ROPE_SCALING, "rope_scaling", true)                                                                            \
     ROW(ROPE_THETA, "rope_theta", true)                                                                                \
     ROW(ROPE_THETA_OF_SLIDING, "rope_local_base_freq local_rope_theta", f->local_theta != 0)                           \
+    ROW(MERGE, "spatial_merge_size", f->merge != 0)                                                                    \
+    ROW(GRID_WINDOW, "window_size", f->windows)                                                                        \
+    ROW(GRID_UNMASKED, "fullatt_block_indexes", f->windows)                                                            \
+    ROW(PATCH, "patch_size", f->windows)                                                                               \
     ROW(ROPE_SCALED, "use_scaled_rope", f->scaling_asked)                                                              \
     ROW(ROPE_SHARE, "partial_rotary_factor rotary_pct", true)                                                          \
     ROW(ROPE_INTERLEAVE, "rope_interleave", f->rope == ROPE_PAIRS_TO_HALVES)                                           \

@@ -18,7 +18,7 @@ struct scaling {
     bool beyond; /* it has a number that is not finite */
 };
 
-enum { SCALING_BYTES = 64 << 10 };
+enum { SCALING_BYTES = 64 << 10, AXES_BYTES = 256 };
 
 /* --- the object -------------------------------------------------------------------------------------------------- */
 
@@ -33,7 +33,7 @@ static void check_known(const struct config_reading *reading, const struct confi
     const cJSON *item = object->item != NULL ? object->item->child : NULL;
     for (; item != NULL; item = item->next)
         if (!cJSON_IsNull(item) && !text_has_word(KNOWN, item->string) &&
-            !(reading->family->axes != ROPE_AXES_NONE && text_has_word(AXES, item->string)) &&
+            !(reading->family->axes != NULL && text_has_word(AXES, item->string)) &&
             !(reading->family->growth == FAMILY_GROWTH_BETA && text_has_word(GROWTH, item->string)))
             CONFIG_REFUSE(reading,
                           "%s: attn does not know %s.%.60s, which may change the rotation; set --rope, --rope-theta, "
@@ -192,6 +192,50 @@ static void add_columns(const struct config_reading *reading, const struct confi
         add_share(reading, object);
     else if (columns > 0)
         config_fact(reading, "rope_columns", &value, text);
+}
+
+/* --- axes -------------------------------------------------------------------------------------------------------- */
+
+/* Adds ",window=8" to the axes, and ",within=8" where the layer masks keys of other windows. */
+static void add_windows(const struct config_reading *reading, size_t merge, struct text *text)
+{
+    const struct config_value size = config_find(reading, CONFIG_GRID_WINDOW), patch = config_find(reading, CONFIG_PATCH),
+                              unmasked = config_find(reading, CONFIG_GRID_UNMASKED);
+    const size_t pixels = memory_larger(config_whole(reading, &patch, 14), 1) * memory_larger(merge, 1),
+                 window = config_whole(reading, &size, 112) / pixels * merge;
+    bool masks = true;
+    for (const cJSON *item = cJSON_IsArray(unmasked.item) ? unmasked.item->child : NULL; item != NULL; item = item->next)
+        masks = masks && !(cJSON_IsNumber(item) && item->valuedouble == (double)reading->module->layer);
+    if (window == 0)
+        config_wrong(reading, &size, "at least a block of patches");
+    text_add(text, masks ? ",window=%zu,within=%zu" : ",window=%zu", window, window);
+}
+
+/* Adds rope_axes: those of the family, with the config's numbers of pairs, blocks and windows. */
+static void add_axes(const struct config_reading *reading, const struct config_value *object)
+{
+    const char *rest = reading->family->axes;
+    const struct config_value sections = config_member(object, "mrope_section"), blocks = config_find(reading, CONFIG_MERGE);
+    const size_t merge = config_whole(reading, &blocks, reading->family->merge);
+    char *bytes = rest != NULL ? arena_allocate(reading->arena, AXES_BYTES, 1, reading->error) : NULL;
+    struct rope_axes axes;
+    if (bytes == NULL || rope_axes_parse("axes", rest, &axes, reading->error) != STATUS_OK)
+        return;
+    struct text text = text_begin(bytes, AXES_BYTES);
+    const bool counts = axes.pairs[0] > 0 && config_is_set(&sections);
+    for (size_t i = 0; counts && i < axes.count; i++, rest += strcspn(rest, ",") + (i < axes.count)) {
+        struct config_value count = sections;
+        count.item = cJSON_GetArrayItem(sections.item, (int)i);
+        text_add(&text, "%s%c%zu", i > 0 ? "," : "", rest[0], config_whole(reading, &count, 0));
+    }
+    if (counts && (size_t)cJSON_GetArraySize(sections.item) != axes.count)
+        config_wrong(reading, &sections, "a number of pairs for each of time, height and width");
+    text_add(&text, "%s", rest);
+    if (reading->family->merge > 0)
+        text_add(&text, ",merge=%zu", merge);
+    if (reading->family->windows)
+        add_windows(reading, merge, &text);
+    config_fact(reading, "rope_axes", counts ? &sections : NULL, bytes);
 }
 
 /* --- scaling ----------------------------------------------------------------------------------------------------- */
@@ -372,7 +416,7 @@ static void add_scaling(const struct config_reading *reading, const struct confi
         (!reading->family->scaling_asked || config_truth(reading, &asked, false)))
         config_fact(reading, "rope_scaling", &asked, reading->family->scaling);
     if (strcmp(kind, "default") == 0 || strcmp(kind, "none") == 0 ||
-        (reading->family->axes != ROPE_AXES_NONE && strcmp(kind, "mrope") == 0))
+        (reading->family->axes != NULL && (strcmp(kind, "mrope") == 0 || strcmp(kind, "axial") == 0)))
         return;
     if (reading->family->long_factors && (strcmp(kind, "su") == 0 || strcmp(kind, "yarn") == 0))
         kind = "longrope";
@@ -471,8 +515,8 @@ void config_rope(const struct config_reading *reading, bool slides)
     if (strcmp(told != NULL ? told->text : ROPE_WORDS[kind], ROPE_WORDS[ROPE_NONE]) == 0)
         return;
     const bool scaled = config_is_told(reading, "rope_scaling"), counted = config_is_told(reading, "rope_columns"),
-               based = config_is_told(reading, "rope_theta");
-    if (!(scaled && counted && based))
+               based = config_is_told(reading, "rope_theta"), shared = config_is_told(reading, "rope_axes");
+    if (!(scaled && counted && based && shared))
         object = config_rope_object(reading, slides);
     if (!based)
         add_theta(reading, &object, slides);
@@ -480,4 +524,6 @@ void config_rope(const struct config_reading *reading, bool slides)
         add_columns(reading, &object);
     if (!scaled)
         add_scaling(reading, &object, slides);
+    if (!shared)
+        add_axes(reading, &object);
 }

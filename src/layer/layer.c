@@ -19,7 +19,7 @@ static const enum option_id IDS[] = {OPTION_FAMILY,         OPTION_HEADS,      O
                                      OPTION_ROPE_SCALING,   OPTION_ALIBI,      OPTION_CLIP,
                                      OPTION_NORM,           OPTION_NORM_EPS,   OPTION_QK_NORM,
                                      OPTION_QK_NORM_EPS,    OPTION_VALUE_NORM, OPTION_RELATIVE_DISTANCE,
-                                     OPTION_ATTENTION_CHUNK};
+                                     OPTION_ATTENTION_CHUNK, OPTION_ROPE_AXES};
 
 enum { ID_COUNT = sizeof IDS / sizeof IDS[0] };
 
@@ -316,7 +316,7 @@ static enum status read_right(struct layer *layer, const struct options *options
 static const struct part {
     enum mistake id;
     const char *tensors[2], *end;
-    const char *settings[5];
+    const char *settings[6];
 } PARTS[] = {
     {MISTAKE_LAYER_QUERY, .tensors = {"W_query"}},
     {MISTAKE_LAYER_KEY, .tensors = {"W_key"}},
@@ -329,8 +329,9 @@ static const struct part {
     {MISTAKE_LAYER_QK_NORM, .tensors = {"query_norm.", "key_norm."}},
     {MISTAKE_LAYER_SINKS, .tensors = {"sinks"}},
     {MISTAKE_LAYER_WINDOW, .settings = {"window"}},
-    {MISTAKE_LAYER_ROPE, .settings = {"rope", "rope_theta", "rope_columns", "rope_scaling"}},
-    {MISTAKE_LAYER_KIND, .settings = {"window", "rope", "rope_theta", "rope_columns", "rope_scaling"}},
+    {MISTAKE_LAYER_ROPE, .settings = {"rope", "rope_theta", "rope_columns", "rope_scaling", "rope_axes"}},
+    {MISTAKE_LAYER_KIND, .settings = {"window", "rope", "rope_theta", "rope_columns", "rope_scaling",
+                                     "rope_axes"}},
 };
 
 /* Its part; NULL: all of the layer. */

@@ -308,10 +308,12 @@ static void turns_of(const struct plain *plain, size_t position, size_t head, do
     const enum recipe_turn turn = plain->recipe->turn;
     if (turn == RECIPE_TURN_ALL_HEADS || (head > 0 && turn != RECIPE_TURN_HEADS))
         return;
-    rope_turns(rope, turn == RECIPE_TURN_HEADS ? head : position, problem_rounding(problem)->rope,
+    struct rope of_heads = *rope;
+    of_heads.coordinates = NULL;
+    rope_turns(turn == RECIPE_TURN_HEADS ? &of_heads : rope, turn == RECIPE_TURN_HEADS ? head : position, problem_rounding(problem)->rope,
                problem->rounding.dtype, cosines, sines);
     for (size_t i = 0; i < rope->columns / 2 && turn == RECIPE_TURN_BF16_ANGLES; i++) {
-        double angle[] = {(double)position, rope->frequencies[i]};
+        double angle[] = {rope_coordinate(rope, position, i), rope->frequencies[i]};
         dtype_round(DTYPE_BF16, angle, 2);
         angle[0] *= angle[1];
         dtype_round(DTYPE_BF16, angle, 1);

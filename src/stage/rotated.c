@@ -6,6 +6,7 @@
 #include "model/stage_id.h"
 #include "stage/operand_steps.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* A row of query or key, or its gradient, with its columns rotated, scaled, or both. */
@@ -34,10 +35,13 @@ static bool prepare_pair(struct explanation *e, struct explain_lines *line)
     struct rotating *rotating = line->context;
     const struct rope_turn turn = operand_turn(e->problem, rotating->position, line->index);
     const struct rope_pair columns = rope_pair(&e->problem->rotation.rope, line->index);
-    const double frequency = e->problem->rotation.rope.frequencies[line->index];
+    const struct rope *rope = &e->problem->rotation.rope;
+    const double frequency = rope->frequencies[line->index], at = rope_coordinate(rope, rotating->position, line->index);
+    const size_t axis = rope_axis(&rope->axes, rope->columns / 2, line->index).axis;
     char cosine[EXPLAIN_NUMBER_BYTES], sine[EXPLAIN_NUMBER_BYTES];
-    snprintf(line->label, sizeof line->label, "columns %zu, %zu", columns.from[0] + 1, columns.from[1] + 1);
-    snprintf(rotating->numbers[0], EXPLAIN_NUMBER_BYTES, "%zu", rotating->position);
+    snprintf(line->label, sizeof line->label, "columns %zu, %zu%s%.1s", columns.from[0] + 1, columns.from[1] + 1,
+             rope->coordinates != NULL ? " by " : "", rope->coordinates != NULL ? ROPE_AXIS_LETTERS + axis : "");
+    snprintf(rotating->numbers[0], EXPLAIN_NUMBER_BYTES, "%.*g", at == floor(at) ? 10 : 6, at);
     text_number(rotating->numbers[1], EXPLAIN_NUMBER_BYTES, e->precision, text_wants_exponent(frequency), frequency);
     text_number(rotating->numbers[2], EXPLAIN_NUMBER_BYTES, e->precision, text_wants_exponent(turn.angle), turn.angle);
     snprintf(line->words, sizeof line->words, ", cosine %s, sine %s",
@@ -99,11 +103,12 @@ static bool prepare_column(struct explanation *e, struct explain_lines *line)
 static void say_angle(const struct problem *problem, const struct rotating *rotating, char *heading, size_t size)
 {
     struct text text = text_begin(heading, size);
+    if (rotating->rotates && problem->rotation.rope.coordinates == NULL)
+        text_add(&text, "position %zu, ", rotating->position);
     if (rotating->rotates)
-        text_add(&text, "position %zu, %s", rotating->position,
-                 rotating->back ? "by cosine and sine of the angles" : "angle = position x frequency");
+        text_add(&text, "%s", rotating->back ? "by cosine and sine of the angles" : "angle = position x frequency");
     else if (rotating->position == SIZE_MAX && !rotating->back)
-        text_add(&text, "from the past, unchanged");
+        text_add(&text, "%s", problem->rotation.past > 0 ? "from the past, unchanged" : "not rotated");
     if (rotating->rotates && !rotating->back && problem->rotation.rope.attention != 1)
         text_add(&text, "; cosine, sine x %.6g", problem->rotation.rope.attention);
 }

@@ -183,9 +183,9 @@ static enum status turn_so_far(struct problem *fresh, const struct problem *prob
         return error->status;
     fresh->rotation.highest = 0;
     for (size_t item = 0; item < problem->size.items; item++)
-        for (size_t query = 0; query < step->end; query++)
-            fresh->rotation.highest = memory_larger(fresh->rotation.highest,
-                                                    problem->rotation.positions[item * problem->size.queries + query]);
+        fresh->rotation.highest = rope_highest(&problem->rotation.settings,
+                                               problem->rotation.positions + item * problem->size.queries, step->end,
+                                               fresh->rotation.highest);
     return rope_create(&fresh->rotation.rope, &problem->rotation.settings, problem->size.d_head,
                        fresh->rotation.highest, arena, error);
 }

@@ -158,6 +158,7 @@ static const struct {
     {"rope_columns", "rope columns"},
     {"rope_theta", "theta"},
     {"rope_scaling", "scaling"},
+    {"rope_axes", "axes"},
     {"positions", "positions"},
     {"scale", "scale"},
     {"scale_on", "scale on"},

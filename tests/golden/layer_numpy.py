@@ -12,6 +12,7 @@ import importlib.util
 import json
 import math
 import os
+import re
 import sys
 
 import numpy
@@ -41,16 +42,18 @@ def tensors_of(path):
 
 
 NORMS = (
-    "input_layernorm ln_1 self_attn_layer_norm ln_attn norm_1 layernorm_before layer_norm1 layer_norm attn_norm".split()
+    "input_layernorm ln_1 self_attn_layer_norm ln_attn norm_1 layernorm_before layer_norm1 layer_norm attn_norm norm1 "
+    "attention_norm".split()
 )
 NAMES = {  # in the order of their trial: query, key, value or all three, then the output projection
-    "q_proj k_proj v_proj": "o_proj out_proj",
+    "q_proj k_proj v_proj": "o_proj out_proj proj",
     "q k v": "o",
     "self.query self.key self.value": "output.dense",
     "attention.query attention.key attention.value": "output.dense",
     "c_attn": "c_proj",
     "qkv_proj": "o_proj",
     "Wqkv": "Wo out_proj",
+    "qkv": "proj",
     "query_key_value": "dense",
 }
 
@@ -60,7 +63,9 @@ class Layer:
 
     def __init__(self, path, dtype=""):
         self.case = json.load(open(os.path.join(path, "case.json")))
-        self.settings, self.module = {**self.case["settings"], **self.case.get("unsaid", {})}, self.case["module"]
+        self.settings = {**self.case["settings"], **self.case.get("unsaid", {})}
+        self.settings.update(positions=self.case.get("positions"))
+        self.module = self.case["module"]
         self.all = tensors_of(path)
         self.given = {}
         for name in ("hidden", "residual", "encoder"):
@@ -183,6 +188,52 @@ def frequencies(n, theta, scaling, tokens):
     return inverse.astype("f4"), factor
 
 
+def axes_of(text):
+    """The axes (0 time, 1 height, 2 width) with their numbers of pairs, and the words after them."""
+    words = text.split(",")
+    axes = [("thw".index(word[0]), int(word[1:] or 0)) for word in words if re.fullmatch("[thw][0-9]*", word)]
+    return axes, dict((word.split("=") + [1])[:2] for word in words if not re.fullmatch("[thw][0-9]*", word))
+
+
+def coordinates_of(positions, words, tokens):
+    """(tokens, 3) in time, height and width; NaN: not rotated."""
+    if not positions.startswith("grid:"):
+        count = lambda item: list(range(int(item.split("-")[0]), int(item.split("-")[-1]) + 1))
+        return numpy.array([sum(map(count, row.split(",")), []) for row in positions.split(";")], "f4").T
+    height, width = map(int, positions.removeprefix("grid:").split("x"))
+    window, block = int(words.get("window", 1 << 20)), int(words.get("merge", 1))
+    place = lambda p: (p[0] // window, p[1] // window, p[0] // block, p[1] // block, *p)
+    patches = sorted(((h, w) for h in range(height) for w in range(width)), key=place)
+    found = numpy.array([(0, h, w) for h, w in patches], "f4") + int(words.get("from", 0))
+    if "centred" in words:
+        middle = (found + numpy.float32(0.5)) / numpy.array([1, height, width], "f4")
+        found = numpy.float32(2 * math.pi) * (2 * middle - 1)
+    rest = numpy.full((tokens - len(found), 3), numpy.nan, "f4")
+    return numpy.concatenate([rest, found] if "rest-first" in words else [found, rest])
+
+
+def angles_by_axes(settings, n, theta, inverse, tokens):
+    """(tokens, n / 2): the axis of each pair, and its frequency, one pair after the other."""
+    axes, words = axes_of(settings["rope_axes"])
+    found, half, count = coordinates_of(settings["positions"], words, tokens), n // 2, len(axes)
+    if not any(number for _, number in axes):
+        axes = [(axis, half // count) for axis, _ in axes]
+    order = [place for place, (_, number) in enumerate(axes) for _ in range(number)][:half]
+    if "interleaved" in words:
+        order = [i % count if i // count < axes[i % count][1] else 0 for i in range(half)]
+    angle = numpy.empty((tokens, half), "f4")
+    for i, place in enumerate(order):
+        own = order[:i].count(place)
+        power = i / half
+        if "restarted" in words:
+            power = own / order.count(place)
+        elif "strided" in words:
+            power = (own * count + place) / half
+        frequency = numpy.float32(theta**-power) if {"restarted", "strided"} & set(words) else inverse[i]
+        angle[:, i] = found[:, axes[place][0]] * frequency
+    return numpy.nan_to_num(angle).astype(float)
+
+
 def rotated(x, settings):
     """x (B, H, T, d), its columns rotated by the position."""
     kind, d, tokens = settings.get("rope") or "none", x.shape[-1], x.shape[2]
@@ -194,6 +245,8 @@ def rotated(x, settings):
     first = d - n if last else 0
     inverse, factor = frequencies(n, settings["rope_theta"], settings.get("rope_scaling"), tokens)
     angle = (numpy.arange(tokens, dtype="f4")[:, None] * inverse).astype(float)
+    if settings.get("positions"):
+        angle = angles_by_axes(settings, n, settings["rope_theta"], inverse, tokens)
     cos, sin = numpy.cos(angle) * factor, numpy.sin(angle) * factor
     part = x[..., first : first + n]
     a, b = (part[..., : n // 2], part[..., n // 2 :]) if kind == "half" else (part[..., 0::2], part[..., 1::2])

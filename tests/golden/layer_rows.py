@@ -35,6 +35,12 @@ TINY = dict(
     pad_token_id=0,
 )
 
+# Vision blocks: patches without a batch; heads that turn by height and width
+PATCHES = dict(attention="blocks.{}.attn", out="proj", input="patches", pixels="hidden_states", flat=True)
+GRID = dict(
+    heads=2, causal=False, norm_eps=1e-6, rope="half", rope_theta=10000, rope_axes="h,w,restarted,merge=2",
+)
+
 FAMILIES = {
     "gpt2": dict(
         model="GPT2LMHeadModel",
@@ -216,6 +222,82 @@ FAMILIES = {
         ),
         says=dict(
             heads=3, kv_heads=1, causal=True, norm="rms", norm_eps=1e-6, rope="half", rope_theta=1000000,
+        ),
+    ),
+    "qwen3_vl": dict(
+        model="Qwen3VLTextModel",
+        attention="layers.{}.self_attn",
+        out="o_proj",
+        norm="layers.{}.input_layernorm",
+        config=dict(
+            TINY, model_type="qwen3_vl_text", rms_norm_eps=1e-6,
+            rope_parameters=dict(rope_type="default", rope_theta=500000.0, mrope_section=[2, 1, 1]),
+        ),
+        says=dict(
+            heads=4, kv_heads=2, causal=True, norm="rms", norm_eps=1e-6, qk_norm="rms", qk_norm_eps=1e-6, rope="half",
+            rope_theta=500000, rope_axes="t2,h1,w1,interleaved",
+        ),
+    ),
+    "qwen2_vl_vision": dict(
+        PATCHES, model="Qwen2VisionTransformerPretrainedModel", package="models.qwen2_vl.modeling_qwen2_vl",
+        norm="blocks.{}.norm1", says=dict(GRID, norm="layer", packing="blocks"),
+        config=dict(
+            model_type="qwen2_vl_vision", depth=2, embed_dim=16, hidden_size=8, num_heads=2, patch_size=4,
+            spatial_merge_size=2, temporal_patch_size=1, mlp_ratio=1,
+        ),
+    ),
+    "qwen2_5_vl_vision": dict(
+        PATCHES, model="Qwen2_5_VisionTransformerPretrainedModel", norm="blocks.{}.norm1",
+        says=dict(GRID, norm="rms", packing="blocks", rope_axes="h,w,restarted,merge=2,window=4"),
+        config=dict(
+            model_type="qwen2_5_vl_vision", depth=2, hidden_size=16, intermediate_size=8, out_hidden_size=8,
+            num_heads=2, patch_size=4, spatial_merge_size=2, temporal_patch_size=1, window_size=16, fullatt_block_indexes=[1],
+        ),
+    ),
+    "glm4v_vision": dict(
+        PATCHES, model="Glm4vVisionModel", norm="blocks.{}.norm1",
+        says=dict(GRID, norm="rms", norm_eps=1e-5, packing="blocks"),
+        config=dict(
+            model_type="glm4v_vision", depth=2, hidden_size=16, intermediate_size=8, out_hidden_size=8, num_heads=2,
+            patch_size=4, spatial_merge_size=2, temporal_patch_size=1, image_size=16, rms_norm_eps=1e-5,
+        ),
+    ),
+    "kimi_k25_vision": dict(
+        PATCHES, model="Kimi_K25VisionModel", attention="layers.{}.attn", norm="layers.{}.norm1", pixels="pixel_values",
+        says=dict(GRID, norm="layer", norm_eps=1e-5, rope_axes="w,h,restarted,interleaved"),
+        config=dict(
+            model_type="kimi_k25_vision", num_hidden_layers=2, hidden_size=16, intermediate_size=8,
+            num_attention_heads=2, patch_size=4, pos_emb_height=4, pos_emb_width=4,
+        ),
+    ),
+    "pixtral": dict(
+        model="PixtralVisionModel", attention="transformer.layers.{}.attention", out="o_proj", input="picture",
+        norm="transformer.layers.{}.attention_norm",
+        says=dict(GRID, norm="rms", norm_eps=1e-5, rope_axes="h,w,strided"),
+        config=dict(
+            model_type="pixtral", hidden_size=16, intermediate_size=8, num_attention_heads=2, num_hidden_layers=2,
+            patch_size=4, image_size=24,
+        ),
+    ),
+    "dinov3_vit": dict(
+        model="DINOv3ViTModel", attention="model.layer.{}.attention", module="layer.{}.attention",
+        out="o_proj", input="picture",
+        norm="model.layer.{}.norm1",
+        says=dict(GRID, norm="layer", norm_eps=1e-5, rope_theta=100, rope_axes="h,w,restarted,centred,rest-first"),
+        config=dict(
+            model_type="dinov3_vit", hidden_size=16, intermediate_size=8, num_attention_heads=2, num_hidden_layers=2,
+            patch_size=4, image_size=16, num_register_tokens=2, layer_norm_eps=1e-5, rope_theta=100.0,
+        ),
+    ),
+    "llama4_vision": dict(
+        model="Llama4VisionModel", attention="model.layers.{}.self_attn", module="layers.{}.self_attn",
+        out="o_proj", input="picture",
+        norm="model.layers.{}.input_layernorm",
+        says=dict(GRID, norm="layer", norm_eps=1e-5, rope="pairs", rope_axes="w,h,restarted,from=1,rest-last"),
+        config=dict(
+            model_type="llama4_vision_model", hidden_size=16, intermediate_size=64, num_attention_heads=2,
+            num_hidden_layers=2, patch_size=4, image_size=16, vision_output_dim=8, projector_input_dim=8,
+            projector_output_dim=8,
         ),
     ),
     "qwen3_next": dict(
@@ -1144,6 +1226,27 @@ CASES = {
     "qwen2-vl": dict(
         family="qwen2_vl", layer=1, tokens=10, style="transformers", module="layers.{}.self_attn",
     ),
+    "qwen2-vl-image": dict(
+        family="qwen2_vl", layer=0, tokens=11, batch=2, style="transformers", module="layers.{}.self_attn",
+        positions="0-2,3,3,3,3,3,3,6-7;0-2,3,3,3,4,4,4,6-7;0-2,3,4,5,3,4,5,6-7",
+        says=dict(rope_axes="t2,h1,w1"),
+    ),
+    "qwen3-vl-image": dict(
+        family="qwen3_vl", layer=1, tokens=10, positions="0-1,2,2,2,2,2,2,5-6;0-1,2,2,3,3,4,4,5-6;0-1,2,3,2,3,2,3,5-6",
+    ),
+    "qwen2-vl-vision": dict(family="qwen2_vl_vision", layer=1, tokens=24, positions="grid:4x6"),
+    "qwen2.5-vl-vision": dict(
+        family="qwen2_5_vl_vision", layer=1, tokens=36, positions="grid:6x6", style="transformers",
+    ),
+    "qwen2.5-vl-vision-window": dict(
+        family="qwen2_5_vl_vision", layer=0, tokens=16, positions="grid:4x4",
+        says=dict(rope_axes="h,w,restarted,merge=2,window=4,within=4"),
+    ),
+    "glm-4v-vision": dict(family="glm4v_vision", layer=1, tokens=24, positions="grid:6x4"),
+    "kimi-k2.5-vision": dict(family="kimi_k25_vision", layer=0, tokens=12, positions="grid:2x6"),
+    "pixtral": dict(family="pixtral", layer=1, tokens=15, positions="grid:3x5"),
+    "dinov3": dict(family="dinov3_vit", layer=1, tokens=15, positions="grid:3x4"),
+    "llama-4-vision": dict(family="llama4_vision", layer=0, tokens=17, positions="grid:4x4"),
     "qwen3-next": dict(family="qwen3_next", layer=1, tokens=12),
     "qwen3.5": dict(family="qwen3_5_text", layer=1, tokens=10, batch=2),
     "afmoe": dict(family="afmoe", layer=1, tokens=12),

@@ -186,19 +186,34 @@ static void write_ways(struct json *json, const struct problem *problem)
         }
     json_close(json);
     json_open(json, "pairs", '[');
-    for (size_t pair = 0; pair < problem->rotation.rope.columns / 2; pair++) {
+    const size_t pairs = problem->rotation.rope.columns / 2;
+    for (size_t pair = 0; pair < pairs; pair++) {
         const struct rope_pair at = rope_pair(&problem->rotation.rope, pair);
         json_open(json, NULL, '[');
         for (size_t i = 0; i < 4; i++)
             json_size(json, NULL, i < 2 ? at.from[i] : at.to[i - 2]);
         json_real(json, NULL, problem->rotation.rope.frequencies[pair]);
+        json_size(json, NULL, rope_axis(&problem->rotation.rope.axes, pairs, pair).axis);
         json_close(json);
     }
     json_close(json);
 }
 
-/* The rotary position of each row of query or key, (B, S) or (B, Tk), from 0, where they are rotated; -1: a key of
- * the past, which is not rotated again. */
+/* The time, height and width of rotary positions, which are then rows of them; nothing where they have one axis. */
+static void write_coordinates(struct json *json, const struct problem *problem)
+{
+    const struct rope *rope = &problem->rotation.rope;
+    const size_t fresh = problem->size.keys - problem->rotation.past;
+    if (rope->coordinates == NULL)
+        return;
+    json_open(json, "coordinates", '[');
+    for (size_t i = 0; i < fresh * ROPE_AXES; i++)
+        json_real(json, NULL, rope->coordinates[i]);
+    json_close(json);
+}
+
+/* The rotary position of each row of query or key, (B, S) or (B, Tk), from 0, where they are rotated; -1: the
+ * row is not rotated, or, a key of the past, not again. */
 static void write_rotary_positions(struct json *json, const struct problem *problem, enum projection_id id)
 {
     const size_t rows = id == PROJECTION_QUERY ? problem->chosen.row_count : problem->size.keys;
@@ -403,6 +418,7 @@ void page_write_job(const struct result *result, int precision, struct output *o
     write_mask(&json, problem);
     write_stages(&json, result);
     write_ways(&json, problem);
+    write_coordinates(&json, problem);
     write_rotary_positions(&json, problem, PROJECTION_QUERY);
     write_rotary_positions(&json, problem, PROJECTION_KEY);
     if (problem->mistake.recipe != NULL) /* the stages that mistakes compute differently than the page would */
