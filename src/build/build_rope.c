@@ -113,7 +113,7 @@ enum status build_rope(const struct build *build)
                                            .in_double = problem->rounding.dtype == DTYPE_F64 &&
                                                         options->rounding != ROUNDING_TRANSFORMERS,
                                            .scaling = options->rope_scaling};
-    if (settings.kind == ROPE_NONE)
+    if (settings.kind == ROPE_NONE && (options->query_growth.by == 0 || check_alone(build) != STATUS_OK))
         return check_alone(build);
     const size_t queries = problem->size.items * problem->size.queries,
                  keys = problem->size.items * (problem->size.keys - problem->rotation.past);
@@ -130,6 +130,10 @@ enum status build_rope(const struct build *build)
     problem->rotation.key_positions = of_keys;
     problem->rotation.settings = settings;
     problem->rotation.highest = memory_larger(highest_of(of_queries, queries), highest_of(of_keys, keys));
+    if (highest_of(of_queries, queries) + options->query_growth.ahead >= options->query_growth.every)
+        problem->scaling.growth = options->query_growth;
+    if (settings.kind == ROPE_NONE)
+        return STATUS_OK;
     return rope_create(&problem->rotation.rope, &settings, problem->size.d_head, problem->rotation.highest,
                        build->arena, build->error);
 }

@@ -3,6 +3,7 @@
 #ifndef ATTN_PROBLEM_PROBLEM_SCORES_H
 #define ATTN_PROBLEM_PROBLEM_SCORES_H
 
+#include "model/growth.h"
 #include "model/torch_random.h"
 
 #include <stdbool.h>
@@ -13,6 +14,7 @@ struct problem_scaling {
     double softcap;      /* 0: none */
     bool on_query;       /* the scale multiplies the query: */
     double query_factor; /* by this; `factor` is then 1 */
+    struct query_growth growth;
 };
 
 struct problem_dropout {

@@ -174,7 +174,7 @@ static const size_t *slice_positions(const struct problem *problem, const size_t
 static enum status turn_so_far(struct problem *fresh, const struct problem *problem, const struct step *step,
                                struct arena *arena, struct error *error)
 {
-    if (problem->rotation.rope.kind == ROPE_NONE)
+    if (problem->rotation.positions == NULL)
         return STATUS_OK;
     fresh->rotation.positions =
         slice_positions(problem, problem->rotation.positions, problem->size.queries, false, step, arena, error);
@@ -188,6 +188,8 @@ static enum status turn_so_far(struct problem *fresh, const struct problem *prob
         for (size_t query = 0; query < step->end; query++)
             fresh->rotation.highest = memory_larger(fresh->rotation.highest,
                                                     problem->rotation.positions[item * problem->size.queries + query]);
+    if (problem->rotation.rope.kind == ROPE_NONE)
+        return STATUS_OK;
     return rope_create(&fresh->rotation.rope, &problem->rotation.settings, problem->size.d_head,
                        fresh->rotation.highest, arena, error);
 }
@@ -286,6 +288,7 @@ static enum status make_attending(const struct run *run, const struct step *step
     *attending = part_of(run, step, keys);
     attending->given.inputs.rank = attending->given.key_inputs.rank = 0;
     attending->given.residual = attending->scaling.on_query = false;
+    attending->scaling.growth.by = 0;
     attending->rotation.rope.kind = ROPE_NONE;
     for (int id = NORM_QUERY; id < NORM_COUNT; id++)
         attending->parameters.norms[id].kind = NORM_NONE;

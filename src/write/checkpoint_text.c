@@ -61,6 +61,7 @@ static const struct {
     {"rope_theta", "theta ", NULL},
     {"rope_columns", "rotated columns ", NULL},
     {"rope_scaling", "scaling ", NULL},
+    {"query_growth", "query growth ", NULL},
     {"alibi", "alibi ", "off"},
     {"scale", "scale ", NULL},
     {"softcap", "softcap ", "0"},

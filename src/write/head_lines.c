@@ -164,6 +164,7 @@ static const struct {
     {"rope_theta", "theta"},
     {"rope_scaling", "scaling"},
     {"positions", "positions"},
+    {"query_growth", "query growth"},
     {"scale", "scale"},
     {"scale_on", "scale on"},
     {"softcap", "softcap"},
