@@ -90,6 +90,8 @@ enum status build_page(const struct build *build)
         return error_usage(build->error, "a page does not compute a gate of the contexts; type another --format");
     if (operand_is_normed(problem, PROJECTION_VALUE))
         return error_usage(build->error, "a page does not compute a norm of value; type another --format");
+    if (problem->scaling.growth.by != 0)
+        return error_usage(build->error, "a page does not compute --query-growth; type another --format");
     if (problem->mask.images != NULL)
         return error_usage(build->error, "a page does not compute --token-types; type another --format");
     if (problem->masks && mask_is_given(&problem->mask) && build_mask_entries(build) != STATUS_OK)

@@ -116,14 +116,15 @@ static enum status forget_steps(const struct build *build)
 {
     static const enum option_id STEPS[] = {OPTION_ROPE,         OPTION_ROPE_THETA, OPTION_ROPE_COLUMNS,
                                            OPTION_ROPE_SCALING, OPTION_ROPE_AXES,  OPTION_POSITIONS,
-                                           OPTION_SCALE_ON};
+                                           OPTION_SCALE_ON,     OPTION_QUERY_GROWTH};
     struct options *options = build->options;
     const struct input_file *inputs = build->inputs;
     if (problem_projects(build->problem) || !inputs->is_result || input_file_has_layout(inputs, INPUT_FILE_GIVEN))
         return STATUS_OK;
     const bool scaled = options->origin[OPTION_SCALE_ON] == ORIGIN_FILE && options->scale_on == SCALE_ON_QUERY;
     const bool rotated = options->origin[OPTION_ROPE] == ORIGIN_FILE ||
-                         (input_file_setting(inputs, "rope") != NULL && options->rope != ROPE_NONE);
+                         (input_file_setting(inputs, "rope") != NULL && options->rope != ROPE_NONE) ||
+                         input_file_setting(inputs, "query_growth") != NULL;
     for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0] && rotated; i++)
         if (options->origin[STEPS[i]] == ORIGIN_COMMAND_LINE)
             return error_usage(build->error,
@@ -132,8 +133,10 @@ static enum status forget_steps(const struct build *build)
     for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0]; i++)
         if (options->origin[STEPS[i]] == ORIGIN_FILE)
             options->origin[STEPS[i]] = ORIGIN_DEFAULT;
-    if (rotated)
+    if (rotated) {
         options->rope = ROPE_NONE;
+        options->query_growth.by = 0;
+    }
     if (!scaled)
         return STATUS_OK;
     options->scale_on = SCALE_ON_SCORES;
@@ -337,20 +340,6 @@ static enum status take_key_inputs(const struct build *build)
     return STATUS_OK;
 }
 
-/* Rejects inputs so long that the model does more than attn. */
-static enum status check_most_tokens(const struct build *build)
-{
-    const struct problem *problem = build->problem;
-    const struct layer_fact *fact = build->layer != NULL ? layer_facts_find(&build->layer->facts, "most_tokens") : NULL;
-    const size_t tokens = memory_larger(problem->size.keys, problem->rotation.highest + 1);
-    return fact == NULL || tokens <= strtoull(fact->text, NULL, 10)
-               ? STATUS_OK
-               : error_usage(build->error,
-                             "%s: %s: from position %s on, this model's queries grow with their position, which attn "
-                             "does not compute; expected at most %s tokens",
-                             build->layer->config, fact->key, fact->text, fact->text);
-}
-
 /* Sets the fields that need no sizes. */
 static void start_problem(const struct build *build)
 {
@@ -511,7 +500,7 @@ enum status problem_create(struct problem *problem, const struct options *option
         if (build_unembedding(&build) != STATUS_OK)
             return error->status;
     }
-    if (!init && (build_buffers(&build) || build_mask(&build) || build_rope(&build) || check_most_tokens(&build)))
+    if (!init && (build_buffers(&build) || build_mask(&build) || build_rope(&build)))
         return error->status;
     return finish_problem(&build);
 }

@@ -199,6 +199,10 @@
     ROW(POSITIONS, positions, TEXT, ABILITY_COMPUTES, .name = "positions", .argument = "LIST", .setting = true, \
         .asked = "positions", .foreign = "positionids position cacheposition", .fallback = "0, 1, 2, ...", \
         .rare = RARE, .help = "positions of the tokens, for --rope: 0,1,4-9; of several axes in rows, with ; between, or grid:HxW") \
+    ROW(QUERY_GROWTH, query_growth_text, TEXT, ABILITY_COMPUTES, .name = "query-growth", .argument = "A,N", \
+        .setting = true, .parse = option_parse_query_growth, .asked = "query growth", \
+        .foreign = "attntemperaturetuning floorscale llama4scalingbeta", .fallback = "none", \
+        .rare = RARE, .help = "multiply the query at position p by 1 + A ln(1 + floor(p / N)); A,N,1 counts p from 1") \
     ROW(ALIBI, alibi, CHOICE(enum alibi, ALIBIS), ABILITY_COMPUTES, .name = "alibi", .argument = "SLOPES", .setting = true, \
         .asked = "alibi", .foreign = "usealibi alibibias", .initial = "off", \
         .rare = RARE, .help = "lower the scores with distance, by the usual slopes of the heads, or as Falcon scales them") \

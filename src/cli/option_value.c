@@ -147,6 +147,23 @@ enum status option_parse_window(struct options *options, const char *place, cons
     return STATUS_OK;
 }
 
+enum status option_parse_query_growth(struct options *options, const char *place, const char *text, struct error *error)
+{
+    struct query_growth *growth = &options->query_growth;
+    const size_t length = strcspn(text, ",");
+    const char *every = text + length + (text[length] == ','), *rest = every + strspn(every, "0123456789");
+    const size_t digits = (size_t)(rest - every);
+    growth->ahead = strcmp(rest, ",1") == 0;
+    if (!decimal_to_double(text, length, &growth->by) || !isfinite(growth->by) || digits == 0 || digits > 9 ||
+        strtoul(every, NULL, 10) == 0 || (rest[0] != '\0' && !growth->ahead))
+        return error_usage(error,
+                           "%s '%.80s' is no growth; expected A,N or A,N,1, a number and from how many positions on, "
+                           "as in 0.1,8192",
+                           place, text);
+    growth->every = strtoul(every, NULL, 10);
+    return STATUS_OK;
+}
+
 enum status option_parse_rope_columns(struct options *options, const char *place, const char *text, struct error *error)
 {
     static const char LAST[] = "last:";

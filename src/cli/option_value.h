@@ -36,6 +36,9 @@ option_parser option_parse_mistakes;
 /* --window "L,R", two whole numbers from -1 on: window_left and window_right. */
 option_parser option_parse_window;
 
+/* --query-growth "0.1,8192" or "0.1,8192,1": query_growth. */
+option_parser option_parse_query_growth;
+
 /* --can "causal,gqa": rejects names of no feature. --only "edge-16,window": rejects what no name of a case has. */
 option_parser option_parse_can, option_parse_only;
 

@@ -7,6 +7,7 @@
 #include "base/setting.h"
 #include "cli/command.h"
 #include "model/format.h"
+#include "model/growth.h"
 #include "model/mask.h"
 #include "model/mistake.h"
 #include "model/norm.h"
@@ -108,6 +109,7 @@ enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
     FIELD(ROPE_SCALING, rope_scaling_text, const char *) \
     FIELD(ROPE_AXES, rope_axes_text, const char *) \
     FIELD(POSITIONS, positions, const char *) \
+    FIELD(QUERY_GROWTH, query_growth_text, const char *) \
     FIELD(ALIBI, alibi, enum alibi) \
     FIELD(SCALE_ON, scale_on, enum scale_on) \
     FIELD(RESIDUAL, residual, bool) \
@@ -234,6 +236,7 @@ struct options {
     OPTION_FIELDS(OPTION_FIELD, OPTION_NO_FIELD)
     enum origin origin[OPTION_COUNT];
     int64_t window_left, window_right;                  /* --window; -1: unbounded */
+    struct query_growth query_growth;                   /* --query-growth */
     size_t rope_columns;                                /* --rope-columns; 0: all, */
     bool rope_last;                                     /* the last columns of a head, else the first */
     struct rope_scaling rope_scaling;                   /* --rope-scaling */

@@ -204,6 +204,17 @@ CHANGE_BY(BIAS_SWAPPED)
     return change_bias(recipe, SETS[form], FROM[form], 1, "inputs . the matrix + the other one's bias");
 }
 
+/* --- growth ------------------------------------------------------------------------------------------------------ */
+
+CHANGE_BY(GROWTH_MISSING)
+{
+    if (recipe->problem.scaling.growth.by == 0)
+        return "no query grows";
+    recipe->problem.scaling.growth.by = 0;
+    recipe->changed_steps |= OF_QUERY;
+    return NULL;
+}
+
 /* --- clip -------------------------------------------------------------------------------------------------------- */
 
 CHANGE_BY(CLIP_MISSING)

@@ -30,6 +30,7 @@
     ROW(MATRIX, "matrix", QUERY, "attn-lessons: torch.rand and nn.Linear") \
     ROW(BIAS, "bias", QUERY, "attn: STAGES") \
     ROW(CLIP, "clip", QUERY, "attn-layer: Positions and norms") \
+    ROW(GROWTH, "growth", QUERY, "attn-layer: Positions and norms") \
     ROW(SPLIT, "split", QUERY, "attn-lessons: Several heads, split") \
     ROW(MERGE, "merge", OUTPUT, "attn-lessons: Heads side by side again") \
     ROW(OUT, "out", OUTPUT, "attn-lessons: The output projection") \
@@ -98,7 +99,7 @@ enum mistake_slot { MISTAKE_SLOTS(MISTAKE_SLOT_ID) MISTAKE_SLOT_COUNT };
     ID(MATRIX_KEY_VALUE_SWAPPED) ID(MATRIX_QUERY_KEY_SWAPPED) \
     ID(BIAS_MISSING) ID(BIAS_QUERY_MISSING) ID(BIAS_KEY_MISSING) ID(BIAS_VALUE_MISSING) \
     ID(BIAS_TWICE) ID(BIAS_SWAPPED) \
-    ID(CLIP_MISSING) \
+    ID(CLIP_MISSING) ID(GROWTH_MISSING) \
     ID(SPLIT_VIEW) ID(SPLIT_INTERLEAVED) ID(SPLIT_PACKED_BY_HEAD) ID(SPLIT_PACKED_BY_COLUMN) ID(SPLIT_MISSING) \
     ID(SPLIT_NOT_TRANSPOSED) \
     ID(MERGE_VIEW) ID(MERGE_INTERLEAVED) ID(MERGE_REVERSED) \

@@ -691,6 +691,12 @@ ROW(CLIP_MISSING, CLIP, .name = "clip-missing",
     .numpy = "q, k, v = (np.clip(x, -C, C) for x in (q, k, v))",
     .c = "q[i][c] = fmax(-C, fmin(C, q[i][c])); same for k and v",
     .unseen = "no number in query, key or value exceeds the limit")
+ROW(GROWTH_MISSING, GROWTH, .name = "growth-missing",
+    .sentence = "queries do not grow with their position, though those of the model do",
+    .pytorch = "q = q * (1 + A * torch.log1p(torch.floor(positions / N)))[:, None]",
+    .numpy = "q = q * (1 + A * np.log1p(np.floor(positions / N)))[:, None]",
+    .c = "q[i][c] *= 1 + A * log1p(floor(position[i] / N));",
+    .unseen = "no query has a position from which it grows")
 ROW(SPLIT_VIEW, SPLIT, .name = "split-view",
     .sentence = "heads are split by .view(b, num_heads, num_tokens, d_head), mixing tokens",
     .pytorch = "keys.view(b, num_tokens, num_heads, head_dim).transpose(1, 2)",

@@ -10,6 +10,7 @@
 #include "kernel/kernel.h"
 #include "layer/layer.h"
 #include "model/family.h"
+#include "model/growth.h"
 #include "model/mechanism.h"
 #include "problem/parameters.h"
 
@@ -89,6 +90,7 @@ struct problem_scaling {
     double softcap;      /* 0: none */
     bool on_query;       /* the scale multiplies the query: */
     double query_factor; /* by this; `factor` is then 1 */
+    struct query_growth growth;
 };
 
 struct problem_dropout {

@@ -176,7 +176,8 @@ uint64_t shard_library(const struct problem *problem, bool fused)
     unsigned functions = 0;
     const bool sines = problem->given.positions.rank > 0 && !problem->given.learns_positions;
     const unsigned rotation = (problem->rotation.rope.in_double ? LIBM_POW | LIBM_COS | LIBM_SIN | LIBM_LOG : 0) |
-                              (sines ? LIBM_POW | LIBM_COS | LIBM_SIN : 0);
+                              (sines ? LIBM_POW | LIBM_COS | LIBM_SIN : 0) |
+                              (problem->scaling.growth.by != 0 ? LIBM_LOG : 0);
     if (problem->mistake.recipe != NULL) /* all that mistakes may use */
         return libm_fingerprint(LIBM_EXP | LIBM_EXP2 | LIBM_LOG | LIBM_TANH | rotation);
     for (size_t i = 0; i < problem->chosen.stage_count; i++)

@@ -172,7 +172,7 @@ static const size_t *slice_positions(const struct problem *problem, const size_t
 static enum status turn_so_far(struct problem *fresh, const struct problem *problem, const struct step *step,
                                struct arena *arena, struct error *error)
 {
-    if (problem->rotation.rope.kind == ROPE_NONE)
+    if (problem->rotation.positions == NULL)
         return STATUS_OK;
     fresh->rotation.positions =
         slice_positions(problem, problem->rotation.positions, problem->size.queries, false, step, arena, error);
@@ -186,6 +186,8 @@ static enum status turn_so_far(struct problem *fresh, const struct problem *prob
         fresh->rotation.highest = rope_highest(&problem->rotation.settings,
                                                problem->rotation.positions + item * problem->size.queries, step->end,
                                                fresh->rotation.highest);
+    if (problem->rotation.rope.kind == ROPE_NONE)
+        return STATUS_OK;
     return rope_create(&fresh->rotation.rope, &problem->rotation.settings, problem->size.d_head,
                        fresh->rotation.highest, arena, error);
 }
@@ -287,6 +289,7 @@ static enum status make_attending(const struct run *run, const struct step *step
     attending->given.gate = fresh->problem->given.gate;
     attending->given.inputs.rank = attending->given.key_inputs.rank = 0;
     attending->given.residual = attending->scaling.on_query = false;
+    attending->scaling.growth.by = 0;
     attending->rotation.rope.kind = ROPE_NONE;
     for (int id = NORM_QUERY; id < NORM_COUNT; id++)
         attending->parameters.norms[id].kind = NORM_NONE;

@@ -62,6 +62,7 @@ static const struct {
     {"rope_columns", "rotated columns ", NULL},
     {"rope_scaling", "scaling ", NULL},
     {"rope_axes", "axes ", NULL},
+    {"query_growth", "query growth ", NULL},
     {"alibi", "alibi ", "off"},
     {"scale", "scale ", NULL},
     {"softcap", "softcap ", "0"},

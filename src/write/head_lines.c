@@ -160,6 +160,7 @@ static const struct {
     {"rope_scaling", "scaling"},
     {"rope_axes", "axes"},
     {"positions", "positions"},
+    {"query_growth", "query growth"},
     {"scale", "scale"},
     {"scale_on", "scale on"},
     {"softcap", "softcap"},
