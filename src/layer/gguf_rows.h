@@ -59,6 +59,7 @@
     ROW(.name = "attn_logit_softcapping", .key = "attn_logit_softcapping") \
     ROW(.name = "attention.causal", .key = "is_causal") \
     ROW(.name = "attention.clamp_kqv", .key = "clip_qkv") \
+    ROW(.name = "attention.clamp_kqv", .key = "attn_config.clip_qkv") \
     ROW(.name = "attention.head_count", .key = "num_attention_heads") \
     ROW(.name = "attention.head_count_kv", .key = "num_key_value_heads") \
     ROW(.name = "attention.key_length", .key = "head_dim") \
