@@ -185,9 +185,9 @@ static enum status turn_so_far(struct problem *fresh, const struct problem *prob
         return error->status;
     fresh->rotation.highest = 0;
     for (size_t item = 0; item < problem->size.items; item++)
-        fresh->rotation.highest = rope_highest(&problem->rotation.settings,
-                                               problem->rotation.positions + item * problem->size.queries, step->end,
-                                               fresh->rotation.highest);
+        fresh->rotation.highest =
+            rope_highest(&problem->rotation.settings, problem->rotation.positions + item * problem->size.queries,
+                         step->end, fresh->rotation.highest);
     return rope_create(&fresh->rotation.rope, &problem->rotation.settings, problem->size.d_head,
                        fresh->rotation.highest, arena, error);
 }
