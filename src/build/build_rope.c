@@ -58,32 +58,24 @@ static void restart_positions(const struct mask *mask, size_t *queries, size_t *
             keys[key] = (size_t)(key - sequences->key_starts[i]);
 }
 
-/* --- positions of several axes ------------------------------------------------------------------------------------- */
-
-static const char GRID[] = "grid:";
-
 /* The coordinates of grid:HxW, or grid:TxHxW of a video; other tokens stay unrotated where the axes say so. */
 static enum status list_grid(const struct build *build, const struct rope_settings *settings, double *coordinates,
                              size_t *listed, size_t fresh)
 {
     const struct rope_axes *axes = &settings->axes;
-    const char *place = BUILD_PLACE(build, OPTION_POSITIONS), *text = build->options->positions, *next = text + strlen(GRID);
-    size_t sizes[ROPE_AXES] = {1, 1, 1}, count = 0, patches = 1;
-    for (char *end; count < ROPE_AXES && text_is_digit(*next); next = *end == 'x' ? end + 1 : end) {
+    const char *place = BUILD_PLACE(build, OPTION_POSITIONS), *text = build->options->positions,
+               *next = text + strlen("grid:");
+    size_t sizes[ROPE_AXES] = {1, 1, 1}, patches = 1, axis = strchr(next, 'x') == strrchr(next, 'x');
+    for (char *end; axis < ROPE_AXES && text_is_digit(*next); next = *end == 'x' ? end + 1 : end) {
         const unsigned long long size = strtoull(next, &end, 10);
-        sizes[count++] = size > fresh ? fresh + 1 : (size_t)size;
-        patches = memory_smaller(patches * sizes[count - 1], fresh + 1);
+        sizes[axis++] = size > fresh ? fresh + 1 : (size_t)size;
+        patches = memory_smaller(patches * sizes[axis - 1], fresh + 1);
     }
-    if (count < 2 || *next != '\0' || next[-1] == 'x' || patches == 0)
+    if (axis < ROPE_AXES || *next != '\0' || next[-1] == 'x' || patches == 0)
         return error_usage(build->error, "%s '%.40s' is no grid; expected grid:HxW, as in grid:4x6", place, text);
     if (patches > fresh || (patches < fresh && !axes->rest_first && !axes->rest_last))
         return error_usage(build->error, "%s %.40s has %s positions than the %zu tokens; expected one for each", place,
                            text, patches > fresh ? "more" : "fewer", fresh);
-    if (count == 2) {
-        sizes[2] = sizes[1];
-        sizes[1] = sizes[0];
-        sizes[0] = 1;
-    }
     for (size_t i = 0, first = axes->rest_first ? fresh - patches : 0; i < fresh; i++)
         listed[i] = i >= first && i < first + patches ? i - first : SIZE_MAX;
     return rope_grid(axes, sizes, settings->in_double, coordinates, build->error);
@@ -98,7 +90,7 @@ static enum status list_rows(const struct build *build, const struct rope_axes *
     size_t rows = 0;
     char *row = arena_copy(build->arena, build->options->positions, build->error), *end = row;
     for (size_t axis = 0; axis < ROPE_AXES && end != NULL && !by_grid; axis++) {
-        if (!rope_has_axis(axes, axis))
+        if (!axes->has[axis])
             continue;
         row = rows++ > 0 ? end + 1 : row;
         end = strchr(row, ';');
@@ -110,11 +102,8 @@ static enum status list_rows(const struct build *build, const struct rope_axes *
             coordinates[i * ROPE_AXES + axis] = (double)listed[i];
     }
     if (row != NULL && (rows < axes->count || end != NULL))
-        return error_usage(build->error, "%s '%.40s': expected %s", BUILD_PLACE(build, OPTION_POSITIONS),
-                           build->options->positions,
-                           by_grid            ? "grid:HxW, since this model rotates by the place in its picture"
-                           : axes->count == 2 ? "grid:HxW, or two rows with ';' between them"
-                                              : "grid:HxW, or three rows with ';' between them");
+        return error_usage(build->error, "%s '%.40s': expected grid:HxW%s", BUILD_PLACE(build, OPTION_POSITIONS),
+                           build->options->positions, by_grid ? "" : ", or a row for each axis with ';' between them");
     for (size_t i = 0; i < fresh; i++)
         listed[i] = i;
     return build->error->status;
@@ -125,11 +114,11 @@ static enum status read_positions(const struct build *build, struct rope_setting
                                   size_t fresh)
 {
     const char *text = build->options->positions;
-    const bool is_grid = strncmp(text, GRID, strlen(GRID)) == 0, has_rows = is_grid || strchr(text, ';') != NULL;
+    const bool is_grid = strncmp(text, "grid:", strlen("grid:")) == 0, has_rows = is_grid || strchr(text, ';') != NULL;
     if (settings->axes.count == 0 && has_rows)
         return error_usage(build->error, "%s has several axes, but the rotation has one; set --rope-axes",
                            BUILD_PLACE(build, OPTION_POSITIONS));
-    if (!has_rows && (settings->axes.count == 0 || rope_has_axis(&settings->axes, 0)))
+    if (!has_rows && (settings->axes.count == 0 || settings->axes.has[0]))
         return build_numbers(build, OPTION_POSITIONS, text, "position", parse_item, listed, fresh);
     double *coordinates = arena_allocate(build->arena, fresh * ROPE_AXES, sizeof *coordinates, build->error);
     if (coordinates == NULL)
@@ -168,7 +157,7 @@ static enum status list_positions(const struct build *build, struct rope_setting
 static enum status check_alone(const struct build *build)
 {
     static const enum option_id IDS[] = {OPTION_ROPE_THETA, OPTION_ROPE_COLUMNS, OPTION_ROPE_SCALING, OPTION_ROPE_AXES,
-                                          OPTION_POSITIONS};
+                                         OPTION_POSITIONS};
     for (size_t i = 0; i < sizeof IDS / sizeof IDS[0]; i++) {
         const enum origin origin = build->options->origin[IDS[i]];
         if (origin == ORIGIN_COMMAND_LINE || (origin == ORIGIN_FILE && !build->inputs->is_result))
@@ -183,13 +172,13 @@ enum status build_rope(const struct build *build)
     struct problem *problem = build->problem;
     const struct options *options = build->options;
     struct rope_settings settings = {.kind = options->rope,
-                                           .theta = options->rope_theta,
-                                           .columns = options->rope_columns,
-                                           .last = options->rope_last,
-                                           .in_double = problem->rounding.dtype == DTYPE_F64 &&
-                                                        options->rounding != ROUNDING_TRANSFORMERS,
-                                           .scaling = options->rope_scaling,
-                                           .axes = options->rope_axes};
+                                     .theta = options->rope_theta,
+                                     .columns = options->rope_columns,
+                                     .last = options->rope_last,
+                                     .in_double = problem->rounding.dtype == DTYPE_F64 &&
+                                                  options->rounding != ROUNDING_TRANSFORMERS,
+                                     .scaling = options->rope_scaling,
+                                     .axes = options->rope_axes};
     if (settings.kind == ROPE_NONE && (options->query_growth.by == 0 || check_alone(build) != STATUS_OK))
         return check_alone(build);
     const size_t queries = problem->size.items * problem->size.queries,
@@ -201,10 +190,9 @@ enum status build_rope(const struct build *build)
     count_positions(problem, of_queries, of_keys);
     if (options->positions != NULL && list_positions(build, &settings, of_queries, of_keys) != STATUS_OK)
         return build->error->status;
-    if (options->positions == NULL && settings.axes.count > 0 && !rope_has_axis(&settings.axes, 0))
+    if (options->positions == NULL && settings.axes.count > 0 && !settings.axes.has[0])
         return error_usage(build->error,
-                           "the rotation is by row and column of a picture's patches; set --positions grid:HxW, such "
-                           "as grid:4x6, or a row of each with ';' between them");
+                           "the rotation is by row and column of a picture's patches; set --positions grid:HxW");
     if (options->positions == NULL)
         restart_positions(&problem->mask, of_queries, of_keys);
     problem->rotation.positions = of_queries;

@@ -193,8 +193,7 @@
         .fallback = "none", \
         .rare = RARE, .help = "slower rotation for longer texts: linear:factor=8, or dynamic, llama3, yarn, longrope with their numbers") \
     ROW(ROPE_AXES, rope_axes_text, TEXT, ABILITY_COMPUTES, .name = "rope-axes", .argument = "HOW", \
-        .setting = true, .parse = option_parse_rope_axes, .asked = "rope axes", .foreign = "mropesection axesdim axialrope mrope", \
-        .fallback = "none", \
+        .setting = true, .parse = option_parse_rope_axes, .asked = "rope axes", .foreign = "mropesection axesdim mrope", .fallback = "none", \
         .rare = RARE, .help = "rotate pairs by time, height or width of tokens: t16,h24,w24, or h,w,restarted") \
     ROW(POSITIONS, positions, TEXT, ABILITY_COMPUTES, .name = "positions", .argument = "LIST", .setting = true, \
         .asked = "positions", .foreign = "positionids position cacheposition", .fallback = "0, 1, 2, ...", \

@@ -216,29 +216,20 @@ static void add_columns(const struct config_reading *reading, const struct confi
         config_fact(reading, "rope_columns", &value, text);
 }
 
-/* --- axes -------------------------------------------------------------------------------------------------------- */
-
-/* Adds ",window=8" to the axes, and ",within=8" where the layer masks keys of other windows. */
-static void add_windows(const struct config_reading *reading, size_t merge, struct text *text)
-{
-    const struct config_value size = config_find(reading, CONFIG_GRID_WINDOW), patch = config_find(reading, CONFIG_PATCH),
-                              unmasked = config_find(reading, CONFIG_GRID_UNMASKED);
-    const size_t pixels = memory_larger(config_whole(reading, &patch, 14), 1) * memory_larger(merge, 1),
-                 window = config_whole(reading, &size, 112) / pixels * merge;
-    bool masks = true;
-    for (const cJSON *item = cJSON_IsArray(unmasked.item) ? unmasked.item->child : NULL; item != NULL; item = item->next)
-        masks = masks && !(cJSON_IsNumber(item) && item->valuedouble == (double)reading->module->layer);
-    if (window == 0)
-        config_wrong(reading, &size, "at least a block of patches");
-    text_add(text, masks ? ",window=%zu,within=%zu" : ",window=%zu", window, window);
-}
-
 /* Adds rope_axes: those of the family, with the config's numbers of pairs, blocks and windows. */
 static void add_axes(const struct config_reading *reading, const struct config_value *object)
 {
     const char *rest = reading->family->axes;
-    const struct config_value sections = config_member(object, "mrope_section"), blocks = config_find(reading, CONFIG_MERGE);
-    const size_t merge = config_whole(reading, &blocks, reading->family->merge);
+    const struct config_value sections = config_member(object, "mrope_section"),
+                              blocks = config_find(reading, CONFIG_MERGE), patch = config_find(reading, CONFIG_PATCH),
+                              size = config_find(reading, CONFIG_GRID_WINDOW),
+                              all = config_find(reading, CONFIG_GRID_UNMASKED);
+    const size_t merge = config_whole(reading, &blocks, reading->family->merge),
+                 side = reading->family->windows ? merge * config_whole(reading, &patch, 14) : 0,
+                 window = side > 0 ? config_whole(reading, &size, 112) / side * merge : 0;
+    bool masks = true; /* keys of other windows */
+    for (const cJSON *item = all.item != NULL ? all.item->child : NULL; item != NULL; item = item->next)
+        masks = masks && !(cJSON_IsNumber(item) && item->valuedouble == (double)reading->module->layer);
     char *bytes = rest != NULL ? arena_allocate(reading->arena, AXES_BYTES, 1, reading->error) : NULL;
     struct rope_axes axes;
     if (bytes == NULL || rope_axes_parse("axes", rest, &axes, reading->error) != STATUS_OK)
@@ -255,8 +246,10 @@ static void add_axes(const struct config_reading *reading, const struct config_v
     text_add(&text, "%s", rest);
     if (reading->family->merge > 0)
         text_add(&text, ",merge=%zu", merge);
-    if (reading->family->windows)
-        add_windows(reading, merge, &text);
+    if (window > 0)
+        text_add(&text, masks ? ",window=%zu,within=%zu" : ",window=%zu", window, window);
+    else if (reading->family->windows)
+        config_wrong(reading, &size, "at least a block of patches");
     config_fact(reading, "rope_axes", counts ? &sections : NULL, bytes);
 }
 
@@ -537,7 +530,8 @@ void config_rope(const struct config_reading *reading, bool slides)
     if (strcmp(told != NULL ? told->text : ROPE_WORDS[kind], ROPE_WORDS[ROPE_NONE]) == 0)
         return;
     const bool scaled = config_is_told(reading, "rope_scaling"), counted = config_is_told(reading, "rope_columns"),
-               based = config_is_told(reading, "rope_theta"), shared = config_is_told(reading, "rope_axes");
+               based = config_is_told(reading, "rope_theta"),
+               shared = reading->family->axes == NULL || config_is_told(reading, "rope_axes");
     if (!(scaled && counted && based && shared))
         object = config_rope_object(reading, slides);
     if (!based)

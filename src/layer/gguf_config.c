@@ -176,18 +176,20 @@ static void put_value(const struct building *building, const struct gguf_value *
 {
     const size_t length = strlen(building->architecture);
     const char *name = value->name + length + 1;
-    size_t row = 0;
+    bool known = false;
     if (strncmp(value->name, building->architecture, length) != 0 || value->name[length] != '.')
         return;
-    while (row < KEY_COUNT && strcmp(KEYS[row].name, name) != 0)
-        row++;
-    if (row == KEY_COUNT) {
-        if ((strncmp(name, "att", 3) == 0 || strncmp(name, "rope", 4) == 0) && !text_has_word(GGUF_NOWHERE, name))
-            cJSON_AddTrueToObject(building->root, name); /* attn warns of it, whatever it is */
-    } else if (KEYS[row].put != NULL)
-        KEYS[row].put(building, KEYS[row].key, value);
-    else if (KEYS[row].idle == NULL || !is_number(value) || gguf_number(value, 0) != strtod(KEYS[row].idle, NULL))
-        put(building, KEYS[row].key, make_item(building, value));
+    for (size_t row = 0; row < KEY_COUNT; row++) {
+        if (strcmp(KEYS[row].name, name) != 0)
+            continue;
+        known = true;
+        if (KEYS[row].put != NULL)
+            KEYS[row].put(building, KEYS[row].key, value);
+        else if (KEYS[row].idle == NULL || !is_number(value) || gguf_number(value, 0) != strtod(KEYS[row].idle, NULL))
+            put(building, KEYS[row].key, make_item(building, value));
+    }
+    if (!known && (strncmp(name, "att", 3) == 0 || strncmp(name, "rope", 4) == 0) && !text_has_word(GGUF_NOWHERE, name))
+        cJSON_AddTrueToObject(building->root, name); /* attn warns of it, whatever it is */
 }
 
 /* --- factors of the rotation ------------------------------------------------------------------------------------- */

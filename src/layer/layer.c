@@ -332,8 +332,7 @@ static const struct part {
     {MISTAKE_LAYER_SINKS, .tensors = {"sinks"}},
     {MISTAKE_LAYER_WINDOW, .settings = {"window"}},
     {MISTAKE_LAYER_ROPE, .settings = {"rope", "rope_theta", "rope_columns", "rope_scaling", "rope_axes"}},
-    {MISTAKE_LAYER_KIND, .settings = {"window", "rope", "rope_theta", "rope_columns", "rope_scaling",
-                                     "rope_axes"}},
+    {MISTAKE_LAYER_KIND, .settings = {"window", "rope", "rope_theta", "rope_columns", "rope_scaling", "rope_axes"}},
 };
 
 /* Its part; NULL: all of the layer. */

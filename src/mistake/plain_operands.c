@@ -310,8 +310,8 @@ static void turns_of(const struct plain *plain, size_t position, size_t head, do
         return;
     struct rope of_heads = *rope;
     of_heads.coordinates = NULL;
-    rope_turns(turn == RECIPE_TURN_HEADS ? &of_heads : rope, turn == RECIPE_TURN_HEADS ? head : position, problem_rounding(problem)->rope,
-               problem->rounding.dtype, cosines, sines);
+    rope_turns(turn == RECIPE_TURN_HEADS ? &of_heads : rope, turn == RECIPE_TURN_HEADS ? head : position,
+               problem_rounding(problem)->rope, problem->rounding.dtype, cosines, sines);
     for (size_t i = 0; i < rope->columns / 2 && turn == RECIPE_TURN_BF16_ANGLES; i++) {
         double angle[] = {rope_coordinate(rope, position, i), rope->frequencies[i]};
         dtype_round(DTYPE_BF16, angle, 2);

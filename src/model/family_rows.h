@@ -26,6 +26,7 @@
 #define FAMILY_BERT .norm = "none", .norm_eps = 1e-12, .rounding = {.norm_cast = false}
 #define FAMILY_TOWER .norm = "layer", .rounding = {.norm_cast = false}
 #define FAMILY_GRID(...) .rope = ROPE_HALF, .axes = "h,w,restarted", .rounding = {.rope = ROPE_ROUNDING_FLOAT, __VA_ARGS__}
+#define FAMILY_DINO .norm = "layer", .rope = ROPE_HALF, .theta = 100, .axes = "h,w,restarted,centred,rest-first", FAMILY_EACH()
 #define FAMILY_SEQUENCE .causal = FAMILY_CAUSAL_DECODER, .norm_eps = 1e-5, .eps_fixed = true
 #define FAMILY_T5 .causal = FAMILY_CAUSAL_DECODER, .is_causal = FAMILY_IS_CAUSAL_REFUSED, \
     .scale = FAMILY_SCALE_ONE, .norm = "rms", .norm_eps = 1e-6, \
@@ -97,20 +98,21 @@
         .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "dinov2", .types = "dinov2_with_registers vit_msn vivit", .title = "DINOv2, ViViT", FAMILY_TOWER, \
         .heads = 12, .norm_eps = 1e-6) \
-    ROW(.name = "dinov3_vit", .types = "eomt_dinov3", .title = "DINOv3", .norm = "layer", .rope = ROPE_HALF, \
-        .theta = 100, .axes = "h,w,restarted,centred,rest-first", FAMILY_EACH()) \
+    ROW(.name = "dinov3_vit", .title = "DINOv3", FAMILY_DINO, .heads = 6, .norm_eps = 1e-5) \
     ROW(.name = "dots1", .title = "dots.llm1", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-6, .qk_norm = "rms", \
         .sliding = FAMILY_SLIDING_AFTER, .pattern = 62, .window = 4096) \
     ROW(.name = "electra", .title = "ELECTRA", FAMILY_BERT, .causal = FAMILY_CAUSAL_CONFIG, .heads = 4) \
     ROW(.name = "emu3_text_model", .title = "Emu3, its text", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, \
         .theta = 1e6, .norm_eps = 1e-5) \
+    ROW(.name = "eomt_dinov3", .title = "EoMT DINOv3", FAMILY_DINO, .heads = 16, .norm_eps = 1e-6) \
     ROW(.name = "ernie4_5", .title = "ERNIE 4.5", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .heads = 16, \
         .kv_heads = 2, .theta = 500000, .norm = "rms", .norm_eps = 1e-5, \
         .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
     ROW(.name = "ernie4_5_moe", .title = "ERNIE 4.5 of experts", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
         .heads = 20, .kv_heads = 4, .theta = 500000, .norm = "rms", .norm_eps = 1e-5, \
         .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
-    ROW(.name = "ernie4_5_vl_moe_vision", .title = "ERNIE 4.5 VL, its pictures", FAMILY_GRID(), .norm = "layer", .merge = 2) \
+    ROW(.name = "ernie4_5_vl_moe_vision", .title = "ERNIE 4.5 VL, its pictures", FAMILY_GRID(), .heads = 16, \
+        .norm = "layer", .norm_eps = 1e-6, .merge = 2) \
     ROW(.name = "esm", .title = "ESM-2 and ESM-1b", .causal = FAMILY_CAUSAL_CONFIG, .rope = ROPE_HALF, \
         .rotating = FAMILY_ROTATING_ROTARY, .scale_on_query = true, .heads = 12, .norm = "layer", .norm_eps = 1e-12, \
         FAMILY_EACH()) \
@@ -154,8 +156,8 @@
     ROW(.name = "glm4v_text", .title = "GLM-4.1V, its text", \
         .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .axes = "t8,h12,w12", .share = 1, .heads = 32, \
         .kv_heads = 2, .norm = "rms", .norm_eps = 1e-5, FAMILY_EACH(.norm_cast = true)) \
-    ROW(.name = "glm4v_vision", .types = "glm4v_moe_vision", .title = "GLM-4V, its pictures", .norm = "rms", \
-        FAMILY_GRID(.norm_cast = true), .merge = 2) \
+    ROW(.name = "glm4v_vision", .types = "glm4v_moe_vision", .title = "GLM-4V, its pictures", .heads = 12, .norm = "rms", \
+        .norm_eps = 1e-5, FAMILY_GRID(.norm_cast = true), .merge = 2) \
     ROW(.name = "glm_image_text", .title = "GLM-Image, its text", FAMILY_LLAMA, .axes = "t8,h12,w12", .share = 1, \
         .heads = 32, .kv_heads = 2, .norm_eps = 1e-5) \
     ROW(.name = "glm_ocr_text", .title = "GLM-OCR, its text", \
@@ -208,7 +210,7 @@
         .norm_eps = 1e-6, .rounding = {.norm_cast = true}) \
     ROW(.name = "jina_embeddings_v3", .title = "Jina embeddings 3", .rope = ROPE_HALF, .norm = "none", .heads = 16, \
         .theta = 20000, .norm_eps = 1e-5, FAMILY_EACH()) \
-    ROW(.name = "kimi_k25_vision", .title = "Kimi K2.5, its pictures", .norm = "layer", .norm_eps = 1e-5, .eps_fixed = true, \
+    ROW(.name = "kimi_k25_vision", .title = "Kimi K2.5, its pictures", .heads = 16, .norm = "layer", .norm_eps = 1e-5, .eps_fixed = true, \
         .rope = ROPE_HALF, .axes = "w,h,restarted,interleaved", .rounding = {.rope = ROPE_ROUNDING_FLOAT}) \
     ROW(.name = "kimi_linear", .title = "Kimi Linear, layers without a state", .causal = FAMILY_CAUSAL_ALWAYS, \
         .heads = 32, .latent = true, .norm = "rms", .norm_eps = 1e-5, .qk_norm = "rms", .qk_norm_eps = 1e-6, \
@@ -231,7 +233,7 @@
         .heads = 40, .kv_heads = 8, .theta = 500000, .norm = "rms", .norm_eps = 1e-5, .rotating = FAMILY_ROTATING_LISTED, \
         .qk_norm = "rms", .normed = FAMILY_NORMED_ROTATED, .bare_norm = true, .growth = FAMILY_GROWTH_FLOOR, \
         .sliding = FAMILY_SLIDING_CHUNKS, .rounding = {.rope = ROPE_ROUNDING_FLOAT, .norm_cast = true, .norm_last = true}) \
-    ROW(.name = "llama4_vision_model", .title = "Llama 4, its pictures", .norm = "layer", .norm_eps = 1e-5, .eps_fixed = true, \
+    ROW(.name = "llama4_vision_model", .title = "Llama 4, its pictures", .heads = 16, .norm = "layer", .norm_eps = 1e-5, .eps_fixed = true, \
         .rope = ROPE_PAIRS, .axes = "w,h,restarted,from=1,rest-last", .rounding = {.rope = ROPE_ROUNDING_FLOAT}) \
     ROW(.name = "m2m_100", .types = "bigbird_pegasus mbart nllb-moe pegasus seamless_m4t seamless_m4t_v2", .title = "M2M-100, NLLB, mBART, Pegasus", FAMILY_SEQUENCE, \
         .norm = "layer", .heads = 16) \
@@ -306,7 +308,7 @@
         .norm = "layer", .norm_key = "do_layer_norm_before", .norm_before = true, .norm_eps = 1e-5, .eps_fixed = true) \
     ROW(.name = "paddleocr_vl_text", .title = "PaddleOCR VL, its text", FAMILY_LLAMA, .axes = "t16,h24,w24", \
         .heads = 16, .kv_heads = 2, .theta = 500000, .norm_eps = 1e-5) \
-    ROW(.name = "paddleocr_vl_vision", .title = "PaddleOCR VL, its pictures", FAMILY_GRID(), .norm = "layer") \
+    ROW(.name = "paddleocr_vl_vision", .title = "PaddleOCR VL, its pictures", FAMILY_GRID(), .heads = 16, .norm = "layer", .norm_eps = 1e-6) \
     ROW(.name = "persimmon", .title = "Persimmon", FAMILY_DECODER_HALF, .share = 0.5, .heads = 64, .norm = "layer", \
         .qk_norm = "layer", .normed = FAMILY_NORMED_UNLESS, .norm_eps = 1e-5, .packing = "groups", FAMILY_EACH()) \
     ROW(.name = "phi", .title = "Phi-1 and 2", FAMILY_DECODER_HALF, .share = 0.5, .heads = 32, .norm = "layer", \
@@ -325,7 +327,7 @@
     ROW(.name = "qwen2", .title = "Qwen2 and Qwen2.5", FAMILY_QWEN, .heads = 32, .kv_heads = 32, .norm_eps = 1e-6) \
     ROW(.name = "qwen2_5_omni_text", .types = "qwen2_5_omni_talker", .title = "Qwen2.5-Omni, its text", FAMILY_QWEN, \
         .axes = "t16,h24,w24", .theta = 1e6, .heads = 28, .kv_heads = 4, .norm_eps = 1e-6) \
-    ROW(.name = "qwen2_5_vl_vision", .types = "qwen2_5_omni_vision_encoder", .title = "Qwen2.5-VL, its pictures", \
+    ROW(.name = "qwen2_5_vl_vision", .types = "qwen2_5_omni_vision_encoder", .title = "Qwen2.5-VL, its pictures", .heads = 16, \
         .norm = "rms", .norm_eps = 1e-6, .eps_fixed = true, FAMILY_GRID(.norm_cast = true), .merge = 2, .windows = true) \
     ROW(.name = "qwen2_audio_encoder", .types = "moss_transcribe_diarize_audio voxtral_encoder", \
         .title = "Qwen2-Audio, Voxtral, their sound", .heads = 20, .norm = "layer", .norm_eps = 1e-5, .eps_fixed = true, \
@@ -336,7 +338,7 @@
         FAMILY_LLAMA, .axes = "t16,h24,w24", .theta = 1e6, .heads = 64, .kv_heads = 8, .norm_eps = 1e-5, \
         .sliding = FAMILY_SLIDING_FROM, .pattern = 80, .window = 4096) \
     ROW(.name = "qwen2_vl_vision", .types = "qwen3_5_moe_vision qwen3_5_vision qwen3_omni_moe_vision_encoder " \
-        "qwen3_vl_moe_vision qwen3_vl_vision", .title = "Qwen2-VL and Qwen3-VL, their pictures", .norm = "layer", \
+        "qwen3_vl_moe_vision qwen3_vl_vision", .title = "Qwen2-VL and Qwen3-VL, their pictures", .heads = 16, .norm = "layer", \
         .norm_eps = 1e-6, .eps_fixed = true, FAMILY_GRID(), .merge = 2) \
     ROW(.name = "qwen3", .title = "Qwen3", FAMILY_QWEN, .heads = 32, .kv_heads = 32, .norm_eps = 1e-6, \
         .qk_norm = "rms") \
@@ -400,7 +402,6 @@
 #define FAMILY_LACKED(ROW) \
     ROW("clap_audio_model donut-swin maskformer-swin swin swin2sr swinv2", "windows of a picture that shift") \
     ROW("deberta deberta-v2 sew-d", "scores of content with positions") \
-    ROW("mlcd_vision_model", "a learned rotation of the first token") \
     ROW("video_llama_3_vision", "pictures whose tokens come in blocks of a size that the config does not have") \
     ROW("beit data2vec-vision layoutlmv3", "a bias by the positions in a picture") \
     ROW("hiera sam sam2 sam_vision_model vitdet", "relative positions in two directions, or pooled keys") \

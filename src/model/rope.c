@@ -263,11 +263,13 @@ double rope_coordinate(const struct rope *rope, size_t position, size_t pair)
 size_t rope_highest(const struct rope_settings *settings, const size_t *positions, size_t count, size_t least)
 {
     double highest = (double)least;
-    for (size_t i = 0; i < count; i++)
-        for (size_t axis = 0; axis < ROPE_AXES && positions[i] != SIZE_MAX; axis++)
+    for (size_t i = 0; i < count * ROPE_AXES; i++) {
+        const size_t position = positions[i / ROPE_AXES];
+        if (position != SIZE_MAX)
             highest = fmax(highest, settings->coordinates == NULL
-                                        ? (double)positions[i]
-                                        : settings->coordinates[positions[i] * ROPE_AXES + axis]);
+                                        ? (double)position
+                                        : settings->coordinates[position * ROPE_AXES + i % ROPE_AXES]);
+    }
     return (size_t)highest;
 }
 

@@ -26,26 +26,33 @@
 
 enum rope_kind { ROPE_KINDS(CHOICE_ID) ROPE_KIND_COUNT };
 
-enum { ROPE_AXES = 3 }; /* time, height and width */
+/* Tokens of pictures have a position in time, height and width, each of which turns some pairs. What holds for these
+ * axes, as --rope-axes has it: pairs take them in turn, each at most so many, the rest the first (Qwen3-VL's text); the
+ * frequencies of each are those of its own columns (Qwen-VL's pictures), or every n-th (Pixtral), else they run on. Of a
+ * grid's patches: they come in blocks of merge x merge, in windows so wide; keys of other windows `within` are masked,
+ * for which attn rejects wider grids; coordinates count from `from`, or are 2 pi times the place of the centre, from -1
+ * to 1 (DINOv3); the tokens before or after the grid stay unrotated. */
+/* clang-format off */
+#define ROPE_AXES_FACTS(ROW) \
+    ROW(interleaved, "interleaved") ROW(restarted, "restarted") ROW(strided, "strided") ROW(merge, "merge=") \
+    ROW(window, "window=") ROW(within, "within=") ROW(from, "from=") ROW(centred, "centred") \
+    ROW(rest_first, "rest-first") ROW(rest_last, "rest-last")
+#define ROPE_AXES_FIELD(field, word) size_t field;
+/* clang-format on */
+
+enum { ROPE_AXES = 3 };
 #define ROPE_AXIS_LETTERS "thw"
 
-/* Tokens of pictures have a position on several axes, each of which turns some pairs. Starts as {0}: one position. */
+/* Starts as {0}: one position. The axes are in the order in which pairs take them; all pairs 0: equal shares; has[i]:
+ * axis i is among them. */
 struct rope_axes {
-    size_t count, axis[ROPE_AXES], pairs[ROPE_AXES]; /* in the order in which pairs take them; all 0: equal shares */
-    size_t interleaved;           /* 1: pairs take axes in turn, each at most so many, the rest the first: Qwen3-VL's text */
-    size_t restarted;             /* 1: the frequencies of each axis are those of its own columns: Qwen-VL's pictures */
-    size_t strided;               /* 1: axis a of A has the frequencies a, a + A, ...: Pixtral; else they run on */
-    size_t merge, window;         /* a grid's patches come in blocks of merge x merge, in windows so wide; 0: by rows */
-    size_t within;                /* keys of other such windows are masked: attn rejects wider grids; 0: none are */
-    size_t from;                  /* a grid counts from here */
-    size_t centred;               /* 1: 2 pi times the place of a patch's centre, from -1 to 1: DINOv3 */
-    size_t rest_first, rest_last; /* 1: tokens before the grid, or after it, stay unrotated */
+    size_t count, axis[ROPE_AXES], pairs[ROPE_AXES];
+    bool has[ROPE_AXES];
+    ROPE_AXES_FACTS(ROPE_AXES_FIELD)
 };
 
 /* "none", "t16,h24,w24", "h,w,restarted,merge=2". STATUS_USAGE "place: ..." with what was expected. */
 enum status rope_axes_parse(const char *place, const char *text, struct rope_axes *axes, struct error *error);
-
-bool rope_has_axis(const struct rope_axes *axes, size_t axis);
 
 /* The axis (0 to 2) of a pair, and its frequency theta^(-index / of). */
 struct rope_axis {
@@ -118,7 +125,7 @@ struct rope {
     const double *frequencies; /* (n / 2) */
     struct rope_axes axes;     /* and coordinates: as in the settings */
     const double *coordinates;
-    double attention;          /* factor of cos and sin */
+    double attention; /* factor of cos and sin */
 };
 
 /* The highest coordinate of positions, of which some may be SIZE_MAX, or `least`. */

@@ -6,14 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool rope_has_axis(const struct rope_axes *axes, size_t axis)
-{
-    for (size_t i = 0; i < axes->count; i++)
-        if (axes->axis[i] == axis)
-            return true;
-    return false;
-}
-
 /* The pairs of axis i: its number, or an equal share. */
 static size_t pairs_of(const struct rope_axes *axes, size_t pairs, size_t i)
 {
@@ -39,16 +31,13 @@ struct rope_axis rope_axis(const struct rope_axes *axes, size_t pairs, size_t pa
 enum status rope_axes_check(const struct rope_axes *axes, size_t pairs, struct error *error)
 {
     size_t sum = 0;
-    bool equal = true;
-    for (size_t i = 0; i < axes->count; i++) {
+    for (size_t i = 0; i < axes->count; i++)
         sum += pairs_of(axes, pairs, i);
-        equal = equal && pairs_of(axes, pairs, i) == pairs_of(axes, pairs, 0);
-    }
-    const bool needs_equal = axes->strided || (axes->interleaved && axes->restarted);
-    if (axes->count == 0 || (axes->interleaved && !needs_equal) || (sum == pairs && (equal || !needs_equal)))
-        return STATUS_OK;
-    return error_usage(error, "--rope-axes: its %zu axes have %zu pairs of columns, and a head rotates %zu; expected %s",
-                       axes->count, sum, pairs, needs_equal ? "equal shares of these" : "numbers that sum to this");
+    return axes->count == 0 || sum == pairs || (axes->interleaved && !axes->restarted)
+               ? STATUS_OK
+               : error_usage(error,
+                             "--rope-axes: %zu axes have %zu pairs of columns together; expected %zu, those rotated",
+                             axes->count, sum, pairs);
 }
 
 /* The coordinate of patch `at` of so many. */
@@ -87,21 +76,15 @@ enum status rope_grid(const struct rope_axes *axes, const size_t sizes[ROPE_AXES
     return STATUS_OK;
 }
 
-/* --- the text ---------------------------------------------------------------------------------------------------- */
-
 enum { SHOWN = 40, MOST = 65536 };
 
 /* What may follow the axes; a number after '='. */
+#define FACT(field, word) {word, offsetof(struct rope_axes, field)},
 static const struct {
     const char *word;
     size_t place;
-} FACTS[] = {
-    {"interleaved", offsetof(struct rope_axes, interleaved)}, {"restarted", offsetof(struct rope_axes, restarted)},
-    {"strided", offsetof(struct rope_axes, strided)},         {"merge=", offsetof(struct rope_axes, merge)},
-    {"window=", offsetof(struct rope_axes, window)},          {"within=", offsetof(struct rope_axes, within)},
-    {"from=", offsetof(struct rope_axes, from)},              {"centred", offsetof(struct rope_axes, centred)},
-    {"rest-first", offsetof(struct rope_axes, rest_first)},   {"rest-last", offsetof(struct rope_axes, rest_last)},
-};
+} FACTS[] = {ROPE_AXES_FACTS(FACT)};
+#undef FACT
 
 /* Reads the number text[0 .. length), which may be missing. */
 static bool read_count(const char *text, size_t length, size_t *count)
@@ -122,9 +105,11 @@ static bool read_item(const char *item, size_t length, struct rope_axes *axes)
         return FACTS[i].word[word - 1] == '=' ? read_count(item + word, length - word, fact) : length == word;
     }
     const char *letter = length > 0 ? strchr(ROPE_AXIS_LETTERS, item[0]) : NULL;
-    if (letter == NULL || rope_has_axis(axes, (size_t)(letter - ROPE_AXIS_LETTERS)))
+    const size_t axis = letter != NULL ? (size_t)(letter - ROPE_AXIS_LETTERS) : ROPE_AXES;
+    if (axis >= ROPE_AXES || axes->has[axis])
         return false;
-    axes->axis[axes->count] = (size_t)(letter - ROPE_AXIS_LETTERS);
+    axes->has[axis] = true;
+    axes->axis[axes->count] = axis;
     return read_count(item + 1, length - 1, &axes->pairs[axes->count++]);
 }
 
@@ -134,9 +119,11 @@ enum status rope_axes_parse(const char *place, const char *text, struct rope_axe
     *axes = (struct rope_axes){0};
     if (strcmp(text, "none") == 0)
         return STATUS_OK;
-    for (const char *item = text; item != NULL && right; item = item[strcspn(item, ",")] == ',' ? strchr(item, ',') + 1 : NULL)
+    for (const char *item = text; item != NULL && right;
+         item = item[strcspn(item, ",")] == ',' ? strchr(item, ',') + 1 : NULL)
         right = read_item(item, strcspn(item, ","), axes);
-    return right && axes->count > 1
+    const bool equal = axes->strided || (axes->interleaved && axes->restarted);
+    return right && axes->count > 1 && !(equal && axes->pairs[0] > 0)
                ? STATUS_OK
                : error_usage(error,
                              "%s '%.*s' are no axes; expected t, h and w, each with its number of pairs or none with "

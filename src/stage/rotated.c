@@ -36,14 +36,16 @@ static bool prepare_pair(struct explanation *e, struct explain_lines *line)
     const struct rope_turn turn = operand_turn(e->problem, rotating->position, line->index);
     const struct rope_pair columns = rope_pair(&e->problem->rotation.rope, line->index);
     const struct rope *rope = &e->problem->rotation.rope;
-    const double frequency = rope->frequencies[line->index], at = rope_coordinate(rope, rotating->position, line->index);
+    const double frequency = rope->frequencies[line->index],
+                 at = rope_coordinate(rope, rotating->position, line->index);
     const size_t axis = rope_axis(&rope->axes, rope->columns / 2, line->index).axis;
     char cosine[EXPLAIN_NUMBER_BYTES], sine[EXPLAIN_NUMBER_BYTES];
     snprintf(line->label, sizeof line->label, "columns %zu, %zu%s%.1s", columns.from[0] + 1, columns.from[1] + 1,
              rope->coordinates != NULL ? " by " : "", rope->coordinates != NULL ? ROPE_AXIS_LETTERS + axis : "");
     snprintf(rotating->numbers[0], EXPLAIN_NUMBER_BYTES, "%.*g", at == floor(at) ? 10 : 6, at);
     text_number(rotating->numbers[1], EXPLAIN_NUMBER_BYTES, e->precision, text_wants_exponent(frequency), frequency);
-    text_number(rotating->numbers[2], EXPLAIN_NUMBER_BYTES, e->precision, text_wants_exponent(turn.angle), turn.angle);
+    text_number(rotating->numbers[2], EXPLAIN_NUMBER_BYTES, e->precision, text_wants_exponent(fabs(turn.angle)),
+                turn.angle);
     snprintf(line->words, sizeof line->words, ", cosine %s, sine %s",
              text_number(cosine, sizeof cosine, e->precision, false, turn.cosine),
              text_number(sine, sizeof sine, e->precision, false, turn.sine));

@@ -175,9 +175,12 @@ static void write_way(struct json *json, const struct problem *problem, enum pro
 }
 
 /* How query and key are computed, where by more than a projection; and the rotated pairs of columns: where the two
- * numbers are read, and where they are written. */
+ * numbers are read, where they are written, their frequency and axis; and with several axes the time, height and width
+ * that a position is. */
 static void write_ways(struct json *json, const struct problem *problem)
 {
+    const struct rope *rope = &problem->rotation.rope;
+    const size_t tokens = problem->size.keys - problem->rotation.past;
     json_open(json, "ways", '{');
     for (enum projection_id i = 0; i < PROJECTION_COUNT; i++)
         if (operand_has_steps(problem, i)) {
@@ -186,28 +189,18 @@ static void write_ways(struct json *json, const struct problem *problem)
         }
     json_close(json);
     json_open(json, "pairs", '[');
-    const size_t pairs = problem->rotation.rope.columns / 2;
-    for (size_t pair = 0; pair < pairs; pair++) {
-        const struct rope_pair at = rope_pair(&problem->rotation.rope, pair);
+    for (size_t pair = 0; pair < rope->columns / 2; pair++) {
+        const struct rope_pair at = rope_pair(rope, pair);
         json_open(json, NULL, '[');
         for (size_t i = 0; i < 4; i++)
             json_size(json, NULL, i < 2 ? at.from[i] : at.to[i - 2]);
-        json_real(json, NULL, problem->rotation.rope.frequencies[pair]);
-        json_size(json, NULL, rope_axis(&problem->rotation.rope.axes, pairs, pair).axis);
+        json_real(json, NULL, rope->frequencies[pair]);
+        json_size(json, NULL, rope_axis(&rope->axes, rope->columns / 2, pair).axis);
         json_close(json);
     }
     json_close(json);
-}
-
-/* The time, height and width of rotary positions, which are then rows of them; nothing where they have one axis. */
-static void write_coordinates(struct json *json, const struct problem *problem)
-{
-    const struct rope *rope = &problem->rotation.rope;
-    const size_t fresh = problem->size.keys - problem->rotation.past;
-    if (rope->coordinates == NULL)
-        return;
     json_open(json, "coordinates", '[');
-    for (size_t i = 0; i < fresh * ROPE_AXES; i++)
+    for (size_t i = 0; rope->coordinates != NULL && i < tokens * ROPE_AXES; i++)
         json_real(json, NULL, rope->coordinates[i]);
     json_close(json);
 }
@@ -418,7 +411,6 @@ void page_write_job(const struct result *result, int precision, struct output *o
     write_mask(&json, problem);
     write_stages(&json, result);
     write_ways(&json, problem);
-    write_coordinates(&json, problem);
     write_rotary_positions(&json, problem, PROJECTION_QUERY);
     write_rotary_positions(&json, problem, PROJECTION_KEY);
     if (problem->mistake.recipe != NULL) /* the stages that mistakes compute differently than the page would */
