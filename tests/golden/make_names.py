@@ -16,6 +16,7 @@ import sys
 
 import numpy
 import torch
+from safetensors.torch import save_file
 from torch.nn.functional import layer_norm, softmax
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -104,8 +105,9 @@ def put_tensors(name, file, tensors):
     frozen.save(path(name, file), {key: value.numpy() for key, value in tensors.items()})
 
 
-def llama_like(name, params, file, heads, kv_heads, columns, llama3=None, window=None):
-    """Meta's and Mistral's own form: two layers, of which the second is computed."""
+def llama_like(name, params, file, heads, kv_heads, columns, llama3=None, window=None, eight=False):
+    """Meta's and Mistral's own form: two layers, of which the second is computed. `eight`: Mistral's weights in 8 bits,
+    with a scale for each, and one for its inputs that the weights do not need."""
     dim, theta = params["dim"], params.get("rope_theta", 10000.0)
     tensors = {}
     for layer in range(2):
@@ -117,6 +119,15 @@ def llama_like(name, params, file, heads, kv_heads, columns, llama3=None, window
         tensors[f"layers.{layer}.ffn_norm.weight"] = draw(dim, size=0.4, around=1.2)
     if file.endswith(".pth"):
         torch.save({key: value.half() for key, value in tensors.items()}, path(name, file))
+    elif eight:
+        stored = dict(tensors)
+        for key in [key for key in tensors if ".attention.w" in key]:
+            scale = tensors[key].abs().max() / 448
+            stored[key] = (tensors[key] / scale).to(torch.float8_e4m3fn)
+            stored[key.replace("weight", "qscale_weight")] = scale
+            stored[key.replace("weight", "qscale_act")] = torch.tensor(0.5)
+            tensors[key] = stored[key].float() * scale
+        save_file(stored, path(name, file))
     else:
         put_tensors(name, file, tensors)
     put_json(name, "params.json", params)
@@ -147,6 +158,13 @@ def mistral(name):
     # transformers' config lies next to it in published folders; its rotation is that of other weights
     put_json(name, "config.json", {"model_type": "mistral", "num_attention_heads": 4, "num_key_value_heads": 2,
                                    "head_dim": 6, "rms_norm_eps": 1e-5, "rope_theta": 1000000.0, "sliding_window": 5})
+
+
+def mistral_8(name):
+    llama_like(name, {"dim": 16, "n_layers": 2, "head_dim": 6, "hidden_dim": 48, "n_heads": 4, "n_kv_heads": 2,
+                      "norm_eps": 1e-5, "vocab_size": 64, "rope_theta": 1000000.0,
+                      "quantization": {"qformat_weight": "fp8_e4m3", "qscheme_act": "TENSOR"}},
+               "consolidated.safetensors", 4, 2, 6, eight=True)
 
 
 def llama_c(name):
@@ -286,6 +304,7 @@ CASES = {
     "meta": meta, "llama-2": llama_2, "mistral": mistral, "llama-c": llama_c, "nano-gpt": nano_gpt,
     "megatron": megatron, "whisper-encoder": lambda name: whisper(name, "encoder"),
     "whisper-decoder": lambda name: whisper(name, "decoder"), "torchtune": torchtune, "esm": esm, "trocr": trocr,
+    "mistral-8": mistral_8,
 }
 
 for at, (case, make) in enumerate(CASES.items()):

@@ -182,6 +182,20 @@ def mxfp4():
     return {"quant_method": "mxfp4", "modules_to_not_convert": ["lm_head"]}, make
 
 
+def mlx(bits, size, dtype):
+    """mlx.core.dequantize of MLX 0.32.4 rounds the product, then the sum."""
+    def make(rows, columns):
+        codes, groups = whole(0, 1 << bits, rows, columns), torch.arange(columns) // size
+        scale, bias = scales(rows, columns // size, dtype=dtype), (normal(rows, columns // size) / 20).to(dtype)
+        return ({"weight": packed(codes, bits, 1).view(torch.uint32), "scales": scale, "biases": bias},
+                codes.to(dtype) * scale[:, groups] + bias[:, groups])
+    config = {"group_size": size, "bits": bits}
+    if bits == 4:  # each module has its own settings; with the others its tensors would fit, too
+        own = {f"model.layers.0.self_attn.{letter}_proj": config for letter in "qko"}
+        config = {"group_size": size // 2, "bits": 2 * bits, "mode": "affine", **own}
+    return config, make
+
+
 FORMS = {
     "fp8-blocks": fp8_blocks((128, 128)),
     "fp8-blocks-small": fp8_blocks((16, 32)),
@@ -214,6 +228,10 @@ FORMS = {
     "awq-4": awq(4, 32),
     "awq-8": awq(8, 16, "GEMM"),
     "mxfp4": mxfp4(),
+    "fp8-scale": fp8_rows({"quant_method": "fp8", "activation_scheme": "static"}, (1,)),
+    "mlx-3": mlx(3, 32, torch.bfloat16),
+    "mlx-4": mlx(4, 32, torch.float16),
+    "mlx-8": mlx(8, 16, torch.float32),
 }
 
 
