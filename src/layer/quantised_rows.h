@@ -40,6 +40,7 @@
 #define QUANTISED_ROWS(ROW)                                                                                           \
     ROW("fp8", "", "", "FP8", BYTES("weight_scale_inv"), .rounded = "f32")                                            \
     ROW("fp8", "", "", "FP8", BYTES("weight_scale"), .rounded = "f32")                                                \
+    ROW("fp8", "", "", "FP8", BYTES("scale"), .rounded = "f32")                                                       \
     ROW("fp8_e4m3", "", "", "FP8", BYTES("qscale_weight"), .rounded = "f32")                                          \
     ROW("mxfp8", "", "", "MXFP8", BYTES("weight_scale_inv"), .fixed = true, .block = {1, 32}, .rounded = "f32")       \
     ROW("fbgemm_fp8", "", "", "FP8", BYTES("weight_scale"), .fixed = true, .block = {1, 0})                           \

@@ -55,7 +55,7 @@ def packed(codes, bits, axis):
 
 # --- the forms: (rows, columns) -> the tensors in place of the weight, and its numbers --------------------------------
 
-def fp8_blocks(block, dtype=torch.float32):
+def fp8_blocks(block, dtype=torch.float32, leaf="weight_scale_inv"):
     def make(rows, columns):
         weight, scale = float8(rows, columns), scales(-(-rows // block[0]), -(-columns // block[1]), dtype=dtype)
         if rows % block[0] or columns % block[1]:  # transformers has no cut blocks: whole ones, then cut
@@ -64,7 +64,7 @@ def fp8_blocks(block, dtype=torch.float32):
         else:
             whole_weight = weight
         meant = Fp8Dequantize(None)._dequantize_one(whole_weight, scale, torch.float32)[:rows, :columns]
-        return {"weight": weight, "weight_scale_inv": scale}, meant
+        return {"weight": weight, leaf: scale}, meant
     return {"quant_method": "fp8", "weight_block_size": list(block)}, make
 
 
@@ -232,6 +232,7 @@ FORMS = {
     "mlx-3": mlx(3, 32, torch.bfloat16),
     "mlx-4": mlx(4, 32, torch.float16),
     "mlx-8": mlx(8, 16, torch.float32),
+    "fp8-blocks-deepseek": fp8_blocks((16, 32), leaf="scale"),  # the names of DeepSeek's inference code
 }
 
 
