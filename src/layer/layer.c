@@ -7,6 +7,7 @@
 #include "layer/naming_rows.h"
 #include "layer/reading.h"
 
+#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,20 @@ static enum status measure_head(const struct reading *reading, const struct laye
                            reading->checkpoint.source, layer->module->path, heads);
     *columns = query->tensor.shape[0] / heads;
     return STATUS_OK;
+}
+
+/* Checks the columns of a value head against a GGUF's metadata; a latent has others. */
+static enum status check_value(const struct reading *reading, const struct layer *layer, size_t kv_heads)
+{
+    const struct file_tensor *value = input_file_find(&layer->weights, "W_value.weight");
+    const cJSON *said = cJSON_GetObjectItemCaseSensitive(reading->config.root, "value_length");
+    const size_t columns = value != NULL ? value->tensor.shape[0] / kv_heads : 0;
+    if (value == NULL || !reading->config.of_gguf || !cJSON_IsNumber(said) || said->valuedouble == (double)columns)
+        return STATUS_OK;
+    return error_usage(reading->error,
+                       "%s: attention.value_length is %g, but the tensors of %s have %zu columns for each of %zu heads "
+                       "of values",
+                       reading->config_path, said->valuedouble, layer->module->path, columns, kv_heads);
 }
 
 static void forget(struct layer_facts *facts, const char *setting)
@@ -267,7 +282,7 @@ static enum status read_module(struct reading *reading, struct layer *layer)
     if (plan.heads == 0)
         return refuse_heads(reading, layer->module);
     if (module_unpack(&reading->modules, layer->module, &plan, reading->arena, &layer->weights, reading->error) ||
-        measure_head(reading, layer, plan.heads, &columns) ||
+        measure_head(reading, layer, plan.heads, &columns) || check_value(reading, layer, plan.kv_heads) ||
         reading_facts(reading, layer->module, layer->family, columns, &layer->facts) ||
         check_residual(reading, layer) || check_qk_norms(reading, layer) || check_normed(reading, layer) ||
         check_gate(reading, layer) || check_latent_columns(reading, layer) || put_factors(reading, layer))
