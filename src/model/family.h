@@ -145,6 +145,7 @@ struct family_row {
     bool scaling_asked;       /* `scaling` only where use_scaled_rope is true */
     bool heads_fill_width;    /* without head_dim the heads' columns are "dim" together */
     bool long_factors;        /* "su" and "yarn" mean longrope: Phi */
+    bool mscales; /* longrope: short_factor for all lengths, short_mscale and long_mscale: Phi-3.5 of experts */
 
     enum family_scale scale;
     bool scale_on_query; /* the scale multiplies the query, not the scores */

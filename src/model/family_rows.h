@@ -305,7 +305,7 @@
     ROW(.name = "phi4_multimodal", .title = "Phi-4 with pictures", FAMILY_LLAMA, .share = 1, .heads = 32, \
         .kv_heads = 8, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, .long_factors = true, .packing = "blocks") \
     ROW(.name = "phimoe", .title = "Phi-3.5 of experts", FAMILY_DECODER_HALF, .heads = 32, .kv_heads = 8, \
-        .theta = 1e6, .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, FAMILY_EACH()) \
+        .theta = 1e6, .mscales = true, .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, FAMILY_EACH()) \
     ROW(.name = "plbart", .title = "PLBART", FAMILY_SEQUENCE, .norm = "none", .heads = 12) \
     ROW(.name = "pocket_tts", .title = "Pocket TTS", FAMILY_DECODER_HALF, .heads = 16, .norm = "layer", \
         .norm_eps = 1e-5, FAMILY_EACH()) \
