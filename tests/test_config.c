@@ -458,7 +458,10 @@ static const struct {
      "backbone_config changes attention", NULL, NULL},
     {"{\"model_type\": \"kimi_linear\", \"mla_use_nope\": false}", PART_ONLY, 0, NULL, NULL,
      "mla_use_nope changes attention", NULL, NULL},
-    {"{\"model_type\": \"phimoe\", \"rope_scaling\": {\"type\": \"longrope\", \"short_mscale\": 1.2}}", PART_ONLY, 0,
+    {"{\"model_type\": \"phimoe\", \"max_position_embeddings\": 64, \"rope_scaling\": {\"type\": \"longrope\", "
+     "\"short_mscale\": 1.2, \"original_max_position_embeddings\": 8}}",
+     PART_ONLY, 0, NULL, NULL, "rope_scaling.long_mscale is missing", NULL, NULL},
+    {"{\"model_type\": \"phi3\", \"rope_scaling\": {\"type\": \"longrope\", \"short_mscale\": 1.2}}", PART_ONLY, 0,
      NULL, NULL, "attn does not know rope_scaling.short_mscale", NULL, NULL},
     {"{\"model_type\": \"blip\", \"text_config\": {\"model_type\": \"blip_text_model\"}}", PART_TEXT, 0, NULL, NULL,
      "text_config.model_type: attn does not know the family 'blip_text_model'", NULL, NULL},

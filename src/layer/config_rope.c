@@ -23,7 +23,8 @@ enum { SCALING_BYTES = 64 << 10, AXES_BYTES = 256 };
 /* --- the object -------------------------------------------------------------------------------------------------- */
 
 /* Keys that transformers writes; attn rejects others. */
-static const char AXES[] = "mrope_section mrope_interleaved", GROWTH[] = "llama_4_scaling_beta max_position_embeddings";
+static const char AXES[] = "mrope_section mrope_interleaved", GROWTH[] = "llama_4_scaling_beta max_position_embeddings",
+                  MSCALES[] = "short_mscale long_mscale";
 static const char KNOWN[] =
     "rope_type type rope_theta partial_rotary_factor factor mscale mscale_all_dim original_max_position_embeddings "
     "beta_fast beta_slow attention_factor low_freq_factor high_freq_factor short_factor long_factor truncate";
@@ -34,7 +35,8 @@ static void check_known(const struct config_reading *reading, const struct confi
     for (; item != NULL; item = item->next)
         if (!cJSON_IsNull(item) && !text_has_word(KNOWN, item->string) &&
             !(reading->family->axes != NULL && text_has_word(AXES, item->string)) &&
-            !(reading->family->growth == FAMILY_GROWTH_BETA && text_has_word(GROWTH, item->string)))
+            !(reading->family->growth == FAMILY_GROWTH_BETA && text_has_word(GROWTH, item->string)) &&
+            !(reading->family->mscales && text_has_word(MSCALES, item->string)))
             CONFIG_REFUSE(reading,
                           "%s: attn does not know %s.%.60s, which may change the rotation; set --rope, --rope-theta, "
                           "--rope-columns and --rope-scaling",
@@ -392,15 +394,20 @@ static void write_longrope(struct scaling *scaling)
 {
     const double old = old_positions(scaling), max = positions(scaling), given = take(scaling, "factor", 0);
     const double factor = given > 0 ? given : max / old;
-    double attention = take(scaling, "attention_factor", 0);
+    const bool mscales = scaling->reading->family->mscales;
+    double attention = take(scaling, mscales ? "short_mscale" : "attention_factor", 0);
     if (attention == 0)
         attention = factor <= 1 ? 1 : sqrt(1 + log(factor) / log(old));
     add_number(scaling, "old", old);
     if (max > 0)
         add_number(scaling, "max", max);
+    if (mscales)
+        need(scaling, "short_mscale");
     add_number(scaling, "attention", attention);
+    if (mscales)
+        write_number(scaling, "long_mscale", "beyond", 0);
     write_list(scaling, "short_factor", "short");
-    write_list(scaling, "long_factor", "long");
+    write_list(scaling, mscales ? "short_factor" : "long_factor", "long");
 }
 
 static const struct {

@@ -139,14 +139,15 @@ struct family_row {
     const char *theta_unless; /* a key with which theta has no default: Mistral's releases disagree */
     const char *theta_key;    /* the older key of theta; NULL: rope_theta */
     const char *columns_key;  /* the key that holds the number of rotated columns */
-    const char *axes;         /* as --rope-axes has them; mrope_section has their numbers; NULL: one */
-    size_t merge;             /* a picture's tokens come in blocks of spatial_merge_size x spatial_merge_size; 0: not */
+    const char *axes;      /* as --rope-axes has them; mrope_section has their numbers; NULL: one */
+    size_t merge;          /* a picture's tokens come in blocks of spatial_merge_size x spatial_merge_size; 0: not */
     bool windows;          /* and in windows of window_size pixels; layers not in fullatt_block_indexes mask others */
     bool columns_last;     /* the rotated columns are the last ones */
     bool scaling_theta;    /* without an object of parameters theta is the row's, as `scaling` is */
     bool scaling_asked;    /* `scaling` only where use_scaled_rope is true */
     bool heads_fill_width; /* without head_dim the heads' columns are "dim" together */
     bool long_factors;     /* "su" and "yarn" mean longrope: Phi */
+    bool mscales; /* longrope: short_factor for all lengths, short_mscale and long_mscale: Phi-3.5 of experts */
 
     enum family_scale scale;
     bool scale_on_query; /* the scale multiplies the query, not the scores */

@@ -185,6 +185,7 @@ def frequencies(n, theta, scaling, tokens):
         inverse = inverse / numpy.array(v["long" if tokens > v["old"] else "short"])
         ratio = v["max"] / v["old"]
         factor = v.get("attention", math.sqrt(1 + math.log(ratio) / math.log(v["old"])) if ratio > 1 else 1.0)
+        factor = v.get("beyond", factor) if tokens > v["old"] else factor
     return inverse.astype("f4"), factor
 
 

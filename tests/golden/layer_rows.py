@@ -546,6 +546,21 @@ FAMILIES = {
         ),
         says=dict(heads=3, causal=True, norm="rms", norm_eps=1e-5, packing="blocks", rope="half", rope_theta=10000),
     ),
+    "phimoe": dict(
+        model="PhimoeForCausalLM",
+        attention="model.layers.{}.self_attn",
+        out="o_proj",
+        norm="model.layers.{}.input_layernorm",
+        config=dict(
+            TINY, model_type="phimoe", rms_norm_eps=1e-5, attention_bias=True, num_local_experts=2, num_experts_per_tok=1,
+            sliding_window=None, max_position_embeddings=256, head_dim=...,
+            rope_parameters=dict(
+                rope_type="longrope", rope_theta=1000.0, original_max_position_embeddings=64, short_mscale=1.2,
+                long_mscale=1.5, short_factor=[1.0, 1.1, 1.3], long_factor=[1.5, 2.0, 4.0],
+            ),
+        ),
+        says=dict(heads=4, kv_heads=2, causal=True, norm="layer", norm_eps=1e-5, rope="half", rope_theta=1000),
+    ),
     "gpt_oss": dict(
         model="GptOssForCausalLM",
         attention="model.layers.{}.self_attn",
@@ -1276,6 +1291,19 @@ CASES = {
         says=dict(rope=None, rope_theta=None, qk_norm=None, qk_norm_eps=None, bare_norm=None, attention_chunk=None),
     ),
     "ministral-3": dict(family="ministral3", layer=1, tokens=12),
+    # Two factors of cosine and sine
+    "phi-3.5-moe": dict(family="phimoe", layer=1, tokens=10, batch=2, says=dict(
+        rope_scaling="longrope:old=64,max=256,attention=1.2,beyond=1.5,short=1;1.1;1.3,long=1;1.1;1.3",
+    )),
+    "phi-3.5-moe-long": dict(
+        family="phimoe", layer=0, tokens=12, style="transformers", change=dict(
+            max_position_embeddings=64, rope_parameters=dict(
+                rope_type="longrope", rope_theta=1000.0, original_max_position_embeddings=8, short_mscale=1.2,
+                long_mscale=0.6, short_factor=[1.0, 1.1, 1.3], long_factor=[1.5, 2.0, 4.0],
+            ),
+        ),
+        says=dict(rope_scaling="longrope:old=8,max=64,attention=1.2,beyond=0.6,short=1;1.1;1.3,long=1;1.1;1.3"),
+    ),
     # Queries that grow with their position
     "llama-4-growing": dict(
         family="llama4_text", layer=1, tokens=11, batch=2, change=dict(floor_scale=3, attn_scale=0.5, num_key_value_heads=1),
