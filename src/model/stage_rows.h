@@ -50,7 +50,7 @@
         .hint = "look at W_value: numbers, orientation, bias, heads; and at the norm of value, if there is one")       \
     ROW(GATE, .name = "gate", .help = "sigmoid(inputs . W_gate), times context, where a model has it",                 \
         .foreign = "outputgate sigmoidgate", .from = STAGE_FROM_INPUTS | STAGE_BIT(STAGE_NORMED), .libm = LIBM_EXP,    \
-        .columns = STAGE_COLUMNS_D_VALUE, .hint = "look at W_gate, and at its sigmoid")                                \
+        .columns = STAGE_COLUMNS_D_VALUE, .on_page = true, .hint = "look at W_gate, and at its sigmoid")               \
     ROW(SCORES, .name = "scores", .help = "query . key^T: how well each query fits each key",                          \
         .foreign = "score attentionscores qk qkt similarity dotproduct", .aliases = {"attn_scores"},                   \
         .from = STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_KEYS, .on_page = true,         \

@@ -78,6 +78,12 @@ function drawParameters(input, options, heads, keyHeads, columns) {
     if (chance(0.5)) for (const name of ['query_norm', 'key_norm']) delete input[`${name}.weight`], delete input[`${name}.bias`];
     else if (chance(0.3)) options.push('--qk-norm', one(['layer', 'rms', 'rms-plus-one']));
     if (chance(0.3)) input['norm.weight'] = matrix(columns), options.push('--residual');
+    if (chance(0.3)) {
+        const width = chance(0.5) ? heads : heads * values;
+        input['W_gate.weight'] = matrix(width, columns);
+        if (chance(0.5)) input['W_gate.bias'] = matrix(width);
+    }
+    if (chance(0.3)) options.push('--value-norm', one(['layer', 'rms']));
     if (chance(0.2)) input['relative_bias.weight'] = matrix(8, heads), options.push('--relative-distance', '5');
 }
 
@@ -214,7 +220,7 @@ function compare(place, numbers, lists, dtype) {
 /* Of attn's table the matrix of an item and a head, of key and value that of the head's group. */
 function listsOf(model, saved, { name, perHead }, item, head) {
     const batch = model.job.has_batch || model.starts === 'operands', heads = model.starts === 'operands' || perHead;
-    const group = /key$|^value$/.test(name) ? model.groups ? model.groups(head) : Math.floor(head / (model.heads / model.keyHeads)) : head;
+    const group = /(key|value)$/.test(name) ? model.groups ? model.groups(head) : Math.floor(head / (model.heads / model.keyHeads)) : head;
     const ofItem = batch ? saved[name][item] : saved[name];
     return heads ? ofItem[group] : ofItem;
 }

@@ -56,6 +56,19 @@ static void take_tensor(const char *name, const struct tensor *tensor, page_tabl
         take(&table, context);
 }
 
+/* The projection whose weight it is, or NULL. */
+static const struct projection *projection_with(const struct parameters *parameters, const struct tensor *weight)
+{
+    const struct projection *const all[] = {&parameters->out, &parameters->gate};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (weight == &all[i]->weight)
+            return all[i];
+    for (size_t i = 0; i < parameters->module_count * PROJECTION_COUNT; i++)
+        if (weight == &parameters->modules[i / PROJECTION_COUNT].projections[i % PROJECTION_COUNT].weight)
+            return &parameters->modules[i / PROJECTION_COUNT].projections[i % PROJECTION_COUNT];
+    return NULL;
+}
+
 /* The weight as in inputs . W, whichever way it is stored. */
 static void take_weight(const char *name, const struct projection *projection, page_table_take *take, void *context)
 {
@@ -78,10 +91,10 @@ void page_tables_each(const struct problem *problem, page_table_take *take, void
         take_tensor("key_inputs", &problem->given.key_inputs, take, context);
     for (size_t i = 0; i < parameters_count(parameters); i++) {
         char name[PARAMETER_NAME_BYTES];
-        struct parameter_place place;
         const struct tensor *tensor = parameters_named(parameters, stacked, i, name);
-        if (parameters_find(parameters, stacked, name, &place) && !place.bias)
-            take_weight(name, place.projection, take, context);
+        const struct projection *projection = projection_with(parameters, tensor);
+        if (projection != NULL && tensor->rank > 0)
+            take_weight(name, projection, take, context);
         else
             take_tensor(name, tensor, take, context);
     }
