@@ -87,6 +87,24 @@ function drawParameters(input, options, heads, keyHeads, columns) {
     if (chance(0.2)) input['relative_bias.weight'] = matrix(8, heads), options.push('--relative-distance', '5');
 }
 
+/* Query, or key and value, by way of a latent. */
+function drawLatents(input, heads, columns) {
+    const d = 2 * from(1, 2), values = from(1, 3), shared = from(1, d - 1), linear = (name, rows, width) => {
+        input[`${name}.weight`] = matrix(rows, width);
+        if (chance(0.3)) input[`${name}.bias`] = matrix(rows);
+    };
+    const steps = (name, width, behind) => {
+        const rank = from(1, 3);
+        linear(`W_${name}_a`, rank + behind, columns);
+        input[`${name}_a_norm.weight`] = matrix(rank);
+        linear(`W_${name}_b`, width, rank);
+    };
+    if (chance(0.5)) steps('query', heads * d, 0);
+    else linear('W_query', heads * d, columns);
+    steps('key_value', heads * (d - shared + values), shared);
+    input['out_proj.weight'] = matrix(from(1, 4), heads * values);
+}
+
 function drawProjecting() {
     const mechanism = one(['self', 'causal', 'multihead', 'multihead', 'multihead']), tokens = from(1, 7), columns = from(1, 5);
     const items = chance(0.2) ? from(1, 2) : 0, heads = mechanism === 'multihead' ? from(1, 4) : 1, stacked = mechanism === 'multihead' && chance(0.3);
@@ -98,7 +116,10 @@ function drawProjecting() {
     if (chance(0.1)) input.sinks = matrix(heads);
     if (chance(0.1) && !options.includes('--alibi')) input.alibi_slopes = matrix(heads);
     const groups = stacked ? [heads] : [1, 2, 3, 4].filter((one) => heads % one === 0);
-    if (mechanism === 'multihead' && !stacked && chance(0.35)) {
+    if (mechanism === 'multihead' && !stacked && chance(0.15)) {
+        drawLatents(input, heads, columns);
+        options.push('--heads', String(heads), ...(chance(0.3) ? ['--qk-norm', one(['layer', 'rms', 'rms-plus-one', 'none'])] : []));
+    } else if (mechanism === 'multihead' && !stacked && chance(0.35)) {
         const keyHeads = one(groups);
         drawParameters(input, options, heads, keyHeads, columns);
         options.push('--heads', String(heads), '--kv-heads', String(keyHeads));
@@ -123,6 +144,10 @@ function drawWords() {
     else if (chance(0.5)) options.push('--add-positions', 'sinusoidal');
     if (chance(0.8)) input.unembedding = matrix(columns, words.length);
     if (input.unembedding && chance(0.5)) input.unembedding_bias = matrix(words.length);
+    if (mechanism === 'multihead' && chance(0.3)) {
+        for (const name of ['W_query', 'W_key', 'W_value', 'out_proj.weight']) input[name] = matrix(columns, columns);
+        input['W_gate.weight'] = matrix(one([heads, columns]), columns);
+    }
     if (mechanism === 'multihead') options.push('--heads', String(heads), ...(chance(0.3) ? ['--without-heads', String(from(1, heads))] : []));
     return { mechanism, input, options: [...options, '-d', String(columns)] };
 }

@@ -61,7 +61,7 @@ function checkPage(name, page, expected) {
         if (table === 'heads' && job.given.without_heads) return undefined;
         if (table === 'heads') {
             const [context, gate = 1] = ['context', 'gate'].map((of) => printedStage(of, Math.floor(column / job.d_value), row, column % job.d_value));
-            return context * gate;
+            return context === undefined ? context : context * gate;
         }
         const held = tables.get(table) || tables.get(`heads.${state.head}.${table}`);
         if (!held || held.what !== 'parameter') return printedStage(table, head, row, column);

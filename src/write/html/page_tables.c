@@ -29,8 +29,6 @@ const char *page_starts_late(const struct problem *problem)
         return "attn made a mistake here on purpose, which starts from its own query, key and value.";
     if (problem->rounding.when != ROUNDING_STAGES)
         return "attn rounds here as the model's own code does, which this page does not.";
-    if (problem->parameters.latent.rank > 0)
-        return "Key and value come by way of a latent, which only attn computes.";
     page_tables_each(problem, count_numbers, &parameters);
     return parameters > MOST_PARAMETERS ? "The page has no room for so many parameters." : NULL;
 }
@@ -59,7 +57,9 @@ static void take_tensor(const char *name, const struct tensor *tensor, page_tabl
 /* The projection whose weight it is, or NULL. */
 static const struct projection *projection_with(const struct parameters *parameters, const struct tensor *weight)
 {
-    const struct projection *const all[] = {&parameters->out, &parameters->gate};
+    const struct latent *latent = &parameters->latent;
+    const struct projection *const all[] = {&parameters->out, &parameters->gate,    &latent->query_a,
+                                            &latent->query_b, &latent->key_value_a, &latent->key_value_b};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (weight == &all[i]->weight)
             return all[i];

@@ -24,8 +24,35 @@ function dotProduct(a, at, b, from, columns) {
 const widthOfHead = ({ dHead, dValue }, id) => (id === 'value' ? dValue : dHead);
 const PROJECTIONS = { query: 'W_query', key: 'W_key', value: 'W_value' };
 
-/* The columns of one head in the weight of its module: { weight, bias, first, columns, width }. */
+/* The two steps of an operand by way of a latent, as src/stage/latent.c has them; null: it has none. */
+const LATENTS = { query: 'query', key: 'key_value', value: 'key_value' };
+function latentOf(model, id) {
+    const stem = LATENTS[id], [first, second] = ['a', 'b'].map((end) => model.tables.get(`W_${stem}_${end}.weight`));
+    return first ? { stem, first, second, bias: model.tables.get(`W_${stem}_a.bias`) || null, rank: second.shape[0], norm: normOf(model, `${stem}_a_norm`) } : null;
+}
+
+/* Of an item's tokens: what the first step makes, (T, columns), and the normed latent, (T, rank). */
+function makeLatent(evaluation, id, item) {
+    const { first: weight, bias, rank, norm } = latentOf(evaluation.model, id), x = sourceNumbers(evaluation, id, item), [dIn, width] = weight.shape, rows = x.length / dIn;
+    const by = { weight, bias, first: 0, columns: width, width }, sums = new Float64Array(rows * width), numbers = new Float64Array(rows * rank);
+    for (let row = 0; row < rows; row++) projectRow(x, row * dIn, dIn, by, sums, row * width);
+    const narrow = sums.map(round), latent = (row) => narrow.subarray(row * width, row * width + rank);
+    for (let row = 0; row < rows; row++) numbers.set(norm ? normRow(norm, latent(row), 0) : latent(row), row * rank);
+    return { narrow, width, numbers, dIn: rank };
+}
+
+/* The rows that the last projection reads: of the inputs, or the latent. */
+const projectedRows = (evaluation, id, item) => (latentOf(evaluation.model, id) ? evaluation.latent(id, item)
+    : { numbers: sourceNumbers(evaluation, id, item), dIn: columnsOf(sourceOf(evaluation.model, id)) });
+
+/* The columns of one head in the weight of its last step: { weight, bias, first, columns, width }. A key by way of a latent
+ * has other columns behind these, which all heads share. */
 function projectionOf(model, id, head) {
+    const latent = latentOf(model, id);
+    if (latent) {
+        const { stem, first, second: weight, rank } = latent, own = columnsOf(weight) / model.heads, columns = widthOfHead(model, id) - (id === 'key' ? columnsOf(first) - rank : 0);
+        return { weight, bias: model.tables.get(`W_${stem}_b.bias`) || null, first: head * own + (id === 'value' ? own - columns : 0), columns, width: columnsOf(weight) };
+    }
     const stem = (model.settings.stacked ? `heads.${head}.` : '') + PROJECTIONS[id];
     const weight = model.tables.get(`${stem}.weight`) || model.tables.get(stem), bias = model.tables.get(`${stem}.bias`) || null;
     const columns = widthOfHead(model, id);
@@ -53,10 +80,13 @@ function sourceNumbers(evaluation, id, item) {
 
 /* A projected head of query (S, d), key (Tk, d) or value (Tk, d_v). */
 function projectHead(evaluation, id, item, head) {
-    const { model } = evaluation, source = sourceNumbers(evaluation, id, item), { shape } = sourceOf(model, id), dIn = shape[shape.length - 1];
+    const { model } = evaluation, { numbers: source, dIn, narrow, width } = projectedRows(evaluation, id, item), d = widthOfHead(model, id);
     const rows = id === 'query' ? model.rows : Array.from({ length: model.keys }, (nothing, key) => key);
-    const by = projectionOf(model, id, head), made = new Float64Array(rows.length * by.columns);
-    rows.forEach((row, i) => projectRow(source, row * dIn, dIn, by, made, i * by.columns));
+    const by = projectionOf(model, id, head), made = new Float64Array(rows.length * d);
+    rows.forEach((row, i) => {
+        projectRow(source, row * dIn, dIn, by, made, i * d);
+        if (by.columns < d) made.set(narrow.subarray(row * width + dIn, (row + 1) * width), i * d + by.columns);
+    });
     return made.map((number) => round(clipped(number, model.job.clip)));
 }
 
@@ -65,7 +95,7 @@ const madeProjections = new Map();
 
 function sharedProjection(evaluation, id, item, head) {
     const { model } = evaluation, { weight, bias, first, columns } = projectionOf(model, id, head), norm = normOf(model, 'norm');
-    const tables = [sourceOf(model, id), weight, bias, norm && norm.weight, norm && norm.bias].map((table) => table && table.numbers);
+    const tables = [sourceOf(model, id), weight, bias, norm && norm.weight, norm && norm.bias, ...latentNames(model, id).map((name) => model.tables.get(name))].map((table) => table && table.numbers);
     const of = [exact, model.tables.get('positions')?.numbers, ...tables, id === 'query' ? model.rows : null, first, columns], name = [id, item, head].join(), known = madeProjections.get(name) || [];
     const found = known.find((one) => one.of.every((part, i) => part === of[i]));
     if (found) return found.made;
@@ -327,6 +357,8 @@ const isOfKeys = (stage) => ['projected_key', 'normed_key', 'key', 'projected_va
 
 const namesOf = (model, stem) => Array.from(model.tables.keys()).filter((name) => name === stem || name.startsWith(`${stem}.`));
 
+const latentNames = (model, id) => ['W_*_a', '*_a_norm', 'W_*_b'].flatMap((name) => namesOf(model, name.replace('*', LATENTS[id])));
+
 /* The other tables that a stage is made from, besides the stage before. */
 const GIVEN_FOR = { masked: ['attn_mask', 'alibi_slopes', 'relative_bias.weight'], weights: ['sinks'] };
 
@@ -351,7 +383,7 @@ function sourcesOf(model, stage, names) {
     const way = [...stagesOnTheWay(model, id), id], at = way.indexOf(stage);
     if (at > 0) return [way[at - 1], ...(stage.startsWith('normed') || !way.includes(`normed_${id}`) ? namesOf(model, NORM_NAMES[id]) : [])];
     const stem = (stacked ? 'heads.0.' : '') + PROJECTIONS[id], source = sourceOf(model, id).name;
-    return [source === 'inputs' ? inputsName(model) : source, ...namesOf(model, stem)];
+    return [source === 'inputs' ? inputsName(model) : source, ...namesOf(model, stem), ...latentNames(model, id)];
 }
 
 /* The formula of a stage that a mistake changes. One that begins with a comma continues that of the stage before. */
@@ -472,6 +504,7 @@ function evaluate(asked) {
     kept('started', (item, head, row) => makeLine(evaluation, item, head, row, 'masked'), lines);
     kept('line', (item, head, row) => makeLine(evaluation, item, head, row), lines);
     kept('context', (item, head, row) => makeContext(evaluation, evaluation.line(item, head, row)), 1 << 14);
+    kept('latent', (id, item) => makeLatent(evaluation, id, item), 6);
     kept('gate', (item, head, row) => makeGate(evaluation, item, head, row), 1 << 14);
     kept('heads', (item, row) => gateHeads(evaluation, (made.heads || makeHeads)(evaluation, item, row), item, row), 1 << 12);
     kept('output', (item, row) => (made.output || makeOutput)(evaluation, item, row), 1 << 12);

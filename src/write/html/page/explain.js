@@ -67,7 +67,7 @@ function tableRow(head, ...cells) {
 function productTable({ caption, names, rows, added = [], total, made, shownResult }) {
     const products = rows.map(([, a, b]) => a * b), listed = shownFew(rows.length);
     const left = products.filter((nothing, i) => !listed.includes(i)), shown = listed.map((i) => (i === null ? sumOf(left) : products[i]));
-    const lines = listed.map((i, at) => (i === null ? tableRow('…', '', `${left.length} more, together`, shown[at])
+    const lines = listed.map((i, at) => (i === null ? tableRow(`…\u00a0${left.length}\u00a0more`, '', '', shown[at])
         : tableRow(rows[i][0], rows[i][1], rows[i][2], products[i])));
     const terms = [...shown, ...added.map(([, number]) => number)].map(shownNumber);
     const sign = relation(sumOf(terms), made, sumOf(terms.map(Math.abs)));
@@ -97,8 +97,9 @@ function headingOf(model, stage, item, row, column) {
 /* --- query, key and value ---------------------------------------------------------------------------------------- */
 
 /* The row of inputs of a token that an operand is computed from: { name, numbers }. */
-function sourceRow(evaluation, id, item, token) {
+function sourceRow(evaluation, id, item, token, latent = latentOf(evaluation.model, id)) {
     const { model } = evaluation, source = sourceOf(model, id), columns = columnsOf(source);
+    if (latent) return { name: 'latent', numbers: Array.from(evaluation.latent(id, item).numbers.subarray(token * latent.rank, (token + 1) * latent.rank)) };
     return { name: source.name === 'inputs' ? inputsName(model) : source.name, numbers: Array.from(sourceNumbers(evaluation, id, item).subarray(token * columns, (token + 1) * columns)) };
 }
 
@@ -107,8 +108,14 @@ function sourceRow(evaluation, id, item, token) {
 function projectionTerms(evaluation, id, item, head, row, column) {
     const { model, mistake } = evaluation, by = projectionOf(model, id, head);
     const usual = [id, id === 'query' ? model.rows[row] : row, by.first + column], [from, token, at] = mistake.shows?.projected?.(evaluation, id, item, head, row, column) || usual;
+    const latent = latentOf(model, from);
+    if (latent && column >= by.columns) { // the columns that all heads share
+        const { first, bias: added, rank } = latent, { name, numbers } = sourceRow(evaluation, from, item, token, null), shared = rank + column - by.columns;
+        return { name, weight: first, elsewhere: 'All heads share this column.', pairs: numbers.map((x, k) => [x, first.numbers[k * columnsOf(first) + shared]]), bias: added ? [added.numbers[shared]] : [], biasName: added?.name };
+    }
     const { weight, bias, width } = projectionOf(model, from, head), { name, numbers } = sourceRow(evaluation, from, item, token);
-    const elsewhere = mistake.shows?.projected ? `It is column ${at + 1} of the ${from} of token ${token + 1}, before the heads are cut.` : '';
+    const elsewhere = mistake.shows?.projected ? `It is column ${at + 1} of the ${from} of token ${token + 1}, before the heads are cut.`
+        : latent ? `The latent of a token is ${latent.norm ? 'the norm of ' : ''}its row of ${sourceRow(evaluation, from, item, token, null).name} times ${latent.first.title}.` : '';
     return { name, weight, elsewhere, pairs: numbers.map((x, k) => [x, weight.numbers[k * width + at]]), bias: bias ? [bias.numbers[at]] : [], biasName: bias?.name };
 }
 
@@ -414,11 +421,11 @@ function contextSteps(evaluation, item, head, row, column) {
 function gateSteps(evaluation, item, head, row, column) {
     const { model } = evaluation, weight = model.tables.get('W_gate.weight'), bias = model.tables.get('W_gate.bias'), width = columnsOf(weight), columns = gateColumns(model);
     const own = Math.floor(column * columns / model.dValue), at = head * columns + own, sum = gateSums(evaluation, item, head, row)[own], made = evaluation.gate(item, head, row)[column];
-    const { name, numbers } = sourceRow(evaluation, 'query', item, model.rows[row]);
+    const { name, numbers } = sourceRow(evaluation, 'query', item, model.rows[row], null);
     return [step('gate', `Gate, column ${column + 1}`, formulaOfStage(evaluation, 'gate'), productTable({
         caption: `The products of ${name} and ${weight.name}`, names: ['column', name, `× ${weight.title}`, 'product'],
         rows: numbers.map((x, k) => [String(k + 1), x, weight.numbers[k * width + at]]), added: bias ? [['W_gate.bias', bias.numbers[at]]] : [],
-        total: 'sum', made: sum, shownResult: numberText(sum),
+        total: 'before sigmoid', made: sum, shownResult: numberText(sum),
     }), formulaLine(`1 / (1 + exp(${numberText(-sum)})) ${relation(1 / (1 + Math.exp(shownNumber(-sum))), made)} `, result(made, 'gate')))];
 }
 

@@ -16,7 +16,7 @@ function toldFormula(model, stage) {
 
 function projectionFormula(model, stage) {
     const id = stage.replace(/^projected_/, ''), stem = PROJECTIONS[id];
-    if (model.starts === 'operands' || (stage === id && stagesOnTheWay(model, id).length > 0)) return toldFormula(model, stage);
+    if (model.starts === 'operands' || latentOf(model, id) || (stage === id && stagesOnTheWay(model, id).length > 0)) return toldFormula(model, stage);
     const { name } = sourceOf(model, id), source = name === 'inputs' ? inputsName(model) : name;
     const bias = model.tables.has(`${model.settings.stacked ? 'heads.0.' : ''}${stem}.bias`) ? ` + ${stem}.bias` : '';
     const heads = model.settings.stacked ? ' of each head' : hasHeads(model) ? ', cut into heads' : '';

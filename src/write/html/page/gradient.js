@@ -156,10 +156,21 @@ function gateBack(back, item, row) {
     sourceBack(back, model.tables.get('inputs'), item, row, queries, Float64Array.from({ length: dIn }, (nothing, k) => dotProduct(sums, 0, weight.numbers, k * width, width)));
 }
 
+/* From the latent of a row, and the columns behind it that all heads share, to the source, (d_in). */
+function latentBack({ model, forward, tables }, id, item, row, share, shared) {
+    const { first, rank, norm, bias } = latentOf(model, id), { narrow, width } = forward.latent(id, item), above = new Float64Array(width), [dIn] = first.shape;
+    const x = sourceNumbers(forward, id, item), latent = narrow.subarray(row * width, row * width + rank);
+    above.set(norm ? normBack({ tables }, norm, latent, share, 0) : share);
+    above.set(shared, rank);
+    for (let k = 0; k < dIn; k++) addTimes(tables.get(first.name).numbers, k * width, above, 0, width, x[row * dIn + k]);
+    if (bias) addTimes(tables.get(bias.name).numbers, 0, above, 0, width, 1);
+    return Float64Array.from({ length: dIn }, (nothing, k) => dotProduct(above, 0, first.numbers, k * width, width));
+}
+
 function projectionBack(back, id, item, row) {
-    const { model, forward, tables } = back, heads = id === 'query' ? model.heads : model.keyHeads, source = sourceOf(model, id), dIn = columnsOf(source);
-    const x = sourceNumbers(forward, id, item), columns = widthOfHead(model, id), rows = id === 'query' ? model.queries : model.keys;
-    const below = back.stage(`inputs by way of ${id}`, item, 0, rows, dIn), keep = (stage, above) => above.forEach((numbers, head) =>
+    const { model, forward, tables } = back, heads = id === 'query' ? model.heads : model.keyHeads, source = sourceOf(model, id), latent = latentOf(model, id);
+    const { numbers: x, dIn, width: wide } = projectedRows(forward, id, item), columns = widthOfHead(model, id), rows = id === 'query' ? model.queries : model.keys;
+    const below = new Float64Array(dIn), shared = new Float64Array(latent ? wide - dIn : 0), keep = (stage, above) => above.forEach((numbers, head) =>
         back.stage(stage, item, head, rows, columns).set(numbers, row * columns));
     let above = Array.from({ length: heads }, (nothing, head) => back.stage(id, item, head, rows, columns).subarray(row * columns, (row + 1) * columns));
     if (id !== 'value') {
@@ -171,14 +182,16 @@ function projectionBack(back, id, item, row) {
     above.forEach((numbers, head) => {
         const by = projectionOf(model, id, head), { weight, bias, first, width } = by, projected = new Float64Array(columns);
         projectRow(x, row * dIn, dIn, by, projected, 0);
+        if (by.columns < columns) projected.set(forward.latent(id, item).narrow.subarray(row * wide + dIn, (row + 1) * wide), by.columns);
         const unclipped = eachOf(numbers, (number, j) => (clipped(projected[j], job.clip) === projected[j] ? number : 0));
         for (let k = 0; k < dIn; k++) {
-            addTimes(tables.get(weight.name).numbers, k * width + first, unclipped, 0, columns, x[row * dIn + k]);
-            below[row * dIn + k] += dotProduct(unclipped, 0, weight.numbers, k * width + first, columns);
+            addTimes(tables.get(weight.name).numbers, k * width + first, unclipped, 0, by.columns, x[row * dIn + k]);
+            below[k] += dotProduct(unclipped, 0, weight.numbers, k * width + first, by.columns);
         }
-        if (bias) addTimes(tables.get(bias.name).numbers, first, unclipped, 0, columns, 1);
+        if (bias) addTimes(tables.get(bias.name).numbers, first, unclipped, 0, by.columns, 1);
+        addTimes(shared, 0, unclipped, by.columns, columns - by.columns, 1);
     });
-    sourceBack(back, source, item, row, rows, below.subarray(row * dIn, (row + 1) * dIn));
+    sourceBack(back, source, item, row, rows, latent ? latentBack(back, id, item, row, below, shared) : below);
 }
 
 /* --- all of them ------------------------------------------------------------------------------------------------- */

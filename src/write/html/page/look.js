@@ -99,7 +99,7 @@ function numbersBefore(name, now, was) {
 const differenceOf = (now, was) => (Object.is(now, was) ? 0 : now - was);
 
 function makeShown(name, head) {
-    const now = tableIn(after, name, head), signs = state.layer === 'gradients' || !isShare(name);
+    const now = tableIn(after, name, head), signs = state.layer === 'gradients' || !(isShare(name) || name === 'gate');
     if (!isEdited()) return { name, head, mode: 'after', ...now, signs, ghosts: null, most: largestMagnitude(now.numbers) };
     const was = tableBefore(name, head), ghosts = numbersBefore(name, now, was);
     const most = Math.max(largestMagnitude(now.numbers), was ? largestMagnitude(was.numbers) : 0);

@@ -25,7 +25,7 @@ const drops = lacks(({ settings }) => settings.dropout > 0, 'There is no dropout
 const projects = lacks(({ starts }) => starts === 'inputs', 'This page starts at query, key and value.');
 const isMasked = lacks(hasMask, 'There is no mask.');
 const hasAllRows = lacks(({ rows, queries }) => rows.length === queries, 'Only some queries are on this page.');
-const isCut = lacks((model) => isSplit(model) && !model.settings.stacked && model.heads > 1, 'Nothing is split into heads.');
+const isCut = lacks((model) => isSplit(model) && !latentOf(model, 'key') && !model.settings.stacked && model.heads > 1, 'Nothing is split into heads.');
 const rowsAlike = firstOf(hasAllRows, lacks(({ queries, keys, heads, keyHeads }) => queries === keys && heads === keyHeads, 'Query and key have other shapes.'));
 const columnsAlike = lacks(({ dHead, dValue }) => dHead === dValue, 'Key and value have other shapes.');
 const hasOut = lacks((model) => isSplit(model) && outProjection(model) !== null && !model.settings.stacked, 'There is no out_proj.');
