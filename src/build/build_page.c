@@ -86,10 +86,6 @@ enum status build_page(const struct build *build)
                            "--rounding transformers: %s rounds between scores and context, which no page computes; "
                            "type --rounding stages, or another --format",
                            problem->rounding.family->name);
-    if (problem->given.gate.rank > 0)
-        return error_usage(build->error, "a page does not compute a gate of the contexts; type another --format");
-    if (operand_is_normed(problem, PROJECTION_VALUE))
-        return error_usage(build->error, "a page does not compute a norm of value; type another --format");
     if (problem->scaling.growth.by != 0)
         return error_usage(build->error, "a page does not compute --query-growth; type another --format");
     if (problem->mask.images != NULL)

@@ -14,11 +14,10 @@
 #include <string.h>
 
 /* The gradients before query, key and value. */
-static const uint64_t BEYOND = STAGE_BIT(STAGE_GRAD_NORMED_QUERY) | STAGE_BIT(STAGE_GRAD_NORMED_KEY) |
-                               STAGE_BIT(STAGE_GRAD_PROJECTED_QUERY) | STAGE_BIT(STAGE_GRAD_PROJECTED_KEY) |
-                               STAGE_BIT(STAGE_GRAD_PROJECTED_VALUE) | STAGE_BIT(STAGE_GRAD_GATE) |
-                               STAGE_BIT(STAGE_GRAD_INPUTS) |
-                               STAGE_BIT(STAGE_GRAD_KEY_INPUTS) | STAGE_BIT(STAGE_GRAD_PARAMETERS);
+static const uint64_t BEYOND =
+    STAGE_BIT(STAGE_GRAD_NORMED_QUERY) | STAGE_BIT(STAGE_GRAD_NORMED_KEY) | STAGE_BIT(STAGE_GRAD_PROJECTED_QUERY) |
+    STAGE_BIT(STAGE_GRAD_PROJECTED_KEY) | STAGE_BIT(STAGE_GRAD_PROJECTED_VALUE) | STAGE_BIT(STAGE_GRAD_GATE) |
+    STAGE_BIT(STAGE_GRAD_INPUTS) | STAGE_BIT(STAGE_GRAD_KEY_INPUTS) | STAGE_BIT(STAGE_GRAD_PARAMETERS);
 
 /* Stages that are sums over rows of T x T. */
 static const uint64_t SUMMED = STAGE_BIT(STAGE_GRAD_VALUE) | STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) |
@@ -455,12 +454,16 @@ static enum status go_beyond(struct backward *backward, struct arena *arena, str
     struct tensor *held = backward->attention.held;
     struct backward_operands *operands = &backward->operands;
     const struct tensor made[PROJECTION_COUNT] = {held[STAGE_GRAD_QUERY], held[STAGE_GRAD_KEY], held[STAGE_GRAD_VALUE]};
+    const struct problem *problem = &backward->problem;
+    const size_t of_head = problem->size.queries * problem->size.d_value;
     double *gate = held[STAGE_GRAD_GATE].data;
     for (size_t i = 0; gate != NULL && i < tensor_count(&backward->contexts); i++)
-        gate[i] *= ((const double *)backward->contexts.data)[i];
-    if (backward_operands(operands, &backward->problem, made, &held[STAGE_GRAD_GATE], arena, error) != STATUS_OK)
+        gate[i] *= problem_leaves_out(problem, i / of_head % problem->size.heads)
+                       ? 0
+                       : ((const double *)backward->contexts.data)[i];
+    if (backward_operands(operands, problem, made, &held[STAGE_GRAD_GATE], arena, error) != STATUS_OK)
         return error->status;
-    if (problem_projects(&backward->problem))
+    if (problem_projects(problem))
         add_residual(backward);
     held[STAGE_GRAD_PROJECTED_QUERY] = operands->projected[PROJECTION_QUERY];
     held[STAGE_GRAD_PROJECTED_KEY] = operands->projected[PROJECTION_KEY];
@@ -472,7 +475,6 @@ static enum status go_beyond(struct backward *backward, struct arena *arena, str
     operands->parameters.relative_bias = backward->relative_bias;
     if (backward->contexts.rank == 0)
         return STATUS_OK;
-    const struct problem *problem = &backward->problem;
     return (problem->plan.has_out && make_product(backward, false, error) != STATUS_OK) ||
                    (problem->size.words > 0 && make_product(backward, true, error) != STATUS_OK)
                ? error->status
