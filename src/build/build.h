@@ -169,9 +169,6 @@ enum status build_stages(const struct build *build);
 /* Chooses path, kernel and threads. Needs the stages. STATUS_USAGE where --kernel fused is impossible. */
 enum status build_path(const struct build *build);
 
-/* Makes given.gate if the parameters have one. */
-enum status build_gate(const struct build *build);
-
 /* Whether parameters or dropout depend on one of --seed, --skip, --init and --rng. */
 bool build_changes_draws(const struct build *build, enum option_id id);
 
